@@ -3,14 +3,14 @@ import { call, finish, finishUncounted, overload, say, scriptedUsage, type TestR
 import { describe, expect, it } from 'vitest'
 import { letWaitsPass } from '../testing/let-waits-pass.ts'
 import { createLookingTool } from '../testing/looking-tool.ts'
-import { openMemoryHouse } from '../testing/memory-house.ts'
+import { openMemoryRuntime } from '../testing/memory-runtime.ts'
 
 /** A model that looks three times before it is done; each call uses the same. */
 async function open(budgets: Budgets, usage: Partial<Usage> = {}, isOverloaded = false) {
   const { look, runs } = createLookingTool()
   const used: Usage = { ...scriptedUsage, ...usage }
   let calls = 0
-  const house = await openMemoryHouse({
+  const runtime = await openMemoryRuntime({
     tools: [look],
     start: { budgets },
     script: (_, index) => {
@@ -18,12 +18,13 @@ async function open(budgets: Budgets, usage: Partial<Usage> = {}, isOverloaded =
       return ++calls <= 3 ? [call('look', {}), finish('calls', used)] : [say('Done.'), finish('stop', used)]
     },
   })
-  return { house, runs, calls: () => calls }
+  return { runtime, runs, calls: () => calls }
 }
 
-const go = (house: TestRuntime) => letWaitsPass(house, () => house.send('go', { type: 'sendPrompt', content: 'go' }))
-const on = (house: TestRuntime, id = 'on') => letWaitsPass(house, () => house.send(id, { type: 'continue' }))
-const raise = (house: TestRuntime, budgets: Budgets) => house.send('raise', { type: 'setBudgets', budgets })
+const go = (runtime: TestRuntime) =>
+  letWaitsPass(runtime, () => runtime.send('go', { type: 'sendPrompt', content: 'go' }))
+const on = (runtime: TestRuntime, id = 'on') => letWaitsPass(runtime, () => runtime.send(id, { type: 'continue' }))
+const raise = (runtime: TestRuntime, budgets: Budgets) => runtime.send('raise', { type: 'setBudgets', budgets })
 const now = async ({ handle }: TestRuntime) => {
   const { view, meta } = orThrow(await handle.snapshot())
   return { last: view.lastTurn?.reason, cost: meta.usage.cost }
@@ -37,23 +38,23 @@ describe('a budget that is used up in a turn', () => {
   ])(
     '%s stops it between two calls of the model, when the round is closed; raised, it goes on where it was',
     async (_, tight, wide) => {
-      const { house, runs, calls } = await open(tight, { cost: 0.25 })
-      await go(house)
-      expect((await house.events()).slice(-3)).toEqual(['call.settled', 'note.added', 'turn.ended'])
-      expect(await now(house)).toMatchObject({ last: 'limit', cost: 0.5 })
+      const { runtime, runs, calls } = await open(tight, { cost: 0.25 })
+      await go(runtime)
+      expect((await runtime.events()).slice(-3)).toEqual(['call.settled', 'note.added', 'turn.ended'])
+      expect(await now(runtime)).toMatchObject({ last: 'limit', cost: 0.5 })
       expect([calls(), runs()]).toEqual([2, 2])
 
-      expect(await raise(house, wide)).toMatchObject({ ok: true })
-      await on(house)
-      expect(await now(house)).toMatchObject({ last: 'done', cost: 1 })
+      expect(await raise(runtime, wide)).toMatchObject({ ok: true })
+      await on(runtime)
+      expect(await now(runtime)).toMatchObject({ last: 'done', cost: 1 })
       expect([calls(), runs()]).toEqual([4, 3])
     },
   )
 
   it('refuses a prompt until the budget is raised, and names the budget', async () => {
-    const { house, calls } = await open({ maxCost: 0.5 }, { cost: 0.25 })
-    await go(house)
-    expect(await house.send('on', { type: 'continue' })).toMatchObject({
+    const { runtime, calls } = await open({ maxCost: 0.5 }, { cost: 0.25 })
+    await go(runtime)
+    expect(await runtime.send('on', { type: 'continue' })).toMatchObject({
       ok: false,
       fault: { code: 'over_budget', details: { limit: 'cost_limit' } },
     })
@@ -63,11 +64,11 @@ describe('a budget that is used up in a turn', () => {
 
 describe('the usage that counts against a budget', () => {
   it('does not include a failed call that was retried', async () => {
-    const { house, calls } = await open({ maxCost: 1, maxTokens: 440, maxSteps: 4 }, { cost: 0.25 }, true)
-    await go(house)
-    expect(house.model.requests).toHaveLength(8)
+    const { runtime, calls } = await open({ maxCost: 1, maxTokens: 440, maxSteps: 4 }, { cost: 0.25 }, true)
+    await go(runtime)
+    expect(runtime.model.requests).toHaveLength(8)
     expect(calls()).toBe(4)
-    expect(await now(house)).toEqual({ last: 'done', cost: 1 })
+    expect(await now(runtime)).toEqual({ last: 'done', cost: 1 })
   })
 
   it.each<[string, Budgets]>([
@@ -79,31 +80,31 @@ describe('the usage that counts against a budget', () => {
       const { look, runs } = createLookingTool()
       const used = { ...scriptedUsage, cost: 0.25 }
       const script = () => [call('look', {}), finishUncounted('calls', used)]
-      const house = await openMemoryHouse({ tools: [look], start: { budgets }, script })
-      await go(house)
+      const runtime = await openMemoryRuntime({ tools: [look], start: { budgets }, script })
+      await go(runtime)
       expect(runs()).toBe(2)
-      expect(await now(house)).toEqual({ last: 'limit', cost: null })
+      expect(await now(runtime)).toEqual({ last: 'limit', cost: null })
     },
   )
 
   it('leaves the cost unknown, not zero, when the price is unknown', async () => {
-    const { house } = await open({ maxCost: 0.01 }, { cost: null })
-    await go(house)
-    expect(await now(house)).toEqual({ last: 'done', cost: null })
+    const { runtime } = await open({ maxCost: 0.01 }, { cost: null })
+    await go(runtime)
+    expect(await now(runtime)).toEqual({ last: 'done', cost: null })
   })
 })
 
 describe('follow-ups of a turn that reached a limit', () => {
   it('wait until the turn is continued and ends', async () => {
-    const { house } = await open({ maxSteps: 2 })
-    const queue = async () => orThrow(await house.handle.snapshot()).view.queue.length
-    await letWaitsPass(house, async () => {
-      await house.send('go', { type: 'sendPrompt', content: 'go' })
-      await house.send('then', { type: 'queueFollowUp', content: 'and then' })
+    const { runtime } = await open({ maxSteps: 2 })
+    const queue = async () => orThrow(await runtime.handle.snapshot()).view.queue.length
+    await letWaitsPass(runtime, async () => {
+      await runtime.send('go', { type: 'sendPrompt', content: 'go' })
+      await runtime.send('then', { type: 'queueFollowUp', content: 'and then' })
     })
-    expect(await now(house)).toMatchObject({ last: 'limit' })
+    expect(await now(runtime)).toMatchObject({ last: 'limit' })
     expect(await queue()).toBe(1)
-    await on(house)
+    await on(runtime)
     expect(await queue()).toBe(0)
   })
 })

@@ -2,7 +2,7 @@ import { done, type Frame, type FrameOf, fault, refuse, type SessionHandle } fro
 import { aSession, createScriptedModel, isRecord, modelsWith, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Models } from '../ports/provider.ts'
-import { openMemoryHouse } from '../testing/memory-house.ts'
+import { openMemoryRuntime } from '../testing/memory-runtime.ts'
 import { createLocalSession } from './api/local-session.ts'
 import { createLocalSessions } from './api/local-sessions.ts'
 
@@ -42,21 +42,21 @@ async function watch(handle: SessionHandle): Promise<AsyncIterator<Frame>> {
 
 describe('a prompt without credentials', () => {
   it('is refused with a hint, and accepted once credentials are found', async () => {
-    const house = await openMemoryHouse({ models: keyedModels() })
-    expect(await house.send('a', prompt)).toMatchObject({
+    const runtime = await openMemoryRuntime({ models: keyedModels() })
+    expect(await runtime.send('a', prompt)).toMatchObject({
       ok: false,
       fault: { code: 'no_credentials', message: 'Add a key with: holdfast auth login sim' },
     })
-    expect(await house.events()).toEqual(['session.started'])
-    expect(await house.send('b', { type: 'refreshCredentials' })).toMatchObject({ ok: true, value: { result: {} } })
-    expect(await house.send('a', prompt)).toMatchObject({ ok: true })
-    await house.frame(isRecord('turn.ended'))
-    expect(await house.events()).toContain('text.said')
+    expect(await runtime.events()).toEqual(['session.started'])
+    expect(await runtime.send('b', { type: 'refreshCredentials' })).toMatchObject({ ok: true, value: { result: {} } })
+    expect(await runtime.send('a', prompt)).toMatchObject({ ok: true })
+    await runtime.frame(isRecord('turn.ended'))
+    expect(await runtime.events()).toContain('text.said')
   })
 
   it('also refuses a model change', async () => {
-    const house = await openMemoryHouse({ models: keyedModels() })
-    expect(await house.send('a', { type: 'setModel', model: 'sim/other' })).toMatchObject({
+    const runtime = await openMemoryRuntime({ models: keyedModels() })
+    expect(await runtime.send('a', { type: 'setModel', model: 'sim/other' })).toMatchObject({
       ok: false,
       fault: { code: 'no_credentials' },
     })
@@ -65,11 +65,11 @@ describe('a prompt without credentials', () => {
 
 describe('refreshCredentials', () => {
   it('notifies the clients of every loaded session, and leaves no record', async () => {
-    const house = await openMemoryHouse({ models: keyedModels() })
-    const second = await house.registry.start({ workdir: '/work' })
-    const other = second.ok ? createLocalSession(house.registry, second.value.id) : house.handle
-    const watching = [await watch(house.handle), await watch(other)]
-    await house.send('a', { type: 'refreshCredentials' })
+    const runtime = await openMemoryRuntime({ models: keyedModels() })
+    const second = await runtime.registry.start({ workdir: '/work' })
+    const other = second.ok ? createLocalSession(runtime.registry, second.value.id) : runtime.handle
+    const watching = [await watch(runtime.handle), await watch(other)]
+    await runtime.send('a', { type: 'refreshCredentials' })
     for (const [index, frames] of watching.entries()) {
       expect(await nextModel(frames)).toEqual({
         type: 'model',
@@ -81,19 +81,19 @@ describe('refreshCredentials', () => {
       await frames.return?.()
     }
     expect(other.id).not.toBe(aSession)
-    expect(await house.events()).toEqual(['session.started'])
+    expect(await runtime.events()).toEqual(['session.started'])
   })
 
   it('of all sessions notifies clients too, also those that reconnect with a cursor', async () => {
-    const house = await openMemoryHouse({ models: keyedModels() })
-    const frames = await watch(house.handle)
-    expect(await createLocalSessions(house.registry).refreshCredentials()).toEqual({
+    const runtime = await openMemoryRuntime({ models: keyedModels() })
+    const frames = await watch(runtime.handle)
+    expect(await createLocalSessions(runtime.registry).refreshCredentials()).toEqual({
       ok: true,
       value: { models: [], providers: [] },
     })
     expect(await nextModel(frames)).toMatchObject({ credentialsConfigured: true })
     await frames.return?.()
-    const back = house.handle.subscribe({ after: 1 })[Symbol.asyncIterator]()
+    const back = runtime.handle.subscribe({ after: 1 })[Symbol.asyncIterator]()
     expect(await nextModel(back)).toMatchObject({ credentialsConfigured: true })
     await back.return?.()
   })
@@ -107,8 +107,8 @@ describe('refreshCredentials', () => {
         tell = listener
       },
     })
-    const house = await openMemoryHouse({ models })
-    const frames = await watch(house.handle)
+    const runtime = await openMemoryRuntime({ models })
+    const frames = await watch(runtime.handle)
     contextTokens = 16_000
     tell()
     expect(await nextModel(frames)).toMatchObject({ contextTokens: 16_000 })
@@ -119,10 +119,10 @@ describe('refreshCredentials', () => {
     const models = modelsWith(() => ({ type: 'no_credentials', message: 'no key' }), {
       refresh: async () => refuse(fault('storage_error', 'The file of keys cannot be read.')),
     })
-    const house = await openMemoryHouse({ models })
+    const runtime = await openMemoryRuntime({ models })
     const refused = { ok: false, fault: { code: 'storage_error', message: 'The file of keys cannot be read.' } }
-    expect(await house.send('a', { type: 'refreshCredentials' })).toMatchObject(refused)
-    expect(await createLocalSessions(house.registry).refreshCredentials()).toMatchObject(refused)
+    expect(await runtime.send('a', { type: 'refreshCredentials' })).toMatchObject(refused)
+    expect(await createLocalSessions(runtime.registry).refreshCredentials()).toMatchObject(refused)
   })
 })
 
@@ -138,9 +138,9 @@ describe('another model', () => {
   )
 
   it('is published with its details after the record that sets it', async () => {
-    const house = await openMemoryHouse({ models })
-    const frames = await watch(house.handle)
-    await house.send('a', { type: 'setModel', model: 'sim/small' })
+    const runtime = await openMemoryRuntime({ models })
+    const frames = await watch(runtime.handle)
+    await runtime.send('a', { type: 'setModel', model: 'sim/small' })
     expect((await frames.next()).value).toMatchObject({ record: { event: { model: 'sim/small' } } })
     expect((await frames.next()).value).toEqual({
       type: 'model',
@@ -154,34 +154,34 @@ describe('another model', () => {
   })
 
   it('is the next of the rotation, and a retry gets the same answer', async () => {
-    const house = await openMemoryHouse({ models })
+    const runtime = await openMemoryRuntime({ models })
     const to = { model: 'sim/small', index: 1, total: 2, thinkingLevel: 'off' }
-    const first = await house.send('a', { type: 'cycleModel' })
+    const first = await runtime.send('a', { type: 'cycleModel' })
     expect(first).toMatchObject({ ok: true, value: { result: to } })
-    expect(await house.send('a', { type: 'cycleModel' })).toEqual(first)
-    expect(await house.send('b', { type: 'cycleModel', direction: 'next' })).toMatchObject({
+    expect(await runtime.send('a', { type: 'cycleModel' })).toEqual(first)
+    expect(await runtime.send('b', { type: 'cycleModel', direction: 'next' })).toMatchObject({
       value: { result: { model: 'sim/model', index: 0 } },
     })
   })
 
   it('is not asked for a thinking level that it does not support', async () => {
-    const house = await openMemoryHouse({ models })
-    expect(await house.send('a', { type: 'setThinkingLevel', level: 'high' })).toMatchObject({ ok: true })
-    await house.send('b', { type: 'setModel', model: 'sim/small' })
-    expect(await house.send('c', { type: 'setThinkingLevel', level: 'low' })).toMatchObject({
+    const runtime = await openMemoryRuntime({ models })
+    expect(await runtime.send('a', { type: 'setThinkingLevel', level: 'high' })).toMatchObject({ ok: true })
+    await runtime.send('b', { type: 'setModel', model: 'sim/small' })
+    expect(await runtime.send('c', { type: 'setThinkingLevel', level: 'low' })).toMatchObject({
       ok: false,
       fault: { code: 'unknown_level', details: { known: ['off'] }, message: expect.stringContaining('It has: off.') },
     })
-    expect(await house.send('d', { type: 'cycleThinkingLevel' })).toMatchObject({
+    expect(await runtime.send('d', { type: 'cycleThinkingLevel' })).toMatchObject({
       value: { result: { thinkingLevel: 'off' } },
     })
   })
 
   it('is the model a level is checked against, even if it changes during the check', async () => {
-    const house = await openMemoryHouse({ models })
+    const runtime = await openMemoryRuntime({ models })
     const [, level] = await Promise.all([
-      house.send('a', { type: 'setModel', model: 'sim/small' }),
-      house.send('b', { type: 'setThinkingLevel', level: 'low' }),
+      runtime.send('a', { type: 'setModel', model: 'sim/small' }),
+      runtime.send('b', { type: 'setThinkingLevel', level: 'low' }),
     ])
     expect(level).toMatchObject({ ok: false, fault: { code: 'unknown_level' } })
   })

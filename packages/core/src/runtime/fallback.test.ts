@@ -22,14 +22,14 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { letWaitsPass, nextWait } from '../testing/let-waits-pass.ts'
-import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
+import { createMemoryStore, openMemoryRuntime } from '../testing/memory-runtime.ts'
 
 /** So long that nobody waits for it. */
 const busy = overload(10 * 60_000)
 
 type Cast = Readonly<Record<ModelName, readonly ScriptedAnswer[]>>
 
-/** A house whose models each have their own script, and stand in for each other in the order they are named. */
+/** A runtime whose models each have their own script, and stand in for each other in the order they are named. */
 async function open(
   cast: Cast,
   options: Partial<TestRuntimeOptions> = {},
@@ -52,17 +52,17 @@ async function open(
     },
     { fallback: async (_, tried) => names.find((name) => !tried.includes(name)) ?? null },
   )
-  const house = await openMemoryHouse({ ...options, models })
-  return { house, asked, requestsOf: (model: ModelName) => actors.get(model)?.requests ?? [] }
+  const runtime = await openMemoryRuntime({ ...options, models })
+  return { runtime, asked, requestsOf: (model: ModelName) => actors.get(model)?.requests ?? [] }
 }
 
-const prompt = (house: TestRuntime, text = 'go') =>
-  letWaitsPass(house, () => house.handle.submit({ type: 'sendPrompt', content: text }))
+const prompt = (runtime: TestRuntime, text = 'go') =>
+  letWaitsPass(runtime, () => runtime.handle.submit({ type: 'sendPrompt', content: text }))
 const viewOf = async ({ handle }: TestRuntime) => orThrow(await handle.snapshot()).view
 const messagesOf = async ({ handle }: TestRuntime): Promise<readonly Message[]> =>
   orThrow(await handle.page({ limit: 500 })).messages
-const notices = async (house: TestRuntime) =>
-  (await messagesOf(house)).flatMap((message) =>
+const notices = async (runtime: TestRuntime) =>
+  (await messagesOf(runtime)).flatMap((message) =>
     message.kind === 'notice' ? [`${message.code}: ${message.text}`] : [],
   )
 async function eventsOf<Type extends 'step.started' | 'step.ended' | 'text.said' | 'call.requested'>(
@@ -79,16 +79,16 @@ const look = aTool('look', async () => ({ type: 'ok', output: { text: 'a.txt' } 
 
 describe('a model that is overloaded', () => {
   it('falls back to the next model, and a notice says so', async () => {
-    const { house, asked } = await open({ 'sim/model': [[busy]], 'other/model': [[say('Here.')]] })
-    await prompt(house)
+    const { runtime, asked } = await open({ 'sim/model': [[busy]], 'other/model': [[say('Here.')]] })
+    await prompt(runtime)
     expect(asked).toEqual(['sim/model', 'other/model'])
-    expect(await notices(house)).toEqual([
+    expect(await notices(runtime)).toEqual([
       'fallback: sim/model does not answer: The service is overloaded. other/model answers instead for the rest of this turn.',
     ])
-    expect((await house.events()).slice(4)).toEqual([
+    expect((await runtime.events()).slice(4)).toEqual([
       ...['step.started', 'step.ended', 'note.added', 'step.started', 'text.said', 'step.ended', 'turn.ended'],
     ])
-    expect(await eventsOf(house, 'step.started')).toMatchObject([
+    expect(await eventsOf(runtime, 'step.started')).toMatchObject([
       { model: 'sim/model', attempt: 1 },
       { model: 'other/model', attempt: 2 },
     ])
@@ -96,43 +96,43 @@ describe('a model that is overloaded', () => {
 
   it('is retried before the fallback', async () => {
     const turnedAway = [overload()]
-    const { house, asked } = await open({
+    const { runtime, asked } = await open({
       'sim/model': [turnedAway, turnedAway, turnedAway, turnedAway],
       'other/model': [turnedAway, [say('Here.')]],
     })
-    await prompt(house)
+    await prompt(runtime)
     expect(asked).toEqual([...Array(4).fill('sim/model'), 'other/model', 'other/model'])
-    expect((await notices(house)).map((text) => text.split(':')[0])).toEqual([
+    expect((await notices(runtime)).map((text) => text.split(':')[0])).toEqual([
       ...['retry', 'retry', 'retry', 'fallback', 'retry'],
     ])
   })
 
   it('is replaced until the turn ends, and called first in the next turn', async () => {
-    const { house, asked } = await open(
+    const { runtime, asked } = await open(
       {
         'sim/model': [[busy], [say('I am back.')]],
         'other/model': [[call('look', {})], [say('Seen.')]],
       },
       { tools: [look] },
     )
-    await prompt(house)
+    await prompt(runtime)
     expect(asked).toEqual(['sim/model', 'other/model', 'other/model'])
-    expect((await eventsOf(house, 'step.started')).map(({ attempt }) => attempt)).toEqual([1, 2, 1])
-    expect((await viewOf(house)).model).toBe('sim/model')
-    await prompt(house, 'and now?')
+    expect((await eventsOf(runtime, 'step.started')).map(({ attempt }) => attempt)).toEqual([1, 2, 1])
+    expect((await viewOf(runtime)).model).toBe('sim/model')
+    await prompt(runtime, 'and now?')
     expect(asked.at(-1)).toBe('sim/model')
   })
 
   it('is called again when its turn is continued', async () => {
-    const { house, asked } = await open({ 'sim/model': [[busy], [say('Here.')]], 'other/model': [[fail()]] })
-    await prompt(house)
-    expect((await viewOf(house)).lastTurn).toMatchObject({ reason: 'failed' })
-    await letWaitsPass(house, () => house.send('on', { type: 'continue' }))
+    const { runtime, asked } = await open({ 'sim/model': [[busy], [say('Here.')]], 'other/model': [[fail()]] })
+    await prompt(runtime)
+    expect((await viewOf(runtime)).lastTurn).toMatchObject({ reason: 'failed' })
+    await letWaitsPass(runtime, () => runtime.send('on', { type: 'continue' }))
     expect(asked).toEqual(['sim/model', 'other/model', 'sim/model'])
   })
 
   it('falls back to each model once, and the last failure is reported', async () => {
-    const { house, asked } = await open(
+    const { runtime, asked } = await open(
       {
         'sim/model': [[call('look', {})], [busy]],
         'second/model': [[busy]],
@@ -142,9 +142,9 @@ describe('a model that is overloaded', () => {
       },
       { tools: [look] },
     )
-    await prompt(house)
+    await prompt(runtime)
     expect(asked).toEqual(['sim/model', 'sim/model', 'second/model', 'third/model'])
-    expect((await viewOf(house)).lastTurn).toEqual({
+    expect((await viewOf(runtime)).lastTurn).toEqual({
       reason: 'failed',
       fault: { kind: 'unreachable', message: 'Gone.' },
     })
@@ -154,49 +154,49 @@ describe('a model that is overloaded', () => {
     ['has begun to answer', [sayPartial('He'), fail({ retryable: true })]],
     ['refuses the key', [fail({ fault: { kind: 'rejected_key', message: 'No.' } })]],
   ])('is not replaced where it %s', async (_, answer) => {
-    const { house, asked } = await open({ 'sim/model': [answer], 'other/model': [[say('Never.')]] })
-    await prompt(house)
+    const { runtime, asked } = await open({ 'sim/model': [answer], 'other/model': [[say('Never.')]] })
+    await prompt(runtime)
     expect(asked).toEqual(['sim/model'])
   })
 
   it('does not count as a step or cost of the turn', async () => {
     const priced = { ...scriptedUsage, cost: 0.5 }
-    const { house } = await open(
+    const { runtime } = await open(
       {
         'sim/model': [[busy]],
         'other/model': [[say('Here.'), finish('stop', priced)]],
       },
       { start: { budgets: { maxSteps: 1 } } },
     )
-    await prompt(house)
-    expect((await viewOf(house)).lastTurn).toEqual({ reason: 'done' })
-    expect((await eventsOf(house, 'step.ended')).map(({ usage }) => usage?.cost)).toEqual([undefined, 0.5])
-    expect(orThrow(await house.handle.snapshot()).meta.usage.cost).toBe(0.5)
+    await prompt(runtime)
+    expect((await viewOf(runtime)).lastTurn).toEqual({ reason: 'done' })
+    expect((await eventsOf(runtime, 'step.ended')).map(({ usage }) => usage?.cost)).toEqual([undefined, 0.5])
+    expect(orThrow(await runtime.handle.snapshot()).meta.usage.cost).toBe(0.5)
   })
 })
 
 describe('the answer of a fallback model', () => {
   it('is recorded with its own provider, and the view names the model', async () => {
     const gate = createGate()
-    const { house } = await open({ 'sim/model': [[busy]], 'other/model': [[waitAt(gate), say('Here.')]] })
-    await house.send('go', { type: 'sendPrompt', content: 'go' })
+    const { runtime } = await open({ 'sim/model': [[busy]], 'other/model': [[waitAt(gate), say('Here.')]] })
+    await runtime.send('go', { type: 'sendPrompt', content: 'go' })
     await gate.reached
-    expect(await viewOf(house)).toMatchObject({ model: 'sim/model', fallback: 'other/model' })
+    expect(await viewOf(runtime)).toMatchObject({ model: 'sim/model', fallback: 'other/model' })
     gate.open()
-    await house.frame(isRecord('turn.ended'))
-    expect(await eventsOf(house, 'text.said')).toMatchObject([{ text: 'Here.', provider: 'other' }])
-    expect(await viewOf(house)).toMatchObject({ model: 'sim/model', fallback: null })
+    await runtime.frame(isRecord('turn.ended'))
+    expect(await eventsOf(runtime, 'text.said')).toMatchObject([{ text: 'Here.', provider: 'other' }])
+    expect(await viewOf(runtime)).toMatchObject({ model: 'sim/model', fallback: null })
   })
 
   it('is requested without the thinking of the first model', async () => {
-    const { house, requestsOf } = await open(
+    const { runtime, requestsOf } = await open(
       {
         'sim/model': [[think('My secret.', { sim: { signature: 'opaque' } }), call('look', {})], [busy]],
         'other/model': [[say('Here.')]],
       },
       { tools: [look] },
     )
-    await prompt(house)
+    await prompt(runtime)
     const [request] = requestsOf('other/model')
     expect(JSON.stringify(request)).toContain('a.txt')
     expect(JSON.stringify(request)).not.toMatch(/secret|opaque/)
@@ -204,18 +204,21 @@ describe('the answer of a fallback model', () => {
 
   it('includes steering prompts', async () => {
     const gate = createGate()
-    const { house, requestsOf } = await open({ 'sim/model': [[waitAt(gate), busy]], 'other/model': [[say('There.')]] })
-    await house.send('go', { type: 'sendPrompt', content: 'go' })
+    const { runtime, requestsOf } = await open({
+      'sim/model': [[waitAt(gate), busy]],
+      'other/model': [[say('There.')]],
+    })
+    await runtime.send('go', { type: 'sendPrompt', content: 'go' })
     await gate.reached
-    await house.send('steer', { type: 'sendPrompt', content: 'no, there' })
+    await runtime.send('steer', { type: 'sendPrompt', content: 'no, there' })
     gate.open()
-    await house.frame(isRecord('turn.ended'))
+    await runtime.frame(isRecord('turn.ended'))
     expect(JSON.stringify(requestsOf('other/model')[0])).toContain('no, there')
   })
 
   it('fits its context: a longer history is summarised first', async () => {
     const long = [say('A long story.'), finish('stop', { ...scriptedUsage, input: 900 })]
-    const { house, requestsOf } = await open(
+    const { runtime, requestsOf } = await open(
       {
         'sim/model': [long, long, long, long, [busy]],
         'other/model': [[say('In short.')], [say('Here.')]],
@@ -223,7 +226,7 @@ describe('the answer of a fallback model', () => {
       {},
       { 'sim/model': 100_000, 'other/model': 1000 },
     )
-    for (const text of ['a', 'b', 'c', 'd', 'e']) await prompt(house, text)
+    for (const text of ['a', 'b', 'c', 'd', 'e']) await prompt(runtime, text)
     expect(requestsOf('other/model').map(({ purpose }) => purpose)).toEqual(['summary', undefined])
     expect(JSON.stringify(requestsOf('other/model')[1])).toContain('In short.')
   })
@@ -231,22 +234,22 @@ describe('the answer of a fallback model', () => {
 
 describe('a model that a person chooses during a fallback', () => {
   it('answers instead of any fallback', async () => {
-    const { house, asked } = await open({
+    const { runtime, asked } = await open({
       'sim/model': [[overload(1000)], [busy]],
       'other/model': [[say('Never.')]],
       'chosen/model': [[say('Here.')]],
     })
-    await letWaitsPass(house, async () => {
-      await house.send('go', { type: 'sendPrompt', content: 'go' })
-      await nextWait(house)
-      await house.send('choose', { type: 'setModel', model: 'chosen/model' })
+    await letWaitsPass(runtime, async () => {
+      await runtime.send('go', { type: 'sendPrompt', content: 'go' })
+      await nextWait(runtime)
+      await runtime.send('choose', { type: 'setModel', model: 'chosen/model' })
     })
     expect(asked).toEqual(['sim/model', 'sim/model', 'chosen/model'])
   })
 
   it('answers also in the middle of a turn with a fallback', async () => {
     const gate = createGate()
-    const { house, asked } = await open(
+    const { runtime, asked } = await open(
       {
         'sim/model': [[busy]],
         'other/model': [[waitAt(gate), call('look', {})]],
@@ -254,12 +257,12 @@ describe('a model that a person chooses during a fallback', () => {
       },
       { tools: [look] },
     )
-    await house.send('go', { type: 'sendPrompt', content: 'go' })
+    await runtime.send('go', { type: 'sendPrompt', content: 'go' })
     await gate.reached
-    await house.send('choose', { type: 'setModel', model: 'chosen/model' })
-    expect((await viewOf(house)).fallback).toBeNull()
+    await runtime.send('choose', { type: 'setModel', model: 'chosen/model' })
+    expect((await viewOf(runtime)).fallback).toBeNull()
     gate.open()
-    await house.frame(isRecord('turn.ended'))
+    await runtime.frame(isRecord('turn.ended'))
     expect(asked).toEqual(['sim/model', 'other/model', 'chosen/model'])
   })
 })
@@ -270,15 +273,15 @@ describe('a crash during a fallback', () => {
     const gate = createGate()
     const cast: Cast = { 'sim/model': [[busy]], 'other/model': [[waitAt(gate)]] }
     const old = await open(cast, { store })
-    await old.house.send('go', { type: 'sendPrompt', content: 'go' })
+    await old.runtime.send('go', { type: 'sendPrompt', content: 'go' })
     await gate.reached
-    const { house, asked } = await open(
+    const { runtime, asked } = await open(
       { 'sim/model': [[say('Back.')]] },
-      { store, blobs: old.house.blobs, takesOver: true, node: 'two' },
+      { store, blobs: old.runtime.blobs, takesOver: true, node: 'two' },
     )
-    await house.frame(isRecord('turn.ended'))
-    expect((await viewOf(house)).lastTurn).toEqual({ reason: 'interrupted' })
-    await letWaitsPass(house, () => house.send('on', { type: 'continue' }))
+    await runtime.frame(isRecord('turn.ended'))
+    expect((await viewOf(runtime)).lastTurn).toEqual({ reason: 'interrupted' })
+    await letWaitsPass(runtime, () => runtime.send('on', { type: 'continue' }))
     expect(asked).toEqual(['sim/model'])
   })
 })

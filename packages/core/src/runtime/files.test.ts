@@ -3,7 +3,7 @@ import { aPdf, aPng, isRecord, say, type TestRuntime } from '@holdfast/testkit'
 import { createMemoryBlobs } from 'holdfast/store'
 import { describe, expect, it } from 'vitest'
 import type { Blobs } from '../ports/blobs.ts'
-import { openMemoryHouse } from '../testing/memory-house.ts'
+import { openMemoryRuntime } from '../testing/memory-runtime.ts'
 import { storeUpload } from './blobs/store-upload.ts'
 
 /** A disk on which files can go bad. */
@@ -46,44 +46,44 @@ describe('a prompt with a file', () => {
     ['that was never made smaller', aPng(1600, 2), 'image/png', 'too_large', /Store it as a file first/],
     ['that is too large for a request', new Uint8Array(20_000_001), 'image/png', 'too_large', /over 20000000/],
   ])('%s is refused, and the session goes on', async (_, bytes, mediaType, code, message) => {
-    const house = await openMemoryHouse({ script: [[say('hello')]] })
-    const before = await house.events()
-    const refused = await house.send('c1', prompt(await put(house, bytes, mediaType)))
+    const runtime = await openMemoryRuntime({ script: [[say('hello')]] })
+    const before = await runtime.events()
+    const refused = await runtime.send('c1', prompt(await put(runtime, bytes, mediaType)))
     expect(refused).toMatchObject({ ok: false, fault: { code, message: expect.stringMatching(message) } })
-    expect(await house.events()).toEqual(before)
-    expect(await house.send('c2', prompt({ type: 'text', text: 'hi' }))).toMatchObject({ ok: true })
-    await house.frame(isRecord('turn.ended'))
-    expect(await house.events()).toContain('text.said')
+    expect(await runtime.events()).toEqual(before)
+    expect(await runtime.send('c2', prompt({ type: 'text', text: 'hi' }))).toMatchObject({ ok: true })
+    await runtime.frame(isRecord('turn.ended'))
+    expect(await runtime.events()).toContain('text.said')
   })
 
   it('is refused if the image cannot be decoded', async () => {
     const images = { fit: async () => 'damaged' as const }
-    const house = await openMemoryHouse({ images })
-    expect(await house.send('c1', prompt(await put(house, aPng(), 'image/png')))).toMatchObject({
+    const runtime = await openMemoryRuntime({ images })
+    expect(await runtime.send('c1', prompt(await put(runtime, aPng(), 'image/png')))).toMatchObject({
       fault: { code: 'wrong_media_type' },
     })
   })
 
   it('is refused if the file has another size than stated', async () => {
-    const house = await openMemoryHouse()
-    const file = await put(house, aPng(), 'image/png')
-    expect(await house.send('c1', prompt({ ...file, bytes: 1 } as Content[number]))).toMatchObject({
+    const runtime = await openMemoryRuntime()
+    const file = await put(runtime, aPng(), 'image/png')
+    expect(await runtime.send('c1', prompt({ ...file, bytes: 1 } as Content[number]))).toMatchObject({
       fault: { code: 'bad_request', details: { bytes: aPng().length } },
     })
   })
 
   it('is refused if its files are too large together', async () => {
-    const house = await openMemoryHouse()
-    const file = await put(house, Buffer.alloc(7_000_000, 'words '), 'text/plain')
-    expect(await house.send('c1', prompt(file, file, file))).toMatchObject({ fault: { code: 'too_large' } })
+    const runtime = await openMemoryRuntime()
+    const file = await put(runtime, Buffer.alloc(7_000_000, 'words '), 'text/plain')
+    expect(await runtime.send('c1', prompt(file, file, file))).toMatchObject({ fault: { code: 'too_large' } })
   })
 
   it('accepts an alias of a media type and records the proper type', async () => {
-    const house = await openMemoryHouse({ script: [[say('hello')]] })
-    const file = await put(house, aPng(), 'image/X-PNG; q=1')
-    expect(await house.send('c1', prompt(file))).toMatchObject({ ok: true })
-    await house.frame(isRecord('turn.ended'))
-    expect(lastTold(house)).toEqual([
+    const runtime = await openMemoryRuntime({ script: [[say('hello')]] })
+    const file = await put(runtime, aPng(), 'image/X-PNG; q=1')
+    expect(await runtime.send('c1', prompt(file))).toMatchObject({ ok: true })
+    await runtime.frame(isRecord('turn.ended'))
+    expect(lastTold(runtime)).toEqual([
       { type: 'file', mediaType: 'image/png', name: 'a.png', bytes: new Uint8Array(aPng()) },
     ])
   })
@@ -99,27 +99,27 @@ describe('a prompt with a file', () => {
     ],
   ])('sends a note instead when the file %s afterwards', async (_, open) => {
     const { blobs, bad } = createFragileBlobs()
-    const house = await openMemoryHouse({ blobs, script: [[say('a')], [say('b')]] })
-    const file = await put(house, aPng(), 'image/png')
-    await house.send('c1', prompt(file))
-    await house.frame(isRecord('turn.ended'))
+    const runtime = await openMemoryRuntime({ blobs, script: [[say('a')], [say('b')]] })
+    const file = await put(runtime, aPng(), 'image/png')
+    await runtime.send('c1', prompt(file))
+    await runtime.frame(isRecord('turn.ended'))
     if (file.type === 'file') bad.set(file.blob, open as () => ReturnType<Blobs['open']>)
-    const second = await house.send('c2', prompt({ type: 'text', text: 'and?' }))
-    await house.frame(restedAfter(second.ok ? second.value.seq : 0))
-    expect(lastTold(house)).toEqual([
+    const second = await runtime.send('c2', prompt({ type: 'text', text: 'and?' }))
+    await runtime.frame(restedAfter(second.ok ? second.value.seq : 0))
+    expect(lastTold(runtime)).toEqual([
       { type: 'text', text: '[the file a.png is gone]' },
       { type: 'text', text: 'a' },
       { type: 'text', text: 'and?' },
     ])
-    expect((await house.events()).filter((type) => type === 'text.said')).toHaveLength(2)
-    expect(await house.send('c3', prompt(file))).toMatchObject({ fault: { code: 'blob_not_found' } })
+    expect((await runtime.events()).filter((type) => type === 'text.said')).toHaveLength(2)
+    expect(await runtime.send('c3', prompt(file))).toMatchObject({ fault: { code: 'blob_not_found' } })
   })
 
   it('sends a note for a file that the model does not accept', async () => {
-    const house = await openMemoryHouse({ script: [[say('a')]], takes: [] })
-    await house.send('c1', prompt(await put(house, aPng(), 'image/png')))
-    await house.frame(isRecord('turn.ended'))
-    expect(lastTold(house)).toEqual([{ type: 'text', text: '[image a.png: this model takes no images]' }])
+    const runtime = await openMemoryRuntime({ script: [[say('a')]], takes: [] })
+    await runtime.send('c1', prompt(await put(runtime, aPng(), 'image/png')))
+    await runtime.frame(isRecord('turn.ended'))
+    expect(lastTold(runtime)).toEqual([{ type: 'text', text: '[image a.png: this model takes no images]' }])
   })
 })
 

@@ -19,7 +19,7 @@ import {
   waitAt,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createMemoryBlobs, createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
+import { createMemoryBlobs, createMemoryStore, openMemoryRuntime } from '../testing/memory-runtime.ts'
 import { createLocalSession } from './api/local-session.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
@@ -42,11 +42,11 @@ async function follow(handle: SessionHandle, options: SubscribeOptions = {}) {
   return { first: first.value, told, following }
 }
 
-async function openHouse(options: Omit<Parameters<typeof openMemoryHouse>[0], 'store'> = {}) {
+async function openOnFaultyStore(options: Omit<Parameters<typeof openMemoryRuntime>[0], 'store'> = {}) {
   const store = createFaultyStore(createMemoryStore())
-  const house = await openMemoryHouse({ ...options, store })
+  const runtime = await openMemoryRuntime({ ...options, store })
   const pass = async (ms: number) => {
-    house.clock.advance(ms)
+    runtime.clock.advance(ms)
     await settled()
   }
   /** How much time passes, in steps as small as a clock's, before it is so; null when it is not within a second. */
@@ -57,20 +57,20 @@ async function openHouse(options: Omit<Parameters<typeof openMemoryHouse>[0], 's
     }
     return null
   }
-  return { ...house, store, pass, passUntil }
+  return { ...runtime, store, pass, passUntil }
 }
 
 describe('a disk that refuses writes', () => {
   it('is reported to all clients at once, and so is its recovery', async () => {
-    const house = await openHouse()
-    const [one, two] = [await follow(house.handle), await follow(house.handle)]
-    house.store.breakDown()
-    await house.send('a', { type: 'enterPlan' })
+    const runtime = await openOnFaultyStore()
+    const [one, two] = [await follow(runtime.handle), await follow(runtime.handle)]
+    runtime.store.breakDown()
+    await runtime.send('a', { type: 'enterPlan' })
     await settled()
     expect([one.told, two.told]).toEqual([[error], [error]])
-    await house.pass(500)
-    house.store.heal()
-    await house.pass(500)
+    await runtime.pass(500)
+    runtime.store.heal()
+    await runtime.pass(500)
     expect([one.told, two.told]).toEqual([
       [error, null],
       [error, null],
@@ -90,40 +90,40 @@ describe('a disk that refuses writes', () => {
         },
         false,
       )
-      const house = await openHouse({ script: [[call('slow', {})], [say('Done.')]], tools: [slow] })
-      const both = [await follow(house.handle), await follow(house.handle)]
+      const runtime = await openOnFaultyStore({ script: [[call('slow', {})], [say('Done.')]], tools: [slow] })
+      const both = [await follow(runtime.handle), await follow(runtime.handle)]
       const isTold = (what: typeof error | null) => () =>
         both.every(({ told }) => JSON.stringify(told.at(-1)) === JSON.stringify(what))
-      await house.send('a', prompt)
+      await runtime.send('a', prompt)
       await gate.reached
-      house.store.breakDown()
+      runtime.store.breakDown()
       gate.open() // what the tool gave is the first write that is refused
-      expect(await house.passUntil(isTold(error))).not.toBeNull()
-      for (let passedMs = 0; passedMs < fullMs; passedMs += stepMs) await house.pass(stepMs)
-      house.store.heal()
-      expect(await house.passUntil(isTold(null))).not.toBeNull()
+      expect(await runtime.passUntil(isTold(error))).not.toBeNull()
+      for (let passedMs = 0; passedMs < fullMs; passedMs += stepMs) await runtime.pass(stepMs)
+      runtime.store.heal()
+      expect(await runtime.passUntil(isTold(null))).not.toBeNull()
 
-      await house.frame(idle)
-      house.store.breakDown()
-      await house.send('b', prompt)
-      expect(await house.passUntil(isTold(error))).not.toBeNull()
-      for (let passedMs = 0; passedMs < fullMs; passedMs += stepMs) await house.pass(stepMs)
-      house.store.heal()
-      expect(await house.passUntil(isTold(null)), 'though nothing is owed').not.toBeNull()
+      await runtime.frame(idle)
+      runtime.store.breakDown()
+      await runtime.send('b', prompt)
+      expect(await runtime.passUntil(isTold(error))).not.toBeNull()
+      for (let passedMs = 0; passedMs < fullMs; passedMs += stepMs) await runtime.pass(stepMs)
+      runtime.store.heal()
+      expect(await runtime.passUntil(isTold(null)), 'though nothing is owed').not.toBeNull()
     },
   )
 
   it('is reported to the clients of every session, also to new ones', async () => {
-    const house = await openHouse()
-    const other = createLocalSession(house.registry, orThrow(await house.registry.start({ workdir: '/other' })).id)
-    const [one, two] = [await follow(house.handle), await follow(other)]
-    house.store.breakDown()
-    await house.send('a', prompt)
+    const runtime = await openOnFaultyStore()
+    const other = createLocalSession(runtime.registry, orThrow(await runtime.registry.start({ workdir: '/other' })).id)
+    const [one, two] = [await follow(runtime.handle), await follow(other)]
+    runtime.store.breakDown()
+    await runtime.send('a', prompt)
     await settled()
     expect([one.told, two.told]).toEqual([[error], [error]])
     expect((await follow(other)).first).toMatchObject({ here: { storageError: error } })
-    house.store.heal()
-    await house.pass(500)
+    runtime.store.heal()
+    await runtime.pass(500)
     expect([one.told, two.told]).toEqual([
       [error, null],
       [error, null],
@@ -131,48 +131,48 @@ describe('a disk that refuses writes', () => {
   })
 
   it('is reported in the snapshot of new clients and in a frame to returning ones', async () => {
-    const house = await openHouse()
-    const returner = async () => (await follow(house.handle, { after: 1 })).told
-    expect([(await follow(house.handle)).first, await returner()]).toMatchObject([
+    const runtime = await openOnFaultyStore()
+    const returner = async () => (await follow(runtime.handle, { after: 1 })).told
+    expect([(await follow(runtime.handle)).first, await returner()]).toMatchObject([
       { here: { storageError: null } },
       [null],
     ])
-    house.store.breakDown()
-    await house.send('a', prompt)
-    expect([(await follow(house.handle)).first, await returner()]).toMatchObject([
+    runtime.store.breakDown()
+    await runtime.send('a', prompt)
+    expect([(await follow(runtime.handle)).first, await returner()]).toMatchObject([
       { here: { storageError: error } },
       [error],
     ])
   })
 
   it('refuses a prompt with the reason and a hint, and accepts it once there is space', async () => {
-    const house = await openHouse({ script: [[say('Hi.')]] })
-    house.store.breakDown()
-    const refused = await house.send('a', prompt)
+    const runtime = await openOnFaultyStore({ script: [[say('Hi.')]] })
+    runtime.store.breakDown()
+    const refused = await runtime.send('a', prompt)
     expect(refused).toMatchObject({
       fault: { code: 'storage_error', details: { reason: 'disk_full' }, message: expect.stringMatching(/full.*again/) },
     })
-    expect(await house.events()).toEqual(['session.started'])
-    house.store.heal()
-    expect(await house.send('a', prompt)).toMatchObject({ ok: true })
-    await house.frame(idle)
+    expect(await runtime.events()).toEqual(['session.started'])
+    runtime.store.heal()
+    expect(await runtime.send('a', prompt)).toMatchObject({ ok: true })
+    await runtime.frame(idle)
   })
 
   it('is detected by the draft autosave, and the answer stays complete', async () => {
     const gate = createGate()
-    const house = await openHouse({ script: [[say('Hel'), waitAt(gate), say('lo.')]] })
-    const one = await follow(house.handle)
-    await house.send('a', prompt)
+    const runtime = await openOnFaultyStore({ script: [[say('Hel'), waitAt(gate), say('lo.')]] })
+    const one = await follow(runtime.handle)
+    await runtime.send('a', prompt)
     await gate.reached
-    house.store.breakDown()
-    await house.pass(1000)
+    runtime.store.breakDown()
+    await runtime.pass(1000)
     expect(one.told).toEqual([error])
     gate.open()
-    await house.pass(500)
-    house.store.heal()
-    await house.pass(500)
-    await house.frame(idle)
-    const records = await house.store.read(aSession, { after: 0, limit: 100 })
+    await runtime.pass(500)
+    runtime.store.heal()
+    await runtime.pass(500)
+    await runtime.frame(idle)
+    const records = await runtime.store.read(aSession, { after: 0, limit: 100 })
     const texts = records.flatMap((record) =>
       'event' in record && record.event.type === 'text.said' ? [record.event.text] : [],
     )
@@ -192,20 +192,20 @@ describe('a disk that refuses writes', () => {
       },
       false,
     )
-    const house = await openHouse({ script: [[call('touch', {})], [say('Done.')]], tools: [touch] })
-    const one = await follow(house.handle)
-    await house.send('a', prompt)
+    const runtime = await openOnFaultyStore({ script: [[call('touch', {})], [say('Done.')]], tools: [touch] })
+    const one = await follow(runtime.handle)
+    await runtime.send('a', prompt)
     await gate.reached
-    house.store.breakDown()
+    runtime.store.breakDown()
     gate.open()
     await settled()
-    await house.pass(500)
+    await runtime.pass(500)
     expect(one.told).toEqual([error])
-    house.store.heal()
-    await house.pass(500)
-    await house.frame(idle)
+    runtime.store.heal()
+    await runtime.pass(500)
+    await runtime.frame(idle)
     expect([runs, one.told]).toEqual([1, [error, null]])
-    expect((await house.events()).filter((type) => type.startsWith('call.'))).toEqual([
+    expect((await runtime.events()).filter((type) => type.startsWith('call.'))).toEqual([
       ...['call.requested', 'call.approved', 'call.started', 'call.settled'],
     ])
   })
@@ -214,33 +214,33 @@ describe('a disk that refuses writes', () => {
     const inner = createMemoryBlobs()
     let isFull = true
     const blobs: typeof inner = { ...inner, put: async (bytes) => (isFull ? refuse(diskFull) : inner.put(bytes)) }
-    const house = await openHouse({ blobs, script: [[say('Hi.')]] })
-    const one = await follow(house.handle)
-    await house.send('a', prompt)
+    const runtime = await openOnFaultyStore({ blobs, script: [[say('Hi.')]] })
+    const one = await follow(runtime.handle)
+    await runtime.send('a', prompt)
     await settled()
     expect(one.told).toEqual([error])
     isFull = false
-    await house.pass(500)
-    expect(await house.frame(idle)).toMatchObject({ record: { event: { reason: 'done' } } })
+    await runtime.pass(500)
+    expect(await runtime.frame(idle)).toMatchObject({ record: { event: { reason: 'done' } } })
     expect(one.told).toEqual([error, null])
   })
 
   it('prevents loading a session; subscribers get the reason and when to retry', async () => {
     const gate = createGate()
-    const house = await openHouse({ script: [[waitAt(gate)]] })
-    await house.send('a', prompt)
+    const runtime = await openOnFaultyStore({ script: [[waitAt(gate)]] })
+    await runtime.send('a', prompt)
     await gate.reached
-    house.store.breakDown()
-    house.store.release = () => Promise.reject(new HoldfastError(diskFull)) // it has to be written too
-    await expect(house.registry.unload(aSession)).rejects.toThrow(diskFull.message)
+    runtime.store.breakDown()
+    runtime.store.release = () => Promise.reject(new HoldfastError(diskFull)) // it has to be written too
+    await expect(runtime.registry.unload(aSession)).rejects.toThrow(diskFull.message)
     const frames: Frame[] = []
-    for await (const frame of house.handle.subscribe()) frames.push(frame)
+    for await (const frame of runtime.handle.subscribe()) frames.push(frame)
     expect(frames).toEqual([
       { type: 'storage', sessionId: aSession, error },
       { type: 'end', sessionId: aSession, reason: 'failed', retryMs: 500 },
     ])
-    expect(await house.send('b', prompt)).toMatchObject({ fault: { message: expect.stringMatching(/full.*again/) } })
-    house.store.heal()
-    expect((await follow(house.handle)).first).toMatchObject({ here: { storageError: null } })
+    expect(await runtime.send('b', prompt)).toMatchObject({ fault: { message: expect.stringMatching(/full.*again/) } })
+    runtime.store.heal()
+    expect((await follow(runtime.handle)).first).toMatchObject({ here: { storageError: null } })
   })
 })

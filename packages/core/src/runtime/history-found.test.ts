@@ -1,27 +1,27 @@
 import { orThrow, SessionId } from '@holdfast/protocol'
 import { aSession, aTool, call, createGate, createVirtualClock, say, type TestRuntime, waitAt } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openMemoryHouse } from '../testing/memory-house.ts'
+import { openMemoryRuntime } from '../testing/memory-runtime.ts'
 import { type Talk, talkTo } from '../testing/talk.ts'
 import { createLocalSession } from './api/local-session.ts'
 import { completeText } from './effects/write-text.ts'
 
 /** What the model-based simulation found; its stories are in test/simulation/stories.ts. */
 
-let house: TestRuntime
+let runtime: TestRuntime
 let talk: Talk
 beforeEach(async () => {
-  house = await openMemoryHouse({ script: (_, index) => [say(`answer ${index}`)] })
-  talk = talkTo(house.handle)
+  runtime = await openMemoryRuntime({ script: (_, index) => [say(`answer ${index}`)] })
+  talk = talkTo(runtime.handle)
   for (const text of ['one', 'two']) await talk.ask(text)
 })
-const countsOf = async (handle = house.handle) => orThrow(await handle.snapshot()).meta.messageCount
+const countsOf = async (handle = runtime.handle) => orThrow(await handle.snapshot()).meta.messageCount
 
 describe('a session that has moved', () => {
   it('pins the last answer of its current line when the plan is kept', async () => {
     await talk.tell({ type: 'branchAt', turn: 0 })
     await talk.tell({ type: 'enterExec', keepPlan: true })
-    const { messages } = orThrow(await house.handle.page())
+    const { messages } = orThrow(await runtime.handle.page())
     expect(messages.filter(({ pinned }) => pinned)).toMatchObject([{ kind: 'assistant', text: 'answer 0' }])
   })
 
@@ -41,27 +41,27 @@ describe('a line whose beginning is hidden', () => {
     await talk.ask('three')
     await talk.tell({ type: 'truncateHistory', keepLast: 5 })
     const { session } = await talk.tell({ type: 'fork' })
-    expect(await countsOf(createLocalSession(house.registry, SessionId.parse(session)))).toBe(5)
+    expect(await countsOf(createLocalSession(runtime.registry, SessionId.parse(session)))).toBe(5)
     await talk.tell({ type: 'branchAt', turn: 1 })
     expect(await countsOf()).toBe(2)
   })
 })
 
 it('answers a fork with a reused command id like the first command', async () => {
-  const first = await house.send('cmd-1', { type: 'addSystemMessage', text: 'a note' })
-  expect(await house.send('cmd-1', { type: 'fork' })).toEqual(first)
+  const first = await runtime.send('cmd-1', { type: 'addSystemMessage', text: 'a note' })
+  expect(await runtime.send('cmd-1', { type: 'fork' })).toEqual(first)
 })
 
 describe('collapsing all calls', () => {
   it('depends on what is shown: no call is collapsed once each was expanded', async () => {
     const script = [[call('touch', {})], [say('done')]]
-    house = await openMemoryHouse({
+    runtime = await openMemoryRuntime({
       script,
       tools: [aTool('touch', async () => ({ type: 'ok', output: { text: '' } }), false)],
     })
-    talk = talkTo(house.handle)
+    talk = talkTo(runtime.handle)
     await talk.ask('go')
-    const { messages } = orThrow(await house.handle.page())
+    const { messages } = orThrow(await runtime.handle.page())
     const message = messages.find(({ kind }) => kind === 'tool_call')?.id ?? 0
     await talk.tell({ type: 'toggleAllToolCollapses' })
     await talk.tell({ type: 'toggleToolCollapse', message })
@@ -87,19 +87,19 @@ describe('a summary that is being written', () => {
 
   it('keeps its session loaded until it is written', async () => {
     const gate = createGate()
-    house = await openMemoryHouse({
+    runtime = await openMemoryRuntime({
       script: ({ purpose }) => (purpose === 'summary' ? [waitAt(gate), say('# Note')] : [say('answer')]),
     })
-    talk = talkTo(house.handle)
+    talk = talkTo(runtime.handle)
     await talk.ask('one')
     const written = talk.tell({ type: 'summarize' })
-    while (!house.model.requests.some(({ purpose }) => purpose === 'summary')) await new Promise(setImmediate)
-    house.clock.advance(16 * 60_000)
+    while (!runtime.model.requests.some(({ purpose }) => purpose === 'summary')) await new Promise(setImmediate)
+    runtime.clock.advance(16 * 60_000)
     gate.open()
     expect(await written).toMatchObject({ text: '# Note' })
-    expect(house.registry.awake(aSession)).not.toBeNull()
-    house.clock.advance(16 * 60_000)
+    expect(runtime.registry.awake(aSession)).not.toBeNull()
+    runtime.clock.advance(16 * 60_000)
     await new Promise(setImmediate)
-    expect(house.registry.awake(aSession)).toBeNull()
+    expect(runtime.registry.awake(aSession)).toBeNull()
   })
 })

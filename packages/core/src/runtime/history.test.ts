@@ -1,7 +1,7 @@
 import { limits, MessageId, orThrow, type SeedMessages, SessionId } from '@holdfast/protocol'
 import { aSession, aTool, call, say, type TestRuntime } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
+import { createMemoryStore, openMemoryRuntime } from '../testing/memory-runtime.ts'
 import { type Talk, talkTo } from '../testing/talk.ts'
 import { createLocalSession } from './api/local-session.ts'
 
@@ -11,11 +11,11 @@ const told = ({ model }: TestRuntime) =>
     .at(-1)
     ?.messages.flatMap(({ content }) => content.map((part) => ('text' in part ? part.text : part.type))) ?? []
 
-let house: TestRuntime
+let runtime: TestRuntime
 let talk: Talk
 beforeEach(async () => {
-  house = await openMemoryHouse({ script: (_, index) => [say(`answer ${index}`)] })
-  talk = talkTo(house.handle)
+  runtime = await openMemoryRuntime({ script: (_, index) => [say(`answer ${index}`)] })
+  talk = talkTo(runtime.handle)
 })
 
 describe('a branch', () => {
@@ -32,13 +32,13 @@ describe('a branch', () => {
   it('is what the model sees from then on', async () => {
     await talk.tell({ type: 'branchAt', turn: 0 })
     await talk.ask('another two')
-    expect(told(house)).toEqual(['one', 'answer 0', 'another two'])
+    expect(told(runtime)).toEqual(['one', 'answer 0', 'another two'])
   })
 
   it('continues the turn numbers of its line', async () => {
     await talk.tell({ type: 'branchAt', turn: 1 })
     await talk.ask('another three')
-    const { meta } = orThrow(await house.handle.snapshot())
+    const { meta } = orThrow(await runtime.handle.snapshot())
     expect(meta).toMatchObject({ turnCount: 3, messageCount: 9, branchCount: 1 })
   })
 
@@ -58,51 +58,51 @@ describe('a branch', () => {
       await talk.tell({ type: 'switchBranch', branch: 0 })
       await talk.ask(`round ${round}`)
     }
-    const branches = orThrow(await house.handle.branches())
+    const branches = orThrow(await runtime.handle.branches())
     expect(branches).toHaveLength(1)
-    expect(new Set([...branches.map(({ name }) => name), orThrow(await house.handle.snapshot()).view.branch])).toEqual(
-      new Set(['branch-1', 'branch-2']),
-    )
+    expect(
+      new Set([...branches.map(({ name }) => name), orThrow(await runtime.handle.snapshot()).view.branch]),
+    ).toEqual(new Set(['branch-1', 'branch-2']))
   })
 
   it('is listed with its counts, and with the first message that is not on the line', async () => {
     await talk.tell({ type: 'branchAt', turn: 0 })
-    const [branch] = orThrow(await house.handle.branches())
+    const [branch] = orThrow(await runtime.handle.branches())
     expect(branch).toMatchObject({ name: 'branch-1', turns: 3, messages: 9 })
-    const { messages } = orThrow(await house.handle.page({ branch: 'branch-1' }))
+    const { messages } = orThrow(await runtime.handle.page({ branch: 'branch-1' }))
     expect(messages.find(({ id }) => id === branch?.differsAt)).toMatchObject({ kind: 'user', text: 'two' })
   })
 
   it('is refused for an unknown turn or branch, and nothing changes', async () => {
-    const before = await house.events()
+    const before = await runtime.events()
     expect([
       await talk.refusal({ type: 'branchAt', turn: 3 }),
       await talk.refusal({ type: 'rewind', turn: 99 }),
       await talk.refusal({ type: 'switchBranch', branch: 'nowhere' }),
       await talk.refusal({ type: 'switchBranch', branch: 0 }),
     ]).toEqual(['turn_not_found', 'turn_not_found', 'branch_not_found', 'branch_not_found'])
-    expect(await house.handle.page({ branch: 'nowhere' })).toMatchObject({ fault: { code: 'branch_not_found' } })
-    expect(await house.events()).toEqual(before)
+    expect(await runtime.handle.page({ branch: 'nowhere' })).toMatchObject({ fault: { code: 'branch_not_found' } })
+    expect(await runtime.events()).toEqual(before)
   })
 
   it('is still there after the session was unloaded', async () => {
     await talk.tell({ type: 'branchAt', turn: 0 })
-    await house.registry.unload(aSession)
+    await runtime.registry.unload(aSession)
     await talk.tell({ type: 'switchBranch', branch: 'branch-1' })
     await talk.ask('four')
-    expect(told(house)).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2', 'four'])
+    expect(told(runtime)).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2', 'four'])
   })
 
   it('pages both ways, on the line and on a branch', async () => {
     await talk.tell({ type: 'branchAt', turn: 0 })
     await talk.ask('another two')
     for (const branch of [undefined, 'branch-1']) {
-      const whole = orThrow(await house.handle.page({ branch })).messages.map(({ id }) => id)
-      const last = orThrow(await house.handle.page({ branch, limit: 2 }))
-      const before = orThrow(await house.handle.page({ branch, limit: 100, before: last.before ?? undefined }))
+      const whole = orThrow(await runtime.handle.page({ branch })).messages.map(({ id }) => id)
+      const last = orThrow(await runtime.handle.page({ branch, limit: 2 }))
+      const before = orThrow(await runtime.handle.page({ branch, limit: 100, before: last.before ?? undefined }))
       expect([...before.messages, ...last.messages].map(({ id }) => id)).toEqual(whole)
-      const first = orThrow(await house.handle.page({ branch, limit: 2, after: MessageId.parse(0) }))
-      const after = orThrow(await house.handle.page({ branch, limit: 100, after: first.after ?? undefined }))
+      const first = orThrow(await runtime.handle.page({ branch, limit: 2, after: MessageId.parse(0) }))
+      const after = orThrow(await runtime.handle.page({ branch, limit: 100, after: first.after ?? undefined }))
       expect([...first.messages, ...after.messages].map(({ id }) => id)).toEqual(whole)
     }
   })
@@ -120,7 +120,7 @@ describe('going back', () => {
 describe('a fork', () => {
   const fork = async (at?: number) => {
     const { session } = await talk.tell({ type: 'fork', ...(at !== undefined && { at }) })
-    const handle = createLocalSession(house.registry, SessionId.parse(session))
+    const handle = createLocalSession(runtime.registry, SessionId.parse(session))
     return { handle, talk: talkTo(handle), id: SessionId.parse(session) }
   }
   beforeEach(async () => {
@@ -131,7 +131,7 @@ describe('a fork', () => {
     const forked = await fork(0)
     expect(await forked.talk.words()).toEqual(['one', 'answer 0'])
     await forked.talk.ask('elsewhere')
-    expect(told(house)).toEqual(['one', 'answer 0', 'elsewhere'])
+    expect(told(runtime)).toEqual(['one', 'answer 0', 'elsewhere'])
     expect(await forked.talk.words()).toEqual(['one', 'answer 0', 'elsewhere', 'answer 2'])
     expect(await talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
   })
@@ -141,7 +141,7 @@ describe('a fork', () => {
     expect(await forked.talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
     const { meta } = orThrow(await forked.handle.snapshot())
     expect(meta).toMatchObject({ parent: aSession, turnCount: 2, messageCount: 6, title: 'one (fork)', preview: 'one' })
-    const { sessions } = await house.store.list({ limit: 10 })
+    const { sessions } = await runtime.store.list({ limit: 10 })
     expect(sessions.map((row) => row.meta.id)).toContain(forked.id)
   })
 
@@ -149,17 +149,17 @@ describe('a fork', () => {
     const first = await fork(0)
     await first.talk.ask('elsewhere')
     const { session } = await first.talk.tell({ type: 'fork' })
-    const second = talkTo(createLocalSession(house.registry, SessionId.parse(session)))
+    const second = talkTo(createLocalSession(runtime.registry, SessionId.parse(session)))
     expect(await second.words()).toEqual(['one', 'answer 0', 'elsewhere', 'answer 2'])
     const { session: early } = await first.talk.tell({ type: 'fork', at: 0 })
-    const third = createLocalSession(house.registry, SessionId.parse(early))
+    const third = createLocalSession(runtime.registry, SessionId.parse(early))
     expect(orThrow(await third.snapshot()).meta.parent).toBe(first.id) // though all it shares is of the first of all
     expect(await second.tell({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-1' })
     expect(await second.words()).toEqual(['one', 'answer 0'])
   })
 
   it('inherits pins and compactions, but not trust or waiting prompts', async () => {
-    const [first] = orThrow(await house.handle.page()).messages
+    const [first] = orThrow(await runtime.handle.page()).messages
     await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })
     await talk.tell({ type: 'setToolTrust', tool: 'touch', scope: 'session' })
     const { view } = orThrow(await (await fork()).handle.snapshot())
@@ -168,38 +168,38 @@ describe('a fork', () => {
 
   it('does not inherit later pins or compactions', async () => {
     for (let turn = 2; turn < 6; turn++) await talk.ask(`turn ${turn}`)
-    const last = orThrow(await house.handle.page()).messages.findLast(({ kind }) => kind === 'user')
+    const last = orThrow(await runtime.handle.page()).messages.findLast(({ kind }) => kind === 'user')
     await talk.tell({ type: 'togglePin', message: last?.id ?? 0 })
     await talk.tell({ type: 'setSummary', summary: 'much later' })
     const { handle, talk: forked } = await fork(0)
     expect(orThrow(await handle.snapshot()).view).toMatchObject({ pins: [], checkpoint: null })
     await forked.ask('elsewhere')
-    expect(told(house)).toEqual(['one', 'answer 0', 'elsewhere'])
+    expect(told(runtime)).toEqual(['one', 'answer 0', 'elsewhere'])
   })
 
   it('asked for twice under one id is one session', async () => {
-    const ask = () => house.send('same', { type: 'fork' })
+    const ask = () => runtime.send('same', { type: 'fork' })
     expect(orThrow(await ask()).result).toEqual(orThrow(await ask()).result)
-    expect((await house.store.list({ limit: 10 })).sessions).toHaveLength(2)
+    expect((await runtime.store.list({ limit: 10 })).sessions).toHaveLength(2)
   })
 
   it('that a crash prevented is created when it is requested again', async () => {
     const store = createMemoryStore()
     let isFull = false
-    house = await openMemoryHouse({
+    runtime = await openMemoryRuntime({
       store: {
         ...store,
         create: (...args) => (isFull ? Promise.reject(new Error('killed')) : store.create(...args)),
       },
       script: (_, index) => [say(`answer ${index}`)],
     })
-    talk = talkTo(house.handle)
+    talk = talkTo(runtime.handle)
     await talk.ask('one')
     isFull = true
-    await expect(house.send('same', { type: 'fork' })).rejects.toThrow('killed')
+    await expect(runtime.send('same', { type: 'fork' })).rejects.toThrow('killed')
     isFull = false
-    const { result } = orThrow(await house.send('same', { type: 'fork' }))
-    expect(await talkTo(createLocalSession(house.registry, SessionId.parse(result['session']))).words()).toEqual([
+    const { result } = orThrow(await runtime.send('same', { type: 'fork' }))
+    expect(await talkTo(createLocalSession(runtime.registry, SessionId.parse(result['session']))).words()).toEqual([
       'one',
       'answer 0',
     ])
@@ -211,9 +211,9 @@ describe('a fork', () => {
       content: `message ${index}`,
     }))
     await talk.tell({ type: 'seedMessages', messages })
-    const before = (await house.events()).length
+    const before = (await runtime.events()).length
     const forked = await fork()
-    const records = await house.store.read(forked.id, { after: 0, limit: 1, newestFirst: true })
+    const records = await runtime.store.read(forked.id, { after: 0, limit: 1, newestFirst: true })
     expect(JSON.stringify(records).length).toBeLessThan(10_000)
     expect(before).toBeGreaterThan(0)
   })
@@ -226,9 +226,9 @@ describe('a set or cut history', () => {
 
   it('shows exactly the last messages, and what it hides can be brought back', async () => {
     await talk.tell({ type: 'truncateHistory', keepLast: 2 })
-    expect(orThrow(await house.handle.page()).messages).toHaveLength(2)
+    expect(orThrow(await runtime.handle.page()).messages).toHaveLength(2)
     await talk.ask('three')
-    expect(told(house)).toEqual(['three'])
+    expect(told(runtime)).toEqual(['three'])
     await talk.tell({ type: 'switchBranch', branch: 'branch-1' })
     expect(await talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
   })
@@ -238,19 +238,19 @@ describe('a set or cut history', () => {
     await talk.tell({ type: 'setSummary', summary: 'They met.' })
     await talk.tell({ type: 'truncateHistory', keepLast: 0 })
     await talk.ask('three')
-    expect(told(house)).toEqual([summary, 'three'])
+    expect(told(runtime)).toEqual([summary, 'three'])
     await talk.tell({ type: 'branchAt', turn: 2 })
     await talk.tell({ type: 'switchBranch', branch: 'branch-1' })
     await talk.tell({ type: 'switchBranch', branch: 'branch-3' })
     await talk.ask('four')
-    expect(told(house).slice(0, 2)).toEqual([summary, 'three'])
+    expect(told(runtime).slice(0, 2)).toEqual([summary, 'three'])
   })
 
   it('that is empty starts over', async () => {
     await talk.tell({ type: 'truncateHistory', keepLast: 0 })
     expect(await talk.words()).toEqual([])
     await talk.ask('anew')
-    expect(told(house)).toEqual(['anew'])
+    expect(told(runtime)).toEqual(['anew'])
   })
 
   it('replaces the past, with its own turns', async () => {
@@ -262,7 +262,7 @@ describe('a set or cut history', () => {
     await talk.tell({ type: 'setHistory', messages })
     expect(await talk.words()).toEqual(['elsewhere', 'indeed'])
     await talk.ask('and?')
-    expect(told(house)).toEqual(['elsewhere', 'indeed', 'call', 'seen', 'and?'])
+    expect(told(runtime)).toEqual(['elsewhere', 'indeed', 'call', 'seen', 'and?'])
     expect(await talk.tell({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-2' })
     expect(await talk.words()).toEqual(['elsewhere', 'indeed'])
   })
@@ -272,21 +272,21 @@ describe('a set or cut history', () => {
     await talk.tell({ type: 'setSummary', summary: 'They met.' })
     await talk.tell({ type: 'setHistory', messages })
     await talk.ask('and?')
-    expect(told(house)).toEqual(['Summary of the conversation so far:\n\nThey met.', 'elsewhere', 'and?'])
+    expect(told(runtime)).toEqual(['Summary of the conversation so far:\n\nThey met.', 'elsewhere', 'and?'])
     for (let turn = 0; turn < 5; turn++) await talk.ask(`turn ${turn}`)
     await talk.tell({ type: 'compact' })
     await talk.tell({ type: 'setHistory', messages })
     await talk.ask('and?')
-    expect(told(house)).toEqual(['elsewhere', 'and?'])
+    expect(told(runtime)).toEqual(['elsewhere', 'and?'])
   })
 
   it('is cut at a record that the program names', async () => {
-    const [, , , second] = orThrow(await house.handle.page()).messages
+    const [, , , second] = orThrow(await runtime.handle.page()).messages
     await talk.tell({ type: 'truncateHistory', from: second?.id ?? 0 })
     expect(await talk.words()).toEqual(['two', 'answer 1'])
-    expect(orThrow(await house.handle.snapshot()).meta.messageCount).toBe(3)
+    expect(orThrow(await runtime.handle.snapshot()).meta.messageCount).toBe(3)
     await talk.ask('three')
-    expect(told(house)).toEqual(['two', 'answer 1', 'three'])
+    expect(told(runtime)).toEqual(['two', 'answer 1', 'three'])
     expect(await talk.refusal({ type: 'truncateHistory' })).toBe('bad_request')
     expect(await talk.refusal({ type: 'truncateHistory', from: 2, keepLast: 1 })).toBe('bad_request')
   })
@@ -300,12 +300,12 @@ describe('a set or cut history', () => {
     await led({ role: 'assistant', content: '', toolCalls: [{ id: 'a', tool: 'look', args: {} }] })
     await led({ role: 'tool', content: 'a ship', toolCallId: 'a' })
     await talk.ask('and?')
-    expect(told(house)).toEqual(['System message:\n\nBe brief.', 'what is there?', 'call', 'a ship', 'and?'])
+    expect(told(runtime)).toEqual(['System message:\n\nBe brief.', 'what is there?', 'call', 'a ship', 'and?'])
   })
 
   it('can be set any number of times; the newest hidden branch can be named', async () => {
     for (let round = 0; round < limits.branchesMax + 5; round++) await talk.tell({ type: 'setHistory', messages: [] })
-    const branches = orThrow(await house.handle.branches())
+    const branches = orThrow(await runtime.handle.branches())
     expect(branches).toHaveLength(limits.branchesMax)
     expect(branches.at(-1)?.name).toBe(`branch-${limits.branchesMax + 5}`)
   })
@@ -314,27 +314,27 @@ describe('a set or cut history', () => {
 describe('a pin', () => {
   it('marks its message on every page, before and after the session was unloaded', async () => {
     await talk.ask('one')
-    const [first] = orThrow(await house.handle.page()).messages
+    const [first] = orThrow(await runtime.handle.page()).messages
     expect(await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })).toEqual({ pinned: true })
-    await house.registry.unload(aSession)
-    expect(orThrow(await house.handle.page()).messages.map(({ pinned }) => pinned)).toEqual([true, false, false])
+    await runtime.registry.unload(aSession)
+    expect(orThrow(await runtime.handle.page()).messages.map(({ pinned }) => pinned)).toEqual([true, false, false])
     expect(await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })).toEqual({ pinned: false })
   })
 
   it('cut off by a compaction is sent verbatim, with the result of its call', async () => {
     const seen = { type: 'ok' as const, output: { text: 'the secret number is 7' } }
-    house = await openMemoryHouse({
+    runtime = await openMemoryRuntime({
       tools: [aTool('look', async () => seen, false)],
       script: (request, index) =>
         request.purpose === 'summary' ? [say('in short')] : index === 0 ? [call('look', {})] : [say(`answer ${index}`)],
     })
-    talk = talkTo(house.handle)
+    talk = talkTo(runtime.handle)
     for (const text of ['look', 'two', 'three', 'four', 'five']) await talk.ask(text)
-    const pinned = orThrow(await house.handle.page()).messages.find(({ kind }) => kind === 'tool_call')
+    const pinned = orThrow(await runtime.handle.page()).messages.find(({ kind }) => kind === 'tool_call')
     await talk.tell({ type: 'togglePin', message: pinned?.id ?? 0 })
     await talk.tell({ type: 'compact' })
     await talk.ask('and?')
-    expect(told(house)[0]).toBe(
+    expect(told(runtime)[0]).toBe(
       'Summary of the conversation so far:\n\nin short\n\nPinned messages from it, as they were said:\n\n[tool look] {}\nthe secret number is 7',
     )
   })

@@ -2,67 +2,68 @@ import { type Message, orThrow } from '@holdfast/protocol'
 import { createGate, fail, modelsWith, type ScriptedAnswer, say, type TestRuntime, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { letWaitsPass } from '../testing/let-waits-pass.ts'
-import { openMemoryHouse } from '../testing/memory-house.ts'
+import { openMemoryRuntime } from '../testing/memory-runtime.ts'
 
 const sentence = 'The service refused the request: messages.3 has no content.'
 /** As an adapter reports a 400. */
 const refused: ScriptedAnswer = [fail({ fault: { kind: 'passthrough', message: sentence, detail: '400' } })]
 
-const go = (house: TestRuntime) => letWaitsPass(house, () => house.handle.submit({ type: 'sendPrompt', content: 'go' }))
+const go = (runtime: TestRuntime) =>
+  letWaitsPass(runtime, () => runtime.handle.submit({ type: 'sendPrompt', content: 'go' }))
 const viewOf = async ({ handle }: TestRuntime) => orThrow(await handle.snapshot()).view
 const messagesOf = async ({ handle }: TestRuntime): Promise<readonly Message[]> =>
   orThrow(await handle.page({ limit: 500 })).messages
 
 describe('a request that the service refuses', () => {
   it('is sent once; the turn ends with the reason, and the session waits', async () => {
-    const house = await openMemoryHouse({ script: () => refused })
-    expect(await go(house)).toEqual([])
-    expect(house.model.requests).toHaveLength(1)
-    expect(await viewOf(house)).toMatchObject({
+    const runtime = await openMemoryRuntime({ script: () => refused })
+    expect(await go(runtime)).toEqual([])
+    expect(runtime.model.requests).toHaveLength(1)
+    expect(await viewOf(runtime)).toMatchObject({
       status: 'error',
       lastTurn: { reason: 'failed', fault: { kind: 'passthrough', message: sentence } },
     })
-    expect((await messagesOf(house)).filter(({ kind }) => kind === 'notice')).toEqual([])
+    expect((await messagesOf(runtime)).filter(({ kind }) => kind === 'notice')).toEqual([])
   })
 
   it('is sent once more by each continue', async () => {
-    const house = await openMemoryHouse({ script: () => refused })
-    await go(house)
+    const runtime = await openMemoryRuntime({ script: () => refused })
+    await go(runtime)
     for (const sent of [2, 3]) {
-      await letWaitsPass(house, () => house.handle.submit({ type: 'continue' }))
-      expect(house.model.requests).toHaveLength(sent)
+      await letWaitsPass(runtime, () => runtime.handle.submit({ type: 'continue' }))
+      expect(runtime.model.requests).toHaveLength(sent)
     }
-    expect((await viewOf(house)).status).toBe('error')
+    expect((await viewOf(runtime)).status).toBe('error')
   })
 
   it('leaves queued prompts waiting; steering joins when the turn is continued, then the rest follows', async () => {
     const gate = createGate()
     const script: readonly ScriptedAnswer[] = [[waitAt(gate), ...refused], [say('Now.')], [say('And then.')]]
-    const house = await openMemoryHouse({ script })
-    await letWaitsPass(house, async () => {
-      await house.handle.submit({ type: 'sendPrompt', content: 'go' })
+    const runtime = await openMemoryRuntime({ script })
+    await letWaitsPass(runtime, async () => {
+      await runtime.handle.submit({ type: 'sendPrompt', content: 'go' })
       await gate.reached
-      await house.handle.submit({ type: 'queueSteering', content: 'this way' })
-      await house.handle.submit({ type: 'queueFollowUp', content: 'and then' })
+      await runtime.handle.submit({ type: 'queueSteering', content: 'this way' })
+      await runtime.handle.submit({ type: 'queueFollowUp', content: 'and then' })
       gate.open()
     })
-    expect((await viewOf(house)).queue.map(({ queue }) => queue)).toEqual(['steering', 'follow_up'])
-    expect(house.model.requests).toHaveLength(1)
+    expect((await viewOf(runtime)).queue.map(({ queue }) => queue)).toEqual(['steering', 'follow_up'])
+    expect(runtime.model.requests).toHaveLength(1)
 
-    await letWaitsPass(house, () => house.handle.submit({ type: 'continue' }))
-    await house.frame(
+    await letWaitsPass(runtime, () => runtime.handle.submit({ type: 'continue' }))
+    await runtime.frame(
       (frame) => frame.type === 'record' && frame.record.event.type === 'turn.ended' && frame.record.event.turn === 1,
     )
-    expect(house.model.requests).toHaveLength(3)
-    expect(JSON.stringify(house.model.requests[1])).toContain('this way')
-    expect(JSON.stringify(house.model.requests[1])).not.toContain('and then')
-    expect(JSON.stringify(house.model.requests[2])).toContain('and then')
-    expect((await viewOf(house)).queue).toEqual([])
+    expect(runtime.model.requests).toHaveLength(3)
+    expect(JSON.stringify(runtime.model.requests[1])).toContain('this way')
+    expect(JSON.stringify(runtime.model.requests[1])).not.toContain('and then')
+    expect(JSON.stringify(runtime.model.requests[2])).toContain('and then')
+    expect((await viewOf(runtime)).queue).toEqual([])
   })
 
   it('is not sent to another model', async () => {
     let asked = 0
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       models: modelsWith(
         () => ({
           type: 'ready',
@@ -76,7 +77,7 @@ describe('a request that the service refuses', () => {
         { fallback: async () => 'other/model' },
       ),
     })
-    await go(house)
+    await go(runtime)
     expect(asked).toBe(1)
   })
 })

@@ -2,7 +2,7 @@ import { type CommandType, commandTypes, type Frame, type SessionHandle } from '
 import { isRecord, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { eachCommand } from '../testing/each-command.ts'
-import { openMemoryHouse } from '../testing/memory-house.ts'
+import { openMemoryRuntime } from '../testing/memory-runtime.ts'
 
 /** Attaches a client; it stays attached until its stream is closed. */
 async function attach(handle: SessionHandle, client: string): Promise<AsyncGenerator<Frame>> {
@@ -43,32 +43,32 @@ const nameless: Partial<Record<CommandType, string>> = {
 
 describe.each(commandTypes)('%s', (type) => {
   it('is refused to a client that does not drive, and changes nothing', async () => {
-    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
-    const seats = [await attach(house.handle, 'editor'), await attach(house.handle, 'watcher')]
-    const before = await house.events()
-    const ask = async (as: string) => codeOf(await house.handle.submit(eachCommand[type], { as }))
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
+    const seats = [await attach(runtime.handle, 'editor'), await attach(runtime.handle, 'watcher')]
+    const before = await runtime.events()
+    const ask = async (as: string) => codeOf(await runtime.handle.submit(eachCommand[type], { as }))
     expect([await ask('watcher'), await ask('stranger')]).toEqual([
       viewer[type] ?? 'not_driver',
       stranger[type] ?? 'not_driver',
     ])
-    expect(await house.events()).toEqual(before)
+    expect(await runtime.events()).toEqual(before)
     for (const seat of seats) await seat.return(undefined)
   })
 
   it('is accepted from the embedding program without a driver check', async () => {
-    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
-    const seat = await attach(house.handle, 'editor')
-    expect(codeOf(await house.handle.submit(eachCommand[type]))).toBe(nameless[type] ?? 'ok')
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
+    const seat = await attach(runtime.handle, 'editor')
+    expect(codeOf(await runtime.handle.submit(eachCommand[type]))).toBe(nameless[type] ?? 'ok')
     await seat.return(undefined)
   })
 
   it('is refused once the process closes', async () => {
-    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
-    await house.send('a', { type: 'sendPrompt', content: 'go' })
-    await house.frame(isRecord('turn.ended'))
-    await house.registry.close()
-    const before = await house.events()
-    expect(codeOf(await house.send('b', eachCommand[type]))).toBe('session_stopped')
-    expect(await house.events()).toEqual(before)
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
+    await runtime.send('a', { type: 'sendPrompt', content: 'go' })
+    await runtime.frame(isRecord('turn.ended'))
+    await runtime.registry.close()
+    const before = await runtime.events()
+    expect(codeOf(await runtime.send('b', eachCommand[type]))).toBe('session_stopped')
+    expect(await runtime.events()).toEqual(before)
   })
 })

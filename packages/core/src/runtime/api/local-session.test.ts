@@ -3,7 +3,7 @@ import { aSession, createGate, isRecord, modelsWith, say, sayPartial, waitAt } f
 import { describe, expect, it } from 'vitest'
 import type { Models, Provider } from '../../ports/provider.ts'
 import type { Store } from '../../ports/store.ts'
-import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { createSessionRegistry } from '../registry/session-registry.ts'
 import { createLocalSession } from './local-session.ts'
 
@@ -21,17 +21,17 @@ const types = (frames: readonly Frame[]) => frames.map(({ type }) => type)
 
 describe('a subscription', () => {
   it('begins with a snapshot', async () => {
-    const house = await openMemoryHouse()
-    const [first] = await take(house.handle.subscribe(), () => true)
+    const runtime = await openMemoryRuntime()
+    const [first] = await take(runtime.handle.subscribe(), () => true)
     expect(first).toMatchObject({ type: 'snapshot', seq: 1, messages: [], before: null })
   })
 
   it('to one that sleeps reads what it shows while the session is claimed, and no draft where no answer was cut', async () => {
     const given = createMemoryStore()
-    const house = await openMemoryHouse({ store: given, script: [[say('Hi.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    await house.registry.unload(aSession)
+    const runtime = await openMemoryRuntime({ store: given, script: [[say('Hi.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    await runtime.registry.unload(aSession)
     const asked: string[] = []
     const hasRead = Promise.withResolvers<void>()
     const store: Store = {
@@ -55,9 +55,9 @@ describe('a subscription', () => {
         return given.loadDraft(...parameters)
       },
     }
-    const registry = createSessionRegistry({ ...house.registry.deps, store, memoryStore: store })
+    const registry = createSessionRegistry({ ...runtime.registry.deps, store, memoryStore: store })
     const [first] = await take(createLocalSession(registry, aSession).subscribe(), () => true)
-    const shown = await house.handle.page()
+    const shown = await runtime.handle.page()
     expect(first?.type === 'snapshot' && first.messages).toEqual(shown.ok && shown.value.messages)
     expect(asked.slice(0, 3)).toEqual(['loadSnapshot', 'read', 'claim'])
     expect(asked.slice(3)).not.toContain('loadSnapshot')
@@ -66,18 +66,18 @@ describe('a subscription', () => {
 
   it('shows what the workspace trusts, also when someone granted it while the session was claimed', async () => {
     const given = createMemoryStore()
-    const house = await openMemoryHouse({ store: given, script: [[say('Hi.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    const other = orThrow(await house.registry.start({ workdir: '/work' }))
-    await house.registry.unload(aSession)
+    const runtime = await openMemoryRuntime({ store: given, script: [[say('Hi.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    const other = orThrow(await runtime.registry.start({ workdir: '/work' }))
+    await runtime.registry.unload(aSession)
     const hasRead = Promise.withResolvers<void>()
     const store: Store = {
       ...given,
       async claim(...parameters) {
         await hasRead.promise
         const trust = { type: 'setToolTrust', tool: 'touch', scope: 'workspace' } as const
-        orThrow(await createLocalSession(house.registry, other.id).submit(trust))
+        orThrow(await createLocalSession(runtime.registry, other.id).submit(trust))
         return given.claim(...parameters)
       },
       read(...parameters) {
@@ -85,49 +85,49 @@ describe('a subscription', () => {
         return given.read(...parameters)
       },
     }
-    const registry = createSessionRegistry({ ...house.registry.deps, store, memoryStore: store })
+    const registry = createSessionRegistry({ ...runtime.registry.deps, store, memoryStore: store })
     const [first] = await take(createLocalSession(registry, aSession).subscribe(), () => true)
     expect(first).toMatchObject({ here: { workspaceTrust: [{ tool: 'touch', scope: 'workspace' }] } })
   })
 
   it('shows the latest state when someone sent a prompt while it was claimed', async () => {
     const given = createMemoryStore()
-    const house = await openMemoryHouse({ store: given, script: [[say('Hi.')], [say('Again.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
+    const runtime = await openMemoryRuntime({ store: given, script: [[say('Hi.')], [say('Again.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
     let isLate = true
     const store: Store = {
       ...given,
       async claim(...parameters) {
         if (isLate) {
           isLate = false
-          await house.send('b', prompt)
-          await house.frame(idle)
-          await house.registry.unload(aSession)
+          await runtime.send('b', prompt)
+          await runtime.frame(idle)
+          await runtime.registry.unload(aSession)
         }
         return given.claim(...parameters)
       },
     }
-    const node = { ...house.registry.deps.node, id: 'two' }
-    const registry = createSessionRegistry({ ...house.registry.deps, store, memoryStore: store, node })
+    const node = { ...runtime.registry.deps.node, id: 'two' }
+    const registry = createSessionRegistry({ ...runtime.registry.deps, store, memoryStore: store, node })
     const [first] = await take(createLocalSession(registry, aSession).subscribe(), () => true)
     const head = (await given.entry(aSession))?.head
-    const shown = await house.handle.page()
+    const shown = await runtime.handle.page()
     expect(first).toMatchObject({ seq: head, messages: shown.ok && shown.value.messages })
   })
 
   it('with a cursor gets exactly what it missed, then what happens', async () => {
-    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    const missed = await take(house.handle.subscribe({ after: 3 }), idle)
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    const missed = await take(runtime.handle.subscribe({ after: 3 }), idle)
     const seqs = missed.map((frame) => (frame.type === 'record' ? frame.record.seq : frame.type))
     expect(seqs).toEqual([4, 5, 6, 7, 8])
   })
 
   it('with a cursor from the future gets a resync', async () => {
-    const house = await openMemoryHouse()
-    expect(types(await take(house.handle.subscribe({ after: 99 }), ({ type }) => type === 'snapshot'))).toEqual([
+    const runtime = await openMemoryRuntime()
+    expect(types(await take(runtime.handle.subscribe({ after: 99 }), ({ type }) => type === 'snapshot'))).toEqual([
       'resync',
       'snapshot',
     ])
@@ -135,36 +135,36 @@ describe('a subscription', () => {
 
   it('that comes late gets the running message so far', async () => {
     const gate = createGate()
-    const house = await openMemoryHouse({ script: [[sayPartial('Hello th'), waitAt(gate)]] })
-    await house.send('a', prompt)
+    const runtime = await openMemoryRuntime({ script: [[sayPartial('Hello th'), waitAt(gate)]] })
+    await runtime.send('a', prompt)
     await gate.reached
-    const frames = await take(house.handle.subscribe(), ({ type }) => type === 'draft')
+    const frames = await take(runtime.handle.subscribe(), ({ type }) => type === 'draft')
     expect(frames.at(-1)).toMatchObject({ type: 'draft', parts: [{ kind: 'text', text: 'Hello th' }] })
   })
 
   it('ends when its signal says so, be it before it began', async () => {
-    const house = await openMemoryHouse()
+    const runtime = await openMemoryRuntime()
     const [before, after] = [new AbortController(), new AbortController()]
     before.abort()
-    expect(types(await Array.fromAsync(house.handle.subscribe({ signal: before.signal })))).toEqual(['snapshot'])
-    const following = Array.fromAsync(house.handle.subscribe({ signal: after.signal }))
+    expect(types(await Array.fromAsync(runtime.handle.subscribe({ signal: before.signal })))).toEqual(['snapshot'])
+    const following = Array.fromAsync(runtime.handle.subscribe({ signal: after.signal }))
     await new Promise<void>((resolve) => void setImmediate(resolve))
     after.abort()
     expect(types(await following)).toEqual(['snapshot'])
-    expect(house.registry.awake(aSession)?.hub.size).toBe(0)
+    expect(runtime.registry.awake(aSession)?.hub.size).toBe(0)
   })
 
   it('that reads too slowly misses nothing, and gets no sign of the interruption', async () => {
     const inner = createGate()
-    const house = await openMemoryHouse({ script: [[waitAt(inner), say('Hi.')]] })
-    const frames = house.handle.subscribe({ after: 1 })[Symbol.asyncIterator]()
+    const runtime = await openMemoryRuntime({ script: [[waitAt(inner), say('Hi.')]] })
+    const frames = runtime.handle.subscribe({ after: 1 })[Symbol.asyncIterator]()
     const first = frames.next()
-    await house.send('a', prompt)
+    await runtime.send('a', prompt)
     await inner.reached
     // Queued while the turn runs: together more than its buffer holds.
     const large = { type: 'sendPrompt', content: 'x'.repeat(limits.frameBufferBytesMax / 2) } as const
-    for (const id of ['b', 'c', 'd']) await house.send(id, large)
-    const { seq } = house.registry.awake(aSession)?.folded().state ?? { seq: 0 }
+    for (const id of ['b', 'c', 'd']) await runtime.send(id, large)
+    const { seq } = runtime.registry.awake(aSession)?.folded().state ?? { seq: 0 }
     const seen: number[] = []
     for (let next = await first; !next.done; next = await frames.next()) {
       if (next.value.type === 'end') break
@@ -175,21 +175,21 @@ describe('a subscription', () => {
   })
 
   it('is ended with a reason when the session is unloaded', async () => {
-    const house = await openMemoryHouse()
-    const following = take(house.handle.subscribe(), ({ type }) => type === 'end')
+    const runtime = await openMemoryRuntime()
+    const following = take(runtime.handle.subscribe(), ({ type }) => type === 'end')
     await new Promise<void>((resolve) => void setImmediate(resolve))
-    await house.send('a', prompt)
-    await house.frame(idle)
-    await house.registry.unload(aSession)
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    await runtime.registry.unload(aSession)
     expect((await following).at(-1)).toMatchObject({ type: 'end', reason: 'stopped' })
   })
 })
 
 describe('the handle', () => {
   it('refuses what is no command, and says what is wrong with it', async () => {
-    const house = await openMemoryHouse()
+    const runtime = await openMemoryRuntime()
     // A program without types may send anything.
-    const answer = await house.handle.submit({ type: 'sendPrompt' } as never)
+    const answer = await runtime.handle.submit({ type: 'sendPrompt' } as never)
     expect(answer).toMatchObject({
       ok: false,
       fault: { code: 'bad_request', message: expect.stringContaining('content') },
@@ -197,57 +197,59 @@ describe('the handle', () => {
   })
 
   it('refuses ids that have not the form of one', async () => {
-    const house = await openMemoryHouse()
+    const runtime = await openMemoryRuntime()
     for (const options of [{ commandId: 'no spaces' }, { as: 'x'.repeat(65) }, { commandId: '' }])
-      expect(await house.handle.submit(prompt, options)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
-    expect(await house.events()).toEqual(['session.started'])
+      expect(await runtime.handle.submit(prompt, options)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
+    expect(await runtime.events()).toEqual(['session.started'])
   })
 
   it('reads without waking, and shows the same as when it is awake', async () => {
-    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    const awake = await house.handle.snapshot()
-    await house.registry.unload(aSession)
-    expect(await house.handle.snapshot()).toEqual(awake)
-    expect(house.registry.awake(aSession)).toBeNull()
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    const awake = await runtime.handle.snapshot()
+    await runtime.registry.unload(aSession)
+    expect(await runtime.handle.snapshot()).toEqual(awake)
+    expect(runtime.registry.awake(aSession)).toBeNull()
   })
 })
 
 describe('a session without clients', () => {
   it('leaves memory after a quarter of an hour, and looks the same when it is loaded again', async () => {
-    const house = await openMemoryHouse({ script: [[say('Hi.')], [say('Again.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    const before = await house.handle.snapshot()
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')], [say('Again.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    const before = await runtime.handle.snapshot()
     await new Promise<void>((resolve) => void setImmediate(resolve))
-    house.clock.advance(15 * 60_000)
-    expect(house.registry.awake(aSession)).toBeNull()
-    expect(await house.handle.snapshot()).toEqual(before)
-    await house.send('b', prompt)
-    await house.frame((frame) => idle(frame) && frame.type === 'record' && frame.record.seq > 8)
+    runtime.clock.advance(15 * 60_000)
+    expect(runtime.registry.awake(aSession)).toBeNull()
+    expect(await runtime.handle.snapshot()).toEqual(before)
+    await runtime.send('b', prompt)
+    await runtime.frame((frame) => idle(frame) && frame.type === 'record' && frame.record.seq > 8)
   })
 })
 
 describe('a command on its way while the session is unloaded', () => {
   it('is answered as if nothing had happened', async () => {
-    const house = await openMemoryHouse({ script: [[say('Hi.')], [say('Again.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    const sent = house.send('b', { type: 'enterPlan' })
-    const unloaded = house.registry.unload(aSession)
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')], [say('Again.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    const sent = runtime.send('b', { type: 'enterPlan' })
+    const unloaded = runtime.registry.unload(aSession)
     expect(await sent).toMatchObject({ ok: true })
     await unloaded
-    expect(await house.events()).toContain('settings.changed')
+    expect(await runtime.events()).toContain('settings.changed')
   })
 })
 
 describe('what is not on record', () => {
   it('is who is attached, in which role, and whether the model could be called', async () => {
-    const house = await openMemoryHouse({ models: modelsWith(() => ({ type: 'no_credentials', message: 'no key' })) })
-    const frames = house.handle.subscribe({ client: 'editor' })[Symbol.asyncIterator]()
+    const runtime = await openMemoryRuntime({
+      models: modelsWith(() => ({ type: 'no_credentials', message: 'no key' })),
+    })
+    const frames = runtime.handle.subscribe({ client: 'editor' })[Symbol.asyncIterator]()
     await frames.next()
-    expect(await house.handle.snapshot()).toMatchObject({
+    expect(await runtime.handle.snapshot()).toMatchObject({
       value: { here: { clients: [{ client: 'editor', role: 'driver' }], credentialsConfigured: false } },
     })
     await frames.return?.(undefined)
@@ -255,7 +257,7 @@ describe('what is not on record', () => {
 
   it('is how much the model takes, as far as anyone knows', async () => {
     const contextOf = async (models: Models) => {
-      const { handle } = await openMemoryHouse({ models })
+      const { handle } = await openMemoryRuntime({ models })
       const snapshot = await handle.snapshot()
       return snapshot.ok ? snapshot.value.here?.contextTokens : snapshot
     }

@@ -1,23 +1,23 @@
 import { noUsage, ok, orThrow, type SessionId, type Usage } from '@holdfast/protocol'
 import { finish, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { talkTo } from '../../testing/talk.ts'
 import { createLocalSession } from './local-session.ts'
 import { createLocalSessions } from './local-sessions.ts'
 
-/** A house whose n-th answer costs as much as the n-th price says. */
+/** A runtime whose n-th answer costs as much as the n-th price says. */
 async function openTree(costs: readonly (number | null)[]) {
   const usages = costs.map((cost): Usage => ({ ...noUsage, input: 100, output: 10, cost }))
-  const house = await openMemoryHouse({ script: usages.map((usage) => [say('Hi.'), finish('stop', usage)]) })
-  const sessions = createLocalSessions(house.registry)
+  const runtime = await openMemoryRuntime({ script: usages.map((usage) => [say('Hi.'), finish('stop', usage)]) })
+  const sessions = createLocalSessions(runtime.registry)
   const startFor = async (parent: SessionId) => {
     const handle = orThrow(await sessions.start({ workdir: '/work', parent }))
     await talkTo(handle).ask('go')
     return handle
   }
-  await talkTo(house.handle).ask('go')
-  return { ...house, sessions, startFor }
+  await talkTo(runtime.handle).ask('go')
+  return { ...runtime, sessions, startFor }
 }
 
 describe('what a tree of sessions used', () => {

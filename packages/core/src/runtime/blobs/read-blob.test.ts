@@ -4,7 +4,7 @@ import { say } from '@holdfast/testkit'
 import { createMemoryBlobs } from 'holdfast/store'
 import { describe, expect, it } from 'vitest'
 import type { Blobs } from '../../ports/blobs.ts'
-import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { talkTo } from '../../testing/talk.ts'
 import { checkedBlob } from './read-blob.ts'
 
@@ -57,7 +57,7 @@ describe('a checked blob', () => {
   })
 })
 
-/** A house whose disk may hand out other pieces than were stored. */
+/** A runtime whose disk may hand out other pieces than were stored. */
 async function openFragile() {
   const inner = createMemoryBlobs()
   const bad = new Map<string, readonly string[]>()
@@ -68,11 +68,11 @@ async function openFragile() {
       return pieces ? pieces.map((text) => Buffer.from(text)) : inner.open(hash)
     },
   } as Blobs // an array of pieces can be iterated like a stream of them
-  const house = await openMemoryHouse({ blobs, script: () => [say('Hi.')] })
+  const runtime = await openMemoryRuntime({ blobs, script: () => [say('Hi.')] })
   const stored = orThrow(await blobs.put([Buffer.from('what was stored')]))
   const file = { type: 'file' as const, blob: stored.hash, mediaType: 'text/plain', bytes: stored.bytes }
-  await talkTo(house.handle).tell({ type: 'sendPrompt', content: [file] })
-  return { ...house, bad, hash: stored.hash }
+  await talkTo(runtime.handle).tell({ type: 'sendPrompt', content: [file] })
+  return { ...runtime, bad, hash: stored.hash }
 }
 
 describe('the blobs of a session', () => {

@@ -2,7 +2,7 @@ import { orThrow } from '@holdfast/protocol'
 import { aTool, call, createGate, fail, finish, say, type TestRuntime, waitAt } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ModelRequest, Models } from '../../ports/provider.ts'
-import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { type Talk, talkTo } from '../../testing/talk.ts'
 
 const told = (request: ModelRequest | undefined) =>
@@ -18,7 +18,7 @@ const smallContext =
     return found.type === 'ready' ? { ...found, contextTokens: 1000 } : found
   }
 
-let house: TestRuntime
+let runtime: TestRuntime
 let talk: Talk
 let summaries = 0
 /** How many tokens the service says the next step had. */
@@ -28,22 +28,22 @@ beforeEach(async () => {
   summaries = 0
   counted = 100
   summary = []
-  house = await openMemoryHouse({
+  runtime = await openMemoryRuntime({
     script: (request, index) =>
       isSummary(request)
         ? [...(summary.length > 0 ? summary : [say(`summary ${++summaries}`)])]
         : [say(`answer ${index}`), finish('stop', usage(counted))],
   })
-  house.registry.deps.models.find = smallContext(house.registry.deps.models.find)
-  talk = talkTo(house.handle)
+  runtime.registry.deps.models.find = smallContext(runtime.registry.deps.models.find)
+  talk = talkTo(runtime.handle)
 })
-const asked = () => house.model.requests.filter((request) => !isSummary(request))
-const summed = () => house.model.requests.filter(isSummary)
+const asked = () => runtime.model.requests.filter((request) => !isSummary(request))
+const summed = () => runtime.model.requests.filter(isSummary)
 
-/** A house whose model looks eleven times before it is done, and says how full it gets. */
+/** A runtime whose model looks eleven times before it is done, and says how full it gets. */
 async function openLongTurn(): Promise<TestRuntime> {
   let steps = 0
-  const long = await openMemoryHouse({
+  const long = await openMemoryRuntime({
     tools: [aTool('look', async () => ({ type: 'ok', output: { text: 'seen' } }), false)],
     script: (request) => {
       if (isSummary(request)) return [say('what was seen')]
@@ -102,35 +102,35 @@ describe('compaction by hand', () => {
   it.each(['refused', 'length'] as const)('is not taken from a model that ends with %s', async (how) => {
     summary = [say('half of'), finish(how) as ReturnType<typeof say>]
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
-    const before = await house.events()
+    const before = await runtime.events()
     expect(await talk.refusal({ type: 'compact' })).toBe('summary_failed')
-    expect(await house.events()).toEqual(before)
+    expect(await runtime.events()).toEqual(before)
   })
 
   it('is ended by an abort, and nothing is recorded', async () => {
     const gate = createGate()
     summary = [waitAt(gate) as ReturnType<typeof say>]
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
-    const before = await house.events()
+    const before = await runtime.events()
     const compacting = talk.refusal({ type: 'compact' })
     await gate.reached
     await talk.tell({ type: 'abort' })
     expect(await compacting).toBe('summary_failed')
-    expect(await house.events()).toEqual(before)
+    expect(await runtime.events()).toEqual(before)
   })
 
   it('with the same command id gets the same answer, without a model call', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
-    const first = await house.send('once', { type: 'compact' })
-    expect(await house.send('once', { type: 'compact' })).toEqual(first)
+    const first = await runtime.send('once', { type: 'compact' })
+    expect(await runtime.send('once', { type: 'compact' })).toEqual(first)
     expect(summed()).toHaveLength(1)
   })
 
   it('counts its usage', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
-    const { usage: before } = orThrow(await house.handle.snapshot()).meta
+    const { usage: before } = orThrow(await runtime.handle.snapshot()).meta
     await talk.tell({ type: 'compact' })
-    const { usage: after } = orThrow(await house.handle.snapshot()).meta
+    const { usage: after } = orThrow(await runtime.handle.snapshot()).meta
     expect(after.input - before.input).toBe(100)
   })
 })
@@ -145,7 +145,7 @@ describe('automatic compaction', () => {
     await talk.ask('next')
     expect(summed()).toHaveLength(1)
     expect(told(asked().at(-1))[0]).toBe('Summary of the conversation so far:\n\nsummary 1')
-    expect((await house.events()).filter((type) => type === 'checkpoint.written')).toHaveLength(1)
+    expect((await runtime.events()).filter((type) => type === 'checkpoint.written')).toHaveLength(1)
   })
 
   it('that fails is a notice, the turn goes on, and it is not tried again at once', async () => {
@@ -156,7 +156,7 @@ describe('automatic compaction', () => {
     await talk.ask('next')
     await talk.ask('and next')
     expect(summed()).toHaveLength(1)
-    const { messages } = orThrow(await house.handle.page({ limit: 100 }))
+    const { messages } = orThrow(await runtime.handle.page({ limit: 100 }))
     expect(messages.find(({ kind }) => kind === 'notice')).toMatchObject({ level: 'error', code: 'compaction_failed' })
     expect((await talk.words()).at(-1)).toMatch(/^answer/)
   })
@@ -226,7 +226,7 @@ describe('a summary and a checkpoint of the caller', () => {
 
   it('replaces the earlier summary, and is counted once', async () => {
     await talk.ask('one')
-    const tokens = async () => orThrow(await house.handle.snapshot()).view.tokens
+    const tokens = async () => orThrow(await runtime.handle.snapshot()).view.tokens
     await talk.tell({ type: 'setSummary', summary: 'They met before.' })
     const once = await tokens()
     await talk.tell({ type: 'setSummary', summary: 'They met before.' })
@@ -254,7 +254,7 @@ describe('checkpoints of the caller, one after the other', () => {
       await talk.ask('and?')
     }
     for (let round = 0; round < 3; round++) await talk.tell({ type: 'undoCompaction' })
-    expect(orThrow(await house.handle.snapshot()).view.tokens).toBeLessThan(450)
+    expect(orThrow(await runtime.handle.snapshot()).view.tokens).toBeLessThan(450)
   })
 })
 
@@ -262,18 +262,18 @@ describe('resuming', () => {
   it('reads nothing before the last checkpoint but what is pinned', async () => {
     for (let turn = 0; turn < 20; turn++) await talk.ask(`prompt ${turn}`)
     await talk.tell({ type: 'compact' })
-    const { seq } = orThrow(await house.handle.snapshot())
-    await house.registry.unload(house.handle.id)
+    const { seq } = orThrow(await runtime.handle.snapshot())
+    await runtime.registry.unload(runtime.handle.id)
     const read: number[] = []
-    const { store } = house
+    const { store } = runtime
     const inner = store.read
     store.read = async (...args) => {
       const page = await inner(...args)
       read.push(...page.map((record) => record.seq))
       return page
     }
-    await house.send('next', { type: 'sendPrompt', content: 'and now?' })
-    for await (const frame of house.handle.subscribe({ after: seq })) {
+    await runtime.send('next', { type: 'sendPrompt', content: 'and now?' })
+    for await (const frame of runtime.handle.subscribe({ after: seq })) {
       if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
     }
     store.read = inner
@@ -292,6 +292,6 @@ describe('a note for people', () => {
       text: '# How we met\n\n## Decisions\n- none',
       path: 'notes/How we met.md',
     })
-    expect((await house.events()).at(-1)).toBe('summary.saved')
+    expect((await runtime.events()).at(-1)).toBe('summary.saved')
   })
 })

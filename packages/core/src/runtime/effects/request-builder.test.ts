@@ -2,7 +2,7 @@ import { fault, HoldfastError } from '@holdfast/protocol'
 import { aSession, isRecord, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { RequestAsked, RequestBuilder } from '../../ports/request-builder.ts'
-import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { WindowDamaged } from '../log/read-window.ts'
 
 const prompt = { type: 'sendPrompt', content: 'hello' } as const
@@ -27,19 +27,19 @@ function refusing(cause: Error) {
 describe('a request that is built on another thread', () => {
   it('is announced when the session is loaded, and built from plain data', async () => {
     const elsewhere = refusing(new Error('boom'))
-    const house = await openMemoryHouse({ requests: elsewhere.requests })
+    const runtime = await openMemoryRuntime({ requests: elsewhere.requests })
     expect(elsewhere.expected()).toBe(1)
-    await house.send('a', prompt)
-    await house.frame(idle)
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
     expect(elsewhere.asked).toMatchObject([{ session: aSession, system: 'Be kind.', tools: [], model: 'sim/model' }])
     expect(structuredClone(elsewhere.asked)).toEqual(elsewhere.asked)
   })
 
   it('is never used for an in-memory session', async () => {
     const { requests, asked, expected } = refusing(new Error('boom'))
-    const house = await openMemoryHouse({ requests, script: [[say('Hi.')]], start: { persist: false } })
-    await house.send('a', prompt)
-    expect(await house.frame(idle)).toMatchObject({ record: { event: { reason: 'done' } } })
+    const runtime = await openMemoryRuntime({ requests, script: [[say('Hi.')]], start: { persist: false } })
+    await runtime.send('a', prompt)
+    expect(await runtime.frame(idle)).toMatchObject({ record: { event: { reason: 'done' } } })
     expect([asked.length, expected()]).toEqual([0, 0])
   })
 
@@ -56,9 +56,9 @@ describe('a request that is built on another thread', () => {
     ],
     ['that nobody foresaw would break', new Error('boom'), { kind: 'raw_dump', detail: 'boom' }],
   ])('%s fails its step with a sentence, and the session goes on', async (_, cause, told) => {
-    const house = await openMemoryHouse({ requests: refusing(cause).requests })
-    await house.send('a', prompt)
-    expect(await house.frame(idle)).toMatchObject({ record: { event: { reason: 'failed', fault: told } } })
-    expect(await house.send('b', prompt)).toMatchObject({ ok: true })
+    const runtime = await openMemoryRuntime({ requests: refusing(cause).requests })
+    await runtime.send('a', prompt)
+    expect(await runtime.frame(idle)).toMatchObject({ record: { event: { reason: 'failed', fault: told } } })
+    expect(await runtime.send('b', prompt)).toMatchObject({ ok: true })
   })
 })

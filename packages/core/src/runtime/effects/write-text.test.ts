@@ -14,7 +14,7 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ModelReadiness } from '../../ports/provider.ts'
 import { letWaitsPass, stillness } from '../../testing/let-waits-pass.ts'
-import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { type Talk, talkTo } from '../../testing/talk.ts'
 
 type Ready = Extract<ModelReadiness, { type: 'ready' }>
@@ -25,7 +25,7 @@ let counted = 100
 let ownSummary: ScriptedAnswer = [say('my own summary')]
 let own: ReturnType<typeof createScriptedModel>
 let scribe: ReturnType<typeof createScriptedModel>
-let house: TestRuntime
+let runtime: TestRuntime
 let talk: Talk
 /** What the model that writes summaries says, and what is known of it. */
 async function open(
@@ -42,15 +42,15 @@ async function open(
     if (model !== 'cheap/scribe') return { type: 'ready', provider: own, contextTokens: 1000 }
     return 'message' in known ? known : { type: 'ready', provider: scribe, ...known }
   })
-  house = await openMemoryHouse({ models, compactionModel: 'cheap/scribe' })
-  talk = talkTo(house.handle)
+  runtime = await openMemoryRuntime({ models, compactionModel: 'cheap/scribe' })
+  talk = talkTo(runtime.handle)
   for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
 }
 
 async function written<Type extends 'checkpoint.written' | 'summary.saved'>(
   type: Type,
 ): Promise<readonly EventOf<Type>[]> {
-  const records = await house.store.read(aSession, { after: 0, limit: 1000 })
+  const records = await runtime.store.read(aSession, { after: 0, limit: 1000 })
   return records.flatMap((record) =>
     'lost' in record || record.event.type !== type ? [] : [record.event as EventOf<Type>],
   )
@@ -74,7 +74,7 @@ describe('the model that writes summaries', () => {
     expect(scribe.requests.map(({ model, purpose }) => `${model} ${purpose}`)).toEqual(
       Array(2).fill('cheap/scribe summary'),
     )
-    expect(orThrow(await house.handle.snapshot()).meta.usage.cost).toBeCloseTo(0.02)
+    expect(orThrow(await runtime.handle.snapshot()).meta.usage.cost).toBeCloseTo(0.02)
   })
 
   it('also writes in the middle of a turn, which continues with its own model', async () => {
@@ -106,7 +106,7 @@ describe('a summary model that does not respond', () => {
     const asked = talk.tell({ type })
     for (const _ of standsStill.slice(1)) {
       await stillness()
-      house.clock.advance(6000)
+      runtime.clock.advance(6000)
     }
     await asked
     expect(scribe.requests).toHaveLength(standsStill.length)
@@ -119,7 +119,7 @@ describe('a summary model that does not respond', () => {
     counted = 900
     await talk.ask('one more')
     counted = 100
-    await letWaitsPass(house, () => house.handle.submit({ type: 'sendPrompt', content: 'and now?' }))
+    await letWaitsPass(runtime, () => runtime.handle.submit({ type: 'sendPrompt', content: 'and now?' }))
     expect(await written('checkpoint.written')).toMatchObject([{ why: 'automatic', model: 'sim/model' }])
   })
 })
@@ -130,10 +130,10 @@ describe('a summary that the model cannot write at once', () => {
     const compacting = talk.tell({ type: 'compact' })
     for (const _ of [1, 2]) {
       await stillness()
-      house.clock.advance(6000)
+      runtime.clock.advance(6000)
     }
     expect(await compacting).toMatchObject({ summary: 'in short' })
-    expect(await house.events()).not.toContain('note.added')
+    expect(await runtime.events()).not.toContain('note.added')
   })
 
   it('is given up at once on abort', async () => {
@@ -142,7 +142,7 @@ describe('a summary that the model cannot write at once', () => {
     await stillness()
     await talk.tell({ type: 'abort' })
     expect(await compacting).toBe('summary_failed')
-    house.clock.advance(6000)
+    runtime.clock.advance(6000)
     await stillness()
     expect(scribe.requests).toHaveLength(1)
   })
@@ -152,9 +152,9 @@ describe('a summary that the model cannot write at once', () => {
     ownSummary = [fail()]
     counted = 900
     await talk.ask('one more')
-    const waits = await letWaitsPass(house, () => house.handle.submit({ type: 'sendPrompt', content: 'and now?' }))
+    const waits = await letWaitsPass(runtime, () => runtime.handle.submit({ type: 'sendPrompt', content: 'and now?' }))
     expect(waits).toEqual([6000, 6000, 6000])
-    const { messages } = orThrow(await house.handle.page({ limit: 500 }))
+    const { messages } = orThrow(await runtime.handle.page({ limit: 500 }))
     expect(messages.filter(({ kind }) => kind === 'notice')).toMatchObject([{ code: 'compaction_failed' }])
     expect(messages.at(-2)).toMatchObject({ kind: 'assistant' })
   })

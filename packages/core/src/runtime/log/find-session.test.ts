@@ -1,11 +1,11 @@
 import { aSession, isRecord, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { findSession } from './find-session.ts'
 
 describe('finding a session', () => {
   it('by its whole id takes one question, whatever comes of it', async () => {
-    const { store, registry, send, frame } = await openMemoryHouse({ script: [[say('Hi.')]] })
+    const { store, registry, send, frame } = await openMemoryRuntime({ script: [[say('Hi.')]] })
     await send('a', { type: 'sendPrompt', content: 'go' })
     await frame(isRecord('turn.ended'))
     await registry.unload(aSession)

@@ -11,7 +11,7 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { stillness } from '../../testing/let-waits-pass.ts'
-import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { talkTo } from '../../testing/talk.ts'
 
 type Script = NonNullable<TestRuntimeOptions['script']>
@@ -23,16 +23,16 @@ const naming =
     request.purpose === 'summary' ? title : [say(`answer ${index}`)]
 
 async function open(options: Partial<TestRuntimeOptions>) {
-  const house = await openMemoryHouse({ titleModel: 'sim/model', ...options })
-  const titled = async () => orThrow(await house.handle.snapshot()).meta.title
-  const asked = () => house.model.requests.filter(({ purpose }) => purpose === 'summary')
-  return { house, talk: talkTo(house.handle), titled, asked }
+  const runtime = await openMemoryRuntime({ titleModel: 'sim/model', ...options })
+  const titled = async () => orThrow(await runtime.handle.snapshot()).meta.title
+  const asked = () => runtime.model.requests.filter(({ purpose }) => purpose === 'summary')
+  return { runtime, talk: talkTo(runtime.handle), titled, asked }
 }
 
 describe('a session without a title', () => {
   it('is named by a model when its first turn is over, once', async () => {
-    const { house, talk, titled, asked } = await open({ script: naming([say('"The harbour."\nIndeed.')]) })
-    const named = house.frame(isRecord('settings.changed'))
+    const { runtime, talk, titled, asked } = await open({ script: naming([say('"The harbour."\nIndeed.')]) })
+    const named = runtime.frame(isRecord('settings.changed'))
     await talk.ask('tell me of the harbour')
     expect(await named).toMatchObject({
       record: {
@@ -43,15 +43,15 @@ describe('a session without a title', () => {
     expect(await titled()).toBe('The harbour')
     expect(asked()).toHaveLength(1)
     expect(JSON.stringify(asked()[0])).toContain('tell me of the harbour')
-    expect(orThrow(await house.handle.snapshot()).meta.usage.input).toBe(scriptedUsage.input * 3)
+    expect(orThrow(await runtime.handle.snapshot()).meta.usage.input).toBe(scriptedUsage.input * 3)
   })
 
   it('is listed by its first line until then, and permanently if the model fails or returns no text', async () => {
     for (const answer of [[fail()], [say(' ')]]) {
-      const { talk, titled, asked, house } = await open({ script: naming(answer) })
+      const { talk, titled, asked, runtime } = await open({ script: naming(answer) })
       await talk.ask('tell me of the harbour')
       await talk.ask('and the sea?')
-      await house.registry.close()
+      await runtime.registry.close()
       expect(asked()).toHaveLength(1)
       expect(await titled()).toBe('tell me of the harbour')
     }
@@ -59,35 +59,35 @@ describe('a session without a title', () => {
 
   it('is named by a later retry if the model fails at first, and reports no problem', async () => {
     let tries = 0
-    const { house, talk, titled } = await open({
+    const { runtime, talk, titled } = await open({
       script: ({ purpose }) => {
         if (purpose !== 'summary') return [say('answer')]
         return ++tries < 3 ? [overload(6000)] : [say('The harbour')]
       },
     })
-    const named = house.frame(isRecord('settings.changed'))
+    const named = runtime.frame(isRecord('settings.changed'))
     await talk.ask('tell me of the harbour')
     for (const wait of [6000, 6000]) {
-      while (tries === 0 || house.clock.nextMs() !== wait) await stillness()
-      house.clock.advance(wait)
+      while (tries === 0 || runtime.clock.nextMs() !== wait) await stillness()
+      runtime.clock.advance(wait)
     }
     await named
     expect(await titled()).toBe('The harbour')
-    expect(await house.events()).not.toContain('note.added')
+    expect(await runtime.events()).not.toContain('note.added')
   })
 
   it('is called what a person calls it, before and after', async () => {
     const gate = createGate()
-    const { house, talk, titled } = await open({ script: naming([waitAt(gate), say('The harbour')]) })
+    const { runtime, talk, titled } = await open({ script: naming([waitAt(gate), say('The harbour')]) })
     await talk.ask('tell me')
     await talk.tell({ type: 'rename', title: 'Mine' })
     gate.open()
     await talk.ask('and?')
-    await house.registry.close()
+    await runtime.registry.close()
     expect(await titled()).toBe('Mine')
 
     const other = await open({ script: naming([say('The harbour')]) })
-    const named = other.house.frame(isRecord('settings.changed'))
+    const named = other.runtime.frame(isRecord('settings.changed'))
     await other.talk.ask('tell me')
     await named
     await other.talk.tell({ type: 'rename', title: 'Mine after all' })
@@ -100,18 +100,18 @@ describe('a session without a title', () => {
 describe('no model is asked for a title', () => {
   it('of a session that a person named, or where no such model is set', async () => {
     for (const options of [{ start: { title: 'Mine' } }, { titleModel: undefined }] as Partial<TestRuntimeOptions>[]) {
-      const { talk, asked, house } = await open({ ...options, script: naming([say('The harbour')]) })
+      const { talk, asked, runtime } = await open({ ...options, script: naming([say('The harbour')]) })
       await talk.ask('tell me')
       await talk.ask('and?')
-      await house.registry.close()
+      await runtime.registry.close()
       expect(asked()).toEqual([])
     }
   })
 
   it('when its process ends: what is being asked is given up', async () => {
-    const { house, talk, titled } = await open({ script: naming([waitAt(createGate()), say('The harbour')]) })
+    const { runtime, talk, titled } = await open({ script: naming([waitAt(createGate()), say('The harbour')]) })
     await talk.ask('tell me of the harbour')
-    await house.registry.close()
+    await runtime.registry.close()
     expect(await titled()).toBe('tell me of the harbour')
   })
 })

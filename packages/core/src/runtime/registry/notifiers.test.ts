@@ -3,23 +3,23 @@ import { aSession, aTool, call, createGate, isRecord, say, waitAt } from '@holdf
 import { describe, expect, it } from 'vitest'
 import type { Problem } from '../../ports/observer.ts'
 import { emptySession } from '../../session/state.ts'
-import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { createNotifiers, type Notification } from './session-news.ts'
 
 describe('a notifier', () => {
   it('is called once for each question and each end of a turn', async () => {
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       tools: [aTool('touch', async () => ({ type: 'ok', output: { text: 'touched' } }))],
       script: [[call('touch', {})], [say('Done.')]],
     })
     const heard: Notification[] = []
-    house.registry.notify(aSession, (notification) => void heard.push(notification))
-    await house.send('a', { type: 'sendPrompt', content: 'go' })
-    await house.frame(isRecord('approval.asked'))
-    await house.send('b', { type: 'setToolTrust', tool: 'other', scope: 'session' })
-    await house.send('c', { type: 'respondToApproval', decision: 'approve' })
-    await house.frame(isRecord('turn.ended'))
-    await house.send('d', { type: 'enterPlan' })
+    runtime.registry.notify(aSession, (notification) => void heard.push(notification))
+    await runtime.send('a', { type: 'sendPrompt', content: 'go' })
+    await runtime.frame(isRecord('approval.asked'))
+    await runtime.send('b', { type: 'setToolTrust', tool: 'other', scope: 'session' })
+    await runtime.send('c', { type: 'respondToApproval', decision: 'approve' })
+    await runtime.frame(isRecord('turn.ended'))
+    await runtime.send('d', { type: 'enterPlan' })
     expect(heard).toMatchObject([
       { type: 'approval.asked', session: aSession, approval: { tool: 'touch' } },
       { type: 'turn.ended', session: aSession, reason: 'done' },
@@ -27,15 +27,15 @@ describe('a notifier', () => {
   })
 
   it('that is set during a turn is called for the open question and the end', async () => {
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       tools: [aTool('touch', async () => ({ type: 'ok', output: { text: 'touched' } }))],
       script: [[call('touch', {})]],
     })
-    await house.send('a', { type: 'sendPrompt', content: 'go' })
-    await house.frame(isRecord('approval.asked'))
+    await runtime.send('a', { type: 'sendPrompt', content: 'go' })
+    await runtime.frame(isRecord('approval.asked'))
     const heard: string[] = []
-    house.registry.notify(aSession, ({ type }) => void heard.push(type))
-    await house.send('b', { type: 'abort' })
+    runtime.registry.notify(aSession, ({ type }) => void heard.push(type))
+    await runtime.send('b', { type: 'abort' })
     expect(heard).toEqual(['approval.asked', 'turn.ended'])
   })
 
@@ -43,7 +43,7 @@ describe('a notifier', () => {
     const gate = createGate()
     const store = createMemoryStore()
     let breaks = false
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       store: {
         ...store,
         append(one) {
@@ -55,12 +55,12 @@ describe('a notifier', () => {
       script: [[waitAt(gate)]],
     })
     const ended = Promise.withResolvers<string>()
-    house.registry.notify(aSession, (told) => told.type === 'turn.ended' && ended.resolve(told.reason))
-    await house.send('a', { type: 'sendPrompt', content: 'go' })
+    runtime.registry.notify(aSession, (told) => told.type === 'turn.ended' && ended.resolve(told.reason))
+    await runtime.send('a', { type: 'sendPrompt', content: 'go' })
     await gate.reached
     breaks = true
-    await house.send('b', { type: 'enterPlan' })
-    await house.registry.wake(aSession)
+    await runtime.send('b', { type: 'enterPlan' })
+    await runtime.registry.wake(aSession)
     expect(await ended.promise).toBe('interrupted')
   })
 

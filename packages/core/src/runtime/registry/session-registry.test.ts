@@ -12,7 +12,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import type { Problem } from '../../ports/observer.ts'
 import type { Store } from '../../ports/store.ts'
-import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { createLocalSession } from '../api/local-session.ts'
 import { loadSession } from '../log/load-session.ts'
 import { createSessionRegistry, type SessionRegistry } from './session-registry.ts'
@@ -23,24 +23,24 @@ const idle = isRecord('turn.ended')
 describe('the registry', () => {
   it('keeps a session whose turn runs', async () => {
     const gate = createGate()
-    const house = await openMemoryHouse({ script: [[waitAt(gate)]] })
-    await house.send('a', prompt)
+    const runtime = await openMemoryRuntime({ script: [[waitAt(gate)]] })
+    await runtime.send('a', prompt)
     await gate.reached
-    house.clock.advance(60 * 60_000)
-    expect(house.registry.awake(aSession)).not.toBeNull()
+    runtime.clock.advance(60 * 60_000)
+    expect(runtime.registry.awake(aSession)).not.toBeNull()
   })
 
   it('wakes a session once, however many ask for it at the same time', async () => {
-    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    await house.registry.unload(aSession)
-    const woken = await Promise.all([1, 2, 3].map(() => house.registry.wake(aSession)))
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    await runtime.registry.unload(aSession)
+    const woken = await Promise.all([1, 2, 3].map(() => runtime.registry.wake(aSession)))
     expect(new Set(woken.map((one) => one.ok && one.value)).size).toBe(1)
   })
 
   it('loads again what it read beside the claim when someone appended meanwhile', async () => {
-    const one = await openMemoryHouse({ script: [[say('Hi.')], [say('Again.')]] })
+    const one = await openMemoryRuntime({ script: [[say('Hi.')], [say('Again.')]] })
     await one.send('a', prompt)
     await one.frame(idle)
     const early = await loadSession(one.store, aSession)
@@ -55,26 +55,26 @@ describe('the registry', () => {
   })
 
   it('wakes a session though what was read beside the claim could not be read', async () => {
-    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    await house.registry.unload(aSession)
-    expect((await house.registry.wake(aSession, Promise.reject(new Error('torn')))).ok).toBe(true)
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    await runtime.registry.unload(aSession)
+    expect((await runtime.registry.wake(aSession, Promise.reject(new Error('torn')))).ok).toBe(true)
   })
 
   it('leaves nothing of a session without a prompt', async () => {
-    const house = await openMemoryHouse()
-    await house.registry.unload(aSession)
-    expect(await house.registry.wake(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
+    const runtime = await openMemoryRuntime()
+    await runtime.registry.unload(aSession)
+    expect(await runtime.registry.wake(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
   })
 
   it('settles what a dead node left open, and leaves a question waiting', async () => {
     const gate = createGate()
-    const dead = await openMemoryHouse({ script: [[waitAt(gate)]] })
+    const dead = await openMemoryRuntime({ script: [[waitAt(gate)]] })
     await dead.store.registerNode(dead.registry.deps.node)
     await dead.send('a', prompt)
     await gate.reached
-    const next = await openMemoryHouse({ store: dead.store, takesOver: true, node: 'two' })
+    const next = await openMemoryRuntime({ store: dead.store, takesOver: true, node: 'two' })
     await next.registry.settleCrashed()
     expect((await next.events()).slice(-2)).toEqual(['step.ended', 'turn.ended'])
     expect(await next.store.nodes()).toEqual([])
@@ -82,31 +82,31 @@ describe('the registry', () => {
 
   it('settles the sessions of a node that is no longer registered', async () => {
     const gate = createGate()
-    const lost = await openMemoryHouse({ script: [[waitAt(gate)]] })
+    const lost = await openMemoryRuntime({ script: [[waitAt(gate)]] })
     await lost.send('a', prompt)
     await gate.reached
     expect(await lost.store.nodes()).toEqual([])
-    const next = await openMemoryHouse({ store: lost.store, takesOver: true, node: 'two' })
+    const next = await openMemoryRuntime({ store: lost.store, takesOver: true, node: 'two' })
     await next.registry.settleCrashed()
     expect((await next.events()).at(-1)).toBe('turn.ended')
   })
 
   it('refuses a session that another living process owns', async () => {
-    const one = await openMemoryHouse()
+    const one = await openMemoryRuntime()
     await one.store.registerNode(one.registry.deps.node)
-    const two = await openMemoryHouse({ store: one.store, takesOver: true, node: 'two', living: ['one', 'two'] })
+    const two = await openMemoryRuntime({ store: one.store, takesOver: true, node: 'two', living: ['one', 'two'] })
     expect(await two.registry.wake(aSession)).toMatchObject({
       fault: { code: 'session_locked', details: { node: 'one' } },
     })
   })
 
   it('refuses to wake anything once it closes, and lets go of all it held', async () => {
-    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    await house.registry.close()
-    expect(await house.registry.wake(aSession)).toMatchObject({ fault: { code: 'session_stopped' } })
-    expect((await house.store.entry(aSession))?.owner).toBeNull()
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    await runtime.registry.close()
+    expect(await runtime.registry.wake(aSession)).toMatchObject({ fault: { code: 'session_stopped' } })
+    expect((await runtime.store.entry(aSession))?.owner).toBeNull()
   })
 })
 
@@ -128,7 +128,7 @@ describe('a session that crashes', () => {
       breaks = now
     }
     const ids = [aSession, other]
-    const { deps } = (await openMemoryHouse({ store: createMemoryStore() })).registry
+    const { deps } = (await openMemoryRuntime({ store: createMemoryStore() })).registry
     const newSessionId = () => ids.shift() ?? other
     const newHandle = () => `calm-harbor-${ids.length}`
     const registry = createSessionRegistry({ ...deps, store, memoryStore: store, newSessionId, newHandle })
@@ -171,10 +171,10 @@ describe('a session that crashes', () => {
 describe('a session whose process died', () => {
   it('is reported as crashed by the node that takes it over', async () => {
     const gate = createGate()
-    const dead = await openMemoryHouse({ script: [[waitAt(gate)]] })
+    const dead = await openMemoryRuntime({ script: [[waitAt(gate)]] })
     await dead.send('a', prompt)
     await gate.reached
-    const next = await openMemoryHouse({ store: dead.store, takesOver: true, node: 'two' })
+    const next = await openMemoryRuntime({ store: dead.store, takesOver: true, node: 'two' })
     const news = next.registry.news.follow()[Symbol.asyncIterator]()
     const first = news.next()
     await next.registry.wake(aSession)
@@ -189,16 +189,16 @@ describe('a registry whose disk fails', () => {
   /** A registry of its own on a session that has spoken and was let go, on a store that a test may break. */
   async function openBroken(broken: (inner: Store) => Partial<Store>): Promise<Broken> {
     const inner = createMemoryStore()
-    const house = await openMemoryHouse({ store: inner, script: [[say('Hi.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    await house.registry.unload(aSession)
+    const runtime = await openMemoryRuntime({ store: inner, script: [[say('Hi.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    await runtime.registry.unload(aSession)
     const problems: Problem[] = []
     const clock = createVirtualClock()
     const store = { ...inner, ...broken(inner) }
     const onProblem = (problem: Problem) => void problems.push(problem)
     return {
-      registry: createSessionRegistry({ ...house.registry.deps, store, memoryStore: store, clock, onProblem }),
+      registry: createSessionRegistry({ ...runtime.registry.deps, store, memoryStore: store, clock, onProblem }),
       inner,
       clock,
       problems,
@@ -224,14 +224,14 @@ describe('a registry whose disk fails', () => {
     const gate = createGate()
     const inner = createMemoryStore()
     const problems: Problem[] = []
-    const house = await openMemoryHouse({ store: inner, script: [[waitAt(gate)]] })
+    const runtime = await openMemoryRuntime({ store: inner, script: [[waitAt(gate)]] })
     const store = { ...inner, saveSnapshot: () => Promise.reject(full) }
-    await house.send('a', prompt)
+    await runtime.send('a', prompt)
     await gate.reached
     const next = { id: 'two', address: '', startedAt: '' }
     const onProblem = (problem: Problem) => void problems.push(problem)
     const registry = createSessionRegistry({
-      ...house.registry.deps,
+      ...runtime.registry.deps,
       store,
       node: next,
       isAlive: async () => false,

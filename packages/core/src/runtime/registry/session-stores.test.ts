@@ -24,7 +24,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { NewSession } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
-import { createMemoryStore, openSqliteStore } from '../../testing/memory-house.ts'
+import { createMemoryStore, openSqliteStore } from '../../testing/memory-runtime.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { createSessionStores } from './session-stores.ts'
 

@@ -3,18 +3,18 @@ import { aSession, say } from '@holdfast/testkit'
 import { createMemoryBlobs } from 'holdfast/store'
 import { describe, expect, it } from 'vitest'
 import type { BlobSweep } from '../../ports/blobs.ts'
-import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { talkTo } from '../../testing/talk.ts'
 import { createLocalSessions } from '../api/local-sessions.ts'
 import { startDailyCleanup } from './daily-cleanup.ts'
 
 const dayMs = 24 * 3_600_000
 
-/** A house with blobs that tell when they are swept, one session in its trash. */
+/** A runtime with blobs that tell when they are swept, one session in its trash. */
 async function openTrashed() {
   const sweeps: number[] = []
   const blobs = createMemoryBlobs()
-  const house = await openMemoryHouse({
+  const runtime = await openMemoryRuntime({
     script: () => [say('Hi.')],
     blobs: {
       ...blobs,
@@ -24,10 +24,10 @@ async function openTrashed() {
       },
     },
   })
-  await talkTo(house.handle).ask('Hello')
-  const sessions = createLocalSessions(house.registry)
+  await talkTo(runtime.handle).ask('Hello')
+  const sessions = createLocalSessions(runtime.registry)
   orThrow(await sessions.delete(aSession))
-  return { ...house, sessions, sweeps, startedMs: house.clock.now() }
+  return { ...runtime, sessions, sweeps, startedMs: runtime.clock.now() }
 }
 
 describe('the daily cleanup', () => {
@@ -65,15 +65,15 @@ describe('the daily cleanup', () => {
   })
 
   it('prunes only if it is configured to, and reports it', async () => {
-    const house = await openMemoryHouse({ script: () => [say('Hi.')] })
-    await talkTo(house.handle).ask('Hello')
-    house.clock.advance(91 * dayMs)
-    const sessions = createLocalSessions(house.registry)
-    await startDailyCleanup(house.registry).close()
+    const runtime = await openMemoryRuntime({ script: () => [say('Hi.')] })
+    await talkTo(runtime.handle).ask('Hello')
+    runtime.clock.advance(91 * dayMs)
+    const sessions = createLocalSessions(runtime.registry)
+    await startDailyCleanup(runtime.registry).close()
     expect(orThrow(await sessions.list()).sessions).toHaveLength(1)
 
     const told = Promise.withResolvers<Removal>()
-    const cleanup = startDailyCleanup(house.registry, { days: 90, onPruned: told.resolve })
+    const cleanup = startDailyCleanup(runtime.registry, { days: 90, onPruned: told.resolve })
     expect(await told.promise).toMatchObject({ count: 1, gone: [{ id: aSession }] })
     await cleanup.close()
     expect(orThrow(await sessions.list({ trashed: true })).sessions).toHaveLength(1)
@@ -92,9 +92,9 @@ describe('the daily cleanup', () => {
       swept.resolve()
       return { removed: 0, bytes: 0, setAside: 0 }
     }
-    const house = await openMemoryHouse({ store: { ...store, blobsInUse }, blobs: { ...blobs, sweep } })
-    const cleanup = startDailyCleanup(house.registry)
-    house.clock.advance(10 * 60_000)
+    const runtime = await openMemoryRuntime({ store: { ...store, blobsInUse }, blobs: { ...blobs, sweep } })
+    const cleanup = startDailyCleanup(runtime.registry)
+    runtime.clock.advance(10 * 60_000)
     await swept.promise
     await cleanup.close()
     expect(reads).toBe(1)
@@ -110,8 +110,8 @@ describe('the daily cleanup', () => {
       await closed.promise
       return { ...(await store.list(request)), next: pages < 5 ? '0.1.1' : null }
     }
-    const house = await openMemoryHouse({ store: { ...store, list } })
-    const cleanup = startDailyCleanup(house.registry, { days: 1 })
+    const runtime = await openMemoryRuntime({ store: { ...store, list } })
+    const cleanup = startDailyCleanup(runtime.registry, { days: 1 })
     await listed.promise
     const closing = cleanup.close()
     closed.resolve()
@@ -127,9 +127,9 @@ describe('the daily cleanup', () => {
         signal?.addEventListener('abort', () => resolve({ removed: 0, bytes: 0, setAside: 0 }))
         begun.resolve()
       })
-    const house = await openMemoryHouse({ blobs: { ...blobs, sweep } })
-    const cleanup = startDailyCleanup(house.registry)
-    house.clock.advance(10 * 60_000)
+    const runtime = await openMemoryRuntime({ blobs: { ...blobs, sweep } })
+    const cleanup = startDailyCleanup(runtime.registry)
+    runtime.clock.advance(10 * 60_000)
     await begun.promise
     await cleanup.close()
   })
@@ -142,15 +142,15 @@ describe('the daily cleanup', () => {
       return store.list(request)
     }
     const problem = Promise.withResolvers<unknown>()
-    const house = await openMemoryHouse({ store: { ...store, list }, script: () => [say('Hi.')] })
-    await talkTo(house.handle).ask('Hello')
-    const { registry } = house
+    const runtime = await openMemoryRuntime({ store: { ...store, list }, script: () => [say('Hi.')] })
+    await talkTo(runtime.handle).ask('Hello')
+    const { registry } = runtime
     const deps = { ...registry.deps, onProblem: problem.resolve }
     orThrow(await createLocalSessions(registry).delete(aSession))
     const cleanup = startDailyCleanup({ ...registry, deps })
     expect(await problem.promise).toMatchObject({ where: 'daily cleanup' })
     isBroken = false
-    for (let day = 0; day < 31; day++) house.clock.advance(dayMs)
+    for (let day = 0; day < 31; day++) runtime.clock.advance(dayMs)
     await untilGone(store)
     await cleanup.close()
   })

@@ -1,7 +1,7 @@
 import { type Frame, orThrow, type SessionNews } from '@holdfast/protocol'
 import { aSession, aTool, call, createGate, isRecord, say, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { talkTo } from '../../testing/talk.ts'
 import { createLocalSessions } from '../api/local-sessions.ts'
 
@@ -9,27 +9,27 @@ const answering = () => [say('Hi.')]
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 
 async function openSpoken() {
-  const house = await openMemoryHouse({ script: answering })
-  await talkTo(house.handle).ask('Hello')
-  return { ...house, sessions: createLocalSessions(house.registry) }
+  const runtime = await openMemoryRuntime({ script: answering })
+  await talkTo(runtime.handle).ask('Hello')
+  return { ...runtime, sessions: createLocalSessions(runtime.registry) }
 }
 
 async function openRunning() {
   const gate = createGate()
-  const house = await openMemoryHouse({ script: [[waitAt(gate)]] })
-  await house.send('a', prompt)
+  const runtime = await openMemoryRuntime({ script: [[waitAt(gate)]] })
+  await runtime.send('a', prompt)
   await gate.reached
-  return { ...house, sessions: createLocalSessions(house.registry) }
+  return { ...runtime, sessions: createLocalSessions(runtime.registry) }
 }
 
 async function openAsking() {
-  const house = await openMemoryHouse({
+  const runtime = await openMemoryRuntime({
     script: [[call('touch', {})]],
     tools: [aTool('touch', () => Promise.reject(new Error('never runs')))],
   })
-  await house.send('a', prompt)
-  await house.frame(isRecord('approval.asked'))
-  return { ...house, sessions: createLocalSessions(house.registry) }
+  await runtime.send('a', prompt)
+  await runtime.frame(isRecord('approval.asked'))
+  return { ...runtime, sessions: createLocalSessions(runtime.registry) }
 }
 
 const codeOf = (result: { readonly ok: boolean; readonly fault?: { readonly code: string } }) =>
@@ -125,14 +125,14 @@ describe('deleting a session', () => {
 
   it('leaves what another living process has open, even if forced, and takes it from a dead one', async () => {
     const store = createMemoryStore()
-    const one = await openMemoryHouse({ store, script: answering })
+    const one = await openMemoryRuntime({ store, script: answering })
     await store.registerNode(one.registry.deps.node)
     await talkTo(one.handle).ask('Hello')
-    const beside = await openMemoryHouse({ store, takesOver: true, node: 'two', living: ['one', 'two'] })
+    const beside = await openMemoryRuntime({ store, takesOver: true, node: 'two', living: ['one', 'two'] })
     const locked = await createLocalSessions(beside.registry).delete(aSession, { force: true })
     expect(locked).toMatchObject({ fault: { code: 'session_locked', details: { node: 'one' } } })
 
-    const after = await openMemoryHouse({ store, takesOver: true, node: 'three' })
+    const after = await openMemoryRuntime({ store, takesOver: true, node: 'three' })
     expect(orThrow(await createLocalSessions(after.registry).delete(aSession)).count).toBe(1)
   })
 
@@ -145,10 +145,10 @@ describe('deleting a session', () => {
   })
 
   it('leaves nothing of a session without a prompt, not even in the trash', async () => {
-    const house = await openMemoryHouse()
-    const sessions = createLocalSessions(house.registry)
+    const runtime = await openMemoryRuntime()
+    const sessions = createLocalSessions(runtime.registry)
     expect(orThrow(await sessions.delete(aSession)).count).toBe(1)
-    expect(await house.store.entry(aSession)).toBeNull()
+    expect(await runtime.store.entry(aSession)).toBeNull()
     expect(orThrow(await sessions.list({ trashed: true })).sessions).toEqual([])
   })
 
@@ -159,11 +159,11 @@ describe('deleting a session', () => {
       await gate.pass()
       return store.trash(...args)
     }
-    const house = await openMemoryHouse({ store: { ...store, trash }, script: answering })
-    await talkTo(house.handle).ask('Hello')
-    const deleting = createLocalSessions(house.registry).delete(aSession)
+    const runtime = await openMemoryRuntime({ store: { ...store, trash }, script: answering })
+    await talkTo(runtime.handle).ask('Hello')
+    const deleting = createLocalSessions(runtime.registry).delete(aSession)
     await gate.reached
-    const late = house.handle.submit(prompt)
+    const late = runtime.handle.submit(prompt)
     gate.open()
     expect(orThrow(await deleting).count).toBe(1)
     expect(codeOf(await late)).toBe('session_trashed')

@@ -1,7 +1,7 @@
 import { fault, orThrow, refuse } from '@holdfast/protocol'
 import { aPng, aSession, createVirtualClock, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { spokenIn, talkTo } from '../../testing/talk.ts'
 
 import { createLocalSessions } from '../api/local-sessions.ts'
@@ -9,16 +9,16 @@ import { sweepBlobs } from './removals.ts'
 
 const dayMs = 24 * 3_600_000
 
-async function openHouse(store = createMemoryStore()) {
-  // Blobs go by the time of the disk they would lie on, so the house begins today.
+async function openTrash(store = createMemoryStore()) {
+  // Blobs go by the time of the disk they would lie on, so the runtime begins today.
   const clock = createVirtualClock(Date.now())
-  const house = await openMemoryHouse({ store, clock, script: () => [say('Hi.')] })
-  return { ...house, sessions: createLocalSessions(house.registry) }
+  const runtime = await openMemoryRuntime({ store, clock, script: () => [say('Hi.')] })
+  return { ...runtime, sessions: createLocalSessions(runtime.registry) }
 }
 
 describe('emptying the trash', () => {
   it('permanently removes the sessions in it, and no others', async () => {
-    const { sessions, handle, store } = await openHouse()
+    const { sessions, handle, store } = await openTrash()
     await talkTo(handle).ask('Hello')
     const kept = await spokenIn(sessions)
     orThrow(await sessions.delete(aSession))
@@ -30,7 +30,7 @@ describe('emptying the trash', () => {
   })
 
   it('takes only what was put there before, if asked', async () => {
-    const { sessions, handle, clock } = await openHouse()
+    const { sessions, handle, clock } = await openTrash()
     await talkTo(handle).ask('Hello')
     const later = await spokenIn(sessions)
     orThrow(await sessions.delete(aSession))
@@ -53,7 +53,7 @@ describe('emptying the trash', () => {
       }
       return page
     }
-    const { sessions, handle, clock } = await openHouse({ ...store, list })
+    const { sessions, handle, clock } = await openTrash({ ...store, list })
     await talkTo(handle).ask('Hello')
     const again = await spokenIn(sessions)
     for (const id of [aSession, again.id]) orThrow(await sessions.delete(id))
@@ -63,7 +63,7 @@ describe('emptying the trash', () => {
   })
 
   it('waits for exclusive work on the session', async () => {
-    const { sessions, handle, registry, store } = await openHouse()
+    const { sessions, handle, registry, store } = await openTrash()
     await talkTo(handle).ask('Hello')
     orThrow(await sessions.delete(aSession))
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -86,7 +86,7 @@ describe('emptying the trash', () => {
     const store = createMemoryStore()
     const purge: typeof store.purge = async (id, options) =>
       id === aSession ? refuse(fault('session_locked', 'It is open.')) : store.purge(id, options)
-    const { sessions, handle } = await openHouse({ ...store, purge })
+    const { sessions, handle } = await openTrash({ ...store, purge })
     await talkTo(handle).ask('Hello')
     const other = await spokenIn(sessions)
     orThrow(await sessions.delete(other.id))
@@ -104,14 +104,14 @@ describe('emptying the trash', () => {
       asked.push(request.trashedBefore)
       return store.list(request)
     }
-    const { sessions } = await openHouse({ ...store, list })
+    const { sessions } = await openTrash({ ...store, list })
     const before = new Date(0).toISOString()
     orThrow(await sessions.emptyTrash({ before }))
     expect(asked).toEqual([0])
   })
 
   it('lets the files go that only it referred to, a day after at the earliest, and no other', async () => {
-    const { sessions, handle, blobs, registry, clock } = await openHouse()
+    const { sessions, handle, blobs, registry, clock } = await openTrash()
     const put = async (edge: number) => orThrow(await sessions.storeFile(aPng(edge, edge), { name: 'a.png' })).file
     const [own, shared] = [await put(3), await put(5)]
     await talkTo(handle).tell({ type: 'sendPrompt', content: [own, shared] })
@@ -134,7 +134,7 @@ describe('emptying the trash', () => {
 
 describe('the bytes a session names', () => {
   it('are read through it, and those of others are not', async () => {
-    const { sessions, handle } = await openHouse()
+    const { sessions, handle } = await openTrash()
     const { file } = orThrow(await sessions.storeFile(aPng(), { name: 'a.png' }))
     expect(await handle.blob(file.blob)).toMatchObject({ fault: { code: 'blob_not_found' } })
     await talkTo(handle).tell({ type: 'sendPrompt', content: [file] })

@@ -1,20 +1,20 @@
 import { orThrow, type Removal, type Sessions } from '@holdfast/protocol'
 import { aSession, createGate, say, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { spokenIn, talkTo } from '../../testing/talk.ts'
 
 import { createLocalSessions } from '../api/local-sessions.ts'
 
 const dayMs = 24 * 3_600_000
 
-/** A house whose first session was spoken in at the beginning; time can pass. */
+/** A runtime whose first session was spoken in at the beginning; time can pass. */
 async function openOld() {
-  const house = await openMemoryHouse({ script: () => [say('Hi.')] })
-  await talkTo(house.handle).ask('Hello')
-  const sessions = createLocalSessions(house.registry)
-  const daysAgo = (days: number) => new Date(house.clock.now() - days * dayMs).toISOString()
-  return { ...house, sessions, daysAgo }
+  const runtime = await openMemoryRuntime({ script: () => [say('Hi.')] })
+  await talkTo(runtime.handle).ask('Hello')
+  const sessions = createLocalSessions(runtime.registry)
+  const daysAgo = (days: number) => new Date(runtime.clock.now() - days * dayMs).toISOString()
+  return { ...runtime, sessions, daysAgo }
 }
 
 const handlesOf = async (sessions: Sessions, trashed?: true) =>
@@ -50,27 +50,27 @@ describe('pruning', () => {
   it('leaves and names what is pinned, runs, is attended or open elsewhere', async () => {
     const store = createMemoryStore()
     const gate = createGate()
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       store,
       living: ['one', 'two'],
       script: (_, index) => (index === 4 ? [waitAt(gate)] : [say('Hi.')]),
     })
-    const sessions = createLocalSessions(house.registry)
-    await talkTo(house.handle).ask('Hello')
+    const sessions = createLocalSessions(runtime.registry)
+    await talkTo(runtime.handle).ask('Hello')
     const pinned = await spokenIn(sessions)
     await pinned.submit({ type: 'pinSession' })
     const attended = await spokenIn(sessions)
     const frames = attended.subscribe()[Symbol.asyncIterator]()
     await frames.next()
     const elsewhere = await spokenIn(sessions)
-    await house.registry.unload(elsewhere.id)
+    await runtime.registry.unload(elsewhere.id)
     await store.registerNode({ id: 'two', address: '', startedAt: '' })
     orThrow(await store.claim(elsewhere.id, 'two', null))
     const running = orThrow(await sessions.start({ workdir: '/work' }))
     await running.submit({ type: 'sendPrompt', content: 'go' })
     await gate.reached
 
-    house.clock.advance(1)
+    runtime.clock.advance(1)
     const removal = orThrow(await sessions.clearAll())
     expect(removal.gone.map(({ id }) => id)).toEqual([aSession])
     expect(reasonsOf(removal)).toEqual([
@@ -79,17 +79,17 @@ describe('pruning', () => {
       'calm-harbor-4 open_elsewhere',
       'calm-harbor-3 attached',
     ])
-    const again = orThrow(await sessions.prune({ before: new Date(house.clock.now()).toISOString() }))
+    const again = orThrow(await sessions.prune({ before: new Date(runtime.clock.now()).toISOString() }))
     expect([again.count, again.stayed.length]).toEqual([0, 4])
     await frames.return?.()
   })
 
   it('takes what a dead process left behind', async () => {
     const store = createMemoryStore()
-    const dead = await openMemoryHouse({ store, script: () => [say('Hi.')] })
+    const dead = await openMemoryRuntime({ store, script: () => [say('Hi.')] })
     await store.registerNode(dead.registry.deps.node)
     await talkTo(dead.handle).ask('Hello')
-    const next = await openMemoryHouse({ store, takesOver: true, node: 'two' })
+    const next = await openMemoryRuntime({ store, takesOver: true, node: 'two' })
     expect(orThrow(await createLocalSessions(next.registry).clearAll()).count).toBe(1)
     expect((await store.entry(aSession))?.owner).toBeNull()
   })
@@ -98,14 +98,14 @@ describe('pruning', () => {
     const store = createMemoryStore()
     const list: typeof store.list = async (request) => {
       const page = await store.list(request)
-      await talkTo(house.handle).ask('I am back')
+      await talkTo(runtime.handle).ask('I am back')
       return page
     }
-    const house = await openMemoryHouse({ store: { ...store, list }, script: () => [say('Hi.')] })
-    await talkTo(house.handle).ask('Hello')
-    house.clock.advance(31 * dayMs)
-    const before = new Date(house.clock.now() - 30 * dayMs).toISOString()
-    const removal = orThrow(await createLocalSessions(house.registry).prune({ before }))
+    const runtime = await openMemoryRuntime({ store: { ...store, list }, script: () => [say('Hi.')] })
+    await talkTo(runtime.handle).ask('Hello')
+    runtime.clock.advance(31 * dayMs)
+    const before = new Date(runtime.clock.now() - 30 * dayMs).toISOString()
+    const removal = orThrow(await createLocalSessions(runtime.registry).prune({ before }))
     expect(removal).toMatchObject({ count: 0, stayed: [] })
   })
 
@@ -166,15 +166,15 @@ describe('the list', () => {
 
   it('keeps to model, age, pinned and running', async () => {
     const gate = createGate()
-    const house = await openMemoryHouse({ script: (_, index) => (index === 2 ? [waitAt(gate)] : [say('Hi.')]) })
-    await house.store.registerNode(house.registry.deps.node)
-    const sessions = createLocalSessions(house.registry)
-    await talkTo(house.handle).ask('Hello')
-    house.clock.advance(dayMs)
-    const since = new Date(house.clock.now()).toISOString()
+    const runtime = await openMemoryRuntime({ script: (_, index) => (index === 2 ? [waitAt(gate)] : [say('Hi.')]) })
+    await runtime.store.registerNode(runtime.registry.deps.node)
+    const sessions = createLocalSessions(runtime.registry)
+    await talkTo(runtime.handle).ask('Hello')
+    runtime.clock.advance(dayMs)
+    const since = new Date(runtime.clock.now()).toISOString()
     const other = await spokenIn(sessions, { model: 'sim/other' })
     await other.submit({ type: 'pinSession' })
-    await house.handle.submit({ type: 'sendPrompt', content: 'go' })
+    await runtime.handle.submit({ type: 'sendPrompt', content: 'go' })
     await gate.reached
     const handles = async (options: Parameters<typeof sessions.list>[0]) =>
       orThrow(await sessions.list(options)).sessions.map(({ handle }) => handle)

@@ -1,18 +1,21 @@
 import { aTool, call, createGate, isRecord, say, type TestRuntime } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
-import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
 it.each(['approve', 'reject'] as const)(
   'a late answer to a question that a nameless client answered (%s) is told so',
   async (decision) => {
     const done = { type: 'ok' as const, output: { text: 'done' } }
-    const house = await openMemoryHouse({ script: [[call('touch', {})]], tools: [aTool('touch', async () => done)] })
-    await house.handle.submit({ type: 'sendPrompt', content: 'go' })
-    const asked = await house.frame(isRecord('approval.asked'))
+    const runtime = await openMemoryRuntime({
+      script: [[call('touch', {})]],
+      tools: [aTool('touch', async () => done)],
+    })
+    await runtime.handle.submit({ type: 'sendPrompt', content: 'go' })
+    const asked = await runtime.frame(isRecord('approval.asked'))
     const approval = asked.type === 'record' ? asked.record.seq : 0
     const answer = { type: 'respondToApproval', decision, approval } as const
-    await house.handle.submit(answer)
-    expect(await house.handle.submit(answer)).toMatchObject({
+    await runtime.handle.submit(answer)
+    expect(await runtime.handle.submit(answer)).toMatchObject({
       fault: { code: 'already_decided', message: `Approval ${approval} was already answered by someone else.` },
     })
   },
@@ -21,34 +24,34 @@ it.each(['approve', 'reject'] as const)(
 it('a late answer to a question that a trust answered gets that reason, while its call still runs', async () => {
   const gate = createGate()
   const run = () => gate.pass().then(() => ({ type: 'ok' as const, output: { text: 'done' } }))
-  const house = await openMemoryHouse({ script: [[call('touch', {})]], tools: [aTool('touch', run)] })
-  await house.handle.submit({ type: 'sendPrompt', content: 'go' })
-  const asked = await house.frame(isRecord('approval.asked'))
+  const runtime = await openMemoryRuntime({ script: [[call('touch', {})]], tools: [aTool('touch', run)] })
+  await runtime.handle.submit({ type: 'sendPrompt', content: 'go' })
+  const asked = await runtime.frame(isRecord('approval.asked'))
   const approval = asked.type === 'record' ? asked.record.seq : 0
-  await house.handle.submit({ type: 'setToolTrust', tool: 'touch', scope: 'session' })
-  const late = await house.handle.submit({ type: 'respondToApproval', decision: 'reject', approval })
+  await runtime.handle.submit({ type: 'setToolTrust', tool: 'touch', scope: 'session' })
+  const late = await runtime.handle.submit({ type: 'respondToApproval', decision: 'reject', approval })
   expect(late).toMatchObject({ fault: { code: 'already_decided', details: { by: 'trust: session' } } })
 })
 
 it('a late answer to a question gets the reason it was closed: a timeout, or the client that entered plan mode', async () => {
   const done = { type: 'ok' as const, output: { text: 'done' } }
   const open = (approvalTimeoutMs: number) =>
-    openMemoryHouse({
+    openMemoryRuntime({
       script: [[call('touch', {})], [say('Well.')]],
       tools: [aTool('touch', async () => done)],
       start: { approvalTimeoutMs },
     })
-  const late = async (house: TestRuntime, approval: number) => {
-    await house.frame(isRecord('call.settled'))
-    return house.handle.submit({ type: 'respondToApproval', decision: 'approve', approval })
+  const late = async (runtime: TestRuntime, approval: number) => {
+    await runtime.frame(isRecord('call.settled'))
+    return runtime.handle.submit({ type: 'respondToApproval', decision: 'approve', approval })
   }
   for (const by of ['its timeout', 'ann']) {
-    const house = await open(1000)
-    await house.handle.submit({ type: 'sendPrompt', content: 'go' })
-    const asked = await house.frame(isRecord('approval.asked'))
-    if (by === 'ann') await house.handle.submit({ type: 'enterPlan' }, { as: 'ann' })
-    else house.clock.advance(1000)
-    const answer = await late(house, asked.type === 'record' ? asked.record.seq : 0)
+    const runtime = await open(1000)
+    await runtime.handle.submit({ type: 'sendPrompt', content: 'go' })
+    const asked = await runtime.frame(isRecord('approval.asked'))
+    if (by === 'ann') await runtime.handle.submit({ type: 'enterPlan' }, { as: 'ann' })
+    else runtime.clock.advance(1000)
+    const answer = await late(runtime, asked.type === 'record' ? asked.record.seq : 0)
     expect(answer).toMatchObject({ fault: { code: 'already_decided', details: { by } } })
   }
 })

@@ -18,7 +18,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import type { Problem } from '../../ports/observer.ts'
 import type { Store } from '../../ports/store.ts'
-import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { createLocalSession } from '../api/local-session.ts'
 import { createSessionRegistry } from '../registry/session-registry.ts'
 
@@ -30,15 +30,15 @@ const idle = isRecord('turn.ended')
 
 describe('a turn', () => {
   it('goes from the prompt through an approved call to its end, each step on record first', async () => {
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       script: [[call('touch', {})], [say('Done.')]],
       tools: [aTool('touch', async (_, __, { begin }) => begin().then(() => done))],
     })
-    await house.send('a', prompt)
-    await house.frame(isRecord('approval.asked'))
-    await house.send('b', approve)
-    await house.frame(idle)
-    expect(await house.events()).toEqual([
+    await runtime.send('a', prompt)
+    await runtime.frame(isRecord('approval.asked'))
+    await runtime.send('b', approve)
+    await runtime.frame(idle)
+    expect(await runtime.events()).toEqual([
       ...['session.started', 'turn.started', 'user.said', 'context.changed', 'step.started'],
       ...['call.requested', 'step.ended', 'approval.asked', 'call.approved', 'call.started', 'call.settled'],
       ...['step.started', 'text.said', 'step.ended', 'turn.ended'],
@@ -47,10 +47,10 @@ describe('a turn', () => {
 
   it('whose tool throws goes on with an error result', async () => {
     const broken = aTool('look', () => Promise.reject(new Error('boom')), false)
-    const house = await openMemoryHouse({ script: [[call('look', {})], [say('Well.')]], tools: [broken] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    expect(house.model.requests[1]?.messages.at(-1)?.content).toMatchObject([
+    const runtime = await openMemoryRuntime({ script: [[call('look', {})], [say('Well.')]], tools: [broken] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    expect(runtime.model.requests[1]?.messages.at(-1)?.content).toMatchObject([
       { isError: true, text: 'The tool look failed: boom' },
     ])
   })
@@ -64,11 +64,11 @@ describe('a model that can no longer be called once its turn has begun', () => {
   ] as const)('(%s) is recorded as %s, %s', async (type, kind, _, nth) => {
     const ready = modelsOf(createScriptedModel([]))
     let asked = 0
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       models: modelsWith((model) => (++asked < nth ? ready.find(model) : { type, message: 'It cannot.' })),
     })
-    await house.send('a', prompt)
-    expect(await house.frame(idle)).toMatchObject({
+    await runtime.send('a', prompt)
+    expect(await runtime.frame(idle)).toMatchObject({
       record: { event: { reason: 'failed', fault: { kind, message: 'It cannot.' } } },
     })
   })
@@ -79,10 +79,10 @@ describe('a session that is stopped', () => {
     const store = createFaultyStore(createMemoryStore())
     const gate = createGate()
     const problems: Problem[] = []
-    const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
-    await house.registry.unload(aSession)
+    const runtime = await openMemoryRuntime({ store, script: [[waitAt(gate)]] })
+    await runtime.registry.unload(aSession)
     const onProblem = (problem: Problem) => void problems.push(problem)
-    const registry = createSessionRegistry({ ...house.registry.deps, newSessionId: () => aSession, onProblem })
+    const registry = createSessionRegistry({ ...runtime.registry.deps, newSessionId: () => aSession, onProblem })
     await registry.start({ workdir: '/work' })
     await createLocalSession(registry, aSession).submit(prompt)
     await gate.reached
@@ -106,10 +106,10 @@ describe('an abort that is not recorded yet', () => {
         return answers === 'full' ? refuse(diskFull) : inner.append(append)
       },
     }
-    const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
-    await house.registry.unload(aSession)
+    const runtime = await openMemoryRuntime({ store, script: [[waitAt(gate)]] })
+    await runtime.registry.unload(aSession)
     const onProblem = (problem: Problem) => void problems.push(problem)
-    const registry = createSessionRegistry({ ...house.registry.deps, newSessionId: () => aSession, onProblem })
+    const registry = createSessionRegistry({ ...runtime.registry.deps, newSessionId: () => aSession, onProblem })
     await registry.start({ workdir: '/work' })
     const handle = createLocalSession(registry, aSession)
     await handle.submit(prompt)
@@ -117,7 +117,7 @@ describe('an abort that is not recorded yet', () => {
     answers = 'full'
     await handle.submit({ type: 'abort' })
     answers = 'broken'
-    house.clock.advance(500)
+    runtime.clock.advance(500)
     await new Promise<void>((resolve) => void setImmediate(resolve))
     expect(problems[0]).toEqual({ where: `session ${aSession}`, cause: broken })
   })
@@ -125,35 +125,38 @@ describe('an abort that is not recorded yet', () => {
 
 describe('a command sent again', () => {
   it('gets its first answer and changes nothing', async () => {
-    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
-    const first = await house.send('a', prompt)
-    await house.frame(idle)
-    const before = await house.events()
-    expect(await house.send('a', prompt)).toEqual(first)
-    expect(await house.events()).toEqual(before)
+    const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
+    const first = await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    const before = await runtime.events()
+    expect(await runtime.send('a', prompt)).toEqual(first)
+    expect(await runtime.events()).toEqual(before)
   })
 
   it('that is an abort does not stop the turn that began since', async () => {
     const gates = [createGate(), createGate()] as const
-    const house = await openMemoryHouse({ script: [[waitAt(gates[0])], [waitAt(gates[1]), say('Still here.')]] })
-    await house.send('a', prompt)
+    const runtime = await openMemoryRuntime({ script: [[waitAt(gates[0])], [waitAt(gates[1]), say('Still here.')]] })
+    await runtime.send('a', prompt)
     await gates[0].reached
-    await house.send('stop', { type: 'abort' })
-    await house.send('b', prompt)
+    await runtime.send('stop', { type: 'abort' })
+    await runtime.send('b', prompt)
     await gates[1].reached
-    await house.send('stop', { type: 'abort' })
+    await runtime.send('stop', { type: 'abort' })
     gates[1].open()
-    await house.frame(isRecord('text.said'))
+    await runtime.frame(isRecord('text.said'))
   })
 })
 
 describe('two clients that answer the same question at once', () => {
   it('get different results: the first decides, the second gets the name of the first', async () => {
-    const house = await openMemoryHouse({ script: [[call('touch', {})]], tools: [aTool('touch', async () => done)] })
-    await house.send('a', prompt)
-    const asked = await house.frame(isRecord('approval.asked'))
+    const runtime = await openMemoryRuntime({
+      script: [[call('touch', {})]],
+      tools: [aTool('touch', async () => done)],
+    })
+    await runtime.send('a', prompt)
+    const asked = await runtime.frame(isRecord('approval.asked'))
     const answer = { ...approve, approval: seqOf(asked) }
-    const both = await Promise.all([house.handle.submit(answer), house.handle.submit(answer)])
+    const both = await Promise.all([runtime.handle.submit(answer), runtime.handle.submit(answer)])
     expect(both).toMatchObject([{ ok: true }, { ok: false, fault: { code: 'already_decided' } }])
   })
 })
@@ -161,25 +164,25 @@ describe('two clients that answer the same question at once', () => {
 describe('an abort', () => {
   it('keeps the text so far and drops late parts', async () => {
     const gate = createGate()
-    const house = await openMemoryHouse({ script: [[sayPartial('I was about'), waitAt(gate), say(' to say')]] })
-    await house.send('a', prompt)
+    const runtime = await openMemoryRuntime({ script: [[sayPartial('I was about'), waitAt(gate), say(' to say')]] })
+    await runtime.send('a', prompt)
     await gate.reached
-    await house.send('stop', { type: 'abort' })
+    await runtime.send('stop', { type: 'abort' })
     gate.open()
-    expect(await house.frame(isRecord('text.said'))).toMatchObject({
+    expect(await runtime.frame(isRecord('text.said'))).toMatchObject({
       record: { event: { text: 'I was about', interrupted: true } },
     })
-    expect((await house.events()).slice(-3)).toEqual(['text.said', 'step.ended', 'turn.ended'])
+    expect((await runtime.events()).slice(-3)).toEqual(['text.said', 'step.ended', 'turn.ended'])
   })
 
   it('under the id of another command leaves no abandoned turn', async () => {
     const gate = createGate()
-    const house = await openMemoryHouse({ script: [[sayPartial('I was about'), waitAt(gate)]] })
-    await house.send('a', prompt)
+    const runtime = await openMemoryRuntime({ script: [[sayPartial('I was about'), waitAt(gate)]] })
+    await runtime.send('a', prompt)
     await gate.reached
-    const both = [house.send('b', { type: 'enterPlan' }), house.send('b', { type: 'abort' })]
+    const both = [runtime.send('b', { type: 'enterPlan' }), runtime.send('b', { type: 'abort' })]
     expect(await Promise.all(both)).toMatchObject([{ ok: true }, { ok: true }])
-    expect((await house.events()).slice(-4)).toEqual(['settings.changed', 'text.said', 'step.ended', 'turn.ended'])
+    expect((await runtime.events()).slice(-4)).toEqual(['settings.changed', 'text.said', 'step.ended', 'turn.ended'])
   })
 
   it('shows nothing that an aborted tool still prints', async () => {
@@ -194,13 +197,13 @@ describe('an abort', () => {
       },
       false,
     )
-    const house = await openMemoryHouse({ script: [[call('look', {})]], tools: [tool] })
-    const frames = Array.fromAsync(house.handle.subscribe())
-    await house.send('a', prompt)
+    const runtime = await openMemoryRuntime({ script: [[call('look', {})]], tools: [tool] })
+    const frames = Array.fromAsync(runtime.handle.subscribe())
+    await runtime.send('a', prompt)
     await gate.reached
-    await house.send('stop', { type: 'abort' })
+    await runtime.send('stop', { type: 'abort' })
     gate.open()
-    await house.registry.unload(aSession)
+    await runtime.registry.unload(aSession)
     expect(JSON.stringify(await frames)).not.toContain('too late')
   })
 
@@ -209,7 +212,7 @@ describe('an abort', () => {
     const gate = createGate()
     let looks = 0 // the first is before the prompt is admitted: can all be read?
     const isWindow = (types: readonly string[] | undefined) => types?.includes('user.said') === true && ++looks > 1
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       store: {
         ...inner,
         read: async (session, range) => {
@@ -219,49 +222,49 @@ describe('an abort', () => {
       },
       script: [[say('Too late.')]],
     })
-    await house.send('a', prompt)
+    await runtime.send('a', prompt)
     await gate.reached
-    await house.send('stop', { type: 'abort' })
+    await runtime.send('stop', { type: 'abort' })
     gate.open()
-    await house.registry.unload(aSession)
-    expect(house.model.requests).toEqual([])
+    await runtime.registry.unload(aSession)
+    expect(runtime.model.requests).toEqual([])
   })
 
   it('stops the work though the disk is full, and is recorded once it is not', async () => {
     const store = createFaultyStore(createMemoryStore())
     const gate = createGate()
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       store,
       script: [[waitAt(gate)], [say('Next.')]],
     })
-    await house.send('a', prompt)
+    await runtime.send('a', prompt)
     await gate.reached
     store.breakDown()
-    expect(await house.send('stop', { type: 'abort' })).toEqual(refuse(diskFull))
+    expect(await runtime.send('stop', { type: 'abort' })).toEqual(refuse(diskFull))
     store.heal()
-    const ended = house.frame(idle)
-    house.clock.advance(500)
+    const ended = runtime.frame(idle)
+    runtime.clock.advance(500)
     expect(await ended).toMatchObject({ record: { event: { reason: 'aborted' } } })
   })
 
   it('that could not be recorded does not end the next turn', async () => {
     const store = createFaultyStore(createMemoryStore())
     const gates = [createGate(), createGate()] as const
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       store,
       script: [[waitAt(gates[0])], [waitAt(gates[1]), say('Next.')]],
     })
-    await house.send('a', prompt)
+    await runtime.send('a', prompt)
     await gates[0].reached
     store.breakDown()
-    await house.send('stop', { type: 'abort' })
+    await runtime.send('stop', { type: 'abort' })
     store.heal()
-    await house.handle.submit({ type: 'abort' })
-    await house.send('b', prompt)
+    await runtime.handle.submit({ type: 'abort' })
+    await runtime.send('b', prompt)
     await gates[1].reached
-    house.clock.advance(500)
+    runtime.clock.advance(500)
     gates[1].open()
-    await house.frame(isRecord('text.said'))
+    await runtime.frame(isRecord('text.said'))
   })
 })
 
@@ -271,7 +274,7 @@ describe('a disk that refuses', () => {
     const full = refuse(diskFull)
     let refusals = 0
     const refused = createGate()
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       store: {
         ...inner,
         append: async (append) => {
@@ -284,20 +287,20 @@ describe('a disk that refuses', () => {
       },
       script: [[say('Hi.')]],
     })
-    await house.send('a', prompt)
+    await runtime.send('a', prompt)
     await refused.reached
-    const ended = house.frame(idle)
+    const ended = runtime.frame(idle)
     await new Promise<void>((resolve) => void setImmediate(resolve))
-    house.clock.advance(500)
+    runtime.clock.advance(500)
     await ended
-    expect(house.model.requests).toHaveLength(1)
+    expect(runtime.model.requests).toHaveLength(1)
   })
 
   it('but stored the batch leaves no abandoned session', async () => {
     const inner = createMemoryStore()
     const full = refuse(diskFull)
     let lies = false
-    const house = await openMemoryHouse({
+    const runtime = await openMemoryRuntime({
       store: {
         ...inner,
         append: async (append) => {
@@ -309,20 +312,20 @@ describe('a disk that refuses', () => {
       },
     })
     lies = true
-    expect(await house.send('a', prompt)).toEqual(full)
-    await house.frame(idle)
-    expect(await house.send('a', prompt)).toMatchObject({ ok: true, value: { seq: 2 } })
+    expect(await runtime.send('a', prompt)).toEqual(full)
+    await runtime.frame(idle)
+    expect(await runtime.send('a', prompt)).toMatchObject({ ok: true, value: { seq: 2 } })
   })
 })
 
 describe('another owner', () => {
   it('takes over the session; the old owner can no longer write and ends its streams', async () => {
     const gate = createGate()
-    const old = await openMemoryHouse({ script: [[waitAt(gate), say('From the grave.')]] })
+    const old = await openMemoryRuntime({ script: [[waitAt(gate), say('From the grave.')]] })
     await old.send('a', prompt)
     await gate.reached
     const end = old.frame(({ type }) => type === 'end')
-    const next = await openMemoryHouse({ store: old.store, takesOver: true, node: 'two' })
+    const next = await openMemoryRuntime({ store: old.store, takesOver: true, node: 'two' })
     await next.frame(idle)
     gate.open()
     expect(await end).toMatchObject({ reason: 'failed' })
@@ -331,10 +334,10 @@ describe('another owner', () => {
 
   it('finds an unanswered question still waiting, and its answer carries the turn on', async () => {
     const tools = [aTool('touch', async (_, __, { begin }) => begin().then(() => done))]
-    const old = await openMemoryHouse({ script: [[call('touch', {})]], tools })
+    const old = await openMemoryRuntime({ script: [[call('touch', {})]], tools })
     await old.send('a', prompt)
     await old.frame(isRecord('approval.asked'))
-    const next = await openMemoryHouse({
+    const next = await openMemoryRuntime({
       store: old.store,
       takesOver: true,
       node: 'two',
@@ -347,12 +350,12 @@ describe('another owner', () => {
 
   it('finds the draft of an answer that a crash cut short', async () => {
     const gate = createGate()
-    const old = await openMemoryHouse({ script: [[sayPartial('Half an ans'), waitAt(gate)]] })
+    const old = await openMemoryRuntime({ script: [[sayPartial('Half an ans'), waitAt(gate)]] })
     await old.send('a', prompt)
     await gate.reached
     old.clock.advance(1000)
     await new Promise<void>((resolve) => void setImmediate(resolve))
-    const next = await openMemoryHouse({ store: old.store, takesOver: true, node: 'two' })
+    const next = await openMemoryRuntime({ store: old.store, takesOver: true, node: 'two' })
     expect(await next.frame(isRecord('text.said'))).toMatchObject({
       record: { event: { text: 'Half an ans', interrupted: true } },
     })
@@ -362,16 +365,16 @@ describe('another owner', () => {
 describe('a session with a record that cannot be read', () => {
   it('refuses a prompt and names the record', async () => {
     const inner = createMemoryStore()
-    const house = await openMemoryHouse({ store: inner, script: [[say('Hi.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    await house.registry.unload(aSession)
+    const runtime = await openMemoryRuntime({ store: inner, script: [[say('Hi.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    await runtime.registry.unload(aSession)
     const store = {
       ...inner,
       read: async (...args: Parameters<typeof inner.read>) =>
         (await inner.read(...args)).map((record) => (record.seq === 3 ? { seq: 3, lost: true as const } : record)),
     }
-    const registry = createSessionRegistry({ ...house.registry.deps, store, memoryStore: store })
+    const registry = createSessionRegistry({ ...runtime.registry.deps, store, memoryStore: store })
     const refused = await createLocalSession(registry, aSession).submit(prompt)
     expect(refused).toMatchObject({ ok: false, fault: { code: 'log_damaged', details: { lost: [3] } } })
     expect((await inner.entry(aSession))?.entry.meta.turnCount).toBe(1)
@@ -387,13 +390,13 @@ describe('a call that is aborted', () => {
       await aborted
       return { type: 'failed', output: { text: '' }, leftRunning }
     })
-    const house = await openMemoryHouse({ tools: [escaping], script: [[call('touch', {})]] })
-    await house.send('a', prompt)
-    await house.frame(isRecord('approval.asked'))
-    await house.send('b', approve)
-    await house.frame(isRecord('call.started'))
-    await house.send('stop', { type: 'abort' })
-    const note = await house.frame(isRecord('note.added'))
+    const runtime = await openMemoryRuntime({ tools: [escaping], script: [[call('touch', {})]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(isRecord('approval.asked'))
+    await runtime.send('b', approve)
+    await runtime.frame(isRecord('call.started'))
+    await runtime.send('stop', { type: 'abort' })
+    const note = await runtime.frame(isRecord('note.added'))
     expect(note).toMatchObject({ record: { event: { code: 'left_running', level: 'error' } } })
   })
 })
@@ -404,7 +407,7 @@ describe('a question with a deadline', () => {
     const clock = createVirtualClock()
     const tools = [aTool('touch', async (_, __, { begin }) => begin().then(() => done))]
     const start = { approvalTimeoutMs: 1000 }
-    const first = await openMemoryHouse({
+    const first = await openMemoryRuntime({
       store,
       clock,
       tools,
@@ -415,7 +418,7 @@ describe('a question with a deadline', () => {
     await first.frame(isRecord('approval.asked'))
     await first.registry.unload(aSession)
     clock.advance(2000)
-    const next = await openMemoryHouse({ store, clock, tools, script: [[say('Never mind.')]], takesOver: true })
+    const next = await openMemoryRuntime({ store, clock, tools, script: [[say('Never mind.')]], takesOver: true })
     expect(await next.send('b', approve)).toMatchObject({ ok: false })
     await next.frame(idle)
     expect(await next.events()).not.toContain('call.started')

@@ -5,5 +5,5 @@ import { createMemoryBlobs, createMemoryStore, openSqliteStore } from 'holdfast/
 export { createMemoryBlobs, createMemoryStore, openSqliteStore }
 
 /** Opens a test runtime on a memory store, unless the test brings its own. */
-export const openMemoryHouse = (options: Partial<TestRuntimeOptions> = {}): Promise<TestRuntime> =>
+export const openMemoryRuntime = (options: Partial<TestRuntimeOptions> = {}): Promise<TestRuntime> =>
   openTestRuntime({ store: createMemoryStore(), blobs: createMemoryBlobs(), ...options })

@@ -2,7 +2,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { commandTypes, faultStatus } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { type CommandSpec, commandTable } from '../../packages/holdfast/src/cli/args/command-specs.ts'
+import type { CommandSpec } from '../../packages/holdfast/src/cli/args/command-spec.ts'
+import { commandSpecs } from '../../packages/holdfast/src/cli/commands.ts'
 import { presets } from '../../packages/holdfast/src/providers/services/presets.ts'
 import { routes } from '../../packages/holdfast/src/server/routes/routes.ts'
 import { Config } from '../../packages/holdfast/src/system/config/config.ts'
@@ -67,7 +68,7 @@ describe('docs/errors.md', () => {
 
 describe('docs/cli.md', () => {
   const text = read('docs/cli.md')
-  const specs: readonly (readonly [string, CommandSpec])[] = Object.entries(commandTable)
+  const specs: readonly (readonly [string, CommandSpec])[] = Object.entries(commandSpecs)
 
   it('names every command and every flag', () => {
     const missing = specs.flatMap(([name, { flags, positionals = [] }]) => [

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { createSession } from '@holdfast/client'
 import * as protocol from '@holdfast/protocol'
 import { z } from 'zod'
-import { isCommandName } from '../../packages/holdfast/src/cli/args/command-specs.ts'
+import { isCommandName } from '../../packages/holdfast/src/cli/commands.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')

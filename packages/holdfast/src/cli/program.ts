@@ -6,43 +6,14 @@ import { logSettingOf } from '../observe/logging/logger.ts'
 import type { OpenLogger } from '../observe/logging/open-logger.ts'
 import { errorFields } from '../observe/logging/problems.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
-import { type CommandName, commandNames, isCommandName, type RunCommand } from './args/command-specs.ts'
 import { commandHelp, programHelp } from './args/help.ts'
 import { parseArgs } from './args/parse-args.ts'
+import { type CommandName, commandGroups, commandNames, commandSpecs, isCommandName, loadCommand } from './commands.ts'
 import type { CliContext } from './terminal/cli-context.ts'
 import { formatCrash } from './terminal/crash-report.ts'
 import { type CommandResult, type ExitCode, exitCodes, rejectUsage, UsageError } from './terminal/exit.ts'
 import { OutputClosed, toJsonText } from './terminal/output.ts'
 import { toFault } from './terminal/to-fault.ts'
-
-/** Loads a command's code when it runs: `ls` must not wait for the code of the server. */
-const load: { readonly [Name in CommandName]: () => Promise<{ readonly run: RunCommand<Name> }> } = {
-  run: () => import('./commands/session/run.ts'),
-  ls: () => import('./commands/session/ls.ts'),
-  show: () => import('./commands/session/show.ts'),
-  search: () => import('./commands/session/search.ts'),
-  branch: async () => ({ run: (await import('./commands/session/change.ts')).branch }),
-  branches: () => import('./commands/session/branches.ts'),
-  switch: async () => ({ run: (await import('./commands/session/change.ts')).switchBranch }),
-  rewind: async () => ({ run: (await import('./commands/session/change.ts')).rewind }),
-  fork: async () => ({ run: (await import('./commands/session/change.ts')).fork }),
-  rename: async () => ({ run: (await import('./commands/session/change.ts')).rename }),
-  pin: async () => ({ run: (await import('./commands/session/change.ts')).pin }),
-  rm: () => import('./commands/session/rm.ts'),
-  prune: () => import('./commands/session/prune.ts'),
-  trash: () => import('./commands/session/trash.ts'),
-  tell: () => import('./commands/session/tell.ts'),
-  export: () => import('./commands/store/export.ts'),
-  import: () => import('./commands/store/import.ts'),
-  'mv-workspace': () => import('./commands/store/mv-workspace.ts'),
-  stats: () => import('./commands/store/stats.ts'),
-  doctor: () => import('./commands/store/doctor.ts'),
-  backup: () => import('./commands/store/backup.ts'),
-  migrate: () => import('./commands/store/migrate.ts'),
-  auth: () => import('./commands/program/auth.ts'),
-  models: () => import('./commands/program/models.ts'),
-  serve: () => import('./commands/program/serve.ts'),
-}
 
 /** Runs the program with its arguments and returns its exit code. */
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<ExitCode> {
@@ -61,12 +32,15 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
 async function dispatch(argv: readonly string[], context: CliContext): Promise<CommandResult> {
   const [first, ...rest] = argv
   const { out, version } = context
-  if (first === undefined || first === '--help' || first === '-h') return void (await out.write(programHelp(version)))
+  if (first === undefined || first === '--help' || first === '-h')
+    return void (await out.write(programHelp(version, commandGroups)))
   if (first === '--version' || first === '-V') return void (await out.write(`${version}\n`))
   if (first === 'help') {
     const [topic = '-'] = rest
-    if (topic.startsWith('-')) return void (await out.write(programHelp(version)))
-    return isCommandName(topic) ? void (await out.write(commandHelp(topic))) : rejectUsage(unknownCommand(topic))
+    if (topic.startsWith('-')) return void (await out.write(programHelp(version, commandGroups)))
+    return isCommandName(topic)
+      ? void (await out.write(commandHelp(topic, commandSpecs[topic])))
+      : rejectUsage(unknownCommand(topic))
   }
   if (isCommandName(first)) return runCommand(first, rest, context)
   if (!first.startsWith('-')) return rejectUsage(unknownCommand(first))
@@ -80,13 +54,13 @@ async function runCommand<Name extends CommandName>(
   argv: readonly string[],
   context: CliContext,
 ): Promise<CommandResult> {
-  const args = parseArgs(name, argv)
-  if (args === 'help') return void (await context.out.write(commandHelp(name)))
+  const args = parseArgs(name, commandSpecs[name], argv)
+  if (args === 'help') return void (await context.out.write(commandHelp(name, commandSpecs[name])))
   const flags: { readonly store?: unknown } = args.flags
   const store = typeof flags.store === 'string' ? flags.store : context.store
   const log = await openCommandLog(name, context)
   try {
-    const { run } = await load[name]()
+    const { run } = await loadCommand[name]()
     return await run(args, { ...context, store, logger: log?.logger })
   } catch (error) {
     const isExpected = error instanceof OutputClosed || error instanceof UsageError || toFault(error)

@@ -1,13 +1,16 @@
-import { type CommandName, type CommandSpec, commandGroups, commandTable, type FlagSpec } from './command-specs.ts'
+import type { CommandSpec, FlagSpec } from './command-spec.ts'
+
+/** The commands under a heading. */
+export type CommandGroup = readonly [heading: string, specs: { readonly [name: string]: CommandSpec }]
 
 const columns = 80
 /** A longer first cell gets a line of its own. */
 const firstCellMax = 30
 
 /** Returns the help of the whole program. */
-export function programHelp(version: string): string {
-  const groups = commandGroups.flatMap(([title, specs]) => [
-    `${title}:`,
+export function programHelp(version: string, commandGroups: readonly CommandGroup[]): string {
+  const groups = commandGroups.flatMap(([heading, specs]) => [
+    `${heading}:`,
     ...table(Object.entries(specs).map(([name, { about }]) => [name, about])),
     '',
   ])
@@ -26,8 +29,8 @@ export function programHelp(version: string): string {
 }
 
 /** Returns the help of one command. */
-export function commandHelp(name: CommandName): string {
-  const { about, positionals = [], flags, list, notes = [] }: CommandSpec = commandTable[name]
+export function commandHelp(name: string, spec: CommandSpec): string {
+  const { about, positionals = [], flags, list, notes = [] } = spec
   const rows = Object.entries(flags).map(([flag, spec]): Row => [flagCell(flag, spec), spec.about])
   return lines(
     `Usage: holdfast ${[name, ...positionals].join(' ')} [flags]`,

@@ -1,16 +1,20 @@
 import { ageForm } from '@holdfast/protocol/age'
 import { describe, expect, it } from 'vitest'
+import { type CommandName, commandSpecs } from '../commands.ts'
 import { UsageError } from '../terminal/exit.ts'
 import { parseArgs } from './parse-args.ts'
 
+const parse = <Name extends CommandName>(name: Name, argv: readonly string[]) =>
+  parseArgs(name, commandSpecs[name], argv)
+
 const argsOf = (...argv: readonly string[]) => {
-  const parsed = parseArgs('run', argv)
+  const parsed = parse('run', argv)
   if (parsed === 'help') throw new Error(parsed)
   return parsed
 }
-const errorOf = (name: Parameters<typeof parseArgs>[0], ...argv: readonly string[]) => {
+const errorOf = (name: CommandName, ...argv: readonly string[]) => {
   try {
-    return parseArgs(name, argv) && null
+    return parse(name, argv) && null
   } catch (error) {
     return error instanceof UsageError ? error.message : null
   }
@@ -60,16 +64,16 @@ describe('parseArgs', () => {
       "'files' is one argument too many for run. Put text with spaces in quotes.",
     )
     expect(errorOf('ls', 'here')).toBe("ls takes no arguments, but got 'here'.")
-    expect(parseArgs('tell', ['a', 'sendPrompt', 'content=x', 'more=y'])).toHaveProperty('positionals')
+    expect(parse('tell', ['a', 'sendPrompt', 'content=x', 'more=y'])).toHaveProperty('positionals')
   })
 
   it('returns help if any argument asks for it', () => {
-    expect(parseArgs('show', ['--help'])).toBe('help')
-    expect(parseArgs('show', ['-h', 'x'])).toBe('help')
+    expect(parse('show', ['--help'])).toBe('help')
+    expect(parse('show', ['-h', 'x'])).toBe('help')
   })
 
   it('returns numbers, ages and choices in their type', () => {
-    const parsed = parseArgs('ls', ['--limit', '7', '--age=2h'])
+    const parsed = parse('ls', ['--limit', '7', '--age=2h'])
     expect(parsed).toMatchObject({ flags: { limit: 7, age: 7_200_000, cursor: undefined, all: false } })
     expect(errorOf('ls', '--limit', 'many')).toBe("--limit must be a whole number from 1 to 1000000, not 'many'.")
     expect(errorOf('serve', '--port=70000')).toBe("--port must be a whole number from 0 to 65535, not '70000'.")

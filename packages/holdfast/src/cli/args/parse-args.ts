@@ -2,11 +2,14 @@ import { parseArgs as tokenize } from 'node:util'
 import { ageForm, parseAge } from '@holdfast/protocol/age'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { rejectUsage } from '../terminal/exit.ts'
-import { type ArgsOf, type CommandName, type CommandSpec, commandTable, type FlagSpec } from './command-specs.ts'
+import type { ArgsOf, CommandSpec, FlagSpec } from './command-spec.ts'
 
-/** Parses the arguments after a command's name by the command's row of the table. */
-export function parseArgs<Name extends CommandName>(name: Name, argv: readonly string[]): ArgsOf<Name> | 'help' {
-  const spec: CommandSpec = commandTable[name]
+/** Parses the arguments after a command's name by the command's spec. */
+export function parseArgs<Spec extends CommandSpec>(
+  name: string,
+  spec: Spec,
+  argv: readonly string[],
+): ArgsOf<Spec> | 'help' {
   const flags: Record<string, unknown> = {}
   for (const [flag, { value }] of Object.entries(spec.flags)) flags[flag] = value === undefined ? false : undefined
   const positionals: string[] = []
@@ -27,8 +30,8 @@ export function parseArgs<Name extends CommandName>(name: Name, argv: readonly s
   checkPositionals(name, spec, positionals)
   const pair = spec.exclusive?.find((flags) => flags.every((flag) => given.has(flag)))
   if (pair) rejectUsage(`Use either --${pair[0]} or --${pair[1]}, not both.`)
-  // Built from the row that ArgsOf is computed from, which TypeScript cannot follow.
-  return { positionals, flags } as ArgsOf<Name>
+  // Built from the spec that ArgsOf is computed from, which TypeScript cannot follow.
+  return { positionals, flags } as ArgsOf<Spec>
 }
 
 const lenient = { strict: false, allowPositionals: true, tokens: true } as const
@@ -46,7 +49,7 @@ type FlagToken = Readonly<Record<'name' | 'rawName', string>> & {
   readonly inlineValue?: boolean | undefined
 }
 
-function checkFlag(name: CommandName, { flags }: CommandSpec, { rawName, value, ...token }: FlagToken): void {
+function checkFlag(name: string, { flags }: CommandSpec, { rawName, value, ...token }: FlagToken): void {
   const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined
   if (flag === undefined) {
     const known = [...Object.keys(flags).map((one) => `--${one}`), '--help']
@@ -80,7 +83,7 @@ function parseWholeNumber(text: string, least: number, most: number): number | n
 /** Returns the number of a turn, or null. */
 export const parseTurn = (text: string): number | null => parseWholeNumber(text, 0, 999_999_999)
 
-function checkPositionals(name: CommandName, spec: CommandSpec, given: readonly string[]): void {
+function checkPositionals(name: string, spec: CommandSpec, given: readonly string[]): void {
   const { positionals = [], tooMany } = spec
   const missing = positionals.filter((one) => one.startsWith('<'))[given.length]
   if (missing !== undefined) rejectUsage(`${name} needs ${missing}: holdfast ${[name, ...positionals].join(' ')}.`)

@@ -2,20 +2,24 @@ import { fault } from '@holdfast/protocol/fault'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { KeyStatus, Keys, KeyVerdict, StoredCredential } from '../../../keys.ts'
-import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { textTable } from '../../render/tables.ts'
 import { refreshServer } from '../../sessions/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { type CommandResult, exitCodes, failWith, rejectUsage } from '../../terminal/exit.ts'
 import { type AskDeps, askHidden, askLine } from '../../terminal/prompt-user.ts'
+import type { programSpecs } from './specs.ts'
 
-type Flags = ArgsOf<'auth'>['flags']
+type Flags = ArgsOf<typeof programSpecs.auth>['flags']
 
 const actions = ['login', 'logout', 'status']
 const unchanged = 'Nothing was changed.'
 
 /** Never takes a key as an argument, nor prints one: other users of the machine could read it there. */
-export const run: RunCommand<'auth'> = async ({ positionals: [action = 'status', name], flags }, context) => {
+export const run: RunCommand<typeof programSpecs.auth> = async (
+  { positionals: [action = 'status', name], flags },
+  context,
+) => {
   checkUsage(action, name, flags)
   const { openKeys } = await import('../../../keys.ts') // loads every provider, which --help does not need
   const keys = await openKeys(context.environment, context.home)

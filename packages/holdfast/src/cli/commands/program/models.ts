@@ -2,17 +2,18 @@ import type { ListedModel, ModelList } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
-import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { textTable } from '../../render/tables.ts'
 import { refreshServer } from '../../sessions/connect.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
+import type { programSpecs } from './specs.ts'
 
-type Flags = ArgsOf<'models'>['flags']
+type Flags = ArgsOf<typeof programSpecs.models>['flags']
 
 /** Needs no store. */
-export const run: RunCommand<'models'> = async ({ positionals: [action, file], flags }, context) => {
+export const run: RunCommand<typeof programSpecs.models> = async ({ positionals: [action, file], flags }, context) => {
   if (action === undefined) return list(flags, context)
   if (action !== 'refresh')
     return rejectUsage(`models has no action '${action}'.${didYouMean(action, ['refresh']) || ' Use refresh.'}`)

@@ -6,18 +6,19 @@ import { orThrow } from '@holdfast/protocol/result'
 import { isLoopback } from '../../../server/auth/access.ts'
 import { parseStoreUrl } from '../../../store/open/store-location.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { countSessions } from '../../render/removal.ts'
 import { findServer, reportProblem, runtimeObservers } from '../../sessions/connect.ts'
 import { loadCookieKey, removeServerFile, type ServerFile, writeServerFile } from '../../sessions/server-file.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
+import type { programSpecs } from './specs.ts'
 
 const tokenCharsMin = 22 // of base64url: more than 128 bits
 const closeMsMax = 2000
 
 /** Runs the server until a signal stops it. */
-export const run: RunCommand<'serve'> = async ({ flags }, context) => {
+export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, context) => {
   const { port = 4820, host = '127.0.0.1', mirror, retention: retentionMs, 'title-model': titleModel } = flags
   if (retentionMs === 0) return rejectUsage(`--retention must be ${ageForm}, and more than 0.`)
   const { environment, home, pid, version, now, logger, err } = context

@@ -1,10 +1,11 @@
 import { orThrow } from '@holdfast/protocol/result'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { branchTable } from '../../render/tables.ts'
 import { withStoredSession } from '../../sessions/stored-session.ts'
+import type { sessionSpecs } from './specs.ts'
 
 /** Reads the store and wakes no session. */
-export const run: RunCommand<'branches'> = ({ positionals: [name = ''], flags }, context) =>
+export const run: RunCommand<typeof sessionSpecs.branches> = ({ positionals: [name = ''], flags }, context) =>
   withStoredSession(context, name, {}, async (session) => {
     const branches = orThrow(await session.branches())
     const { out, err, now } = context

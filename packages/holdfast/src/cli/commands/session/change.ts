@@ -1,16 +1,23 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { parseTurn } from '../../args/parse-args.ts'
 import { submitAndPrint } from '../../sessions/submit-command.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
+import type { sessionSpecs } from './specs.ts'
 
-export const branch: RunCommand<'branch'> = async ({ positionals: [name = '', text = ''], flags }, context) => {
+export const branch: RunCommand<typeof sessionSpecs.branch> = async (
+  { positionals: [name = '', text = ''], flags },
+  context,
+) => {
   const turn = turnOf(text)
   const describe = (saved: string) => `Went back to the end of turn ${turn}. The rest is saved as ${saved}.`
   return submitAndPrint(name, { type: 'branchAt', turn }, { field: 'branch', describe }, flags.json, context)
 }
 
-export const rewind: RunCommand<'rewind'> = async ({ positionals: [name = '', text = ''], flags }, context) => {
+export const rewind: RunCommand<typeof sessionSpecs.rewind> = async (
+  { positionals: [name = '', text = ''], flags },
+  context,
+) => {
   const turn = turnOf(text)
   const describe = (saved: string) => `Undid everything after turn ${turn}. It is saved as ${saved}.`
   return submitAndPrint(name, { type: 'rewind', turn }, { field: 'branch', describe }, flags.json, context)
@@ -19,7 +26,10 @@ export const rewind: RunCommand<'rewind'> = async ({ positionals: [name = '', te
 const turnOf = (text: string): number =>
   parseTurn(text) ?? rejectUsage(`<turn> must be the number of a turn, from 0, not '${text}'.`)
 
-export const switchBranch: RunCommand<'switch'> = ({ positionals: [name = '', asked = ''], flags }, context) => {
+export const switchBranch: RunCommand<typeof sessionSpecs.switch> = (
+  { positionals: [name = '', asked = ''], flags },
+  context,
+) => {
   const to = parseTurn(asked) ?? asked
   const describe = (reached: string) => `Switched to ${reached}. The line before is saved as a branch.`
   // The answer has no branch if the session is on it already.
@@ -27,19 +37,28 @@ export const switchBranch: RunCommand<'switch'> = ({ positionals: [name = '', as
   return submitAndPrint(name, { type: 'switchBranch', branch: to }, printed, flags.json, context)
 }
 
-export const fork: RunCommand<'fork'> = ({ positionals: [name = ''], flags: { at, json } }, context) => {
+export const fork: RunCommand<typeof sessionSpecs.fork> = (
+  { positionals: [name = ''], flags: { at, json } },
+  context,
+) => {
   const describe = (session: string) => `Started ${session}, which shares the past of ${name}.`
   const command = { type: 'fork', ...(at !== undefined && { at }) } as const
   return submitAndPrint(name, command, { field: 'session', describe }, json, context)
 }
 
-export const rename: RunCommand<'rename'> = ({ positionals: [name = '', title = ''], flags }, context) => {
+export const rename: RunCommand<typeof sessionSpecs.rename> = (
+  { positionals: [name = '', title = ''], flags },
+  context,
+) => {
   const shown = escapeLine(title.trim())
   const sentence = shown === '' ? 'The title is the first line of the first prompt again.' : `The title is ${shown}.`
   return submitAndPrint(name, { type: 'rename', title }, { describe: () => sentence }, flags.json, context)
 }
 
-export const pin: RunCommand<'pin'> = ({ positionals: [name = ''], flags: { off, json } }, context) => {
+export const pin: RunCommand<typeof sessionSpecs.pin> = (
+  { positionals: [name = ''], flags: { off, json } },
+  context,
+) => {
   const describe = () => (off ? 'Unpinned.' : 'Pinned: listed first, and protected from prune and rm --all.')
   return submitAndPrint(name, { type: 'pinSession', pinned: !off }, { describe }, json, context)
 }

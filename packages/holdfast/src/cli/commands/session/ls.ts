@@ -1,13 +1,14 @@
 import { decodeListCursor } from '@holdfast/core/ports'
 import { orThrow } from '@holdfast/protocol/result'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { printList } from '../../render/tables.ts'
 import { readStoredList } from '../../sessions/read-list.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
+import type { sessionSpecs } from './specs.ts'
 
 /** Reads only the catalogue of the store, on this thread, to be quick. */
-export const run: RunCommand<'ls'> = async ({ flags }, context) => {
+export const run: RunCommand<typeof sessionSpecs.ls> = async ({ flags }, context) => {
   const { search, cursor, model, age, limit = 50, pinned, running } = flags
   if (!decodeListCursor(cursor).ok) return rejectUsage(`--cursor must be "next" of an earlier list, not '${cursor}'.`)
   const workspace = flags.all ? undefined : orThrow(resolveWorkspace(context, flags.workspace))

@@ -1,11 +1,12 @@
 import { orThrow } from '@holdfast/protocol/result'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { movedToTrash, nothingRemoved, printRemoval } from '../../render/removal.ts'
 import { withExistingSessions } from '../../sessions/connect.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
+import type { sessionSpecs } from './specs.ts'
 
-export const run: RunCommand<'prune'> = async ({ flags }, context) => {
+export const run: RunCommand<typeof sessionSpecs.prune> = async ({ flags }, context) => {
   const { 'older-than': ageMs, 'dry-run': dryRun } = flags
   if (ageMs === undefined) return rejectUsage('prune needs --older-than <age>, for example 30d.')
   const workspace = flags.all ? undefined : orThrow(resolveWorkspace(context, flags.workspace))

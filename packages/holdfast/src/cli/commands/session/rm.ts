@@ -1,17 +1,18 @@
 import type { Fault, Removal } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
-import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { movedToTrash, nothingRemoved, printRemoval, printWorkspaces } from '../../render/removal.ts'
 import { checkNamed, withExistingSessions, withSessions } from '../../sessions/connect.ts'
 import { openNamed } from '../../sessions/session-name.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { type CommandResult, exitCodes, failWith, rejectUsage } from '../../terminal/exit.ts'
+import type { sessionSpecs } from './specs.ts'
 
-type Flags = ArgsOf<'rm'>['flags']
+type Flags = ArgsOf<typeof sessionSpecs.rm>['flags']
 
-export const run: RunCommand<'rm'> = async ({ positionals: names, flags }, context) => {
+export const run: RunCommand<typeof sessionSpecs.rm> = async ({ positionals: names, flags }, context) => {
   checkUsage(names, flags)
   return flags.all ? removeAll(flags, context) : removeNamed(names, flags, context)
 }

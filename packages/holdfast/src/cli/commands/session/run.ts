@@ -1,5 +1,5 @@
 import { fault, limits, orThrow, type Result, type SessionHandle, type Sessions } from '@holdfast/protocol'
-import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { checkNamed, reachSessions } from '../../sessions/connect.ts'
 import { runTurn } from '../../sessions/run-turn.ts'
 import { saveRefusedPrompt } from '../../sessions/save-refused-prompt.ts'
@@ -7,11 +7,12 @@ import { openNamed } from '../../sessions/session-name.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { type ExitCode, failWith, rejectUsage } from '../../terminal/exit.ts'
+import type { sessionSpecs } from './specs.ts'
 
-type Flags = ArgsOf<'run'>['flags']
+type Flags = ArgsOf<typeof sessionSpecs.run>['flags']
 
 /** Sends one prompt and prints the answer while it arrives. */
-export const run: RunCommand<'run'> = async ({ positionals: [given = '-'], flags }, context) => {
+export const run: RunCommand<typeof sessionSpecs.run> = async ({ positionals: [given = '-'], flags }, context) => {
   const { session, model, workdir } = flags
   if (session !== undefined && model !== undefined) return rejectUsage('--model works with a new session only.')
   if (session !== undefined && workdir !== undefined) return rejectUsage('--workdir works with a new session only.')

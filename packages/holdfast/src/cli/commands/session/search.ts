@@ -5,17 +5,18 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { ok, orThrow } from '@holdfast/protocol/result'
 import type { ReadOnlyStore } from '../../../store/read-only-store.ts'
 import { searchCursorForm } from '../../../store/search/ranked-page.ts'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { formatAge } from '../../render/tables.ts'
 import { openStoreToRead } from '../../sessions/resolve-store.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
+import type { sessionSpecs } from './specs.ts'
 
 const textCharsMax = 1000
 
 /** Reads only the store, on this thread, to be quick. */
-export const run: RunCommand<'search'> = async ({ positionals, flags }, context) => {
+export const run: RunCommand<typeof sessionSpecs.search> = async ({ positionals, flags }, context) => {
   const text = positionals.join(' ')
   const { role, tool, limit = 20, cursor, session, json } = flags
   if (text.length > textCharsMax) return rejectUsage(`A search takes at most ${textCharsMax} characters.`)

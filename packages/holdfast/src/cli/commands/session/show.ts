@@ -1,10 +1,11 @@
 import { transcriptJson } from '../../../transfer/export/json.ts'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { headText, messageText } from '../../render/transcript-text.ts'
 import { warnOfLoss, withStoredSession } from '../../sessions/stored-session.ts'
+import type { sessionSpecs } from './specs.ts'
 
 /** Reads the store and wakes no session. */
-export const run: RunCommand<'show'> = ({ positionals: [name = ''], flags }, context) =>
+export const run: RunCommand<typeof sessionSpecs.show> = ({ positionals: [name = ''], flags }, context) =>
   withStoredSession(context, name, { branch: flags.branch }, async (session) => {
     const { out } = context
     const newest = flags.limit === undefined ? null : await session.newest(flags.limit)

@@ -1,12 +1,16 @@
 import { entriesOf } from '@holdfast/client'
 import { type Answer, contentText } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import type { RunCommand } from '../../args/command-specs.ts'
-import { parseTellCommand } from '../../args/tell-command.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { submitCommand } from '../../sessions/submit-command.ts'
 import { type Output, toJsonText } from '../../terminal/output.ts'
+import type { sessionSpecs } from './specs.ts'
+import { parseTellCommand } from './tell-command.ts'
 
-export const run: RunCommand<'tell'> = async ({ positionals: [name = '', type = '', ...pairs], flags }, context) => {
+export const run: RunCommand<typeof sessionSpecs.tell> = async (
+  { positionals: [name = '', type = '', ...pairs], flags },
+  context,
+) => {
   const command = parseTellCommand(type, pairs)
   const { out } = context
   const print = (answer: Answer) => (flags.json ? out.writeJson(answer) : printAnswer(answer, type, out))

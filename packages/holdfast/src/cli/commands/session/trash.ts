@@ -2,7 +2,7 @@ import { decodeListCursor } from '@holdfast/core/ports'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
-import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { deletedForever, nothingRemoved, printRemoval } from '../../render/removal.ts'
 import { printList } from '../../render/tables.ts'
 import { checkNamed, withExistingSessions, withSessions } from '../../sessions/connect.ts'
@@ -10,12 +10,16 @@ import { readStoredList } from '../../sessions/read-list.ts'
 import { latest } from '../../sessions/session-name.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { type CommandResult, rejectUsage } from '../../terminal/exit.ts'
+import type { sessionSpecs } from './specs.ts'
 
-type Flags = ArgsOf<'trash'>['flags']
+type Flags = ArgsOf<typeof sessionSpecs.trash>['flags']
 
 const actions = ['list', 'restore', 'empty']
 
-export const run: RunCommand<'trash'> = async ({ positionals: [action = 'list', name], flags }, context) => {
+export const run: RunCommand<typeof sessionSpecs.trash> = async (
+  { positionals: [action = 'list', name], flags },
+  context,
+) => {
   checkUsage(action, name, flags)
   if (action === 'restore') return restore(name ?? '', flags, context)
   return action === 'empty' ? empty(flags, context) : list(flags, context)

@@ -1,12 +1,13 @@
 import { orThrow } from '@holdfast/protocol/result'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { countSessions } from '../../render/removal.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import { exitCodes } from '../../terminal/exit.ts'
+import type { storeSpecs } from './specs.ts'
 
 /** Copies the store while other processes may write to it. */
-export const run: RunCommand<'backup'> = async ({ positionals: [to = ''], flags }, context) => {
+export const run: RunCommand<typeof storeSpecs.backup> = async ({ positionals: [to = ''], flags }, context) => {
   const path = orThrow(resolvePath(context, to))
   const store = orThrow(resolveDiskStore(context))
   const { backup } = await import('../../../admin/backup/backup-store.ts')

@@ -1,14 +1,15 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { StoreReport } from '../../../admin/doctor/check-store.ts'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { countSessions } from '../../render/removal.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes } from '../../terminal/exit.ts'
+import type { storeSpecs } from './specs.ts'
 
 /** Checks a whole store and, with --repair, repairs it. */
-export const run: RunCommand<'doctor'> = async ({ flags: { repair, json } }, context) => {
+export const run: RunCommand<typeof storeSpecs.doctor> = async ({ flags: { repair, json } }, context) => {
   const store = orThrow(resolveDiskStore(context))
   const { check } = await import('../../../admin/doctor/check-store.ts')
   const checked = orThrow(await check(store, { repair, now: context.now }))

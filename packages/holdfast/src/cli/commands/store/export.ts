@@ -2,14 +2,15 @@ import { existsSync } from 'node:fs'
 import { orThrow } from '@holdfast/protocol/result'
 import { openFileBlobs } from '../../../store/blobs/file-blobs.ts'
 import { type ExportFormat, exportSession } from '../../../transfer/export/export-session.ts'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { type StoredSession, warnOfLoss, withStoredSession } from '../../sessions/stored-session.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
 import { openPrivateFile } from '../../terminal/private-file.ts'
+import type { storeSpecs } from './specs.ts'
 
-export const run: RunCommand<'export'> = async ({ positionals: [name = ''], flags }, context) => {
+export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [name = ''], flags }, context) => {
   const format = flags.format ?? (flags.json ? 'json' : 'md')
   if (flags.json && format !== 'json') return rejectUsage(`Use either --json or --format ${format}, not both.`)
   if (flags.force && flags.output === undefined) return rejectUsage('--force needs --output <file>.')

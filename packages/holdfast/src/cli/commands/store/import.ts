@@ -1,20 +1,21 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ImportedFile } from '../../../transfer/import/import-paths.ts'
-import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
 import { runtimeObservers } from '../../sessions/connect.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes } from '../../terminal/exit.ts'
+import type { storeSpecs } from './specs.ts'
 
 /** Of the files of a folder that are not sessions, this many are listed. */
 const skippedMax = 20
 const barChars = 20
 
 /** Writes to the store from this process; a running server sees the sessions at once. */
-export const run: RunCommand<'import'> = async ({ positionals, flags }, context) => {
+export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, flags }, context) => {
   const { from = 'auto', json } = flags
   const paths = new Set(positionals.map((name) => orThrow(resolvePath(context, name))))
   const store = orThrow(resolveDiskStore(context))
@@ -78,7 +79,7 @@ async function printSkipped(files: readonly ImportedFile[], { err }: CliContext)
 async function printFile(
   { file, status, session, format, messages, fault, remarks }: ImportedFile,
   isNamed: boolean,
-  { json, quiet }: ArgsOf<'import'>['flags'],
+  { json, quiet }: ArgsOf<typeof storeSpecs.import>['flags'],
   { out, err }: CliContext,
 ): Promise<void> {
   const name = escapeLine(file)

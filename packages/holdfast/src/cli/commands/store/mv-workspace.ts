@@ -2,12 +2,13 @@ import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import { fault, type Meta, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { countSessions } from '../../render/removal.ts'
 import { type ReachedSessions, withExistingSessions } from '../../sessions/connect.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes } from '../../terminal/exit.ts'
+import type { storeSpecs } from './specs.ts'
 
 const pageSize = 500
 
@@ -17,7 +18,10 @@ type Moves = {
   readonly stayed: (Named & { readonly reason: string })[]
 }
 
-export const run: RunCommand<'mv-workspace'> = async ({ positionals: [first = '', second = ''], flags }, context) => {
+export const run: RunCommand<(typeof storeSpecs)['mv-workspace']> = async (
+  { positionals: [first = '', second = ''], flags },
+  context,
+) => {
   const from = orThrow(resolvePath(context, first))
   const target = orThrow(resolveDirectory(orThrow(resolvePath(context, second))))
   const dryRun = flags['dry-run']

@@ -1,13 +1,17 @@
 import type { Stats, Tally } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
-import type { RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
 import { countSessions } from '../../render/removal.ts'
 import { textTable } from '../../render/tables.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import type { Output } from '../../terminal/output.ts'
+import type { storeSpecs } from './specs.ts'
 
-export const run: RunCommand<'stats'> = async ({ flags: { days = 30, json } }, { out, now, ...context }) => {
+export const run: RunCommand<typeof storeSpecs.stats> = async (
+  { flags: { days = 30, json } },
+  { out, now, ...context },
+) => {
   const store = orThrow(resolveDiskStore(context))
   const { countStore } = await import('../../../admin/stats/count-store.ts')
   const stats = orThrow(await countStore(store, { days, nowMs: now() }))

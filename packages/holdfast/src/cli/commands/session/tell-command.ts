@@ -10,7 +10,7 @@ import {
   unknownCommand,
 } from '@holdfast/protocol'
 import { didYouMean } from '@holdfast/protocol/nearest'
-import { rejectUsage } from '../terminal/exit.ts'
+import { rejectUsage } from '../../terminal/exit.ts'
 
 /** Parses a session's command from its name and `name=value` pairs. A value that is JSON is read as JSON, else as text. */
 export function parseTellCommand(name: string, pairs: readonly string[]): CommandInput {

@@ -1,0 +1,51 @@
+import type { RunCommand } from './args/command-spec.ts'
+import type { CommandGroup } from './args/help.ts'
+import { programSpecs } from './commands/program/specs.ts'
+import { sessionSpecs } from './commands/session/specs.ts'
+import { storeSpecs } from './commands/store/specs.ts'
+
+/** Every command. Parser, help, suggestions and types come from these specs; a command's code is loaded when it runs. */
+export const commandSpecs = { ...sessionSpecs, ...storeSpecs, ...programSpecs }
+
+export const commandGroups: readonly CommandGroup[] = [
+  ['Sessions', sessionSpecs],
+  ['Stores', storeSpecs],
+  ['Program', programSpecs],
+]
+
+export type CommandName = keyof typeof commandSpecs
+
+export const commandNames = Object.keys(commandSpecs) as readonly CommandName[] // the keys of the specs above
+
+export const isCommandName = (text: string): text is CommandName => Object.hasOwn(commandSpecs, text)
+
+/** Loads a command's code when it runs: `ls` must not wait for the code of the server. */
+export const loadCommand: {
+  readonly [Name in CommandName]: () => Promise<{ readonly run: RunCommand<(typeof commandSpecs)[Name]> }>
+} = {
+  run: () => import('./commands/session/run.ts'),
+  ls: () => import('./commands/session/ls.ts'),
+  show: () => import('./commands/session/show.ts'),
+  search: () => import('./commands/session/search.ts'),
+  branch: async () => ({ run: (await import('./commands/session/change.ts')).branch }),
+  branches: () => import('./commands/session/branches.ts'),
+  switch: async () => ({ run: (await import('./commands/session/change.ts')).switchBranch }),
+  rewind: async () => ({ run: (await import('./commands/session/change.ts')).rewind }),
+  fork: async () => ({ run: (await import('./commands/session/change.ts')).fork }),
+  rename: async () => ({ run: (await import('./commands/session/change.ts')).rename }),
+  pin: async () => ({ run: (await import('./commands/session/change.ts')).pin }),
+  rm: () => import('./commands/session/rm.ts'),
+  prune: () => import('./commands/session/prune.ts'),
+  trash: () => import('./commands/session/trash.ts'),
+  tell: () => import('./commands/session/tell.ts'),
+  export: () => import('./commands/store/export.ts'),
+  import: () => import('./commands/store/import.ts'),
+  'mv-workspace': () => import('./commands/store/mv-workspace.ts'),
+  stats: () => import('./commands/store/stats.ts'),
+  doctor: () => import('./commands/store/doctor.ts'),
+  backup: () => import('./commands/store/backup.ts'),
+  migrate: () => import('./commands/store/migrate.ts'),
+  auth: () => import('./commands/program/auth.ts'),
+  models: () => import('./commands/program/models.ts'),
+  serve: () => import('./commands/program/serve.ts'),
+}

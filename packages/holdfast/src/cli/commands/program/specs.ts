@@ -1,0 +1,49 @@
+import type { CommandSpec } from '../../args/command-spec.ts'
+import { ageNote, json } from '../../args/shared-flags.ts'
+
+/** The commands for the program itself: keys, models and the server. */
+export const programSpecs = {
+  auth: {
+    about: 'add, remove or list the keys of providers',
+    positionals: ['[login/logout/status]', '[provider]'],
+    tooMany:
+      'A key is not an argument: others could read it in the list of processes. Leave it out to be asked for it, or use --key-stdin.',
+    flags: {
+      'base-url': { value: 'url', about: 'login: use this address instead of the usual one' },
+      'key-stdin': { about: 'login: read the key from standard input' },
+      'no-check': { about: 'login: save the key without checking it' },
+      check: { about: 'status: check each key with its provider' },
+      json,
+    },
+    notes: [
+      'login asks for the key without showing it, checks it with one free call and saves it to credentials.json in the config directory, readable by you alone. A key in the environment is used before one in the file.',
+      'status shows at most the last four characters of a key. A running server uses a new key at once.',
+    ],
+  },
+  models: {
+    about: 'list the usable models, or refresh their prices and limits',
+    positionals: ['[refresh]', '[file]'],
+    flags: { all: { about: 'also list unusable models, and why they are' }, json },
+    notes: [
+      "refresh reads a file in the form of Holdfast's own list, or api.json of models.dev. Nothing is downloaded.",
+      'A model with unknown facts can be used all the same.',
+    ],
+  },
+  serve: {
+    about: 'start the server and its page',
+    flags: {
+      host: { value: 'host', about: 'listen on this address (default: 127.0.0.1)' },
+      port: { value: 'port', range: [0, 65_535], about: 'listen on this port (default: 4820; 0: any)' },
+      store: { value: 'url', about: 'use this store: sqlite:PATH, jsonl:DIR or memory:' },
+      mirror: { value: 'dir', about: 'also write each session of SQLite to a file here' },
+      'title-model': { value: 'model', about: 'let this model title new sessions' },
+      retention: { value: 'age', isAge: true, about: 'daily, move sessions inactive for this long to the trash' },
+      'no-page': { about: 'serve the API only' },
+    },
+    notes: [
+      'Prints a login link for the page; it works once. Ctrl-C stops the server, a second Ctrl-C kills it.',
+      'To let others connect (--host), set HOLDFAST_TOKEN to a secret of at least 22 characters.',
+      `Without --retention nothing is moved. ${ageNote}`,
+    ],
+  },
+} as const satisfies { readonly [name: string]: CommandSpec }

@@ -1,0 +1,184 @@
+import { limits } from '@holdfast/protocol/limits'
+import type { CommandSpec } from '../../args/command-spec.ts'
+import { ageNote, dryRun, json, listCursor, listLimit, sessionNote, store } from '../../args/shared-flags.ts'
+import { tellCommands } from './tell-help.ts'
+
+const tellRows = Object.entries(tellCommands).map(
+  ([type, [fields, about]]) => [`${type} ${fields}`.trimEnd(), about] as const,
+)
+
+const turnNote = 'Turns count from 0.'
+const trashNote = 'Sessions in the trash can be restored for 30 days.'
+
+/** The commands that start, read and change sessions. */
+export const sessionSpecs = {
+  run: {
+    about: 'send one prompt and print the answer',
+    positionals: ['[prompt]'],
+    flags: {
+      session: { short: 's', value: 'session', about: 'continue this session instead of a new one' },
+      model: { value: 'model', about: 'use this model (provider/model) in the new session' },
+      workdir: { value: 'dir', about: 'run the new session in this folder (default: here)' },
+      yes: { about: 'approve every call that asks' },
+      no: { about: 'reject every call that asks (the default)' },
+      plan: { about: 'plan only; change nothing' },
+      store,
+      json: { about: 'print one JSON object a line, the result last' },
+    },
+    exclusive: [['yes', 'no']],
+    notes: [
+      'Without a prompt, or with -, run reads the prompt from standard input.',
+      'Exit code 0: the turn ended. 1: it failed. 130: it was interrupted.',
+      sessionNote,
+    ],
+  },
+  ls: {
+    about: 'list sessions: pinned first, then by latest message',
+    flags: {
+      all: { about: 'list sessions of every workspace, not only this one' },
+      workspace: { value: 'dir', about: 'list sessions of this workspace' },
+      search: { value: 'text', about: 'match words in title, preview or recent text' },
+      model: { value: 'model', about: 'list sessions with this model' },
+      age: { value: 'age', isAge: true, about: 'list sessions with a message within this time' },
+      pinned: { about: 'list pinned sessions only' },
+      running: { about: 'list running sessions only' },
+      limit: listLimit,
+      cursor: listCursor,
+      store,
+      json,
+    },
+    exclusive: [['all', 'workspace']],
+    notes: [ageNote],
+  },
+  show: {
+    about: 'print the transcript of a session',
+    positionals: ['<session>'],
+    flags: {
+      limit: { value: 'n', range: [1, 1_000_000], about: 'print only the newest n messages' },
+      branch: { value: 'name', about: 'print this branch instead of the current line' },
+      store,
+      json,
+    },
+    notes: [sessionNote],
+  },
+  search: {
+    about: 'search the messages of all sessions of this workspace',
+    positionals: ['<text>', '[more…]'],
+    flags: {
+      all: { about: 'search every workspace, not only this one' },
+      workspace: { value: 'dir', about: 'search this workspace' },
+      session: { short: 's', value: 'session', about: 'search this session only' },
+      role: { value: 'role', choices: ['user', 'assistant', 'tool', 'system'], about: 'search messages of this role' },
+      tool: { value: 'name', about: 'search calls of this tool and their results' },
+      since: { value: 'when', about: 'search from this date (2026-01-31) or age (7d) on' },
+      until: { value: 'when', about: 'search before this date or age' },
+      limit: { value: 'n', range: [1, limits.searchHitsMax], about: 'print at most n hits (default: 20)' },
+      cursor: { value: 'cursor', about: 'continue an earlier search ("next" in its JSON)' },
+      store,
+      json,
+    },
+    exclusive: [['all', 'workspace']],
+    notes: [
+      'All words must occur. word* matches words that begin so; "a phrase" matches words in a row. The newest 1,000 matches are ranked, best first.',
+      '--role takes user, assistant, tool or system.',
+      ageNote,
+      sessionNote,
+    ],
+  },
+  branch: {
+    about: 'go back to the end of a turn; save the rest as a branch',
+    positionals: ['<session>', '<turn>'],
+    flags: { store, json },
+    notes: [`Prints the name of the new branch. ${turnNote}`, sessionNote],
+  },
+  branches: {
+    about: 'list the branches of a session',
+    positionals: ['<session>'],
+    flags: { store, json },
+    notes: [sessionNote],
+  },
+  switch: {
+    about: 'switch to a branch; save the current line as a branch',
+    positionals: ['<session>', '<branch>'],
+    flags: { store, json },
+    notes: ['<branch> is a name or an index that branches prints. Prints the name of the branch.', sessionNote],
+  },
+  rewind: {
+    about: 'undo the turns after a turn; save them as a branch',
+    positionals: ['<session>', '<turn>'],
+    flags: { store, json },
+    notes: [`Prints the name of the new branch. Files are not changed back. ${turnNote}`, sessionNote],
+  },
+  fork: {
+    about: "start a new session that shares this one's past",
+    positionals: ['<session>'],
+    flags: {
+      at: { value: 'turn', range: [0, 999_999_999], about: 'share up to the end of this turn (default: the last one)' },
+      store,
+      json,
+    },
+    notes: [`Prints the id of the new session. ${turnNote}`, sessionNote],
+  },
+  rename: {
+    about: 'set the title of a session',
+    positionals: ['<session>', '<title>'],
+    flags: { store, json },
+    notes: ["The title '' resets it to the first line of the first prompt.", sessionNote],
+  },
+  pin: {
+    about: 'list a session first; protect it from prune and rm --all',
+    positionals: ['<session>'],
+    flags: { off: { about: 'unpin it' }, store, json },
+    notes: [sessionNote],
+  },
+  rm: {
+    about: 'move sessions to the trash',
+    positionals: ['[session…]'],
+    flags: {
+      force: { about: 'also move one that runs or has clients; stop it first' },
+      all: { about: 'move all but running, attached or pinned sessions' },
+      workspace: { value: 'dir', about: 'with --all: only sessions of this workspace' },
+      'dry-run': dryRun,
+      store,
+      json,
+    },
+    notes: [`Prints the handles of the sessions it moved, one a line. ${trashNote}`, sessionNote],
+  },
+  prune: {
+    about: 'move inactive sessions to the trash',
+    flags: {
+      'older-than': { value: 'age', isAge: true, about: 'move sessions without a message for this long; needed' },
+      all: { about: 'prune every workspace, not only this one' },
+      workspace: { value: 'dir', about: 'prune this workspace' },
+      'dry-run': dryRun,
+      store,
+      json,
+    },
+    exclusive: [['all', 'workspace']],
+    notes: [`Running, attached and pinned sessions stay, and are listed. ${trashNote}`, ageNote],
+  },
+  trash: {
+    about: 'list, restore or delete the sessions in the trash',
+    positionals: ['[list/restore/empty]', '[session]'],
+    flags: {
+      'older-than': { value: 'age', isAge: true, about: 'empty: only sessions in the trash for longer' },
+      limit: listLimit,
+      cursor: listCursor,
+      'dry-run': dryRun,
+      store,
+      json,
+    },
+    notes: ['empty deletes permanently. Sessions are deleted automatically after 30 days in the trash.', ageNote],
+  },
+  tell: {
+    about: 'send a command to a session',
+    positionals: ['<session>', '<command>', '[name=value…]'],
+    flags: { store, json },
+    list: { heading: 'Commands:', rows: tellRows },
+    notes: [
+      'A value that is JSON is read as JSON, anything else as text.',
+      'tell is never attached to the session, so claimDriver and handOver need a client that is.',
+      sessionNote,
+    ],
+  },
+} as const satisfies { readonly [name: string]: CommandSpec }

@@ -1,0 +1,80 @@
+import type { CommandSpec } from '../../args/command-spec.ts'
+import { dryRun, json, sessionNote, store } from '../../args/shared-flags.ts'
+
+const exportFormats = ['md', 'html', 'json', 'jsonl'] as const
+const importFormats = ['auto', 'holdfast', 'minga', 'ggcode', 'picoclaw', 'claude-code', 'codex', 'pi'] as const
+
+/** The commands that read, copy and repair whole stores, or move sessions between them. */
+export const storeSpecs = {
+  export: {
+    about: 'write a session as markdown, HTML, JSON or JSONL',
+    positionals: ['<session>'],
+    flags: {
+      format: { value: 'format', choices: exportFormats, about: 'md (the default), html, json or jsonl' },
+      redact: { about: 'leave out keys, tokens, e-mail addresses and home folders' },
+      output: { short: 'o', value: 'file', about: 'write to this file, not to standard output' },
+      force: { about: 'replace the file if it exists' },
+      store,
+      json: { about: 'same as --format json' },
+    },
+    notes: ['JSONL is complete: import reads it back, here or elsewhere.', sessionNote],
+  },
+  import: {
+    about: 'import sessions of other programs, or of another Holdfast',
+    positionals: ['<file or directory>', '[more…]'],
+    flags: {
+      from: { value: 'program', choices: importFormats, about: 'read files of this program (default: auto)' },
+      quiet: { about: 'print errors only, not what was changed' },
+      store,
+      json,
+    },
+    notes: [
+      `--from takes ${importFormats.join(', ')}; auto looks into each file.`,
+      'The files are only read. A session imported twice is there once; messages added since the last import are added.',
+      'Prints a line for each file with a session. What was changed goes to standard error.',
+    ],
+  },
+  'mv-workspace': {
+    about: 'move sessions to the new path of their folder',
+    positionals: ['<from>', '<to>'],
+    flags: { 'dry-run': dryRun, store, json },
+    notes: [
+      'Moves all sessions of <from> and of the folders below it. <from> need not exist; <to> must.',
+      'Trust given in the old folder does not carry over.',
+    ],
+  },
+  stats: {
+    about: 'print usage by day, model and workspace',
+    flags: { days: { value: 'n', range: [1, 3660], about: 'print the last n days (default: 30)' }, store, json },
+    notes: ['Calls without a known price are counted as unpriced, not as free.'],
+  },
+  doctor: {
+    about: 'check a store and repair it',
+    flags: { repair: { about: 'repair it; save the damaged parts first' }, store, json },
+    notes: [
+      'Without --repair nothing is changed. Prints a line for each finding.',
+      'Exit code 0: the store is sound, or was repaired. 1: it is damaged.',
+    ],
+  },
+  backup: {
+    about: 'copy the store, even while it is in use',
+    positionals: ['<file or directory>'],
+    flags: { store, json },
+    notes: [
+      'A SQLite store becomes one file with its blobs beside it, a jsonl store a directory. Nothing is replaced.',
+      'The copy is a store: open it with --store, or put it in place of a lost one.',
+    ],
+  },
+  migrate: {
+    about: 'copy the store into another form and compare the two',
+    flags: {
+      to: { value: 'url', about: 'copy to sqlite:PATH or jsonl:DIR; needed' },
+      from: { value: 'url', about: 'copy this store (default: the one in use)' },
+      json,
+    },
+    notes: [
+      '--to is empty, or was begun by an earlier migration. The old store is only read.',
+      'A session that cannot be copied is listed, and the exit code is 1.',
+    ],
+  },
+} as const satisfies { readonly [name: string]: CommandSpec }

@@ -7,23 +7,23 @@ import { livingMembers } from '../packages/holdfast/src/tools/shell/process-grou
 import { type FakeService, startFakeService } from './fake-service.ts'
 import { median } from './median.ts'
 
-/** A command with a child beside it; it says so once it runs. */
+/** A shell command with a child process. It prints a line once it runs. */
 const command = 'sleep 60 & echo up; sleep 60'
 const abortsPerRound = 5
 
 export type AbortFigures = {
-  /** Until the turn has ended on disk and no process of the command's group lives. */
+  /** Until the end of the turn is on disk and no process of the command's group is alive. */
   readonly shellMs: number
-  /** Until the turn has ended on disk and the model's service has seen its stream closed. */
+  /** Until the end of the turn is on disk and the model service has seen its stream closed. */
   readonly streamMs: number
   readonly worseMs: number
-  /** The slowest of all of either kind. */
+  /** The slowest sample of both kinds. */
   readonly slowestMs: number
 }
 
 /**
- * From `abort` to rest. A turn either hears a model or runs its calls, never both: so two sessions run side by side, one
- * in a shell and one with its stream open, both are aborted at the same moment, and the worse of the two counts.
+ * Measures the time from `abort` until the session is idle. A turn either streams a model's answer or runs calls, never
+ * both. So two sessions run in parallel, one in a shell and one streaming, both are aborted at once, and the slower counts.
  */
 export async function benchAbort({
   dir,
@@ -56,7 +56,7 @@ export async function benchAbort({
 }
 
 type Running = {
-  /** Aborts the turn and resolves with the milliseconds until it rested. */
+  /** Aborts the turn and resolves with the milliseconds until the session was idle. */
   abort(): Promise<number>
 }
 
@@ -103,7 +103,7 @@ const processGroup = (frame: Frame): number | null =>
     ? (frame.record.event.process?.group ?? null)
     : null
 
-/** Reads on until a frame gives what is looked for. */
+/** Reads frames until `look` returns something other than null. */
 function follow(session: Session) {
   const frames = session.subscribe()[Symbol.asyncIterator]()
   return {

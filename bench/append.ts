@@ -19,8 +19,8 @@ const sessionCounts = [1, 8, 64] as const
 const eventBytes = 1024
 
 /**
- * Appends acknowledged per second against what the same disk gives a bare write + fdatasync of the same bytes.
- * Interleaved, so that a noisy neighbour is noisy for all; medians over `rounds`.
+ * Measures acknowledged appends per second, relative to a plain write + fdatasync of the same bytes on the same disk.
+ * The measurements alternate, so that other load on the machine affects all of them. Returns medians over `rounds`.
  */
 export async function benchAppend({
   dir,
@@ -38,7 +38,7 @@ export async function benchAppend({
   const delays: number[] = []
 
   try {
-    await rateOf(store, 64, 200) // warm: statements prepared, code compiled, write-ahead log grown
+    await rateOf(store, 64, 200) // warm-up: prepares statements, compiles code, grows the write-ahead log
     for (let round = 0; round < rounds; round++) {
       raw.push(rawRate(join(dir, 'raw'), 3000))
       for (const count of sessionCounts) {
@@ -72,7 +72,7 @@ function rawRate(path: string, writes: number): number {
   return writes / seconds
 }
 
-/** Each session appends one event after another, waiting for its acknowledgement, as a session's mailbox does. */
+/** Appends in many sessions at once. Like a session's mailbox, each waits for an acknowledgement before the next append. */
 async function rateOf(store: Store, sessions: number, appendsEach: number): Promise<number> {
   const ids = Array.from({ length: sessions }, nextSession)
   const beginning = { parent: null, base: 0, owner: 'bench', records: [recordOf(1)], blobs: [] }
@@ -96,9 +96,9 @@ function nextSession(): SessionId {
   return SessionId.parse(`ses_0${String(born).padStart(25, '0')}`)
 }
 
-// Made before the clock starts: the store is handed what the runtime has encoded for all its subscribers.
-const bare = { type: 'text.said', turn: 0, step: 2, provider: 'demo', text: '' } as const
-const first = aRecord(1, { ...bare, text: 'x'.repeat(eventBytes - JSON.stringify(bare).length) })
+// Encoded before the clock starts, because the runtime passes the store an event that is already encoded.
+const emptyEvent = { type: 'text.said', turn: 0, step: 2, provider: 'demo', text: '' } as const
+const first = aRecord(1, { ...emptyEvent, text: 'x'.repeat(eventBytes - JSON.stringify(emptyEvent).length) })
 const body = JSON.stringify(first.event)
 
 function recordOf(seq: number): EncodedRecord {

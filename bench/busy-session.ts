@@ -12,7 +12,7 @@ const usage = { input: 10, output: 10, cacheRead: 0, cacheWrite: 0, cost: 0 }
 
 export type BusySession = { readonly id: SessionId; readonly state: SessionState }
 
-/** Writes a session whose window is about so many bytes: one prompt, with files if given, and 200 calls. */
+/** Writes a session with a window of about `windowBytes`: one prompt with the files, and 200 calls. */
 export async function writeBusySession(
   store: Store,
   { windowBytes, files }: { readonly windowBytes: number; readonly files: readonly StoredPng[] },
@@ -43,7 +43,7 @@ export async function writeBusySession(
       { type: 'call.settled', call, outcome: { type: 'ok', output: { text } }, durationMs: 1 },
     )
   }
-  // Written as the log has it; the ids are plain numbers here.
+  // Built as plain objects, with plain numbers as ids.
   const records = encodeRecords({ after: 0, atMs: Date.now(), events: events as Event[], commandId: null, by: null })
   const folded = records.reduce<Folded | null>((so, { record }) => fold(so, id, record), null)
   if (!folded) throw new Error('a session begins with a record')
@@ -64,7 +64,7 @@ export async function writeBusySession(
 
 export type StoredPng = Extract<Extract<Event, { type: 'user.said' }>['content'][number], { readonly type: 'file' }>
 
-/** Stores images of so many bytes each: a head that says what they are, and noise. */
+/** Stores images of `bytesEach` bytes: a PNG header followed by random bytes. */
 export async function storeImages(blobs: Blobs, count: number, bytesEach: number): Promise<readonly StoredPng[]> {
   const images: StoredPng[] = []
   for (let number = 0; number < count; number++) {

@@ -1,31 +1,31 @@
 import type { ReadRecord, Store } from '@holdfast/core/ports'
 
-/** What went over the counter of a store. */
+/** The traffic of a store. */
 export type StoreCount = {
-  /** Where each record lies that was read, again and again if it was. */
+  /** The seq of each record read, once for each read. */
   readonly read: number[]
-  /** What was handed over to be written, as JSON. */
+  /** Bytes of all that was written, as JSON. */
   written: number
 }
 
-/** The same store, and what it is asked for. */
+/** Wraps a store and counts what is read from it and written to it. */
 export function countStore(store: Store): { readonly store: Store; readonly count: StoreCount } {
   const count: StoreCount = { read: [], written: 0 }
-  const seen = (page: readonly ReadRecord[]) => {
+  const countRead = (page: readonly ReadRecord[]) => {
     for (const { seq } of page) count.read.push(seq)
     return page
   }
-  const weigh = <Written>(written: Written): Written => {
+  const countWritten = <Written>(written: Written): Written => {
     count.written += JSON.stringify(written).length
     return written
   }
   const counting: Store = {
     ...store,
-    create: (session) => store.create(weigh(session)),
-    append: (append) => store.append(weigh(append)),
-    saveSnapshot: (session, snapshot) => store.saveSnapshot(session, weigh(snapshot)),
-    read: async (session, range) => seen(await store.read(session, range)),
-    readRefs: async (session, calls) => seen(await store.readRefs(session, calls)),
+    create: (session) => store.create(countWritten(session)),
+    append: (append) => store.append(countWritten(append)),
+    saveSnapshot: (session, snapshot) => store.saveSnapshot(session, countWritten(snapshot)),
+    read: async (session, range) => countRead(await store.read(session, range)),
+    readRefs: async (session, calls) => countRead(await store.readRefs(session, calls)),
   }
   return { store: counting, count }
 }

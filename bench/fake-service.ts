@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 export type FakeService = AsyncDisposable & {
   readonly url: string
-  /** Each answer whose connection is done with, in order: told to its end, or hung up on. */
+  /** Yields once for each connection that closes, whether its answer was complete or not. */
   readonly closed: AsyncIterator<unknown>
 }
 
@@ -16,9 +16,9 @@ export async function startFakeService({ deltas }: { readonly deltas: number }):
     url: `http://127.0.0.1:${port}`,
     closed: on(child, 'message'),
     async [Symbol.asyncDispose]() {
-      const gone = once(child, 'exit')
+      const exited = once(child, 'exit')
       child.disconnect()
-      await gone
+      await exited
     },
   }
 }

@@ -22,23 +22,23 @@ const lengths = [100, 1_000, 20_000] as const
 const forkedMessages = 10_000
 const steps = 50
 const callsPerStep = 4
-/** Far from the end of 10,000 turns, where nothing is at hand. */
+/** An early turn, of which nothing is in memory. */
 const earlyTurn = TurnNumber.parse(7)
 
 export type HistoryFigures = {
-  /** One step of a turn with 200 calls, in milliseconds, by the messages before it. */
+  /** Duration of one step of a turn with 200 calls, by the number of messages before it. */
   readonly stepMs: { readonly [messages: number]: number }
   readonly slowestToFastest: number
   readonly branchMs: number
   readonly switchMs: number
-  /** What a fork of 10,000 messages hands to the store to write. */
+  /** Bytes that a fork of 10,000 messages writes to the store. */
   readonly forkBytes: number
-  /** Records read to wake a session of 10,000 messages and run a turn, and how many of them lie before the last cut. */
+  /** Records read to wake a session of 10,000 messages and run a turn, and how many of them are before its checkpoint. */
   readonly resumedRows: number
   readonly rowsBefore: number
 }
 
-/** What history costs: nothing of it is paid again by a step, a branch, a fork or a wake. */
+/** Measures how a step, a branch, a fork and a wake depend on the length of the history. */
 export async function benchHistory({
   dir,
   rounds,
@@ -56,12 +56,12 @@ export async function benchHistory({
     const write = (messages: number, number: number) => writeLongSession(store, dir, messages, number)
     const sessions = new Map<number, SessionId>()
     for (const messages of lengths) sessions.set(messages, await write(messages, messages))
-    const house = createHouse({ store, blobs, requests })
-    const stepMs = await timeSteps(house, sessions, rounds)
+    const runtime = createRuntime({ store, blobs, requests })
+    const stepMs = await timeSteps(runtime, sessions, rounds)
     const longest = sessions.get(20_000)
-    if (longest === undefined) throw new Error('the longest session was written')
-    const moves = await timeMoves(house, longest, rounds * 4)
-    await house.registry.close()
+    if (longest === undefined) throw new Error('the session of 20,000 messages is missing')
+    const moves = await timeMoves(runtime, longest, rounds * 4)
+    await runtime.registry.close()
     return {
       stepMs,
       slowestToFastest: Math.max(...Object.values(stepMs)) / Math.min(...Object.values(stepMs)),
@@ -74,23 +74,23 @@ export async function benchHistory({
   }
 }
 
-/** The lengths take turns, so that a slow moment of the machine meets all of them. The first round is not counted. */
-async function timeSteps(house: House, sessions: ReadonlyMap<number, SessionId>, rounds: number) {
+/** Times a step after each length in turn, so that other load affects all lengths. The first round is not counted. */
+async function timeSteps(runtime: Runtime, sessions: ReadonlyMap<number, SessionId>, rounds: number) {
   const times = new Map<number, number[]>(lengths.map((messages) => [messages, []]))
   for (let round = -1; round < rounds; round++) {
     for (const [messages, id] of sessions) {
       const start = performance.now()
-      await house.runTurn(id, steps)
+      await runtime.runTurn(id, steps)
       if (round >= 0) times.get(messages)?.push((performance.now() - start) / (steps + 1))
-      // Back to where it was, so that every turn begins on the same line.
+      // Rewind, so that every turn starts with the same line.
       const turn = TurnNumber.parse(messages / 2 - 1)
-      orThrow(await createLocalSession(house.registry, id).submit({ type: 'rewind', turn }))
+      orThrow(await createLocalSession(runtime.registry, id).submit({ type: 'rewind', turn }))
     }
   }
   return Object.fromEntries([...times].map(([messages, values]) => [messages, median(values)]))
 }
 
-async function timeMoves({ registry }: House, id: SessionId, rounds: number) {
+async function timeMoves({ registry }: Runtime, id: SessionId, rounds: number) {
   const handle = createLocalSession(registry, id)
   const branches: number[] = []
   const switches: number[] = []
@@ -105,32 +105,32 @@ async function timeMoves({ registry }: House, id: SessionId, rounds: number) {
   return { branchMs: median(branches), switchMs: median(switches) }
 }
 
-/** Without the thread, so that all that is read goes over the counter. */
+/** Counts the records read. Runs without the request thread, which would read past the counter. */
 async function countRows(disk: Store, blobs: Blobs, id: SessionId) {
   const { store, count } = countStore(disk)
-  const first = createHouse({ store, blobs })
+  const first = createRuntime({ store, blobs })
   const handle = createLocalSession(first.registry, id)
   orThrow(await first.registry.wake(id))
   count.written = 0
   orThrow(await handle.submit({ type: 'fork' }))
   const forkBytes = count.written
-  await first.registry.close() // leaves a snapshot, as every unload does
+  await first.registry.close() // unloading saves a snapshot
 
   count.read.length = 0
-  const second = createHouse({ store, blobs })
+  const second = createRuntime({ store, blobs })
   await second.runTurn(id, 0)
   const runner = orThrow(await second.registry.wake(id))
   const checkpoint = runner.folded().state.checkpoints.at(-1)
   await second.registry.close()
-  if (checkpoint === undefined) throw new Error('the session was compacted')
+  if (checkpoint === undefined) throw new Error('the session has no checkpoint')
   const from = Math.min(checkpoint.seq, checkpoint.keepFrom)
   return { forkBytes, resumedRows: count.read.length, rowsBefore: count.read.filter((seq) => seq < from).length }
 }
 
-type House = { readonly registry: SessionRegistry; runTurn(id: SessionId, steps: number): Promise<void> }
+type Runtime = { readonly registry: SessionRegistry; runTurn(id: SessionId, steps: number): Promise<void> }
 
-/** The real runtime, with a model and a tool that take no time. */
-function createHouse(given: Pick<NodeDeps, 'store' | 'blobs' | 'requests'>): House {
+/** Creates the real runtime with a model and a tool that take no time. */
+function createRuntime(storage: Pick<NodeDeps, 'store' | 'blobs' | 'requests'>): Runtime {
   let stepsLeft = 0
   const look = aTool(
     'look',
@@ -152,7 +152,7 @@ function createHouse(given: Pick<NodeDeps, 'store' | 'blobs' | 'requests'>): Hou
     },
   }
   const registry = createSessionRegistry({
-    ...given,
+    ...storage,
     memoryStore: createMemoryStore(),
     memoryBlobs: createMemoryBlobs(),
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },

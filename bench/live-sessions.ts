@@ -22,19 +22,19 @@ import { createTools } from '../packages/holdfast/src/tools/tools.ts'
 export const liveSessions = 1_000
 const messages = 10
 const messageBytes = 1024
-/** Begun and unloaded before anything is measured, more than once: what was needed only to start is then let go, too. */
+/** Started and unloaded several times before measuring, so that memory needed only at the start is already freed. */
 const warmSessions = 100
 const warmCycles = 3
 const atOnce = 50
 
 export type LiveFigures = {
-  /** What a session that rests costs while it is in memory. */
+  /** Memory of an idle session while it is loaded. */
   readonly loadedBytes: number
-  /** What is left of it once it was unloaded for being idle. */
+  /** Memory that remains after it was unloaded. */
   readonly unloadedBytes: number
 }
 
-/** In a process of its own, which may collect its garbage when it is told to. */
+/** Runs the measurement in a child process with `--expose-gc`. */
 export async function benchLiveSessions(): Promise<LiveFigures> {
   const child = fork(import.meta.filename, [], { execArgv: ['--expose-gc'] })
   const exited = once(child, 'exit')
@@ -46,7 +46,7 @@ export async function benchLiveSessions(): Promise<LiveFigures> {
   return figures
 }
 
-/** Sessions that have really run their turns, on a real disk; only the time until they count as idle is played. */
+/** Measures sessions that ran real turns on a real disk. Only the idle time is simulated, by a virtual clock. */
 async function measure(dir: string): Promise<LiveFigures> {
   const store = orThrow(await openSqliteStore({ path: join(dir, 'live.db') }))
   const clock = createVirtualClock()
@@ -73,7 +73,7 @@ async function measure(dir: string): Promise<LiveFigures> {
     const stopped = allStopped(registry)
     clock.advance(limits.idleUnloadMs)
     await stopped
-    await store.removeUnspoken([]) // done after all that the unloading asked of the writer
+    await store.removeUnspoken([]) // waits until the writer has done all the work of unloading
   }
   try {
     for (let cycle = 0; cycle < warmCycles; cycle++) {
@@ -94,7 +94,7 @@ async function measure(dir: string): Promise<LiveFigures> {
   }
 }
 
-/** Resolves once every session that is awake now was unloaded. */
+/** Resolves when every session that is now loaded has been unloaded. */
 async function allStopped(registry: SessionRegistry): Promise<void> {
   let left = registry.all().length
   for await (const { type } of registry.news.follow()) {
@@ -111,21 +111,21 @@ async function startMany(registry: SessionRegistry, workdir: string, count: numb
 
 async function startOne(registry: SessionRegistry, workdir: string): Promise<void> {
   const { id } = orThrow(await registry.start({ workdir }))
-  for (let said = 0; said < messages; said += 2) await runTurn(registry, id, said)
+  for (let message = 0; message < messages; message += 2) await runTurn(registry, id, message)
 }
 
-async function runTurn(registry: SessionRegistry, id: SessionId, said: number): Promise<void> {
+async function runTurn(registry: SessionRegistry, id: SessionId, message: number): Promise<void> {
   const handle = createLocalSession(registry, id)
-  const text = textOf(said)
+  const text = textOf(message)
   const { seq } = orThrow(await handle.submit({ type: 'sendPrompt', content: [{ type: 'text', text }] }))
   for await (const frame of handle.subscribe({ after: seq })) {
     if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return
   }
 }
 
-/** A text of its own each time: one shared by all messages would hide what keeping it costs. */
-let told = 0
-const textOf = (said: number): string => `${told++} ${said} `.padEnd(messageBytes, 'the tide turns ')
+let textsMade = 0
+/** Returns a different text each time: if messages shared one string, its memory would not be counted. */
+const textOf = (message: number): string => `${textsMade++} ${message} `.padEnd(messageBytes, 'the tide turns ')
 
 const provider: Provider = {
   async *stream() {
@@ -139,10 +139,10 @@ const provider: Provider = {
 }
 const oneModel = modelsOf(provider)
 
-/** All the main thread holds, inside the heap and outside; the store's threads hold nothing by session. */
+/** Returns the memory of the main thread, heap and external. The store's threads hold nothing per session. */
 async function bytesInUse(): Promise<number> {
   for (let pass = 0; pass < 4; pass++) {
-    await nextLoop() // what is only kept until the loop turns is let go
+    await nextLoop() // frees what is held only until the next loop iteration
     globalThis.gc?.()
   }
   const { heapUsed, external, arrayBuffers } = process.memoryUsage()

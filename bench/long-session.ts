@@ -5,12 +5,12 @@ import { newSessionId } from '../packages/holdfast/src/system/identity.ts'
 
 const batchRecords = 500
 const owner = 'bench'
-const words = 'the tide turns and the harbour holds what the sea would take '.repeat(8)
+const sentence = 'the tide turns and the harbour holds what the sea would take '.repeat(8)
 
-/** How many of the newest messages come after the checkpoint: the same for every length, so only history differs. */
+/** Messages after the checkpoint: the same for every length, so that only the history differs. */
 export const messagesSinceCheckpoint = 10
 
-/** Writes a session of `messages` messages, compacted shortly before its end, and lets go of it. */
+/** Writes a session of `messages` messages, compacted shortly before its end, and releases its lease. */
 export async function writeLongSession(
   store: Store,
   workdir: string,
@@ -34,15 +34,15 @@ export async function writeLongSession(
     waiting = []
   }
   await flush()
-  for (let said = 0; said < messages; said += 2) {
-    const turn = TurnNumber.parse(said / 2)
+  for (let message = 0; message < messages; message += 2) {
+    const turn = TurnNumber.parse(message / 2)
     const seq = (folded as Folded | null)?.state.seq ?? 0
     const at = seq + waiting.length
-    if (said === Math.max(0, messages - messagesSinceCheckpoint)) {
+    if (message === Math.max(0, messages - messagesSinceCheckpoint)) {
       waiting.push({
         type: 'checkpoint.written',
         turn,
-        summary: words,
+        summary: sentence,
         keepFrom: at + 2,
         tokensBefore: 1000,
         tokensAfter: 100,
@@ -52,9 +52,9 @@ export async function writeLongSession(
     const step = StepId.parse(seq + waiting.length + 3)
     waiting.push(
       { type: 'turn.started', turn, cause: 'prompt' },
-      { type: 'user.said', turn, content: [{ type: 'text', text: `${said} ${words}` }] },
+      { type: 'user.said', turn, content: [{ type: 'text', text: `${message} ${sentence}` }] },
       { type: 'step.started', turn, model: 'demo/agent', thinkingLevel: 'off', attempt: 1 },
-      { type: 'text.said', turn, step, text: `${said + 1} ${words}`, provider: 'demo' },
+      { type: 'text.said', turn, step, text: `${message + 1} ${sentence}`, provider: 'demo' },
       {
         type: 'step.ended',
         turn,

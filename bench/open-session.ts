@@ -15,16 +15,16 @@ import { median } from './median.ts'
 const lengths = [10, 1_000, 10_000] as const
 
 export type OpenFigures = {
-  /** From nothing in memory to ready to prompt, with the newest page read, in milliseconds. */
+  /** From not loaded to ready for a prompt, with the newest page read, in milliseconds. */
   readonly openMs: { readonly [messages: number]: number }
-  /** What the model would be sent, read from the store, in milliseconds. */
+  /** Time to read the model's window from the store, in milliseconds. */
   readonly windowMs: { readonly [messages: number]: number }
   readonly longestToShortest: number
-  /** What stays in memory for an open session, as JSON. */
+  /** Size of the state of an open session, as JSON. */
   readonly stateBytes: { readonly [messages: number]: number }
 }
 
-/** Opening a session by the length of its history, with the same line since the last checkpoint. */
+/** Measures opening a session, by the length of its history before the last checkpoint. */
 export async function benchOpen({
   dir,
   rounds,
@@ -60,7 +60,7 @@ export async function benchOpen({
       const id = await writeLongSession(store, dir, messages, messages)
       sessions.set(messages, id)
       const first = createSessionRegistry(parts)
-      await first.wake(id) // the first unload leaves a snapshot, as every one does
+      await first.wake(id) // unloading saves a snapshot
       await first.unload(id)
     }
     const times = new Map<number, number[]>(lengths.map((messages) => [messages, []]))

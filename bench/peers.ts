@@ -11,7 +11,7 @@ import type { Peer } from './peers/peer.ts'
 import { number, printRows, type Row } from './table.ts'
 
 const rounds = 5
-/** Some peers read every file for every word: minutes a round. */
+/** Few, because some peers read every file for each search, which takes minutes a round. */
 const findRounds = 2
 const aheadBy = 10
 const withinTimes = 4
@@ -25,7 +25,7 @@ const [ours, alsoOurs, ...others] = [...peers.keys()]
 if (!ours || !alsoOurs) throw new Error('the first two are ours')
 const all = [ours, alsoOurs, ...others]
 
-/** A figure of ours beside one of theirs; a goal only where theirs is another program. */
+/** Compares a peer's time with ours. There is no goal for another store of Holdfast. */
 function timeRow(what: string, peer: Peer, theirMs: number, ourMs: number, hasGoal: boolean): Row {
   const ratio = theirMs / ourMs
   const isGoal = hasGoal && others.includes(peer)
@@ -39,15 +39,15 @@ function timeRow(what: string, peer: Peer, theirMs: number, ourMs: number, hasGo
 
 function appendRow(what: string, peer: Peer, theirs: number, mine: number): Row {
   const syncs = peers.get(peer) ?? null
-  const keeps = `${peer.keeps}${syncs === null ? '' : `, ${syncs} syncs for 100`}`
+  const durability = `${peer.durability}${syncs === null ? '' : `, ${syncs} syncs for 100`}`
   const slower = theirs / mine
-  const goal = peer.keeps === 'synced' ? '≤ 1 ×' : `≤ ${withinTimes} ×`
+  const goal = peer.durability === 'synced' ? '≤ 1 ×' : `≤ ${withinTimes} ×`
   const isGoal = others.includes(peer)
   return {
     what: `${what}: ${peer.name}`,
-    figure: `${number(theirs)} /s${peer === ours ? '' : ` = ${number(slower, 2)} × ours`} (${keeps})`,
+    figure: `${number(theirs)} /s${peer === ours ? '' : ` = ${number(slower, 2)} × ours`} (${durability})`,
     goal: isGoal ? goal : '',
-    holds: isGoal ? slower <= (peer.keeps === 'synced' ? 1 : withinTimes) : null,
+    holds: isGoal ? slower <= (peer.durability === 'synced' ? 1 : withinTimes) : null,
   }
 }
 
@@ -59,8 +59,8 @@ try {
     const rate = (peer: Peer, figure: keyof AppendFigures) => append.of.get(peer)?.[figure] ?? Number.NaN
     rows.push({
       ...{
-        what: 'bare write + fdatasync',
-        figure: `${number(append.bare)} /s = ${number(append.bare / rate(ours, 'oneSession'), 2)} × ours`,
+        what: 'plain write + fdatasync',
+        figure: `${number(append.plainWrites)} /s = ${number(append.plainWrites / rate(ours, 'oneSession'), 2)} × ours`,
       },
       ...{ goal: '', holds: null },
     })
@@ -87,13 +87,13 @@ try {
     }
   }
   if (only === null || only === 'find') {
-    const find = await benchFind(dir, [ours, ...others], findRounds) // JSONL searches by scan: no part of the goal
+    const find = await benchFind(dir, [ours, ...others], findRounds) // without our JSONL store, which searches by scanning
     const mine = find.get(ours)
     if (!mine) throw new Error('ours was not measured')
     for (const [peer, { listMs }] of find)
-      rows.push(timeRow('list 10,000 sessions', peer, listMs, mine.listMs, peer.finds ?? true))
+      rows.push(timeRow('list 10,000 sessions', peer, listMs, mine.listMs, peer.hasSearch ?? true))
     for (const [peer, { searchMs }] of find)
-      rows.push(timeRow('search them', peer, searchMs, mine.searchMs, peer.finds ?? true))
+      rows.push(timeRow('search them', peer, searchMs, mine.searchMs, peer.hasSearch ?? true))
   }
   printRows(rows)
   process.stdout.write(

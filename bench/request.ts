@@ -15,11 +15,11 @@ const images = { count: 5, bytesEach: 2_000_000 }
 const warmBuilds = 30
 const inARow = 20
 
-/** One way to put a request together. */
+/** Measurements of one way to build a request. */
 export type BuildFigures = {
-  /** From the question to the request. */
+  /** From the call of `build` to its result. */
   readonly buildMs: number
-  /** What of it the thread that streams had to do, in time of its processor: of many, as its clock is coarse. */
+  /** CPU time of the main thread per request. Averaged over many, because the CPU clock is coarse. */
   readonly heldMs: number
 }
 export type RequestFigures = {
@@ -30,7 +30,7 @@ export type RequestFigures = {
   readonly filesHere: BuildFigures
 }
 
-/** What a model is sent of an 800 KB window: on its own thread, and on this one. */
+/** Measures building the request of an 800 KB window, on the request thread and on the main thread. */
 export async function benchRequest({
   dir,
   rounds,
@@ -69,7 +69,7 @@ async function compare(
 ): Promise<readonly [BuildFigures, BuildFigures]> {
   const ways = [thread, here].map((requests) => ({ requests, buildMs: [] as number[], heldMs: [] as number[] }))
   for (const { requests } of ways) for (let warm = 0; warm < warmBuilds; warm++) await time(requests, session)
-  // Several in a row: what one way leaves to the garbage collector must not be charged to the other.
+  // Several in a row, so that the garbage of one way is not collected during the other.
   for (let sample = 0; sample < samples; sample += inARow) {
     for (const { requests, buildMs, heldMs } of ways) {
       const before = process.threadCpuUsage()
@@ -79,17 +79,17 @@ async function compare(
     }
   }
   const [onThread, onThis] = ways.map(({ buildMs, heldMs }) => ({ buildMs: median(buildMs), heldMs: median(heldMs) }))
-  if (!onThread || !onThis) throw new Error('there are two ways')
+  if (!onThread || !onThis) throw new Error('expected two measurements')
   return [onThread, onThis]
 }
 
 async function time(requests: RequestBuilder, { id, state }: BusySession): Promise<number> {
   const { line, seq, checkpoint, pins } = state
-  const place = { session: id, line, seq, checkpoint, pins }
-  const told = { model: 'demo/agent', thinkingLevel: 'off', system: 'Be kind.', tools: [] } as const
+  const position = { session: id, line, seq, checkpoint, pins }
+  const settings = { model: 'demo/agent', thinkingLevel: 'off', system: 'Be kind.', tools: [] } as const
   const start = performance.now()
-  const { messages } = await requests.build({ ...place, ...told })
-  if (messages.length < 400) throw new Error(`${messages.length} messages are not the window`)
+  const { messages } = await requests.build({ ...position, ...settings })
+  if (messages.length < 400) throw new Error(`${messages.length} messages are fewer than the window has`)
   return performance.now() - start
 }
 

@@ -26,7 +26,7 @@ const overheadRow = (what: string, { overheadMs, ofDirect, turnMs, directMs }: O
 const buildFigure = ({ buildMs, heldMs }: BuildFigures, here: BuildFigures) =>
   `${number(buildMs, 1)} ms, ${number(heldMs, 1)} of it on the main thread (${number(here.heldMs, 1)} if built there)`
 
-/** All figures of one run on one disk, each beside what it has to reach. */
+// Runs all measurements on one disk and prints each beside its goal.
 const dir = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
 try {
   const append = await benchAppend({ dir, rounds })
@@ -52,7 +52,7 @@ try {
       }
     }),
     {
-      what: 'event loop delay meanwhile, p99',
+      what: 'event loop delay while appending, p99',
       figure: `${number(append.loopDelayP99Ms, 2)} ms`,
       goal: '< 10 ms',
       holds: append.loopDelayP99Ms < 10,
@@ -68,7 +68,7 @@ try {
     {
       what: 'build a request, window of 800 KB',
       figure: buildFigure(request.onThread, request.here),
-      goal: '< 15 ms elsewhere',
+      goal: '< 15 ms, less on the main thread',
       holds: request.onThread.buildMs < 15 && request.onThread.heldMs < request.here.heldMs,
     },
     {
@@ -98,22 +98,22 @@ try {
       holds: history.forkBytes < 10 * 1024,
     },
     {
-      what: 'resume one of 10,000 messages, and ask',
+      what: 'resume a session of 10,000 messages and prompt',
       figure: `${number(history.resumedRows)} records read, ${number(history.rowsBefore)} from before its checkpoint`,
-      goal: '0 before',
+      goal: '0 before it',
       holds: history.rowsBefore === 0,
     },
     {
-      what: 'abort to rest, the worse of two',
+      what: 'abort until idle, slower of two',
       figure: `shell ${number(abort.shellMs, 1)} ms, stream ${number(abort.streamMs, 1)} ms, slowest ${number(abort.slowestMs, 1)} ms`,
       goal: '< 200 ms',
       holds: abort.worseMs < 200,
     },
-    overheadRow('turn over bare call, 2,000 deltas', turn.paced),
+    overheadRow('turn compared with a direct model call, 2,000 deltas', turn.paced),
     overheadRow('the same, all deltas at once', turn.atOnce),
     {
       what: 'first word to first delta, 50 sessions of 100 words/s',
-      figure: `p50 ${number(fifty.firstP50Ms, 2)} ms, p99 ${number(fifty.firstP99Ms, 2)} ms ; by the bare model call ${number(fifty.directP50Ms, 2)} and ${number(fifty.directP99Ms, 2)} ms`,
+      figure: `p50 ${number(fifty.firstP50Ms, 2)} ms, p99 ${number(fifty.firstP99Ms, 2)} ms ; direct model call ${number(fifty.directP50Ms, 2)} and ${number(fifty.directP99Ms, 2)} ms`,
       goal: 'p99 < 2 ms',
       holds: fifty.firstP99Ms < 2,
     },

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /*
- * A model service on loopback, in a process of its own: what it costs to speak must not be counted on the loop of whoever
- * listens. What it says was encoded before, so that both sides of a comparison hear exactly the same bytes. The name of
- * the model says how: `hang` says one word and holds the line, `paced` spreads its words over `pacedMs`, `metronome` says
- * one each `beatMs`, its number and when it was said; any other says them all at once.
+ * A model service on loopback. It runs in a separate process, so that its work does not block the event loop of the client.
+ * Its answer is encoded in advance, so that both sides of a comparison receive the same bytes. The model name selects the
+ * mode: `hang` sends one word and keeps the connection open, `paced` spreads the words over `pacedMs`, `metronome` sends a
+ * word every `beatMs` (its number and the time it was sent), any other name sends all words at once.
  */
 const deltas = Number(process.argv[2])
 const pacedMs = 250
@@ -34,11 +34,11 @@ const whole = Buffer.from([beginning, ...words, ending].join(''))
 async function pace(response: ServerResponse): Promise<void> {
   response.write(beginning)
   const start = performance.now()
-  for (let said = 0; said < deltas; ) {
+  for (let sent = 0; sent < deltas; ) {
     await delay(1)
     const due = Math.min(deltas, Math.ceil((deltas * (performance.now() - start)) / pacedMs))
-    response.write(words.slice(said, due).join(''))
-    said = due
+    response.write(words.slice(sent, due).join(''))
+    sent = due
   }
   response.end(ending)
 }
@@ -46,10 +46,10 @@ async function pace(response: ServerResponse): Promise<void> {
 async function beat(response: ServerResponse): Promise<void> {
   response.write(beginning)
   const start = performance.now()
-  for (let said = 0; said < beats; said++) {
-    const dueMs = start + said * beatMs - performance.now()
+  for (let sent = 0; sent < beats; sent++) {
+    const dueMs = start + sent * beatMs - performance.now()
     if (dueMs > 0) await delay(dueMs)
-    response.write(word(`${said}@${performance.timeOrigin + performance.now()} `))
+    response.write(word(`${sent}@${performance.timeOrigin + performance.now()} `))
   }
   response.end(ending)
 }
@@ -66,7 +66,7 @@ const server = createServer(async (request, response) => {
   return response.write(beginning + word('One '))
 })
 server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo // it listens on a port, so it has one
+  const { port } = server.address() as AddressInfo // it listens on a TCP port
   process.send?.({ port })
 })
-process.once('disconnect', () => process.exit()) // it never outlives the bench
+process.once('disconnect', () => process.exit()) // the parent has ended

@@ -23,7 +23,7 @@ export type StartUpFigures = {
   readonly serveHealthMs: number
 }
 
-/** Whole processes, caches warm, taken in turns. */
+/** Measures whole processes, alternating, with warm caches. */
 export async function benchStartUp({ rounds }: { readonly rounds: number }): Promise<StartUpFigures> {
   const home = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
   const env = { ...process.env, HOLDFAST_HOME: home }
@@ -71,7 +71,7 @@ async function fill(path: string): Promise<void> {
   await store.close()
 }
 
-/** `npm start` itself, npm included, on a free port. */
+/** Runs `npm start` on a free port. */
 async function healthMs(env: NodeJS.ProcessEnv, home: string): Promise<number> {
   const start = performance.now()
   const child = spawn('npm', ['start', '--silent', '--', 'serve', '--port', '0'], {
@@ -99,6 +99,6 @@ async function serverUrl(home: string): Promise<string | null> {
   try {
     return JSON.parse(await readFile(join(home, 'state/server.json'), 'utf8')).url
   } catch {
-    return null // not there yet, or half written
+    return null // missing or incomplete
   }
 }

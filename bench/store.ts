@@ -31,7 +31,7 @@ const fillRow = ({ messages, messageBytes, seconds, indexSeconds }: Filled): Row
   holds: null,
 })
 
-/** A store as large as the goals are about; it is written once, used by all, and removed. It takes minutes. */
+// Writes one large store, runs all measurements on it and removes it. Takes minutes.
 const dir = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
 try {
   const rows: Row[] = []

@@ -8,29 +8,29 @@ import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/entry/index.ts'
 import { startFakeService } from './fake-service.ts'
 
-/** A word each 10 ms, one second long: what the fake service calls a metronome. */
+/** The fake service's model `metronome`: a word every 10 ms for one second. */
 const beats = 100
 const beatMs = 10
-/** Its multiples fall evenly between whole numbers. */
+/** The fractional parts of its multiples are evenly distributed. */
 const golden = (Math.sqrt(5) - 1) / 2
 
 export type StreamingFigures = {
-  /** From the service's first word to a subscriber's first delta, over all turns. */
+  /** From the first word the service sends to the first delta a subscriber receives, over all turns. */
   readonly firstP50Ms: number
   readonly firstP99Ms: number
-  /** The same of every word. */
+  /** The same for every word. */
   readonly everyP99Ms: number
   readonly loopDelayP99Ms: number
   readonly deltas: number
-  /** The first words again, as many at once, by whoever reads the model's own stream and nothing else. */
+  /** The same for the first word, with as many readers of the model library's own stream. */
   readonly directP50Ms: number
   readonly directP99Ms: number
 }
 
 /**
- * Many sessions that stream at once, each watched by a subscriber. The clock of a word starts in the service, in a process
- * of its own, before it is written to the socket: what the machine takes to carry it is counted too. Throws when a delta
- * is lost, doubled or out of order.
+ * Measures many sessions that stream at once, each with a subscriber. The clock of a word starts in the service process,
+ * before it is written to the socket, so the time on the socket counts too. Throws if a delta is lost, duplicated or out
+ * of order.
  */
 export async function benchStreaming({
   dir,
@@ -49,7 +49,7 @@ export async function benchStreaming({
     models: { 'bench/metronome': model },
   })
   const listeners = await Promise.all(Array.from({ length: sessions }, () => listen(holdfast, dir)))
-  await Promise.all(listeners.map(({ turn }) => turn())) // code compiled, connections open, what the model is told stored
+  await Promise.all(listeners.map(({ turn }) => turn())) // warm-up: compiles code, opens connections, stores instructions
   const loop = monitorEventLoopDelay({ resolution: 1 })
   loop.enable()
   const lags = await inTurns(
@@ -58,7 +58,7 @@ export async function benchStreaming({
   )
   loop.disable()
   await Promise.all(listeners.map(({ leave }) => leave()))
-  const direct = Array.from({ length: sessions }, () => () => hearDirect(model))
+  const direct = Array.from({ length: sessions }, () => () => streamDirectly(model))
   await Promise.all(direct.map((turn) => turn()))
   const directFirst = (await inTurns(direct, turns)).map(([lag = Number.NaN]) => lag)
   const first = lags.map(([lag = Number.NaN]) => lag)
@@ -73,7 +73,7 @@ export async function benchStreaming({
   }
 }
 
-/** Each so often, beside all others; people do not speak in chorus, so each begins at another moment. */
+/** Runs `turns` rounds of each function, all in parallel. The starts are staggered, as those of real users are. */
 async function inTurns(
   all: readonly (() => Promise<readonly number[]>)[],
   turns: number,
@@ -91,31 +91,31 @@ async function inTurns(
 async function listen(holdfast: Holdfast, workdir: string) {
   const session = await holdfast.startSession({ workdir, model: 'bench/metronome' })
   const frames = session.subscribe()[Symbol.asyncIterator]()
-  await frames.next() // the snapshot: from here on it misses nothing
-  return { turn: () => hearTurn(session, frames), leave: async () => void (await frames.return?.()) }
+  await frames.next() // the snapshot; every later frame is received
+  return { turn: () => streamTurn(session, frames), leave: async () => void (await frames.return?.()) }
 }
 
-/** How late each word came, in order. */
-async function hearTurn(session: Session, frames: ReturnType<typeof framesOf>): Promise<readonly number[]> {
+/** Runs a turn and returns the delay of each word, in order. */
+async function streamTurn(session: Session, frames: ReturnType<typeof framesOf>): Promise<readonly number[]> {
   const late: number[] = []
   const sent = session.sendPrompt('Say a hundred words.')
   for (;;) {
     const { value: frame, done } = await frames.next()
     if (done) throw new Error('the stream ended before the turn')
     if (frame.type === 'delta') {
-      const said = Number.parseInt(frame.text, 10)
-      if (said !== late.length || frame.index !== late.length)
-        throw new Error(`word ${said}, delta ${frame.index}, came as number ${late.length}`)
+      const index = Number.parseInt(frame.text, 10)
+      if (index !== late.length || frame.index !== late.length)
+        throw new Error(`word ${index}, delta ${frame.index}, received as number ${late.length}`)
       late.push(latenessOf(frame.text))
     }
     if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
   }
   await sent
-  if (late.length !== beats) throw new Error(`${late.length} deltas came of ${beats}`)
+  if (late.length !== beats) throw new Error(`${late.length} of ${beats} deltas received`)
   return late
 }
 
-async function hearDirect(model: LanguageModelV4): Promise<readonly number[]> {
+async function streamDirectly(model: LanguageModelV4): Promise<readonly number[]> {
   const late: number[] = []
   const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Say a hundred words.' }] }]
   const { stream } = await model.doStream({ prompt })

@@ -1,9 +1,9 @@
-/** One line of what a bench prints: a figure beside what it has to reach. */
+/** One printed line: a measurement beside its goal. */
 export type Row = {
   readonly what: string
   readonly figure: string
   readonly goal: string
-  /** Null when nothing is asked of it. */
+  /** Null without a goal. */
   readonly holds: boolean | null
 }
 

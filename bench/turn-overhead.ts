@@ -8,25 +8,25 @@ import { startFakeService } from './fake-service.ts'
 import { median } from './median.ts'
 
 const deltas = 2000
-/** Not counted: the code is not compiled yet, the write-ahead log not grown. */
+/** Warm-up samples, not counted: they compile code and grow the write-ahead log. */
 const warmSamples = 15
 
 export type Overhead = {
-  /** The model called directly, its stream drained. */
+  /** A direct call of the model, with its stream read to the end. */
   readonly directMs: number
-  /** From `sendPrompt` to the `turn.ended` a subscriber sees: durable, and every delta delivered on the way. */
+  /** From `sendPrompt` until a subscriber receives `turn.ended`: durable, with every delta delivered. */
   readonly turnMs: number
   readonly overheadMs: number
   readonly ofDirect: number
 }
 export type TurnOverheadFigures = {
-  /** The answer comes faster than any service speaks, but not all at once: what someone who waits would notice. */
+  /** The answer is streamed, faster than a real service does: the overhead a user would notice. */
   readonly paced: Overhead
-  /** The whole answer lies there at once: all is CPU, so this is the most a fragment can cost. */
+  /** The whole answer is available at once, so all the time is CPU time: the highest cost of a delta. */
   readonly atOnce: Overhead
 }
 
-/** What a turn costs beyond the model call inside it: same model object, same request, same bytes, taken in turns. */
+/** Measures the overhead of a turn over a direct model call with the same request and the same bytes, alternating. */
 export async function benchTurnOverhead({
   dir,
   rounds,
@@ -36,8 +36,8 @@ export async function benchTurnOverhead({
 }): Promise<TurnOverheadFigures> {
   await using service = await startFakeService({ deltas })
   const anthropic = createAnthropic({ apiKey: 'none', baseURL: `${service.url}/v1` })
-  const atOnce = listenIn(anthropic('at-once'))
-  const paced = listenIn(anthropic('paced'))
+  const atOnce = rememberOptions(anthropic('at-once'))
+  const paced = rememberOptions(anthropic('paced'))
   await using holdfast = await openHoldfast({
     store: `sqlite:${join(dir, 'overhead.db')}`,
     environment: { HOLDFAST_HOME: dir },
@@ -54,29 +54,29 @@ export async function benchTurnOverhead({
 async function compare(
   holdfast: Holdfast,
   begin: () => Promise<Session>,
-  { model, lastOptions }: ListenedIn,
+  { model, lastOptions }: RememberedModel,
   samples: number,
 ): Promise<Overhead> {
   const direct: number[] = []
   const turns: number[] = []
   for (let sample = 0; sample < samples; sample++) {
     const session = await begin()
-    await timeTurn(session) // a session's first turn also stores what the model is told; it is told once, not each turn
+    await timeTurn(session) // not counted: a session's first turn also stores the instructions
     turns.push(await timeTurn(session))
     direct.push(await timeDirect(model, lastOptions()))
-    await holdfast.stopSession(session.id) // the next has a new one, so that the request is as long as this
+    await holdfast.stopSession(session.id) // each sample uses a new session, so that all requests have the same length
   }
   const directMs = median(direct)
   const turnMs = median(turns)
   return { directMs, turnMs, overheadMs: turnMs - directMs, ofDirect: (turnMs - directMs) / directMs }
 }
 
-type ListenedIn = { readonly model: LanguageModelV4; readonly lastOptions: () => LanguageModelV4CallOptions }
+type RememberedModel = { readonly model: LanguageModelV4; readonly lastOptions: () => LanguageModelV4CallOptions }
 
-/** The same model, remembering what it was last asked: so that the direct call asks exactly what the turn asked. */
-function listenIn(model: LanguageModelV4): ListenedIn {
+/** Wraps a model and remembers its last options, so that the direct call can repeat the request of the turn. */
+function rememberOptions(model: LanguageModelV4): RememberedModel {
   let last: LanguageModelV4CallOptions | null = null
-  const listening: LanguageModelV4 = Object.assign(Object.create(model), {
+  const remembering: LanguageModelV4 = Object.assign(Object.create(model), {
     doStream(options: LanguageModelV4CallOptions) {
       last = options
       return model.doStream(options)
@@ -84,39 +84,39 @@ function listenIn(model: LanguageModelV4): ListenedIn {
   })
   const lastOptions = (): LanguageModelV4CallOptions => {
     if (!last) throw new Error('the turn called no model')
-    return { ...last, abortSignal: new AbortController().signal } // the turn's own has fired by now
+    return { ...last, abortSignal: new AbortController().signal } // the signal of the turn is already aborted
   }
-  return { model: listening, lastOptions }
+  return { model: remembering, lastOptions }
 }
 
 async function timeTurn(session: Session): Promise<number> {
   const frames = session.subscribe()[Symbol.asyncIterator]()
-  await frames.next() // the snapshot: from here on it misses nothing
-  let heard = 0
+  await frames.next() // the snapshot; every later frame is received
+  let received = 0
   const start = performance.now()
   const sent = session.sendPrompt('Say two thousand words.')
   for (;;) {
     const { value: frame, done } = await frames.next()
     if (done) throw new Error('the stream ended before the turn')
-    if (frame.type === 'delta') heard++
+    if (frame.type === 'delta') received++
     if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
   }
   await sent
   const tookMs = performance.now() - start
   await frames.return?.()
-  return ifAllCame(heard, tookMs)
+  return checkDeltas(received, tookMs)
 }
 
 async function timeDirect(model: LanguageModelV4, options: LanguageModelV4CallOptions): Promise<number> {
-  let heard = 0
+  let received = 0
   const start = performance.now()
   const { stream } = await model.doStream(options)
-  for await (const part of stream) if (part.type === 'text-delta') heard++
-  return ifAllCame(heard, performance.now() - start)
+  for await (const part of stream) if (part.type === 'text-delta') received++
+  return checkDeltas(received, performance.now() - start)
 }
 
-function ifAllCame(heard: number, tookMs: number): number {
-  if (heard !== deltas) throw new Error(`${heard} deltas came of ${deltas}`)
+function checkDeltas(received: number, tookMs: number): number {
+  if (received !== deltas) throw new Error(`${received} of ${deltas} deltas received`)
   return tookMs
 }
 

@@ -7,16 +7,16 @@ const owner = 'bench'
 const batchRecords = 600
 
 export type SessionToWrite = {
-  /** Tells its handle from the others'. */
+  /** Makes its handle unique. */
   readonly number: number
   readonly workdir: string
   readonly atMs: number
-  /** What was said, in turns: someone, the model, someone … */
-  readonly said: readonly string[]
+  /** Texts of the messages, alternating between user and model. */
+  readonly texts: readonly string[]
 }
 
-/** Writes a session as the runtime would have, in few batches, and lets go of it. */
-export async function writeSession(store: Store, { number, workdir, atMs, said }: SessionToWrite): Promise<SessionId> {
+/** Writes a session as the runtime does, but in a few batches, and releases its lease. */
+export async function writeSession(store: Store, { number, workdir, atMs, texts }: SessionToWrite): Promise<SessionId> {
   const id = newSessionId()
   let folded: Folded | null = null
   const write = async (events: readonly Event[]) => {
@@ -32,9 +32,9 @@ export async function writeSession(store: Store, { number, workdir, atMs, said }
   await write([startedEvent(workdir, number)])
   let waiting: Event[] = []
   let head = 1
-  for (let first = 0; first < said.length; first += 2) {
-    waiting.push(...turnEvents(first / 2, head + waiting.length, said[first] ?? '', said[first + 1] ?? ''))
-    if (waiting.length < batchRecords && first + 2 < said.length) continue
+  for (let first = 0; first < texts.length; first += 2) {
+    waiting.push(...turnEvents(first / 2, head + waiting.length, texts[first] ?? '', texts[first + 1] ?? ''))
+    if (waiting.length < batchRecords && first + 2 < texts.length) continue
     await write(waiting)
     head += waiting.length
     waiting = []

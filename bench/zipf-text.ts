@@ -2,8 +2,8 @@ import { createDice } from '@holdfast/testkit'
 
 const vocabulary = 40_000
 /**
- * Zipf's law in Mandelbrot's form, chosen so that as much of a text is made of its commonest words as in English: one word
- * is 6 % of it, 100 are half, 1,000 are 74 %, 6,000 are 88 %.
+ * Zipf-Mandelbrot law, with parameters that give the word frequencies of English: the commonest word is 6 % of a text, the
+ * commonest 100 are half of it, 1,000 are 74 %, 6,000 are 88 %.
  */
 const exponent = 1.1
 const shift = 1.5
@@ -18,15 +18,15 @@ const syllables =
 const endings = ['', '', '', 's', 'n', 'r', 't', 'd', 'ing', 'ed', 'er', 'ion', 'ly', 'ment', 'ness', 'able']
 
 export type ZipfText = {
-  /** Text of about so many bytes, in sentences, with some names as code has them and some numbers. */
-  say(bytes: number): string
-  /** Lengths that vary as messages do: many short ones, few long ones, so many bytes on average. */
-  sayAbout(meanBytes: number): string
-  /** The word of that rank; 0 is the most common. */
+  /** Returns about `bytes` bytes of sentences, with some code identifiers and numbers. */
+  text(bytes: number): string
+  /** Returns a text of random length, as messages have: many short ones, few long ones, `meanBytes` on average. */
+  textAbout(meanBytes: number): string
+  /** Returns the word of that rank; 0 is the most common. */
   word(rank: number): string
 }
 
-/** Text whose words are as common and as rare as those of English. The same seed gives the same text. */
+/** Generates text with the word frequencies of English. The same seed gives the same text. */
 export function createZipfText(seed: number): ZipfText {
   const dice = createDice(seed)
   const words = createVocabulary()
@@ -55,7 +55,7 @@ export function createZipfText(seed: number): ZipfText {
     if (kind === 2) return String(dice.below(100_000))
     return draw()
   }
-  const say = (bytes: number): string => {
+  const makeText = (bytes: number): string => {
     let text = capital(draw())
     let sentence = 1
     while (text.length < bytes) {
@@ -66,15 +66,15 @@ export function createZipfText(seed: number): ZipfText {
     return `${text}.`
   }
   return {
-    say,
-    sayAbout: (meanBytes) => say(Math.min(meanBytes * 8, -Math.log(1 - chance()) * meanBytes)),
+    text: makeText,
+    textAbout: (meanBytes) => makeText(Math.min(meanBytes * 8, -Math.log(1 - chance()) * meanBytes)),
     word: (rank) => words[rank] ?? '',
   }
 }
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
-/** One vocabulary for every seed. The rarer a word, the longer. */
+/** Creates the vocabulary, the same for every seed. Rarer words are longer. */
 function createVocabulary(): readonly string[] {
   const dice = createDice(1)
   const known = new Set(mostCommon)

@@ -1,6 +1,6 @@
-import { inOneWay, loadPeer, type OpenPeer, type Peer, type Said } from './peer.ts'
+import { loadPeer, type OpenPeer, type Peer, type PeerMessage, withoutBatches } from './peer.ts'
 
-/** What we use of `@openai/agents`; see `dist/memory/memorySession.d.ts` of its `@openai/agents-core`. */
+/** The parts we use of `@openai/agents`; see `dist/memory/memorySession.d.ts` of its `@openai/agents-core`. */
 type Library = { readonly MemorySession: new () => MemorySession }
 type MemorySession = {
   getSessionId(): Promise<string>
@@ -9,18 +9,18 @@ type MemorySession = {
 }
 type Item = { readonly role: string; readonly content: string | readonly { readonly text: string }[] }
 
-const toItem = ({ role, text }: Said) =>
+const toItem = ({ role, text }: PeerMessage) =>
   role === 'user'
     ? { type: 'message', role, content: text }
     : { type: 'message', role, status: 'completed', content: [{ type: 'output_text', text }] }
 
 /**
- * Its one session class that needs no service keeps everything in memory and nothing on a disk; it has no list and no
- * search, so its user keeps the sessions in a map and looks through them. The other one is a client of OpenAI's servers.
+ * Its only session class that needs no service stores everything in memory. It has no list and no search, so its user
+ * stores the sessions in a map and scans them. The other class is a client of OpenAI's servers.
  */
 export async function loadAgents(): Promise<Peer> {
   const { MemorySession } = await loadPeer<Library>('@openai/agents')
-  const sessions = new Map<string, MemorySession>() // outlives `open`: there is nowhere else it could be kept
+  const sessions = new Map<string, MemorySession>() // survives `open`, because nothing is on disk
 
   const begun = async () => {
     const session = new MemorySession()
@@ -33,11 +33,11 @@ export async function loadAgents(): Promise<Peer> {
     return {
       async begin() {
         const session = await begun()
-        return inOneWay((said) => session.addItems([toItem(said)]))
+        return withoutBatches((message) => session.addItems([toItem(message)]))
       },
-      async write(said) {
+      async write(messages) {
         const session = await begun()
-        await session.addItems(said.map(toItem))
+        await session.addItems(messages.map(toItem))
         return session.getSessionId()
       },
       resume: itemsOf,
@@ -59,7 +59,7 @@ export async function loadAgents(): Promise<Peer> {
     }
   }
 
-  return { name: '@openai/agents MemorySession', keeps: 'in memory', finds: false, open }
+  return { name: '@openai/agents MemorySession', durability: 'in memory', hasSearch: false, open }
 }
 
 const textOf = (item: Item | undefined): string => {

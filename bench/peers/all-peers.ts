@@ -5,7 +5,7 @@ import { loadLanggraph } from './langgraph.ts'
 import type { Peer } from './peer.ts'
 import { loadPi } from './pi.ts'
 
-/** By the word that picks one on the command line. Ours comes first: the others are measured against it. */
+/** All peers by their name on the command line. Ours is first, because the others are compared with it. */
 export const peerLoaders = {
   holdfast: async (): Promise<Peer> => ourPeer('sqlite'),
   jsonl: async (): Promise<Peer> => ourPeer('jsonl'),

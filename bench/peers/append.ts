@@ -2,64 +2,64 @@ import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { median } from '../median.ts'
-import { sayInTurns } from './conversations.ts'
-import type { OpenPeer, Peer, Said } from './peer.ts'
+import { makeMessages } from './conversations.ts'
+import type { OpenPeer, Peer, PeerMessage } from './peer.ts'
 
 export type AppendFigures = {
-  /** Messages acknowledged per second, each handed over when the one before it was. */
+  /** Messages acknowledged per second, each sent after the previous one was acknowledged. */
   readonly oneSession: number
-  /** The same with many sessions at once, as a server has them. */
+  /** The same with many sessions at once, as on a server. */
   readonly manySessions: number
-  /** One session, each message handed over without waiting; the clock stops when all are kept. */
+  /** One session, messages sent without waiting; the clock stops when all are stored. */
   readonly savedAtEnd: number
 }
 
 const messages = 2_000
-/** A program that writes all messages again with each one would take minutes; what it did in this time is its rate. */
+/** Limits a sample, because a program that rewrites all messages with each append would take minutes. */
 const sampleMs = 1_000
 const meanBytes = 1000
-const bareWrites = 1_000
+const plainWrites = 1_000
 const sessionsAtOnce = 64
 const messagesEach = 40
 
-/** What the disk gives: the bytes of a message written and synced, and nothing else done. No peer that syncs is faster. */
-export function bareSyncs(dir: string): number {
-  const file = openSync(join(dir, 'bare'), 'w')
-  const said = sayInTurns(1, bareWrites, meanBytes).map(({ text }) => Buffer.from(text))
+/** Returns how often per second the disk can write and sync a message. No peer that syncs can be faster. */
+export function syncedWrites(dir: string): number {
+  const file = openSync(join(dir, 'plain'), 'w')
+  const buffers = makeMessages(1, plainWrites, meanBytes).map(({ text }) => Buffer.from(text))
   const start = performance.now()
-  for (const bytes of said) {
+  for (const bytes of buffers) {
     writeSync(file, bytes)
     fdatasyncSync(file)
   }
   const seconds = (performance.now() - start) / 1000
   closeSync(file)
-  return bareWrites / seconds
+  return plainWrites / seconds
 }
 
-/** All peers in turns, so that a noisy neighbour is noisy for all; medians over `rounds`. */
+/** Measures all peers alternately, so that other load affects all of them. Returns medians over `rounds`. */
 export async function benchAppend(
   dir: string,
   peers: readonly Peer[],
   rounds: number,
-): Promise<{ readonly bare: number; readonly of: ReadonlyMap<Peer, AppendFigures> }> {
-  const said = sayInTurns(1, messages, meanBytes)
+): Promise<{ readonly plainWrites: number; readonly of: ReadonlyMap<Peer, AppendFigures> }> {
+  const sent = makeMessages(1, messages, meanBytes)
   const one = new Map<Peer, number[]>(peers.map((peer) => [peer, []]))
   const many = new Map<Peer, number[]>(peers.map((peer) => [peer, []]))
   const saved = new Map<Peer, number[]>(peers.map((peer) => [peer, []]))
-  const bare: number[] = []
+  const plain: number[] = []
   for (let round = -1; round < rounds; round++) {
     process.stderr.write(`append: round ${round + 2} of ${rounds + 1}\n`)
-    bare.push(bareSyncs(dir))
+    plain.push(syncedWrites(dir))
     for (const peer of peers) {
-      const place = await mkdtemp(join(dir, 'append-'))
-      const open = await peer.open(place)
-      await rateOf(open, said.slice(0, messagesEach), sessionsAtOnce) // statements prepared, threads up, code compiled
-      const oneRate = await rateOf(open, said, 1)
-      const manyRate = await rateOf(open, said.slice(0, messagesEach), sessionsAtOnce)
-      const savedRate = await savedRateOf(open, said)
+      const peerDir = await mkdtemp(join(dir, 'append-'))
+      const open = await peer.open(peerDir)
+      await rateOf(open, sent.slice(0, messagesEach), sessionsAtOnce) // warm-up
+      const oneRate = await rateOf(open, sent, 1)
+      const manyRate = await rateOf(open, sent.slice(0, messagesEach), sessionsAtOnce)
+      const savedRate = await savedRateOf(open, sent)
       await open.close()
-      await rm(place, { recursive: true })
-      if (round < 0) continue // the first round warms the code
+      await rm(peerDir, { recursive: true })
+      if (round < 0) continue // the first round is a warm-up
       one.get(peer)?.push(oneRate)
       many.get(peer)?.push(manyRate)
       saved.get(peer)?.push(savedRate)
@@ -75,30 +75,30 @@ export async function benchAppend(
       },
     ]),
   )
-  return { bare: median(bare), of }
+  return { plainWrites: median(plain), of }
 }
 
-async function rateOf(open: OpenPeer, said: readonly Said[], sessions: number): Promise<number> {
+async function rateOf(open: OpenPeer, sent: readonly PeerMessage[], sessions: number): Promise<number> {
   const begun = await Promise.all(Array.from({ length: sessions }, () => open.begin()))
   const start = performance.now()
-  let kept = 0
+  let stored = 0
   await Promise.all(
     begun.map(async ({ append }) => {
-      for (const one of said) {
+      for (const one of sent) {
         if (performance.now() - start > sampleMs) break
         await append(one)
-        kept++
+        stored++
       }
     }),
   )
-  return kept / ((performance.now() - start) / 1000)
+  return stored / ((performance.now() - start) / 1000)
 }
 
-async function savedRateOf(open: OpenPeer, said: readonly Said[]): Promise<number> {
+async function savedRateOf(open: OpenPeer, sent: readonly PeerMessage[]): Promise<number> {
   const { add, save } = await open.begin()
   const start = performance.now()
   let added = 0
-  for (const one of said) {
+  for (const one of sent) {
     if (performance.now() - start > sampleMs) break
     await add(one)
     added++

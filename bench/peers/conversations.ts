@@ -1,11 +1,11 @@
 import { createZipfText } from '../zipf-text.ts'
-import type { Said } from './peer.ts'
+import type { PeerMessage } from './peer.ts'
 
-/** So many messages, in turns of two, of about so many bytes each. The same seed says the same. */
-export function sayInTurns(seed: number, messages: number, meanBytes: number): readonly Said[] {
+/** Returns messages of user and assistant in turns, `meanBytes` long on average. The same seed gives the same messages. */
+export function makeMessages(seed: number, messages: number, meanBytes: number): readonly PeerMessage[] {
   const text = createZipfText(seed)
   return Array.from({ length: messages }, (_, index) => ({
     role: index % 2 === 0 ? 'user' : 'assistant',
-    text: text.sayAbout(meanBytes),
+    text: text.textAbout(meanBytes),
   }))
 }

@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PeerName, peerLoaders, peerNames } from './all-peers.ts'
-import { sayInTurns } from './conversations.ts'
+import { makeMessages } from './conversations.ts'
 
 const appends = 100
 
 /**
- * How often the system is asked to sync while a peer appends 100 messages to one session: twice that many minus once, so
- * that what opening and closing cost is left out. Null where there is no strace.
+ * Counts the sync system calls while a peer appends 100 messages to one session: those of 200 messages minus those of 100,
+ * so that opening and closing do not count. Null without strace.
  */
 export function countSyncs(peer: PeerName): number | null {
   const twice = syncsOf(peer, 2 * appends)
@@ -31,7 +31,7 @@ if (import.meta.main) {
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
   const open = await (await peerLoaders[peer]()).open(dir)
   const { append } = await open.begin()
-  for (const said of sayInTurns(1, Number(process.argv[3]), 500)) await append(said)
+  for (const message of makeMessages(1, Number(process.argv[3]), 500)) await append(message)
   await open.close()
   rmSync(dir, { recursive: true, force: true })
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { median } from '../median.ts'
 import { createZipfText } from '../zipf-text.ts'
-import type { OpenPeer, Peer, Said } from './peer.ts'
+import type { OpenPeer, Peer, PeerMessage } from './peer.ts'
 
 export type FindFigures = {
-  /** The first rows of a list of all sessions, newest first, with what they are called. */
+  /** The first rows of the list of all sessions, newest first, with titles. */
   readonly listMs: number
-  /** The first places where a word stands: the median over rare and common ones. */
+  /** The first matches of a word: the median over rare and common words. */
   readonly searchMs: number
 }
 
@@ -17,23 +17,23 @@ const messagesEach = 4
 const meanBytes = 500
 const rows = 50
 const writtenAtOnce = 64
-/** From a word in nearly every message to one in a few. */
+/** Ranks of the words, from one in nearly every message to one in a few. */
 const ranks = [0, 150, 1_000, 5_000, 20_000]
 const indexedWithinMs = 120_000
 const lastWord = 'harbourmaster'
 
-/** 10,000 sessions of four messages, the same in every program. */
+/** Measures list and search over 10,000 sessions of four messages, the same in every program. */
 export async function benchFind(
   dir: string,
   peers: readonly Peer[],
   rounds: number,
 ): Promise<ReadonlyMap<Peer, FindFigures>> {
-  const place = await mkdtemp(join(dir, 'find-'))
+  const findDir = await mkdtemp(join(dir, 'find-'))
   const words = ranks.map((rank) => createZipfText(3).word(rank))
   const figures = new Map<Peer, FindFigures>()
   for (const peer of peers) {
     process.stderr.write(`find: ${peer.name}\n`)
-    const open = await peer.open(place)
+    const open = await peer.open(findDir)
     await fill(open)
     const list: number[] = []
     const search: number[] = []
@@ -50,7 +50,7 @@ export async function benchFind(
         searchMs.push(performance.now() - searching)
         if (found === 0) throw new Error(`${peer.name} does not find ${word}`)
       }
-      if (round < 0) continue // the first round warms the code
+      if (round < 0) continue // the first round is a warm-up
       list.push(listMs)
       search.push(...searchMs)
     }
@@ -62,10 +62,10 @@ export async function benchFind(
 
 async function fill(open: OpenPeer): Promise<void> {
   const text = createZipfText(3)
-  const next = (): readonly Said[] =>
+  const next = (): readonly PeerMessage[] =>
     Array.from({ length: messagesEach }, (_, index) => ({
       role: index % 2 === 0 ? 'user' : 'assistant',
-      text: text.sayAbout(meanBytes),
+      text: text.textAbout(meanBytes),
     }))
   for (let written = 0; written < sessions; written += writtenAtOnce) {
     const count = Math.min(writtenAtOnce, sessions - written)
@@ -77,7 +77,7 @@ async function fill(open: OpenPeer): Promise<void> {
   ])
   const deadline = performance.now() + indexedWithinMs
   while ((await open.search(lastWord, rows)) === 0) {
-    if (performance.now() > deadline) throw new Error('what was written last is not found')
-    await delay(50) // an index may follow a moment later
+    if (performance.now() > deadline) throw new Error('search does not find the last message')
+    await delay(50) // an index may be updated later
   }
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { inOneWay, loadPeer, type OpenPeer, type Peer, type Said } from './peer.ts'
+import { loadPeer, type OpenPeer, type Peer, type PeerMessage, withoutBatches } from './peer.ts'
 
-/** What we use of `@google/gemini-cli-core`; see `dist/src/services/chatRecordingService.d.ts` there. */
+/** The parts we use of `@google/gemini-cli-core`; see `dist/src/services/chatRecordingService.d.ts` there. */
 type Library = {
   readonly ChatRecordingService: new (context: unknown) => ChatRecordingService
   loadConversationRecord(file: string, options?: { readonly metadataOnly?: boolean }): Promise<Conversation | null>
@@ -26,7 +26,7 @@ type Conversation = {
   readonly messages: readonly { readonly content: readonly Part[] | string }[]
 }
 
-/** One JSONL file for each session, two `appendFileSync` for each message; a list reads every file. */
+/** Stores a JSONL file for each session, with two `appendFileSync` for each message. Its list reads every file. */
 export async function loadGemini(): Promise<Peer> {
   const { ChatRecordingService, loadConversationRecord } = await loadPeer<Library>(
     '@google/gemini-cli-core/dist/src/services/chatRecordingService.js',
@@ -43,7 +43,7 @@ export async function loadGemini(): Promise<Peer> {
     const begun = async () => {
       const service = new ChatRecordingService({ config, promptId: randomUUID() })
       await service.initialize()
-      return { service, record: ({ role, text }: Said) => void service.recordMessage(toRecord(role, text)) }
+      return { service, record: ({ role, text }: PeerMessage) => void service.recordMessage(toRecord(role, text)) }
     }
     const resumed = async (filePath: string) => {
       const conversation = await loadConversationRecord(filePath)
@@ -52,7 +52,7 @@ export async function loadGemini(): Promise<Peer> {
       await service.initialize({ filePath, conversation })
       return service
     }
-    // As its session browser has them: file by file, all of it read to know its name.
+    // Like its session browser: reads every file completely to get its title.
     const all = async (metadataOnly: boolean) => {
       const files = await readdir(chats)
       const read = await Promise.all(files.map((file) => loadConversationRecord(join(chats, file), { metadataOnly })))
@@ -61,11 +61,11 @@ export async function loadGemini(): Promise<Peer> {
     return {
       async begin() {
         const { record } = await begun()
-        return inOneWay(record)
+        return withoutBatches(record)
       },
-      async write(said) {
+      async write(messages) {
         const { service, record } = await begun()
-        for (const one of said) record(one)
+        for (const one of messages) record(one)
         return service.getConversationFilePath() ?? ''
       },
       resume: resumed,
@@ -82,10 +82,10 @@ export async function loadGemini(): Promise<Peer> {
     }
   }
 
-  return { name: 'gemini ChatRecordingService', keeps: 'written', open }
+  return { name: 'gemini ChatRecordingService', durability: 'written', open }
 }
 
-const toRecord = (role: Said['role'], text: string) =>
+const toRecord = (role: PeerMessage['role'], text: string) =>
   ({ model: 'bench', type: role === 'user' ? 'user' : 'gemini', content: [{ text }] }) as const
 
 const textOf = (content: readonly Part[] | string): string =>

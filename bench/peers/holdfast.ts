@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { limits, orThrow } from '@holdfast/protocol'
 import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
-import type { OpenPeer, Peer, Said } from './peer.ts'
+import type { OpenPeer, Peer, PeerMessage } from './peer.ts'
 
-const toSeed = ({ role, text }: Said) => ({ role, content: text })
+const toSeed = ({ role, text }: PeerMessage) => ({ role, content: text })
 
-/** Ours, by the methods that any program has; the store is SQLite unless said otherwise. */
+/** Holdfast through its public library. The store is SQLite by default. */
 export function ourPeer(kind: 'sqlite' | 'jsonl'): Peer {
   async function open(dir: string): Promise<OpenPeer> {
     const holdfast = await openHoldfast({
@@ -14,7 +14,7 @@ export function ourPeer(kind: 'sqlite' | 'jsonl'): Peer {
     })
     const conversations = holdfast.conversations({ workdir: dir })
     const begun = () => holdfast.startSession({ workdir: dir, model: 'demo/agent' })
-    /** Awake, its state and its newest messages at hand: what a client is told first. */
+    /** Wakes a session and reads its state and newest messages, which a client receives first. */
     const resume = async (id: string) => {
       const handle = orThrow(await holdfast.sessions.open(id))
       const frames = handle.subscribe()[Symbol.asyncIterator]()
@@ -27,22 +27,22 @@ export function ourPeer(kind: 'sqlite' | 'jsonl'): Peer {
         const session = await begun()
         const key = session.id
         return {
-          append: (said) => session.seedMessages([toSeed(said)]),
+          append: (message) => session.seedMessages([toSeed(message)]),
           add: ({ role, text }) => conversations.addMessage(key, role, text),
           save: () => conversations.save(key),
         }
       },
-      async write(said) {
+      async write(messages) {
         const session = await begun()
         const { seedMessagesMax } = limits
-        for (let first = 0; first < said.length; first += seedMessagesMax) {
-          await session.seedMessages(said.slice(first, first + seedMessagesMax).map(toSeed))
+        for (let first = 0; first < messages.length; first += seedMessagesMax) {
+          await session.seedMessages(messages.slice(first, first + seedMessagesMax).map(toSeed))
         }
         await holdfast.stopSession(session.id)
         return session.id
       },
       resume,
-      letGo: (id) => holdfast.stopSession(id),
+      unload: (id) => holdfast.stopSession(id),
       readAll: async (id) => (await (await holdfast.getSession(id)).messages()).length,
       list: async (rows) => (await holdfast.list({ limit: rows })).sessions.map(({ title }) => title),
       search: async (text, limit) => orThrow(await holdfast.sessions.search({ text, limit })).hits.length,
@@ -50,5 +50,5 @@ export function ourPeer(kind: 'sqlite' | 'jsonl'): Peer {
     }
   }
 
-  return { name: `Holdfast, ${kind}`, keeps: 'synced', open }
+  return { name: `Holdfast, ${kind}`, durability: 'synced', open }
 }

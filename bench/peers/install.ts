@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path'
 const bench = resolve(import.meta.dirname, '..')
 
 /**
- * Brings the peers into bench/node_modules, where nothing else looks. None of them may run a script while it is installed,
- * and none needs to.
+ * Installs the peers into bench/node_modules, which nothing else uses. Install scripts are disabled, because no peer needs
+ * one.
  */
 export function installPeers(): void {
   if (existsSync(join(bench, 'node_modules'))) return
@@ -15,5 +15,5 @@ export function installPeers(): void {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   if (status !== 0)
-    throw new Error('The peers could not be installed: `npm ci --prefix bench --ignore-scripts` says why.')
+    throw new Error('Cannot install the peers. Run `npm ci --prefix bench --ignore-scripts` to see the error.')
 }

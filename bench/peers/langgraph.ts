@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { inOneWay, loadPeer, type OpenPeer, type Peer, type Said } from './peer.ts'
+import { loadPeer, type OpenPeer, type Peer, type PeerMessage, withoutBatches } from './peer.ts'
 
-/** What we use of `@langchain/langgraph-checkpoint-sqlite` and its peers; see `dist/index.d.ts` of each. */
+/** The parts we use of `@langchain/langgraph-checkpoint-sqlite` and its peers; see `dist/index.d.ts` of each. */
 type SaverLibrary = { readonly SqliteSaver: { fromConnString(path: string): SqliteSaver } }
 type CheckpointLibrary = { emptyCheckpoint(): Checkpoint; uuid6(clockSequence: number): string }
 type MessageLibrary = { readonly HumanMessage: MessageClass; readonly AIMessage: MessageClass }
@@ -18,15 +18,15 @@ type SqliteSaver = {
   put(config: Config, checkpoint: Checkpoint, metadata: unknown): Promise<Config>
 }
 
-/** Up to so many messages a session is written step by step, as a graph would; a longer one only as it stands at last. */
+/** A session of up to this many messages is written step by step, as a graph does; a longer one in one checkpoint. */
 const stepwiseMax = 10
 
-/** A checkpoint holds all messages, and each step writes a new one. WAL without a sync for each commit. */
+/** Each step writes a checkpoint with all messages. Uses a write-ahead log without a sync for each commit. */
 export async function loadLanggraph(): Promise<Peer> {
   const { SqliteSaver } = await loadPeer<SaverLibrary>('@langchain/langgraph-checkpoint-sqlite')
   const { emptyCheckpoint, uuid6 } = await loadPeer<CheckpointLibrary>('@langchain/langgraph-checkpoint')
   const { HumanMessage, AIMessage } = await loadPeer<MessageLibrary>('@langchain/core/messages')
-  const toMessage = ({ role, text }: Said) => (role === 'user' ? new HumanMessage(text) : new AIMessage(text))
+  const toMessage = ({ role, text }: PeerMessage) => (role === 'user' ? new HumanMessage(text) : new AIMessage(text))
 
   async function open(dir: string): Promise<OpenPeer> {
     const saver = SqliteSaver.fromConnString(join(dir, 'langgraph.db'))
@@ -51,7 +51,7 @@ export async function loadLanggraph(): Promise<Peer> {
       const tuple = await saver.getTuple({ configurable: { thread_id: thread } })
       return tuple?.checkpoint.channel_values.messages ?? []
     }
-    /** The newest checkpoint of each thread. It lists checkpoints, so whoever wants threads walks over all of them. */
+    /** Returns the newest checkpoint of each thread. The library lists only checkpoints, so this reads all of them. */
     async function* threads() {
       const seen = new Set<string>()
       for await (const { checkpoint, config } of saver.list({ configurable: {} })) {
@@ -64,16 +64,16 @@ export async function loadLanggraph(): Promise<Peer> {
     return {
       async begin() {
         const { messages, put } = begun()
-        return inOneWay((said) => {
-          messages.push(toMessage(said))
+        return withoutBatches((message) => {
+          messages.push(toMessage(message))
           return put()
         })
       },
-      async write(said) {
+      async write(added) {
         const { messages, thread, put } = begun()
-        for (const [index, one] of said.entries()) {
+        for (const [index, one] of added.entries()) {
           messages.push(toMessage(one))
-          if (said.length <= stepwiseMax || index === said.length - 1) await put()
+          if (added.length <= stepwiseMax || index === added.length - 1) await put()
         }
         return thread
       },
@@ -99,5 +99,5 @@ export async function loadLanggraph(): Promise<Peer> {
     }
   }
 
-  return { name: 'LangGraph SqliteSaver', keeps: 'written', open }
+  return { name: 'LangGraph SqliteSaver', durability: 'written', open }
 }

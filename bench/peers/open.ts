@@ -1,36 +1,36 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { median } from '../median.ts'
-import { sayInTurns } from './conversations.ts'
+import { makeMessages } from './conversations.ts'
 import type { Peer } from './peer.ts'
 
 export type OpenFigures = {
-  /** From nothing, the program itself started too, to a session one can prompt. */
+  /** From starting the program to a session ready for a prompt. */
   readonly startMs: number
-  /** The same from a running program, which has nothing of the session in memory. */
+  /** The same in a running program that has not loaded the session. */
   readonly readyMs: number
-  /** Every message of the session read. */
+  /** Reads every message of the session. */
   readonly readMs: number
 }
 
 const messages = 10_000
 const meanBytes = 1000
-/** Of each program that was started: one that runs for a while is what people talk to. */
+/** Samples per started program, because users mostly talk to a program that has run for a while. */
 const resumesEach = 10
 
-/** One session of 10,000 messages; nothing of it in memory when a clock starts, and the library loaded. */
+/** Measures opening a session of 10,000 messages that is not in memory, with the library loaded. */
 export async function benchOpen(
   dir: string,
   peers: readonly Peer[],
   rounds: number,
 ): Promise<ReadonlyMap<Peer, OpenFigures>> {
-  const said = sayInTurns(2, messages, meanBytes)
-  const place = await mkdtemp(join(dir, 'open-'))
+  const sent = makeMessages(2, messages, meanBytes)
+  const openDir = await mkdtemp(join(dir, 'open-'))
   const names = new Map<Peer, string>()
   for (const peer of peers) {
     process.stderr.write(`open: ${peer.name}\n`)
-    const open = await peer.open(place)
-    names.set(peer, await open.write(said))
+    const open = await peer.open(openDir)
+    names.set(peer, await open.write(sent))
     await open.close()
   }
   const samples = new Map(peers.map((peer) => [peer, { start: [0], ready: [0], read: [0] }]))
@@ -39,24 +39,24 @@ export async function benchOpen(
     for (const peer of peers) {
       const name = names.get(peer) ?? ''
       const started = performance.now()
-      const open = await peer.open(place)
+      const open = await peer.open(openDir)
       await open.resume(name)
       const first = performance.now()
       const ready: number[] = []
       for (let time = 0; time < resumesEach; time++) {
-        await open.letGo?.(name)
+        await open.unload?.(name)
         const resumingAgain = performance.now()
         await open.resume(name)
         ready.push(performance.now() - resumingAgain)
       }
       await open.close()
-      const again = await peer.open(place)
+      const again = await peer.open(openDir)
       const reading = performance.now()
       const count = await again.readAll(name)
       const done = performance.now()
       await again.close()
       if (count !== messages) throw new Error(`${peer.name} has ${count} messages of ${messages}`)
-      if (round < 0) continue // the first round warms the code
+      if (round < 0) continue // the first round is a warm-up
       samples.get(peer)?.start.push(first - started)
       samples.get(peer)?.ready.push(...ready)
       samples.get(peer)?.read.push(done - reading)

@@ -1,54 +1,54 @@
-/** What every program is given to keep. */
-export type Said = { readonly role: 'user' | 'assistant'; readonly text: string }
+/** A message that every program stores. */
+export type PeerMessage = { readonly role: 'user' | 'assistant'; readonly text: string }
 
-/** What is true of a message once its append has come back. */
-export type Keeping = 'synced' | 'written' | 'in memory'
+/** How durable a message is when its append resolves. */
+export type Durability = 'synced' | 'written' | 'in memory'
 
-/** A program that keeps conversations. Its library is loaded before a clock starts. */
+/** A program that stores conversations. Its library is loaded before the clock starts. */
 export interface Peer {
   readonly name: string
-  readonly keeps: Keeping
-  /** Takes up what lies in the directory, as a program does when it starts. */
+  readonly durability: Durability
+  /** Opens the sessions in the directory, as the program does at start. */
   open(dir: string): Promise<OpenPeer>
-  /** It has no list and no search of its own: what stands for them goes over all it holds, and is no rival. */
-  readonly finds?: false
+  /** False if it has no list and no search of its own. Ours read all messages then, and there is no goal. */
+  readonly hasSearch?: false
 }
 
 export interface OpenPeer {
-  /** A new session that takes one message after another. */
+  /** Starts a session for appending. */
   begin(): Promise<Appending>
-  /** Writes a whole session by the quickest way there is, and returns what it is opened by. */
-  write(said: readonly Said[]): Promise<string>
-  /** From nothing of the session in memory to ready for the next prompt. */
+  /** Writes a whole session in the fastest way and returns its name. */
+  write(messages: readonly PeerMessage[]): Promise<string>
+  /** Loads a session that is not in memory until it is ready for a prompt. */
   resume(name: string): Promise<unknown>
-  /** Keeps nothing of a resumed session in memory; those who hold nothing beside what `resume` gave need not be told. */
-  letGo?(name: string): Promise<void>
-  /** Every message of the session; returns how many. */
+  /** Unloads a resumed session. Needed only by programs that hold it in memory. */
+  unload?(name: string): Promise<void>
+  /** Reads every message of a session and returns their number. */
   readAll(name: string): Promise<number>
-  /** What stands in the first rows of a list of all sessions, newest first, and how many there are. */
+  /** Returns the first rows of the list of sessions, newest first. */
   list(rows: number): Promise<readonly string[]>
-  /** In how many places the word is found, of which at most `limit` are counted. */
+  /** Returns the number of matches, at most `limit`. */
   search(word: string, limit: number): Promise<number>
   close(): Promise<void>
 }
 
 export interface Appending {
-  /** Comes back when the message is kept, as far as the program keeps it. */
-  append(said: Said): Promise<void> | void
-  /** Hands a message over and goes on. */
-  add(said: Said): Promise<void> | void
-  /** Comes back when all that was handed over is kept. */
+  /** Resolves when the message is stored, with the durability of the program. */
+  append(message: PeerMessage): Promise<void> | void
+  /** Sends a message without waiting until it is stored. */
+  add(message: PeerMessage): Promise<void> | void
+  /** Resolves when all messages added are stored. */
   save(): Promise<void>
 }
 
-/** For a program that knows only one way to append. */
-export const inOneWay = (append: Appending['append']): Appending => ({
+/** Returns the interface for a program that has only one way to append. */
+export const withoutBatches = (append: Appending['append']): Appending => ({
   append,
   add: append,
   save: async () => undefined,
 })
 
-/** The library of a peer, which only bench/ has installed: so the compiler cannot know it, and we say what we use of it. */
+/** Imports a peer's library. It is installed only in bench/, so the compiler has no types and the caller declares them. */
 export async function loadPeer<Library>(specifier: string): Promise<Library> {
   return (await import(specifier)) as Library
 }

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { inOneWay, loadPeer, type OpenPeer, type Peer, type Said } from './peer.ts'
+import { loadPeer, type OpenPeer, type Peer, type PeerMessage, withoutBatches } from './peer.ts'
 
-/** What we use of `@earendil-works/pi-coding-agent`; see `dist/core/session-manager.d.ts` there. */
+/** The parts we use of `@earendil-works/pi-coding-agent`; see `dist/core/session-manager.d.ts` there. */
 type Library = { readonly SessionManager: SessionManagerClass }
 type SessionManagerClass = {
   create(cwd: string, sessionDir: string): SessionManager
@@ -27,38 +27,38 @@ const usage = {
 }
 const model = { api: 'anthropic-messages', provider: 'anthropic', model: 'bench', stopReason: 'stop', usage }
 
-const toMessage = ({ role, text }: Said) => ({
+const toMessage = ({ role, text }: PeerMessage) => ({
   role,
   content: [{ type: 'text', text }],
   timestamp: Date.now(),
   ...(role === 'assistant' && model),
 })
 
-/** One JSONL file for each session, `appendFileSync` for each message; a list reads every file. */
+/** Stores a JSONL file for each session, with an `appendFileSync` for each message. Its list reads every file. */
 export async function loadPi(): Promise<Peer> {
   const { SessionManager } = await loadPeer<Library>('@earendil-works/pi-coding-agent')
 
   async function open(dir: string): Promise<OpenPeer> {
     const sessionDir = join(dir, 'pi')
     await mkdir(sessionDir, { recursive: true })
-    // Its list comes in the order of the files' names; its picker sorts it by what was used last.
+    // Its list is ordered by file name; its picker sorts it by last use.
     const newestFirst = async () =>
       (await SessionManager.list(dir, sessionDir)).toSorted((one, other) => +other.modified - +one.modified)
     const contextOf = (file: string) => SessionManager.open(file).buildSessionContext().messages
     return {
       async begin() {
         const session = SessionManager.create(dir, sessionDir)
-        return inOneWay((said) => void session.appendMessage(toMessage(said)))
+        return withoutBatches((message) => void session.appendMessage(toMessage(message)))
       },
-      async write(said) {
+      async write(messages) {
         const session = SessionManager.create(dir, sessionDir)
-        for (const one of said) session.appendMessage(toMessage(one))
+        for (const one of messages) session.appendMessage(toMessage(one))
         return session.getSessionFile() ?? ''
       },
       resume: async (file) => contextOf(file),
       readAll: async (file) => contextOf(file).length,
       list: async (rows) => (await newestFirst()).slice(0, rows).map(({ name, firstMessage }) => name ?? firstMessage),
-      // Its picker lists all sessions with all their text, then looks through it.
+      // Its picker loads the text of all sessions, then scans it.
       async search(word, limit) {
         const found = (await newestFirst()).filter(({ allMessagesText }) =>
           allMessagesText.toLowerCase().includes(word),
@@ -69,5 +69,5 @@ export async function loadPi(): Promise<Peer> {
     }
   }
 
-  return { name: 'pi SessionManager', keeps: 'written', open }
+  return { name: 'pi SessionManager', durability: 'written', open }
 }

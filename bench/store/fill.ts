@@ -13,12 +13,12 @@ export type Filling = {
 
 export type Filled = {
   readonly messages: number
-  /** Of the messages themselves, as UTF-8. */
+  /** Bytes of the messages as UTF-8. */
   readonly messageBytes: number
-  /** Of the store's file when it is closed, the word index in place. */
+  /** Bytes of the closed store file, including the word index. */
   readonly fileBytes: number
   readonly seconds: number
-  /** How long the index still followed when the last message had been acknowledged. */
+  /** Time from the last acknowledgement until search finds the last message. */
   readonly indexSeconds: number
 }
 
@@ -30,7 +30,7 @@ export const betweenMs = 60_000
 export const workspaces = 100
 export const workspaceOf = (session: number): string => `/srv/project-${session % workspaces}`
 
-/** Fills a store by its own appends, one session a minute of the clock on the wall, over a hundred workspaces. */
+/** Fills a store through its own appends. The sessions start a minute apart and belong to a hundred workspaces. */
 export async function fillStore(path: string, { sessions, messagesEach, meanBytes }: Filling): Promise<Filled> {
   const store = orThrow(await openSqliteStore({ path }))
   const text = createZipfText(7)
@@ -40,19 +40,19 @@ export async function fillStore(path: string, { sessions, messagesEach, meanByte
     const count = Math.min(writtenAtOnce, sessions - first)
     const batch = Array.from({ length: count }, (_, index) => {
       const number = first + index
-      const said = Array.from({ length: messagesEach }, () => text.sayAbout(meanBytes))
-      for (const one of said) messageBytes += one.length // the text is ASCII
-      return { number, workdir: workspaceOf(number), atMs: firstMs + number * betweenMs, said }
+      const texts = Array.from({ length: messagesEach }, () => text.textAbout(meanBytes))
+      for (const one of texts) messageBytes += one.length // the text is ASCII
+      return { number, workdir: workspaceOf(number), atMs: firstMs + number * betweenMs, texts }
     })
     await Promise.all(batch.map((session) => writeSession(store, session)))
   }
   await writeSession(store, {
     ...{ number: sessions, workdir: '/last', atMs: firstMs + sessions * betweenMs },
-    said: [`Where is the ${lastWord}?`, 'At the quay.'],
+    texts: [`Where is the ${lastWord}?`, 'At the quay.'],
   })
   const written = performance.now()
   while (orThrow(await store.search({ text: lastWord, limit: 1 })).hits.length === 0) {
-    if (performance.now() - written > indexedWithinMs) throw new Error('the index does not follow')
+    if (performance.now() - written > indexedWithinMs) throw new Error('search does not find the last message')
     await delay(50)
   }
   const indexed = performance.now()

@@ -6,16 +6,16 @@ import { median } from '../median.ts'
 import { createZipfText } from '../zipf-text.ts'
 
 export type ImportFigures = {
-  /** A few long sessions. */
+  /** From a few long sessions. */
   readonly longPerSecond: number
-  /** A directory of thousands of short ones. */
+  /** From a directory of thousands of short sessions. */
   readonly shortPerSecond: number
 }
 
 const megabyte = 1_000_000
 const meanBytes = 1_000
 
-/** Bytes of the files read per second, from the call to the report, every session on the disk. */
+/** Measures imported bytes per second, from the call to the report, with every session on disk. */
 export async function benchImport(dir: string, rounds: number): Promise<ImportFigures> {
   const long = await writeFiles(join(dir, 'import-long'), 8, 8 * megabyte)
   const short = await writeFiles(join(dir, 'import-short'), 2_000, 20_000)
@@ -41,7 +41,7 @@ async function rateOf(dir: string, name: string, from: string): Promise<number> 
   return files.reduce((sum, { bytes }) => sum + bytes, 0) / seconds
 }
 
-/** Claude Code's form: a prompt, a call of a tool, what it returned, an answer, and so on. */
+/** Writes a file of Claude Code: prompts, tool calls, results and answers. */
 async function writeFiles(dir: string, count: number, bytesEach: number): Promise<string> {
   await mkdir(dir)
   const text = createZipfText(13)
@@ -69,14 +69,14 @@ async function writeFiles(dir: string, count: number, bytesEach: number): Promis
       })
     }
     while (bytes < bytesEach) {
-      add('user', { role: 'user', content: text.sayAbout(meanBytes) })
+      add('user', { role: 'user', content: text.textAbout(meanBytes) })
       if (dice.chance(1, 2)) {
         const id = `toolu_${lines.length}`
-        answer({ type: 'tool_use', id, name: 'Bash', input: { command: text.say(60) } })
-        const content = [{ type: 'tool_result', tool_use_id: id, content: text.sayAbout(2 * meanBytes) }]
+        answer({ type: 'tool_use', id, name: 'Bash', input: { command: text.text(60) } })
+        const content = [{ type: 'tool_result', tool_use_id: id, content: text.textAbout(2 * meanBytes) }]
         add('user', { role: 'user', content })
       }
-      answer({ type: 'text', text: text.sayAbout(meanBytes) })
+      answer({ type: 'text', text: text.textAbout(meanBytes) })
     }
     await writeFile(join(dir, `${number}.jsonl`), `${lines.join('\n')}\n`)
   }

@@ -16,7 +16,7 @@ export type SearchFigures = {
 }
 export type SearchFiguresByKind = { readonly all: SearchFigures; readonly kinds: ReadonlyMap<string, SearchFigures> }
 
-/** 200 searches of every kind, one after another, in an order that has nothing to do with the kind. */
+/** Times 200 searches of all kinds, one after another, in random order. */
 export async function benchSearch(dir: string, path: string, sessions: number): Promise<SearchFiguresByKind> {
   const holdfast = await openHoldfast({ store: `sqlite:${path}`, environment: { HOLDFAST_HOME: join(dir, 'home') } })
   const asked = createQueries(sessions)
@@ -50,7 +50,7 @@ function createQueries(sessions: number): readonly Query[] {
   const phrase = () => {
     const [first = '', second = ''] =
       text
-        .say(100)
+        .text(100)
         .toLowerCase()
         .match(/[a-z]+/g) ?? []
     return `"${first} ${second}"`

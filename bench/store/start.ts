@@ -5,20 +5,20 @@ import { median } from '../median.ts'
 export type StartFigures = {
   readonly fewMs: number
   readonly manyMs: number
-  /** The first page that anyone asks for after a start with many. */
+  /** The first page of the list after a start with many sessions. */
   readonly firstPageMs: number
 }
 
 const pageSessions = 50
 
-/** `openHoldfast` on a store of few sessions and on one of many, in turns, and the first page of the latter. */
+/** Times `openHoldfast` with few and with many sessions, alternating, and the first page of the many. */
 export async function benchStart(dir: string, few: string, many: string, rounds: number): Promise<StartFigures> {
   const samples = { few: [] as number[], many: [] as number[], page: [] as number[] }
   for (let round = -1; round < rounds; round++) {
     const small = await openOnce(dir, few)
     const large = await openOnce(dir, many)
     if (large.listed !== pageSessions) throw new Error(`a page of ${large.listed}`)
-    if (round < 0) continue // the first round warms the code
+    if (round < 0) continue // the first round is a warm-up
     samples.few.push(small.openMs)
     samples.many.push(large.openMs)
     samples.page.push(large.pageMs)

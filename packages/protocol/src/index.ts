@@ -92,6 +92,7 @@ export {
   messageOf,
   type Transcript,
 } from './frame/transcript.ts'
+export { createSerialQueue } from './serial-queue.ts'
 export { ageForm, ageMsMax, dayMs, parseAge } from './text/age.ts'
 export { explainIssue, locateIssue } from './text/explain.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './text/hostile-text.ts'
@@ -145,7 +146,6 @@ export {
 } from './value/model.ts'
 export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './value/result.ts'
 export { SeedMessage, SeedMessages } from './value/seed.ts'
-export { createSerialQueue } from './value/serial-queue.ts'
 export {
   Activity,
   ApprovalRule,

@@ -1,8 +1,8 @@
 import { type Message, orThrow } from '@holdfast/protocol'
 import { createGate, fail, modelsWith, type ScriptedAnswer, say, type TestRuntime, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { letWaitsPass } from '../testing/let-waits-pass.ts'
-import { openMemoryRuntime } from '../testing/memory-runtime.ts'
+import { letWaitsPass } from '../../testing/let-waits-pass.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
 const sentence = 'The service refused the request: messages.3 has no content.'
 /** As an adapter reports a 400. */

@@ -21,8 +21,8 @@ import {
   waitAt,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { letWaitsPass, nextWait } from '../testing/let-waits-pass.ts'
-import { createMemoryStore, openMemoryRuntime } from '../testing/memory-runtime.ts'
+import { letWaitsPass, nextWait } from '../../testing/let-waits-pass.ts'
+import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
 /** So long that nobody waits for it. */
 const busy = overload(10 * 60_000)

@@ -1,10 +1,10 @@
 import { orThrow, SessionId } from '@holdfast/protocol'
 import { aSession, aTool, call, createGate, createVirtualClock, say, type TestRuntime, waitAt } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openMemoryRuntime } from '../testing/memory-runtime.ts'
-import { type Talk, talkTo } from '../testing/talk.ts'
-import { createLocalSession } from './api/local-session.ts'
-import { completeText } from './effects/write-text.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
+import { type Talk, talkTo } from '../../testing/talk.ts'
+import { createLocalSession } from '../api/local-session.ts'
+import { completeText } from '../effects/write-text.ts'
 
 /** What the model-based simulation found; its stories are in test/simulation/stories.ts. */
 

@@ -13,9 +13,9 @@ import {
   type TestRuntime,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { letWaitsPass, nextWait, stillness } from '../testing/let-waits-pass.ts'
-import { createLookingTool } from '../testing/looking-tool.ts'
-import { openMemoryRuntime } from '../testing/memory-runtime.ts'
+import { letWaitsPass, nextWait, stillness } from '../../testing/let-waits-pass.ts'
+import { createLookingTool } from '../../testing/looking-tool.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
 const open = (...script: readonly ScriptedAnswer[]) => openMemoryRuntime({ script })
 const prompt = (runtime: TestRuntime) => runtime.send('go', { type: 'sendPrompt', content: 'go' })

@@ -1,10 +1,10 @@
 import { done, type Frame, type FrameOf, fault, refuse, type SessionHandle } from '@holdfast/protocol'
 import { aSession, createScriptedModel, isRecord, modelsWith, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Models } from '../ports/provider.ts'
-import { openMemoryRuntime } from '../testing/memory-runtime.ts'
-import { createLocalSession } from './api/local-session.ts'
-import { createLocalSessions } from './api/local-sessions.ts'
+import type { Models } from '../../ports/provider.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
+import { createLocalSession } from '../api/local-session.ts'
+import { createLocalSessions } from '../api/local-sessions.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 

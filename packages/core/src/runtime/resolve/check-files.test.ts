@@ -2,9 +2,8 @@ import type { BlobHash, Content, Frame } from '@holdfast/protocol'
 import { aPdf, aPng, isRecord, say, type TestRuntime } from '@holdfast/testkit'
 import { createMemoryBlobs } from 'holdfast/store'
 import { describe, expect, it } from 'vitest'
-import type { Blobs } from '../ports/blobs.ts'
-import { openMemoryRuntime } from '../testing/memory-runtime.ts'
-import { storeUpload } from './blobs/store-upload.ts'
+import type { Blobs } from '../../ports/blobs.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
 /** A disk on which files can go bad. */
 function createFragileBlobs() {
@@ -120,49 +119,5 @@ describe('a prompt with a file', () => {
     await runtime.send('c1', prompt(await put(runtime, aPng(), 'image/png')))
     await runtime.frame(isRecord('turn.ended'))
     expect(lastTold(runtime)).toEqual([{ type: 'text', text: '[image a.png: this model takes no images]' }])
-  })
-})
-
-describe('a stored file', () => {
-  const images = { fit: async (bytes: Uint8Array, mediaType: string) => ({ bytes, mediaType, changed: 'turned' }) }
-  const parts = () => ({ blobs: createMemoryBlobs(), memoryBlobs: createMemoryBlobs(), images })
-
-  it('is returned as a prompt part with its true type and its changes', async () => {
-    const stored = await storeUpload(parts(), aPng(), { name: 'a.jpg' })
-    expect(stored).toMatchObject({
-      value: { file: { type: 'file', mediaType: 'image/png', name: 'a.jpg', bytes: aPng().length }, changed: 'turned' },
-    })
-    expect(await storeUpload(parts(), Buffer.from('words'))).toMatchObject({
-      value: { file: { mediaType: 'text/plain' } },
-    })
-  })
-
-  it('is not written to disk for an in-memory session', async () => {
-    const place = parts()
-    const stored = await storeUpload(place, aPdf, { persist: false })
-    const blob = stored.ok ? stored.value.file.blob : null
-    expect(blob && (await place.blobs.has(blob))).toBe(false)
-    expect(blob && (await place.memoryBlobs.has(blob))).toBe(true)
-  })
-
-  it('is refused with a hint to install sharp if images cannot be decoded', async () => {
-    const place = { ...parts(), images: { fit: async () => 'unavailable' as const } }
-    expect(await storeUpload(place, aPng(), { name: 'a.png' })).toMatchObject({
-      fault: {
-        message: 'The image a.png cannot be decoded: the package sharp cannot be loaded. Install it: npm install sharp',
-      },
-    })
-  })
-
-  it.each([
-    ['damaged', 'wrong_media_type'],
-    ['too large', 'too_large'],
-    ['unavailable', 'wrong_media_type'],
-  ] as const)('is refused if the image is %s', async (found, code) => {
-    const place = { ...parts(), images: { fit: async () => found } }
-    expect(await storeUpload(place, aPng(), { name: 'a.png' })).toMatchObject({ ok: false, fault: { code } })
-    expect(await storeUpload(place, aPng(), { name: 'x'.repeat(300) })).toMatchObject({
-      fault: { code: 'bad_request' },
-    })
   })
 })

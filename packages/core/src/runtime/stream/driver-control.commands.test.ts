@@ -1,8 +1,8 @@
 import { type CommandType, commandTypes, type Frame, type SessionHandle } from '@holdfast/protocol'
 import { isRecord, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { eachCommand } from '../testing/each-command.ts'
-import { openMemoryRuntime } from '../testing/memory-runtime.ts'
+import { eachCommand } from '../../testing/each-command.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
 /** Attaches a client; it stays attached until its stream is closed. */
 async function attach(handle: SessionHandle, client: string): Promise<AsyncGenerator<Frame>> {

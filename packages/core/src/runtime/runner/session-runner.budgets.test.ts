@@ -1,9 +1,9 @@
 import { type Budgets, orThrow, type Usage } from '@holdfast/protocol'
 import { call, finish, finishUncounted, overload, say, scriptedUsage, type TestRuntime } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { letWaitsPass } from '../testing/let-waits-pass.ts'
-import { createLookingTool } from '../testing/looking-tool.ts'
-import { openMemoryRuntime } from '../testing/memory-runtime.ts'
+import { letWaitsPass } from '../../testing/let-waits-pass.ts'
+import { createLookingTool } from '../../testing/looking-tool.ts'
+import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
 /** A model that looks three times before it is done; each call uses the same. */
 async function open(budgets: Budgets, usage: Partial<Usage> = {}, isOverloaded = false) {

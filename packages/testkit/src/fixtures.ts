@@ -1,7 +1,9 @@
 import { Event, eventVersion, Frame, Message, Meta, noUsage, Recorded, SessionView } from '@holdfast/protocol'
 import type { z } from 'zod'
 
-/** Where a session at rest stands, of which a test changes what it is about. */
+// This file must run in a browser, because tests of the page use it.
+
+/** Creates the view of an idle session, with changes. */
 export const aView = (changes: Partial<z.input<typeof SessionView>> = {}): SessionView =>
   SessionView.parse({
     status: 'idle',
@@ -32,7 +34,7 @@ type MessageInput = z.input<typeof Message>
 type Kind = MessageInput['kind']
 type Of<One extends Kind> = Extract<MessageInput, { readonly kind: One }>
 type Common = 'kind' | 'id' | 'parent' | 'turn' | 'at' | 'pinned' | 'collapsed'
-/** What a test must say of a message of this kind; the rest is filled in. */
+/** The fields a test must give for a message of this kind. The others have defaults. */
 type Fields<One extends Kind> = Omit<Of<One>, Common | 'step' | 'parts'> & Partial<Of<One>>
 
 const common = {
@@ -45,13 +47,13 @@ const common = {
   collapsed: false,
 }
 
-/** A message of a kind, for tests of how it is shown. */
+/** Creates a message of this kind. */
 export function aMessage<One extends Kind>(kind: One, fields: Fields<One>): Message {
   const text = 'text' in fields ? fields.text : ''
-  return Message.parse({ kind, ...common, parts: [{ type: 'text', text }], ...fields }) // keeps what its kind has
+  return Message.parse({ kind, ...common, parts: [{ type: 'text', text }], ...fields }) // removes fields that the kind does not have
 }
 
-/** A settled call of the shell, of which a test changes what it is about. */
+/** Creates the message of a settled shell call, with changes. */
 export const aToolCall = (changes: Partial<Of<'tool_call'>['call']> = {}): Message =>
   aMessage('tool_call', {
     call: {
@@ -69,7 +71,7 @@ export const aToolCall = (changes: Partial<Of<'tool_call'>['call']> = {}): Messa
 
 const at = '2026-01-01T00:00:00.000Z'
 
-/** What a list shows of a session nobody has spoken in yet, of which a test changes what it is about. */
+/** Creates the metadata of a session without messages, with changes. */
 export const aMeta = (changes: Partial<z.input<typeof Meta>> = {}): Meta =>
   Meta.parse({
     id: 'ses_01k5zzzzzzzzzzzzzzzzzzzzzz',
@@ -93,21 +95,19 @@ export const aMeta = (changes: Partial<z.input<typeof Meta>> = {}): Meta =>
     ...changes,
   })
 
-/** An event as a test writes it down: plain numbers and strings. */
+/** An event before parsing: its ids are plain numbers and strings. */
 export type EventInput = z.input<typeof Event>
 
 type More = Partial<Pick<z.input<typeof Recorded>, 'at' | 'by' | 'commandId'>>
 
-/** An event as the log holds it. */
-export function aRecord(seq: number, given: EventInput, more: More = {}): Recorded {
-  const event = Event.parse(given)
+/** Creates a record of an event. */
+export function aRecord(seq: number, input: EventInput, more: More = {}): Recorded {
+  const event = Event.parse(input)
   return Recorded.parse({ seq, at: '2026-01-01T00:00:00.000Z', v: eventVersion[event.type], ...more, event })
 }
 
-type Unaddressed<One> = One extends unknown ? Omit<One, 'sessionId'> : never
+type WithoutSession<One> = One extends unknown ? Omit<One, 'sessionId'> : never
 
-/** A frame of the session that `aMeta` shows. */
-export const aFrame = (given: Unaddressed<z.input<typeof Frame>>): Frame =>
-  Frame.parse({ sessionId: 'ses_01k5zzzzzzzzzzzzzzzzzzzzzz', ...given })
-
-/** What tests write down instead of living through it. Browser-safe, so that tests of the page may use it too. */
+/** Creates a frame of the session of `aMeta`. */
+export const aFrame = (fields: WithoutSession<z.input<typeof Frame>>): Frame =>
+  Frame.parse({ sessionId: 'ses_01k5zzzzzzzzzzzzzzzzzzzzzz', ...fields })

@@ -2,7 +2,7 @@ import type { Blobs } from '@holdfast/core/ports'
 import { BlobHash, orThrow } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 
-/** What every keeper of blobs owes the runtime; it is opened with a limit of `blobTestBytesMax`. */
+/** Describes what the runtime requires of every blob store. Open it with a limit of `blobTestBytesMax`. */
 export const blobTestBytesMax = 100_000
 
 export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
@@ -79,7 +79,7 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
         (...used: readonly BlobHash[]) =>
         async (hashes: readonly BlobHash[]) =>
           new Set(hashes.filter((hash) => used.includes(hash)))
-      /** A moment at which all that is there now is older than the grace, the n-th such. */
+      /** Returns the n-th time at which all blobs stored now are older than the grace period. */
       const later = (nth: number) => ({ now: Date.now() + nth * 10 * graceMs, graceMs })
 
       async function holding(...texts: readonly string[]) {
@@ -121,7 +121,7 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
         if (by === 'put') await blobs.put([bytesOf('hello')])
         else if (by === 'has') expect(await blobs.has(hello)).toBe(true)
         else expect(await textOf(await blobs.open(hello))).toBe('hello')
-        // It is not among those that were set aside: it would have to be once more.
+        // It is no longer set aside, so the next sweep sets it aside again.
         expect(await blobs.sweep(none, later(2))).toEqual({ ...nothing, setAside: 1 })
         expect(await textOf(await blobs.open(hello))).toBe('hello')
       })

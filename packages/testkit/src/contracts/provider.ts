@@ -1,19 +1,19 @@
 import type { ModelPart, ModelRequest, Provider } from '@holdfast/core/ports'
 import { afterEach, describe, expect, it } from 'vitest'
 
-/** A provider to try, and requests that make it show each of its ways. */
+/** A provider under test, and a request for each behaviour. */
 export type ProviderSubject = {
   readonly provider: Provider
-  /** Answered in full, with some text. */
+  /** Gets a complete answer with some text. */
   readonly plain: ModelRequest
-  /** Says something, then goes on for long or for ever: only an abort ends it. */
+  /** Gets some text, then does not end until it is aborted. */
   readonly long: ModelRequest
-  /** Fails, as a network or a service fails. */
+  /** Fails, as when the network or the service fails. */
   readonly failing: ModelRequest
   readonly close?: () => Promise<void>
 }
 
-/** What every provider owes the runtime. A new provider is done when this passes, and not before. */
+/** Describes what the runtime requires of every provider. A new provider must pass it. */
 export function describeProvider(name: string, open: () => Promise<ProviderSubject>): void {
   describe(`${name} provider`, () => {
     let opened: ProviderSubject | null = null
@@ -38,11 +38,11 @@ export function describeProvider(name: string, open: () => Promise<ProviderSubje
     it('sends each part once, equal to its deltas', async () => {
       const { provider, plain } = await subject()
       const parts = await collect(provider, plain)
-      const said = parts.flatMap((part) => (part.type === 'said' && part.said.type !== 'call' ? [part] : []))
-      expect(said.some((part) => part.said.type === 'text')).toBe(true)
-      expect(new Set(said.map(({ part }) => part)).size).toBe(said.length)
-      expect(said.map(({ part }) => shown(parts, part))).toEqual(
-        said.map((part) => 'text' in part.said && part.said.text),
+      const texts = parts.flatMap((part) => (part.type === 'said' && part.said.type !== 'call' ? [part] : []))
+      expect(texts.some((part) => part.said.type === 'text')).toBe(true)
+      expect(new Set(texts.map(({ part }) => part)).size).toBe(texts.length)
+      expect(texts.map(({ part }) => shown(parts, part))).toEqual(
+        texts.map((part) => 'text' in part.said && part.said.text),
       )
     })
 

@@ -15,7 +15,7 @@ import {
 const hashOf = (digit: string) => BlobHash.parse(digit.repeat(64))
 const [a, b, c, d] = [hashOf('a'), hashOf('b'), hashOf('c'), hashOf('d')]
 
-/** Which blobs must be kept: those that any record refers to that anyone can still read. */
+/** Describes blob uses: a blob is in use while a readable record refers to it. */
 export function describeBlobUses(open: OpenStore): void {
   const store = useStore(open)
   const used = async (of: Store = store()) => [...(await (await of.blobsInUse())([a, b, c, d]))].toSorted()

@@ -14,7 +14,7 @@ import {
   useStore,
 } from './store-fixture.ts'
 
-/** The rows that make listing fast: in step with the log, in order, found by every name. */
+/** Describes the catalogue: it changes with the log, is ordered, and finds sessions by all their names. */
 export function describeCatalogue(open: OpenStore): void {
   const store = useStore(open)
   const listed = async (request: Partial<Parameters<ReturnType<typeof store>['list']>[0]> = {}) => {

@@ -23,7 +23,7 @@ export const key = (text: string) => Key.parse(text)
 export const commandId = (text: string) => CommandId.parse(text)
 export const clientId = (text: string) => ClientId.parse(text)
 
-/** A store for each test of a suite, closed after it. */
+/** Opens a store before each test and closes it afterwards. */
 export function useStore(open: OpenStore): () => Store {
   let store: Store | null = null
   beforeEach(async () => {
@@ -34,7 +34,7 @@ export function useStore(open: OpenStore): () => Store {
     store = null
   })
   return () => {
-    if (store === null) throw new Error('a store is there only while a test runs')
+    if (store === null) throw new Error('the store is open only while a test runs')
     return store
   }
 }

@@ -13,7 +13,7 @@ import {
   useStore,
 } from './store-fixture.ts'
 
-/** One owner at a time, and what belongs to the owner alone: drafts and snapshots. */
+/** Describes leases, and drafts and snapshots, which only the owner may write. */
 export function describeLeases(open: OpenStore): void {
   const store = useStore(open)
   const one = sessionId(1)

@@ -8,15 +8,15 @@ type Asked = Omit<ListRequest, 'limit' | 'cursor'>
 const workspaceOf = (number: number) => (number % 3 === 0 ? '/elsewhere' : '/work')
 const modelOf = (number: number) => (number % 4 < 2 ? 'demo/agent' : 'demo/other')
 const isPinned = (number: number) => number % 5 === 0
-/** Some were started for the first session, some for the third. */
+/** The parents of subagents: some belong to the first session, some to the third. */
 const startedForOf = (number: number) => (number % 3 === 1 ? undefined : sessionId(number % 3 === 2 ? 1 : 3))
 const isBusy = (number: number) => number % 2 === 0
 const nodeOf = (number: number) => `node-${number % 3}`
-/** Not the order of birth, and no two at the same moment. */
+/** Distinct times in another order than the creation of the sessions. */
 const activeAtOf = (number: number) => 100 + ((number * 7) % 24)
 const trashedAtOf = (number: number) => 1000 + ((number * 11) % 24)
 
-const born = (number: number): NewSession =>
+const newSessionOf = (number: number): NewSession =>
   newSession(number, {
     owner: nodeOf(number),
     entry: entryOf(number, {
@@ -36,7 +36,7 @@ const numbers = Array.from({ length: 20 }, (_, index) => index + 1)
 const inTrash = [2, 5, 9, 10, 14, 15]
 const listedOnes = numbers.filter((number) => !inTrash.includes(number))
 
-/** What every request must find, said once more in the plainest way. */
+/** Returns the expected list, computed in the simplest way. */
 function expected(asked: Asked): readonly SessionId[] {
   const {
     workspace,
@@ -109,13 +109,13 @@ async function paged(store: Store, asked: Asked, limit: number): Promise<readonl
   return seen
 }
 
-/** Lists with every filter, in order, whole and by the page. */
+/** Describes lists with every filter, complete and in pages. */
 export function describeLists(open: OpenStore): void {
   const store = useStore(open)
 
   describe('a list', () => {
     it('applies each filter, pinned first, newest first, in pages of any size', async () => {
-      await mustCreate(store(), ...numbers.map(born))
+      await mustCreate(store(), ...numbers.map(newSessionOf))
       for (const number of inTrash) {
         await store().release(sessionId(number), nodeOf(number), 1)
         expect(await store().trash(sessionId(number), trashedAtOf(number))).toEqual({ ok: true, value: undefined })
@@ -129,13 +129,13 @@ export function describeLists(open: OpenStore): void {
     })
 
     it('keeps its position when a listed session moves to the top', async () => {
-      await mustCreate(store(), ...numbers.map(born))
+      await mustCreate(store(), ...numbers.map(newSessionOf))
       const first = await store().list({ limit: 8 })
       const moved = first.sessions.at(-1)?.meta.id
       const rest = await store().list({ limit: 100, cursor: first.next ?? '' })
       expect(rest.sessions).toHaveLength(12)
       const number = Number(moved?.slice(-3))
-      const entry = entryOf(number, { activeAt: 999, meta: { ...born(number).entry.meta, pinned: true } })
+      const entry = entryOf(number, { activeAt: 999, meta: { ...newSessionOf(number).entry.meta, pinned: true } })
       const append = { session: sessionId(number), after: 1, epoch: 1, records: [], entry, clearDraft: false }
       expect(await store().append({ ...append, blobs: [], trust: [] })).toEqual({ ok: true, value: undefined })
       const again = await store().list({ limit: 100, cursor: first.next ?? '' })

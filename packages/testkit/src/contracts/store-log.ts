@@ -18,7 +18,7 @@ import {
   useStore,
 } from './store-fixture.ts'
 
-/** Appending: order, fence, all or none, and each command once. */
+/** Describes appending: in order, atomic, only by the owner, and each command once. */
 export function describeLog(open: OpenStore): void {
   const store = useStore(open)
 
@@ -33,10 +33,10 @@ export function describeLog(open: OpenStore): void {
       const event = said('line one\nline two \u{1F40B} \u0000 "quoted" \ud800')
       const full = recordAt(2, event, { by: clientId('tui'), commandId: commandId('cmd-1') })
       await mustCreate(store(), newSession(1))
-      await mustAppend(store(), appendTo(1, 1, { records: [full, recordAt(3, said('bare'))] }))
+      await mustAppend(store(), appendTo(1, 1, { records: [full, recordAt(3, said('plain'))] }))
       const [, second, third] = await readAll(store(), 1)
       expect(second).toStrictEqual(full.record)
-      expect(third).toStrictEqual(recordAt(3, said('bare')).record)
+      expect(third).toStrictEqual(recordAt(3, said('plain')).record)
     })
 
     it('refuses an append based on an old view, and stores nothing of it', async () => {

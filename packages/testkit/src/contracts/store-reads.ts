@@ -22,7 +22,7 @@ const started = (call: number): Event => ({
   call: CallId.parse(call),
 })
 
-/** Reading: bounded pages, both ways, through the lineage. */
+/** Describes reading in bounded pages, in both directions, across forks. */
 export function describeReads(open: OpenStore): void {
   const store = useStore(open)
 
@@ -79,7 +79,7 @@ export function describeReads(open: OpenStore): void {
   })
 
   describe('lineage', () => {
-    /** 1 is said up to 5; 2 forks it at 3 and goes on to 5; 3 forks 2 at 4 and goes on to 6. */
+    /** Session 1 has 5 records; 2 forks it at 3 and continues to 5; 3 forks 2 at 4 and continues to 6. */
     async function threeGenerations(): Promise<void> {
       await mustCreate(
         store(),

@@ -30,7 +30,7 @@ const returned = (call: number, text: string): Event => ({
   ...{ call: CallId.parse(call), outcome: { type: 'ok', output: { text } }, durationMs: 1 },
 })
 
-/** A session with one record for each event, from seq 1 on. */
+/** Creates a session with a record for each event, from seq 1. */
 const sessionOf = (number: number, ...events: readonly Event[]) =>
   newSession(number, { records: events.map((event, index) => recordAt(index + 1, event)) })
 
@@ -42,13 +42,13 @@ async function find(store: Store, text: string, more: Asked = {}) {
   return found.value
 }
 
-/** The messages found, as `session/message`, in the order of their birth. */
-async function places(store: Store, text: string, more: Asked = {}): Promise<readonly string[]> {
+/** Returns the messages found, as `session/message`, in the order they were created. */
+async function matches(store: Store, text: string, more: Asked = {}): Promise<readonly string[]> {
   const { hits } = await find(store, text, more)
   return hits.map(({ session, message }) => `${Number(session.slice(-6))}/${message}`).toSorted()
 }
 
-/** Finding messages by their words. */
+/** Describes the search for messages. */
 export function describeSearch(open: OpenStore): void {
   const store = useStore(open)
 
@@ -69,25 +69,25 @@ export function describeSearch(open: OpenStore): void {
     it('finds records just appended, and requires every word', async () => {
       await mustCreate(store(), sessionOf(1, said('red apples')))
       await mustAppend(store(), appendTo(1, 1, { records: [recordAt(2, said('green apples and pears'))] }))
-      expect(await places(store(), 'apples')).toEqual(['1/1', '1/2'])
-      expect(await places(store(), 'pears apples')).toEqual(['1/2'])
-      expect(await places(store(), 'red pears')).toEqual([])
+      expect(await matches(store(), 'apples')).toEqual(['1/1', '1/2'])
+      expect(await matches(store(), 'pears apples')).toEqual(['1/2'])
+      expect(await matches(store(), 'red pears')).toEqual([])
     })
 
     it('finds words by prefix, and phrases', async () => {
       await mustCreate(store(), sessionOf(1, said('the harbor master sleeps'), said('the master of the harbor')))
-      expect(await places(store(), 'harb')).toEqual([])
-      expect(await places(store(), 'harb*')).toEqual(['1/1', '1/2'])
-      expect(await places(store(), '"harbor master"')).toEqual(['1/1'])
-      expect(await places(store(), '"the harbor mas*"')).toEqual(['1/1'])
-      expect(await places(store(), '"the harbor mas"*')).toEqual(['1/1'])
-      expect(await places(store(), '"harbor master" the')).toEqual(['1/1'])
+      expect(await matches(store(), 'harb')).toEqual([])
+      expect(await matches(store(), 'harb*')).toEqual(['1/1', '1/2'])
+      expect(await matches(store(), '"harbor master"')).toEqual(['1/1'])
+      expect(await matches(store(), '"the harbor mas*"')).toEqual(['1/1'])
+      expect(await matches(store(), '"the harbor mas"*')).toEqual(['1/1'])
+      expect(await matches(store(), '"harbor master" the')).toEqual(['1/1'])
     })
 
     it('ignores case, accents, width and ligatures', async () => {
       await mustCreate(store(), sessionOf(1, said('Ein Café in Ürümqi, ｆｕｌｌ ﬁre, ΟΔΟΣ, İzmir')))
       for (const text of ['cafe', 'CAFÉ', 'cafe\u0301', 'urumqi', 'full', 'fire', 'οδος', 'οδοσ', 'izmir']) {
-        expect([text, await places(store(), text)]).toEqual([text, ['1/1']])
+        expect([text, await matches(store(), text)]).toEqual([text, ['1/1']])
       }
     })
 
@@ -102,14 +102,14 @@ export function describeSearch(open: OpenStore): void {
           said('สวัสดีชาวโลก'),
         ),
       )
-      expect(await places(store(), '办公室')).toEqual(['1/1'])
-      expect(await places(store(), '公办')).toEqual([])
-      expect(await places(store(), '京')).toEqual(['1/1', '1/2'])
-      expect(await places(store(), 'タワー')).toEqual(['1/2'])
-      expect(await places(store(), 'ダワー')).toEqual([])
-      expect(await places(store(), '서울')).toEqual(['1/3'])
-      expect(await places(store(), 'ชาว')).toEqual(['1/4'])
-      expect(await places(store(), '办公*')).toEqual(['1/1'])
+      expect(await matches(store(), '办公室')).toEqual(['1/1'])
+      expect(await matches(store(), '公办')).toEqual([])
+      expect(await matches(store(), '京')).toEqual(['1/1', '1/2'])
+      expect(await matches(store(), 'タワー')).toEqual(['1/2'])
+      expect(await matches(store(), 'ダワー')).toEqual([])
+      expect(await matches(store(), '서울')).toEqual(['1/3'])
+      expect(await matches(store(), 'ชาว')).toEqual(['1/4'])
+      expect(await matches(store(), '办公*')).toEqual(['1/1'])
     })
 
     it('finds identifiers whole, by prefix and by their parts', async () => {
@@ -124,19 +124,19 @@ export function describeSearch(open: OpenStore): void {
           said('userName getOther'),
         ),
       )
-      expect(await places(store(), 'getUserName')).toEqual(['1/1'])
-      expect(await places(store(), 'getuser*')).toEqual(['1/1'])
-      expect(await places(store(), 'userName')).toEqual(['1/1', '1/2', '1/5'])
-      expect(await places(store(), 'user_name')).toEqual(['1/1', '1/2', '1/5'])
-      expect(await places(store(), 'user_na*')).toEqual(['1/1', '1/2', '1/5'])
-      expect(await places(store(), 'user')).toEqual(['1/1', '1/2', '1/5'])
-      expect(await places(store(), 'user_name_hash')).toEqual(['1/2'])
-      expect(await places(store(), 'core/src/store-file.ts')).toEqual(['1/3'])
-      expect(await places(store(), 'store-file')).toEqual(['1/3'])
-      expect(await places(store(), 'foo.bar()')).toEqual(['1/4'])
-      expect(await places(store(), 'server')).toEqual(['1/4'])
-      expect(await places(store(), '"userName"')).toEqual(['1/5'])
-      expect(await places(store(), 'nameGet')).toEqual([])
+      expect(await matches(store(), 'getUserName')).toEqual(['1/1'])
+      expect(await matches(store(), 'getuser*')).toEqual(['1/1'])
+      expect(await matches(store(), 'userName')).toEqual(['1/1', '1/2', '1/5'])
+      expect(await matches(store(), 'user_name')).toEqual(['1/1', '1/2', '1/5'])
+      expect(await matches(store(), 'user_na*')).toEqual(['1/1', '1/2', '1/5'])
+      expect(await matches(store(), 'user')).toEqual(['1/1', '1/2', '1/5'])
+      expect(await matches(store(), 'user_name_hash')).toEqual(['1/2'])
+      expect(await matches(store(), 'core/src/store-file.ts')).toEqual(['1/3'])
+      expect(await matches(store(), 'store-file')).toEqual(['1/3'])
+      expect(await matches(store(), 'foo.bar()')).toEqual(['1/4'])
+      expect(await matches(store(), 'server')).toEqual(['1/4'])
+      expect(await matches(store(), '"userName"')).toEqual(['1/5'])
+      expect(await matches(store(), 'nameGet')).toEqual([])
     })
 
     it('finds calls by tool, arguments and output, each once', async () => {
@@ -151,12 +151,12 @@ export function describeSearch(open: OpenStore): void {
           note('nothing to do'),
         ),
       )
-      expect(await places(store(), 'read_file')).toEqual(['1/1'])
-      expect(await places(store(), 'todo')).toEqual(['1/1', '1/3'])
-      expect(await places(store(), 'bread', { tool: 'shell' })).toEqual(['1/3'])
-      expect(await places(store(), 'todo', { tool: 'read_file' })).toEqual(['1/1'])
-      expect(await places(store(), 'todo', { tool: 'write_file' })).toEqual([])
-      expect(await places(store(), 'path')).toEqual([])
+      expect(await matches(store(), 'read_file')).toEqual(['1/1'])
+      expect(await matches(store(), 'todo')).toEqual(['1/1', '1/3'])
+      expect(await matches(store(), 'bread', { tool: 'shell' })).toEqual(['1/3'])
+      expect(await matches(store(), 'todo', { tool: 'read_file' })).toEqual(['1/1'])
+      expect(await matches(store(), 'todo', { tool: 'write_file' })).toEqual([])
+      expect(await matches(store(), 'path')).toEqual([])
       expect(await find(store(), 'bread', { tool: 'shell' })).toMatchObject({ hits: [{ role: 'tool', message: 3 }] })
     })
 
@@ -180,56 +180,56 @@ export function describeSearch(open: OpenStore): void {
         }),
       )
       const workspace = '/elsewhere'
-      expect(await places(store(), 'word', { workspace })).toEqual(['2/1', '2/2'])
-      expect(await places(store(), 'word', { workspace, role: 'system' })).toEqual(['2/2'])
-      expect(await places(store(), 'word', { workspace, session: sessionId(1) })).toEqual([])
-      expect(await places(store(), 'word', { role: 'user' })).toEqual(['2/1'])
-      expect(await places(store(), 'word', { session: sessionId(2) })).toEqual(['2/1', '2/2'])
-      expect(await places(store(), 'word', { session: sessionId(9) })).toEqual([])
-      expect(await places(store(), 'word', { since: '2026-02-28T12:00:00.001Z' })).toEqual(['1/3'])
-      expect(await places(store(), 'word', { since: '2026-02-28T12:00:00Z' })).toEqual(['1/2', '1/3'])
-      expect(await places(store(), 'word', { until: '2026-01-01T00:00:00Z' })).toEqual(['1/1'])
-      expect(await places(store(), 'word', { since: '2025-01-01T00:00:00Z', until: '2026-03-01T00:00:00Z' })).toEqual([
+      expect(await matches(store(), 'word', { workspace })).toEqual(['2/1', '2/2'])
+      expect(await matches(store(), 'word', { workspace, role: 'system' })).toEqual(['2/2'])
+      expect(await matches(store(), 'word', { workspace, session: sessionId(1) })).toEqual([])
+      expect(await matches(store(), 'word', { role: 'user' })).toEqual(['2/1'])
+      expect(await matches(store(), 'word', { session: sessionId(2) })).toEqual(['2/1', '2/2'])
+      expect(await matches(store(), 'word', { session: sessionId(9) })).toEqual([])
+      expect(await matches(store(), 'word', { since: '2026-02-28T12:00:00.001Z' })).toEqual(['1/3'])
+      expect(await matches(store(), 'word', { since: '2026-02-28T12:00:00Z' })).toEqual(['1/2', '1/3'])
+      expect(await matches(store(), 'word', { until: '2026-01-01T00:00:00Z' })).toEqual(['1/1'])
+      expect(await matches(store(), 'word', { since: '2025-01-01T00:00:00Z', until: '2026-03-01T00:00:00Z' })).toEqual([
         '1/2',
         '2/1',
         '2/2',
       ])
-      expect(await places(store(), 'word', { since: '2026-03-01T00:00:00Z', until: '2026-03-01T00:00:00Z' })).toEqual(
+      expect(await matches(store(), 'word', { since: '2026-03-01T00:00:00Z', until: '2026-03-01T00:00:00Z' })).toEqual(
         [],
       )
     })
 
     it('uses the current title and workspace of a session', async () => {
       await mustCreate(store(), sessionOf(1, said('word')))
-      await places(store(), 'word')
+      await matches(store(), 'word')
       const entry = entryOf(1, { meta: { title: 'Renamed', workspace: '/moved' } })
       await mustAppend(store(), appendTo(1, 1, { records: [recordAt(2, said('another word'))], entry }))
       expect((await find(store(), 'word')).hits.map(({ title }) => title)).toEqual(['Renamed', 'Renamed'])
-      expect(await places(store(), 'word', { workspace: '/moved' })).toEqual(['1/1', '1/2'])
-      expect(await places(store(), 'word', { workspace: entryOf(1).meta.workspace })).toEqual([])
+      expect(await matches(store(), 'word', { workspace: '/moved' })).toEqual(['1/1', '1/2'])
+      expect(await matches(store(), 'word', { workspace: entryOf(1).meta.workspace })).toEqual([])
     })
 
     it('skips sessions in the trash, and finds them after a restore', async () => {
       await mustCreate(store(), sessionOf(1, said('word')), sessionOf(2, said('word')))
       await store().release(sessionId(1), 'node-a', 1)
       await store().trash(sessionId(1), 1)
-      expect(await places(store(), 'word')).toEqual(['2/1'])
+      expect(await matches(store(), 'word')).toEqual(['2/1'])
       await store().restore(sessionId(1))
-      expect(await places(store(), 'word')).toEqual(['1/1', '2/1'])
+      expect(await matches(store(), 'word')).toEqual(['1/1', '2/1'])
     })
 
     it('skips empty and removed sessions', async () => {
       const unspoken = { entry: entryOf(1, { spoken: false }), records: [recordAt(1, note('word'))] }
       await mustCreate(store(), newSession(1, unspoken), sessionOf(2, said('word')), sessionOf(3, said('word')))
-      expect(await places(store(), 'word')).toEqual(['2/1', '3/1'])
+      expect(await matches(store(), 'word')).toEqual(['2/1', '3/1'])
       await store().removeUnspoken(['node-a'])
       await store().release(sessionId(3), 'node-a', 1)
       await store().purge(sessionId(3))
-      expect(await places(store(), 'word')).toEqual(['2/1'])
-      // What comes after a removal may stand where the removed stood.
+      expect(await matches(store(), 'word')).toEqual(['2/1'])
+      // A new session may reuse the rows of the removed one.
       await mustCreate(store(), sessionOf(4, said('another'), said('word')))
-      expect(await places(store(), 'word')).toEqual(['2/1', '4/2'])
-      expect(await places(store(), 'another')).toEqual(['4/1'])
+      expect(await matches(store(), 'word')).toEqual(['2/1', '4/2'])
+      expect(await matches(store(), 'another')).toEqual(['4/1'])
     })
 
     it('attributes a shared past to the parent, or to the oldest fork once the parent is gone', async () => {
@@ -237,18 +237,18 @@ export function describeSearch(open: OpenStore): void {
         newSession(number, { parent: sessionId(1), base, records: [recordAt(base + 1, said(text))] })
       await mustCreate(store(), sessionOf(1, said('shared word'), said('later word'), said('last word')))
       await mustCreate(store(), fork(2, 1, 'own word'), fork(3, 2, 'own word'))
-      expect(await places(store(), 'word')).toEqual(['1/1', '1/2', '1/3', '2/2', '3/3'])
-      expect(await places(store(), 'word', { session: sessionId(3) })).toEqual(['3/1', '3/2', '3/3'])
+      expect(await matches(store(), 'word')).toEqual(['1/1', '1/2', '1/3', '2/2', '3/3'])
+      expect(await matches(store(), 'word', { session: sessionId(3) })).toEqual(['3/1', '3/2', '3/3'])
 
       await store().release(sessionId(1), 'node-a', 1)
       await store().trash(sessionId(1), 1)
       const inherited = ['2/1', '2/2', '3/2', '3/3']
-      expect(await places(store(), 'word')).toEqual(inherited)
+      expect(await matches(store(), 'word')).toEqual(inherited)
       await store().purge(sessionId(1))
-      expect(await places(store(), 'word')).toEqual(inherited)
+      expect(await matches(store(), 'word')).toEqual(inherited)
       await store().release(sessionId(2), 'node-a', 1)
       await store().purge(sessionId(2))
-      expect(await places(store(), 'word')).toEqual(['3/1', '3/2', '3/3'])
+      expect(await matches(store(), 'word')).toEqual(['3/1', '3/2', '3/3'])
     })
 
     it('returns the best first, in pages that stay stable while records are added', async () => {
@@ -308,7 +308,7 @@ export function describeSearch(open: OpenStore): void {
     ])('treats %j as plain words', async (text) => {
       await mustCreate(store(), sessionOf(1, said('word')))
       expect(codeOf(await store().search({ text, limit: 5 }))).toMatch(/^(ok|bad_request)$/)
-      expect(await places(store(), 'word')).toEqual(['1/1'])
+      expect(await matches(store(), 'word')).toEqual(['1/1'])
     })
 
     it('refuses a query without words, a one-letter prefix and a foreign cursor', async () => {
@@ -323,8 +323,8 @@ export function describeSearch(open: OpenStore): void {
 
     it('treats filter words in the query as text', async () => {
       await mustCreate(store(), sessionOf(1, said(':ruser :y2026 user tool')))
-      expect(await places(store(), 'user', { role: 'user' })).toEqual([])
-      expect(await places(store(), 'user', { role: 'assistant' })).toEqual(['1/1'])
+      expect(await matches(store(), 'user', { role: 'user' })).toEqual([])
+      expect(await matches(store(), 'user', { role: 'assistant' })).toEqual(['1/1'])
     })
   })
 }

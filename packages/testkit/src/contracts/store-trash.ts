@@ -16,13 +16,13 @@ import {
   useStore,
 } from './store-fixture.ts'
 
-/** Creates a session that nobody owns. */
+/** Creates a session without an owner. */
 async function atRest(store: Store, number: number, more: Parameters<typeof newSession>[1] = {}): Promise<void> {
   await mustCreate(store, newSession(number, more))
   await store.release(sessionId(number), 'node-a', 1)
 }
 
-/** What is in the trash is out of the way, and whole. */
+/** Describes the trash: its sessions are hidden but complete. */
 export function describeTrash(open: OpenStore): void {
   const store = useStore(open)
   const one = sessionId(1)

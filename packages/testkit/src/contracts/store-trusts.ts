@@ -24,7 +24,7 @@ const granted = (tool: string, argsHash?: BlobHash): TrustChange => ({
 })
 const revoked = (tool: string | null): TrustChange => ({ type: 'revoked', tool })
 
-/** What a workspace trusts: changed by an append or not at all, and for that workspace alone. */
+/** Describes workspace trust: it changes only with an append, and only for that workspace. */
 export function describeTrusts(open: OpenStore): void {
   const store = useStore(open)
   const here = () => store().workspaceTrust('/work')

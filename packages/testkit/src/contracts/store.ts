@@ -32,23 +32,27 @@ const suites = [
   describeSearch,
 ]
 
-/** What every store owes the runtime. A new store is done when this passes, and not before. */
+/** Describes what the runtime requires of every store. A new store must pass it. */
 export function describeStore(name: string, open: OpenStore): void {
-  // Each apart: a suite opens a store before each of the tests beside it.
+  // A describe block for each suite, because a suite opens a store before each test of its block.
   for (const suite of suites) describe(`${name} store`, () => suite(open))
 }
 
-/** Whether the disk takes writes is found out by writing, of which nothing may be left. */
+/** Describes `probe`, which tries a write to find out if the disk accepts it. */
 function describeProbe(open: OpenStore): void {
   const store = useStore(open)
 
   describe('probe', () => {
     it('succeeds repeatedly on a healthy disk and changes nothing', async () => {
       await mustCreate(store(), newSession(1))
-      const look = async () => [await store().list({ limit: 10 }), await store().nodes(), await readAll(store(), 1)]
-      const before = await look()
+      const readStore = async () => [
+        await store().list({ limit: 10 }),
+        await store().nodes(),
+        await readAll(store(), 1),
+      ]
+      const before = await readStore()
       expect([codeOf(await store().probe()), codeOf(await store().probe())]).toEqual(['ok', 'ok'])
-      expect(await look()).toEqual(before)
+      expect(await readStore()).toEqual(before)
       await mustAppend(store(), appendTo(1, 1))
     })
   })

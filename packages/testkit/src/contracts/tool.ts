@@ -10,11 +10,11 @@ export type ToolSample = {
   readonly place: ToolPlace
   /** Arguments that work in `place`; with a destructive tool they change it. */
   readonly args: ToolArgs
-  /** Takes at least as long as the change would: whoever did not wait for `begin` has changed something by then. */
+  /** Waits at least as long as the change would take, so that a tool that does not wait for `begin` is caught. */
   readonly outlast?: (() => Promise<void>) | undefined
 }
 
-/** An empty workdir in a directory of its own, gone when the test is. What lies beside it, the test may look at. */
+/** Creates an empty workdir in its own temporary directory, removed after the test. */
 export async function openWorkdir(): Promise<{ readonly workdir: string; readonly beside: string }> {
   const beside = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-tool-')))
   onTestFinished(() => rm(beside, { recursive: true, force: true }))
@@ -23,7 +23,7 @@ export async function openWorkdir(): Promise<{ readonly workdir: string; readonl
   return { workdir, beside }
 }
 
-/** A run that keeps everything in memory and begins at once, unless told otherwise. */
+/** Creates a run that stores everything in memory and, by default, begins immediately. */
 export function createToolRun(parts: Partial<ToolRun> = {}) {
   const shown: string[] = []
   const marks: (ProcessMark | undefined)[] = []
@@ -43,10 +43,10 @@ export function createToolRun(parts: Partial<ToolRun> = {}) {
   return { run, shown, marks }
 }
 
-/** Everything below a directory, by path: kind, mode and content. Two equal trees are the same tree. */
+/** Returns kind, mode and content of everything below a directory, by path. */
 export async function readTree(directory: string, below = ''): Promise<ReadonlyMap<string, string>> {
   const tree = new Map<string, string>()
-  // Walked by hand: a recursive readdir follows links, and a hostile one leads round the whole machine.
+  // Not a recursive readdir, because that follows links out of the directory.
   for (const name of (await readdir(join(directory, below))).sort()) {
     const way = join(below, name)
     const path = join(directory, way)
@@ -60,7 +60,7 @@ export async function readTree(directory: string, below = ''): Promise<ReadonlyM
   return tree
 }
 
-/** What every tool owes the runtime. A new tool is done when this passes, and not before. */
+/** Describes what the runtime requires of every tool. A new tool must pass it. */
 export function describeTool(name: string, open: () => Promise<ToolSample>) {
   describe(`${name} as a tool`, () => {
     it('declares its name, its arguments and whether it changes anything', async () => {
@@ -108,9 +108,9 @@ export function describeTool(name: string, open: () => Promise<ToolSample>) {
 
     it('refuses a missing workdir', async () => {
       const { tool, place, args } = await open()
-      const gone = { workdir: join(place.workdir, 'no', 'such') }
-      expect(await tool.prepare(args, gone)).toMatchObject({ type: 'unusable' })
-      expect(await tool.run(args, gone, createToolRun().run)).toMatchObject({ type: 'failed' })
+      const missing = { workdir: join(place.workdir, 'no', 'such') }
+      expect(await tool.prepare(args, missing)).toMatchObject({ type: 'unusable' })
+      expect(await tool.run(args, missing, createToolRun().run)).toMatchObject({ type: 'failed' })
     })
 
     it('changes nothing before begin resolves', async () => {

@@ -8,10 +8,10 @@ export function createDice(seed: number) {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
   return {
-    /** A whole number from 0 up to, and without, `limit`. */
+    /** Returns an integer from 0 to `limit` - 1. */
     below: (limit: number): number => Math.floor(roll() * limit),
     pick: <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(roll() * items.length)],
-    /** True in about `times` of `outOf` throws. */
+    /** Returns true with a probability of `times` / `outOf`. */
     chance: (times: number, outOf: number): boolean => Math.floor(roll() * outOf) < times,
   }
 }

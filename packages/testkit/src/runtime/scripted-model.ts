@@ -4,7 +4,7 @@ import { createGate, type Gate } from './gate.ts'
 
 type Meta = NonNullable<SaidPart['meta']>
 
-/** One thing a scripted model does. Build them with `think`, `say`, `mumble`, `call`, `waitAt`, `finish` and `fail`. */
+/** One step of a scripted answer. Create them with `think`, `say`, `sayPartial`, `call`, `waitAt`, `finish` and `fail`. */
 export type ScriptStep =
   | { readonly type: 'said'; readonly said: SaidPart }
   /** A fragment that is never completed, as after a cut or an abort. */
@@ -53,7 +53,7 @@ export const fail = (failed: Partial<Extract<ModelEnd, { readonly type: 'failed'
   type: 'end',
   end: {
     type: 'failed',
-    fault: { kind: 'passthrough', message: 'The script says that this fails.' },
+    fault: { kind: 'passthrough', message: 'The script makes this call fail.' },
     retryable: false,
     retryAfterMs: null,
     usage: null,
@@ -95,7 +95,7 @@ export function modelsWith(find: Models['find'], { refresh, ...rest }: Partial<M
     onChanged: (listener) => void listeners.push(listener),
     async refresh() {
       const refreshed = (await refresh?.()) ?? done
-      for (const tell of listeners) tell()
+      for (const notify of listeners) notify()
       return refreshed
     },
     ...rest,
@@ -113,7 +113,7 @@ async function* perform(answer: ScriptedAnswer, signal: AbortSignal): AsyncGener
     if (step.type === 'end') return yield step
     for (const shown of partsOf(step, part)) {
       yield shown
-      // The test may abort on what it just saw; nothing may follow then.
+      // The test may abort after this part; then nothing may follow.
       if (signal.aborted) return yield { type: 'end', end: { type: 'aborted' } }
     }
     if (step.type !== 'gate') part++

@@ -10,7 +10,7 @@ import { startOpenAiChatServer } from './openai-chat/server.ts'
 import type { ResponsesBlock } from './openai-responses/answer.ts'
 import { startOpenAiResponsesServer } from './openai-responses/server.ts'
 
-/** A piece of an answer that every service can give in its own form. `opaque` is what it wants back with it. */
+/** A block of an answer, for any service. `opaque` is data that the service expects back with it. */
 export type AnyBlock =
   | { readonly type: 'think'; readonly text: string; readonly opaque: string }
   | { readonly type: 'say'; readonly text: string; readonly opaque?: string }
@@ -21,26 +21,26 @@ export type AnyBlock =
       readonly opaque?: string
     }
 
-/** What any of the strict servers can be told to do with a request, in words that all of them understand. */
+/** The reaction to one request, in a form that all strict servers support. */
 export type AnyStrictAnswer = StrictAnswer<AnyBlock, never>
 export type AnyStrictServer = Omit<StrictServer<unknown>, 'answer'> & {
   answer(...answers: readonly AnyStrictAnswer[]): void
 }
 
 type StrictService = {
-  /** After how many events of an answer that begins with words the first of them are out. */
+  /** The number of events until the first text of an answer is sent. */
   readonly firstWords: number
   start(): Promise<AnyStrictServer>
 }
 
 async function started<Block>(
   start: () => Promise<StrictServer<StrictAnswer<Block, never>>>,
-  blocksOf: (said: AnyBlock) => readonly Block[],
+  blocksOf: (block: AnyBlock) => readonly Block[],
 ): Promise<AnyStrictServer> {
   const server = await start()
-  const spoken = (answer: AnyStrictAnswer): StrictAnswer<Block, never> =>
+  const toAnswer = (answer: AnyStrictAnswer): StrictAnswer<Block, never> =>
     answer.type === 'message' ? { ...answer, content: answer.content.flatMap(blocksOf) } : answer
-  return { ...server, answer: (...answers) => server.answer(...answers.map(spoken)) }
+  return { ...server, answer: (...answers) => server.answer(...answers.map(toAnswer)) }
 }
 
 const signed = ({ opaque }: AnyBlock) => (opaque === undefined ? {} : { signature: opaque })
@@ -49,37 +49,38 @@ export const strictServices: Readonly<Record<HistoryProvider, StrictService>> = 
   anthropic: {
     firstWords: 4,
     start: () =>
-      started<AnswerBlock>(startAnthropicServer, (said) => {
-        if (said.type === 'think') return [{ type: 'thinking', thinking: said.text, signature: said.opaque }]
-        if (said.type === 'say') return [{ type: 'text', text: said.text }]
-        return [{ type: 'tool_use', name: said.tool, input: said.args }]
+      started<AnswerBlock>(startAnthropicServer, (block) => {
+        if (block.type === 'think') return [{ type: 'thinking', thinking: block.text, signature: block.opaque }]
+        if (block.type === 'say') return [{ type: 'text', text: block.text }]
+        return [{ type: 'tool_use', name: block.tool, input: block.args }]
       }),
   },
   'openai-responses': {
     firstWords: 3,
     start: () =>
-      started<ResponsesBlock>(startOpenAiResponsesServer, (said) => {
-        if (said.type === 'think') return [{ type: 'reasoning', summary: said.text.split('|'), encrypted: said.opaque }]
-        if (said.type === 'say') return [{ type: 'message', text: said.text }]
-        return [{ type: 'function_call', name: said.tool, input: said.args }]
+      started<ResponsesBlock>(startOpenAiResponsesServer, (block) => {
+        if (block.type === 'think')
+          return [{ type: 'reasoning', summary: block.text.split('|'), encrypted: block.opaque }]
+        if (block.type === 'say') return [{ type: 'message', text: block.text }]
+        return [{ type: 'function_call', name: block.tool, input: block.args }]
       }),
   },
   'openai-chat': {
     firstWords: 2,
     start: () =>
-      started<ChatBlock>(startOpenAiChatServer, (said) => {
-        if (said.type === 'think') return [] // this API keeps its reasoning to itself
-        if (said.type === 'say') return [{ type: 'text', text: said.text }]
-        return [{ type: 'tool_call', name: said.tool, input: said.args }]
+      started<ChatBlock>(startOpenAiChatServer, (block) => {
+        if (block.type === 'think') return [] // this API does not return its reasoning
+        if (block.type === 'say') return [{ type: 'text', text: block.text }]
+        return [{ type: 'tool_call', name: block.tool, input: block.args }]
       }),
   },
   gemini: {
     firstWords: 1,
     start: () =>
-      started<GeminiBlock>(startGeminiServer, (said) => {
-        if (said.type === 'think') return [{ type: 'thought', text: said.text, ...signed(said) }]
-        if (said.type === 'say') return [{ type: 'text', text: said.text, ...signed(said) }]
-        return [{ type: 'call', name: said.tool, args: said.args, ...signed(said) }]
+      started<GeminiBlock>(startGeminiServer, (block) => {
+        if (block.type === 'think') return [{ type: 'thought', text: block.text, ...signed(block) }]
+        if (block.type === 'say') return [{ type: 'text', text: block.text, ...signed(block) }]
+        return [{ type: 'call', name: block.tool, args: block.args, ...signed(block) }]
       }),
   },
 }

@@ -36,7 +36,7 @@ const gemini = (thoughtSignature: string) => ({
     {
       role: 'model',
       parts: [
-        { text: 'I look.', thoughtSignature: 'words' },
+        { text: 'I look.', thoughtSignature: 'text' },
         { functionCall: { name: 'look', args: { at: 1 } }, thoughtSignature },
       ],
     },
@@ -44,7 +44,7 @@ const gemini = (thoughtSignature: string) => ({
   ],
 })
 
-/** What each is asked first, what it says, and how that comes back as it was, and changed. */
+/** For each service: a first request, its answer, and a second request with that answer unchanged and changed. */
 const services = [
   {
     service: 'anthropic',
@@ -61,7 +61,7 @@ const services = [
         { type: 'message', content: [{ type: 'text', text: 'done' }] },
       ),
     first: { ...anthropic(''), messages: anthropic('').messages.slice(0, 1) },
-    asItWas: anthropic('hm'),
+    unchanged: anthropic('hm'),
     changed: anthropic('hm, hm'),
   },
   {
@@ -79,7 +79,7 @@ const services = [
         { type: 'message', content: [{ type: 'message', text: 'done' }] },
       ),
     first: { ...responses(''), input: [user] },
-    asItWas: responses('enc'),
+    unchanged: responses('enc'),
     changed: responses('other'),
   },
   {
@@ -90,14 +90,14 @@ const services = [
         {
           type: 'message',
           content: [
-            { type: 'text', text: 'I look.', signature: 'words' },
+            { type: 'text', text: 'I look.', signature: 'text' },
             { type: 'call', name: 'look', args: { at: 1 }, signature: 'call' },
           ],
         },
         { type: 'message', content: [{ type: 'text', text: 'done' }] },
       ),
     first: { contents: gemini('').contents.slice(0, 1) },
-    asItWas: gemini('call'),
+    unchanged: gemini('call'),
     changed: gemini('other'),
   },
   {
@@ -109,17 +109,17 @@ const services = [
         { type: 'message', content: [{ type: 'text', text: 'done' }] },
       ),
     first: { model: 'gpt-5', stream: true, messages: [user] },
-    asItWas: { model: 'gpt-5', stream: true, messages: [user, { role: 'assistant', content: 'hi' }, user] },
+    unchanged: { model: 'gpt-5', stream: true, messages: [user, { role: 'assistant', content: 'hi' }, user] },
     changed: { model: 'gpt-5', stream: true, messages: [] },
   },
 ] as const
 
-describe.each(services)('the proxy for $service', ({ service, path, start, first, asItWas, changed }) => {
-  it('checks requests against earlier answers of the server behind it', async () => {
+describe.each(services)('proxy for $service', ({ service, path, start, first, unchanged, changed }) => {
+  it('checks requests against earlier answers of the upstream server', async () => {
     await using server = await start()
     await using front = await startStrictProxy(() => server.url)
     const answers: string[] = []
-    for (const body of [first, changed, asItWas]) {
+    for (const body of [first, changed, unchanged]) {
       const answered = await fetch(`${front.url}${path}`, { method: 'POST', body: JSON.stringify(body) })
       answers.push(`${answered.status} ${await answered.text()}`)
     }
@@ -128,6 +128,8 @@ describe.each(services)('the proxy for $service', ({ service, path, start, first
     expect(complaints).toEqual([null, expect.any(String), null])
     expect(front.requests.map(({ answer }) => `${answer.status} ${answer.text}`)).toEqual(answers)
     expect(front.requests.map((request) => request.service)).toEqual(Array<HistoryProvider>(3).fill(service))
-    expect(front.requests.map(({ body }) => body)).toEqual([first, changed, asItWas].map((one) => JSON.stringify(one)))
+    expect(front.requests.map(({ body }) => body)).toEqual(
+      [first, changed, unchanged].map((one) => JSON.stringify(one)),
+    )
   })
 })

@@ -10,16 +10,16 @@ import { createOpenAiResponsesApi } from './openai-responses/server.ts'
 export type ProxiedRequest = {
   readonly service: HistoryProvider
   readonly path: string
-  /** As it came, to the byte. */
+  /** The exact bytes received. */
   readonly body: string
-  /** What its service would refuse it for, in its own words, or null. */
+  /** The error with which its service would reject it, or null. */
   readonly complaint: string | null
-  /** What the server behind said so far. */
+  /** The answer of the upstream server so far. */
   readonly answer: { status: number | null; text: string }
 }
 
 export type StrictProxy = AsyncDisposable & {
-  /** One address for all services: they are told apart by their paths. */
+  /** One URL for all services, which differ by path. */
   readonly url: string
   readonly requests: readonly ProxiedRequest[]
   close(): Promise<void>
@@ -32,14 +32,14 @@ const paths: readonly (readonly [string, HistoryProvider])[] = [
   ['/v1beta/models/', 'gemini'],
 ]
 
-type Desk = Pick<StrictApi<unknown>, 'complaintAbout' | 'hear'>
+type RequestChecker = Pick<StrictApi<unknown>, 'complaintAbout' | 'rememberStreamed'>
 
 /**
  * Starts a proxy in front of less strict servers. It checks every request against the rules of its service and the answers
  * given before, and forwards it unchanged.
  */
 export async function startStrictProxy(behind: (service: HistoryProvider) => string): Promise<StrictProxy> {
-  const desks: Readonly<Record<HistoryProvider, Desk>> = {
+  const checkers: Readonly<Record<HistoryProvider, RequestChecker>> = {
     anthropic: createAnthropicApi(),
     'openai-chat': createOpenAiChatApi(),
     'openai-responses': createOpenAiResponsesApi(),
@@ -51,26 +51,26 @@ export async function startStrictProxy(behind: (service: HistoryProvider) => str
     const { method = '', url: path = '', headers } = incoming
     const body = await textOf(incoming)
     const service = paths.find(([start]) => path.startsWith(start))?.[1]
-    if (service === undefined) return void response.writeHead(404).end(`nobody answers ${method} ${path}`)
-    const complaint = desks[service].complaintAbout({ method, path, body: parsed(body) })
+    if (service === undefined) return void response.writeHead(404).end(`no service for ${method} ${path}`)
+    const complaint = checkers[service].complaintAbout({ method, path, body: parsed(body) })
     const answer: ProxiedRequest['answer'] = { status: null, text: '' }
     requests.push({ service, path, body, complaint, answer })
 
-    const further = passOn(`${behind(service)}${path}`, { method, headers: { ...headers } })
-    response.once('close', () => further.destroy())
-    further.once('close', () => desks[service].hear(sseEvents(answer.text)))
-    further.once('error', () => response.destroy())
-    further.once('response', (heard) => {
-      answer.status = heard.statusCode ?? null
-      response.writeHead(heard.statusCode ?? 502, heard.headers)
-      heard.on('data', (chunk: Buffer) => {
+    const forwarded = passOn(`${behind(service)}${path}`, { method, headers: { ...headers } })
+    response.once('close', () => forwarded.destroy())
+    forwarded.once('close', () => checkers[service].rememberStreamed(sseEvents(answer.text)))
+    forwarded.once('error', () => response.destroy())
+    forwarded.once('response', (upstream) => {
+      answer.status = upstream.statusCode ?? null
+      response.writeHead(upstream.statusCode ?? 502, upstream.headers)
+      upstream.on('data', (chunk: Buffer) => {
         answer.text += chunk.toString('utf8')
         response.write(chunk)
       })
-      heard.once('end', () => response.end())
-      heard.once('error', () => response.destroy()) // cut behind us: cut before us
+      upstream.once('end', () => response.end())
+      upstream.once('error', () => response.destroy()) // an upstream error closes the client's connection too
     })
-    further.end(body)
+    forwarded.end(body)
   }
 
   const { url, close } = await serveLocally(handle)

@@ -13,7 +13,7 @@ const empty = (at: string) =>
 
 const text = { type: 'message', content: [{ type: 'text', text: 'hi' }] } as const
 
-/** How each is asked, what it says of a history that is broken, and what its stream is made of. */
+/** For each server: a valid request, an invalid one with the expected error, and the events of its stream. */
 const servers = [
   {
     name: 'Anthropic',
@@ -67,7 +67,7 @@ const servers = [
   },
 ]
 
-describe.each(servers)('the server of $name', ({ start, path, good, broken, refusal, stream }) => {
+describe.each(servers)('$name server', ({ start, path, good, broken, refusal, stream }) => {
   const ask = (url: string, body: unknown, at = path) =>
     fetch(`${url}${at}`, { method: 'POST', body: JSON.stringify(body) })
 

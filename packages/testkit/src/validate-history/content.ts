@@ -3,12 +3,12 @@ import { limits } from '@holdfast/protocol'
 import type { ProviderRules } from './providers.ts'
 import { isCall } from './rounds.ts'
 
-/** Where services draw the line for names and ids. */
+/** The pattern of names and ids that all services accept. */
 export const namePattern = /^[a-zA-Z0-9_-]{1,64}$/
-/** Long output is shown by head and tail; the marker between them may take some more. */
+/** The longest tool result: head and tail, plus room for the marker between them. */
 const resultBytesMax = 2 * limits.toolOutputInlineBytesMax
 
-/** I7, I10, I19 and I20: each part is whole, says something, is valid Unicode of a length, and is named as services allow. */
+/** I7, I10, I19 and I20: parts are complete, not empty, valid Unicode, not too long, and have valid names. */
 export function contentOf(message: RequestMessage, index: number, particulars: ProviderRules): readonly string[] {
   const at = (part: number) => `messages.${index}.content.${part}`
   const empty = message.content.length === 0 ? [`I10: messages.${index}: the message is empty`] : []
@@ -41,7 +41,7 @@ const textOf = (text: string, at: string): readonly string[] =>
 const unicodeOf = (text: string, at: string): readonly string[] =>
   text.isWellFormed() ? [] : [`I19: ${at}: the text is not valid Unicode`]
 
-/** Whole arguments only. A cut call leaves a string or nothing where an object belongs. */
+/** Rejects incomplete arguments. An interrupted call has a string or nothing instead of an object. */
 function argsOf(args: unknown, at: string): readonly string[] {
   if (typeof args !== 'object' || args === null || Array.isArray(args))
     return [`I7: ${at}: the arguments are no object`]

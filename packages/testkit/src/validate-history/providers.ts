@@ -1,10 +1,10 @@
 import type { ModelName } from '@holdfast/protocol'
 
-/** The services a request must be fit for, and what is particular to each as far as history goes. */
+/** The services a request is validated for. */
 export const historyProviders = ['anthropic', 'openai-chat', 'openai-responses', 'gemini'] as const
 export type HistoryProvider = (typeof historyProviders)[number]
 
-/** A model of each, to build a request for. */
+/** A model of each service, to build requests for. */
 export const historyModels = {
   anthropic: 'anthropic/claude',
   'openai-chat': 'openai-chat/gpt',
@@ -13,12 +13,12 @@ export const historyModels = {
 } as const satisfies Record<HistoryProvider, ModelName>
 
 export type ProviderRules = {
-  /** The name its opaque data stands under; null where it has none. */
+  /** The key of its opaque data; null if it has none. */
   readonly metaName: 'anthropic' | 'openai' | 'google' | null
   readonly callIdCharsMax: number
-  /** Whether thinking must be followed by what came out of it. */
+  /** Whether thinking must be followed by the item it belongs to. */
   readonly thinkingBinds: boolean
-  /** Whether people and the model must take turns, and a person or a tool must have the last word. */
+  /** Whether user and model must alternate, and the last message must be of a user or a tool. */
   readonly takesTurns: boolean
 }
 
@@ -29,5 +29,5 @@ export const providerRules: Readonly<Record<HistoryProvider, ProviderRules>> = {
   gemini: { metaName: 'google', callIdCharsMax: 64, thinkingBinds: false, takesTurns: true },
 }
 
-/** Every name opaque data of a service may stand under. */
+/** All keys of opaque data. */
 export const metaNames = ['anthropic', 'openai', 'google'] as const

@@ -1,7 +1,7 @@
 import type { AssistantPart, RequestMessage } from '@holdfast/core/ports'
 import type { ProviderRules } from './providers.ts'
 
-/** I11: a person begins, and where a service minds it, roles take turns and the model does not have the last word. */
+/** I11: the user starts. If the service requires it, roles alternate and the model's message is not the last. */
 export function turnsOf(messages: readonly RequestMessage[], { takesTurns }: ProviderRules): readonly string[] {
   const [first] = messages
   if (first === undefined) return ['I11: there is no message']
@@ -11,9 +11,10 @@ export function turnsOf(messages: readonly RequestMessage[], { takesTurns }: Pro
     role !== 'tool' && role === messages[index - 1]?.role ? [`I11: messages.${index}: two of role ${role} meet`] : [],
   )
   const last = messages.at(-1)?.role
-  // Calls at the end are I1's business.
-  const hasWord = last === 'assistant' && !hasCalls(messages.at(-1)) ? ['I11: the model has the last word'] : []
-  return [...begins, ...meets, ...hasWord]
+  // Calls at the end are checked by I1.
+  const endsWithModel =
+    last === 'assistant' && !hasCalls(messages.at(-1)) ? ["I11: the last message is the model's"] : []
+  return [...begins, ...meets, ...endsWithModel]
 }
 
 const hasCalls = (message: RequestMessage | undefined): boolean =>
@@ -30,7 +31,7 @@ export const duplicates = (ids: readonly string[]): readonly string[] => [
   ...new Set(ids.filter((id, index) => ids.indexOf(id) !== index)),
 ]
 
-/** I1 to I5: each call has its one result, in call order, in the very next message, and no result stands alone. */
+/** I1 to I5: each call has one result, in call order, in the next message, and each result has a call. */
 export const roundsOf = (messages: readonly RequestMessage[]): readonly string[] => [
   ...messages.flatMap((message, index) => [
     ...roundAfter(callsOf(message), messages[index + 1], index),

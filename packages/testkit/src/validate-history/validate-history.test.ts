@@ -16,18 +16,18 @@ const answers = (...ids: readonly string[]): RequestMessage => ({
 const says = (text: string): RequestMessage => ({ role: 'assistant', content: [{ type: 'text', text }] })
 const of = (...messages: readonly RequestMessage[]): ModelRequest => aRequest({ messages })
 
-/** Which rules a request to a service breaks. */
+/** Returns the names of the rules that a request to a service violates. */
 const brokenFor = (provider: HistoryProvider, request: ModelRequest) => [
   ...new Set(validateHistory(provider, request).map((complaint) => complaint.split(':')[0])),
 ]
-/** An answer that thought, and what it asked for. */
+/** Creates an answer with thinking and a call. */
 const thoughtBy = (meta: ProviderMeta | undefined, ...more: readonly AssistantPart[]): RequestMessage => ({
   role: 'assistant',
   content: [{ type: 'thinking', text: 'hm', meta }, ...more],
 })
 const call: AssistantPart = { type: 'call', id: 'c4', tool: 'shell', args: {} }
 const round = (asked: RequestMessage) => of(userSays('go'), asked, answers('c4'))
-/** What each service gives with its thinking. */
+/** The opaque data that each service sends with its thinking. */
 const ownMeta: Readonly<Record<HistoryProvider, ProviderMeta | undefined>> = {
   anthropic: { anthropic: { redactedData: 'x' } },
   'openai-chat': undefined,
@@ -38,7 +38,7 @@ const ownMeta: Readonly<Record<HistoryProvider, ProviderMeta | undefined>> = {
 describe.each(historyProviders)('validateHistory for %s', (provider) => {
   const broken = (request: ModelRequest) => brokenFor(provider, request)
 
-  it('accepts whole rounds, steering after them and own thinking', () => {
+  it('accepts complete rounds, steering after them and own thinking', () => {
     const request = of(
       userSays('go'),
       asks('c1', 'c2'),
@@ -54,28 +54,28 @@ describe.each(historyProviders)('validateHistory for %s', (provider) => {
     ['I1', 'a call at the very end', of(userSays('go'), asks('c1'))],
     ['I1', 'one call of two without a result', of(userSays('go'), asks('c1', 'c2'), answers('c1'))],
     ['I1', 'results in another order than the calls', of(userSays('go'), asks('c1', 'c2'), answers('c2', 'c1'))],
-    ['I2', 'a result nobody asked for', of(userSays('go'), asks('c1'), answers('c1', 'c9'))],
-    ['I2', 'results after words', of(userSays('go'), says('hm'), answers('c1'))],
+    ['I2', 'a result without a call', of(userSays('go'), asks('c1'), answers('c1', 'c9'))],
+    ['I2', 'results after text', of(userSays('go'), says('hm'), answers('c1'))],
     ['I3', 'two results for one call', of(userSays('go'), asks('c1'), answers('c1', 'c1'))],
     ['I4', 'an id used in two rounds', of(userSays('go'), asks('c1'), answers('c1'), asks('c1'), answers('c1'))],
     ['I4', 'an id used twice in one round', of(userSays('go'), asks('c1', 'c1'), answers('c1'))],
     ['I10', 'an empty text', of(userSays('go'), says(''), userSays('more'))],
-    ['I10', 'a text of nothing but blanks', of(userSays(' \n'))],
+    ['I10', 'a text of blanks only', of(userSays(' \n'))],
     ['I10', 'a message without content', of(userSays('go'), { role: 'assistant', content: [] }, userSays('more'))],
-    ['I11', 'a history that the model begins', of(says('hello'), userSays('hi'))],
+    ['I11', 'a history that starts with the model', of(says('hello'), userSays('hi'))],
     ['I11', 'no history', of()],
     [
       'I19',
-      'half a surrogate pair in a result',
+      'an unpaired surrogate in a result',
       of(userSays('go'), asks('c1'), {
         role: 'tool',
         content: [{ id: 'c1', tool: 'shell', text: '\ud83d', isError: false }],
       }),
     ],
-    ['I19', 'half a surrogate pair in a prompt', of(userSays('\udc00'))],
+    ['I19', 'an unpaired surrogate in a prompt', of(userSays('\udc00'))],
     [
       'I19',
-      'half a surrogate pair in arguments',
+      'an unpaired surrogate in arguments',
       of(
         userSays('go'),
         { role: 'assistant', content: [{ type: 'call', id: 'c1', tool: 'shell', args: { deep: [{ x: '\ud83d' }] } }] },
@@ -84,7 +84,7 @@ describe.each(historyProviders)('validateHistory for %s', (provider) => {
     ],
     [
       'I19',
-      'a result too long to send',
+      'an overlong result',
       of(userSays('go'), asks('c1'), {
         role: 'tool',
         content: [{ id: 'c1', tool: 'shell', text: 'x'.repeat(limits.toolOutputInlineBytesMax * 3), isError: false }],
@@ -92,14 +92,10 @@ describe.each(historyProviders)('validateHistory for %s', (provider) => {
     ],
     ['I20', 'an id no provider takes', of(userSays('go'), asks('c 1'), answers('c 1'))],
     ['I20', 'an empty id', of(userSays('go'), asks(''), answers(''))],
+    ['I20', 'a tool name that no provider accepts', aRequest({ tools: [{ name: 'a.b', description: '', input: {} }] })],
     [
       'I20',
-      'a tool offered under a name no provider takes',
-      aRequest({ tools: [{ name: 'a.b', description: '', input: {} }] }),
-    ],
-    [
-      'I20',
-      'a tool offered twice',
+      'two tools with one name',
       aRequest({
         tools: [
           { name: 'a', description: '', input: {} },
@@ -116,7 +112,7 @@ describe.each(historyProviders)('validateHistory for %s', (provider) => {
   })
 
   it('reports I7 for incomplete arguments', () => {
-    // What no type allows, a stream can bring: the oracle must see it all the same.
+    // The types do not allow this, but a stream can contain it.
     const cut = JSON.parse(
       '{"role":"assistant","content":[{"type":"call","id":"c1","tool":"shell","args":"{\\"comm"}]}',
     )
@@ -124,32 +120,32 @@ describe.each(historyProviders)('validateHistory for %s', (provider) => {
   })
 })
 
-describe('validateHistory, where services differ', () => {
+describe('validateHistory for rules of one service', () => {
   it.each<readonly [string, HistoryProvider, string, ModelRequest]>([
-    ['I8', 'anthropic', 'thinking with its signature gone', round(thoughtBy({ anthropic: {} }, call))],
+    ['I8', 'anthropic', 'thinking without its signature', round(thoughtBy({ anthropic: {} }, call))],
     [
       'I8',
       'anthropic',
-      'an answer that ends in thinking',
+      'an answer that ends with thinking',
       of(userSays('go'), thoughtBy(ownMeta['anthropic']), userSays('so?')),
     ],
     [
       'I8',
       'anthropic',
-      'its own thinking unsigned',
+      'unsigned thinking of its own',
       { ...round(thoughtBy(undefined, call)), model: 'anthropic/claude' },
     ],
     [
       'I8',
       'openai-responses',
-      'reasoning of no item',
+      'reasoning without an item id',
       round(thoughtBy({ openai: { reasoningEncryptedContent: 'x' } }, call)),
     ],
     ['I8', 'openai-responses', 'reasoning without its content', round(thoughtBy({ openai: { itemId: 'rs_1' } }, call))],
     [
       'I8',
       'openai-responses',
-      'reasoning torn apart',
+      'split reasoning',
       round(
         thoughtBy(
           ownMeta['openai-responses'],
@@ -174,8 +170,8 @@ describe('validateHistory, where services differ', () => {
     ],
     ['I9', 'openai-chat', 'anything opaque', round(thoughtBy(ownMeta['openai-responses'], call))],
     ['I11', 'gemini', 'two messages of people', of(userSays('a'), userSays('b'))],
-    ['I11', 'gemini', 'two answers', of(userSays('a'), says('b'), says('c'), userSays('d'))],
-    ['I11', 'gemini', 'a last word of the model', of(userSays('a'), says('b'))],
+    ['I11', 'gemini', 'two answers in a row', of(userSays('a'), says('b'), says('c'), userSays('d'))],
+    ['I11', 'gemini', 'a last message of the model', of(userSays('a'), says('b'))],
     ['I20', 'openai-chat', 'an id too long', of(userSays('go'), asks('c'.repeat(41)), answers('c'.repeat(41)))],
   ])('reports %s for %s and %s', (rule, provider, _what, request) => {
     expect(brokenFor(provider, request)).toEqual([rule])

@@ -1,13 +1,12 @@
 import type { ModelRequest } from '@holdfast/core/ports'
 import { contentOf, namePattern } from './content.ts'
-import { opaqueOf } from './opaque.ts'
+import { opaqueProblems } from './opaque.ts'
 import { type HistoryProvider, providerRules } from './providers.ts'
 import { duplicates, roundsOf, turnsOf } from './rounds.ts'
 
 /**
- * What is wrong with a request to `provider`, by the rules it would hold us to (I1 to I5, I7 to I11, I19 and I20 of the
- * reliability reference), each complaint beginning with the name of its rule. Empty when nothing is. Written apart from
- * the builder, so that the two cannot share a mistake.
+ * Returns the violations in a request to `provider` of the rules I1 to I5, I7 to I11, I19 and I20, each with the name of its
+ * rule. It shares no code with the request builder, so that a mistake in one is found by the other.
  */
 export function validateHistory(provider: HistoryProvider, request: ModelRequest): readonly string[] {
   const { messages, tools } = request
@@ -16,7 +15,7 @@ export function validateHistory(provider: HistoryProvider, request: ModelRequest
     ...turnsOf(messages, held),
     ...messages.flatMap((message, index) => contentOf(message, index, held)),
     ...roundsOf(messages),
-    ...opaqueOf(request, held),
+    ...opaqueProblems(request, held),
     ...tools.flatMap(({ name }) =>
       namePattern.test(name) ? [] : [`I20: tool name ${JSON.stringify(name)} is refused`],
     ),

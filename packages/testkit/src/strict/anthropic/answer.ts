@@ -10,7 +10,7 @@ export type AnswerBlock =
   | { readonly type: 'redacted_thinking'; readonly data: string }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tool_use'; readonly name: string; readonly input: { readonly [key: string]: unknown } }
-  /** A call whose arguments are written as they stand here, valid or not. */
+  /** A call whose arguments are sent unchanged, valid or not. */
   | { readonly type: 'raw_tool_use'; readonly name: string; readonly json: string }
 
 export type WireUsage = {
@@ -20,7 +20,7 @@ export type WireUsage = {
   readonly cache_creation_input_tokens: number
 }
 
-/** What the server does with one request. */
+/** The server's reaction to one request. */
 export type AnthropicAnswer = StrictAnswer<AnswerBlock, WireUsage>
 
 export type AnthropicEvent = { readonly type: string; readonly [key: string]: unknown }
@@ -37,7 +37,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 }
 export const errorTypeOf = (status: number): string => errorTypes[status] ?? 'api_error'
 
-/** A message as Anthropic streams it, event by event. `number` makes its ids. */
+/** Returns the events in which Anthropic streams a message. `number` makes its ids unique. */
 export function eventsOf({ content, stopReason, usage = {} }: Message, number: number): readonly AnthropicEvent[] {
   const used: WireUsage = {
     input_tokens: 25,
@@ -127,21 +127,21 @@ const Ended = z.object({ type: z.literal('content_block_stop'), index: z.int() }
 type Heard = { readonly block: { readonly [key: string]: unknown }; thinking: string; signature: string; json: string }
 
 /** Parses the thinking and calls of a streamed answer; only completed blocks count. */
-export function heardIn(events: readonly SseEvent[]): GivenAnswer {
+export function givenInStream(events: readonly SseEvent[]): GivenAnswer {
   const open = new Map<number, Heard>()
-  const whole: Heard[] = []
+  const complete: Heard[] = []
   for (const event of parsedEvents(events, z.union([Began, Went, Ended]))) {
-    const heard = open.get(event.index)
+    const block = open.get(event.index)
     if (event.type === 'content_block_start')
       open.set(event.index, { block: event.content_block, thinking: '', signature: '', json: '' })
-    else if (heard && event.type === 'content_block_stop') whole.push(heard)
-    else if (heard && event.type === 'content_block_delta') {
-      heard.thinking += event.delta.thinking
-      heard.signature += event.delta.signature
-      heard.json += event.delta.partial_json
+    else if (block && event.type === 'content_block_stop') complete.push(block)
+    else if (block && event.type === 'content_block_delta') {
+      block.thinking += event.delta.thinking
+      block.signature += event.delta.signature
+      block.json += event.delta.partial_json
     }
   }
-  return { thinking: whole.flatMap(thinkingOf), uses: whole.flatMap(useOf) }
+  return { thinking: complete.flatMap(thinkingOf), uses: complete.flatMap(useOf) }
 }
 
 function thinkingOf({ block, thinking, signature }: Heard): readonly ThinkingBlock[] {

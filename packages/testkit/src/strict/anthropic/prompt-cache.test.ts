@@ -9,7 +9,7 @@ const request = (system: string, ...contents: readonly (readonly object[])[]) =>
   messages: contents.map((content, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content })),
 })
 
-describe('the prompt cache', () => {
+describe('prompt cache', () => {
   it('reads what an earlier request cached, wherever the marks are now', () => {
     const cache = createPromptCache()
     const first = cache.take(request('s', [text('a', mark)]))
@@ -23,8 +23,8 @@ describe('the prompt cache', () => {
     const cache = createPromptCache()
     cache.take(request('s', [text('a', mark)]))
     expect(cache.take(request('S', [text('a', mark)])).cache_read_input_tokens).toBe(0)
-    const bare = { model: 'claude', messages: [{ role: 'user', content: [text('a')] }] }
-    expect(cache.take(bare)).toEqual({ cache_read_input_tokens: 0, cache_creation_input_tokens: 0 })
+    const unmarked = { model: 'claude', messages: [{ role: 'user', content: [text('a')] }] }
+    expect(cache.take(unmarked)).toEqual({ cache_read_input_tokens: 0, cache_creation_input_tokens: 0 })
   })
 
   it('does not look too far back from a mark', () => {

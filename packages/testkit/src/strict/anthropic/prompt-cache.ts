@@ -14,10 +14,10 @@ type Piece = { readonly at: string; readonly type: string; readonly text: string
 export type CacheUse = { readonly cache_read_input_tokens: number; readonly cache_creation_input_tokens: number }
 
 const marksMax = 4
-/** From a mark the service looks back over so many pieces for one that it has. */
+/** The number of pieces before a cache mark that the service compares with its cache. */
 const lookBack = 20
 
-/** What the service has against the marks of a request, in its own words, or null. */
+/** Returns the service's error message for the cache marks of a request, or null. */
 export function marksComplaint(body: unknown): string | null {
   const marked = piecesOf(body).filter(({ isMarked }) => isMarked)
   if (marked.length > marksMax) {
@@ -28,21 +28,21 @@ export function marksComplaint(body: unknown): string | null {
 }
 
 /**
- * What the service keeps of requests: everything up to a mark, found again only if it comes back byte for byte. Marks
- * themselves are not part of what is kept. Bytes are counted for tokens, four to one.
+ * Creates the prompt cache of the service. It stores everything up to a cache mark and finds it only if all bytes are the
+ * same. Marks themselves are not stored. Four bytes count as one token.
  */
 export function createPromptCache() {
-  const kept = new Set<string>()
+  const cached = new Set<string>()
   return {
     take(body: unknown): CacheUse {
       const pieces = piecesOf(body)
       const prefixes = pieces.map((_piece, index) => prefixOf(pieces, index))
       const marks = pieces.flatMap(({ isMarked }, index) => (isMarked ? [index] : []))
       const found = marks.map((mark) =>
-        prefixes.findLastIndex((key, at) => at <= mark && at > mark - lookBack && kept.has(key)),
+        prefixes.findLastIndex((key, at) => at <= mark && at > mark - lookBack && cached.has(key)),
       )
       const read = sizeOf(pieces, Math.max(-1, ...found))
-      for (const mark of marks) kept.add(prefixes[mark] ?? '')
+      for (const mark of marks) cached.add(prefixes[mark] ?? '')
       const last = sizeOf(pieces, Math.max(-1, ...marks))
       return { cache_read_input_tokens: read, cache_creation_input_tokens: Math.max(0, last - read) }
     },
@@ -55,7 +55,7 @@ const prefixOf = (pieces: readonly Piece[], index: number): string =>
 const sizeOf = (pieces: readonly Piece[], index: number): number =>
   Math.ceil(pieces.slice(0, index + 1).reduce((sum, { text }) => sum + text.length, 0) / 4)
 
-/** In the order in which the service reads them: tools, instructions, messages. */
+/** Returns the pieces of a request in the order of the cache: tools, instructions, messages. */
 function piecesOf(body: unknown): readonly Piece[] {
   const parsed = Body.safeParse(body)
   if (!parsed.success) return []

@@ -25,8 +25,8 @@ const request = (turns: readonly Turn[], more: object = {}) =>
     ...more,
   })
 
-describe('the strict Anthropic server', () => {
-  it('accepts whole rounds with their original thinking', () => {
+describe('strict Anthropic server', () => {
+  it('accepts complete rounds with their original thinking', () => {
     const turns: readonly Turn[] = [go, ['assistant', thought('hm'), use('a')], ['user', result('a'), text('and now?')]]
     expect(complaintAbout(request(turns, { thinking: { type: 'adaptive' } }), given)).toBeNull()
   })
@@ -42,7 +42,7 @@ describe('the strict Anthropic server', () => {
     ['an empty text', [go, ['assistant', text('')], go], 'messages: text content blocks must be non-empty'],
     ['a blank text', [['user', text(' ')]], 'messages: text content blocks must contain non-whitespace text'],
     [
-      'a prefill that ends in a blank',
+      'a prefill that ends with a blank',
       [go, ['assistant', text('so ')]],
       'messages: final assistant content cannot end with trailing whitespace',
     ],
@@ -52,7 +52,7 @@ describe('the strict Anthropic server', () => {
       'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.',
     ],
     [
-      'a result behind other words',
+      'a result after text',
       [go, ['assistant', use('toolu_1')], ['user', text('first'), result('toolu_1')]],
       'messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.',
     ],
@@ -72,17 +72,17 @@ describe('the strict Anthropic server', () => {
       'messages.3.content.1: `tool_use` ids must be unique',
     ],
     [
-      'an id of another form',
+      'an id of another format',
       [go, ['assistant', use('a b')], ['user', result('a b')]],
       "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
     ],
     [
-      'an answer that ends in thinking',
+      'an answer that ends with thinking',
       [go, ['assistant', thought('hm')], go],
       'messages.1: The final block in an assistant message cannot be `thinking`.',
     ],
     [
-      'changed words of thinking',
+      'changed thinking text',
       [go, ['assistant', thought('hmm'), use('a')], ['user', result('a')]],
       'messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.',
     ],
@@ -92,7 +92,7 @@ describe('the strict Anthropic server', () => {
       'messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.',
     ],
     [
-      'a signature it never gave, further back',
+      'an unknown signature in an earlier message',
       [go, ['assistant', thought('hm', 'other'), text('x')], go, ['assistant', text('y')], go],
       'messages.1.content.0: Invalid `signature` in `thinking` block',
     ],

@@ -1,6 +1,6 @@
 import { type AnthropicMessage, type AnthropicRequest, isThinking, type ThinkingBlock, type WireBlock } from './wire.ts'
 
-/** An answer the service gave: its thinking may come back only as it was. */
+/** An answer of the service. Its thinking may only be sent back unchanged. */
 export type GivenAnswer = {
   readonly thinking: readonly ThinkingBlock[]
   readonly uses: readonly { readonly name: string; readonly input: unknown }[]
@@ -10,7 +10,7 @@ const idPattern = /^[a-zA-Z0-9_-]+$/
 const namePattern = /^[a-zA-Z0-9_-]{1,64}$/
 const imageBytesMax = 5 * 1024 * 1024
 
-/** The first complaint Anthropic's API has about a history, in its own words, or null. */
+/** Returns the first error of Anthropic's API for a history, with its own message, or null. */
 export function complaintAbout(request: AnthropicRequest, given: readonly GivenAnswer[]): string | null {
   const { messages } = request
   const complaints = [
@@ -68,7 +68,7 @@ function repeatedIds(
 const usesOf = (messages: readonly AnthropicMessage[]): readonly string[] =>
   messages.flatMap(({ content }) => content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : [])))
 
-/** Results must stand at the head of the next message: after any other block they do not count. */
+/** Results must be at the start of the next message. After any other block they do not count. */
 function orphanUses(message: AnthropicMessage, next: AnthropicMessage | undefined, index: number): string | null {
   const head = next?.content ?? []
   const end = head.findIndex(({ type }) => type !== 'tool_result')
@@ -121,7 +121,7 @@ function largeImage({ content }: AnthropicMessage, index: number): string | null
   return null
 }
 
-/** Signatures are checked everywhere; in the latest answer, thinking must also be there, whole and as it was. */
+/** Checks all signatures, and that the latest answer still has all its thinking, unchanged. */
 function changedThinking({ messages, thinking }: AnthropicRequest, given: readonly GivenAnswer[]): string | null {
   const sent = given.flatMap((answer) => answer.thinking)
   const latest = messages.findLastIndex(({ role }) => role === 'assistant')
@@ -136,11 +136,13 @@ function changedThinking({ messages, thinking }: AnthropicRequest, given: readon
     }
   }
 
-  return thinking?.type === 'enabled' ? unthoughtRound(messages, latest) : leftOut(messages, latest, thinking, given)
+  return thinking?.type === 'enabled'
+    ? roundWithoutThinking(messages, latest)
+    : omittedThinking(messages, latest, thinking, given)
 }
 
-/** With a budget, the rounds that run must have begun with thinking, whoever asked for them. */
-function unthoughtRound(messages: readonly AnthropicMessage[], latest: number): string | null {
+/** With a thinking budget, open rounds must start with thinking, whichever model answered. */
+function roundWithoutThinking(messages: readonly AnthropicMessage[], latest: number): string | null {
   if (usesOf(messages.slice(latest, latest + 1)).length === 0) return null
   let first = latest
   while (isResults(messages[first - 1]) && usesOf(messages.slice(first - 2, first - 1)).length > 0) first -= 2
@@ -151,8 +153,8 @@ function unthoughtRound(messages: readonly AnthropicMessage[], latest: number): 
 const isResults = (message: AnthropicMessage | undefined): boolean =>
   message?.role === 'user' && message.content.every(({ type }) => type === 'tool_result')
 
-/** Without one, only thinking that there was may not be left out. */
-function leftOut(
+/** Without a budget, only existing thinking must not be omitted. */
+function omittedThinking(
   messages: readonly AnthropicMessage[],
   latest: number,
   thinking: AnthropicRequest['thinking'],

@@ -7,7 +7,7 @@ import {
   type StrictServer,
   startStrictServer,
 } from '../base/server.ts'
-import { type AnthropicAnswer, type AnthropicEvent, errorTypeOf, eventsOf, givenBy, heardIn } from './answer.ts'
+import { type AnthropicAnswer, type AnthropicEvent, errorTypeOf, eventsOf, givenBy, givenInStream } from './answer.ts'
 import { createPromptCache, marksComplaint } from './prompt-cache.ts'
 import { complaintAbout, type GivenAnswer } from './rules.ts'
 import { AnthropicRequest } from './wire.ts'
@@ -25,7 +25,7 @@ function createAnthropicService(): StrictApiDefinition<AnthropicAnswer, GivenAns
   const cache = createPromptCache()
   return {
     ...anthropic,
-    // What the script does not say of the cache is counted.
+    // Cache usage that the script does not give is computed.
     events: (message, number, { body }) =>
       eventsOf({ ...message, usage: { ...cache.take(body), ...message.usage } }, number).map(toSse),
   }
@@ -45,7 +45,7 @@ const anthropic: Omit<StrictApiDefinition<AnthropicAnswer, GivenAnswer>, 'events
   errorBody: (status, message) => ({ type: 'error', error: { type: errorTypeOf(status), message } }),
   streamError: ({ error, message }) => toSse({ type: 'error', error: { type: error, message } }),
   givenBy,
-  heardIn,
+  givenInStream,
 }
 
 const toSse = (event: AnthropicEvent) => ({ event: event.type, data: JSON.stringify(event) })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The part of Anthropic's Messages API that an agent uses, as it stands on the wire. */
+/** Schemas of the part of Anthropic's Messages API that an agent uses. */
 const Thinking = z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() })
 const RedactedThinking = z.object({ type: z.literal('redacted_thinking'), data: z.string() })
 const Text = z.object({ type: z.literal('text'), text: z.string() })

@@ -1,15 +1,15 @@
 import type { Gate } from '../../runtime/gate.ts'
 
-/** What a server does with one request. `Block` is a piece of an answer, in the words of its service. */
+/** A server's reaction to one request. `Block` is a piece of an answer in the format of its service. */
 export type StrictAnswer<Block, Usage> =
   | {
       readonly type: 'message'
       readonly content: readonly Block[]
       readonly stopReason?: string
       readonly usage?: Partial<Usage>
-      /** Where the stream leaves its course, counted in events, and how. */
+      /** A disruption after this many events of the stream. */
       readonly after?: { readonly events: number; readonly detour: StreamDisruption }
-      /** Comes in pieces of so many bytes, through the middle of events and characters, each after a while. */
+      /** Sends the body slowly, in pieces of this many bytes that may split events and characters. */
       readonly dribble?: Dribble
     }
   | {
@@ -18,9 +18,9 @@ export type StrictAnswer<Block, Usage> =
       readonly message: string
       readonly headers?: { readonly [name: string]: string }
     }
-  /** An error that is no JSON of the service's, such as a proxy's page. */
+  /** An error with a body that is not the service's JSON, such as the error page of a proxy. */
   | { readonly type: 'page'; readonly status: number; readonly body: string }
-  /** Takes the request and never answers. */
+  /** Accepts the request and never answers. */
   | { readonly type: 'hang' }
   /** Closes the connection without an answer. */
   | { readonly type: 'drop' }
@@ -31,9 +31,9 @@ export type Dribble = { readonly bytes: number; readonly everyMs: number }
 
 export type StreamDisruption =
   | { readonly type: 'cut' }
-  /** Writes this as it stands, and goes on. */
+  /** Sends this text unchanged and continues. */
   | { readonly type: 'noise'; readonly text: string }
-  /** Ends the body in good order, but too early. */
+  /** Ends the body normally, but too early. */
   | { readonly type: 'stop' }
   | { readonly type: 'hang' }
   | { readonly type: 'wait'; readonly gate: Gate }

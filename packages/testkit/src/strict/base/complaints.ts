@@ -20,7 +20,7 @@ export function complaintIn<Item>(items: readonly Item[], about: (item: Item, in
   return null
 }
 
-/** Returns a schema error in one line. These are our words, not the service's: our client is broken. */
+/** Returns a schema error in one line. The message is ours, because only a bug in our client causes it. */
 export function shapeComplaint({ issues: [issue] }: z.ZodError): string {
   return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not a request'}`
 }

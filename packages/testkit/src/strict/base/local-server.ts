@@ -12,7 +12,7 @@ export async function serveLocally(handle: Handle): Promise<Served> {
     handle(request, response).catch(() => response.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port, so it has one
+  const { port } = server.address() as AddressInfo // it listens on a TCP port
   return {
     url: `http://127.0.0.1:${port}`,
     async close() {

@@ -6,12 +6,12 @@ const types: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 }
 
-/** OpenAI's envelope for an error, the same in each of its APIs. */
+/** Returns the body of an error, the same in all APIs of OpenAI. */
 export const openAiError = (status: number, message: string): object => ({
   error: { message, type: types[status] ?? 'server_error', param: null, code: null },
 })
 
-/** What OpenAI holds texts and names to, in its own words, the same in each of its APIs. */
+/** The rules of OpenAI for texts and names, with its own messages, the same in all its APIs. */
 export const emptyArray = (at: string): string =>
   `Invalid '${at}': empty array. Expected an array with minimum length 1, but got an empty array instead.`
 
@@ -31,13 +31,13 @@ export function nameComplaint(at: string, name: string): string | null {
   return tooLong(at, name, 64)
 }
 
-/** Half-written arguments. OpenAI itself lets them pass, and servers that speak like it do not: in our words. */
+/** Rejects incomplete arguments. OpenAI accepts them, but compatible services do not. The message is ours. */
 export function argumentsComplaint(at: string, json: string): string | null {
   try {
     const value: unknown = JSON.parse(json)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return null
   } catch {
-    // Said below: no JSON is no object either.
+    // Invalid JSON is reported below.
   }
   return `Invalid '${at}': expected the JSON of an object.`
 }

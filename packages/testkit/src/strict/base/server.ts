@@ -8,53 +8,53 @@ export type ReceivedRequest = {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: unknown
-  /** What was wrong with its history, in the service's words; it was then answered 400 whatever the script said. */
+  /** The service's error for its history; the answer was then 400 instead of the scripted one. */
   readonly complaint: string | null
-  /** Resolves when its connection is done with: answered to the end, or hung up. */
+  /** Resolves when its connection is closed, whether the answer was complete or not. */
   readonly closed: Promise<void>
 }
 
 export type StrictServer<Answer> = AsyncDisposable & {
-  /** The address a client is given, without the version of the API. */
+  /** The base URL for a client, without the API version. */
   readonly url: string
   readonly requests: readonly ReceivedRequest[]
   /** Adds answers to the end of the script. */
   answer(...answers: readonly Answer[]): void
-  /** Resolves with the n-th request, counted from 1, once it is here. */
+  /** Resolves with the n-th request, counted from 1, when it has been received. */
   received(count: number): Promise<ReceivedRequest>
-  /** Cuts every connection. */
+  /** Closes all connections at once. */
   close(): Promise<void>
 }
 
-/** One event of a stream: its name where the service names them, and its data as the service writes it. */
+/** One event of a stream: its name, if the service uses names, and its data. */
 export type SseEvent = { readonly event?: string; readonly data: string }
 
 export type ApiRequest = { readonly method: string; readonly path: string; readonly body: unknown }
 
-/** What services differ in. `Given` is what a service remembers of an answer, to hold later requests to it. */
+/** The differences between services. `Given` is what a service remembers of an answer to check later requests. */
 export type StrictApiDefinition<Answer, Given> = {
-  /** What the service would refuse the request for, in its own words, or null. */
+  /** Returns the error with which the service would reject the request, or null. */
   complaintAbout(request: ApiRequest, given: readonly Given[]): string | null
   errorBody(status: number, message: string): object
-  /** An answer as the service streams it. `number` makes its ids; `request` is what it answers. */
+  /** Returns the events in which the service streams an answer. `number` makes its ids unique. */
   events(message: MessageOf<Answer>, number: number, request: ApiRequest): readonly SseEvent[]
   streamError(error: StreamError): SseEvent
   givenBy(message: MessageOf<Answer>, number: number): Given
-  /** The same of an answer that another server streamed, as far as it came. */
-  heardIn(events: readonly SseEvent[]): Given
+  /** The same for an answer that another server streamed, complete or not. */
+  givenInStream(events: readonly SseEvent[]): Given
 }
 
 type AnyAnswer = StrictAnswer<unknown, unknown>
 
-/** A service without its socket: it holds requests to its rules, and remembers what it said. */
+/** A service without a socket. It checks requests and remembers its answers. */
 export type StrictApi<Answer> = {
-  /** What the service would refuse the request for, in its own words, or null. */
+  /** Returns the error with which the service would reject the request, or null. */
   complaintAbout(request: ApiRequest): string | null
   errorBody(status: number, message: string): object
-  /** An answer as the service streams it; requests from here on are held to it. */
+  /** Returns the events of an answer and remembers it to check later requests. */
   give(message: MessageOf<Answer>, request: ApiRequest): readonly SseEvent[]
-  /** Requests from here on are held to what another server streamed in its place. */
-  hear(events: readonly SseEvent[]): void
+  /** Remembers an answer that another server streamed, to check later requests. */
+  rememberStreamed(events: readonly SseEvent[]): void
   streamError(error: StreamError): SseEvent
 }
 
@@ -70,38 +70,38 @@ export function createStrictApi<Answer extends AnyAnswer, Given>(
       given.push(service.givenBy(message, number))
       return service.events(message, number, request)
     },
-    hear: (events) => void given.push(service.heardIn(events)),
+    rememberStreamed: (events) => void given.push(service.givenInStream(events)),
     streamError: service.streamError,
   }
 }
 
-/** The events of a body, or of what came of it; the last may be cut. */
+/** Returns the events of a body. The last one may be incomplete. */
 export const sseEvents = (text: string): readonly SseEvent[] =>
   text.split(/\r?\n\r?\n/).flatMap((block) => {
     const data = block.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trim()] : []))
     return data.length > 0 ? [{ data: data.join('\n') }] : []
   })
 
-/** How an event stands in the body of a stream. */
+/** Encodes an event for the body of a stream. */
 export const sseText = ({ event, data }: SseEvent): string =>
   `${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`
 
 /**
- * A loopback server that speaks a service's stream, says what the test wrote down, and is as strict as the real one:
- * a history the API would refuse is answered 400 with the API's own words, and uses up no answer of the script.
+ * Starts a local server that streams scripted answers in the format of a service and is as strict as the real one. A history
+ * that the API would reject is answered with 400 and the API's own message, and uses up no scripted answer.
  */
 export async function startStrictServer<Answer extends AnyAnswer, Given>(
   service: StrictApiDefinition<Answer, Given>,
   answers: readonly Answer[],
 ): Promise<StrictServer<Answer>> {
   const script = [...answers]
-  const desk = createStrictApi(service)
+  const api = createStrictApi(service)
   const requests: ReceivedRequest[] = []
   const waiting: { readonly count: number; readonly resolve: (request: ReceivedRequest) => void }[] = []
 
   async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = { method: incoming.method ?? '', path: incoming.url ?? '', body: await bodyOf(incoming) }
-    const complaint = desk.complaintAbout(request)
+    const complaint = api.complaintAbout(request)
     const closed = new Promise<void>((resolve) => void response.once('close', resolve))
     const received = { path: request.path, headers: incoming.headers, body: request.body, complaint, closed }
     requests.push(received)
@@ -111,7 +111,7 @@ export async function startStrictServer<Answer extends AnyAnswer, Given>(
     const fail = (status: number, message: string, headers = {}) =>
       void response
         .writeHead(status, { 'content-type': 'application/json', ...headers })
-        .end(JSON.stringify(desk.errorBody(status, message)))
+        .end(JSON.stringify(api.errorBody(status, message)))
 
     if (complaint !== null) return fail(400, complaint)
     const answer = script.shift()
@@ -127,7 +127,7 @@ export async function startStrictServer<Answer extends AnyAnswer, Given>(
         return fail(answer.status, answer.message, answer.headers)
       case 'message': {
         const message = answer as MessageOf<Answer> // the switch narrows the member, not the parameter
-        return await stream(answer, desk.give(message, request), desk.streamError, response)
+        return await stream(answer, api.give(message, request), api.streamError, response)
       }
     }
   }
@@ -160,7 +160,7 @@ async function stream(
   response: ServerResponse,
 ): Promise<void> {
   const send = (bytes: string | Uint8Array) => new Promise<void>((sent) => response.write(bytes, () => sent()))
-  const write = (event: SseEvent) => (dribble ? dribbled(sseText(event), dribble, send) : send(sseText(event)))
+  const write = (event: SseEvent) => (dribble ? sendSlowly(sseText(event), dribble, send) : send(sseText(event)))
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   response.flushHeaders()
 
@@ -182,8 +182,8 @@ async function stream(
   response.end()
 }
 
-/** Whoever sends slowly does so by the wall clock: that is what is tested. */
-async function dribbled(
+/** Waits by the wall clock, because slow sending is what the test is about. */
+async function sendSlowly(
   text: string,
   { bytes, everyMs }: Dribble,
   send: (piece: Uint8Array) => Promise<void>,

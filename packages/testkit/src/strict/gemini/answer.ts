@@ -4,7 +4,7 @@ import { parsedEvents, type SseEvent } from '../base/server.ts'
 import type { GivenSignature } from './rules.ts'
 import { WirePart } from './wire.ts'
 
-/** A part of a scripted answer, with its signature where the service gives one. */
+/** A part of a scripted answer, with an optional signature. */
 export type GeminiBlock =
   | { readonly type: 'thought' | 'text'; readonly text: string; readonly signature?: string }
   | {
@@ -17,7 +17,7 @@ export type GeminiBlock =
 type GeminiUsage = { readonly promptTokenCount: number; readonly candidatesTokenCount: number }
 export type GeminiAnswer = StrictAnswer<GeminiBlock, GeminiUsage>
 
-/** An answer as Gemini streams it, chunk by chunk. `number` makes its ids. */
+/** Returns the chunks in which Gemini streams an answer. `number` makes its ids unique. */
 export function chunksOf(
   { content, stopReason, usage = {} }: MessageOf<GeminiAnswer>,
   number: number,
@@ -37,13 +37,13 @@ export function chunksOf(
   ]
 }
 
-/** Words come in fragments, and their signature after them, on a part without words. */
+/** Streams text in fragments, then its signature on a part without text. */
 function streamed(block: GeminiBlock, id: string): readonly WirePart[] {
   const signed = block.signature === undefined ? {} : { thoughtSignature: block.signature }
   if (block.type === 'call') return [{ functionCall: { id, name: block.name, args: block.args }, ...signed }]
   const thought = block.type === 'thought' ? { thought: true } : {}
   const fragments = halves(block.text).map((text) => ({ text, ...thought }))
-  // Signatures of thought come with its last fragment, not after it.
+  // The signature of a thought is on its last fragment.
   if (block.type === 'thought')
     return fragments.map((part, n) => ({ ...part, ...(n === fragments.length - 1 && signed) }))
   return block.signature === undefined ? fragments : [...fragments, { text: '', ...signed }]
@@ -65,17 +65,17 @@ const Chunk = z.object({
 })
 
 /** Parses the signatures of a streamed answer, each with its part. Adjacent text of one kind is one part. */
-export function heardIn(events: readonly SseEvent[]): readonly GivenSignature[] {
-  const given: GivenSignature[] = []
-  let words: { text: string; readonly thought: boolean } | null = null
+export function givenInStream(events: readonly SseEvent[]): readonly GivenSignature[] {
+  const signatures: GivenSignature[] = []
+  let open: { text: string; readonly thought: boolean } | null = null
   const parts = parsedEvents(events, Chunk).flatMap(({ candidates }) => candidates[0]?.content?.parts ?? [])
   for (const { thoughtSignature: signature, functionCall, text = '', thought = false } of parts) {
-    // A signature without words belongs to the words before it, whatever they are.
-    if (functionCall) words = null
-    else if (words === null || (text !== '' && words.thought !== thought)) words = { text, thought }
-    else words.text += text
+    // A signature without text belongs to the text before it, thought or not.
+    if (functionCall) open = null
+    else if (open === null || (text !== '' && open.thought !== thought)) open = { text, thought }
+    else open.text += text
     if (signature === undefined) continue
-    given.push({ signature, part: functionCall ? { functionCall } : { ...words } })
+    signatures.push({ signature, part: functionCall ? { functionCall } : { ...open } })
   }
-  return given
+  return signatures
 }

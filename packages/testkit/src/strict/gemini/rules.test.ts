@@ -16,7 +16,7 @@ const go = user(text('go'))
 
 const given: readonly GivenSignature[] = [
   { signature: 'sig', part: { functionCall: { name: 'shell', args: {} } } },
-  { signature: 'said', part: { text: 'hi' } },
+  { signature: 'text', part: { text: 'hi' } },
 ]
 const request = (contents: readonly WireContent[], more: object = {}) => GeminiRequest.parse({ contents, ...more })
 const about = (contents: readonly WireContent[], of = 'gemini-2.5-pro') => complaintAbout(request(contents), of, given)
@@ -27,16 +27,16 @@ const alternate = 'Please ensure that multiturn requests alternate between user 
 const afterUser =
   'Please ensure that function call turn comes immediately after a user turn or after a function response turn.'
 
-describe('the strict Gemini server', () => {
+describe('strict Gemini server', () => {
   it.each<readonly [string, readonly WireContent[]]>([
     [
-      'rounds of calls, and people after them',
+      'rounds of calls followed by a user message',
       [go, model(call('a'), call('b')), user(response('a'), response('b')), go],
     ],
     ['a call after a response', [go, model(call('a')), user(response('a')), model(call('b')), user(response('b'))]],
-    ['words with their signature', [go, model({ ...text('hi'), thoughtSignature: 'said' }), go]],
+    ['text with its signature', [go, model({ ...text('hi'), thoughtSignature: 'text' }), go]],
     [
-      'a signature without words',
+      'a signature without text',
       [go, model(text('hi'), { text: '', thoughtSignature: 'skip_thought_signature_validator' }), go],
     ],
   ])('accepts %s', (_what, contents) => {
@@ -44,11 +44,11 @@ describe('the strict Gemini server', () => {
   })
 
   it.each<readonly [string, readonly WireContent[], string]>([
-    ['nothing', [], '* GenerateContentRequest.contents: contents is not specified\n'],
+    ['an empty request', [], '* GenerateContentRequest.contents: contents is not specified\n'],
     ['a role of another API', [{ role: 'assistant', parts: [text('hi')] }], 'Please use a valid role: user, model.'],
     ['no part', [user()], '* GenerateContentRequest.contents[0].parts: contents.parts must not be empty.\n'],
     [
-      'a part of nothing',
+      'a part without data',
       [user({})],
       "* GenerateContentRequest.contents[0].parts[0].data: required oneof field 'data' must have one initialized field\n",
     ],
@@ -58,7 +58,7 @@ describe('the strict Gemini server', () => {
       'Unable to submit request because it has an empty text parameter. Add a value to the parameter and try again.',
     ],
     [
-      'a file it cannot read',
+      'an unsupported file type',
       [user({ inlineData: { mimeType: 'image/gif', data: '' } })],
       'Unsupported MIME type: image/gif',
     ],
@@ -66,8 +66,8 @@ describe('the strict Gemini server', () => {
     ['two answers', [go, model(text('a')), model(text('b')), go], alternate],
     ['a start by the model', [model(text('a')), go], alternate],
     ['a call at the start', [model(call('a')), user(response('a'))], afterUser],
-    ['a call after words of the model', [go, model(text('a')), model(call('a')), user(response('a'))], afterUser],
-    ['a call nobody answered', [go, model(call('a')), go], unequal],
+    ['a call after text of the model', [go, model(text('a')), model(call('a')), user(response('a'))], afterUser],
+    ['a call without a response', [go, model(call('a')), go], unequal],
     ['one response of two', [go, model(call('a'), call('b')), user(response('a'))], unequal],
     ['a response too many', [go, model(call('a')), user(response('a'), response('b'))], unequal],
     ['two responses to one call', [go, model(call('a'), call('b')), user(response('a'), response('a'))], unequal],
@@ -78,14 +78,14 @@ describe('the strict Gemini server', () => {
       'Please ensure that function response turn comes immediately after a function call turn.',
     ],
     [
-      'a last word of the model',
+      'a last message of the model',
       [go, model(text('hi'))],
       'Please ensure that multiturn requests ends with a user role or a function response.',
     ],
     ['a signature it never gave', [go, model(call('a', 'other')), user(response('a'))], 'Corrupted thought signature.'],
     [
       'a signature on another part',
-      [go, model({ ...text('bye'), thoughtSignature: 'said' }), go],
+      [go, model({ ...text('bye'), thoughtSignature: 'text' }), go],
       'Corrupted thought signature.',
     ],
   ])('refuses %s', (_what, contents, complaint) => {

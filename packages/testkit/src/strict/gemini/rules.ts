@@ -1,17 +1,17 @@
 import { complaintIn, firstComplaint } from '../base/complaints.ts'
 import type { GeminiRequest, WireContent, WirePart } from './wire.ts'
 
-/** A signature the service gave, and the part it stood on. */
+/** A signature from the service and the part it belongs to. */
 export type GivenSignature = { readonly signature: string; readonly part: WirePart }
 
 const namePattern = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/
 const mimePattern = /^(image\/(png|jpeg|webp|heic|heif)|application\/pdf|text\/[a-z-]+)$/
-/** What Google documents for a call that another service asked for. */
+/** The signature that Google documents for calls made by another service. */
 const noSignature = 'skip_thought_signature_validator'
 
 type Turn = 'user' | 'response' | 'model' | 'call'
 
-/** The first complaint Gemini's API has about a history, in its own words, or null. */
+/** Returns the first error of Gemini's API for a history, with its own message, or null. */
 export const complaintAbout = (
   { contents, tools = [] }: GeminiRequest,
   model: string,
@@ -66,7 +66,7 @@ function shape(content: WireContent, index: number): string | null {
   })
 }
 
-/** Turns follow each other in one way only; a function response is a turn of its own, and people may speak after it. */
+/** Checks the order of turns. A function response is a turn of its own, and a user turn may follow it. */
 function order(content: WireContent, before: WireContent | undefined): string | null {
   const turn = turnOf(content)
   const last = before === undefined ? null : turnOf(before)
@@ -105,7 +105,7 @@ function ending(contents: readonly WireContent[]): string | null {
     : 'Please ensure that multiturn requests ends with a user role or a function response.'
 }
 
-/** A signature comes back on the part it was given with, or not at all. */
+/** Checks that a signature is on the same part as in the answer. */
 function signatureOf({ thoughtSignature, ...part }: WirePart, given: readonly GivenSignature[]): string | null {
   if (thoughtSignature === undefined || thoughtSignature === noSignature) return null
   const isGiven = given.some((known) => known.signature === thoughtSignature && sameData(known.part, part))
@@ -118,7 +118,7 @@ const sameData = (known: WirePart, part: WirePart): boolean =>
 const dataOf = ({ text, functionCall }: WirePart): string =>
   JSON.stringify(functionCall ? [functionCall.name, functionCall.args] : text)
 
-/** In the turn that runs, since a person last spoke, the first call of each answer carries its signature. */
+/** Checks that in the running turn the first call of each answer has its signature. */
 function missingSignature(contents: readonly WireContent[]): string | null {
   const running = contents.findLastIndex((content) => turnOf(content) === 'user')
   return complaintIn(contents, (content, index) => {

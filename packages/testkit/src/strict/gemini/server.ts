@@ -6,7 +6,7 @@ import {
   type StrictServer,
   startStrictServer,
 } from '../base/server.ts'
-import { chunksOf, type GeminiAnswer, givenBy, heardIn } from './answer.ts'
+import { chunksOf, type GeminiAnswer, givenBy, givenInStream } from './answer.ts'
 import { complaintAbout, type GivenSignature } from './rules.ts'
 import { GeminiRequest } from './wire.ts'
 
@@ -38,7 +38,7 @@ const gemini: StrictApiDefinition<GeminiAnswer, readonly GivenSignature[]> = {
   events: (message, number, { path }) => chunksOf(message, number, modelIn(path) ?? '').map(toSse),
   streamError: ({ error, message }) => toSse({ error: { code: 500, message, status: error } }),
   givenBy,
-  heardIn,
+  givenInStream,
 }
 
 const statusNames: Readonly<Record<number, string>> = {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The part of Gemini's API that an agent uses, as it stands on the wire. Unknown fields of a part are let pass. */
+/** Schemas of the part of Gemini's API that an agent uses. Unknown fields of a part are allowed. */
 const FunctionCall = z.object({ id: z.string().optional(), name: z.string(), args: z.unknown() })
 const FunctionResponse = z.object({
   id: z.string().optional(),

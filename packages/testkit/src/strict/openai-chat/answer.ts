@@ -3,21 +3,21 @@ import { halves, type MessageOf, type StrictAnswer } from '../base/answer.ts'
 /** A piece of a scripted answer. Text comes before calls, as the API has no other order. */
 export type ChatBlock =
   | { readonly type: 'text'; readonly text: string }
-  /** OpenAI keeps its reasoning to itself; servers that speak like it do not. */
+  /** Sent only by OpenAI-compatible services, not by OpenAI. */
   | { readonly type: 'reasoning'; readonly text: string }
   | { readonly type: 'tool_call'; readonly name: string; readonly input: { readonly [key: string]: unknown } }
-  /** A call whose arguments are written as they stand here, valid or not. */
+  /** A call whose arguments are sent unchanged, valid or not. */
   | { readonly type: 'raw_tool_call'; readonly name: string; readonly json: string }
 
 export type ChatUsage = {
   readonly prompt_tokens: number
   readonly completion_tokens: number
-  /** Whatever else a server counts. */
+  /** Other counters of the server. */
   readonly [count: string]: unknown
 }
 export type ChatAnswer = StrictAnswer<ChatBlock, ChatUsage>
 
-/** A completion as OpenAI streams it, chunk by chunk. `number` makes its ids. */
+/** Returns the chunks in which OpenAI streams a completion. `number` makes its ids unique. */
 export function chunksOf(
   { content, stopReason, usage = {} }: MessageOf<ChatAnswer>,
   number: number,

@@ -19,8 +19,8 @@ const go = user('go')
 const request = (messages: readonly ChatMessage[], more: object = {}) =>
   ChatRequest.parse({ model: 'gpt', stream: true, messages, ...more })
 
-describe('the strict Chat Completions server', () => {
-  it('accepts whole rounds with results in any order and an empty result', () => {
+describe('strict Chat Completions server', () => {
+  it('accepts complete rounds with results in any order and an empty result', () => {
     const system: ChatMessage = { role: 'system', content: 'Be brief.' }
     const rounds = [system, go, asks('a', 'b'), result('b'), result('a', ''), user('and'), user('so?'), says('Done.')]
     expect(complaintAbout(request(rounds))).toBeNull()
@@ -49,14 +49,14 @@ describe('the strict Chat Completions server', () => {
       [],
       "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
     ],
-    ['an answer of nothing', [go, says(null)], "Invalid value for 'content': expected a string, got null."],
+    ['an answer without content', [go, says(null)], "Invalid value for 'content': expected a string, got null."],
     [
-      'empty words',
+      'an empty text',
       [go, says('')],
       "Invalid 'messages[1].content': empty string. Expected a string with minimum length 1, but got an empty string instead.",
     ],
     [
-      'a message of no part',
+      'a message without parts',
       [{ role: 'user', content: [] }],
       "Invalid 'messages[0].content': empty array. Expected an array with minimum length 1, but got an empty array instead.",
     ],
@@ -66,7 +66,7 @@ describe('the strict Chat Completions server', () => {
       "Invalid 'messages[0].content[0].text': empty string. Expected a string with minimum length 1, but got an empty string instead.",
     ],
     [
-      'no call where calls are',
+      'an empty list of calls',
       [go, asks()],
       "Invalid 'messages[1].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
     ],
@@ -76,7 +76,7 @@ describe('the strict Chat Completions server', () => {
       "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_1",
     ],
     [
-      'a result behind other words',
+      'a result after text',
       [go, asks('call_1'), user('first'), result('call_1')],
       "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
     ],
@@ -101,17 +101,17 @@ describe('the strict Chat Completions server', () => {
       "Invalid parameter: Duplicate value for 'tool_call_id' of 'a', in messages[1] and messages[3].",
     ],
     [
-      'an id too long',
+      'an overlong id',
       [go, asks('x'.repeat(41)), result('x'.repeat(41))],
       "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 41 instead.",
     ],
     [
-      'a name of another form',
+      'a name of another format',
       [go, asksFor('a.b', '{}'), result('a')],
       "Invalid 'messages[1].tool_calls[0].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
     ],
     [
-      'half-written arguments',
+      'incomplete arguments',
       [go, asksFor('shell', '{"comm'), result('a')],
       "Invalid 'messages[1].tool_calls[0].function.arguments': expected the JSON of an object.",
     ],

@@ -3,14 +3,16 @@ import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } fro
 import type { ChatMessage, ChatRequest, WireToolCall } from './wire.ts'
 
 const callIdCharsMax = 40
-/** The families that came before reasoning, by name. */
-const isWithoutThought = (model: string): boolean => /^(chat)?gpt-[34]/.test(model)
+/** Returns whether a model is of a family without reasoning. */
+const isWithoutReasoning = (model: string): boolean => /^(chat)?gpt-[34]/.test(model)
 
-/** The first complaint OpenAI's Chat Completions API has about a history, in its own words, or null. */
+/** Returns the first error of OpenAI's Chat Completions API for a history, with its own message, or null. */
 export const complaintAbout = (request: ChatRequest): string | null => {
   const { model, messages, reasoning_effort: effort, tools = [] } = request
   return firstComplaint(
-    effort !== undefined && isWithoutThought(model) ? 'Unrecognized request argument supplied: reasoning_effort' : null,
+    effort !== undefined && isWithoutReasoning(model)
+      ? 'Unrecognized request argument supplied: reasoning_effort'
+      : null,
     messages.length === 0 ? emptyArray('messages') : null,
     () => complaintIn(tools, (tool, index) => nameComplaint(`tools[${index}].function.name`, tool.function.name)),
     () => complaintIn(messages, emptiness),
@@ -27,7 +29,7 @@ const callsOf = (message: ChatMessage): readonly WireToolCall[] =>
 
 function emptiness(message: ChatMessage, index: number): string | null {
   const at = `messages[${index}].content`
-  if (message.role === 'tool') return null // a tool may have nothing to say
+  if (message.role === 'tool') return null // the result of a tool may be empty
   if (message.role === 'assistant') {
     if (message.tool_calls?.length === 0) return emptyArray(`messages[${index}].tool_calls`)
     if (callsOf(message).length > 0 && (message.content ?? null) === null) return null
@@ -53,7 +55,7 @@ const callAt = (message: number) => (call: WireToolCall, index: number) => {
   )
 }
 
-/** No id may be answered twice, and no id may name two calls. */
+/** Rejects an id that has two results or belongs to two calls. */
 function repeatedIds(messages: readonly ChatMessage[]): string | null {
   const called = new Map<string, number>()
   const answered = new Map<string, number>()
@@ -85,7 +87,7 @@ function strayResults(messages: readonly ChatMessage[]): string | null {
   })
 }
 
-/** Results must follow at once: one that stands behind another message does not count. */
+/** Results must follow their call directly. One after another message does not count. */
 const orphanCalls = (messages: readonly ChatMessage[]): string | null =>
   complaintIn(messages, (message, index) => {
     const after = messages.slice(index + 1)
@@ -123,7 +125,7 @@ function idsIn(message: ChatMessage): readonly string[] {
   return message.role === 'assistant' ? (message.tool_calls ?? []).map(({ id }) => id) : []
 }
 
-/** It thinks unless it is told not to, and wants to have back what it thought before it called. */
+/** Rejects a call without its reasoning, which DeepSeek requires unless thinking is disabled. */
 function missingReasoning(message: ChatMessage, index: number): string | null {
   if (message.role !== 'assistant' || (message.tool_calls ?? []).length === 0) return null
   if (message.reasoning_content !== undefined) return null

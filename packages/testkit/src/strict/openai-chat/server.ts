@@ -33,8 +33,8 @@ const chat: StrictApiDefinition<ChatAnswer, null> = {
   errorBody: openAiError,
   events: (message, number) => [...chunksOf(message, number).map(toSse), { data: '[DONE]' }],
   streamError: ({ error, message }) => toSse({ error: { message, type: error, param: null, code: null } }),
-  givenBy: () => null, // nothing in a completion must come back as it was
-  heardIn: () => null,
+  givenBy: () => null, // later requests need nothing of a completion unchanged
+  givenInStream: () => null,
 }
 
 const toSse = (chunk: object) => ({ data: JSON.stringify(chunk) })

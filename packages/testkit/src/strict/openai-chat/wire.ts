@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The part of OpenAI's Chat Completions API that an agent uses, as it stands on the wire. */
+/** Schemas of the part of OpenAI's Chat Completions API that an agent uses. */
 const Text = z.object({ type: z.literal('text'), text: z.string() })
 const Attached = z.discriminatedUnion('type', [
   z.object({ type: z.literal('image_url'), image_url: z.looseObject({ url: z.string() }) }),
@@ -21,7 +21,7 @@ export const ChatMessage = z.discriminatedUnion('role', [
     role: z.literal('assistant'),
     content: z.union([z.string(), z.array(Text)]).nullish(),
     tool_calls: z.array(WireToolCall).optional(),
-    /** Of services that speak like it only. */
+    /** Only in OpenAI-compatible services. */
     reasoning_content: z.string().optional(),
   }),
   z.object({ role: z.literal('tool'), tool_call_id: z.string(), content: z.union([z.string(), z.array(Text)]) }),

@@ -5,11 +5,11 @@ import type { GivenItem } from './rules.ts'
 
 /** An item of a scripted answer. */
 export type ResponsesBlock =
-  /** Each text of the summary is a part of its own; there may be none. */
+  /** Each text is a part of the summary. The list may be empty. */
   | { readonly type: 'reasoning'; readonly summary: readonly string[]; readonly encrypted: string }
   | { readonly type: 'message'; readonly text: string }
   | { readonly type: 'function_call'; readonly name: string; readonly input: { readonly [key: string]: unknown } }
-  /** A call whose arguments are written as they stand here, valid or not. */
+  /** A call whose arguments are sent unchanged, valid or not. */
   | { readonly type: 'raw_function_call'; readonly name: string; readonly json: string }
 
 type ResponsesUsage = { readonly input_tokens: number; readonly output_tokens: number }
@@ -19,7 +19,7 @@ export type ResponsesEvent = { readonly type: string; readonly [key: string]: un
 const prefixes = { reasoning: 'rs', message: 'msg', function_call: 'fc', raw_function_call: 'fc' } as const
 const idOf = ({ type }: ResponsesBlock, number: number, index: number) => `${prefixes[type]}_${number}_${index}`
 
-/** A response as OpenAI streams it, event by event. `number` makes its ids. */
+/** Returns the events in which OpenAI streams a response. `number` makes its ids unique. */
 export function eventsOf(
   { content, stopReason, usage = {} }: MessageOf<ResponsesAnswer>,
   number: number,
@@ -54,7 +54,7 @@ function itemEvents(
     case 'reasoning': {
       const summary = block.summary.map((text) => ({ type: 'summary_text', text }))
       return [
-        // What comes first is not yet what must be sent back.
+        // The added item differs from the final one, which clients must send back.
         added({ type: 'reasoning', summary: [], encrypted_content: `unfinished ${block.encrypted}` }),
         ...block.summary.flatMap((text, summary_index) => [
           {
@@ -115,7 +115,7 @@ const Done = z.object({
 })
 
 /** Parses the completed items of a streamed answer. */
-export function heardIn(events: readonly SseEvent[]): readonly GivenItem[] {
+export function givenInStream(events: readonly SseEvent[]): readonly GivenItem[] {
   const items = parsedEvents(events, Done).map(({ item }) => item)
   return items.map(({ type, id, encrypted_content: encrypted }, index) => {
     const before = items[index - 1]

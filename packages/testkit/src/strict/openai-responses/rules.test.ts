@@ -27,10 +27,10 @@ const given: readonly GivenItem[] = [
 const request = (input: readonly WireItem[], more: object = {}) =>
   ResponsesRequest.parse({ model: 'gpt-5', stream: true, store: false, input, ...more })
 
-describe('the strict Responses server', () => {
+describe('strict Responses server', () => {
   it.each<readonly [string, readonly WireItem[]]>([
     ['reasoning with its call', [go, reasoning(), call('a', 'fc_1'), output('a')]],
-    ['reasoning with its words', [go, reasoning(), says('hi', 'msg_1'), go]],
+    ['reasoning with its text', [go, reasoning(), says('hi', 'msg_1'), go]],
     ['calls without ids of their own', [go, call('a'), call('b'), output('b'), output('a'), go, go]],
     ['an output further behind', [go, call('a'), go, output('a')]],
   ])('accepts %s', (_what, input) => {
@@ -39,12 +39,12 @@ describe('the strict Responses server', () => {
 
   it.each<readonly [string, readonly WireItem[], string]>([
     [
-      'nothing',
+      'an empty input',
       [],
       "Invalid 'input': empty array. Expected an array with minimum length 1, but got an empty array instead.",
     ],
     [
-      'empty words',
+      'an empty text',
       [go, says('')],
       "Invalid 'input[1].content': empty string. Expected a string with minimum length 1, but got an empty string instead.",
     ],
@@ -65,17 +65,17 @@ describe('the strict Responses server', () => {
       'Duplicate item found with id a. Remove duplicate items from your input and try again.',
     ],
     [
-      'an item twice',
+      'a duplicate item',
       [go, reasoning(), says('x'), reasoning(), says('x')],
       'Duplicate item found with id rs_1. Remove duplicate items from your input and try again.',
     ],
     [
-      'reasoning with nothing behind it',
+      'reasoning at the end',
       [go, reasoning()],
       "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
     ],
     [
-      'reasoning with a person behind it',
+      'reasoning before a user message',
       [go, reasoning(), go],
       "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
     ],
@@ -85,32 +85,32 @@ describe('the strict Responses server', () => {
       "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
     ],
     [
-      'words without their reasoning',
+      'text without its reasoning',
       [go, says('hi', 'msg_1')],
       "Item 'msg_1' of type 'message' was provided without its required 'reasoning' item: 'rs_1'.",
     ],
     [
-      'reasoning that was changed',
+      'changed reasoning',
       [go, reasoning('rs_1', 'encX'), call('a'), output('a')],
       'The encrypted content for item rs_1 could not be verified. Reason: Encrypted content could not be decrypted or parsed.',
     ],
     [
-      'reasoning it was to remember',
+      'a reference to stored reasoning',
       [go, reasoning('rs_1', null), call('a'), output('a')],
       "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.",
     ],
     [
-      'an item it was to remember',
+      'a reference to a stored item',
       [go, { type: 'item_reference', id: 'msg_7' }],
       "Item with id 'msg_7' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.",
     ],
     [
-      'an id of another kind',
+      'an id with another prefix',
       [go, call('a', 'call_1'), output('a')],
       "Invalid 'input[1].id': 'call_1'. Expected an ID that begins with 'fc'.",
     ],
     [
-      'an id too long',
+      'an overlong id',
       [go, call('x'.repeat(65)), output('x'.repeat(65))],
       "Invalid 'input[1].call_id': string too long. Expected a string with maximum length 64, but got a string with length 65 instead.",
     ],

@@ -2,20 +2,20 @@ import { complaintIn, firstComplaint } from '../base/complaints.ts'
 import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../base/openai.ts'
 import { isMessage, isReasoning, type ResponsesRequest, type WireCall, type WireItem } from './wire.ts'
 
-/** An item the service gave, and the reasoning it came out of. */
+/** An item of an answer and the reasoning it belongs to. */
 export type GivenItem = {
   readonly id: string
-  /** The reasoning just before it, without which it may not come back under its id. */
+  /** The reasoning directly before it. Without it the item may not be sent back with its id. */
   readonly reasoning: string | null
-  /** Of reasoning: what may come back only as it was. */
+  /** For reasoning: content that may only be sent back unchanged. */
   readonly encrypted: string | null
 }
 
 const callIdCharsMax = 64
-/** The families that came before reasoning, by name. */
+/** Returns whether a model reasons, by the name of its family. */
 const thinks = (model: string): boolean => !/^(chat)?gpt-[34]/.test(model)
 
-/** The first complaint OpenAI's Responses API has about a history, in its own words, or null. */
+/** Returns the first error of OpenAI's Responses API for a history, with its own message, or null. */
 export const complaintAbout = (request: ResponsesRequest, given: readonly GivenItem[]): string | null => {
   const { input, tools = [] } = request
   return firstComplaint(
@@ -33,7 +33,7 @@ export const complaintAbout = (request: ResponsesRequest, given: readonly GivenI
   )
 }
 
-/** What a request without state cannot lean on. */
+/** Rejects references to stored state, which a request with `store: false` cannot use. */
 function stateComplaint({ input, previous_response_id: previous }: ResponsesRequest): string | null {
   if (previous !== undefined) return `Previous response with id '${previous}' not found.`
   return complaintIn(input, (item) =>
@@ -93,7 +93,7 @@ function repeatedItems(input: readonly WireItem[]): string | null {
   )
 }
 
-/** Outputs need not follow their calls at once, but they must come after them, and each call must have its own. */
+/** Checks that each call has one output, somewhere after it. */
 const pairs = (input: readonly WireItem[]): string | null =>
   complaintIn(input, (item, index) => {
     const has = (type: string, among: readonly WireItem[], id: string) =>
@@ -107,16 +107,16 @@ const pairs = (input: readonly WireItem[]): string | null =>
     return null
   })
 
-/** Reasoning comes back as it was, with what came out of it right behind it. */
+/** Checks that reasoning is unchanged and directly followed by its item. */
 function reasoningAt(item: WireItem, next: WireItem | undefined, given: readonly GivenItem[]): string | null {
   if (!isReasoning(item)) return null
-  const isFollowed = next !== undefined && (isReasoning(next) || next.type === 'function_call' || isSaid(next))
+  const isFollowed = next !== undefined && (isReasoning(next) || next.type === 'function_call' || isAnswerText(next))
   if (!isFollowed) return `Item '${item.id}' of type 'reasoning' was provided without its required following item.`
   if (given.some(({ id, encrypted }) => id === item.id && encrypted === item.encrypted_content)) return null
   return `The encrypted content for item ${item.id} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`
 }
 
-const isSaid = (item: WireItem): boolean => isMessage(item) && item.role === 'assistant'
+const isAnswerText = (item: WireItem): boolean => isMessage(item) && item.role === 'assistant'
 
 function withoutReasoning(item: WireItem, before: readonly WireItem[], given: readonly GivenItem[]): string | null {
   const needed = given.find(({ id }) => id === item.id)?.reasoning ?? null

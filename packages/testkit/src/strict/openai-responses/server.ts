@@ -7,13 +7,13 @@ import {
   type StrictServer,
   startStrictServer,
 } from '../base/server.ts'
-import { eventsOf, givenBy, heardIn, type ResponsesAnswer, type ResponsesEvent } from './answer.ts'
+import { eventsOf, givenBy, givenInStream, type ResponsesAnswer, type ResponsesEvent } from './answer.ts'
 import { complaintAbout, type GivenItem } from './rules.ts'
 import { ResponsesRequest } from './wire.ts'
 
 export type OpenAiResponsesServer = StrictServer<ResponsesAnswer>
 
-/** OpenAI's Responses API, without state: nothing is stored. Its `url` is for `OPENAI_BASE_URL`, with or without `/v1`. */
+/** OpenAI's Responses API without stored state. Its `url` is for `OPENAI_BASE_URL`, with or without `/v1`. */
 export const startOpenAiResponsesServer = (...answers: readonly ResponsesAnswer[]): Promise<OpenAiResponsesServer> =>
   startStrictServer(responses, answers)
 
@@ -34,7 +34,7 @@ const responses: StrictApiDefinition<ResponsesAnswer, readonly GivenItem[]> = {
   events: (message, number) => eventsOf(message, number).map(toSse),
   streamError: ({ error, message }) => toSse({ type: 'error', sequence_number: 0, code: error, message, param: null }),
   givenBy,
-  heardIn,
+  givenInStream,
 }
 
 const toSse = (event: ResponsesEvent) => ({ event: event.type, data: JSON.stringify(event) })

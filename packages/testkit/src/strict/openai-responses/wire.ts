@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The part of OpenAI's Responses API that an agent uses, as it stands on the wire. */
+/** Schemas of the part of OpenAI's Responses API that an agent uses. */
 const Content = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['input_text', 'output_text']), text: z.string() }),
   z.looseObject({ type: z.literal('input_image') }),

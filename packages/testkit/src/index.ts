@@ -12,13 +12,13 @@ export {
   queued,
   recordsOf,
   requested,
-  said,
   settled,
   started,
   stateAfter,
   stepEnded,
   thinking,
   turnEnded,
+  userSaid,
 } from './fixtures/log.ts'
 export { aRequest, aTool, userSays } from './fixtures/request.ts'
 export { aFrame, aMessage, aMeta, aRecord, aToolCall, aView, type EventInput } from './fixtures.ts'

@@ -1,5 +1,5 @@
 import { BlobHash, type Recorded } from '@holdfast/protocol'
-import { aHash, aPng, type EventInput, historyProviders, recordsOf, said, validateHistory } from '@holdfast/testkit'
+import { aHash, aPng, type EventInput, historyProviders, recordsOf, userSaid, validateHistory } from '@holdfast/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../ports/provider.ts'
 import { buildRequest } from './build-request.ts'
@@ -69,7 +69,7 @@ describe('a request', () => {
   })
 
   it('is the conversation, in order', () => {
-    expect(shape(request([said('hi'), text(9, 'hello'), said('and?')]))).toEqual([
+    expect(shape(request([userSaid('hi'), text(9, 'hello'), userSaid('and?')]))).toEqual([
       'user: hi',
       'assistant: hello',
       'user: and?',
@@ -77,12 +77,12 @@ describe('a request', () => {
   })
 
   it('answers parallel calls in call order, whatever the order they came back in', () => {
-    const given = [said('go'), call(9), call(9), call(9), outcome(4), outcome(2), outcome(3)]
+    const given = [userSaid('go'), call(9), call(9), call(9), outcome(4), outcome(2), outcome(3)]
     expect(shape(request(given))[2]).toBe('tool: c2: result of 2 | c3: result of 3 | c4: result of 4')
   })
 
   it('lets steering in after the results, never between a call and its result', () => {
-    const given = [said('go'), call(9), outcome(2), said('stop that')]
+    const given = [userSaid('go'), call(9), outcome(2), userSaid('stop that')]
     expect(shape(request(given))).toEqual([
       'user: go',
       'assistant: call c2',
@@ -92,17 +92,17 @@ describe('a request', () => {
   })
 
   it('answers a call that a crash left open as interrupted', () => {
-    expect(shape(request([said('go'), call(9), said('well?')]))[2]).toMatch(
+    expect(shape(request([userSaid('go'), call(9), userSaid('well?')]))[2]).toMatch(
       /^tool: c2: interrupted: cut short by a crash/,
     )
   })
 
   it('sends the first outcome of a call and not a later one', () => {
-    expect(shape(request([said('go'), call(9), outcome(2), outcome(2, 'late')]))[2]).toBe('tool: c2: result of 2')
+    expect(shape(request([userSaid('go'), call(9), outcome(2), outcome(2, 'late')]))[2]).toBe('tool: c2: result of 2')
   })
 
   it('keeps the words of an answer that was cut, and asks to go on', () => {
-    expect(shape(request([said('go'), text(9, 'I was', { interrupted: true })]))).toEqual([
+    expect(shape(request([userSaid('go'), text(9, 'I was', { interrupted: true })]))).toEqual([
       'user: go',
       'assistant: I was',
       'user: Continue.',
@@ -110,7 +110,7 @@ describe('a request', () => {
   })
 
   it('never lets two answers meet', () => {
-    const given = [said('go'), text(9, 'I was', { interrupted: true }), text(12, 'saying')]
+    const given = [userSaid('go'), text(9, 'I was', { interrupted: true }), text(12, 'saying')]
     expect(shape(request(given))).toEqual([
       'user: go',
       'assistant: I was',
@@ -127,22 +127,22 @@ describe('a request', () => {
   })
 
   it('begins with the summary of what was cut off', () => {
-    expect(shape(request([said('and now?')], 'sim/model', 'They met.'))).toEqual([
+    expect(shape(request([userSaid('and now?')], 'sim/model', 'They met.'))).toEqual([
       'user: Summary of the conversation so far:\n\nThey met. | and now?',
     ])
   })
 
   it('joins consecutive user messages', () => {
-    expect(shape(request([said('a'), said('b')]))).toEqual(['user: a | b'])
+    expect(shape(request([userSaid('a'), userSaid('b')]))).toEqual(['user: a | b'])
   })
 
   it('sends thinking back whole, in its place, to the provider that wrote it', () => {
-    const sent = request([said('go'), thought(9), call(9), outcome(3)]).messages[1]
+    const sent = request([userSaid('go'), thought(9), call(9), outcome(3)]).messages[1]
     expect(sent?.content[0]).toEqual({ type: 'thinking', text: 'hm', meta: { sim: { signature: 's' } } })
   })
 
   it('sends no thinking, and nothing opaque, to another provider', () => {
-    const given = [said('go'), thought(9), text(9, 'ok', { meta: { sim: 'opaque' } }), said('more')]
+    const given = [userSaid('go'), thought(9), text(9, 'ok', { meta: { sim: 'opaque' } }), userSaid('more')]
     expect(request(given, 'other/model').messages[1]).toEqual({
       role: 'assistant',
       content: [{ type: 'text', text: 'ok' }],
@@ -150,19 +150,19 @@ describe('a request', () => {
   })
 
   it('sends no thinking that was cut, and no answer that was nothing else', () => {
-    expect(shape(request([said('go'), thought(9, { interrupted: true }), text(12, 'ok')]))[1]).toBe('assistant: ok')
-    expect(shape(request([said('go'), thought(9), said('well?')]))).toEqual(['user: go | well?'])
-    expect(shape(request([said('go'), text(9, 'ok'), thought(9), said('well?')]))[1]).toBe('assistant: ok')
+    expect(shape(request([userSaid('go'), thought(9, { interrupted: true }), text(12, 'ok')]))[1]).toBe('assistant: ok')
+    expect(shape(request([userSaid('go'), thought(9), userSaid('well?')]))).toEqual(['user: go | well?'])
+    expect(shape(request([userSaid('go'), text(9, 'ok'), thought(9), userSaid('well?')]))[1]).toBe('assistant: ok')
   })
 
   it.each(['', ' ', '\n\t'])('has no empty text (%j)', (empty) => {
-    expect(shape(request([said('go'), text(9, empty), said('more')]))).toEqual(['user: go | more'])
-    expect(shape(request([said(empty)]))).toEqual(['user: Continue.'])
+    expect(shape(request([userSaid('go'), text(9, empty), userSaid('more')]))).toEqual(['user: go | more'])
+    expect(shape(request([userSaid(empty)]))).toEqual(['user: Continue.'])
   })
 
   it('sends an answer with unreadable thinking without opaque data', () => {
     const meta = { sim: { id: 'm' } }
-    const { messages } = request([said('a'), thought(2, { text: 'h\ud800' }), thought(2), text(2, 'b', { meta })])
+    const { messages } = request([userSaid('a'), thought(2, { text: 'h\ud800' }), thought(2), text(2, 'b', { meta })])
     expect(messages[1]).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'b' }] })
   })
 
@@ -170,7 +170,7 @@ describe('a request', () => {
     const meta = { sim: { signature: 's' } }
     const signed = (tool: string, args = {}): EventInput => ({ ...call(2, tool, args), meta }) as EventInput
     const { messages } = request([
-      said('a'),
+      userSaid('a'),
       text(2, 'b\ud800', { meta }),
       signed('api:look'),
       signed('look', { a: '\ud800' }),
@@ -181,7 +181,7 @@ describe('a request', () => {
 
   it('has no unpaired surrogates in text, arguments or results', () => {
     request([
-      said('a\ud800'),
+      userSaid('a\ud800'),
       text(9, 'b\udc00'),
       call(9, 'look', { 'k\ud800': ['\ud800', { deep: '\ud800' }] }),
       outcome(3, 'c\ud800'),
@@ -192,7 +192,7 @@ describe('a request', () => {
   it.each([['no such tool!'], [''], ['x'.repeat(100)], ['mcp__ä']])(
     'takes back a tool name no provider would (%j)',
     (name) => {
-      const { messages } = request([said('go'), call(9, name), outcome(2)])
+      const { messages } = request([userSaid('go'), call(9, name), outcome(2)])
       const [called] = messages[1]?.content ?? []
       const [answered] = messages[2]?.content ?? []
       expect(called && 'tool' in called && called.tool).toBe(answered && 'tool' in answered && answered.tool)
@@ -217,7 +217,7 @@ describe('a request', () => {
   })
 
   it('is the same bytes for the same log', () => {
-    const given = [said('go'), thought(9), call(9), outcome(3), said('more')]
+    const given = [userSaid('go'), thought(9), call(9), outcome(3), userSaid('more')]
     expect(JSON.stringify(request(given))).toBe(JSON.stringify(request(given)))
   })
 })

@@ -1,4 +1,4 @@
-import { type EventInput, recordsOf, said } from '@holdfast/testkit'
+import { type EventInput, recordsOf, userSaid } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { chooseCut } from './cut.ts'
 import { toWindow } from './window.ts'
@@ -20,7 +20,7 @@ const windowOf = (...given: readonly EventInput[]) => {
 
 describe('where a window may be cut', () => {
   it('is before the last six messages', () => {
-    const given = Array.from({ length: 8 }, (_, index) => said(`${index}`))
+    const given = Array.from({ length: 8 }, (_, index) => userSaid(`${index}`))
     expect(chooseCut(windowOf(...given), null)).toMatchObject({
       keepFrom: 3,
       prompt: null,
@@ -29,19 +29,19 @@ describe('where a window may be cut', () => {
   })
 
   it('is nowhere when there are no more than those', () => {
-    expect(chooseCut(windowOf(...Array.from({ length: 6 }, () => said('a'))), null)).toBeNull()
+    expect(chooseCut(windowOf(...Array.from({ length: 6 }, () => userSaid('a'))), null)).toBeNull()
     expect(chooseCut(windowOf(), null)).toBeNull()
   })
 
   it('is never inside an answer: the kept part is widened to its step', () => {
     // 1 user, 2 step, 3 text, 4..10 calls of step 2
-    const given = [said('go'), started, text(2), ...Array.from({ length: 7 }, () => call(2))]
+    const given = [userSaid('go'), started, text(2), ...Array.from({ length: 7 }, () => call(2))]
     expect(chooseCut(windowOf(...given), null)).toMatchObject({ keepFrom: 2, cut: [{ seq: 1 }] })
     expect(chooseCut(windowOf(...given.slice(1)), null)).toBeNull()
   })
 
   it('keeps the prompt of the running turn, and counts it as not spared', () => {
-    const given = [said('a long prompt'), ...Array.from({ length: 7 }, (_, index) => text(index + 20))]
+    const given = [userSaid('a long prompt'), ...Array.from({ length: 7 }, (_, index) => text(index + 20))]
     const running = chooseCut(windowOf(...given), 0)
     const resting = chooseCut(windowOf(...given), null)
     expect(running).toMatchObject({ prompt: 1 })

@@ -1,4 +1,4 @@
-import { callOf, recordsOf, said, settled, stepEnded, thinking } from '@holdfast/testkit'
+import { callOf, recordsOf, settled, stepEnded, thinking, userSaid } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { toWindow } from './window.ts'
 
@@ -15,7 +15,7 @@ describe('the window', () => {
   })
 
   it('gives each call its outcome, and none to a call that has none', () => {
-    const records = recordsOf([said('go'), callOf('a'), callOf('b')])
+    const records = recordsOf([userSaid('go'), callOf('a'), callOf('b')])
     const { messages } = toWindow({ summary: null, from: 0, records, settled: recordsOf([settled(2)], 9) })
     expect(messages.map(({ outcome }) => outcome?.type ?? null)).toEqual([null, 'ok', null])
   })

@@ -11,13 +11,13 @@ import {
   queued,
   recordsOf,
   requested,
-  said,
   settled,
   started,
   stateAfter,
   stepEnded,
   thinking,
   turnEnded,
+  userSaid,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { type Folded, fold } from '../runtime/log/load-session.ts'
@@ -142,9 +142,9 @@ describe('a session in the catalogue', () => {
   it('is titled by the first line of its first prompt, until it is named', () => {
     const [begin, , step] = thinking
     if (!begin || !step) throw new Error('given')
-    const prompted = [begin, said(`\n Fix ${'x'.repeat(200)}\nplease`), step]
+    const prompted = [begin, userSaid(`\n Fix ${'x'.repeat(200)}\nplease`), step]
     expect(rowAfter(...prompted).meta.title).toMatch(/^Fix x{76}$/)
-    expect(rowAfter(...prompted, said('another')).meta.title).toMatch(/^Fix x{76}$/)
+    expect(rowAfter(...prompted, userSaid('another')).meta.title).toMatch(/^Fix x{76}$/)
     const named = [...prompted, { type: 'settings.changed', title: 'Mine' }] as const
     expect(rowAfter(...named).meta.title).toBe('Mine')
     const unnamed = [...named, { type: 'settings.changed', title: '' }] as const

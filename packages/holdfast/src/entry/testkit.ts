@@ -57,7 +57,7 @@ export const {
   queued,
   recordsOf,
   requested,
-  said,
+  userSaid,
   say,
   sayPartial,
   scriptedUsage,

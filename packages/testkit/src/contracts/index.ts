@@ -12,9 +12,9 @@ export {
   newSession,
   readAll,
   recordAt,
-  said,
   seqsOf,
   sessionId,
+  textSaid,
   textsAfter,
 } from './store-fixture.ts'
 export { describeLeases } from './store-leases.ts'

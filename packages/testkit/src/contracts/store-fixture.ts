@@ -39,7 +39,7 @@ export function useStore(open: OpenStore): () => Store {
   }
 }
 
-export const said = (text: string): Event => ({
+export const textSaid = (text: string): Event => ({
   type: 'text.said',
   turn: TurnNumber.parse(0),
   step: StepId.parse(1),
@@ -64,7 +64,7 @@ export function recordAt(
 }
 
 export const textsAfter = (after: number, ...texts: readonly string[]): readonly EncodedRecord[] =>
-  texts.map((text, index) => recordAt(after + index + 1, said(text)))
+  texts.map((text, index) => recordAt(after + index + 1, textSaid(text)))
 
 export function entryOf(
   number: number,

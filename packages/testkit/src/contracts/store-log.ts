@@ -11,9 +11,9 @@ import {
   type OpenStore,
   readAll,
   recordAt,
-  said,
   seqsOf,
   sessionId,
+  textSaid,
   textsAfter,
   useStore,
 } from './store-fixture.ts'
@@ -30,13 +30,13 @@ export function describeLog(open: OpenStore): void {
     })
 
     it('returns exactly what was appended', async () => {
-      const event = said('line one\nline two \u{1F40B} \u0000 "quoted" \ud800')
+      const event = textSaid('line one\nline two \u{1F40B} \u0000 "quoted" \ud800')
       const full = recordAt(2, event, { by: clientId('tui'), commandId: commandId('cmd-1') })
       await mustCreate(store(), newSession(1))
-      await mustAppend(store(), appendTo(1, 1, { records: [full, recordAt(3, said('plain'))] }))
+      await mustAppend(store(), appendTo(1, 1, { records: [full, recordAt(3, textSaid('plain'))] }))
       const [, second, third] = await readAll(store(), 1)
       expect(second).toStrictEqual(full.record)
-      expect(third).toStrictEqual(recordAt(3, said('plain')).record)
+      expect(third).toStrictEqual(recordAt(3, textSaid('plain')).record)
     })
 
     it('refuses an append based on an old view, and stores nothing of it', async () => {
@@ -113,7 +113,10 @@ export function describeLog(open: OpenStore): void {
   describe('commands', () => {
     const once = (after: number, name: string) =>
       appendTo(1, after, {
-        records: [recordAt(after + 1, said(name), { commandId: commandId(name) }), recordAt(after + 2, said('more'))],
+        records: [
+          recordAt(after + 1, textSaid(name), { commandId: commandId(name) }),
+          recordAt(after + 2, textSaid('more')),
+        ],
       })
 
     it('admits a command once, and returns its seq', async () => {

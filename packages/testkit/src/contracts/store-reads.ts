@@ -10,9 +10,9 @@ import {
   type OpenStore,
   readAll,
   recordAt,
-  said,
   seqsOf,
   sessionId,
+  textSaid,
   textsAfter,
   useStore,
 } from './store-fixture.ts'
@@ -54,7 +54,7 @@ export function describeReads(open: OpenStore): void {
     })
 
     it('counts only the wanted types against the limit', async () => {
-      const records = [said('a'), note('b'), said('c'), note('d'), said('e')].map((event, index) =>
+      const records = [textSaid('a'), note('b'), textSaid('c'), note('d'), textSaid('e')].map((event, index) =>
         recordAt(index + 1, event),
       )
       await mustCreate(store(), newSession(1, { records }))
@@ -68,8 +68,8 @@ export function describeReads(open: OpenStore): void {
     })
 
     it('finds the records that refer to a call', async () => {
-      const records = [said('1'), said('2'), started(1), note('4'), started(2), started(1)].map((event, index) =>
-        recordAt(index + 1, event),
+      const records = [textSaid('1'), textSaid('2'), started(1), note('4'), started(2), started(1)].map(
+        (event, index) => recordAt(index + 1, event),
       )
       await mustCreate(store(), newSession(1, { records }))
       expect(seqsOf(await store().readRefs(sessionId(1), [1]))).toEqual([3, 6])
@@ -83,10 +83,12 @@ export function describeReads(open: OpenStore): void {
     async function threeGenerations(): Promise<void> {
       await mustCreate(
         store(),
-        newSession(1, { records: [recordAt(1, said('1a')), recordAt(2, started(1)), ...textsAfter(2, '1c', '1d')] }),
+        newSession(1, {
+          records: [recordAt(1, textSaid('1a')), recordAt(2, started(1)), ...textsAfter(2, '1c', '1d')],
+        }),
       )
       await mustAppend(store(), appendTo(1, 4, { records: [recordAt(5, started(1))] }))
-      const second = { parent: sessionId(1), base: 3, records: [recordAt(4, started(1)), recordAt(5, said('2e'))] }
+      const second = { parent: sessionId(1), base: 3, records: [recordAt(4, started(1)), recordAt(5, textSaid('2e'))] }
       await mustCreate(store(), newSession(2, second))
       await mustCreate(store(), newSession(3, { parent: sessionId(2), base: 4, records: textsAfter(4, '3e', '3f') }))
     }

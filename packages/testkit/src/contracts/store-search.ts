@@ -11,8 +11,8 @@ import {
   note,
   type OpenStore,
   recordAt,
-  said,
   sessionId,
+  textSaid,
   useStore,
 } from './store-fixture.ts'
 
@@ -54,7 +54,7 @@ export function describeSearch(open: OpenStore): void {
 
   describe('search', () => {
     it('returns session, message, role, time and an excerpt', async () => {
-      await mustCreate(store(), sessionOf(1, asked('Where is the harbor?'), said('North of the old lighthouse.')))
+      await mustCreate(store(), sessionOf(1, asked('Where is the harbor?'), textSaid('North of the old lighthouse.')))
       expect(await find(store(), 'LIGHTHOUSE')).toMatchObject({
         hits: [
           {
@@ -67,15 +67,18 @@ export function describeSearch(open: OpenStore): void {
     })
 
     it('finds records just appended, and requires every word', async () => {
-      await mustCreate(store(), sessionOf(1, said('red apples')))
-      await mustAppend(store(), appendTo(1, 1, { records: [recordAt(2, said('green apples and pears'))] }))
+      await mustCreate(store(), sessionOf(1, textSaid('red apples')))
+      await mustAppend(store(), appendTo(1, 1, { records: [recordAt(2, textSaid('green apples and pears'))] }))
       expect(await matches(store(), 'apples')).toEqual(['1/1', '1/2'])
       expect(await matches(store(), 'pears apples')).toEqual(['1/2'])
       expect(await matches(store(), 'red pears')).toEqual([])
     })
 
     it('finds words by prefix, and phrases', async () => {
-      await mustCreate(store(), sessionOf(1, said('the harbor master sleeps'), said('the master of the harbor')))
+      await mustCreate(
+        store(),
+        sessionOf(1, textSaid('the harbor master sleeps'), textSaid('the master of the harbor')),
+      )
       expect(await matches(store(), 'harb')).toEqual([])
       expect(await matches(store(), 'harb*')).toEqual(['1/1', '1/2'])
       expect(await matches(store(), '"harbor master"')).toEqual(['1/1'])
@@ -85,7 +88,7 @@ export function describeSearch(open: OpenStore): void {
     })
 
     it('ignores case, accents, width and ligatures', async () => {
-      await mustCreate(store(), sessionOf(1, said('Ein Café in Ürümqi, ｆｕｌｌ ﬁre, ΟΔΟΣ, İzmir')))
+      await mustCreate(store(), sessionOf(1, textSaid('Ein Café in Ürümqi, ｆｕｌｌ ﬁre, ΟΔΟΣ, İzmir')))
       for (const text of ['cafe', 'CAFÉ', 'cafe\u0301', 'urumqi', 'full', 'fire', 'οδος', 'οδοσ', 'izmir']) {
         expect([text, await matches(store(), text)]).toEqual([text, ['1/1']])
       }
@@ -96,10 +99,10 @@ export function describeSearch(open: OpenStore): void {
         store(),
         sessionOf(
           1,
-          said('我们在东京的办公室见面'),
-          said('東京タワーへ行きました'),
-          said('서울에서 만나요'),
-          said('สวัสดีชาวโลก'),
+          textSaid('我们在东京的办公室见面'),
+          textSaid('東京タワーへ行きました'),
+          textSaid('서울에서 만나요'),
+          textSaid('สวัสดีชาวโลก'),
         ),
       )
       expect(await matches(store(), '办公室')).toEqual(['1/1'])
@@ -117,11 +120,11 @@ export function describeSearch(open: OpenStore): void {
         store(),
         sessionOf(
           1,
-          said('call getUserName() first'),
-          said('the column user_name_hash is new'),
-          said('see packages/core/src/store-file.ts, line 7'),
-          said('it is foo.bar(baz) and HTTPServer'),
-          said('userName getOther'),
+          textSaid('call getUserName() first'),
+          textSaid('the column user_name_hash is new'),
+          textSaid('see packages/core/src/store-file.ts, line 7'),
+          textSaid('it is foo.bar(baz) and HTTPServer'),
+          textSaid('userName getOther'),
         ),
       )
       expect(await matches(store(), 'getUserName')).toEqual(['1/1'])
@@ -162,7 +165,7 @@ export function describeSearch(open: OpenStore): void {
 
     it('filters by workspace, session, role and time', async () => {
       const at = (seq: number, text: string, when: string) => {
-        const { record, body } = recordAt(seq, said(text))
+        const { record, body } = recordAt(seq, textSaid(text))
         return { record: { ...record, at: when }, body }
       }
       await mustCreate(
@@ -200,17 +203,17 @@ export function describeSearch(open: OpenStore): void {
     })
 
     it('uses the current title and workspace of a session', async () => {
-      await mustCreate(store(), sessionOf(1, said('word')))
+      await mustCreate(store(), sessionOf(1, textSaid('word')))
       await matches(store(), 'word')
       const entry = entryOf(1, { meta: { title: 'Renamed', workspace: '/moved' } })
-      await mustAppend(store(), appendTo(1, 1, { records: [recordAt(2, said('another word'))], entry }))
+      await mustAppend(store(), appendTo(1, 1, { records: [recordAt(2, textSaid('another word'))], entry }))
       expect((await find(store(), 'word')).hits.map(({ title }) => title)).toEqual(['Renamed', 'Renamed'])
       expect(await matches(store(), 'word', { workspace: '/moved' })).toEqual(['1/1', '1/2'])
       expect(await matches(store(), 'word', { workspace: entryOf(1).meta.workspace })).toEqual([])
     })
 
     it('skips sessions in the trash, and finds them after a restore', async () => {
-      await mustCreate(store(), sessionOf(1, said('word')), sessionOf(2, said('word')))
+      await mustCreate(store(), sessionOf(1, textSaid('word')), sessionOf(2, textSaid('word')))
       await store().release(sessionId(1), 'node-a', 1)
       await store().trash(sessionId(1), 1)
       expect(await matches(store(), 'word')).toEqual(['2/1'])
@@ -220,22 +223,22 @@ export function describeSearch(open: OpenStore): void {
 
     it('skips empty and removed sessions', async () => {
       const unspoken = { entry: entryOf(1, { spoken: false }), records: [recordAt(1, note('word'))] }
-      await mustCreate(store(), newSession(1, unspoken), sessionOf(2, said('word')), sessionOf(3, said('word')))
+      await mustCreate(store(), newSession(1, unspoken), sessionOf(2, textSaid('word')), sessionOf(3, textSaid('word')))
       expect(await matches(store(), 'word')).toEqual(['2/1', '3/1'])
       await store().removeUnspoken(['node-a'])
       await store().release(sessionId(3), 'node-a', 1)
       await store().purge(sessionId(3))
       expect(await matches(store(), 'word')).toEqual(['2/1'])
       // A new session may reuse the rows of the removed one.
-      await mustCreate(store(), sessionOf(4, said('another'), said('word')))
+      await mustCreate(store(), sessionOf(4, textSaid('another'), textSaid('word')))
       expect(await matches(store(), 'word')).toEqual(['2/1', '4/2'])
       expect(await matches(store(), 'another')).toEqual(['4/1'])
     })
 
     it('attributes a shared past to the parent, or to the oldest fork once the parent is gone', async () => {
       const fork = (number: number, base: number, text: string) =>
-        newSession(number, { parent: sessionId(1), base, records: [recordAt(base + 1, said(text))] })
-      await mustCreate(store(), sessionOf(1, said('shared word'), said('later word'), said('last word')))
+        newSession(number, { parent: sessionId(1), base, records: [recordAt(base + 1, textSaid(text))] })
+      await mustCreate(store(), sessionOf(1, textSaid('shared word'), textSaid('later word'), textSaid('last word')))
       await mustCreate(store(), fork(2, 1, 'own word'), fork(3, 2, 'own word'))
       expect(await matches(store(), 'word')).toEqual(['1/1', '1/2', '1/3', '2/2', '3/3'])
       expect(await matches(store(), 'word', { session: sessionId(3) })).toEqual(['3/1', '3/2', '3/3'])
@@ -252,7 +255,7 @@ export function describeSearch(open: OpenStore): void {
     })
 
     it('returns the best first, in pages that stay stable while records are added', async () => {
-      const often = (count: number) => said(`${'word '.repeat(count)}${'filler '.repeat(50)}`)
+      const often = (count: number) => textSaid(`${'word '.repeat(count)}${'filler '.repeat(50)}`)
       await mustCreate(store(), sessionOf(1, often(1), often(5), often(1), often(9), often(1)))
       const first = await find(store(), 'word', { limit: 2 })
       expect(first.hits.map(({ message }) => message)).toEqual([4, 2])
@@ -264,7 +267,9 @@ export function describeSearch(open: OpenStore): void {
     })
 
     it('ranks only the newest thousand matches', async () => {
-      const texts = Array.from({ length: 1010 }, (_, index) => said(index < 10 ? 'word word word' : `word ${index}`))
+      const texts = Array.from({ length: 1010 }, (_, index) =>
+        textSaid(index < 10 ? 'word word word' : `word ${index}`),
+      )
       await mustCreate(store(), sessionOf(1, ...texts))
       await vi.waitFor(async () => expect((await find(store(), '1009')).hits).toHaveLength(1), { timeout: 10_000 })
       const messages: number[] = []
@@ -279,7 +284,7 @@ export function describeSearch(open: OpenStore): void {
 
     it('shows an excerpt on one line without control characters', async () => {
       const long = `${'before '.repeat(60)}\n\u001b[31mNEEDLE\u0000\u202e 🙂\tand ${'after '.repeat(60)}`
-      await mustCreate(store(), sessionOf(1, said(long), said(`${'é'.repeat(300)} needle`)))
+      await mustCreate(store(), sessionOf(1, textSaid(long), textSaid(`${'é'.repeat(300)} needle`)))
       for (const { snippet } of (await find(store(), 'needle')).hits) {
         expect(snippet).toMatch(/needle/i)
         expect(snippet).not.toMatch(/[\p{Cc}\u202e]/u)
@@ -306,7 +311,7 @@ export function describeSearch(open: OpenStore): void {
       `"${'x '.repeat(490)}"`,
       '_ __',
     ])('treats %j as plain words', async (text) => {
-      await mustCreate(store(), sessionOf(1, said('word')))
+      await mustCreate(store(), sessionOf(1, textSaid('word')))
       expect(codeOf(await store().search({ text, limit: 5 }))).toMatch(/^(ok|bad_request)$/)
       expect(await matches(store(), 'word')).toEqual(['1/1'])
     })
@@ -322,7 +327,7 @@ export function describeSearch(open: OpenStore): void {
     })
 
     it('treats filter words in the query as text', async () => {
-      await mustCreate(store(), sessionOf(1, said(':ruser :y2026 user tool')))
+      await mustCreate(store(), sessionOf(1, textSaid(':ruser :y2026 user tool')))
       expect(await matches(store(), 'user', { role: 'user' })).toEqual([])
       expect(await matches(store(), 'user', { role: 'assistant' })).toEqual(['1/1'])
     })

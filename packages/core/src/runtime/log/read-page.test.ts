@@ -1,5 +1,5 @@
 import { type Line, MessageId, type PageRequest } from '@holdfast/protocol'
-import { aSession, askedFor, callOf, type EventInput, recordsOf, said, settled, stepEnded } from '@holdfast/testkit'
+import { aSession, askedFor, callOf, type EventInput, recordsOf, settled, stepEnded, userSaid } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Log, ReadRecord } from '../../ports/log.ts'
 import { readPage } from './read-page.ts'
@@ -21,7 +21,7 @@ function logOf(given: readonly EventInput[], lost: readonly number[] = []): Pick
       records.filter((record) => !('lost' in record) && 'call' in record.event && calls.includes(record.event.call)),
   }
 }
-const words = (count: number) => Array.from({ length: count }, (_, index) => said(`word ${index + 1}`))
+const words = (count: number) => Array.from({ length: count }, (_, index) => userSaid(`word ${index + 1}`))
 const whole: Line = [{ from: 1, to: null }]
 const page = async (given: readonly EventInput[], request: PageRequest, line = whole, lost: readonly number[] = []) => {
   const found = await readPage(logOf(given, lost), aSession, line, given.length, request)
@@ -90,14 +90,14 @@ describe('a page of the transcript', () => {
   })
 
   it('includes the results of its calls, even if they were recorded long after the page', async () => {
-    const given = [said('go'), callOf('shell'), stepEnded, askedFor(2), ...words(6), settled(2, 'at last')]
+    const given = [userSaid('go'), callOf('shell'), stepEnded, askedFor(2), ...words(6), settled(2, 'at last')]
     const { messages } = await readPage(logOf(given), aSession, whole, given.length, { after: id(0), limit: 2 })
     expect(messages[1]).toMatchObject({ kind: 'tool_call', call: { status: 'complete', result: { text: 'at last' } } })
   })
 
   it('is filled though records that make no message lie between', async () => {
     const noise = Array.from({ length: 30 }, () => askedFor(1))
-    expect(await page([said('a'), ...noise, said('b')], { limit: 2 })).toMatchObject({ ids: [1, 32] })
+    expect(await page([userSaid('a'), ...noise, userSaid('b')], { limit: 2 })).toMatchObject({ ids: [1, 32] })
   })
 
   it('shows a damaged record in its place, as what it is', async () => {

@@ -1,10 +1,10 @@
 import { Frame, type FrameOf, limits } from '@holdfast/protocol'
-import { aSession, recordsOf, said, started } from '@holdfast/testkit'
+import { aSession, recordsOf, started, userSaid } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createSubscription } from './subscription.ts'
 
 const record = (seq: number): Frame => {
-  const [one] = recordsOf([seq === 1 ? started : said(`word ${seq}`)], seq)
+  const [one] = recordsOf([seq === 1 ? started : userSaid(`word ${seq}`)], seq)
   if (!one) throw new Error('one record')
   return { type: 'record', sessionId: aSession, record: one }
 }

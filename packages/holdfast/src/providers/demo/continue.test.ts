@@ -1,6 +1,6 @@
 import { buildRequest } from '@holdfast/core'
 import { continueText, type Outcome } from '@holdfast/protocol'
-import { type EventInput, historyProviders, recordsOf, said, validateHistory } from '@holdfast/testkit'
+import { type EventInput, historyProviders, recordsOf, userSaid, validateHistory } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { buildAnswer } from './answer.ts'
 
@@ -41,39 +41,39 @@ function after(given: readonly EventInput[], outcome: Outcome | null = ran) {
 
 describe('the demo on continue', () => {
   it('resumes a count after the last number, however often it was cut', () => {
-    const once = after([said('count to 9'), cut(9, '1, 2, 3, ')])
+    const once = after([userSaid('count to 9'), cut(9, '1, 2, 3, ')])
     expect(once.request.messages.at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: continueText }] })
     expect(once).toMatchObject({ text: '', count: { from: 4, to: 9 } })
-    const twice = after([said('count to 9'), cut(9, '1, 2, 3, '), cut(12, '4, 5, 6')])
+    const twice = after([userSaid('count to 9'), cut(9, '1, 2, 3, '), cut(12, '4, 5, 6')])
     expect(twice).toMatchObject({ text: '', count: { from: 6, to: 9 } })
   })
 
   it('does not mistake other numbers for its count', () => {
-    const given = [said('hello\ncount to 9'), cut(9, 'I do not understand 7, ')]
+    const given = [userSaid('hello\ncount to 9'), cut(9, 'I do not understand 7, ')]
     expect(after(given)).toMatchObject({ text: expect.stringContaining('"hello"'), count: { from: 1 } })
   })
 
   it('says the rest and repeats only the cut text', () => {
-    const { text: whole } = after([said('search a\nsearch b')])
+    const { text: whole } = after([userSaid('search a\nsearch b')])
     const [first = '', second = ''] = whole.split('\n\n')
-    expect(after([said('search a\nplan b'), cut(9, `${first}\n\nMy pl`)]).text).toMatch(/^My plan:/)
-    expect(after([said('search a\nsearch b'), cut(9, whole.slice(0, -3))]).text).toBe(second)
+    expect(after([userSaid('search a\nplan b'), cut(9, `${first}\n\nMy pl`)]).text).toMatch(/^My plan:/)
+    expect(after([userSaid('search a\nsearch b'), cut(9, whole.slice(0, -3))]).text).toBe(second)
   })
 
   it('completes an answer that `fail cut` cut, without failing again', () => {
-    expect(after([said('fail cut')]).failure).toBe('cut')
-    const { text, failure } = after([said('fail cut'), cut(9, 'This answer is about to be cut')])
+    expect(after([userSaid('fail cut')]).failure).toBe('cut')
+    const { text, failure } = after([userSaid('fail cut'), cut(9, 'This answer is about to be cut')])
     expect({ text, failure }).toEqual({ text: '… and this is the rest of it.', failure: null })
   })
 
   it('makes calls that were only announced', () => {
-    const { text, calls } = after([said('list src'), cut(9, 'I will use list_dir')])
+    const { text, calls } = after([userSaid('list src'), cut(9, 'I will use list_dir')])
     expect(text).toBe('I will use list_directory.')
     expect(calls).toEqual([{ tool: 'list_directory', args: { path: 'src' } }])
   })
 
   it('reports an interrupted round without calling again', () => {
-    const round = [said('run ls'), calling(9, 'shell')]
+    const round = [userSaid('run ls'), calling(9, 'shell')]
     for (const given of [round, [...round, cut(12, 'shell ret')]]) {
       const { text, calls } = after(given, null)
       expect(text).toMatch(/^shell failed/)
@@ -83,9 +83,9 @@ describe('the demo on continue', () => {
   })
 
   it('answers only the newest request, and ignores the continue text', () => {
-    const before = [said('count to 3'), answered(9, '1, 2, 3.'), said('count to 5')]
+    const before = [userSaid('count to 3'), answered(9, '1, 2, 3.'), userSaid('count to 5')]
     expect(after([...before, cut(12, '1, 2, ')])).toMatchObject({ text: '', count: { from: 3, to: 5 } })
-    expect(after([said('plan b'), cut(9, after([said('plan b')]).text)]).text).toContain('nothing left to say')
-    expect(after([said(continueText)]).text).toMatch(/^I am the demo/)
+    expect(after([userSaid('plan b'), cut(9, after([userSaid('plan b')]).text)]).text).toContain('nothing left to say')
+    expect(after([userSaid(continueText)]).text).toMatch(/^I am the demo/)
   })
 })

@@ -11,8 +11,8 @@ import {
   newSession,
   readAll,
   recordAt,
-  said,
   sessionId,
+  textSaid,
   textsAfter,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -30,7 +30,7 @@ beforeEach(async () => {
   const store = await open()
   await mustCreate(store, newSession(1, { records: textsAfter(0, 'a') }))
   await mustAppend(store, appendTo(1, 1, { records: textsAfter(1, 'b', 'c \u{1F40B}') }))
-  const named = [recordAt(4, said('d'), { commandId: CommandId.parse('cmd-d') }), ...textsAfter(4, 'e')]
+  const named = [recordAt(4, textSaid('d'), { commandId: CommandId.parse('cmd-d') }), ...textsAfter(4, 'e')]
   await mustAppend(store, appendTo(1, 3, { records: named }))
   written = await readAll(store, 1)
   await store.close()

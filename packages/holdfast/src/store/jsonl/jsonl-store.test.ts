@@ -24,9 +24,9 @@ import {
   newSession,
   readAll,
   recordAt,
-  said,
   seqsOf,
   sessionId,
+  textSaid,
   textsAfter,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -71,7 +71,7 @@ describe('JSONL store', () => {
   it('writes one readable file per session', async () => {
     const store = await open()
     await mustCreate(store, newSession(1))
-    const full = recordAt(2, said('hello\nyou'), { by: ClientId.parse('tui'), commandId: CommandId.parse('cmd-1') })
+    const full = recordAt(2, textSaid('hello\nyou'), { by: ClientId.parse('tui'), commandId: CommandId.parse('cmd-1') })
     await mustAppend(store, appendTo(1, 1, { records: [full, ...textsAfter(2, 'bare')] }))
     await store.close()
     const lines = readFileSync(logOf(1), 'utf8').trimEnd().split('\n')

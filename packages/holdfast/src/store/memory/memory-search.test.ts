@@ -1,5 +1,5 @@
 import { orThrow, type Recorded } from '@holdfast/protocol'
-import { entryOf, recordAt, said, sessionId } from '@holdfast/testkit/contracts'
+import { entryOf, recordAt, sessionId, textSaid } from '@holdfast/testkit/contracts'
 import { describe, expect, it } from 'vitest'
 import { searchSessions } from './memory-search.ts'
 import type { MemorySession } from './memory-session.ts'
@@ -10,7 +10,7 @@ describe('searchSessions', () => {
   it('reads each record a few times, however long the session is', async () => {
     let reads = 0
     const records = Array.from({ length }, (_, index): Recorded => {
-      const { record } = recordAt(index + 1, said(index === length - 1 ? 'a needle' : 'hay'))
+      const { record } = recordAt(index + 1, textSaid(index === length - 1 ? 'a needle' : 'hay'))
       return {
         ...record,
         get seq() {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SearchRequest } from '@holdfast/core/ports'
-import { mustCreate, newSession, recordAt, said } from '@holdfast/testkit/contracts'
+import { mustCreate, newSession, recordAt, textSaid } from '@holdfast/testkit/contracts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createMemoryStore } from '../memory/memory-store.ts'
@@ -58,7 +58,7 @@ it('returns the same hits in the same order with an index and without', { timeou
       fc.array(someText, { minLength: 1, maxLength: 6 }),
       fc.array(someQuery, { minLength: 1, maxLength: 6 }),
       async (texts, queries) => {
-        const session = newSession(1, { records: texts.map((text, index) => recordAt(index + 1, said(text))) })
+        const session = newSession(1, { records: texts.map((text, index) => recordAt(index + 1, textSaid(text))) })
         const memory = createMemoryStore()
         await mustCreate(memory, session)
         await using indexed = openStore(session, true)

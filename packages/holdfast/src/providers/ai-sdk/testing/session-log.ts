@@ -1,7 +1,7 @@
 import { buildRequest } from '@holdfast/core'
 import type { ModelPart, ModelRequest, Provider, SaidPart, ToolSchema } from '@holdfast/core/ports'
 import { BlobHash, type ModelName, type Outcome, providerOf } from '@holdfast/protocol'
-import { type EventInput, recordsOf, said } from '@holdfast/testkit'
+import { type EventInput, recordsOf, userSaid } from '@holdfast/testkit'
 
 type Window = Parameters<typeof buildRequest>[0]['window']
 type Content = Extract<EventInput, { type: 'user.said' }>['content']
@@ -54,7 +54,7 @@ export function createSessionLog() {
 
   return {
     request,
-    user: (text: string) => void events.push(said(text)),
+    user: (text: string) => void events.push(userSaid(text)),
     userSends: (...content: Content) => void events.push({ type: 'user.said', turn: 0, content }),
     file(mediaType: string, name: string, bytes: Uint8Array | null) {
       const blob = BlobHash.parse(files.size.toString(16).padStart(64, '0'))

@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '@holdfast/core/ports'
 import { BlobHash, type Event, StepId, TurnNumber } from '@holdfast/protocol'
-import { appendTo, mustAppend, mustCreate, newSession, recordAt, said, sessionId } from '@holdfast/testkit/contracts'
+import {
+  appendTo,
+  mustAppend,
+  mustCreate,
+  newSession,
+  recordAt,
+  sessionId,
+  textSaid,
+} from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openJsonlStore } from '../jsonl-store.ts'
 
@@ -40,7 +48,7 @@ describe('blob uses in JSONL logs', () => {
   })
 
   it('do not include hashes in message text', async () => {
-    await mustCreate(store, newSession(1, { records: [recordAt(1, said(`the hash "${a}" of ${b}`))] }))
+    await mustCreate(store, newSession(1, { records: [recordAt(1, textSaid(`the hash "${a}" of ${b}`))] }))
     expect(await used([a, b])).toEqual(new Set())
   })
 

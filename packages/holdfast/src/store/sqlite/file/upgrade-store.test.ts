@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { SessionId } from '@holdfast/protocol'
-import { mustCreate, newSession, recordAt, said, sessionId } from '@holdfast/testkit/contracts'
+import { mustCreate, newSession, recordAt, sessionId, textSaid } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openReadOnlySqlite } from '../read-only-store.ts'
 import { schemaVersion } from '../rows/schema.ts'
@@ -166,8 +166,8 @@ describe('a store of version 1', () => {
   it('accepts compressed bodies after the upgrade, in the same process and the next', async () => {
     const long = 'Ships pass the harbor at night. '.repeat(100)
     const store = await open()
-    await mustCreate(store, newSession(7, { records: [recordAt(1, said(long))] }))
-    expect(await store.read(sessionId(7), { after: 0, limit: 5 })).toMatchObject([{ event: said(long) }])
+    await mustCreate(store, newSession(7, { records: [recordAt(1, textSaid(long))] }))
+    expect(await store.read(sessionId(7), { after: 0, limit: 5 })).toMatchObject([{ event: textSaid(long) }])
     await store.close()
     expect(rowsOf(path, 'select typeof(body) from record order by pos').flat()).toEqual([
       'text',
@@ -177,7 +177,7 @@ describe('a store of version 1', () => {
     ])
     expect(rowsOf(path, 'pragma integrity_check').flat()).toEqual(['ok'])
     const again = await open()
-    expect(await again.read(sessionId(7), { after: 0, limit: 5 })).toMatchObject([{ event: said(long) }])
+    expect(await again.read(sessionId(7), { after: 0, limit: 5 })).toMatchObject([{ event: textSaid(long) }])
     await again.close()
   })
 

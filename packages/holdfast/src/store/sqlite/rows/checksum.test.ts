@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Store } from '@holdfast/core/ports'
 import { CallId, ClientId, CommandId } from '@holdfast/protocol'
-import { mustCreate, newSession, readAll, recordAt, said, seqsOf, sessionId } from '@holdfast/testkit/contracts'
+import { mustCreate, newSession, readAll, recordAt, seqsOf, sessionId, textSaid } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../sqlite-store.ts'
 
@@ -17,7 +17,7 @@ beforeEach(async () => {
   store = opened.value
   const named = { by: ClientId.parse('tui'), commandId: CommandId.parse('cmd-a') }
   const call = { type: 'call.started', call: CallId.parse(1) } as const
-  const records = [recordAt(1, said('one')), recordAt(2, call, named), recordAt(3, said('three'))]
+  const records = [recordAt(1, textSaid('one')), recordAt(2, call, named), recordAt(3, textSaid('three'))]
   await mustCreate(store, newSession(1, { records }))
 })
 afterEach(async () => {
@@ -54,7 +54,7 @@ describe('a damaged record', () => {
   })
 
   it('reads as lost in another session', async () => {
-    await mustCreate(store, newSession(2, { records: [recordAt(1, said('other'))] }))
+    await mustCreate(store, newSession(2, { records: [recordAt(1, textSaid('other'))] }))
     damage(`update record set body = (select body from record where seq = 3),
       crc = (select crc from record where seq = 3) where sid = 2`)
     expect(await readAll(store, 2)).toEqual([{ seq: 1, lost: true }])

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { zstdCompressSync } from 'node:zlib'
-import { codeOf, mustCreate, newSession, recordAt, said, sessionId } from '@holdfast/testkit/contracts'
+import { codeOf, mustCreate, newSession, recordAt, sessionId, textSaid } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../sqlite-store.ts'
 import { compressBody, compressedCharsMin, decompressBody } from './columns.ts'
@@ -65,9 +65,12 @@ function inFile(statement: string): unknown {
 describe('a store', () => {
   it('stores a long message compressed, finds it and reads it unchanged', async () => {
     const store = await open()
-    await mustCreate(store, newSession(1, { records: [recordAt(1, said(longText)), recordAt(2, said('brief'))] }))
+    await mustCreate(
+      store,
+      newSession(1, { records: [recordAt(1, textSaid(longText)), recordAt(2, textSaid('brief'))] }),
+    )
     expect(inFile('select group_concat(typeof(body)) from record')).toEqual(['blob,text'])
-    expect(await store.read(sessionId(1), { after: 0, limit: 1 })).toMatchObject([{ event: said(longText) }])
+    expect(await store.read(sessionId(1), { after: 0, limit: 1 })).toMatchObject([{ event: textSaid(longText) }])
     expect(await store.search({ text: 'harbour', limit: 5 })).toMatchObject({ value: { hits: [{ message: 1 }] } })
     await store.close()
   })
@@ -78,7 +81,10 @@ describe('a store', () => {
     ['those of another text', `x'${Buffer.from(zstdCompressSync('{"type":"user.said"}')).toString('hex')}'`],
   ])('reports a message as lost if its bytes are %s, and reads the others', async (_, damage) => {
     const store = await open()
-    await mustCreate(store, newSession(1, { records: [recordAt(1, said(longText)), recordAt(2, said('brief'))] }))
+    await mustCreate(
+      store,
+      newSession(1, { records: [recordAt(1, textSaid(longText)), recordAt(2, textSaid('brief'))] }),
+    )
     inFile(`update record set body = cast(${damage} as blob) where seq = 1 returning seq`)
     expect(await store.read(sessionId(1), { after: 0, limit: 5 })).toMatchObject([{ seq: 1, lost: true }, { seq: 2 }])
     expect(codeOf(await store.search({ text: 'harbour', limit: 5 }))).toBe('ok')

@@ -11,8 +11,8 @@ import {
   mustCreate,
   newSession,
   recordAt,
-  said,
   sessionId,
+  textSaid,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openReadOnlySqlite } from '../read-only-store.ts'
@@ -50,7 +50,9 @@ const messagesOf = async (held: Search, text: string) => {
 }
 
 const words = (count: number) =>
-  newSession(1, { records: Array.from({ length: count }, (_, index) => recordAt(index + 1, said(`word ${index}`))) })
+  newSession(1, {
+    records: Array.from({ length: count }, (_, index) => recordAt(index + 1, textSaid(`word ${index}`))),
+  })
 
 describe('the word index of a SQLite store', () => {
   it('follows the log, also for a process that only reads the file', async () => {
@@ -78,7 +80,7 @@ describe('the word index of a SQLite store', () => {
     const appendedAt = new Map<number, number>()
     const lateness: number[] = []
     for (let head = 1; head <= 200; head++) {
-      const more = appendTo(1, head, { records: [recordAt(head + 1, said(`fresh${head}`))] })
+      const more = appendTo(1, head, { records: [recordAt(head + 1, textSaid(`fresh${head}`))] })
       expect(writer.run([encodeAppend(more)])).toMatchObject([{ ok: true }])
       appendedAt.set(head, performance.now())
       writer.rest() // like the worker after each group
@@ -124,7 +126,7 @@ describe('the word index of a SQLite store', () => {
     const writer = createWriter({ path })
     const long = newSession(1, {
       records: Array.from({ length: 300 }, (_, index) =>
-        recordAt(index + 1, said('many different words '.repeat(200))),
+        recordAt(index + 1, textSaid('many different words '.repeat(200))),
       ),
     })
     writer.run([['open'], encodeNew(long)])
@@ -158,13 +160,13 @@ describe('the word index of a SQLite store', () => {
 
   it.each(damages)('does not affect any session if it %s, and is rebuilt', async (_, damage) => {
     const first = await open()
-    await mustCreate(first, words(3), newSession(2, { records: [recordAt(1, said('word of another'))] }))
+    await mustCreate(first, words(3), newSession(2, { records: [recordAt(1, textSaid('word of another'))] }))
     await messagesOf(first, 'word')
     await first.close()
     tamper(damage)
 
     const again = await open()
-    await mustAppend(again, appendTo(1, 3, { records: [recordAt(4, said('word 4'))] }))
+    await mustAppend(again, appendTo(1, 3, { records: [recordAt(4, textSaid('word 4'))] }))
     await again.release(sessionId(2), 'node-a', 1)
     expect(codeOf(await again.purge(sessionId(2)))).toBe('ok')
     expect(await again.rebuildSearch()).toMatchObject({ ok: true })
@@ -209,11 +211,11 @@ describe('the word index of a SQLite store', () => {
 
   it('keeps no words of a removed record whose position is reused', async () => {
     const held = await open()
-    await mustCreate(held, newSession(1), newSession(2, { records: [recordAt(1, said('secret'))] }))
+    await mustCreate(held, newSession(1), newSession(2, { records: [recordAt(1, textSaid('secret'))] }))
     expect(await messagesOf(held, 'secret')).toEqual([1])
     await held.release(sessionId(2), 'node-a', 1)
     await held.purge(sessionId(2))
-    await mustCreate(held, newSession(3, { records: [recordAt(1, said('harmless'))], entry: entryOf(3) }))
+    await mustCreate(held, newSession(3, { records: [recordAt(1, textSaid('harmless'))], entry: entryOf(3) }))
     expect([await messagesOf(held, 'secret'), await messagesOf(held, 'harmless')]).toEqual([[], [1]])
   })
 })

@@ -110,7 +110,7 @@ async function countRows(disk: Store, blobs: Blobs, id: SessionId) {
   const { store, count } = countStore(disk)
   const first = createRuntime({ store, blobs })
   const handle = createLocalSession(first.registry, id)
-  orThrow(await first.registry.wake(id))
+  orThrow(await first.registry.load(id))
   count.written = 0
   orThrow(await handle.submit({ type: 'fork' }))
   const forkBytes = count.written
@@ -119,7 +119,7 @@ async function countRows(disk: Store, blobs: Blobs, id: SessionId) {
   count.read.length = 0
   const second = createRuntime({ store, blobs })
   await second.runTurn(id, 0)
-  const runner = orThrow(await second.registry.wake(id))
+  const runner = orThrow(await second.registry.load(id))
   const checkpoint = runner.folded().state.checkpoints.at(-1)
   await second.registry.close()
   if (checkpoint === undefined) throw new Error('the session has no checkpoint')

@@ -60,7 +60,7 @@ export async function benchOpen({
       const id = await writeLongSession(store, dir, messages, messages)
       sessions.set(messages, id)
       const first = createSessionRegistry(parts)
-      await first.wake(id) // unloading saves a snapshot
+      await first.load(id) // unloading saves a snapshot
       await first.unload(id)
     }
     const times = new Map<number, number[]>(lengths.map((messages) => [messages, []]))
@@ -70,7 +70,7 @@ export async function benchOpen({
       for (const [messages, id] of sessions) {
         const registry = createSessionRegistry(parts)
         const start = performance.now()
-        const runner = await registry.wake(id)
+        const runner = await registry.load(id)
         const page = await createLocalSession(registry, id).page({ limit: 10 })
         times.get(messages)?.push(performance.now() - start)
         if (!runner.ok || !page.ok) throw new Error('the session does not open')

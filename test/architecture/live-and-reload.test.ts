@@ -70,7 +70,7 @@ async function reload(records: readonly Recorded[], count: number) {
       readRefs: async (_, calls) => known.filter(({ event }) => 'call' in event && calls.includes(event.call)),
     },
     folded: async () => (folded ? ok(folded) : refuse(fault('session_not_found', 'There is no session.'))),
-    tell: (meta) => meta,
+    completeMeta: (meta) => meta,
     workspaceTrust: async () => [],
     here: () => null,
   })

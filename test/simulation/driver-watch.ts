@@ -15,7 +15,7 @@ type Seats = readonly { readonly client: string; readonly role: string }[]
 
 export function createDriverWatch(host: Simulation['host'], session: SessionId): DriverWatch {
   const seen: Seats[] = []
-  const present = (): Seats => host().registry.awake(session)?.hub.drivers.all ?? []
+  const present = (): Seats => host().registry.loaded(session)?.hub.drivers.all ?? []
   const mayCommand = (seats: Seats, client: string) => {
     const driver = seats.find(({ role }) => role === 'driver')?.client
     return driver === undefined ? !seats.some((seat) => seat.client === client) : driver === client

@@ -12,7 +12,7 @@ import { type Simulation, session } from './simulation.ts'
 export function checkNow({ host, durableLog, seats }: Simulation): void {
   seats.look()
   invariant(durableLog.violations.length === 0, durableLog.violations.join('\n'))
-  const live = host().registry.awake(session)?.folded()
+  const live = host().registry.loaded(session)?.folded()
   if (live)
     invariant(isDeepStrictEqual(live, durableLog.at(live.state.seq)), `at ${live.state.seq} live is not the folded log`)
 }

@@ -64,7 +64,8 @@ export function createStoredSessions({ registry, getSession, location, home }: S
     async save(session) {
       const id = await idOf(session)
       // A session that is not loaded has no pending writes.
-      if (registry.awake(id)?.storageError()) throw new HoldfastError(fault('storage_error', refusing, { session: id }))
+      if (registry.loaded(id)?.storageError())
+        throw new HoldfastError(fault('storage_error', refusing, { session: id }))
     },
     async load(name) {
       const id = await idOf(name)

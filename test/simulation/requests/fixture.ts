@@ -125,10 +125,10 @@ export async function openRequestsFixture(model: ModelName): Promise<RequestsFix
       await unloaded
     },
     async wake() {
-      orThrow(await host.registry.wake(session))
+      orThrow(await host.registry.load(session))
       await settlePromises()
     },
-    live: () => host.registry.awake(session)?.folded().state ?? null,
+    live: () => host.registry.loaded(session)?.folded().state ?? null,
     async folded() {
       const source = { read: store.read, entry: store.entry, loadSnapshot: async () => null }
       const { state, lost } = orThrow(await loadSession(source, session))

@@ -1,10 +1,10 @@
 import { type BlobHash, type Content, continueText, outcomeOutput, providerOf } from '@holdfast/protocol'
 import type { AssistantPart, ModelRequest, RequestMessage, ToolResultPart, UserPart } from '../ports/provider.ts'
-import type { RequestAsked, WindowPlace } from '../ports/request-builder.ts'
+import type { RequestAsked, WindowPosition } from '../ports/request-builder.ts'
 import { fatesOf, fileForModel } from './model-files.ts'
 import { quoteAll, stepOf, type Window, type WindowMessage } from './window.ts'
 
-type RequestParts = Omit<RequestAsked, keyof WindowPlace> & {
+type RequestParts = Omit<RequestAsked, keyof WindowPosition> & {
   readonly window: Window
   /** The bytes of the window's files. */
   readonly files: ReadonlyMap<BlobHash, Uint8Array>

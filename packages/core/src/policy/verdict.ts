@@ -28,10 +28,10 @@ export type Verdict =
  */
 export function judge(facts: CallFacts, { settings, trust }: Policy): Verdict {
   if (isForbidden(facts, settings.mode)) return planMode(facts.tool)
-  const said = permitted(settings.permissions ?? [], facts)
-  if (said === 'deny') return { type: 'deny', code: 'rule', message: `a rule forbids ${facts.tool} here` }
-  if (said === 'allow') return { type: 'allow', rule: 'permission' }
-  if (said === null) {
+  const decision = permitted(settings.permissions ?? [], facts)
+  if (decision === 'deny') return { type: 'deny', code: 'rule', message: `a rule forbids ${facts.tool} here` }
+  if (decision === 'allow') return { type: 'allow', rule: 'permission' }
+  if (decision === null) {
     const rule = settings.approvals ?? 'destructive'
     if (rule === 'none') return { type: 'allow', rule: 'approvals: none' }
     if (rule === 'destructive' && !facts.isDestructive) return { type: 'allow', rule: 'not destructive' }

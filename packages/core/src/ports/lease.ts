@@ -30,7 +30,7 @@ export const busyOwners = (rows: readonly Owned[]): ReadonlySet<string> =>
   new Set(rows.flatMap(({ busy, owner }) => (busy && owner !== null ? [owner] : [])))
 
 /** Shows busy sessions with a dead owner as interrupted. */
-export const ownedStatus = (rows: readonly Owned[], living: ReadonlySet<string>): readonly Meta[] =>
+export const ownedStatus = (rows: readonly Owned[], alive: ReadonlySet<string>): readonly Meta[] =>
   rows.map(({ meta, busy, owner }) =>
-    busy && (owner === null || !living.has(owner)) ? { ...meta, status: 'interrupted' } : meta,
+    busy && (owner === null || !alive.has(owner)) ? { ...meta, status: 'interrupted' } : meta,
   )

@@ -2,7 +2,7 @@ import type { Line, MessageId, ModelName, ProviderOptions, Seq, SessionId, Think
 import type { ModelRequest, ToolSchema } from './provider.ts'
 
 /** Which part of a log the model sees, as the state knows it. */
-export type WindowPlace = {
+export type WindowPosition = {
   readonly session: SessionId
   readonly line: Line
   /** Up to here, inclusive. */
@@ -12,7 +12,7 @@ export type WindowPlace = {
 }
 
 /** The input of a request. Plain data, so that it can be sent to another thread. */
-export type RequestAsked = WindowPlace & {
+export type RequestAsked = WindowPosition & {
   readonly model: ModelName
   readonly thinkingLevel: ThinkingLevel
   readonly system: string

@@ -51,7 +51,7 @@ export type EffectDeps = RuntimeDeps & {
   /** Returns a fault if a record of the model's window cannot be read. */
   readonly findDamage: () => Promise<Fault | null>
   /** Returns the signal that aborts long work for a command. */
-  readonly aside: () => AbortSignal
+  readonly sideWorkSignal: () => AbortSignal
   /** The answer that a model is writing; an abort keeps its text. */
   answer: RunningAnswer | null
 }

@@ -37,7 +37,7 @@ export type Facts = {
   /** The output of running calls so far. */
   readonly printed?: Printed | undefined
   /** Where the named turn ends, and the length of the line there. */
-  readonly end?: TurnEndPlace | undefined
+  readonly end?: TurnEndPosition | undefined
   /** The named message, if it is on the line. */
   readonly message?: Readonly<{ isTold: boolean; isCall: boolean; tokens: number }> | undefined
   /** Whether any call of the line is shown collapsed. */
@@ -64,7 +64,7 @@ export type Facts = {
   readonly fork?: SessionId | undefined
 }
 
-export type TurnEndPlace = { readonly seq: Seq } & LineLength
+export type TurnEndPosition = { readonly seq: Seq } & LineLength
 
 /** A written summary of everything before `keepFrom`; it spares the model about `savedTokens`. */
 export type NewCheckpoint = { readonly savedTokens: number } & Pick<

@@ -64,9 +64,9 @@ export function stepPrepared(state: SessionState): Report {
 /** Returns an answer to the running step; one word and no call by default. */
 export function modelReplied(state: SessionState, ...parts: readonly SaidPart[]): Report {
   const step = state.turn.phase === 'thinking' ? state.turn.step : StepId.parse(0)
-  const said: readonly SaidPart[] = parts.length > 0 ? parts : [{ type: 'text', text: 'done' }]
-  const finish = said.some(({ type }) => type === 'call') ? 'calls' : 'stop'
-  return { type: 'model.replied', step, parts: said, finish, usage: scriptedUsage }
+  const spoken: readonly SaidPart[] = parts.length > 0 ? parts : [{ type: 'text', text: 'done' }]
+  const finish = spoken.some(({ type }) => type === 'call') ? 'calls' : 'stop'
+  return { type: 'model.replied', step, parts: spoken, finish, usage: scriptedUsage }
 }
 
 /** A session in each of its phases. */

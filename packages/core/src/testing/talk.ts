@@ -5,7 +5,7 @@ export interface Talk {
   /** Sends a prompt and waits for the end of its turn. */
   ask(text: string): Promise<void>
   /** Sends a command that must be accepted, and returns its result. */
-  tell(command: CommandInput): Promise<Record<string, unknown>>
+  send(command: CommandInput): Promise<Record<string, unknown>>
   /** Returns the code of the fault of a command, or `ok`. */
   refusal(command: CommandInput): Promise<string>
   /** Returns the texts of users and assistant on the line or a branch, oldest first. */
@@ -13,12 +13,12 @@ export interface Talk {
 }
 
 export function talkTo(handle: SessionHandle): Talk {
-  const tell = async (command: CommandInput) => orThrow(await handle.submit(command)).result
+  const send = async (command: CommandInput) => orThrow(await handle.submit(command)).result
   return {
-    tell,
+    send: send,
     async ask(text) {
       const { seq: after } = orThrow(await handle.snapshot())
-      await tell({ type: 'sendPrompt', content: text })
+      await send({ type: 'sendPrompt', content: text })
       for await (const frame of handle.subscribe({ after })) {
         if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return
       }

@@ -38,7 +38,7 @@ export function createConversationSession(registry: SessionRegistry, name: strin
 
   /** Returns the session's id, or null. Skips the lookup while the session is loaded: then nothing else can trash it or change its key. */
   async function find(): Promise<Result<SessionId | null>> {
-    if (last !== null && registry.awake(last)) return ok(last)
+    if (last !== null && registry.loaded(last)) return ok(last)
     const found = await findByKey(stores, key)
     last = found.ok ? found.value : null
     return found
@@ -55,7 +55,7 @@ export function createConversationSession(registry: SessionRegistry, name: strin
   }
 
   async function readState(id: SessionId) {
-    const awake = registry.awake(id)
+    const awake = registry.loaded(id)
     return (awake ? awake.folded() : orThrow(await loadSession(stores.storeOf(id), id))).state
   }
 

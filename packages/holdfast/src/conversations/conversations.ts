@@ -60,7 +60,7 @@ export function createConversations(
       if (!conversation.isIdle()) continue
       loaded.delete(key)
       const id = await session.find()
-      const runner = id.ok && id.value !== null ? registry.awake(id.value) : null
+      const runner = id.ok && id.value !== null ? registry.loaded(id.value) : null
       const isFree = runner?.hub.attached === 0 && runner.folded().state.turn.phase === 'idle'
       if (runner && isFree && !loaded.has(key)) await registry.unload(runner.id)
     }

@@ -89,11 +89,11 @@ describe('GET /v1/events', () => {
     const total = 300
     for (let count = 1; count <= total; count++) {
       const news = changed(1, `${count} ${'x'.repeat(100_000)}`) // more than the socket buffers hold
-      test.house.registry.news.tell(news)
+      test.house.registry.news.publish(news)
       expect(await take(quick.news, 1)).toEqual([news])
     }
     quick.leave()
-    test.house.registry.news.tell(changed(2))
+    test.house.registry.news.publish(changed(2))
     const text = await slow.readUntil(`"id":"${idAt(2)}"`)
     expect(text.match(/event: session\.changed/g)?.length).toBeLessThan(total / 2)
     expect(text).toContain(`"title":"${total} xxx`) // the newest state is never skipped
@@ -103,7 +103,7 @@ describe('GET /v1/events', () => {
   it('ends with a reason when too much is buffered for a reader', async () => {
     await using test = await openRuntimeServer()
     const slow = await openSlow(test)
-    for (let place = 1; place <= 30_000; place++) test.house.registry.news.tell(changed(place))
+    for (let place = 1; place <= 30_000; place++) test.house.registry.news.publish(changed(place))
     expect(await slow.readUntil('event: end')).toContain('data: {"type":"end","reason":"slow","retryMs":1000}')
     slow.close()
   })
@@ -129,7 +129,7 @@ describe('a client that follows all sessions', () => {
     const onConnection = ({ state }: { readonly state: string }) => {
       if (state !== 'live') return
       connected += 1
-      test.house.registry.news.tell(changed(connected))
+      test.house.registry.news.publish(changed(connected))
     }
     for await (const news of sessions.subscribe({ signal: stop.signal, onConnection })) {
       received.push(newsSession(news))

@@ -118,7 +118,7 @@ export async function openRealSession(): Promise<RealSession> {
       hangUp()
       session = SessionId.parse(other)
     },
-    isAwake: () => host.registry.awake(session) !== null,
+    isAwake: () => host.registry.loaded(session) !== null,
     now: async () => orThrow(await handle().snapshot()),
     lines: () => readLines(handle()),
     workspaceTrust: (workdir) => store.workspaceTrust(workdir),

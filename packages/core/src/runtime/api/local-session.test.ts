@@ -151,7 +151,7 @@ describe('a subscription', () => {
     await new Promise<void>((resolve) => void setImmediate(resolve))
     after.abort()
     expect(types(await following)).toEqual(['snapshot'])
-    expect(runtime.registry.awake(aSession)?.hub.size).toBe(0)
+    expect(runtime.registry.loaded(aSession)?.hub.size).toBe(0)
   })
 
   it('that reads too slowly misses nothing, and gets no sign of the interruption', async () => {
@@ -164,7 +164,7 @@ describe('a subscription', () => {
     // Queued while the turn runs: together more than its buffer holds.
     const large = { type: 'sendPrompt', content: 'x'.repeat(limits.frameBufferBytesMax / 2) } as const
     for (const id of ['b', 'c', 'd']) await runtime.send(id, large)
-    const { seq } = runtime.registry.awake(aSession)?.folded().state ?? { seq: 0 }
+    const { seq } = runtime.registry.loaded(aSession)?.folded().state ?? { seq: 0 }
     const seen: number[] = []
     for (let next = await first; !next.done; next = await frames.next()) {
       if (next.value.type === 'end') break
@@ -207,10 +207,10 @@ describe('the handle', () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
     await runtime.send('a', prompt)
     await runtime.frame(idle)
-    const awake = await runtime.handle.snapshot()
+    const loaded = await runtime.handle.snapshot()
     await runtime.registry.unload(aSession)
-    expect(await runtime.handle.snapshot()).toEqual(awake)
-    expect(runtime.registry.awake(aSession)).toBeNull()
+    expect(await runtime.handle.snapshot()).toEqual(loaded)
+    expect(runtime.registry.loaded(aSession)).toBeNull()
   })
 })
 
@@ -222,7 +222,7 @@ describe('a session without clients', () => {
     const before = await runtime.handle.snapshot()
     await new Promise<void>((resolve) => void setImmediate(resolve))
     runtime.clock.advance(15 * 60_000)
-    expect(runtime.registry.awake(aSession)).toBeNull()
+    expect(runtime.registry.loaded(aSession)).toBeNull()
     expect(await runtime.handle.snapshot()).toEqual(before)
     await runtime.send('b', prompt)
     await runtime.frame((frame) => idle(frame) && frame.type === 'record' && frame.record.seq > 8)

@@ -38,7 +38,7 @@ import { sumTreeUsage } from './tree-usage.ts'
 /** When a client may retry a session that the disk refuses to open. */
 const retryMs = 500
 
-/** A session of this process. Reading does not wake it; commands and subscriptions do. */
+/** A session of this process. Reading does not load it; commands and subscriptions do. */
 export interface LocalSession extends SessionHandle {
   /** Runs a command that has been parsed. `submit` parses one and passes it on to here. */
   dispatch(submission: Submission): Promise<Result<Answer>>
@@ -62,13 +62,13 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
   }
 
   async function submitAwake(submission: Submission): Promise<Result<Answer>> {
-    const runner = await registry.wake(id)
+    const runner = await registry.load(id)
     if (!runner.ok) return refuse(notTaken(runner.fault))
     const answer = await runner.value.submit(submission)
-    // The session may have been unloaded after it was woken: wake it again, so that the client does not notice.
-    const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && registry.awake(id) !== runner.value
+    // The session may have been unloaded meanwhile: load it again, so that the client does not notice.
+    const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && registry.loaded(id) !== runner.value
     if (!isUnloaded) return answer
-    const again = await registry.wake(id)
+    const again = await registry.load(id)
     return again.ok ? again.value.submit(submission) : again
   }
 
@@ -91,18 +91,18 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       const who = parseAttachment({ client, role })
       for (;;) {
         // The snapshot of a sleeping session is read while the session is claimed.
-        const loading = cursor === undefined && registry.awake(id) === null ? loadSession(store, id) : undefined
+        const loading = cursor === undefined && registry.loaded(id) === null ? loadSession(store, id) : undefined
         const ahead = loading?.then((loaded) => (loaded.ok ? read().shownOf(loaded.value) : null)).catch(() => null)
-        const woken = await registry.wake(id, loading)
-        if (!woken.ok) {
-          const error = storageErrorOf(woken.fault)
+        const loaded = await registry.load(id, loading)
+        if (!loaded.ok) {
+          const error = storageErrorOf(loaded.fault)
           if (error) yield { type: 'storage', sessionId: id, error }
           yield { type: 'end', sessionId: id, reason: 'failed', retryMs: error ? retryMs : null }
           return
         }
         let isCut = false
         for await (const frame of followSession(
-          woken.value,
+          loaded.value,
           { after: cursor, signal, ...who },
           { log: store, snapshotOf: (joined) => read().snapshotOf(joined, ahead) },
         )) {
@@ -123,14 +123,14 @@ function createReader(registry: SessionRegistry, store: Store, id: SessionId): S
     id,
     log: store,
     async folded() {
-      const runner = registry.awake(id)
+      const runner = registry.loaded(id)
       return runner ? ok(runner.folded()) : loadSession(store, id)
     },
-    tell: registry.withAttachments,
+    completeMeta: registry.withAttachments,
     workspaceTrust: async ({ origin }) => (origin ? store.workspaceTrust(origin.workdir) : []),
     here: ({ settings }, trust) => ({
-      clients: registry.awake(id)?.hub.drivers.all ?? [],
-      storageError: registry.awake(id)?.storageError() ?? null,
+      clients: registry.loaded(id)?.hub.drivers.all ?? [],
+      storageError: registry.loaded(id)?.storageError() ?? null,
       ...modelStatus(registry.deps.models.find(settings.model)),
       workspaceTrust: [...trust],
     }),

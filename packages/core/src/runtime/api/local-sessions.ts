@@ -39,9 +39,9 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
     },
 
     async open(name) {
-      // A session that is awake is not in the trash: no look-up is needed.
+      // A loaded session is not in the trash: no look-up is needed.
       const known = SessionId.safeParse(name)
-      if (known.success && registry.awake(known.data)) return ok(createLocalSession(registry, known.data))
+      if (known.success && registry.loaded(known.data)) return ok(createLocalSession(registry, known.data))
       const id = await findSession(stores, name)
       return id.ok ? ok(createLocalSession(registry, id.value)) : id
     },

@@ -23,7 +23,7 @@ import { viewOf } from '../../session/view.ts'
 import type { Folded } from '../log/load-session.ts'
 import { type LinePage, type LineReader, readPage } from '../log/read-page.ts'
 
-/** The reading half of a session handle. It never wakes a session. */
+/** The reading half of a session handle. It never loads a session into the registry. */
 export interface SessionReader extends Pick<SessionHandle, 'snapshot' | 'page' | 'branches'> {
   /** Reads the recorded part of a snapshot, which is the same whenever it is read. */
   shownOf(folded: Folded): Promise<Shown>
@@ -43,14 +43,21 @@ export type SessionReaderDeps = {
   /** Returns the current folds. */
   readonly folded: () => Promise<Result<Folded>>
   /** Adds to the metadata what no record holds. */
-  readonly tell: (meta: Meta) => Meta
+  readonly completeMeta: (meta: Meta) => Meta
   /** Returns the trust of the session's workspace; empty where the session does not run. */
   readonly workspaceTrust: (state: SessionState) => Promise<readonly Trust[]>
   /** Returns the state of the process that runs the session; null where nobody runs it. */
   readonly here: (state: SessionState, workspaceTrust: readonly Trust[]) => ProcessView | null
 }
 
-export function createSessionReader({ id, log, folded, tell, workspaceTrust, here }: SessionReaderDeps): SessionReader {
+export function createSessionReader({
+  id,
+  log,
+  folded,
+  completeMeta,
+  workspaceTrust,
+  here,
+}: SessionReaderDeps): SessionReader {
   async function pageOf({ state }: Folded, line: Line, request: PageRequest): Promise<LinePage> {
     const page = await readPage(log, id, line, state.seq, request)
     return { ...page, messages: page.messages.map(createMarker(state)) }
@@ -92,7 +99,7 @@ export function createSessionReader({ id, log, folded, tell, workspaceTrust, her
       type: 'snapshot',
       sessionId: id,
       seq: now.state.seq,
-      meta: tell(now.row.entry.meta),
+      meta: completeMeta(now.row.entry.meta),
       view: viewOf(now.state),
       messages: [...messages],
       before,
@@ -113,7 +120,7 @@ export function createSessionReader({ id, log, folded, tell, workspaceTrust, her
       if (!now.ok) return now
       const line = lineOf(now.value.state, branch)
       if (!line) return refuse(fault('branch_not_found', `There is no branch ${branch}.`, { branch }))
-      return ok({ session: tell(now.value.row.entry.meta), ...(await pageOf(now.value, line, request)) })
+      return ok({ session: completeMeta(now.value.row.entry.meta), ...(await pageOf(now.value, line, request)) })
     },
     async branches() {
       const now = await folded()

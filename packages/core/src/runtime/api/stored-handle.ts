@@ -14,7 +14,7 @@ export interface StoredHandle extends Pick<SessionHandle, 'id' | 'snapshot' | 'p
 
 type StoredSource = SessionSource & LineReader & Pick<Leases, 'nodes'>
 
-/** Loads a session without claiming or waking it. Refused: session_not_found, log_damaged. */
+/** Loads a session for reading only, without claiming it. Refused: session_not_found, log_damaged. */
 export async function openStoredHandle(
   source: StoredSource,
   id: SessionId,
@@ -25,12 +25,12 @@ export async function openStoredHandle(
   if (!loaded.ok) return loaded
   const { meta, busy } = loaded.value.row.entry
   const rows = [{ meta, busy, owner }]
-  const [honest = meta] = ownedStatus(rows, await findLiveOwners(busyOwners(rows), source, isAlive))
-  const { status } = honest
+  const [current = meta] = ownedStatus(rows, await findLiveOwners(busyOwners(rows), source, isAlive))
+  const { status } = current
   const folded = async () => loaded
   const { snapshot, page, branches } = createSessionReader({
     ...{ id, log: source, folded },
-    tell: (told) => ({ ...told, status }),
+    completeMeta: (now) => ({ ...now, status }),
     workspaceTrust: async () => [],
     here: () => null,
   })

@@ -25,7 +25,7 @@ describe('what a tree of sessions used', () => {
     const { handle, startFor, registry } = await openTree([1, 2, 4, 8, 16])
     const child = await startFor(handle.id)
     await startFor(child.id)
-    const { session } = await talkTo(handle).tell({ type: 'fork' })
+    const { session } = await talkTo(handle).send({ type: 'fork' })
     await talkTo(createLocalSession(registry, session as SessionId)).ask('go') // an id, as a fork is answered
     expect(await handle.treeUsage()).toEqual(
       ok({ usage: { ...noUsage, input: 300, output: 30, cost: 7 }, sessions: 3 }),

@@ -71,7 +71,7 @@ async function openFragile() {
   const runtime = await openMemoryRuntime({ blobs, script: () => [say('Hi.')] })
   const stored = orThrow(await blobs.put([Buffer.from('what was stored')]))
   const file = { type: 'file' as const, blob: stored.hash, mediaType: 'text/plain', bytes: stored.bytes }
-  await talkTo(runtime.handle).tell({ type: 'sendPrompt', content: [file] })
+  await talkTo(runtime.handle).send({ type: 'sendPrompt', content: [file] })
   return { ...runtime, bad, hash: stored.hash }
 }
 

@@ -7,7 +7,7 @@ import type { EffectOf } from '../../session/plan.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { logDamaged, WindowDamaged } from '../log/read-window.ts'
 import { type ContextBlobs, modelUnavailable } from './prepare-step.ts'
-import { type Retry, type Tried, withRetries } from './with-retries.ts'
+import { type ModelCallEnd, type Retry, withRetries } from './with-retries.ts'
 
 /** Sends the line to the model, with retries, streams the answer, and reports it when it is complete. */
 export async function callModel(
@@ -63,8 +63,8 @@ async function requestForStep(
   try {
     const [system, schemas] = await Promise.all([contextBlobs.read(context.system), contextBlobs.read(context.tools)])
     const tools: readonly ToolSchema[] = JSON.parse(schemas) // our own JSON, checked by its hash
-    const place = { session, line, seq, checkpoint, pins, providerOptions: origin?.providerOptions }
-    return { request: await requests.build({ ...place, model, thinkingLevel, system, tools, takes }) }
+    const window = { session, line, seq, checkpoint, pins, providerOptions: origin?.providerOptions }
+    return { request: await requests.build({ ...window, model, thinkingLevel, system, tools, takes }) }
   } catch (cause) {
     if (cause instanceof WindowDamaged) return { fault: asModelFault(logDamaged(session, [cause.seq])) }
     if (cause instanceof HoldfastError) return { fault: asModelFault(cause) }
@@ -79,7 +79,7 @@ async function streamAnswer(
   deps: EffectDeps,
   { step, provider, request }: Readonly<{ step: StepId; provider: Provider; request: ModelRequest }>,
   signal: AbortSignal,
-): Promise<Tried & { readonly parts: readonly SaidPart[] }> {
+): Promise<ModelCallEnd & { readonly parts: readonly SaidPart[] }> {
   const answer = createRunningAnswer(step)
   const autosave = createDraftAutosave(deps.clock, answer.draft, async (draft) =>
     deps.storage.track(await deps.store.saveDraft(deps.session, deps.epoch, draft)),

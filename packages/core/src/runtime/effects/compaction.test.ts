@@ -61,7 +61,7 @@ describe('compaction by hand', () => {
   it('sends the model a summary of all but the last messages, and the transcript stays complete', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
     const before = await talk.words()
-    expect(await talk.tell({ type: 'compact' })).toMatchObject({ summary: 'summary 1' })
+    expect(await talk.send({ type: 'compact' })).toMatchObject({ summary: 'summary 1' })
     expect(await talk.words()).toEqual(before)
     await talk.ask('and now?')
     expect(told(asked().at(-1))).toEqual([
@@ -79,9 +79,9 @@ describe('compaction by hand', () => {
 
   it('includes the earlier summary in the next one', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
-    await talk.tell({ type: 'compact' })
+    await talk.send({ type: 'compact' })
     for (let turn = 5; turn < 10; turn++) await talk.ask(`prompt ${turn}`)
-    await talk.tell({ type: 'compact' })
+    await talk.send({ type: 'compact' })
     expect(told(summed()[1]).join()).toContain('summary 1')
     expect(told(summed()[1]).join()).not.toContain('prompt 0')
   })
@@ -90,7 +90,7 @@ describe('compaction by hand', () => {
     const gate = createGate()
     summary = [waitAt(gate) as ReturnType<typeof say>, say('slow summary')]
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
-    const compacting = talk.tell({ type: 'compact' })
+    const compacting = talk.send({ type: 'compact' })
     await gate.reached
     await talk.ask('meanwhile')
     gate.open()
@@ -114,7 +114,7 @@ describe('compaction by hand', () => {
     const before = await runtime.events()
     const compacting = talk.refusal({ type: 'compact' })
     await gate.reached
-    await talk.tell({ type: 'abort' })
+    await talk.send({ type: 'abort' })
     expect(await compacting).toBe('summary_failed')
     expect(await runtime.events()).toEqual(before)
   })
@@ -129,7 +129,7 @@ describe('compaction by hand', () => {
   it('counts its usage', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
     const { usage: before } = orThrow(await runtime.handle.snapshot()).meta
-    await talk.tell({ type: 'compact' })
+    await talk.send({ type: 'compact' })
     const { usage: after } = orThrow(await runtime.handle.snapshot()).meta
     expect(after.input - before.input).toBe(100)
   })
@@ -178,13 +178,13 @@ describe('the prompt of a long turn', () => {
     const long = await openLongTurn()
     const person = talkTo(long.handle)
     await person.ask('the only prompt')
-    await person.tell({ type: 'setSummary', summary: 'in short' })
+    await person.send({ type: 'setSummary', summary: 'in short' })
     await person.ask('and?')
     expect(told(long.model.requests.at(-1)).slice(0, 2)).toEqual([
       'Summary of the conversation so far:\n\nin short',
       'the only prompt',
     ])
-    await person.tell({ type: 'compact' })
+    await person.send({ type: 'compact' })
     expect(told(long.model.requests.at(-1)).join()).toContain('the only prompt')
   })
 })
@@ -192,8 +192,8 @@ describe('the prompt of a long turn', () => {
 describe('undoing a compaction', () => {
   it("restores the model's view of the line, and delays the next automatic one", async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
-    await talk.tell({ type: 'compact' })
-    await talk.tell({ type: 'undoCompaction' })
+    await talk.send({ type: 'compact' })
+    await talk.send({ type: 'undoCompaction' })
     counted = 900 // over 0.8, under 0.95
     await talk.ask('and now?')
     expect(told(asked().at(-1))[0]).toBe('prompt 0')
@@ -214,7 +214,7 @@ describe('undoing a compaction', () => {
 describe('a summary and a checkpoint of the caller', () => {
   it('is sent before the messages, and hides none of them', async () => {
     await talk.ask('one')
-    await talk.tell({ type: 'setSummary', summary: 'They met before.' })
+    await talk.send({ type: 'setSummary', summary: 'They met before.' })
     await talk.ask('two')
     expect(told(asked().at(-1))).toEqual([
       'Summary of the conversation so far:\n\nThey met before.',
@@ -227,9 +227,9 @@ describe('a summary and a checkpoint of the caller', () => {
   it('replaces the earlier summary, and is counted once', async () => {
     await talk.ask('one')
     const tokens = async () => orThrow(await runtime.handle.snapshot()).view.tokens
-    await talk.tell({ type: 'setSummary', summary: 'They met before.' })
+    await talk.send({ type: 'setSummary', summary: 'They met before.' })
     const once = await tokens()
-    await talk.tell({ type: 'setSummary', summary: 'They met before.' })
+    await talk.send({ type: 'setSummary', summary: 'They met before.' })
     expect(await tokens()).toBe(once)
   })
 
@@ -239,7 +239,7 @@ describe('a summary and a checkpoint of the caller', () => {
       { role: 'user', content: 'in short' },
       { role: 'assistant', content: 'yes' },
     ] as const
-    await talk.tell({ type: 'appendCheckpoint', messages: [...messages], tokenCount: 50 })
+    await talk.send({ type: 'appendCheckpoint', messages: [...messages], tokenCount: 50 })
     await talk.ask('two')
     expect(told(asked().at(-1))).toEqual(['in short', 'yes', 'two'])
     expect((await talk.words())[0]).toBe('one')
@@ -250,10 +250,10 @@ describe('checkpoints of the caller, one after the other', () => {
   it('count tokens outside messages once, however many are undone', async () => {
     counted = 300 // most of it is not messages
     for (let round = 0; round < 3; round++) {
-      await talk.tell({ type: 'appendCheckpoint', messages: [{ role: 'user', content: 'in short' }] })
+      await talk.send({ type: 'appendCheckpoint', messages: [{ role: 'user', content: 'in short' }] })
       await talk.ask('and?')
     }
-    for (let round = 0; round < 3; round++) await talk.tell({ type: 'undoCompaction' })
+    for (let round = 0; round < 3; round++) await talk.send({ type: 'undoCompaction' })
     expect(orThrow(await runtime.handle.snapshot()).view.tokens).toBeLessThan(450)
   })
 })
@@ -261,7 +261,7 @@ describe('checkpoints of the caller, one after the other', () => {
 describe('resuming', () => {
   it('reads nothing before the last checkpoint but what is pinned', async () => {
     for (let turn = 0; turn < 20; turn++) await talk.ask(`prompt ${turn}`)
-    await talk.tell({ type: 'compact' })
+    await talk.send({ type: 'compact' })
     const { seq } = orThrow(await runtime.handle.snapshot())
     await runtime.registry.unload(runtime.handle.id)
     const read: number[] = []
@@ -288,7 +288,7 @@ describe('a note for people', () => {
     summary = [say('# How we met\n\n## Decisions\n- none')]
     expect(await talk.refusal({ type: 'summarize' })).toBe('nothing_to_summarize')
     await talk.ask('one')
-    expect(await talk.tell({ type: 'summarize' })).toEqual({
+    expect(await talk.send({ type: 'summarize' })).toEqual({
       text: '# How we met\n\n## Decisions\n- none',
       path: 'notes/How we met.md',
     })

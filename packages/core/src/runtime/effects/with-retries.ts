@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { ModelEnd } from '../../ports/provider.ts'
 
 /** How a model call ended, and whether that was before any part of an answer. */
-export type Tried = { readonly end: ModelEnd; readonly isSilent: boolean }
+export type ModelCallEnd = { readonly end: ModelEnd; readonly isSilent: boolean }
 
 /** A failed try, and when the next one begins. */
 export type Retry = {
@@ -25,7 +25,7 @@ export type RetryOptions = {
 }
 
 /** Calls a model, and again after a retryable failure, as long as no part of an answer has arrived. */
-export async function withRetries<Result extends Tried>(
+export async function withRetries<Result extends ModelCallEnd>(
   { clock, signal, seed, announce }: RetryOptions,
   call: () => Promise<Result>,
 ): Promise<Result> {

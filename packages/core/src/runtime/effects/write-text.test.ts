@@ -67,9 +67,9 @@ describe('the model that writes summaries', () => {
   )
 
   it('writes compactions and notes, and its usage is recorded with its name', async () => {
-    expect(await talk.tell({ type: 'compact' })).toMatchObject({ summary: 'in short' })
+    expect(await talk.send({ type: 'compact' })).toMatchObject({ summary: 'in short' })
     expect(await written('checkpoint.written')).toMatchObject([{ model: 'cheap/scribe', usage: bill }])
-    await talk.tell({ type: 'summarize' })
+    await talk.send({ type: 'summarize' })
     expect(await written('summary.saved')).toMatchObject([{ model: 'cheap/scribe', usage: bill }])
     expect(scribe.requests.map(({ model, purpose }) => `${model} ${purpose}`)).toEqual(
       Array(2).fill('cheap/scribe summary'),
@@ -92,7 +92,7 @@ describe("the session's own model writes them", () => {
     ['where the other cannot take so much', { contextTokens: 40 }],
   ] as const)('%s', async (_, known) => {
     await open([[say('in short')]], known)
-    expect(await talk.tell({ type: 'compact' })).toMatchObject({ summary: 'my own summary' })
+    expect(await talk.send({ type: 'compact' })).toMatchObject({ summary: 'my own summary' })
     expect(scribe.requests).toEqual([])
     expect(await written('checkpoint.written')).toMatchObject([{ model: 'sim/model' }])
   })
@@ -103,7 +103,7 @@ const standsStill = Array.from({ length: limits.retriesMax + 1 }, () => [overloa
 describe('a summary model that does not respond', () => {
   it.each(['compact', 'summarize'] as const)("is replaced by the session's model: %s", async (type) => {
     await open(standsStill)
-    const asked = talk.tell({ type })
+    const asked = talk.send({ type })
     for (const _ of standsStill.slice(1)) {
       await stillness()
       runtime.clock.advance(6000)
@@ -127,7 +127,7 @@ describe('a summary model that does not respond', () => {
 describe('a summary that the model cannot write at once', () => {
   it('is retried after a wait, without a notice', async () => {
     await open([[overload(6000)], [overload(6000)], [say('in short')]])
-    const compacting = talk.tell({ type: 'compact' })
+    const compacting = talk.send({ type: 'compact' })
     for (const _ of [1, 2]) {
       await stillness()
       runtime.clock.advance(6000)
@@ -140,7 +140,7 @@ describe('a summary that the model cannot write at once', () => {
     await open([[overload(6000)], [say('too late')]])
     const compacting = talk.refusal({ type: 'compact' })
     await stillness()
-    await talk.tell({ type: 'abort' })
+    await talk.send({ type: 'abort' })
     expect(await compacting).toBe('summary_failed')
     runtime.clock.advance(6000)
     await stillness()

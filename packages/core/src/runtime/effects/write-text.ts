@@ -2,7 +2,7 @@ import { invariant, limits, type ModelName, type SessionId, textTokens, type Usa
 import type { ModelEnd, ModelReadiness, ModelRequest, Provider } from '../../ports/provider.ts'
 import { modelNow } from '../../session/state.ts'
 import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'
-import { type RetryOptions, type Tried, withRetries } from './with-retries.ts'
+import { type ModelCallEnd, type RetryOptions, withRetries } from './with-retries.ts'
 
 type WrittenText =
   | { readonly text: string; readonly usage: Usage | null }
@@ -33,27 +33,27 @@ export async function completeText(
   }
 }
 
-type Written = Tried & { readonly said: readonly string[] }
+type Written = ModelCallEnd & { readonly texts: readonly string[] }
 
 async function write(provider: Provider, request: ModelRequest, signal: AbortSignal): Promise<Written> {
-  const said: string[] = []
+  const texts: string[] = []
   let isSilent = true
   let end: ModelEnd | null = null
   for await (const part of provider.stream(request, { signal })) {
-    if (part.type === 'said' && part.said.type === 'text') said.push(part.said.text)
+    if (part.type === 'said' && part.said.type === 'text') texts.push(part.said.text)
     if (part.type === 'end') end = part.end
     else isSilent = false
   }
   invariant(end, `the provider of ${request.model} ended without an end`)
-  return { end, isSilent, said }
+  return { end, isSilent, texts: texts }
 }
 
-function readText({ end, isSilent, said }: Written): WrittenText {
+function readText({ end, isSilent, texts }: Written): WrittenText {
   if (end.type === 'aborted') return aborted
   if (end.type === 'failed') return { failed: end.fault.message, isRetryable: end.retryable && isSilent }
   if (end.finish === 'refused') return { failed: 'The model refused.' }
   if (end.finish === 'length') return { failed: 'The answer was cut at the length limit.' } // half a summary would look complete
-  const text = said.join('').trim()
+  const text = texts.join('').trim()
   return text === '' ? { failed: 'The model wrote no text.' } : { text, usage: end.usage }
 }
 

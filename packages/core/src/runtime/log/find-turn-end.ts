@@ -9,10 +9,10 @@ import {
   TurnNumber,
 } from '@holdfast/protocol'
 import type { Log } from '../../ports/log.ts'
-import type { TurnEndPlace } from '../../session/input.ts'
+import type { TurnEndPosition } from '../../session/input.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
-type Found = { readonly seq: Seq; readonly turn: number; readonly place: TurnEndPlace }
+type Found = { readonly seq: Seq; readonly turn: number; readonly end: TurnEndPosition }
 
 /** Finds the last end of a turn on a line by binary search, as turn numbers grow; null when it has not ended there. */
 export async function findTurnEnd(
@@ -21,7 +21,7 @@ export async function findTurnEnd(
   line: Line,
   head: Seq,
   turn: number,
-): Promise<TurnEndPlace | null> {
+): Promise<TurnEndPosition | null> {
   const spans = clipLine(line, 0, head)
   let best: Found | null = null
   let low = 0
@@ -32,10 +32,10 @@ export async function findTurnEnd(
     if (found === null || found.turn > turn) high = middle
     else {
       best = found
-      low = placeOf(spans, found.seq) + 1
+      low = positionOf(spans, found.seq) + 1
     }
   }
-  return best?.turn === turn ? measured(log, id, spans, best.place) : null
+  return best?.turn === turn ? measured(log, id, spans, best.end) : null
 }
 
 /** Finds the last end of a turn on the line. */
@@ -43,7 +43,7 @@ export async function findLastEnd(log: Pick<Log, 'read'>, id: SessionId, line: L
   const spans = clipLine(line, 0, head)
   for await (const end of walkLine(log, id, spans, { types: ['turn.ended'], newestFirst: true, pageSize: 1 })) {
     const found = foundIn(end)
-    if (found) return measured(log, id, spans, found.place)
+    if (found) return measured(log, id, spans, found.end)
   }
   return null
 }
@@ -53,25 +53,25 @@ async function measured(
   log: Pick<Log, 'read'>,
   id: SessionId,
   spans: Spans,
-  place: TurnEndPlace,
-): Promise<TurnEndPlace> {
+  end: TurnEndPosition,
+): Promise<TurnEndPosition> {
   const [first] = spans
   const [begin] = first ? await log.read(id, { after: first.from - 1, upTo: first.from, limit: 1 }) : []
   // A whole line begins with its session or its first turn; a truncated one with a message.
-  if (!begin || 'lost' in begin || !isMessageEvent(begin.event)) return place
-  const kept = spans.flatMap(({ from, to }) => (from <= place.seq ? [{ from, to: Math.min(to, place.seq) }] : []))
+  if (!begin || 'lost' in begin || !isMessageEvent(begin.event)) return end
+  const kept = spans.flatMap(({ from, to }) => (from <= end.seq ? [{ from, to: Math.min(to, end.seq) }] : []))
   let messages = 0
   let tokens = 0
   for await (const record of walkLine(log, id, kept, { types: [...messageEvents, 'call.settled'] })) {
     if ('lost' in record || isMessageEvent(record.event)) messages++
     if (!('lost' in record)) tokens += eventTokens(record.event)
   }
-  return { ...place, messages, tokens }
+  return { ...end, messages, tokens }
 }
 
 /** Finds the first end of a turn at or after a position of the line. */
-async function firstEnd(log: Pick<Log, 'read'>, id: SessionId, spans: Spans, place: number): Promise<Found | null> {
-  let skip = place
+async function firstEnd(log: Pick<Log, 'read'>, id: SessionId, spans: Spans, position: number): Promise<Found | null> {
+  let skip = position
   for (const { from, to } of spans) {
     const length = to - from + 1
     if (skip < length) {
@@ -88,10 +88,10 @@ function foundIn(record: Awaited<ReturnType<Log['read']>>[number]): Found | null
   if ('lost' in record || record.event.type !== 'turn.ended') return null
   const { turn, reason, messages = 0, tokens = 0 } = record.event
   const { seq } = record
-  return { seq, turn, place: { seq, turns: TurnNumber.parse(turn + 1), messages, tokens, last: { turn, reason } } }
+  return { seq, turn, end: { seq, turns: TurnNumber.parse(turn + 1), messages, tokens, last: { turn, reason } } }
 }
 
 const seqsIn = (spans: Spans): number => spans.reduce((sum, { from, to }) => sum + to - from + 1, 0)
 
-const placeOf = (spans: Spans, seq: Seq): number =>
+const positionOf = (spans: Spans, seq: Seq): number =>
   spans.reduce((sum, { from, to }) => sum + Math.max(Math.min(to, seq - 1) - from + 1, 0), 0)

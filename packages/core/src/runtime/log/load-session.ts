@@ -91,7 +91,7 @@ export async function loadSession(source: SessionSource, id: SessionId): Promise
 export const acceptsLoss = (record: ReadRecord, lost: Seq): boolean =>
   !('lost' in record) && record.event.type === 'log.repaired' && record.event.lost.includes(lost)
 
-/** Saves snapshots of the folds, so that the next wake is fast. Losing one costs time, never data. */
+/** Saves snapshots of the folds, so that the next load is fast. Losing one costs time, never data. */
 export function createSnapshotAutosave(
   id: SessionId,
   { saveSnapshot }: Pick<Snapshots, 'saveSnapshot'>,
@@ -105,7 +105,7 @@ export function createSnapshotAutosave(
   }
   return {
     /** Saves in the background when enough records came since the last snapshot. */
-    look(folded: Folded): void {
+    afterChange(folded: Folded): void {
       if (folded.state.seq - savedSeq < limits.snapshotEveryRecords) return
       inBackground(`snapshot of ${id}`, save(folded))
     },

@@ -10,7 +10,7 @@ import {
 } from '@holdfast/protocol'
 import { toWindow, type Window, windowEvents } from '../../context/window.ts'
 import type { Log, ReadRecord } from '../../ports/log.ts'
-import type { WindowPlace } from '../../ports/request-builder.ts'
+import type { WindowPosition } from '../../ports/request-builder.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { acceptsLoss } from './load-session.ts'
 import { type Spans, walkLine } from './walk-line.ts'
@@ -30,7 +30,7 @@ export class WindowDamaged extends Error {
 export async function readWindow(
   log: Pick<Log, 'read' | 'readRefs'>,
   id: SessionId,
-  { line, seq, checkpoint, pins }: Omit<WindowPlace, 'session'>,
+  { line, seq, checkpoint, pins }: Omit<WindowPosition, 'session'>,
 ): Promise<Window> {
   const written = checkpoint === null ? null : await readOne(log, id, checkpoint)
   const { summary, keepFrom, prompt } =

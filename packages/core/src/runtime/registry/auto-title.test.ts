@@ -80,7 +80,7 @@ describe('a session without a title', () => {
     const gate = createGate()
     const { runtime, talk, titled } = await open({ script: naming([waitAt(gate), say('The harbour')]) })
     await talk.ask('tell me')
-    await talk.tell({ type: 'rename', title: 'Mine' })
+    await talk.send({ type: 'rename', title: 'Mine' })
     gate.open()
     await talk.ask('and?')
     await runtime.registry.close()
@@ -90,7 +90,7 @@ describe('a session without a title', () => {
     const named = other.runtime.frame(isRecord('settings.changed'))
     await other.talk.ask('tell me')
     await named
-    await other.talk.tell({ type: 'rename', title: 'Mine after all' })
+    await other.talk.send({ type: 'rename', title: 'Mine after all' })
     await other.talk.ask('and?')
     expect(await other.titled()).toBe('Mine after all')
     expect(other.asked()).toHaveLength(1)

@@ -21,11 +21,11 @@ export function createAutoTitle(deps: NodeDeps, storeOf: SessionStores['storeOf'
     const written = await completeObserved(deps, runner.id, readiness.provider, titleRequest(model, window), options)
     if ('failed' in written) return
     const title = cleanTitle(written.text)
-    if (title !== '') await runner.tell({ type: 'title.written', title, model, usage: written.usage })
+    if (title !== '') await runner.report({ type: 'title.written', title, model, usage: written.usage })
   }
 
   return {
-    look(runner: SessionRunner): void {
+    afterChange(runner: SessionRunner): void {
       const { turn, settings } = runner.folded().state
       if (turn.phase !== 'idle') {
         if (turn.number === 0) beginning.add(runner.id)

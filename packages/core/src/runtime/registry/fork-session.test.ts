@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 describe('a fork', () => {
   const fork = async (at?: number) => {
-    const { session } = await talk.tell({ type: 'fork', ...(at !== undefined && { at }) })
+    const { session } = await talk.send({ type: 'fork', ...(at !== undefined && { at }) })
     const handle = createLocalSession(runtime.registry, SessionId.parse(session))
     return { handle, talk: talkTo(handle), id: SessionId.parse(session) }
   }
@@ -49,20 +49,20 @@ describe('a fork', () => {
   it('of a fork reads from both', async () => {
     const first = await fork(0)
     await first.talk.ask('elsewhere')
-    const { session } = await first.talk.tell({ type: 'fork' })
+    const { session } = await first.talk.send({ type: 'fork' })
     const second = talkTo(createLocalSession(runtime.registry, SessionId.parse(session)))
     expect(await second.words()).toEqual(['one', 'answer 0', 'elsewhere', 'answer 2'])
-    const { session: early } = await first.talk.tell({ type: 'fork', at: 0 })
+    const { session: early } = await first.talk.send({ type: 'fork', at: 0 })
     const third = createLocalSession(runtime.registry, SessionId.parse(early))
     expect(orThrow(await third.snapshot()).meta.parent).toBe(first.id) // though all it shares is of the first of all
-    expect(await second.tell({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-1' })
+    expect(await second.send({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-1' })
     expect(await second.words()).toEqual(['one', 'answer 0'])
   })
 
   it('inherits pins and compactions, but not trust or waiting prompts', async () => {
     const [first] = orThrow(await runtime.handle.page()).messages
-    await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })
-    await talk.tell({ type: 'setToolTrust', tool: 'touch', scope: 'session' })
+    await talk.send({ type: 'togglePin', message: first?.id ?? 0 })
+    await talk.send({ type: 'setToolTrust', tool: 'touch', scope: 'session' })
     const { view } = orThrow(await (await fork()).handle.snapshot())
     expect(view).toMatchObject({ pins: [first?.id], trust: [], queue: [] })
   })
@@ -70,8 +70,8 @@ describe('a fork', () => {
   it('does not inherit later pins or compactions', async () => {
     for (let turn = 2; turn < 6; turn++) await talk.ask(`turn ${turn}`)
     const last = orThrow(await runtime.handle.page()).messages.findLast(({ kind }) => kind === 'user')
-    await talk.tell({ type: 'togglePin', message: last?.id ?? 0 })
-    await talk.tell({ type: 'setSummary', summary: 'much later' })
+    await talk.send({ type: 'togglePin', message: last?.id ?? 0 })
+    await talk.send({ type: 'setSummary', summary: 'much later' })
     const { handle, talk: forked } = await fork(0)
     expect(orThrow(await handle.snapshot()).view).toMatchObject({ pins: [], checkpoint: null })
     await forked.ask('elsewhere')
@@ -111,7 +111,7 @@ describe('a fork', () => {
       role: 'user' as const,
       content: `message ${index}`,
     }))
-    await talk.tell({ type: 'seedMessages', messages })
+    await talk.send({ type: 'seedMessages', messages })
     const before = (await runtime.events()).length
     const forked = await fork()
     const records = await runtime.store.read(forked.id, { after: 0, limit: 1, newestFirst: true })

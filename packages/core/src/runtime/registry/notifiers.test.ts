@@ -60,7 +60,7 @@ describe('a notifier', () => {
     await gate.reached
     breaks = true
     await runtime.send('b', { type: 'enterPlan' })
-    await runtime.registry.wake(aSession)
+    await runtime.registry.load(aSession)
     expect(await ended.promise).toBe('interrupted')
   })
 
@@ -73,11 +73,11 @@ describe('a notifier', () => {
     notifying.set(aSession, broken, null)
     const state = emptySession()
     const first = TurnNumber.parse(0)
-    notifying.look(aSession, {
+    notifying.afterChange(aSession, {
       ...state,
       turn: { phase: 'preparing', isAnswered: false, attempt: 1, number: first, steps: 0, fallback: null },
     })
-    notifying.look(aSession, { ...state, turn: { phase: 'idle', last: { number: first, reason: 'done' } } })
+    notifying.afterChange(aSession, { ...state, turn: { phase: 'idle', last: { number: first, reason: 'done' } } })
     expect(problems).toMatchObject([{ where: `the notifier of ${aSession}`, cause: { message: 'the bell is broken' } }])
   })
 })

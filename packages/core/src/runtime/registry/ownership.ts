@@ -34,25 +34,25 @@ export async function claimSession(
 /** Settles sessions that dead nodes left busy, removes unspoken ones, and returns the dead nodes. */
 export async function settleCrashed(
   { store, node, isAlive, onProblem }: NodeDeps,
-  { wake, unload }: Pick<SessionRegistry, 'wake' | 'unload'>,
+  { load, unload }: Pick<SessionRegistry, 'load' | 'unload'>,
 ): Promise<readonly NodeRow[]> {
   const busy = await store.busy() // read before the nodes: a live owner of one of these has registered by now
   const others = (await store.nodes()).filter(({ id }) => id !== node.id)
   const answers = await Promise.all(others.map(isAlive))
   const gone = others.filter((_, index) => !answers[index])
   const dead = gone.map(({ id }) => id)
-  const living = new Set([node.id, ...others.flatMap(({ id }, index) => (answers[index] ? [id] : []))])
+  const alive = new Set([node.id, ...others.flatMap(({ id }, index) => (answers[index] ? [id] : []))])
   for (const { session, owner } of busy) {
     // An unknown owner counts as dead: a catalogue may be behind its nodes.
-    if (owner !== null && living.has(owner)) continue
+    if (owner !== null && alive.has(owner)) continue
     const where = `settling ${session}`
     // A session that cannot be settled must not keep the node from starting.
     try {
-      const woken = await wake(session)
-      // A session with a question that can expire stays awake: its timer must run.
-      if (woken.ok && !isAtWork(woken.value.folded().state)) await unload(session)
-      if (woken.ok) continue
-      if (woken.fault.code !== 'session_locked') onProblem({ where, cause: woken.fault })
+      const loaded = await load(session)
+      // A session with a question that can expire stays loaded: its timer must run.
+      if (loaded.ok && !isAtWork(loaded.value.folded().state)) await unload(session)
+      if (loaded.ok) continue
+      if (loaded.fault.code !== 'session_locked') onProblem({ where, cause: loaded.fault })
     } catch (cause) {
       onProblem({ where, cause })
     }

@@ -12,7 +12,7 @@ import { viewOf } from '../../session/view.ts'
 
 /** Publishes what happens to sessions to everyone who follows them all. */
 export interface SessionNewsFeed {
-  tell(news: SessionNews): void
+  publish(news: SessionNews): void
   follow(signal?: AbortSignal): AsyncIterable<SessionNews>
 }
 
@@ -20,7 +20,7 @@ export interface SessionNewsFeed {
 export function createSessionNewsFeed(): SessionNewsFeed {
   const followers = new Set<{ readonly waiting: Map<string, SessionNews>; wake: (() => void) | null }>()
   return {
-    tell(news) {
+    publish(news) {
       for (const follower of followers) {
         const key = `${news.type} ${newsSession(news)}`
         follower.waiting.delete(key) // the newest entry of a session moves to the end
@@ -72,10 +72,10 @@ type Watched = { readonly notifier: Notifier; askedUpTo: number; wasRunning: boo
 /** Calls notifiers, once for each question and each end of a turn. */
 export function createNotifiers(onProblem: OnProblem) {
   const watched = new Map<SessionId, Watched>()
-  function look(id: SessionId, state: SessionState): void {
+  function afterChange(id: SessionId, state: SessionState): void {
     const one = watched.get(id)
     if (!one) return
-    const tell = (notification: Notification) => {
+    const notify = (notification: Notification) => {
       try {
         one.notifier(notification)
       } catch (cause) {
@@ -85,20 +85,20 @@ export function createNotifiers(onProblem: OnProblem) {
     for (const approval of viewOf(state).pendingApprovals) {
       if (approval.id <= one.askedUpTo) continue
       one.askedUpTo = approval.id // an approval id is a seq, so later ones are larger
-      tell({ type: 'approval.asked', session: id, approval })
+      notify({ type: 'approval.asked', session: id, approval })
     }
     const { turn } = state
     if (turn.phase === 'idle' && one.wasRunning && turn.last)
-      tell({ type: 'turn.ended', session: id, reason: turn.last.reason })
+      notify({ type: 'turn.ended', session: id, reason: turn.last.reason })
     one.wasRunning = turn.phase !== 'idle'
   }
 
   return {
-    look,
-    /** `state` is given if the session is awake: an open question is notified at once. */
+    afterChange,
+    /** `state` is given if the session is loaded: an open question is notified at once. */
     set(id: SessionId, notifier: Notifier, state: SessionState | null): void {
       watched.set(id, { notifier, askedUpTo: 0, wasRunning: false })
-      if (state) look(id, state)
+      if (state) afterChange(id, state)
     },
   }
 }

@@ -27,7 +27,7 @@ describe('the registry', () => {
     await runtime.send('a', prompt)
     await gate.reached
     runtime.clock.advance(60 * 60_000)
-    expect(runtime.registry.awake(aSession)).not.toBeNull()
+    expect(runtime.registry.loaded(aSession)).not.toBeNull()
   })
 
   it('wakes a session once, however many ask for it at the same time', async () => {
@@ -35,8 +35,8 @@ describe('the registry', () => {
     await runtime.send('a', prompt)
     await runtime.frame(idle)
     await runtime.registry.unload(aSession)
-    const woken = await Promise.all([1, 2, 3].map(() => runtime.registry.wake(aSession)))
-    expect(new Set(woken.map((one) => one.ok && one.value)).size).toBe(1)
+    const loaded = await Promise.all([1, 2, 3].map(() => runtime.registry.load(aSession)))
+    expect(new Set(loaded.map((one) => one.ok && one.value)).size).toBe(1)
   })
 
   it('loads again what it read beside the claim when someone appended meanwhile', async () => {
@@ -48,10 +48,10 @@ describe('the registry', () => {
     await one.frame(idle)
     await one.registry.unload(aSession)
     const two = createSessionRegistry({ ...one.registry.deps, node: { ...one.registry.deps.node, id: 'two' } })
-    const woken = await two.wake(aSession, Promise.resolve(early))
+    const loaded = await two.load(aSession, Promise.resolve(early))
     const head = (await one.store.entry(aSession))?.head
     expect(early.ok && early.value.state.seq).toBeLessThan(head ?? 0)
-    expect(woken.ok && woken.value.folded().state.seq).toBe(head)
+    expect(loaded.ok && loaded.value.folded().state.seq).toBe(head)
   })
 
   it('wakes a session though what was read beside the claim could not be read', async () => {
@@ -59,13 +59,13 @@ describe('the registry', () => {
     await runtime.send('a', prompt)
     await runtime.frame(idle)
     await runtime.registry.unload(aSession)
-    expect((await runtime.registry.wake(aSession, Promise.reject(new Error('torn')))).ok).toBe(true)
+    expect((await runtime.registry.load(aSession, Promise.reject(new Error('torn')))).ok).toBe(true)
   })
 
   it('leaves nothing of a session without a prompt', async () => {
     const runtime = await openMemoryRuntime()
     await runtime.registry.unload(aSession)
-    expect(await runtime.registry.wake(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
+    expect(await runtime.registry.load(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
   })
 
   it('settles what a dead node left open, and leaves a question waiting', async () => {
@@ -95,7 +95,7 @@ describe('the registry', () => {
     const one = await openMemoryRuntime()
     await one.store.registerNode(one.registry.deps.node)
     const two = await openMemoryRuntime({ store: one.store, takesOver: true, node: 'two', living: ['one', 'two'] })
-    expect(await two.registry.wake(aSession)).toMatchObject({
+    expect(await two.registry.load(aSession)).toMatchObject({
       fault: { code: 'session_locked', details: { node: 'one' } },
     })
   })
@@ -105,7 +105,7 @@ describe('the registry', () => {
     await runtime.send('a', prompt)
     await runtime.frame(idle)
     await runtime.registry.close()
-    expect(await runtime.registry.wake(aSession)).toMatchObject({ fault: { code: 'session_stopped' } })
+    expect(await runtime.registry.load(aSession)).toMatchObject({ fault: { code: 'session_stopped' } })
     expect((await runtime.store.entry(aSession))?.owner).toBeNull()
   })
 })
@@ -177,7 +177,7 @@ describe('a session whose process died', () => {
     const next = await openMemoryRuntime({ store: dead.store, takesOver: true, node: 'two' })
     const news = next.registry.news.follow()[Symbol.asyncIterator]()
     const first = news.next()
-    await next.registry.wake(aSession)
+    await next.registry.load(aSession)
     expect((await first).value).toMatchObject({ type: 'session.stopped', session: aSession, reason: 'crashed' })
   })
 })
@@ -213,10 +213,10 @@ describe('a registry whose disk fails', () => {
 
   it('unloads an idle session all the same, and reports what failed', async () => {
     const { registry, clock, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
-    await registry.wake(aSession)
+    await registry.load(aSession)
     clock.advance(15 * 60_000)
     await soon()
-    expect(registry.awake(aSession)).toBeNull()
+    expect(registry.loaded(aSession)).toBeNull()
     expect(problems).toEqual([{ where: `unloading ${aSession}`, cause: full }])
   })
 
@@ -237,7 +237,7 @@ describe('a registry whose disk fails', () => {
       isAlive: async () => false,
       onProblem,
     })
-    await registry.wake(aSession)
+    await registry.load(aSession)
     await registry.unload(aSession)
     expect((await inner.entry(aSession))?.owner).toBeNull()
     expect(problems).toEqual([{ where: `snapshot of ${aSession}`, cause: full }])
@@ -252,12 +252,12 @@ describe('a registry whose disk fails', () => {
       },
       claim: (...args) => (lies ? Promise.reject(full) : inner.claim(...args)),
     }))
-    const woken = await registry.wake(aSession)
+    const loaded = await registry.load(aSession)
     lies = true
     const command = { type: 'enterPlan' } as const
-    if (woken.ok) await woken.value.submit({ commandId: CommandId.parse('b'), by: null, command })
+    if (loaded.ok) await loaded.value.submit({ commandId: CommandId.parse('b'), by: null, command })
     await soon()
-    expect(problems).toEqual([{ where: `waking ${aSession} again`, cause: full }])
+    expect(problems).toEqual([{ where: `loading ${aSession} again`, cause: full }])
   })
 
   it('starts though one session breaks while it is settled', async () => {
@@ -272,7 +272,7 @@ describe('a registry whose disk fails', () => {
   it('lets go of all it holds when it closes, and leaves no node behind', async () => {
     const { registry, inner, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
     await inner.registerNode(registry.deps.node)
-    await registry.wake(aSession)
+    await registry.load(aSession)
     await registry.close()
     expect([registry.all(), await inner.nodes()]).toEqual([[], []])
     expect(problems).toEqual([{ where: `unloading ${aSession}`, cause: full }])

@@ -25,7 +25,7 @@ import { createNotifiers, createSessionNewsFeed, type Notifier, type SessionNews
 import { createSessionStores, type SessionStores } from './session-stores.ts'
 import { startSession } from './start-session.ts'
 
-/** The sessions that are awake in this process. It wakes others and lets go of idle ones. */
+/** The sessions that are loaded in this process. It loads others on request and unloads idle ones. */
 export interface SessionRegistry {
   readonly deps: NodeDeps
   readonly stores: SessionStores
@@ -34,33 +34,33 @@ export interface SessionRegistry {
   start(options: StartOptions): Promise<Result<SessionRunner>>
   /** Calls `notifier` when the session asks a question or becomes idle, until the process ends. */
   notify(id: SessionId, notifier: Notifier): void
-  /** Wakes the session; `loading` is used if still current. Refused: session_not_found, session_locked, log_damaged. */
-  wake(id: SessionId, loading?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>>
-  /** Returns the session if it is awake here, without waking it. */
-  awake(id: SessionId): SessionRunner | null
+  /** Loads the session; `early` is used if it is still current. Refused: session_not_found, session_locked, log_damaged. */
+  load(id: SessionId, early?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>>
+  /** Returns the session if it is loaded here, without loading it. */
+  loaded(id: SessionId): SessionRunner | null
   all(): readonly SessionRunner[]
   /** Adds the number of attached clients, which is not recorded, to the metadata. */
   withAttachments(meta: Meta): Meta
-  /** Unloads the session and releases it: running calls are interrupted, and any process may wake it again. */
+  /** Unloads the session and releases it: running calls are interrupted, and any process may load it again. */
   unload(id: SessionId): Promise<void>
-  /** Runs `work` while the session cannot be woken; wakes wait until it is done. */
+  /** Runs `work` while the session cannot be loaded; loads wait until it is done. */
   runAlone<Value>(id: SessionId, work: () => Promise<Value>): Promise<Value>
   /** Settles what dead nodes left open and returns those nodes. A starting node does this once. */
   settleCrashed(): Promise<readonly NodeRow[]>
   close(): Promise<void>
 }
 
-type Held = { readonly runner: SessionRunner; readonly lease: Lease }
+type LoadedRunner = { readonly runner: SessionRunner; readonly lease: Lease }
 
 export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   const { store, node, clock, idleUnloadMs = limits.idleUnloadMs } = deps
   const stores = createSessionStores(deps)
-  const awakeSessions = new Map<SessionId, Held>()
+  const loaded = new Map<SessionId, LoadedRunner>()
   deps.models.onChanged(() => {
-    for (const { runner } of awakeSessions.values()) runner.hub.tellModel()
+    for (const { runner } of loaded.values()) runner.hub.publishModel()
   })
-  const waking = new Map<SessionId, Promise<Result<SessionRunner>>>()
-  const leaving = new Map<SessionId, Promise<void>>()
+  const loading = new Map<SessionId, Promise<Result<SessionRunner>>>()
+  const unloading = new Map<SessionId, Promise<void>>()
   const mutex = createKeyedMutex<SessionId>()
   const inBackground = createBackgroundTasks(deps.onProblem)
   const storageHealth = createStorageHealth({ store, clock, inBackground })
@@ -86,23 +86,23 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
         .catch((cause) => deps.onProblem({ where: `releasing ${id}`, cause }))
       return runner
     }
-    awakeSessions.set(id, { runner: runner.value, lease })
+    loaded.set(id, { runner: runner.value, lease })
     const cause = `The process ${takenFrom} died.`
-    if (takenFrom !== null) news.tell({ type: 'session.stopped', session: id, reason: 'crashed', cause })
-    news.tell({ type: 'session.started', session: withAttachments(runner.value.folded().row.entry.meta) })
+    if (takenFrom !== null) news.publish({ type: 'session.stopped', session: id, reason: 'crashed', cause })
+    news.publish({ type: 'session.started', session: withAttachments(runner.value.folded().row.entry.meta) })
     afterChange(runner.value)
     return runner
   }
 
   function afterChange(runner: SessionRunner): void {
     idleUnloader.afterChange(runner)
-    notifiers.look(runner.id, runner.folded().state)
-    autoTitle?.look(runner)
+    notifiers.afterChange(runner.id, runner.folded().state)
+    autoTitle?.afterChange(runner)
   }
 
   const withAttachments = (meta: Meta): Meta => ({
     ...meta,
-    attachments: awakeSessions.get(meta.id)?.runner.hub.attached ?? 0,
+    attachments: loaded.get(meta.id)?.runner.hub.attached ?? 0,
   })
 
   async function runnerFor(
@@ -111,28 +111,28 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
     early: Result<LoadedSession> | null,
   ): Promise<Result<SessionRunner>> {
     // A load that ran beside the claim is valid if it ends at the claimed head: records never change.
-    const loaded = early?.ok && early.value.state.seq === head ? early : await loadSession(stores.storeOf(id), id)
-    if (!loaded.ok) return loaded
-    const { lost } = loaded.value
+    const session = early?.ok && early.value.state.seq === head ? early : await loadSession(stores.storeOf(id), id)
+    if (!session.ok) return session
+    const { lost } = session.value
     if (lost.length > 0) return refuse(logDamaged(id, lost))
     return openRunner({
       id,
       epoch,
       deps: stores.depsOf(id),
-      loaded: loaded.value,
+      loaded: session.value,
       storageHealth,
       fork: (from, seq) => forkSession(deps, stores, id, from, seq),
-      touched: () => {
-        const one = awakeSessions.get(id)
+      onChange: () => {
+        const one = loaded.get(id)
         if (!one) return
         afterChange(one.runner)
-        news.tell({ type: 'session.changed', session: withAttachments(one.runner.folded().row.entry.meta) })
+        news.publish({ type: 'session.changed', session: withAttachments(one.runner.folded().row.entry.meta) })
       },
-      abandoned: ({ code, message }) => {
+      onAbandoned: ({ code, message }) => {
         forget(id)
         if (code === 'internal') restart(id, message)
         // An append that looked refused had reached the log: load the session again from there.
-        if (code === 'log_moved' && !isClosing) inBackground(`waking ${id} again`, wake(id))
+        if (code === 'log_moved' && !isClosing) inBackground(`loading ${id} again`, load(id))
       },
     })
   }
@@ -140,41 +140,41 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   /** Restarts a crashed session from its log, unless it keeps crashing. */
   function restart(id: SessionId, cause: string): void {
     const mayRestart = crashLoopGuard.note(id, cause) && !isClosing
-    news.tell({ type: 'session.stopped', session: id, reason: mayRestart ? 'crashed' : 'restart_exhausted', cause })
-    if (mayRestart) inBackground(`waking ${id} again`, wake(id))
+    news.publish({ type: 'session.stopped', session: id, reason: mayRestart ? 'crashed' : 'restart_exhausted', cause })
+    if (mayRestart) inBackground(`loading ${id} again`, load(id))
   }
 
   function forget(id: SessionId): void {
     idleUnloader.forget(id)
-    awakeSessions.delete(id)
+    loaded.delete(id)
   }
 
   async function unload(id: SessionId, reason: 'stopped' | 'closing'): Promise<void> {
-    const one = awakeSessions.get(id)
-    if (!one) return leaving.get(id)
+    const one = loaded.get(id)
+    if (!one) return unloading.get(id)
     forget(id)
-    const left = letGo(id, one, reason)
-    leaving.set(id, left)
-    return left.finally(() => leaving.get(id) === left && leaving.delete(id))
+    const left = release(id, one, reason)
+    unloading.set(id, left)
+    return left.finally(() => unloading.get(id) === left && unloading.delete(id))
   }
 
-  async function letGo(id: SessionId, one: Held, reason: 'stopped' | 'closing'): Promise<void> {
+  async function release(id: SessionId, one: LoadedRunner, reason: 'stopped' | 'closing'): Promise<void> {
     const own = stores.storeOf(id)
     await one.runner.stop(reason)
-    news.tell({ type: 'session.stopped', session: id, reason })
+    news.publish({ type: 'session.stopped', session: id, reason })
     await own.release(id, node.id, one.lease.epoch)
     if (!one.runner.folded().row.entry.spoken) await own.removeUnspoken([])
   }
 
-  async function wake(id: SessionId, loading?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>> {
+  async function load(id: SessionId, early?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>> {
     for (let busy = mutex.free(id); busy; busy = mutex.free(id)) await busy
     if (isClosing) return refuse(fault('session_stopped', 'This process is closing.'))
-    const known = awakeSessions.get(id)
+    const known = loaded.get(id)
     if (known) return ok(known.runner)
     const exhausted = crashLoopGuard.refusal(id)
     if (exhausted) return refuse(exhausted)
-    const pending = waking.get(id) ?? open(id, loading).finally(() => waking.delete(id))
-    waking.set(id, pending)
+    const pending = loading.get(id) ?? open(id, early).finally(() => loading.delete(id))
+    loading.set(id, pending)
     return pending
   }
 
@@ -182,32 +182,32 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
     deps,
     stores,
     news,
-    wake,
+    load: load,
     withAttachments,
-    notify: (id, notifier) => notifiers.set(id, notifier, awakeSessions.get(id)?.runner.folded().state ?? null),
+    notify: (id, notifier) => notifiers.set(id, notifier, loaded.get(id)?.runner.folded().state ?? null),
     async start(options) {
       const started = await startSession(deps, stores, options)
-      return started.ok ? wake(started.value) : started
+      return started.ok ? load(started.value) : started
     },
-    awake: (id) => awakeSessions.get(id)?.runner ?? null,
-    all: () => [...awakeSessions.values()].map(({ runner }) => runner),
+    loaded: (id) => loaded.get(id)?.runner ?? null,
+    all: () => [...loaded.values()].map(({ runner }) => runner),
     unload: (id) => unload(id, 'stopped'),
     runAlone: (id, work) =>
       mutex.take(id, async () => {
-        await waking.get(id)
-        await leaving.get(id)?.catch(() => undefined) // the caller of unload gets the error
+        await loading.get(id)
+        await unloading.get(id)?.catch(() => undefined) // the caller of unload gets the error
         return work()
       }),
     settleCrashed: () => settleCrashed(deps, registry),
 
     async close() {
       isClosing = true
-      await Promise.allSettled(waking.values()) // the caller of wake gets the error
+      await Promise.allSettled(loading.values()) // the caller of load gets the error
       // One that cannot be released must not stop the others: its lease passes on once this node is gone.
       const leave = (id: SessionId) =>
         unload(id, 'closing').catch((cause) => deps.onProblem({ where: `unloading ${id}`, cause }))
-      await Promise.all([...awakeSessions.keys()].map(leave))
-      await Promise.allSettled(leaving.values())
+      await Promise.all([...loaded.keys()].map(leave))
+      await Promise.allSettled(unloading.values())
       await autoTitle?.close()
       await store.removeUnspoken([node.id])
       await store.removeNode(node.id)

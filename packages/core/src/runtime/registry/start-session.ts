@@ -34,10 +34,13 @@ export async function startSession(
   const workdir = await deps.resolveWorkdir(options.data.workdir)
   if (!workdir.ok) return workdir
   const known = deps.tools.all.map(({ schema }) => schema.name)
-  const stranger = options.data.tools?.find((name) => !known.includes(name))
-  if (stranger !== undefined) {
+  const unknownTool = options.data.tools?.find((name) => !known.includes(name))
+  if (unknownTool !== undefined) {
     return refuse(
-      fault('bad_request', `There is no tool ${stranger}.${didYouMean(stranger, known)}`, { tool: stranger, known }),
+      fault('bad_request', `There is no tool ${unknownTool}.${didYouMean(unknownTool, known)}`, {
+        tool: unknownTool,
+        known,
+      }),
     )
   }
   const { parent } = options.data

@@ -114,9 +114,9 @@ describe('emptying the trash', () => {
     const { sessions, handle, blobs, registry, clock } = await openTrash()
     const put = async (edge: number) => orThrow(await sessions.storeFile(aPng(edge, edge), { name: 'a.png' })).file
     const [own, shared] = [await put(3), await put(5)]
-    await talkTo(handle).tell({ type: 'sendPrompt', content: [own, shared] })
+    await talkTo(handle).send({ type: 'sendPrompt', content: [own, shared] })
     const other = orThrow(await sessions.start({ workdir: '/work' }))
-    await talkTo(other).tell({ type: 'sendPrompt', content: [shared] })
+    await talkTo(other).send({ type: 'sendPrompt', content: [shared] })
     orThrow(await sessions.delete(aSession, { force: true }))
     const sweepTwice = async () => {
       for (let time = 0; time < 2; time++) {
@@ -137,7 +137,7 @@ describe('the bytes a session names', () => {
     const { sessions, handle } = await openTrash()
     const { file } = orThrow(await sessions.storeFile(aPng(), { name: 'a.png' }))
     expect(await handle.blob(file.blob)).toMatchObject({ fault: { code: 'blob_not_found' } })
-    await talkTo(handle).tell({ type: 'sendPrompt', content: [file] })
+    await talkTo(handle).send({ type: 'sendPrompt', content: [file] })
     const chunks: Uint8Array[] = []
     for await (const chunk of orThrow(await handle.blob(file.blob))) chunks.push(chunk)
     expect(Buffer.concat(chunks)).toEqual(Buffer.from(aPng()))

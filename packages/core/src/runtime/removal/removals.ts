@@ -72,7 +72,7 @@ async function restoreSession(registry: SessionRegistry, name: string): Promise<
   const row = await store.entry(id.value)
   if (row === null) return refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
   const session = registry.withAttachments(row.entry.meta)
-  if (before?.trashedAt != null) registry.news.tell({ type: 'session.restored', session })
+  if (before?.trashedAt != null) registry.news.publish({ type: 'session.restored', session })
   return ok(session)
 }
 
@@ -138,7 +138,7 @@ function removeFrom(registry: SessionRegistry, { id }: Meta, trashedAt: number):
   return registry.runAlone(id, async () => {
     const purged = await registry.stores.storeOf(id).purge(id, { trashedAt })
     if (purged.ok) {
-      registry.news.tell({ type: 'session.removed', session: id })
+      registry.news.publish({ type: 'session.removed', session: id })
       return ok('gone')
     }
     const { code } = purged.fault

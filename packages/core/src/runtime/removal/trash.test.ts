@@ -47,7 +47,7 @@ describe('deleting a session', () => {
       stayed: [],
       dryRun: false,
     })
-    expect(registry.awake(aSession)).toBeNull()
+    expect(registry.loaded(aSession)).toBeNull()
     expect(orThrow(await sessions.list()).sessions).toEqual([])
     const [trashed] = orThrow(await sessions.list({ trashed: true })).sessions
     expect([trashed?.id, trashed?.trashedAt]).toEqual([aSession, '2026-01-01T00:00:00.000Z'])
@@ -141,7 +141,7 @@ describe('deleting a session', () => {
     const before = [await store.entry(aSession), await events()]
     expect(orThrow(await sessions.delete(aSession, { dryRun: true }))).toMatchObject({ count: 1, dryRun: true })
     expect([await store.entry(aSession), await events()]).toEqual(before)
-    expect(registry.awake(aSession)).not.toBeNull()
+    expect(registry.loaded(aSession)).not.toBeNull()
   })
 
   it('leaves nothing of a session without a prompt, not even in the trash', async () => {
@@ -171,7 +171,7 @@ describe('deleting a session', () => {
 
   it('leaves its forks as they are', async () => {
     const { sessions, handle } = await openSpoken()
-    const { session } = await talkTo(handle).tell({ type: 'fork' })
+    const { session } = await talkTo(handle).send({ type: 'fork' })
     orThrow(await sessions.delete(aSession))
     orThrow(await sessions.emptyTrash())
     const fork = talkTo(orThrow(await sessions.open(String(session))))

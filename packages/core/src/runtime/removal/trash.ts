@@ -125,7 +125,7 @@ function trashSession(registry: SessionRegistry, id: SessionId, options: TrashOp
   return registry.runAlone(id, async () => {
     const row = await registry.stores.entry(id)
     if (row === null || row.trashedAt !== null) return ok({ type: 'passed' })
-    const runner = registry.awake(id)
+    const runner = registry.loaded(id)
     const entry = runner?.folded().row.entry ?? row.entry
     if (options.isMeant && !options.isMeant(entry)) return ok({ type: 'passed' })
     const isSpared = options.sparesPinned && entry.meta.pinned
@@ -147,17 +147,17 @@ async function putAway(registry: SessionRegistry, id: SessionId): Promise<Result
   const went = row?.entry.spoken ? await store.trash(id, registry.deps.clock.now()) : await store.purge(id)
   // An unspoken session may have been removed with its last owner.
   if (!went.ok && went.fault.code !== 'session_not_found') return openElsewhere(went)
-  registry.news.tell({ type: 'session.removed', session: id })
+  registry.news.publish({ type: 'session.removed', session: id })
   return ok({ type: 'gone' })
 }
 
 /** Stops the session here, and takes it over from a dead owner: a session in the trash has no owner. */
 async function free(registry: SessionRegistry, id: SessionId): Promise<Result<void>> {
   const { store, node, isAlive } = registry.stores.depsOf(id)
-  const runner = registry.awake(id)
+  const runner = registry.loaded(id)
   if (runner) {
     const isRunning = runner.folded().state.turn.phase !== 'idle'
-    // Whatever the answer, all work stops; what could not be recorded is settled at the next wake.
+    // Whatever the answer, all work stops; what could not be recorded is settled at the next load.
     if (isRunning) await runner.submit({ commandId: createCommandId(), by: null, command: { type: 'abort' } })
     await registry.unload(id)
   }
@@ -194,7 +194,7 @@ function createIsElsewhere({ store, node, isAlive }: NodeDeps): IsElsewhere {
   }
 }
 
-/** Returns why a session must stay unless forced; null when it may go. `runner` is set if it is awake here. */
+/** Returns why a session must stay unless forced; null when it may go. `runner` is set if it is loaded here. */
 async function notRemovedReason(
   { meta, busy, owner }: Pick<Listed, 'meta' | 'busy' | 'owner'>,
   runner: SessionRunner | null,

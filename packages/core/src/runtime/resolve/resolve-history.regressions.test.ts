@@ -19,8 +19,8 @@ const countsOf = async (handle = runtime.handle) => orThrow(await handle.snapsho
 
 describe('a session that has moved', () => {
   it('pins the last answer of its current line when the plan is kept', async () => {
-    await talk.tell({ type: 'branchAt', turn: 0 })
-    await talk.tell({ type: 'enterExec', keepPlan: true })
+    await talk.send({ type: 'branchAt', turn: 0 })
+    await talk.send({ type: 'enterExec', keepPlan: true })
     const { messages } = orThrow(await runtime.handle.page())
     expect(messages.filter(({ pinned }) => pinned)).toMatchObject([{ kind: 'assistant', text: 'answer 0' }])
   })
@@ -28,8 +28,8 @@ describe('a session that has moved', () => {
   it('is decided on its current line, not on the line it had when facts were gathered', async () => {
     const seeded = [{ role: 'user', content: 'a' } as const, { role: 'assistant', content: 'b' } as const]
     await Promise.all([
-      talk.tell({ type: 'setHistory', messages: seeded }),
-      talk.tell({ type: 'truncateHistory', keepLast: 1 }),
+      talk.send({ type: 'setHistory', messages: seeded }),
+      talk.send({ type: 'truncateHistory', keepLast: 1 }),
     ])
     expect(await talk.words()).toEqual(['b'])
     expect(await countsOf()).toBe(1)
@@ -39,10 +39,10 @@ describe('a session that has moved', () => {
 describe('a line whose beginning is hidden', () => {
   it('is counted without its hidden part after a fork or a rewind', async () => {
     await talk.ask('three')
-    await talk.tell({ type: 'truncateHistory', keepLast: 5 })
-    const { session } = await talk.tell({ type: 'fork' })
+    await talk.send({ type: 'truncateHistory', keepLast: 5 })
+    const { session } = await talk.send({ type: 'fork' })
     expect(await countsOf(createLocalSession(runtime.registry, SessionId.parse(session)))).toBe(5)
-    await talk.tell({ type: 'branchAt', turn: 1 })
+    await talk.send({ type: 'branchAt', turn: 1 })
     expect(await countsOf()).toBe(2)
   })
 })
@@ -63,9 +63,9 @@ describe('collapsing all calls', () => {
     await talk.ask('go')
     const { messages } = orThrow(await runtime.handle.page())
     const message = messages.find(({ kind }) => kind === 'tool_call')?.id ?? 0
-    await talk.tell({ type: 'toggleAllToolCollapses' })
-    await talk.tell({ type: 'toggleToolCollapse', message })
-    expect(await talk.tell({ type: 'toggleAllToolCollapses' })).toEqual({ collapsed: true })
+    await talk.send({ type: 'toggleAllToolCollapses' })
+    await talk.send({ type: 'toggleToolCollapse', message })
+    expect(await talk.send({ type: 'toggleAllToolCollapses' })).toEqual({ collapsed: true })
   })
 })
 
@@ -92,14 +92,14 @@ describe('a summary that is being written', () => {
     })
     talk = talkTo(runtime.handle)
     await talk.ask('one')
-    const written = talk.tell({ type: 'summarize' })
+    const written = talk.send({ type: 'summarize' })
     while (!runtime.model.requests.some(({ purpose }) => purpose === 'summary')) await new Promise(setImmediate)
     runtime.clock.advance(16 * 60_000)
     gate.open()
     expect(await written).toMatchObject({ text: '# Note' })
-    expect(runtime.registry.awake(aSession)).not.toBeNull()
+    expect(runtime.registry.loaded(aSession)).not.toBeNull()
     runtime.clock.advance(16 * 60_000)
     await new Promise(setImmediate)
-    expect(runtime.registry.awake(aSession)).toBeNull()
+    expect(runtime.registry.loaded(aSession)).toBeNull()
   })
 })

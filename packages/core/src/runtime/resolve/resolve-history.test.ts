@@ -23,38 +23,38 @@ describe('a branch', () => {
   })
 
   it('starts at the end of a turn and keeps the former line under a name', async () => {
-    expect(await talk.tell({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-1' })
+    expect(await talk.send({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-1' })
     expect(await talk.words()).toEqual(['one', 'answer 0'])
     expect(await talk.words('branch-1')).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2'])
   })
 
   it('is what the model sees from then on', async () => {
-    await talk.tell({ type: 'branchAt', turn: 0 })
+    await talk.send({ type: 'branchAt', turn: 0 })
     await talk.ask('another two')
     expect(told(runtime)).toEqual(['one', 'answer 0', 'another two'])
   })
 
   it('continues the turn numbers of its line', async () => {
-    await talk.tell({ type: 'branchAt', turn: 1 })
+    await talk.send({ type: 'branchAt', turn: 1 })
     await talk.ask('another three')
     const { meta } = orThrow(await runtime.handle.snapshot())
     expect(meta).toMatchObject({ turnCount: 3, messageCount: 9, branchCount: 1 })
   })
 
   it('is restored as it was left, and the line left for it is kept', async () => {
-    await talk.tell({ type: 'branchAt', turn: 0 })
+    await talk.send({ type: 'branchAt', turn: 0 })
     await talk.ask('another two')
-    expect(await talk.tell({ type: 'switchBranch', branch: 'branch-1' })).toEqual({ branch: 'branch-1' })
+    expect(await talk.send({ type: 'switchBranch', branch: 'branch-1' })).toEqual({ branch: 'branch-1' })
     expect(await talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2'])
-    expect(await talk.tell({ type: 'switchBranch', branch: 0 })).toEqual({ branch: 'branch-2' })
+    expect(await talk.send({ type: 'switchBranch', branch: 0 })).toEqual({ branch: 'branch-2' })
     expect(await talk.words()).toEqual(['one', 'answer 0', 'another two', 'answer 3'])
-    expect(await talk.tell({ type: 'switchBranch', branch: 'branch-2' })).toEqual({})
+    expect(await talk.send({ type: 'switchBranch', branch: 'branch-2' })).toEqual({})
   })
 
   it('keeps its name however often it is left', async () => {
-    await talk.tell({ type: 'branchAt', turn: 0 })
+    await talk.send({ type: 'branchAt', turn: 0 })
     for (let round = 0; round < 3; round++) {
-      await talk.tell({ type: 'switchBranch', branch: 0 })
+      await talk.send({ type: 'switchBranch', branch: 0 })
       await talk.ask(`round ${round}`)
     }
     const branches = orThrow(await runtime.handle.branches())
@@ -65,7 +65,7 @@ describe('a branch', () => {
   })
 
   it('is listed with its counts, and with the first message that is not on the line', async () => {
-    await talk.tell({ type: 'branchAt', turn: 0 })
+    await talk.send({ type: 'branchAt', turn: 0 })
     const [branch] = orThrow(await runtime.handle.branches())
     expect(branch).toMatchObject({ name: 'branch-1', turns: 3, messages: 9 })
     const { messages } = orThrow(await runtime.handle.page({ branch: 'branch-1' }))
@@ -85,15 +85,15 @@ describe('a branch', () => {
   })
 
   it('is still there after the session was unloaded', async () => {
-    await talk.tell({ type: 'branchAt', turn: 0 })
+    await talk.send({ type: 'branchAt', turn: 0 })
     await runtime.registry.unload(aSession)
-    await talk.tell({ type: 'switchBranch', branch: 'branch-1' })
+    await talk.send({ type: 'switchBranch', branch: 'branch-1' })
     await talk.ask('four')
     expect(told(runtime)).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2', 'four'])
   })
 
   it('pages both ways, on the line and on a branch', async () => {
-    await talk.tell({ type: 'branchAt', turn: 0 })
+    await talk.send({ type: 'branchAt', turn: 0 })
     await talk.ask('another two')
     for (const branch of [undefined, 'branch-1']) {
       const whole = orThrow(await runtime.handle.page({ branch })).messages.map(({ id }) => id)
@@ -110,7 +110,7 @@ describe('a branch', () => {
 describe('going back', () => {
   it('keeps the later messages as a branch, where an interrupted turn can be continued', async () => {
     for (const text of ['one', 'two']) await talk.ask(text)
-    expect(await talk.tell({ type: 'rewind', turn: 0 })).toEqual({ branch: 'branch-1' })
+    expect(await talk.send({ type: 'rewind', turn: 0 })).toEqual({ branch: 'branch-1' })
     expect(await talk.words()).toEqual(['one', 'answer 0'])
     expect(await talk.refusal({ type: 'continue' })).toBe('nothing_to_continue')
   })
@@ -122,29 +122,29 @@ describe('a set or cut history', () => {
   })
 
   it('shows exactly the last messages, and what it hides can be brought back', async () => {
-    await talk.tell({ type: 'truncateHistory', keepLast: 2 })
+    await talk.send({ type: 'truncateHistory', keepLast: 2 })
     expect(orThrow(await runtime.handle.page()).messages).toHaveLength(2)
     await talk.ask('three')
     expect(told(runtime)).toEqual(['three'])
-    await talk.tell({ type: 'switchBranch', branch: 'branch-1' })
+    await talk.send({ type: 'switchBranch', branch: 'branch-1' })
     expect(await talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
   })
 
   it('keeps the summary that was set before, also on a branch and after a return', async () => {
     const summary = 'Summary of the conversation so far:\n\nThey met.'
-    await talk.tell({ type: 'setSummary', summary: 'They met.' })
-    await talk.tell({ type: 'truncateHistory', keepLast: 0 })
+    await talk.send({ type: 'setSummary', summary: 'They met.' })
+    await talk.send({ type: 'truncateHistory', keepLast: 0 })
     await talk.ask('three')
     expect(told(runtime)).toEqual([summary, 'three'])
-    await talk.tell({ type: 'branchAt', turn: 2 })
-    await talk.tell({ type: 'switchBranch', branch: 'branch-1' })
-    await talk.tell({ type: 'switchBranch', branch: 'branch-3' })
+    await talk.send({ type: 'branchAt', turn: 2 })
+    await talk.send({ type: 'switchBranch', branch: 'branch-1' })
+    await talk.send({ type: 'switchBranch', branch: 'branch-3' })
     await talk.ask('four')
     expect(told(runtime).slice(0, 2)).toEqual([summary, 'three'])
   })
 
   it('that is empty starts over', async () => {
-    await talk.tell({ type: 'truncateHistory', keepLast: 0 })
+    await talk.send({ type: 'truncateHistory', keepLast: 0 })
     expect(await talk.words()).toEqual([])
     await talk.ask('anew')
     expect(told(runtime)).toEqual(['anew'])
@@ -156,30 +156,30 @@ describe('a set or cut history', () => {
       { role: 'assistant', content: 'indeed', toolCalls: [{ id: 'x', tool: 'look', args: {} }] },
       { role: 'tool', toolCallId: 'x', content: 'seen' },
     ] satisfies SeedMessages
-    await talk.tell({ type: 'setHistory', messages })
+    await talk.send({ type: 'setHistory', messages })
     expect(await talk.words()).toEqual(['elsewhere', 'indeed'])
     await talk.ask('and?')
     expect(told(runtime)).toEqual(['elsewhere', 'indeed', 'call', 'seen', 'and?'])
-    expect(await talk.tell({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-2' })
+    expect(await talk.send({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-2' })
     expect(await talk.words()).toEqual(['elsewhere', 'indeed'])
   })
 
   it('keeps a summary set by a program, but no summary of the replaced past', async () => {
     const messages = [{ role: 'user', content: 'elsewhere' }] satisfies SeedMessages
-    await talk.tell({ type: 'setSummary', summary: 'They met.' })
-    await talk.tell({ type: 'setHistory', messages })
+    await talk.send({ type: 'setSummary', summary: 'They met.' })
+    await talk.send({ type: 'setHistory', messages })
     await talk.ask('and?')
     expect(told(runtime)).toEqual(['Summary of the conversation so far:\n\nThey met.', 'elsewhere', 'and?'])
     for (let turn = 0; turn < 5; turn++) await talk.ask(`turn ${turn}`)
-    await talk.tell({ type: 'compact' })
-    await talk.tell({ type: 'setHistory', messages })
+    await talk.send({ type: 'compact' })
+    await talk.send({ type: 'setHistory', messages })
     await talk.ask('and?')
     expect(told(runtime)).toEqual(['elsewhere', 'and?'])
   })
 
   it('is cut at a record that the program names', async () => {
     const [, , , second] = orThrow(await runtime.handle.page()).messages
-    await talk.tell({ type: 'truncateHistory', from: second?.id ?? 0 })
+    await talk.send({ type: 'truncateHistory', from: second?.id ?? 0 })
     expect(await talk.words()).toEqual(['two', 'answer 1'])
     expect(orThrow(await runtime.handle.snapshot()).meta.messageCount).toBe(3)
     await talk.ask('three')
@@ -190,8 +190,8 @@ describe('a set or cut history', () => {
 
   it('led by a program is sent with its system messages and late results', async () => {
     const led = (message: SeedMessages[number]) =>
-      talk.tell({ type: 'seedMessages', messages: [{ ...message, given: { role: message.role, content: null } }] })
-    await talk.tell({ type: 'setHistory', messages: [] })
+      talk.send({ type: 'seedMessages', messages: [{ ...message, given: { role: message.role, content: null } }] })
+    await talk.send({ type: 'setHistory', messages: [] })
     await led({ role: 'system', content: 'Be brief.' })
     await led({ role: 'user', content: 'what is there?' })
     await led({ role: 'assistant', content: '', toolCalls: [{ id: 'a', tool: 'look', args: {} }] })
@@ -201,7 +201,7 @@ describe('a set or cut history', () => {
   })
 
   it('can be set any number of times; the newest hidden branch can be named', async () => {
-    for (let round = 0; round < limits.branchesMax + 5; round++) await talk.tell({ type: 'setHistory', messages: [] })
+    for (let round = 0; round < limits.branchesMax + 5; round++) await talk.send({ type: 'setHistory', messages: [] })
     const branches = orThrow(await runtime.handle.branches())
     expect(branches).toHaveLength(limits.branchesMax)
     expect(branches.at(-1)?.name).toBe(`branch-${limits.branchesMax + 5}`)
@@ -212,10 +212,10 @@ describe('a pin', () => {
   it('marks its message on every page, before and after the session was unloaded', async () => {
     await talk.ask('one')
     const [first] = orThrow(await runtime.handle.page()).messages
-    expect(await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })).toEqual({ pinned: true })
+    expect(await talk.send({ type: 'togglePin', message: first?.id ?? 0 })).toEqual({ pinned: true })
     await runtime.registry.unload(aSession)
     expect(orThrow(await runtime.handle.page()).messages.map(({ pinned }) => pinned)).toEqual([true, false, false])
-    expect(await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })).toEqual({ pinned: false })
+    expect(await talk.send({ type: 'togglePin', message: first?.id ?? 0 })).toEqual({ pinned: false })
   })
 
   it('cut off by a compaction is sent verbatim, with the result of its call', async () => {
@@ -228,8 +228,8 @@ describe('a pin', () => {
     talk = talkTo(runtime.handle)
     for (const text of ['look', 'two', 'three', 'four', 'five']) await talk.ask(text)
     const pinned = orThrow(await runtime.handle.page()).messages.find(({ kind }) => kind === 'tool_call')
-    await talk.tell({ type: 'togglePin', message: pinned?.id ?? 0 })
-    await talk.tell({ type: 'compact' })
+    await talk.send({ type: 'togglePin', message: pinned?.id ?? 0 })
+    await talk.send({ type: 'compact' })
     await talk.ask('and?')
     expect(told(runtime)[0]).toBe(
       'Summary of the conversation so far:\n\nin short\n\nPinned messages from it, as they were said:\n\n[tool look] {}\nthe secret number is 7',

@@ -57,7 +57,7 @@ export async function resolveHistory(
     case 'summarize': {
       const settled = await settledBefore(deps, commandId)
       if (settled) return settled
-      const saved = await writeSummaryFile(deps, deps.aside())
+      const saved = await writeSummaryFile(deps, deps.sideWorkSignal())
       return saved.ok ? ok(saved.value ? { saved: saved.value } : {}) : saved
     }
     case 'setHistory':
@@ -74,8 +74,8 @@ export async function resolveHistory(
 
 async function windowTokens({ store, session, state }: EffectDeps): Promise<number> {
   const { summary, prompt, pinned, messages } = await readWindow(store, session, state())
-  const told = [...pinned, ...(prompt ? [prompt] : []), ...messages]
-  return told.reduce((sum, message) => sum + messageTokens(message), summary ? textTokens(summary) : 0)
+  const seen = [...pinned, ...(prompt ? [prompt] : []), ...messages]
+  return seen.reduce((sum, message) => sum + messageTokens(message), summary ? textTokens(summary) : 0)
 }
 
 /** Returns early for a command that was answered before or will be refused: a summary costs a model call. */
@@ -89,7 +89,7 @@ async function settledBefore(
 }
 
 async function compactFacts(deps: EffectDeps): Promise<Result<Facts>> {
-  const written = await writeCheckpoint(deps, deps.aside())
+  const written = await writeCheckpoint(deps, deps.sideWorkSignal())
   if (written === null) return ok({})
   if (!('failed' in written)) return ok({ checkpoint: written })
   return refuse(fault('summary_failed', `The past could not be summarised: ${written.failed}`))
@@ -110,8 +110,8 @@ async function messageFacts({ store, session, state }: EffectDeps, message: Mess
   if (!record || 'lost' in record || !isMessageEvent(record.event)) return {}
   const isCall = record.event.type === 'call.requested'
   const outcomes = isCall ? await store.readRefs(session, [message]) : []
-  const told = outcomes.reduce((sum, one) => sum + ('lost' in one ? 0 : eventTokens(one.event)), 0)
-  return { message: { isTold: isWindowEvent(record.event), isCall, tokens: eventTokens(record.event) + told } }
+  const outcomeTokens = outcomes.reduce((sum, one) => sum + ('lost' in one ? 0 : eventTokens(one.event)), 0)
+  return { message: { isTold: isWindowEvent(record.event), isCall, tokens: eventTokens(record.event) + outcomeTokens } }
 }
 
 /** Whether any call of the line is shown collapsed; without calls, whether the next one would be. */
@@ -128,8 +128,8 @@ async function isAnyFolded(deps: EffectDeps): Promise<boolean> {
 
 /** Finds the newest answer on the line, which the state does not know after a move. */
 export async function findAnswer(deps: EffectDeps): Promise<Pin | null> {
-  for await (const said of walkNow(deps, { types: ['text.said'], newestFirst: true, pageSize: 1 })) {
-    if (!('lost' in said)) return { message: MessageId.parse(said.seq), tokens: eventTokens(said.event) }
+  for await (const answer of walkNow(deps, { types: ['text.said'], newestFirst: true, pageSize: 1 })) {
+    if (!('lost' in answer)) return { message: MessageId.parse(answer.seq), tokens: eventTokens(answer.event) }
   }
   return null
 }

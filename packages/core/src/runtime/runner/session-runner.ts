@@ -30,7 +30,7 @@ import { notTaken, type StorageHealth } from '../storage-health.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn, createSideWork } from './abort-turn.ts'
 
-/** A session that is awake: its folded state, its subscribers and its effects. Inputs are decided one at a time. */
+/** A loaded session: its folded state, its subscribers and its effects. Inputs are decided one at a time. */
 export interface SessionRunner {
   readonly id: SessionId
   readonly hub: Hub
@@ -42,7 +42,7 @@ export interface SessionRunner {
   storageError(): StorageError | null
   submit(submission: Submission): Promise<Result<Answer>>
   /** Records the report of work that was done outside the session. */
-  tell(report: Report): Promise<Result<Answer>>
+  report(report: Report): Promise<Result<Answer>>
   /** Ends all work here and lets go of the session. Running calls are interrupted, open questions keep waiting. */
   stop(reason: 'stopped' | 'closing'): Promise<void>
 }
@@ -57,24 +57,24 @@ export type RunnerOptions = {
   /** Creates the session that the fork record at `seq` names, if it does not exist yet. */
   readonly fork: (from: Folded, seq: Seq) => Promise<Result<unknown>>
   /** Called after each record and each change of the attached clients. */
-  readonly touched: () => void
+  readonly onChange: () => void
   /** Called when the session can no longer be written here; the registry forgets it. */
-  readonly abandoned: (fault: Fault) => void
+  readonly onAbandoned: (fault: Fault) => void
 }
 
 /** When a client may reconnect to a session that left this process. */
 const retryMs = 500
 
-/** Wakes a session. Recovery is the ordinary path: fold, report the restart, plan. */
+/** Opens a loaded session. Recovery is the ordinary path: fold, report the restart, plan. */
 export async function openRunner(options: RunnerOptions): Promise<Result<SessionRunner>> {
-  const { id, epoch, deps, loaded, touched } = options
+  const { id, epoch, deps, loaded, onChange } = options
   const { store, clock, observer } = deps
   let current: Folded = { state: loaded.state, row: loaded.row }
   let closed: Fault | null = null
-  const sideWork = createSideWork(touched)
-  const hub = createHub(id, touched, () => deps.models.find(current.state.settings.model))
+  const sideWork = createSideWork(onChange)
+  const hub = createHub(id, onChange, () => deps.models.find(current.state.settings.model))
   const storage = options.storageHealth.join((error) => {
-    hub.tellStorage(error)
+    hub.publishStorage(error)
     observer?.storage?.(id, error)
   })
   const enqueue = createSerialQueue()
@@ -88,7 +88,7 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
     storage,
     state: () => current.state,
     findDamage: () => checkDamage(effects),
-    aside: sideWork.signal,
+    sideWorkSignal: sideWork.signal,
     answer: null,
   }
   const performer = createPerformer(createPerform(effects), report, (cause) =>
@@ -99,7 +99,7 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
   const aborting = createAbortTurn({
     enqueue,
     inBackground,
-    pause: (delayMs) => new Promise((wake) => void clock.after(delayMs, wake)),
+    pause: (delayMs) => new Promise((resolve) => void clock.after(delayMs, resolve)),
     record: recordAbort,
     isClosed: () => closed !== null,
     interrupt() {
@@ -145,8 +145,8 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
     observer?.recorded?.(id, records)
     performer.reconcile(plan(current.state))
     if (current.state.turn.phase === 'idle') aborting.pending.submission = null
-    snapshots.look(current)
-    touched()
+    snapshots.afterChange(current)
+    onChange()
     return records[0] ? ok(answerOf(records[0].record)) : nothingNew
   }
 
@@ -176,7 +176,7 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
     sideWork.end()
     performer.reconcile([])
     leave('failed', retryMs)
-    options.abandoned(reason)
+    options.onAbandoned(reason)
   }
 
   function leave(...why: Parameters<Hub['end']>): void {
@@ -266,7 +266,7 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
     sideWork.end()
     performer.interrupt()
     const settled = await enqueue(settleStopped)
-    // The next wake settles the rest; the problem is reported all the same.
+    // The next load settles the rest; the problem is reported all the same.
     if (!settled.ok && !closed) deps.onProblem({ where: `stopping ${id}`, cause: settled.fault })
     closed ??= fault('session_stopped', 'The session was unloaded here. Open it again to go on.')
     storage.leave()
@@ -286,7 +286,7 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
   }
   performer.reconcile(plan(current.state))
   return ok({
-    ...{ id, hub, submit, stop, tell: report, isWriting: sideWork.isBusy },
+    ...{ id, hub, submit, stop, report, isWriting: sideWork.isBusy },
     folded: () => current,
     storageError: () => storage.error,
   })

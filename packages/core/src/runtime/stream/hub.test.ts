@@ -21,7 +21,7 @@ describe('the hub', () => {
     const hub = open()
     const [one, two] = [hub.join(), hub.join()]
     hub.publish(encoded(6, stepEnded))
-    hub.tellStorage({ reason: 'io', message: 'The disk failed.' })
+    hub.publishStorage({ reason: 'io', message: 'The disk failed.' })
     const [left, right] = [one, two].map(({ subscription }) => subscription[Symbol.asyncIterator]())
     for (const type of ['record', 'storage']) {
       const frame = (await left?.next())?.value

@@ -30,11 +30,11 @@ export interface Hub {
   /** Publishes durable records only: no client may see a record that a crash could lose. */
   publish(records: readonly EncodedRecord[]): void
   /** Publishes live text, which is never stored. */
-  show(place: LivePosition, text: string): void
+  show(position: LivePosition, text: string): void
   /** Publishes that the store began or stopped refusing the session's writes. */
-  tellStorage(error: StorageError | null): void
+  publishStorage(error: StorageError | null): void
   /** Publishes the model's status. A record that changes the model does so by itself. */
-  tellModel(): void
+  publishModel(): void
   /** Subscribes: from now on the subscription misses nothing. */
   join(who?: AttachedClient): Joined
   /** What running calls have printed, as far as it is still held. */
@@ -65,7 +65,7 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
   }
   const endFrame: EndFrame = (reason, retryMs) => ({ type: 'end', sessionId, reason, retryMs })
   const modelFrame = (): FrameOf<'model'> => ({ type: 'model', sessionId, ...modelStatus(model()) })
-  const tellModel = () => send(modelFrame(), frameOverheadBytes)
+  const publishModel = () => send(modelFrame(), frameOverheadBytes)
   const drivers = createDriverControl(() => {
     const frame: Frame = { type: 'presence', sessionId, clients: [...drivers.all] }
     send(frame, frameOverheadBytes * (frame.clients.length + 1))
@@ -85,15 +85,15 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
       for (const { record, body } of records) {
         live.drop(record.event)
         send(createRecordFrame(sessionId, record, body), body.length + frameOverheadBytes)
-        if (record.event.type === 'settings.changed' && record.event.model !== undefined) tellModel()
+        if (record.event.type === 'settings.changed' && record.event.model !== undefined) publishModel()
       }
     },
-    show: (place, text) => send(live.grow(place, text), text.length + frameOverheadBytes),
-    tellStorage(error) {
+    show: (position, text) => send(live.grow(position, text), text.length + frameOverheadBytes),
+    publishStorage(error) {
       storage = { type: 'storage', sessionId, error }
       send(storage, (error?.message.length ?? 0) + frameOverheadBytes)
     },
-    tellModel,
+    publishModel: publishModel,
 
     join({ client, role } = { client: null }) {
       const subscription = createSubscription(live.draft, () => endFrame('slow', 0))
@@ -128,14 +128,14 @@ function createLiveAnswer(sessionId: SessionId) {
   let index = -1
   return {
     /** Adds a fragment and returns the frame that shows it. */
-    grow(place: LivePosition, text: string): FrameOf<'delta'> {
-      if (place.step !== step) {
-        step = place.step
+    grow(position: LivePosition, text: string): FrameOf<'delta'> {
+      if (position.step !== step) {
+        step = position.step
         index = -1
       }
       index++
-      live = appendLive(live, place, text)
-      return { type: 'delta', sessionId, ...place, index, text }
+      live = appendLive(live, position, text)
+      return { type: 'delta', sessionId, ...position, index, text }
     },
     /** Drops what a record now contains. */
     drop(event: Event): void {

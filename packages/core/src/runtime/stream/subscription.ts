@@ -77,9 +77,9 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
           if (frame) yield frame
         } else if (isClosed) return
         else {
-          const woken = Promise.withResolvers<void>()
-          wake = woken.resolve
-          await woken.promise
+          const more = Promise.withResolvers<void>()
+          wake = more.resolve
+          await more.promise
           wake = null
         }
       }

@@ -3,7 +3,7 @@ import type { Draft } from '../../ports/store.ts'
 import type { Events, Facts } from '../input.ts'
 import { askedCalls, type Call, openCalls, type SessionState } from '../state.ts'
 import { settle } from './call.ts'
-import { said } from './step.ts'
+import { saidEvents } from './step.ts'
 
 type Cause = 'aborted' | 'crashed' | 'stopped'
 
@@ -33,7 +33,7 @@ export function recover(state: SessionState, cause: 'crashed' | 'stopped', draft
 function cutAnswer(state: SessionState, finish: 'aborted' | 'interrupted', draft: Draft | null): Events {
   if (state.turn.phase !== 'thinking') return []
   const { number: turn, step } = state.turn
-  const spoken = draft?.step === step ? said(state, step, draft.parts, true) : []
+  const spoken = draft?.step === step ? saidEvents(state, step, draft.parts, true) : []
   return [...spoken, { type: 'step.ended', turn, step, finish, usage: null }]
 }
 

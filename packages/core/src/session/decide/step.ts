@@ -49,12 +49,12 @@ export function endStep(state: SessionState, ended: ReportOf<'model.replied' | '
     const next = successor(state, ended)
     if (next !== null) return fallBack(state, ended, next)
     return [
-      ...said(state, step, ended.parts, true),
+      ...saidEvents(state, step, ended.parts, true),
       { type: 'step.ended', turn, step, finish: 'failed', usage, fault },
       { type: 'turn.ended', turn, reason: 'failed', fault },
     ]
   }
-  const spoken = said(state, step, ended.parts, false)
+  const spoken = saidEvents(state, step, ended.parts, false)
   const { finish, estimate } = ended
   const events: Event[] = [
     ...spoken,
@@ -73,7 +73,7 @@ export function failTurn(state: SessionState, fault: ModelFault): Events {
 }
 
 /** Returns the events of an answer. One that was cut keeps its text and loses its calls, which may be incomplete. */
-export function said(state: SessionState, step: StepId, parts: readonly SaidPart[], isCut: boolean): Events {
+export function saidEvents(state: SessionState, step: StepId, parts: readonly SaidPart[], isCut: boolean): Events {
   invariant(state.turn.phase === 'thinking', 'an answer needs a step')
   const { number: turn } = state.turn
   const provider = providerOf(state.turn.model)

@@ -31,7 +31,7 @@ async function follow(test: Test, attachment: string, { query = '', token = test
 }
 
 const answered = async (response: Response) => [response.status, response.ok ? 'ok' : await codeOf(response)]
-const clientsOf = (test: Test) => test.house.registry.awake(test.house.handle.id)?.hub.drivers.all ?? []
+const clientsOf = (test: Test) => test.house.registry.loaded(test.house.handle.id)?.hub.drivers.all ?? []
 
 /** Resolves once the attached clients are as given. */
 async function waitForClients(test: Test, expected: readonly (readonly [string, string])[]) {
@@ -203,7 +203,7 @@ const headersOf = (test: Test) => ({ authorization: `Bearer ${test.tokens.driver
 /** Resolves when the server has noticed a broken stream. */
 async function untilOneSubscriptionLess(test: Test, before: number) {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const hub = test.house.registry.awake(test.house.handle.id)?.hub
+  const hub = test.house.registry.loaded(test.house.handle.id)?.hub
   const stop = new AbortController()
   const look = () => hub && hub.size < before && resolve()
   const follow = async () => {

@@ -1,4 +1,4 @@
-import { Lexer, type MarkedToken, type Token, type Tokens, type TokensList } from 'marked'
+import { Lexer, type MarkedOptions, type MarkedToken, type Token, type Tokens, type TokensList } from 'marked'
 
 /** A run of text within a block. */
 export type Inline =
@@ -32,7 +32,17 @@ const inlineWorkMax = 1_000_000
 class BoundedLexer extends Lexer {
   #blockDepth = 0
   #inlineDepth = 0
-  #inlineWork = 0
+  #inlineWork: number
+
+  constructor(options: MarkedOptions, inlineWork = 0) {
+    super(options)
+    this.#inlineWork = inlineWork
+  }
+
+  /** The work done so far, including that of the text before. */
+  get inlineWork(): number {
+    return this.#inlineWork
+  }
 
   override blockTokens(src: string, tokens?: Token[], isClipped?: boolean): Token[]
   override blockTokens(src: string, tokens?: TokensList, isClipped?: boolean): TokensList
@@ -64,27 +74,48 @@ function plainTokens(text: string, tokens: Token[]): Token[] {
 export const parseMarkdown = (text: string): readonly Block[] => lex(withLineFeeds(text)).flatMap(toBlocks)
 
 /**
- * Creates a parser for one growing text. It parses only the end again: a block can no longer change once two blocks
- * follow it, unless the text has link definitions. Blocks that did not change are the same objects.
+ * Creates a parser for one growing text. It parses only the end again: a block can no longer change once a blank line
+ * and two blocks follow it, unless the text has link definitions. Blocks that did not change are the same objects.
  */
 export function createStreamingParser(): (text: string) => readonly Block[] {
-  let settledText = ''
-  let settled: readonly Block[] = []
+  let settled: Settled = nothingSettled
   return (text) => {
     const source = withLineFeeds(text)
     const canSettle = !isTooLarge(source) && !source.includes(']:')
-    if (!canSettle || !source.startsWith(settledText)) {
-      settledText = ''
-      settled = []
-    }
-    const tokens = lex(source.slice(settledText.length))
-    const open = tokens.slice(canSettle ? indexOfLastTwo(tokens) : 0)
-    const done = tokens.slice(0, tokens.length - open.length)
-    settledText += done.map(({ raw }) => raw).join('')
-    settled = [...settled, ...done.flatMap(toBlocks)]
-    return [...settled, ...open.flatMap(toBlocks)]
+    if (!canSettle || !source.startsWith(settled.text)) settled = nothingSettled
+    const rest = source.slice(settled.text.length)
+    if (!canSettle) return lex(rest).flatMap(toBlocks)
+    const tokens = new BoundedLexer({ gfm: true }, settled.inlineWork).lex(rest)
+    const open = tokens.slice(indexOfOpen(tokens))
+    settled = settle(settled, tokens.slice(0, tokens.length - open.length))
+    return [...settled.blocks, ...open.flatMap(toBlocks)]
   }
 }
+
+/** The start of a growing text, with its blocks and the work that they took. */
+type Settled = { readonly text: string; readonly blocks: readonly Block[]; readonly inlineWork: number }
+
+const nothingSettled: Settled = { text: '', blocks: [], inlineWork: 0 }
+
+function settle(settled: Settled, tokens: readonly Token[]): Settled {
+  if (tokens.length === 0) return settled
+  const text = tokens.map(({ raw }) => raw).join('')
+  const lexer = new BoundedLexer({ gfm: true }, settled.inlineWork) // lexes this part alone, to measure its work
+  const blocks = lexer.lex(text).flatMap(toBlocks)
+  return { text: settled.text + text, blocks: [...settled.blocks, ...blocks], inlineWork: lexer.inlineWork }
+}
+
+/** Returns where the part begins that further text may change: the last two blocks, and those before up to a blank line. */
+function indexOfOpen(tokens: readonly Token[]): number {
+  const last = tokens.findLastIndex(isBlock)
+  let index = tokens.slice(0, Math.max(0, last)).findLastIndex(isBlock)
+  while (index > 0 && !endsInBlankLine(tokens[index - 1])) index--
+  return Math.max(0, index)
+}
+
+const isBlock = ({ type }: Token): boolean => type !== 'space'
+
+const endsInBlankLine = (token: Token | undefined): boolean => /\n[ \t]*\n$/.test(token?.raw ?? '')
 
 const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, '\n')
 
@@ -104,14 +135,6 @@ function isTooLarge(source: string): boolean {
 }
 
 const countOf = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
-
-/** Returns where the last two blocks begin. */
-function indexOfLastTwo(tokens: readonly Token[]): number {
-  const last = tokens.findLastIndex(isBlock)
-  return Math.max(0, tokens.slice(0, Math.max(0, last)).findLastIndex(isBlock))
-}
-
-const isBlock = ({ type }: Token): boolean => type !== 'space'
 
 /** Returns the block of a token, or none for blank lines and link definitions. */
 function toBlocks(token: Token): readonly Block[] {

@@ -1,8 +1,8 @@
 import { HoldfastError } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { createKeptLogger } from '../../observe/logging/testing/memory-logger.ts'
-import { sessionId } from '../testing/fake-sessions.ts'
-import { openTestServer } from '../testing/test-server.ts'
+import { createKeptLogger } from '../observe/logging/testing/memory-logger.ts'
+import { sessionId } from './testing/fake-sessions.ts'
+import { openTestServer } from './testing/test-server.ts'
 
 const idOf = (answer: Response) => answer.headers.get('x-request-id') ?? ''
 

@@ -3,8 +3,8 @@ import { connectHoldfast, decodeNews } from '@holdfast/client'
 import { invariant, type NewsFrame, newsSession, SessionId, type SessionNews } from '@holdfast/protocol'
 import { aMeta } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { openRuntimeServer } from './testing/runtime-server.ts'
-import { codeOf } from './testing/test-server.ts'
+import { openRuntimeServer } from '../testing/runtime-server.ts'
+import { codeOf } from '../testing/test-server.ts'
 
 type Test = Awaited<ReturnType<typeof openRuntimeServer>>
 

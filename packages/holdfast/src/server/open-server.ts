@@ -11,12 +11,15 @@ import { createFailedAttempts, createServerAddress, isLoopback, urlHost } from '
 import { createLoginCodes, createLoginCookie } from './auth/login.ts'
 import { describeApi } from './describe-api.ts'
 import { createAttachments } from './http/attachments.ts'
-import { type Archive, noArchive, type ServerDeps } from './http/route.ts'
+import type { ServerDeps } from './http/route.ts'
+import { noTransfer, type Transfer } from './http/transfer.ts'
 import { routes } from './routes/routes.ts'
 
 export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' | 'version' | 'now' | 'onProblem'> & {
-  /** Without it, the routes for export, import and statistics refuse. */
-  readonly archive?: Archive
+  /** Without it, the routes for export and import refuse. */
+  readonly transfer?: Transfer
+  /** Without it, the route for statistics refuses. */
+  readonly stats?: ServerDeps['stats']
   readonly host: string
   /** 0 uses any free port. */
   readonly port: number
@@ -69,7 +72,8 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   const address = createServerAddress(host, port, options.publicOrigins)
   const codes = createLoginCodes({ now })
   const app = createApp(routes, {
-    archive: noArchive,
+    transfer: noTransfer,
+    stats: async () => refuse(fault('not_found', 'This server has no statistics.')),
     heartbeatMs: limits.heartbeatMs,
     ...options,
     attachments: createAttachments({ after, closing: closing.signal, onProblem }),

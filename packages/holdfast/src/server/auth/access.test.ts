@@ -1,6 +1,6 @@
 import { ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { noArchive } from '../http/route.ts'
+import { noTransfer } from '../http/transfer.ts'
 import { routes } from '../routes/routes.ts'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
@@ -68,8 +68,8 @@ describe('access', () => {
   })
 
   it('lets a viewer read everything and change nothing', async () => {
-    const archive = { ...noArchive, export: async () => ok(pieces()) }
-    await using test = await openTestServer({ archive })
+    const transfer = { ...noTransfer, export: async () => ok(pieces()) }
+    await using test = await openTestServer({ transfer })
     const headers = { authorization: `Bearer ${test.tokens.viewer}`, 'content-type': 'application/json' }
     for (const route of guarded) {
       const init = { method: route.method, headers, ...(route.method === 'POST' && { body: '{"type":"abort"}' }) }

@@ -16,11 +16,14 @@ import { z } from 'zod'
 import type { AuthenticateDeps, ServerAddress, TokenRole } from '../auth/access.ts'
 import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { Attachments } from './attachments.ts'
+import type { Transfer } from './transfer.ts'
 
 /** What the routes use. */
 export type ServerDeps = AuthenticateDeps & {
   readonly sessions: LocalSessions
-  readonly archive: Archive
+  readonly transfer: Transfer
+  /** Counts what the store holds. */
+  readonly stats: (options: StatsOptions) => Promise<Result<Stats>>
   readonly attachments: Attachments
   readonly version: string
   readonly now: () => number
@@ -207,29 +210,3 @@ export function isDeeperThan(text: string, max: number): boolean {
   }
   return false
 }
-
-/** The result of importing one file. */
-export const ImportAnswer = z.object({
-  status: z.string(),
-  session: z.string().nullable(),
-  format: z.string().nullable(),
-  messages: z.int(),
-  remarks: z.array(z.object({ code: z.string(), what: z.string(), line: z.int().optional() })),
-})
-type ImportAnswer = z.infer<typeof ImportAnswer>
-
-export const ExportQuery = z.strictObject({ format: z.enum(['md', 'html', 'json', 'jsonl']).optional(), redact: flag })
-
-/** Exports and imports whole sessions, and counts what the store holds. */
-export interface Archive {
-  /** Exports a session piece by piece, without opening it. */
-  export(name: string, options: z.infer<typeof ExportQuery>): Promise<Result<AsyncIterable<string>>>
-  /** Imports the sessions of a file. The file is only read. */
-  importFile(path: string, options: { readonly from?: string | undefined }): Promise<Result<readonly ImportAnswer[]>>
-  stats(options: StatsOptions): Promise<Result<Stats>>
-}
-
-const unavailable = async (): Promise<Result<never>> =>
-  refuse(fault('not_found', 'This server has no export, import or statistics.'))
-
-export const noArchive: Archive = { export: unavailable, importFile: unavailable, stats: unavailable }

@@ -1,10 +1,10 @@
 import type { Route } from '../http/route.ts'
-import { archiveRoutes } from './archive.ts'
 import { blobRoutes } from './blobs.ts'
 import { commandRoutes } from './commands.ts'
 import { eventRoutes } from './events.ts'
 import { serverRoutes } from './server.ts'
 import { sessionRoutes } from './sessions.ts'
+import { transferRoutes } from './transfer.ts'
 import { trashRoutes } from './trash.ts'
 
 /** All routes, with who may call them. A test calls each one without a token. */
@@ -15,5 +15,5 @@ export const routes: readonly Route[] = [
   ...commandRoutes,
   ...blobRoutes,
   ...trashRoutes,
-  ...archiveRoutes,
+  ...transferRoutes,
 ]

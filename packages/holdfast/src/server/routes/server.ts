@@ -1,6 +1,6 @@
-import { ModelList, ok, type Result } from '@holdfast/protocol'
+import { ModelList, ok, type Result, Stats } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answersJson, defineRoute, type Route } from '../http/route.ts'
+import { answersJson, defineRoute, type Route, wholeNumber } from '../http/route.ts'
 
 const getHealth = defineRoute({
   on: 'GET /v1/health',
@@ -57,4 +57,13 @@ const refreshCredentials = defineRoute({
   handle: async (_, { sessions }) => onlyKnownFields(await sessions.refreshCredentials()),
 })
 
-export const serverRoutes: readonly Route[] = [getHealth, getLogin, getOpenApi, listModels, refreshCredentials]
+const getStats = defineRoute({
+  on: 'GET /v1/stats',
+  access: 'admin',
+  summary: 'Count sessions, messages, tokens and stored bytes',
+  query: z.strictObject({ days: wholeNumber.pipe(z.int().min(1).max(3660)).optional() }),
+  answers: answersJson(Stats),
+  handle: ({ input }, { stats }) => stats(input.query),
+})
+
+export const serverRoutes: readonly Route[] = [getHealth, getLogin, getOpenApi, listModels, refreshCredentials, getStats]

@@ -3,6 +3,7 @@ import type { Removal } from '@holdfast/protocol'
 import { ageForm, dayMs } from '@holdfast/protocol/age'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { orThrow } from '@holdfast/protocol/result'
+import { toResult } from '../../../admin/jobs/admin.ts'
 import { isLoopback } from '../../../server/auth/access.ts'
 import { parseStoreUrl } from '../../../store/open/store-location.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
@@ -31,7 +32,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
 
   const interruption = context.untilInterrupted()
   const { open } = await import('../../../open.ts')
-  const { createArchive } = await import('../../../archive.ts')
+  const { createTransfer } = await import('../../../server-transfer.ts')
   const store = orThrow(parseStoreUrl(context.store, home)).url
   const onPruned = ({ count }: Removal) => void err.write(`Retention moved ${countSessions(count)} to the trash.\n`)
   const retention = retentionMs === undefined ? undefined : { days: retentionMs / dayMs, onPruned }
@@ -41,7 +42,8 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const token = configuredToken ?? createSecret()
   registerKey(token)
   const server = await openServer({
-    ...{ host, port, version, now, logger, sessions: holdfast.sessions, archive: createArchive(holdfast) },
+    ...{ host, port, version, now, logger, sessions: holdfast.sessions, transfer: createTransfer(holdfast) },
+    stats: (options) => toResult(() => holdfast.stats(options)),
     tokens: [{ hash: hashToken(token), role: 'admin' }],
     pageDir: flags['no-page'] ? null : context.pageDir,
     cookieKey: await loadCookieKey(home, pid),
@@ -76,7 +78,7 @@ async function closeInTime(server: Closable, holdfast: Closable, { err }: CliCon
 
 async function printAddress(context: CliContext, url: string, link: string | null): Promise<void> {
   const { out, err, version, pageDir } = context
-  await err.write(`Holdfast ${version} runs at ${url}. Press Ctrl-C to stop it.\n`)
+  await err.write(`Holdfast ${version} runs at ${url}\nPress Ctrl-C to stop it.\n`)
   if (link === null) return out.write(`${url}\n`)
   if (!existsSync(pageDir))
     await err.write('The page is not built. Build it with: npm run build --workspace @holdfast/web\n')
@@ -96,6 +98,6 @@ function unprotectedHost(host: string): Fault {
 }
 
 function alreadyRunning({ url, pid }: ServerFile): Fault {
-  const message = `A server of this home already runs at ${url} (process ${pid}). Use it, or stop it first.`
+  const message = `A server for this home directory already runs at ${url} (process ${pid}). Use it, or stop it first.`
   return fault('unreachable', message, { url, pid })
 }

@@ -2,18 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { fault, limits, ok, type Result, refuse, Stats } from '@holdfast/protocol'
+import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { storageReason, systemErrorCode } from '../../system/system-error.ts'
-import {
-  answersJson,
-  brokenBody,
-  defineRoute,
-  ExportQuery,
-  ImportAnswer,
-  type Route,
-  wholeNumber,
-} from '../http/route.ts'
+import { answersJson, brokenBody, defineRoute, flag, type Route } from '../http/route.ts'
+import { ImportAnswer } from '../http/transfer.ts'
 
 const mediaTypes = {
   md: 'text/markdown; charset=utf-8',
@@ -27,11 +20,11 @@ const exportSession = defineRoute({
   on: 'GET /v1/sessions/:id/export',
   access: 'token',
   summary: 'Export a session as Markdown, HTML, JSON or JSONL',
-  query: ExportQuery,
+  query: z.strictObject({ format: z.enum(['md', 'html', 'json', 'jsonl']).optional(), redact: flag }),
   answers: { status: 200, mediaType: 'text/markdown', schema: null },
-  async handle({ session, input }, { archive }) {
+  async handle({ session, input }, { transfer }) {
     const { format = 'md' } = input.query
-    const pieces = await archive.export(session, input.query)
+    const pieces = await transfer.export(session, input.query)
     if (!pieces.ok) return pieces
     const headers = {
       'content-type': mediaTypes[format],
@@ -49,7 +42,7 @@ const importFile = defineRoute({
   query: z.strictObject({ name: z.string().max(255).optional(), from: z.string().max(40).optional() }),
   takesBytes: true,
   answers: answersJson(z.object({ files: z.array(ImportAnswer) })),
-  async handle({ request, input }, { archive }) {
+  async handle({ request, input }, { transfer }) {
     const { name = 'session', from } = input.query
     const made = await catchDiskErrors(() => mkdtemp(join(tmpdir(), 'holdfast-import-')))
     if (!made.ok) return made
@@ -60,7 +53,7 @@ const importFile = defineRoute({
       if (!opened.ok) return opened
       const spooled = await spoolBody(request, opened.value).finally(() => opened.value.close())
       if (!spooled.ok) return spooled
-      const files = await archive.importFile(path, { from })
+      const files = await transfer.importFile(path, { from })
       return files.ok ? ok({ files: files.value }) : files
     } finally {
       await rm(directory, { recursive: true, force: true })
@@ -115,13 +108,4 @@ async function catchDiskErrors<Value>(work: () => Promise<Value>): Promise<Resul
   }
 }
 
-const getStats = defineRoute({
-  on: 'GET /v1/stats',
-  access: 'admin',
-  summary: 'Count sessions, messages, tokens and stored bytes',
-  query: z.strictObject({ days: wholeNumber.pipe(z.int().min(1).max(3660)).optional() }),
-  answers: answersJson(Stats),
-  handle: ({ input }, { archive }) => archive.stats(input.query),
-})
-
-export const archiveRoutes: readonly Route[] = [exportSession, importFile, getStats]
+export const transferRoutes: readonly Route[] = [exportSession, importFile]

@@ -1,11 +1,11 @@
 import { fault, ok, refuse } from '@holdfast/protocol'
 import { toResult } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
-import type { Archive } from './server/http/route.ts'
+import type { Transfer } from './server/http/transfer.ts'
 import { formatNames } from './transfer/import/parse/format.ts'
 
-/** Creates the exports, imports and statistics that the server offers. */
-export function createArchive(holdfast: Pick<Holdfast, 'export' | 'import' | 'stats'>): Archive {
+/** Creates the exports and imports that the server offers. */
+export function createTransfer(holdfast: Pick<Holdfast, 'export' | 'import'>): Transfer {
   return {
     /** Creates the first piece before answering, so that an unknown session is an error and not half a file. */
     export: (name, options) =>
@@ -35,6 +35,5 @@ export function createArchive(holdfast: Pick<Holdfast, 'export' | 'import' | 'st
         })),
       )
     },
-    stats: (options) => toResult(() => holdfast.stats(options)),
   }
 }

@@ -1,19 +1,20 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type HoldfastError, Stats } from '@holdfast/protocol'
+import { Stats } from '@holdfast/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createArchive } from './archive.ts'
+import { toResult } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
 import { openHoldfast } from './open.ts'
 import { openTestServer } from './server/testing/test-server.ts'
+import { createTransfer } from './server-transfer.ts'
 import { type FilledStore, fillStore, placeIn } from './store/open/testing/a-store.ts'
 
 let base = ''
 let filled: FilledStore
 let holdfast: Holdfast
 beforeAll(async () => {
-  base = mkdtempSync(join(tmpdir(), 'hf-archive-'))
+  base = mkdtempSync(join(tmpdir(), 'hf-transfer-'))
   const place = placeIn(base, 'sqlite')
   filled = await fillStore(place, join(base, 'aside'))
   holdfast = await openHoldfast({ store: place.url, environment: { HOLDFAST_HOME: join(base, 'home') } })
@@ -23,7 +24,11 @@ afterAll(async () => {
   rmSync(base, { recursive: true, force: true })
 })
 
-const openTest = () => openTestServer({ sessions: holdfast.sessions, archive: createArchive(holdfast) })
+const openTest = () =>
+  openTestServer({
+    ...{ sessions: holdfast.sessions, transfer: createTransfer(holdfast) },
+    stats: (options) => toResult(() => holdfast.stats(options)),
+  })
 
 describe('a server', () => {
   it.each([
@@ -50,7 +55,7 @@ describe('a server', () => {
     await using test = await openTest()
     const given = await (await test.call(`/v1/sessions/${filled.talk}/export?format=jsonl`)).text()
     const other = await openHoldfast({ store: 'memory:', environment: { HOLDFAST_HOME: join(base, 'other') } })
-    await using there = await openTestServer({ sessions: other.sessions, archive: createArchive(other) })
+    await using there = await openTestServer({ sessions: other.sessions, transfer: createTransfer(other) })
     const send = (token: string) =>
       there.call('/v1/import?name=talk.jsonl', {
         method: 'POST',
@@ -88,34 +93,5 @@ describe('a server', () => {
     expect(stats.total.calls).toBeGreaterThanOrEqual(5)
     expect((await ask(0)).status).toBe(400)
     expect((await ask(2, test.tokens.driver)).status).toBe(403)
-  })
-})
-
-describe('a runtime', () => {
-  it('backs up and checks its store while it runs', async () => {
-    const made = await holdfast.backup(join(base, 'copy.db'))
-    expect(made).toMatchObject({ url: `sqlite:${join(base, 'copy.db')}`, sessions: 4, lost: 0 })
-    expect(await holdfast.doctor()).toMatchObject({ isSound: true })
-    await expect(holdfast.backup(join(base, 'copy.db'))).rejects.toMatchObject({ code: 'bad_request' })
-  })
-
-  it('counts once for concurrent requests, each with its own days', async () => {
-    const [one, many] = await Promise.all([holdfast.stats({ days: 1 }), holdfast.stats({ days: 3660 })])
-    expect(many.models).toBe(one.models)
-    expect((await holdfast.stats()).models).not.toBe(one.models)
-  })
-
-  it('stops counting and checking when it is closed', async () => {
-    const place = placeIn(base, 'jsonl')
-    const other = await openHoldfast({ store: place.url, environment: { HOLDFAST_HOME: join(base, 'closing') } })
-    const asked = [other.stats(), other.doctor()].map((work) => work.catch((error: HoldfastError) => error.code))
-    await other.close()
-    expect(await Promise.all(asked)).toEqual(['session_stopped', 'session_stopped'])
-  })
-
-  it('has no store to back up or check if it is in memory', async () => {
-    const other = await openHoldfast({ store: 'memory:', environment: { HOLDFAST_HOME: join(base, 'none') } })
-    await expect(other.stats()).rejects.toMatchObject({ code: 'bad_request' })
-    await other.close()
   })
 })

@@ -1,0 +1,32 @@
+import { fault, type Result, refuse } from '@holdfast/protocol'
+import { z } from 'zod'
+
+/** The result of importing one file. */
+export const ImportAnswer = z.object({
+  status: z.string(),
+  session: z.string().nullable(),
+  format: z.string().nullable(),
+  messages: z.int(),
+  remarks: z.array(z.object({ code: z.string(), what: z.string(), line: z.int().optional() })),
+})
+
+export type ExportChoice = {
+  readonly format?: 'md' | 'html' | 'json' | 'jsonl' | undefined
+  readonly redact?: boolean | undefined
+}
+
+/** Exports and imports whole sessions. */
+export interface Transfer {
+  /** Exports a session piece by piece, without opening it. */
+  export(name: string, options: ExportChoice): Promise<Result<AsyncIterable<string>>>
+  /** Imports the sessions of a file. The file is only read. */
+  importFile(
+    path: string,
+    options: { readonly from?: string | undefined },
+  ): Promise<Result<readonly z.infer<typeof ImportAnswer>[]>>
+}
+
+const unavailable = async (): Promise<Result<never>> =>
+  refuse(fault('not_found', 'This server has no export and no import.'))
+
+export const noTransfer: Transfer = { export: unavailable, importFile: unavailable }

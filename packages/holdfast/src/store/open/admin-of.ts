@@ -11,8 +11,14 @@ import type { StoreAdmin } from '../store-admin.ts'
 import type { DiskLocation } from './store-location.ts'
 
 /** Returns the admin of a store. */
-export const adminOf = ({ kind, path }: DiskLocation): StoreAdmin =>
-  kind === 'sqlite' ? createSqliteAdmin(path) : createJsonlAdmin(path)
+export function adminOf({ kind, path }: DiskLocation): StoreAdmin {
+  switch (kind) {
+    case 'sqlite':
+      return createSqliteAdmin(path)
+    case 'jsonl':
+      return createJsonlAdmin(path)
+  }
+}
 
 /** Returns a fault if `path`, with links resolved, is the store itself or inside it: a copy cannot be there. */
 export async function findInsideFault(store: DiskLocation, path: string): Promise<Fault | null> {

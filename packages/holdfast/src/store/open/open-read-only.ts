@@ -5,8 +5,13 @@ import type { DiskLocation } from './store-location.ts'
 
 /** Opens a store to read, even if another process has it open. Returns null if there is none, and creates none. */
 export async function openReadOnlyStore({ kind, path }: DiskLocation): Promise<Result<ReadOnlyStore | null>> {
-  if (kind === 'sqlite') return openReadOnlySqlite(path)
-  // Imported on demand: it needs core, which `ls` of a SQLite store does not load.
-  const { openReadOnlyJsonlStore } = await import('./jsonl-entries.ts')
-  return openReadOnlyJsonlStore(path)
+  switch (kind) {
+    case 'sqlite':
+      return openReadOnlySqlite(path)
+    case 'jsonl': {
+      // Imported on demand: it needs core, which `ls` of a SQLite store does not load.
+      const { openReadOnlyJsonlStore } = await import('./jsonl-entries.ts')
+      return openReadOnlyJsonlStore(path)
+    }
+  }
 }

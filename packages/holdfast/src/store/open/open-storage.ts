@@ -67,13 +67,17 @@ export type DiskStore = {
 
 /** Opens a store on disk, without the store in memory beside it. */
 export async function openDiskStore(place: DiskLocation, onProblem: OnProblem): Promise<Result<DiskStore>> {
-  const { path } = place
-  if (place.kind === 'jsonl') {
-    const store = await openJsonlStore({ directory: path, now: wallClock.now, entryOf: entryOfLog, onProblem })
-    return store.ok ? withBlobs({ store: store.value, followed: null }, place) : store
+  const { kind, path } = place
+  switch (kind) {
+    case 'sqlite': {
+      const store = await openSqliteStore({ path })
+      return store.ok ? withBlobs({ store: store.value, followed: store.value.followed }, place) : store
+    }
+    case 'jsonl': {
+      const store = await openJsonlStore({ directory: path, now: wallClock.now, entryOf: entryOfLog, onProblem })
+      return store.ok ? withBlobs({ store: store.value, followed: null }, place) : store
+    }
   }
-  const store = await openSqliteStore({ path })
-  return store.ok ? withBlobs({ store: store.value, followed: store.value.followed }, place) : store
 }
 
 async function withBlobs(opened: Omit<DiskStore, 'blobs'>, { blobsDir }: DiskLocation): Promise<Result<DiskStore>> {

@@ -3,9 +3,11 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import type { Home } from '../../system/home.ts'
 
+type DiskKind = 'sqlite' | 'jsonl'
+
 /** The location of a store on disk, and of its blobs. */
 export type DiskLocation = {
-  readonly kind: 'sqlite' | 'jsonl'
+  readonly kind: DiskKind
   readonly url: string
   readonly path: string
   readonly blobsDir: string
@@ -18,9 +20,8 @@ export type StoreHome = Pick<Home, 'storePath' | 'blobsDir'>
 export function parseStoreUrl(url: string | undefined, home: StoreHome): Result<StoreLocation> {
   const text = url ?? `sqlite:${home.storePath}`
   if (text === 'memory:') return ok({ kind: 'memory', url: text })
-  const [, kind, path = ''] = /^(sqlite|jsonl):(.+)$/s.exec(text) ?? []
-  if (kind === 'sqlite') return ok(sqliteAt(resolve(path), home))
-  if (kind === 'jsonl') return ok(jsonlAt(resolve(path)))
+  const [, kind = '', path = ''] = /^([a-z]+):(.+)$/s.exec(text) ?? []
+  if (isDiskKind(kind)) return ok(locate[kind](resolve(path), home))
   const message = `${text} is not a store URL. Use sqlite:PATH, jsonl:DIR or memory:.`
   return refuse(fault('bad_request', message, { store: text }))
 }
@@ -39,8 +40,7 @@ const notOnDisk: Fault = fault(
 )
 
 /** Returns the location of a store outside the home directory. */
-export const diskLocationAt = (kind: DiskLocation['kind'], path: string): DiskLocation =>
-  kind === 'sqlite' ? sqliteAt(path) : jsonlAt(path)
+export const diskLocationAt = (kind: DiskKind, path: string): DiskLocation => locate[kind](path)
 
 /** Blobs are stored beside the file that refers to them. */
 const sqliteAt = (path: string, home?: StoreHome): DiskLocation => ({
@@ -56,3 +56,7 @@ const jsonlAt = (directory: string): DiskLocation => ({
   path: directory,
   blobsDir: `${directory}/blobs`,
 })
+
+const locate: Record<DiskKind, (path: string, home?: StoreHome) => DiskLocation> = { sqlite: sqliteAt, jsonl: jsonlAt }
+
+const isDiskKind = (kind: string): kind is DiskKind => Object.hasOwn(locate, kind)

@@ -63,11 +63,11 @@ describe('the program', () => {
     expect(jsonOf(stdout)).toEqual({
       error: {
         code: 'session_not_found',
-        message: 'There is no session calm-harbor-12.',
+        message: 'There is no session calm-harbor-12. List the sessions with holdfast ls.',
         details: { name: 'calm-harbor-12' },
       },
     })
-    expect(stderr).toBe('There is no session calm-harbor-12.\n')
+    expect(stderr).toBe('There is no session calm-harbor-12. List the sessions with holdfast ls.\n')
   })
 
   it.each(['../x', '..%2f..%2fetc', '/etc/passwd', 'CON', '.', '__proto__', 'ses_', 'x'.repeat(300), 'a\u001b[2Jb'])(

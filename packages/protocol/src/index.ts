@@ -109,7 +109,7 @@ export {
   TextPart,
 } from './value/content.ts'
 export { contentText } from './value/content-text.ts'
-export { type Fault, type FaultCode, fault, faultStatus, HoldfastError } from './value/fault.ts'
+export { type Fault, type FaultCode, fault, faultStatus, HoldfastError, sessionNotFound } from './value/fault.ts'
 export { FaultSchema } from './value/fault-schema.ts'
 export {
   ApprovalId,

@@ -129,7 +129,7 @@ export function unfitImage(name: string, mediaType: string, why: UnfitImage): Fa
       return fileTooLarge(name, limits.imageBytesMax)
     case 'unavailable': {
       const message = `The image ${name} cannot be decoded: the package sharp cannot be loaded. Install it: npm install sharp`
-      return fault('wrong_media_type', message, { mediaType })
+      return fault('missing_package', message, { package: 'sharp', mediaType })
     }
   }
 }

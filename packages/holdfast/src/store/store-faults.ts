@@ -1,9 +1,8 @@
-import { type Fault, fault } from '@holdfast/protocol/fault'
+import { type Fault, fault, sessionNotFound as notFound } from '@holdfast/protocol/fault'
 
 // The faults of all stores, in the same words. Imports no schema: workers load this.
 
-export const sessionNotFound = (session: string): Fault =>
-  fault('session_not_found', `There is no session ${session}.`, { session })
+export const sessionNotFound = (session: string): Fault => notFound(session, { session })
 
 export const fenced = (session: string, epoch: number, current: number): Fault =>
   fault('fenced', `Session ${session} has another owner now. Open it again.`, { epoch, current })

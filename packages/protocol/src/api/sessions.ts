@@ -94,7 +94,10 @@ export interface Sessions {
   restore(name: string): Promise<Result<Meta>>
   /** Deletes the sessions in the trash permanently. */
   emptyTrash(options?: EmptyTrashOptions): Promise<Result<Removal>>
-  /** Detects a file's type from its bytes and stores it. Refused: wrong_media_type, too_large, bad_request, storage_error. */
+  /**
+   * Detects a file's type from its bytes and stores it. Refused: wrong_media_type, too_large, missing_package,
+   * bad_request, storage_error.
+   */
   storeFile(bytes: Uint8Array, options?: StoreFileOptions): Promise<Result<StoredFile>>
   /** The models that can be called, and why the others cannot. */
   models(): Promise<Result<ModelList>>

@@ -58,6 +58,7 @@ export const faultStatus = {
   queue_full: 429,
   too_many_tries: 429,
   internal: 500,
+  missing_package: 501,
   summary_failed: 502,
   not_a_store: 503,
   store_too_new: 503,
@@ -76,6 +77,10 @@ export type Fault = {
 
 export const fault = (code: FaultCode, message: string, details?: Record<string, unknown>): Fault =>
   details === undefined ? { code, message } : { code, message, details }
+
+/** Returns the fault for a session that does not exist. `name` is an id, a prefix or a handle. */
+export const sessionNotFound = (name: string, details: Record<string, unknown> = { name }): Fault =>
+  fault('session_not_found', `There is no session ${name}. List the sessions with holdfast ls.`, details)
 
 /** A fault as an exception, for methods that throw. */
 export class HoldfastError extends Error {

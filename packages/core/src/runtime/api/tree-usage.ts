@@ -7,6 +7,7 @@ import {
   type Result,
   refuse,
   type SessionId,
+  sessionNotFound,
   type TreeUsage,
 } from '@holdfast/protocol'
 import type { Catalogue } from '../../ports/catalogue.ts'
@@ -16,7 +17,7 @@ type Rows = Pick<Catalogue, 'entry' | 'list'>
 /** Sums the usage of a session and of all sessions started for it, directly or not, trashed ones too; no forks. */
 export async function sumTreeUsage(rows: Rows, root: SessionId): Promise<Result<TreeUsage>> {
   const row = await rows.entry(root)
-  if (!row) return refuse(fault('session_not_found', `There is no session ${root}.`, { session: root }))
+  if (!row) return refuse(sessionNotFound(root, { session: root }))
   const counted = new Set([root])
   const waiting = [root]
   let { usage } = row.entry.meta

@@ -29,6 +29,8 @@ describe('a stored file', () => {
     const deps = { ...createDeps(), images: { fit: async () => 'unavailable' as const } }
     expect(await storeUpload(deps, aPng(), { name: 'a.png' })).toMatchObject({
       fault: {
+        code: 'missing_package',
+        details: { package: 'sharp', mediaType: 'image/png' },
         message: 'The image a.png cannot be decoded: the package sharp cannot be loaded. Install it: npm install sharp',
       },
     })
@@ -37,7 +39,7 @@ describe('a stored file', () => {
   it.each([
     ['damaged', 'wrong_media_type'],
     ['too large', 'too_large'],
-    ['unavailable', 'wrong_media_type'],
+    ['unavailable', 'missing_package'],
   ] as const)('is refused if the image is %s', async (found, code) => {
     const deps = { ...createDeps(), images: { fit: async () => found } }
     expect(await storeUpload(deps, aPng(), { name: 'a.png' })).toMatchObject({ ok: false, fault: { code } })

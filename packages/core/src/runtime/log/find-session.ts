@@ -1,4 +1,4 @@
-import { fault, Key, ok, parseSessionName, type Result, refuse, SessionId } from '@holdfast/protocol'
+import { fault, Key, ok, parseSessionName, type Result, refuse, SessionId, sessionNotFound } from '@holdfast/protocol'
 import type { Catalogue, CatalogueRow } from '../../ports/catalogue.ts'
 
 type Finder = Pick<Catalogue, 'find' | 'entry'>
@@ -9,7 +9,7 @@ export async function findStored({ find }: Pick<Catalogue, 'find'>, name: string
   if (!asked.ok) return asked
   const found = await find(asked.value)
   const [id, another] = found
-  if (!id) return refuse(notFound(name))
+  if (!id) return refuse(sessionNotFound(name))
   if (!another) return ok(id)
   const message = `"${name}" is ambiguous (${found.length}+ matches). Use a longer prefix.`
   return refuse(fault('bad_id', message, { name, fits: [...found] }))
@@ -22,7 +22,7 @@ export async function findSession(finder: Finder, name: string): Promise<Result<
   const id = known.success ? ok(known.data) : await findStored(finder, name)
   if (!id.ok) return id
   const row = await finder.entry(id.value)
-  return row === null ? refuse(notFound(name)) : outOfTrash(id.value, row)
+  return row === null ? refuse(sessionNotFound(name)) : outOfTrash(id.value, row)
 }
 
 /** Finds the session with an embedding program's key. Refused: bad_id, session_trashed. */
@@ -40,5 +40,3 @@ function outOfTrash(id: SessionId, { entry, trashedAt }: CatalogueRow): Result<S
   const message = `Session ${handle} is in the trash. \`holdfast trash restore ${handle}\` takes it out.`
   return refuse(fault('session_trashed', message, { session: id, handle }))
 }
-
-const notFound = (name: string) => fault('session_not_found', `There is no session ${name}.`, { name })

@@ -14,6 +14,7 @@ import {
   refuse,
   type Seq,
   type SessionId,
+  sessionNotFound,
 } from '@holdfast/protocol'
 import type { Catalogue } from '../../ports/catalogue.ts'
 import type { Append, EncodedRecord, Log, ReadRecord, TrustChange } from '../../ports/log.ts'
@@ -67,7 +68,7 @@ function foldDamaged(folded: Folded | null, id: SessionId, record: ReadRecord): 
 /** Loads the folds of a session at its head: a snapshot and a short tail, however long the history is. */
 export async function loadSession(source: SessionSource, id: SessionId): Promise<Result<LoadedSession>> {
   const [known, stored] = await Promise.all([source.entry(id), source.loadSnapshot(id, foldNumber)])
-  if (known === null) return refuse(fault('session_not_found', `There is no session ${id}.`, { session: id }))
+  if (known === null) return refuse(sessionNotFound(id, { session: id }))
   let folded: Folded | null = stored ? (JSON.parse(stored.body) as Folded) : null // our own JSON of the same fold number
   let lost: Seq[] = []
   let after = folded?.state.seq ?? known.base

@@ -13,6 +13,7 @@ import {
   refuse,
   type SessionId,
   type Sessions,
+  sessionNotFound,
 } from '@holdfast/protocol'
 import type { AreUsed, BlobSweep } from '../../ports/blobs.ts'
 import type { Log } from '../../ports/log.ts'
@@ -70,7 +71,7 @@ async function restoreSession(registry: SessionRegistry, name: string): Promise<
   const restored = await store.restore(id.value)
   if (!restored.ok) return restored
   const row = await store.entry(id.value)
-  if (row === null) return refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
+  if (row === null) return refuse(sessionNotFound(name))
   const session = registry.withAttachments(row.entry.meta)
   if (before?.trashedAt != null) registry.news.publish({ type: 'session.restored', session })
   return ok(session)

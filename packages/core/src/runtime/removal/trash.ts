@@ -13,6 +13,7 @@ import {
   type Result,
   refuse,
   type SessionId,
+  sessionNotFound,
 } from '@holdfast/protocol'
 import type { CatalogueEntry, Listed, ListRequest } from '../../ports/catalogue.ts'
 import type { NodeRow } from '../../ports/lease.ts'
@@ -32,7 +33,7 @@ export async function deleteSession(
   const id = await findSession(stores, name)
   if (!id.ok) return id
   const row = await stores.entry(id.value)
-  if (row === null) return refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
+  if (row === null) return refuse(sessionNotFound(name))
   const { meta } = row.entry
   const isElsewhere = createIsElsewhere(registry.deps)
   const trashed = await trashSession(registry, id.value, { isElsewhere, force, dryRun })

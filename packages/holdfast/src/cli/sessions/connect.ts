@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { connectHoldfast } from '@holdfast/client'
 import type { OnProblem, Problem } from '@holdfast/core/ports'
-import { ok, orThrow, type Result, type Sessions } from '@holdfast/protocol'
+import { ok, orThrow, type Result, type Sessions, sessionNotFound } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { createProblemLogger } from '../../observe/logging/problems.ts'
 import { maskKeys } from '../../system/secrets/known-keys.ts'
@@ -9,7 +9,7 @@ import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
 import { isServedStore, rejectMissingStore, resolveDiskStore } from './resolve-store.ts'
 import { readServerFile, readToken, type ServerFile } from './server-file.ts'
-import { checkName, noSession } from './session-name.ts'
+import { checkName } from './session-name.ts'
 
 const healthMsMax = 2000
 
@@ -67,7 +67,7 @@ function hasSessions(context: CliContext): boolean {
 /** Rejects a malformed name, and any name if there is neither a server nor a store, before anything is created. */
 export function checkNamed(context: CliContext, name: string): void {
   orThrow(checkName(context, name))
-  if (!hasSessions(context)) failWith(noSession(name))
+  if (!hasSessions(context)) failWith(sessionNotFound(name))
 }
 
 /** Returns the server of `server.json` if it answers. The token is not sent, since another program may listen there now. */

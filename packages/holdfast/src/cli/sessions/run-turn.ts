@@ -108,7 +108,7 @@ async function answerApproval(
   await output.note(
     `? ${what}\n  ${unattended ?? (decision === 'approve' ? 'Approved by --yes.' : 'Rejected by --no.')}`,
   )
-  const message = 'Rejected: no person is present who could approve it. Do not ask for it again.'
+  const message = 'no person is present who could approve it. Do not ask for it again.'
   const answered = await handle.submit({
     type: 'respondToApproval',
     decision,

@@ -47,8 +47,6 @@ function readStoredHandles(context: Pick<CliContext, 'home' | 'store'>): readonl
   return list.ok ? list.value.sessions.map((row) => decodeListed(row).meta.handle) : []
 }
 
-export const noSession = (name: string): Fault => fault('session_not_found', `There is no session ${name}.`, { name })
-
 export const noLatest = (workspace: string): Fault =>
   fault('session_not_found', `There is no session in ${workspace} yet. Start one with holdfast run.`, { workspace })
 
@@ -84,8 +82,8 @@ export async function withSuggestion<Value>(
   if (found.ok || found.fault.code !== 'session_not_found') return found
   const near = nearest(name, await handles())
   if (near === null) return found
-  const { code, message, details } = found.fault
-  return refuse(fault(code, `${message} Did you mean '${near}'?`, { ...details, nearest: near }))
+  const { code, details } = found.fault
+  return refuse(fault(code, `There is no session ${name}. Did you mean '${near}'?`, { ...details, nearest: near }))
 }
 
 async function listHandles(sessions: Sessions): Promise<readonly string[]> {

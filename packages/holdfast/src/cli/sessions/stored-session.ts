@@ -6,6 +6,7 @@ import {
   orThrow,
   type PageRequest,
   type SessionId,
+  sessionNotFound,
   type TranscriptPage,
 } from '@holdfast/protocol'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
@@ -14,7 +15,7 @@ import { readPages } from '../../transfer/export/export-session.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
 import { openStoreToRead, type StoreToRead } from './resolve-store.ts'
-import { checkName, latest, noLatest, noSession, withSuggestion } from './session-name.ts'
+import { checkName, latest, noLatest, withSuggestion } from './session-name.ts'
 import { resolveWorkspace } from './workspace.ts'
 
 /** A session read from a store, without a server and without waking it. */
@@ -29,7 +30,7 @@ export async function withStoredSession(
 ): Promise<CommandResult> {
   orThrow(checkName(context, name))
   const store = await openStoreToRead(context)
-  if (store === null) return failWith(noSession(name))
+  if (store === null) return failWith(sessionNotFound(name))
   try {
     return await work(await readSession(store, await findStoredId(store.source, context, name), branch))
   } finally {

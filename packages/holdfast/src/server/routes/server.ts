@@ -22,9 +22,12 @@ const getLogin = defineRoute({
     if (codes.redeem(input.query.code)) return ok(redirectToPage({ 'set-cookie': cookie.issue() }))
     // Going back in the browser history opens the used link again, already logged in.
     if (cookie.isValid(request.headers.get('cookie'))) return ok(redirectToPage({}))
-    return attempts.refuse(remote, 'This login link was already used, or is older than ten minutes. Ask for a new one.')
+    return attempts.refuse(remote, usedLink)
   },
 })
+
+const usedLink =
+  'This login link was already used or is older than ten minutes. Restart the server to get a new one: holdfast serve'
 
 const redirectToPage = (headers: Readonly<Record<string, string>>) =>
   new Response(null, { status: 303, headers: { location: '/', ...headers } })
@@ -66,4 +69,11 @@ const getStats = defineRoute({
   handle: ({ input }, { stats }) => stats(input.query),
 })
 
-export const serverRoutes: readonly Route[] = [getHealth, getLogin, getOpenApi, listModels, refreshCredentials, getStats]
+export const serverRoutes: readonly Route[] = [
+  getHealth,
+  getLogin,
+  getOpenApi,
+  listModels,
+  refreshCredentials,
+  getStats,
+]

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { OnProblem, ReadRecord, Store } from '@holdfast/core/ports'
+import type { Catalogue, Drafts, Leases, Log, OnProblem, ReadRecord, Store } from '@holdfast/core/ports'
 import type { CommandId, Recorded, SessionId } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
@@ -123,16 +123,47 @@ async function openFiles(options: JsonlStoreOptions, lock: DirectoryLock) {
   return { ...shared, queue, reader, source, creator, remover, trusts, blobUses, nodes, close }
 }
 
-function createStore(files: Awaited<ReturnType<typeof openFiles>>): Store {
-  const { paths, rows, names, queue, logs, reader, source, creator, remover, catalogue, trash } = files
-  const { trusts, blobUses, nodes } = files
-  const { directory } = paths
-  let closing: Promise<void> | null = null
-  const notFound = (session: SessionId) => refuse(faults.sessionNotFound(session))
+type JsonlFiles = Awaited<ReturnType<typeof openFiles>>
 
+function createStore(files: JsonlFiles): Store {
+  const { reader, trusts, blobUses } = files
+  const { directory } = files.paths
+  let closing: Promise<void> | null = null
+  const guard = createGuard(directory, () => closing !== null)
+  const { run, attempt } = guard
+  return {
+    ...createLog(files, guard),
+    ...createCatalogue(files, guard),
+    ...createLeases(files, guard),
+    ...createDrafts(files, guard),
+    loadSnapshot: (session, fold) => run(() => files.source.loadSnapshot(session, fold)),
+    async saveSnapshot(session, snapshot) {
+      // A failure is dropped: without a snapshot the next load only takes longer.
+      if (closing !== null || findRow(files.rows, session) === null) return
+      await saveSnapshot(files.paths, session, snapshot).catch(() => undefined)
+    },
+    workspaceTrust: (workspace) => run(async () => trusts.of(workspace)),
+    search: (request) => attempt(() => reader.search(request)),
+    blobsInUse: (signal) => run(() => blobUses.blobsInUse(signal)),
+    refersTo: (session, hash) => run(() => blobUses.refersTo(session, hash)),
+    probe: () =>
+      attempt(async () => {
+        await rm(await writeTemporaryFile(join(directory, 'probe'), probeText))
+        return done
+      }),
+    async close() {
+      closing ??= files.close()
+      await closing
+    },
+  }
+}
+
+type Guard = ReturnType<typeof createGuard>
+
+function createGuard(directory: string, isClosed: () => boolean) {
   /** Runs a read; a disk error becomes a HoldfastError. */
   async function run<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (closing !== null) throw new HoldfastError(storageFault(directory, 'io', { error: 'it is closed' }))
+    if (isClosed()) throw new HoldfastError(storageFault(directory, 'io', { error: 'it is closed' }))
     try {
       return await work()
     } catch (error) {
@@ -148,7 +179,10 @@ function createStore(files: Awaited<ReturnType<typeof openFiles>>): Store {
       throw error
     }
   }
+  return { run, attempt }
+}
 
+function createLog({ rows, logs, reader, creator, queue }: JsonlFiles, { run, attempt }: Guard): Log {
   async function findCommand(session: SessionId, commandId: CommandId): Promise<Recorded | null> {
     const row = findRow(rows, session)
     if (row === null) return null
@@ -160,49 +194,20 @@ function createStore(files: Awaited<ReturnType<typeof openFiles>>): Store {
     throw new HoldfastError(fault('log_damaged', message, { session, seq: record.seq }))
   }
 
-  /** Moves a session to the trash, or out of it when `at` is null. */
-  const setTrashed = (session: SessionId, at: number | null): Promise<Result<void>> =>
-    queue.runExclusive(session, async () => {
-      const row = findRow(rows, session)
-      if (row === null) return notFound(session)
-      if (at !== null && row.owner !== null) return refuse(faults.sessionLocked(session, row.owner))
-      if ((row.trashedAt === null) === (at === null)) return done
-      await trash.change(session, at)
-      row.trashedAt = at
-      return done
-    })
-
-  /** Waits until no fork of an existing session is being created. */
-  async function untilRemovable(): Promise<void> {
-    await Promise.all([creator.settled(), trusts.settled()])
-  }
-
-  async function removeUnspoken(owners: readonly string[]): Promise<number> {
-    await untilRemovable()
-    const isUnspoken = ({ id, entry, owner }: SessionRow): boolean =>
-      !entry.spoken && (owner === null || owners.includes(owner)) && !remover.hasForks(id)
-    const removals = listRows(rows)
-      .filter(isUnspoken)
-      .map((row) =>
-        queue.runExclusive(row.id, async () => {
-          if (findRow(rows, row.id) !== row || !isUnspoken(row)) return 0
-          await remover.remove(row)
-          return 1
-        }),
-      )
-    return (await Promise.all(removals)).reduce<number>((sum, one) => sum + one, 0)
-  }
-
   return {
     create: (session) => attempt(() => creator.create(session)),
     append: (append) => attempt(() => queue.append(append)),
     read: (session, range) => run(() => reader.read(session, range)),
     readRefs: (session, calls) => run(() => reader.readRefs(session, calls)),
     findCommand: (session, commandId) => run(() => findCommand(session, commandId)),
+  }
+}
 
+function createCatalogue(files: JsonlFiles, { run, attempt }: Guard): Catalogue {
+  const { rows, names, source } = files
+  return {
     list: (request) => run(async () => listSessions(listRows(rows), request)),
     find: (name) => run(async () => findRows(rows, names, name)),
-    search: (request) => attempt(() => reader.search(request)),
     busy: () =>
       run(async () =>
         listRows(rows)
@@ -210,26 +215,65 @@ function createStore(files: Awaited<ReturnType<typeof openFiles>>): Store {
           .map(({ id, owner }) => ({ session: id, owner })),
       ),
     entry: (session) => run(() => source.entry(session)),
-    removeUnspoken: (owners) => run(() => removeUnspoken(owners)),
-    trash: (session, at) => attempt(() => setTrashed(session, at)),
-    restore: (session) => attempt(() => setTrashed(session, null)),
-    purge: (session, options) =>
-      attempt(async () => {
-        await untilRemovable()
-        return queue.runExclusive(session, async () => {
-          const row = findRow(rows, session)
-          if (row === null) return notFound(session)
-          if (options !== undefined && row.trashedAt !== options.trashedAt)
-            return refuse(faults.sessionNotTrashed(session, row.trashedAt))
-          if (row.owner !== null) return refuse(faults.sessionLocked(session, row.owner))
-          await remover.remove(row)
-          return done
-        })
+    removeUnspoken: (owners) => run(() => removeUnspoken(files, owners)),
+    trash: (session, at) => attempt(() => setTrashed(files, session, at)),
+    restore: (session) => attempt(() => setTrashed(files, session, null)),
+    purge: (session, options) => attempt(() => purge(files, session, options)),
+  }
+}
+
+async function removeUnspoken(files: JsonlFiles, owners: readonly string[]): Promise<number> {
+  const { rows, queue, remover } = files
+  await untilRemovable(files)
+  const isUnspoken = ({ id, entry, owner }: SessionRow): boolean =>
+    !entry.spoken && (owner === null || owners.includes(owner)) && !remover.hasForks(id)
+  const removals = listRows(rows)
+    .filter(isUnspoken)
+    .map((row) =>
+      queue.runExclusive(row.id, async () => {
+        if (findRow(rows, row.id) !== row || !isUnspoken(row)) return 0
+        await remover.remove(row)
+        return 1
       }),
+    )
+  return (await Promise.all(removals)).reduce<number>((sum, one) => sum + one, 0)
+}
 
-    blobsInUse: (signal) => run(() => blobUses.blobsInUse(signal)),
-    refersTo: (session, hash) => run(() => blobUses.refersTo(session, hash)),
+/** Moves a session to the trash, or out of it when `at` is null. */
+const setTrashed = ({ rows, queue, trash }: JsonlFiles, session: SessionId, at: number | null): Promise<Result<void>> =>
+  queue.runExclusive(session, async () => {
+    const row = findRow(rows, session)
+    if (row === null) return notFound(session)
+    if (at !== null && row.owner !== null) return refuse(faults.sessionLocked(session, row.owner))
+    if ((row.trashedAt === null) === (at === null)) return done
+    await trash.change(session, at)
+    row.trashedAt = at
+    return done
+  })
 
+async function purge(files: JsonlFiles, ...[session, options]: Parameters<Catalogue['purge']>): Promise<Result<void>> {
+  const { rows, queue, remover } = files
+  await untilRemovable(files)
+  return queue.runExclusive(session, async () => {
+    const row = findRow(rows, session)
+    if (row === null) return notFound(session)
+    if (options !== undefined && row.trashedAt !== options.trashedAt)
+      return refuse(faults.sessionNotTrashed(session, row.trashedAt))
+    if (row.owner !== null) return refuse(faults.sessionLocked(session, row.owner))
+    await remover.remove(row)
+    return done
+  })
+}
+
+/** Waits until no fork of an existing session is being created. */
+async function untilRemovable({ creator, trusts }: JsonlFiles): Promise<void> {
+  await Promise.all([creator.settled(), trusts.settled()])
+}
+
+const notFound = (session: SessionId) => refuse(faults.sessionNotFound(session))
+
+function createLeases({ rows, logs, catalogue, queue, nodes }: JsonlFiles, { run, attempt }: Guard): Leases {
+  return {
     registerNode: (node) => run(() => nodes.put(node)),
     nodes: () => run(async () => nodes.all()),
     removeNode: (id) => run(() => nodes.remove(id)),
@@ -258,7 +302,11 @@ function createStore(files: Awaited<ReturnType<typeof openFiles>>): Store {
           catalogue.changed(row)
         }),
       ),
+  }
+}
 
+function createDrafts({ paths, rows, logs, queue }: JsonlFiles, { run, attempt }: Guard): Drafts {
+  return {
     saveDraft: (session, epoch, draft) =>
       attempt(() =>
         queue.runExclusive(session, async () => {
@@ -274,21 +322,5 @@ function createStore(files: Awaited<ReturnType<typeof openFiles>>): Store {
         const row = findRow(rows, session)
         return row === null ? null : loadDraft(paths, session, (await logs.get(row)).draftEndedAt)
       }),
-    async saveSnapshot(session, snapshot) {
-      // A failure is dropped: without a snapshot the next load only takes longer.
-      if (closing !== null || findRow(rows, session) === null) return
-      await saveSnapshot(paths, session, snapshot).catch(() => undefined)
-    },
-    loadSnapshot: (session, fold) => run(() => source.loadSnapshot(session, fold)),
-    workspaceTrust: (workspace) => run(async () => trusts.of(workspace)),
-    probe: () =>
-      attempt(async () => {
-        await rm(await writeTemporaryFile(join(directory, 'probe'), probeText))
-        return done
-      }),
-    async close() {
-      closing ??= files.close()
-      await closing
-    },
   }
 }

@@ -1,4 +1,4 @@
-import type { Store } from '@holdfast/core/ports'
+import type { Catalogue, Drafts, Leases, Log, Store } from '@holdfast/core/ports'
 import { done, ok, refuse, type SessionId, type Trust } from '@holdfast/protocol'
 import * as faults from '../store-faults.ts'
 import { findSessions, listSessions } from './memory-catalogue.ts'
@@ -6,23 +6,54 @@ import { searchSessions } from './memory-search.ts'
 import { createBlobUses, decodeRecords, listBlobs, type MemorySession, readRange, readRefs } from './memory-session.ts'
 import { applyTrustChange, compareTrusts } from './memory-trusts.ts'
 
+type MemorySessions = Map<SessionId, MemorySession>
+type MemoryTrusts = Map<string, readonly Trust[]>
+
 /** Creates a store in memory. It copies what goes in and out, so that callers never share its objects. */
 export function createMemoryStore(): Store {
-  const sessions = new Map<SessionId, MemorySession>()
-  let order = 0
-  const nodes = new Map<string, Parameters<Store['registerNode']>[0]>()
-  const trusts = new Map<string, readonly Trust[]>()
-  const all = (): readonly MemorySession[] => [...sessions.values()]
-  const notFound = (session: SessionId) => refuse(faults.sessionNotFound(session))
-  const fenced = ({ id, epoch: current }: MemorySession, epoch: number) => refuse(faults.fenced(id, epoch, current))
+  const sessions: MemorySessions = new Map()
+  const trusts: MemoryTrusts = new Map()
+  return {
+    ...createLog(sessions, trusts),
+    ...createCatalogue(sessions),
+    ...createLeases(sessions),
+    ...createDrafts(sessions),
+    search: (request) => searchSessions(sessions, request),
+    async blobsInUse() {
+      const used = new Set([...sessions.values()].flatMap(listBlobs))
+      return async (hashes) => new Set(hashes.filter((hash) => used.has(hash)))
+    },
+    async refersTo(session, hash) {
+      const found = sessions.get(session)
+      return found !== undefined && listBlobs(found).includes(hash)
+    },
+    async saveSnapshot(session, snapshot) {
+      const found = sessions.get(session)
+      if (found !== undefined) found.snapshot = { ...snapshot }
+    },
+    async loadSnapshot(session, fold) {
+      const snapshot = sessions.get(session)?.snapshot ?? null
+      return snapshot?.fold === fold ? snapshot : null
+    },
+    workspaceTrust: async (workspace) => structuredClone((trusts.get(workspace) ?? []).toSorted(compareTrusts)),
+    probe: async () => done,
+    async close() {},
+  }
+}
 
+const notFound = (session: SessionId) => refuse(faults.sessionNotFound(session))
+const fenced = ({ id, epoch: current }: MemorySession, epoch: number) => refuse(faults.fenced(id, epoch, current))
+
+function createLog(sessions: MemorySessions, trusts: MemoryTrusts): Log {
+  let order = 0
   return {
     async create({ session, parent, base, owner, records, entry, blobs }) {
       const { handle, key } = entry.meta
       if (sessions.has(session)) return refuse(faults.sessionExists(session))
-      const sameHandle = all().find((other) => other.entry.meta.handle === handle)
+      const sameHandle = [...sessions.values()].find((other) => other.entry.meta.handle === handle)
       if (sameHandle !== undefined) return refuse(faults.handleTaken(handle, sameHandle.id))
-      const sameKey = key === undefined ? undefined : all().find((other) => other.entry.meta.key === key)
+      const sameKey =
+        key === undefined ? undefined : [...sessions.values()].find((other) => other.entry.meta.key === key)
       if (key !== undefined && sameKey !== undefined) return refuse(faults.keyTaken(key, sameKey.id))
       const from = parent === null ? null : sessions.get(parent)
       if (from === undefined || (from !== null && from.head < base)) return notFound(parent ?? session)
@@ -60,10 +91,14 @@ export function createMemoryStore(): Store {
       const found = sessions.get(session)?.records.find((record) => record.commandId === commandId)
       return found === undefined ? null : structuredClone(found)
     },
+  }
+}
 
+function createCatalogue(sessions: MemorySessions): Catalogue {
+  const all = (): readonly MemorySession[] => [...sessions.values()]
+  return {
     list: async (request) => listSessions(all(), request),
     find: async (name) => findSessions(all(), name),
-    search: (request) => searchSessions(sessions, request),
     busy: async () =>
       all()
         .filter(({ entry, trashedAt }) => entry.busy && trashedAt === null)
@@ -107,16 +142,12 @@ export function createMemoryStore(): Store {
       sessions.delete(session) // its forks still hold the records they share
       return done
     },
+  }
+}
 
-    async blobsInUse() {
-      const used = new Set(all().flatMap(listBlobs))
-      return async (hashes) => new Set(hashes.filter((hash) => used.has(hash)))
-    },
-    async refersTo(session, hash) {
-      const found = sessions.get(session)
-      return found !== undefined && listBlobs(found).includes(hash)
-    },
-
+function createLeases(sessions: MemorySessions): Leases {
+  const nodes = new Map<string, Parameters<Store['registerNode']>[0]>()
+  return {
     async registerNode(node) {
       nodes.set(node.id, { ...node })
     },
@@ -141,7 +172,11 @@ export function createMemoryStore(): Store {
       found.owner = null
       found.epoch += 1
     },
+  }
+}
 
+function createDrafts(sessions: MemorySessions): Drafts {
+  return {
     async saveDraft(session, epoch, draft) {
       const found = sessions.get(session)
       if (found === undefined) return notFound(session)
@@ -150,16 +185,5 @@ export function createMemoryStore(): Store {
       return done
     },
     loadDraft: async (session) => structuredClone(sessions.get(session)?.draft ?? null),
-    async saveSnapshot(session, snapshot) {
-      const found = sessions.get(session)
-      if (found !== undefined) found.snapshot = { ...snapshot }
-    },
-    async loadSnapshot(session, fold) {
-      const snapshot = sessions.get(session)?.snapshot ?? null
-      return snapshot?.fold === fold ? snapshot : null
-    },
-    workspaceTrust: async (workspace) => structuredClone((trusts.get(workspace) ?? []).toSorted(compareTrusts)),
-    probe: async () => done,
-    async close() {},
   }
 }

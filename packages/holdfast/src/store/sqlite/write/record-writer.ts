@@ -10,6 +10,32 @@ const cachedSidsMax = 10_000
 
 /** Creates sessions and appends to them. All checks come before the first change, so a refusal changes nothing. */
 export function createRecordWriter(database: DatabaseSync): Pick<Changes, 'append' | 'create'> {
+  const rows = createRecordRows(database)
+  return { append: createAppend(database, rows), create: createCreate(database, rows) }
+}
+
+type RecordRows = ReturnType<typeof createRecordRows>
+
+/** Inserts the rows that belong to records, for new and existing sessions. */
+function createRecordRows(database: DatabaseSync) {
+  const insert = database.prepare(`
+    insert into record (sid, seq, at, type, v, client, command_id, ref, crc, body) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const useBlob = database.prepare('insert or ignore into blob_use (hash, sid, seq) values (?, ?, ?)')
+  return {
+    insertAll(sid: number, session: string, records: readonly RecordColumns[]): void {
+      for (const [seq, at, type, v, by, commandId, ref, body] of records) {
+        const crc = checksumOf(session, { seq, at, type, v, by, commandId, ref, body })
+        insert.run(sid, seq, at, type, v, by, commandId, ref, crc, compressBody(body))
+      }
+    },
+    /** Marks blobs as used by the first record of the batch, so that they stay while any record of it does. */
+    useBlobs(sid: number, seq: number, hashes: readonly string[]): void {
+      for (const hash of hashes) useBlob.run(hash, sid, seq)
+    },
+  }
+}
+
+function createAppend(database: DatabaseSync, { insertAll, useBlobs }: RecordRows): Changes['append'] {
   const seqOfCommand = database.prepare('select seq from record where sid = ? and command_id = ?')
   // The usual append changes head and meta only: no index of `session` is touched.
   const advance = database.prepare(`
@@ -19,28 +45,13 @@ export function createRecordWriter(database: DatabaseSync): Pick<Changes, 'appen
     update session set head = ?, meta = ?, active_at = ?, busy = ?, spoken = ?, workspace = ?, pinned = ?
     where sid = ? and head = ? and epoch = ?`)
   const headAndEpoch = database.prepare('select head, epoch from session where sid = ?')
-  const sidById = database.prepare('select sid from session where id = ?')
-  const insert = database.prepare(`
-    insert into record (sid, seq, at, type, v, client, command_id, ref, crc, body) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const dropDraft = database.prepare('delete from draft where sid = ?')
-  const useBlob = database.prepare('insert or ignore into blob_use (hash, sid, seq) values (?, ?, ?)')
-  const sameNames = database.prepare('select id, handle, key from session where id = ? or handle = ? or key = ?')
-  const parentById = database.prepare('select sid from session where id = ? and head >= ?')
-  const insertSession = database.prepare(`
-    insert into session (id, handle, key, parent, base, head, epoch, owner, busy, workspace, active_at, spoken, pinned, meta)
-    values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?) returning sid`)
-  const insertStartedFor = database.prepare('insert into started_for (sid, parent) values (?, ?)')
-  const grantTrust = database.prepare('insert or ignore into trust (workspace, tool, args_hash) values (?, ?, ?)')
-  const revokeTool = database.prepare('delete from trust where workspace = ? and tool = ?')
-  const revokeAll = database.prepare('delete from trust where workspace = ?')
-
-  // A sid is never reused (autoincrement), so a cached one of a removed session matches no row. A session that is
-  // imported again under the same id gets a new sid, which is then looked up.
-  const sids = new Map<string, number>()
+  const sids = createSidCache(database)
+  const changeTrust = createTrustWriter(database)
 
   const append: Changes['append'] = (...change) => {
     const [session, after, epoch, entry, records, clearDraft, blobs, trust] = change
-    const sid = sidOf(session)
+    const sid = sids.get(session)
     if (sid === null) return refuse(faults.sessionNotFound(session))
     for (const { 5: commandId } of records) {
       const first = commandId === null ? undefined : seqOfCommand.get(sid, commandId)
@@ -52,8 +63,8 @@ export function createRecordWriter(database: DatabaseSync): Pick<Changes, 'appen
       advance.run(head, meta, sid, after, epoch, activeAt, busy, spoken, workspace, pinned).changes === 1 ||
       advanceAll.run(head, meta, activeAt, busy, spoken, workspace, pinned, sid, after, epoch).changes === 1
     if (!isAdvanced) {
-      sids.delete(session)
-      return sidOf(session) === sid ? refuse(findReason(session, sid, after, epoch, null)) : append(...change)
+      sids.forget(session)
+      return sids.get(session) === sid ? refuse(findReason(session, sid, after, epoch, null)) : append(...change)
     }
 
     insertAll(sid, session, records)
@@ -63,17 +74,58 @@ export function createRecordWriter(database: DatabaseSync): Pick<Changes, 'appen
     return done
   }
 
-  function sidOf(session: string): number | null {
-    const known = sids.get(session)
-    if (known !== undefined) return known
-    const row = sidById.get(session)
-    if (row === undefined) return null
-    if (sids.size >= cachedSidsMax) sids.clear()
-    sids.set(session, Number(row['sid']))
-    return Number(row['sid'])
+  /** Returns why an append is refused: an old epoch before all else, then a repeated command, then a moved log. */
+  function findReason(session: string, sid: number, after: number, epoch: number, seenAt: number | null): Fault {
+    const row = headAndEpoch.get(sid)
+    if (row === undefined) return faults.sessionNotFound(session)
+    if (row['epoch'] !== epoch) return faults.fenced(session, epoch, Number(row['epoch']))
+    if (seenAt !== null) return faults.commandSeen(seenAt)
+    return faults.logMoved(session, after, Number(row['head']))
   }
+  return append
+}
 
-  const create: Changes['create'] = (newSession) => {
+/**
+ * Caches the sid of each session. A sid is never reused (autoincrement), so a cached one of a removed session matches no
+ * row. A session that is imported again under the same id gets a new sid, which is then looked up.
+ */
+function createSidCache(database: DatabaseSync) {
+  const sidById = database.prepare('select sid from session where id = ?')
+  const sids = new Map<string, number>()
+  return {
+    get(session: string): number | null {
+      const known = sids.get(session)
+      if (known !== undefined) return known
+      const row = sidById.get(session)
+      if (row === undefined) return null
+      if (sids.size >= cachedSidsMax) sids.clear()
+      sids.set(session, Number(row['sid']))
+      return Number(row['sid'])
+    },
+    forget: (session: string) => sids.delete(session),
+  }
+}
+
+function createTrustWriter(database: DatabaseSync) {
+  const grantTrust = database.prepare('insert or ignore into trust (workspace, tool, args_hash) values (?, ?, ?)')
+  const revokeTool = database.prepare('delete from trust where workspace = ? and tool = ?')
+  const revokeAll = database.prepare('delete from trust where workspace = ?')
+  return (workspace: string, change: TrustChange): void => {
+    if (change.type === 'granted') grantTrust.run(workspace, change.trust.tool, change.trust.argsHash ?? '')
+    else if (change.tool === null) revokeAll.run(workspace)
+    else revokeTool.run(workspace, change.tool)
+  }
+}
+
+function createCreate(database: DatabaseSync, { insertAll, useBlobs }: RecordRows): Changes['create'] {
+  const sameNames = database.prepare('select id, handle, key from session where id = ? or handle = ? or key = ?')
+  const parentById = database.prepare('select sid from session where id = ? and head >= ?')
+  const insertSession = database.prepare(`
+    insert into session (id, handle, key, parent, base, head, epoch, owner, busy, workspace, active_at, spoken, pinned, meta)
+    values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?) returning sid`)
+  const insertStartedFor = database.prepare('insert into started_for (sid, parent) values (?, ?)')
+
+  return (newSession) => {
     const { session, parent, base, owner, handle, key, records, entry } = newSession
     const taken = findTakenName(newSession, sameNames.all(session, handle, key))
     if (taken !== null) return refuse(taken)
@@ -92,35 +144,6 @@ export function createRecordWriter(database: DatabaseSync): Pick<Changes, 'appen
     useBlobs(sid, base + 1, newSession.blobs)
     return done
   }
-
-  /** Marks blobs as used by the first record of the batch, so that they stay while any record of it does. */
-  function useBlobs(sid: number, seq: number, hashes: readonly string[]): void {
-    for (const hash of hashes) useBlob.run(hash, sid, seq)
-  }
-
-  function insertAll(sid: number, session: string, records: readonly RecordColumns[]): void {
-    for (const [seq, at, type, v, by, commandId, ref, body] of records) {
-      const crc = checksumOf(session, { seq, at, type, v, by, commandId, ref, body })
-      insert.run(sid, seq, at, type, v, by, commandId, ref, crc, compressBody(body))
-    }
-  }
-
-  function changeTrust(workspace: string, change: TrustChange): void {
-    if (change.type === 'granted') grantTrust.run(workspace, change.trust.tool, change.trust.argsHash ?? '')
-    else if (change.tool === null) revokeAll.run(workspace)
-    else revokeTool.run(workspace, change.tool)
-  }
-
-  /** Returns why an append is refused: an old epoch before all else, then a repeated command, then a moved log. */
-  function findReason(session: string, sid: number, after: number, epoch: number, seenAt: number | null): Fault {
-    const row = headAndEpoch.get(sid)
-    if (row === undefined) return faults.sessionNotFound(session)
-    if (row['epoch'] !== epoch) return faults.fenced(session, epoch, Number(row['epoch']))
-    if (seenAt !== null) return faults.commandSeen(seenAt)
-    return faults.logMoved(session, after, Number(row['head']))
-  }
-
-  return { append, create }
 }
 
 /** Checks the id first, then the handle, then the key: every store reports the same conflict. */

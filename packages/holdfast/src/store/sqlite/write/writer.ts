@@ -58,7 +58,7 @@ export function createWriter(
       open ??= reopen()
       const answers = commitGroup(open, requests)
       open.follower.wake()
-      expectInPlace(open)
+      expectInPlace(path, open)
       hasResetIndex = false
       return answers
     } catch (error) {
@@ -66,36 +66,10 @@ export function createWriter(
     }
   }
 
-  /** Writes to a moved or deleted file are lost. Checked every 20 ms, because a check costs 5 % of a commit. */
-  function expectInPlace(held: Open): void {
-    const now = performance.now()
-    if (now - held.checkedAtMs < checkEveryMs) return
-    const found = statSync(path, { throwIfNoEntry: false })
-    // Holdfast never shrinks the file: if it is smaller, another program truncated it.
-    if (found?.ino !== held.inode || found.size < held.bytes) throw new HoldfastError(storageFault(path, 'replaced'))
-    held.bytes = found.size
-    held.checkedAtMs = now
-  }
-
   function reopen(): Open {
-    const refusal = findFileFault(path)
-    if (refusal !== null) throw new HoldfastError(refusal)
-    const { ino: inode, size: bytes } = statSync(path)
-    const database = openDatabase(path, pagesMax)
-    try {
-      // After a failed sync the log may have frames that never reached the disk: later frames would be lost too.
-      if (hasFailed) whileBusy(() => database.prepare('pragma wal_checkpoint(truncate)').get())
-      hasFailed = false
-      const [begin, commit] = [database.prepare('begin immediate'), database.prepare('commit')]
-      const index = createWordIndex(database)
-      const follower = createIndexFollower(database, index)
-      follower.wake()
-      const changes = createChangesWithIndex(database, index)
-      return { database, inode, changes, begin, commit, index, follower, bytes, checkedAtMs: performance.now() }
-    } catch (error) {
-      database.close()
-      throw error
-    }
+    const opened = openFile(path, () => openDatabase(path, pagesMax), hasFailed)
+    hasFailed = false
+    return opened
   }
 
   function rest(): number {
@@ -142,6 +116,38 @@ export function createWriter(
   }
 
   return { run, rest, close }
+}
+
+/** Opens the file and prepares its statements. */
+function openFile(path: string, openDatabase: () => DatabaseSync, hasFailed: boolean): Open {
+  const refusal = findFileFault(path)
+  if (refusal !== null) throw new HoldfastError(refusal)
+  const { ino: inode, size: bytes } = statSync(path)
+  const database = openDatabase()
+  try {
+    // After a failed sync the log may have frames that never reached the disk: later frames would be lost too.
+    if (hasFailed) whileBusy(() => database.prepare('pragma wal_checkpoint(truncate)').get())
+    const [begin, commit] = [database.prepare('begin immediate'), database.prepare('commit')]
+    const index = createWordIndex(database)
+    const follower = createIndexFollower(database, index)
+    follower.wake()
+    const changes = createChangesWithIndex(database, index)
+    return { database, inode, changes, begin, commit, index, follower, bytes, checkedAtMs: performance.now() }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Throws if the path leads to another file: writes to a moved or deleted one are lost. A check costs 5 % of a commit. */
+function expectInPlace(path: string, held: Open): void {
+  const now = performance.now()
+  if (now - held.checkedAtMs < checkEveryMs) return
+  const found = statSync(path, { throwIfNoEntry: false })
+  // Holdfast never shrinks the file: if it is smaller, another program truncated it.
+  if (found?.ino !== held.inode || found.size < held.bytes) throw new HoldfastError(storageFault(path, 'replaced'))
+  held.bytes = found.size
+  held.checkedAtMs = now
 }
 
 function commitGroup(open: Open, requests: readonly StoreChange[]): readonly Result<unknown>[] {

@@ -26,69 +26,83 @@ type Answer = { seq: number; step: number; texts: string[]; calls: { id: string;
 
 /** Returns the messages of a line: those of the program as given, and those of our models in the same form. */
 export function fromRecords(records: Iterable<Recorded>): readonly StoredMessage[] {
-  const messages: StoredMessage[] = []
+  const messages = createMessages()
   const ourCalls = new Set<number>()
   const programCalls = new Set<number>()
-  const open: { given: GivenMessage | null; answer: Answer | null } = { given: null, answer: null }
-
-  const flush = () => {
-    if (open.given) messages.push({ seq: open.given.seq, message: open.given.message })
-    if (open.answer) messages.push({ seq: open.answer.seq, message: toAnswerMessage(open.answer) })
-    open.given = null
-    open.answer = null
-  }
-  const add = (seq: number, message: ConversationMessage) => {
-    flush()
-    messages.push({ seq, message })
-  }
-  const answering = (seq: number, step: number): Answer => {
-    if (open.answer?.step === step) return open.answer
-    flush()
-    // An answer starts with its step, so that keeping from there keeps all of it.
-    const answer: Answer = { seq: Math.min(seq, step), step, texts: [], calls: [] }
-    open.answer = answer
-    return answer
-  }
-
   for (const { seq, event } of records) {
     if (event.type === 'call.requested' && event.givenId !== undefined) programCalls.add(seq)
-    if (open.given && seq <= open.given.upTo) {
-      const text = open.given.hasText ? null : getText(event)
-      const { message } = open.given
-      if (text !== null) open.given = { ...open.given, message: { ...message, content: text }, hasText: true }
-      continue
-    }
+    if (messages.addToGiven(seq, event)) continue
     switch (event.type) {
       case 'message.given':
-        flush()
-        open.given = { seq, upTo: seq + event.records, message: toGivenMessage(event.message), hasText: false }
+        messages.begin({ seq, upTo: seq + event.records, message: toGivenMessage(event.message), hasText: false })
         break
       case 'user.said':
-        add(seq, { role: 'user', content: contentText(event.content) })
+        messages.add(seq, { role: 'user', content: contentText(event.content) })
         break
       case 'note.added':
-        if (event.told) add(seq, { role: 'system', content: event.text })
+        if (event.told) messages.add(seq, { role: 'system', content: event.text })
         break
       case 'text.said':
-        answering(seq, event.step).texts.push(event.text)
+        messages.answerOf(seq, event.step).texts.push(event.text)
         break
       case 'call.requested': {
         const { tool, args } = event
         ourCalls.add(seq)
-        answering(seq, event.step).calls.push({ id: `c${seq}`, tool, args })
+        messages.answerOf(seq, event.step).calls.push({ id: `c${seq}`, tool, args })
         break
       }
       case 'call.settled': {
         const { call, outcome } = event
         // A call that the program never answered was settled by us and is not one of its messages.
         const isOurs = ourCalls.has(call) || (!programCalls.has(call) && outcome.type !== 'interrupted')
-        if (isOurs) add(seq, { role: 'tool', content: outcomeOutput(outcome).text, toolCallId: `c${call}` })
+        if (isOurs) messages.add(seq, { role: 'tool', content: outcomeOutput(outcome).text, toolCallId: `c${call}` })
         break
       }
     }
   }
-  flush()
-  return messages
+  return messages.end()
+}
+
+/** Collects messages. One that has several records stays open until the next message starts. */
+function createMessages() {
+  const messages: StoredMessage[] = []
+  let given: GivenMessage | null = null
+  let answer: Answer | null = null
+
+  const flush = () => {
+    if (given) messages.push({ seq: given.seq, message: given.message })
+    if (answer) messages.push({ seq: answer.seq, message: toAnswerMessage(answer) })
+    given = null
+    answer = null
+  }
+  return {
+    begin(message: GivenMessage): void {
+      flush()
+      given = message
+    },
+    /** Adds a record to the open message of the program. Returns false if it is not part of one. */
+    addToGiven(seq: number, event: Event): boolean {
+      if (given === null || seq > given.upTo) return false
+      const text = given.hasText ? null : getText(event)
+      if (text !== null) given = { ...given, message: { ...given.message, content: text }, hasText: true }
+      return true
+    },
+    add(seq: number, message: ConversationMessage): void {
+      flush()
+      messages.push({ seq, message })
+    },
+    answerOf(seq: number, step: number): Answer {
+      if (answer?.step === step) return answer
+      flush()
+      // An answer starts with its step, so that keeping from there keeps all of it.
+      answer = { seq: Math.min(seq, step), step, texts: [], calls: [] }
+      return answer
+    },
+    end(): readonly StoredMessage[] {
+      flush()
+      return messages
+    },
+  }
 }
 
 /** Validated when it was given. Its content follows in the next records. */

@@ -54,24 +54,38 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
 
 /** One session in memory that accepts prompts and never answers, for testing the server. */
 export function createFakeSessions() {
+  const log = createFakeLog()
   const touched: unknown[] = []
-  const records: Recorded[] = []
-  const answers = new Map<string, Answer>()
-  const subscribers = new Set<(frame: Frame) => void>()
-  const left = Promise.withResolvers<void>()
-  const pulls = { count: 0 }
   const trouble: { next: Error | null } = { next: null }
+  const { subscribe, left, pulls } = createFakeStream(log, touched)
+  const handle = { ...createFakeHandle(log, touched, trouble), subscribe }
+  const sessions: LocalSessions = {
+    ...createFakeCatalogue(handle, touched, trouble),
+    ...createFakeRemovals(touched),
+    models: async () => ok(aModelList),
+    async refreshCredentials() {
+      touched.push({ refreshCredentials: true })
+      return ok(aModelList)
+    },
+    /** The one session never changes. */
+    async *subscribe({ signal } = {}) {
+      await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()))
+    },
+  }
+  const { records, publish, say, subscribers } = log
+  /** `left` resolves when a subscriber has left; `pulls` counts requests for frames. */
+  return { sessions, handle, touched, records, publish, say, left, pulls, trouble, subscribers }
+}
 
+type FakeLog = ReturnType<typeof createFakeLog>
+type Trouble = { readonly next: Error | null }
+
+/** The records of the session, and the subscribers that get each new one. */
+function createFakeLog() {
+  const records: Recorded[] = []
+  const subscribers = new Set<(frame: Frame) => void>()
   const publish = (frame: Frame) => {
     for (const give of [...subscribers]) give(frame)
-  }
-  const say = (text: string, commandId?: string) => {
-    const seq = records.length + 1
-    const content = [{ type: 'text' as const, text }]
-    const record = aRecord(seq, { type: 'user.said', turn: 0, content }, { ...(commandId && { commandId }) })
-    records.push(record)
-    publish({ type: 'record', sessionId, record })
-    return record
   }
   const messages = () => {
     const line: Message[] = []
@@ -81,72 +95,89 @@ export function createFakeSessions() {
     }
     return line
   }
-  const here: ProcessView = {
-    clients: [],
-    storageError: null,
-    credentialsConfigured: true,
-    contextTokens: 200_000,
-    workspaceTrust: [],
+  return {
+    records,
+    subscribers,
+    publish,
+    messages,
+    say(text: string, commandId?: string) {
+      const seq = records.length + 1
+      const content = [{ type: 'text' as const, text }]
+      const record = aRecord(seq, { type: 'user.said', turn: 0, content }, { ...(commandId && { commandId }) })
+      records.push(record)
+      publish({ type: 'record', sessionId, record })
+      return record
+    },
+    snapshotFrame: () => ({
+      ...{ type: 'snapshot' as const, sessionId, seq: records.length, meta, view },
+      ...{ messages: messages(), before: null, summary: null, here },
+    }),
   }
-  const snapshotFrame = () =>
-    ({
-      type: 'snapshot',
-      sessionId,
-      seq: records.length,
-      meta,
-      view,
-      messages: messages(),
-      before: null,
-      summary: null,
-      here,
-    }) as const
+}
 
-  const handle: LocalSession = {
+const here: ProcessView = {
+  clients: [],
+  storageError: null,
+  credentialsConfigured: true,
+  contextTokens: 200_000,
+  workspaceTrust: [],
+}
+
+function createFakeStream({ records, subscribers, snapshotFrame }: FakeLog, touched: unknown[]) {
+  const left = Promise.withResolvers<void>()
+  const pulls = { count: 0 }
+  const subscribe: LocalSession['subscribe'] = async function* ({ after, client, signal } = {}) {
+    touched.push({ subscribe: after, client })
+    const waiting: Frame[] =
+      after === undefined
+        ? [snapshotFrame()]
+        : records.slice(after).map((record) => ({ type: 'record', sessionId, record }))
+    let wake = () => {}
+    const give = (frame: Frame) => {
+      waiting.push(frame)
+      wake()
+    }
+    const stop = () => wake()
+    subscribers.add(give)
+    signal?.addEventListener('abort', stop)
+    try {
+      while (!signal?.aborted) {
+        pulls.count++
+        const frame = waiting.shift()
+        if (frame) yield frame
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+      }
+    } finally {
+      subscribers.delete(give)
+      left.resolve()
+    }
+  }
+  return { subscribe, left: left.promise, pulls }
+}
+
+type FakeHandle = Omit<LocalSession, 'subscribe'>
+
+function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: unknown[], trouble: Trouble): FakeHandle {
+  const answers = new Map<string, Answer>()
+  const dispatch: LocalSession['dispatch'] = async ({ command, commandId, by }) => {
+    touched.push({ submit: command, commandId, as: by })
+    if (trouble.next) throw trouble.next
+    const known = answers.get(commandId)
+    if (known) return ok(known)
+    if (command.type === 'continue') return refuse(fault('nothing_to_continue', 'There is nothing to continue.'))
+    const text = command.type === 'sendPrompt' ? JSON.stringify(command.content) : command.type
+    const answer = { seq: say(text, commandId).seq, result: { did: command.type } }
+    answers.set(commandId, answer)
+    return ok(answer)
+  }
+  return {
     id: sessionId,
-    submit: (command) => handle.dispatch(toSubmission(Command.parse(command), null)),
-    async dispatch({ command, commandId, by }) {
-      touched.push({ submit: command, commandId, as: by })
-      if (trouble.next) throw trouble.next
-      const known = answers.get(commandId)
-      if (known) return ok(known)
-      if (command.type === 'continue') return refuse(fault('nothing_to_continue', 'There is nothing to continue.'))
-      const text = command.type === 'sendPrompt' ? JSON.stringify(command.content) : command.type
-      const answer = { seq: say(text, commandId).seq, result: { did: command.type } }
-      answers.set(commandId, answer)
-      return ok(answer)
-    },
-    async *subscribe({ after, client, signal } = {}) {
-      touched.push({ subscribe: after, client })
-      const waiting: Frame[] =
-        after === undefined
-          ? [snapshotFrame()]
-          : records.slice(after).map((record) => ({ type: 'record', sessionId, record }))
-      let wake = () => {}
-      const give = (frame: Frame) => {
-        waiting.push(frame)
-        wake()
-      }
-      const stop = () => wake()
-      subscribers.add(give)
-      signal?.addEventListener('abort', stop)
-      try {
-        while (!signal?.aborted) {
-          pulls.count++
-          const frame = waiting.shift()
-          if (frame) yield frame
-          else
-            await new Promise<void>((resolve) => {
-              wake = resolve
-            })
-        }
-      } finally {
-        subscribers.delete(give)
-        left.resolve()
-      }
-    },
-    async snapshot() {
-      return ok(snapshotFrame())
-    },
+    dispatch,
+    submit: (command) => dispatch(toSubmission(Command.parse(command), null)),
+    snapshot: async () => ok(snapshotFrame()),
     branches: async () => ok([]),
     blob: async (hash) => {
       touched.push({ blob: hash })
@@ -167,8 +198,14 @@ export function createFakeSessions() {
       })
     },
   }
+}
 
-  const sessions: LocalSessions = {
+function createFakeCatalogue(
+  handle: LocalSession,
+  touched: unknown[],
+  trouble: Trouble,
+): Pick<LocalSessions, 'start' | 'open' | 'list' | 'search' | 'storeFile'> {
+  return {
     async start(options) {
       touched.push({ start: options })
       return options.workdir === '/missing' ? refuse(fault('bad_workdir', 'There is no such folder.')) : ok(handle)
@@ -190,6 +227,19 @@ export function createFakeSessions() {
       const hit = { sessionId, title: meta.title, messageId: 1 as MessageId, kind: 'user', at, snippet: 'hi' } as const
       return ok({ hits: [hit], next: null })
     },
+    async storeFile(bytes, options) {
+      touched.push({ storeFile: bytes.length, options })
+      if (bytes.length === 0) return refuse(fault('bad_request', 'The file is empty.'))
+      const file = { type: 'file', blob: aBlob, mediaType: 'text/plain', bytes: bytes.length } as const
+      return ok({ file, changed: 'nothing' })
+    },
+  }
+}
+
+function createFakeRemovals(
+  touched: unknown[],
+): Pick<LocalSessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'> {
+  return {
     async delete(name, options) {
       touched.push({ delete: name, options })
       return ok(aRemoval)
@@ -210,22 +260,5 @@ export function createFakeSessions() {
       touched.push({ emptyTrash: options })
       return ok(aRemoval)
     },
-    async storeFile(bytes, options) {
-      touched.push({ storeFile: bytes.length, options })
-      if (bytes.length === 0) return refuse(fault('bad_request', 'The file is empty.'))
-      const file = { type: 'file', blob: aBlob, mediaType: 'text/plain', bytes: bytes.length } as const
-      return ok({ file, changed: 'nothing' })
-    },
-    models: async () => ok(aModelList),
-    async refreshCredentials() {
-      touched.push({ refreshCredentials: true })
-      return ok(aModelList)
-    },
-    /** The one session never changes. */
-    async *subscribe({ signal } = {}) {
-      await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()))
-    },
   }
-  /** `left` resolves when a subscriber has left; `pulls` counts requests for frames. */
-  return { sessions, handle, touched, records, publish, say, left: left.promise, pulls, trouble, subscribers }
 }

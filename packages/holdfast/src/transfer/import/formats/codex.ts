@@ -21,72 +21,10 @@ export const lineFormat: LineFormat = {
 }
 
 function createParser(remark: Remark): LineParser {
-  const messages: ImportedMessage[] = []
-  let parts: AnswerPart[] = []
-  let startedAt: Origin | null = null
+  const items = createItems(remark)
   let head: json.JsonObject = {}
   let context: json.JsonObject = {}
-  let encrypted = 0
-  let lastTotal = ''
   let updatedAt: number | undefined
-
-  const endAnswer = () => {
-    if (startedAt) messages.push({ role: 'assistant', ...startedAt, parts })
-    parts = []
-    startedAt = null
-  }
-  const answer = (origin: Origin, part: AnswerPart) => {
-    startedAt ??= origin
-    parts.push(part)
-  }
-  const add = (message: ImportedMessage) => {
-    endAnswer()
-    messages.push(message)
-  }
-
-  const addItem = (item: json.JsonObject, origin: Origin) => {
-    switch (item['type']) {
-      case 'message':
-        if (item['role'] === 'assistant') answer(origin, { type: 'text', text: joinTexts(item['content']) })
-        else add(readUserMessage(item, origin, remark))
-        return
-      case 'reasoning': {
-        if (item['encrypted_content']) encrypted++
-        const text = joinTexts(item['summary']) || joinTexts(item['content'])
-        if (text === '') return
-        if (parts.some(({ type }) => type === 'call')) endAnswer()
-        return answer(origin, { type: 'thinking', text })
-      }
-      case 'function_call':
-        return answer(origin, read.call(item['call_id'], item['name'], json.args(item['arguments'])))
-      case 'custom_tool_call':
-        return answer(origin, read.call(item['call_id'], item['name'], { input: item['input'] }))
-      case 'local_shell_call':
-        return answer(origin, read.call(item['call_id'] ?? item['id'], 'shell', json.object(item['action'])))
-      case 'function_call_output':
-      case 'custom_tool_call_output':
-      case 'local_shell_call_output':
-        return add({ role: 'result', ...origin, callId: String(item['call_id'] ?? ''), ...readOutput(item['output']) })
-      case 'ghost_snapshot':
-      case 'web_search_call':
-        return
-      default:
-        if (item['record_type'] !== 'state') read.remarkUnknownRecord(remark, origin.line, 'An item', item['type'])
-    }
-  }
-
-  const addCount = (payload: json.JsonObject, origin: Origin) => {
-    const { total_token_usage = null, last_token_usage } = json.object(payload['info'])
-    const total = JSON.stringify(total_token_usage)
-    if (payload['type'] !== 'token_count' || total === lastTotal) return
-    lastTotal = total
-    const { input_tokens, output_tokens, cached_input_tokens } = json.object(last_token_usage)
-    const cacheRead = json.count(cached_input_tokens)
-    const input = Math.max(0, json.count(input_tokens) - cacheRead)
-    const usage = read.ifUsed({ input, output: json.count(output_tokens), cacheRead, cacheWrite: 0, cost: null })
-    if (usage) messages.push({ role: 'usage', ...origin, usage })
-  }
-
   return {
     add(value, line) {
       const origin = { line, at: json.time(value['timestamp']) }
@@ -94,15 +32,14 @@ function createParser(remark: Remark): LineParser {
       const payload = json.object(value['payload'])
       if (value['type'] === 'session_meta') head = 'id' in head ? head : payload
       else if (value['type'] === 'turn_context') context = { ...context, ...payload }
-      else if (value['type'] === 'response_item') addItem(payload, origin)
-      else if (value['type'] === 'event_msg') addCount(payload, origin)
-      else if (value['type'] === 'compacted') add(read.checkpoint(origin, payload['message']))
+      else if (value['type'] === 'response_item') items.add(payload, origin)
+      else if (value['type'] === 'event_msg') items.addCount(payload, origin)
+      else if (value['type'] === 'compacted') items.addMessage(read.checkpoint(origin, payload['message']))
       else if (!('type' in value) && 'instructions' in value) head = 'id' in head ? head : value
-      else addItem(value, origin)
+      else items.add(value, origin)
     },
     end() {
-      endAnswer()
-      read.remarkSignatures(remark, encrypted, 'encrypted pieces')
+      const messages = items.end()
       const model = json.nonBlank(context['model']) ?? json.nonBlank(head['model'])
       return {
         about: {
@@ -117,6 +54,93 @@ function createParser(remark: Remark): LineParser {
       }
     },
   }
+}
+
+/** Collects model items as messages; joins the items of one answer. */
+function createItems(remark: Remark) {
+  const messages: ImportedMessage[] = []
+  let parts: AnswerPart[] = []
+  let startedAt: Origin | null = null
+  let encrypted = 0
+  let lastTotal = ''
+
+  const endAnswer = () => {
+    if (startedAt) messages.push({ role: 'assistant', ...startedAt, parts })
+    parts = []
+    startedAt = null
+  }
+  const addPart = (origin: Origin, part: AnswerPart) => {
+    startedAt ??= origin
+    parts.push(part)
+  }
+  const addMessage = (message: ImportedMessage) => {
+    endAnswer()
+    messages.push(message)
+  }
+  const addReasoning = (item: json.JsonObject, origin: Origin) => {
+    if (item['encrypted_content']) encrypted++
+    const text = joinTexts(item['summary']) || joinTexts(item['content'])
+    if (text === '') return
+    if (parts.some(({ type }) => type === 'call')) endAnswer()
+    addPart(origin, { type: 'thinking', text })
+  }
+
+  return {
+    add(item: json.JsonObject, origin: Origin) {
+      if (item['type'] === 'reasoning') return addReasoning(item, origin)
+      const call = readCall(item)
+      if (call !== null) return addPart(origin, call)
+      if (outputTypes.test(String(item['type']))) return addMessage(readResult(item, origin))
+      if (item['type'] !== 'message') return remarkUnknownItem(remark, item, origin)
+      if (item['role'] === 'assistant') addPart(origin, { type: 'text', text: joinTexts(item['content']) })
+      else addMessage(readUserMessage(item, origin, remark))
+    },
+    addMessage,
+    addCount(payload: json.JsonObject, origin: Origin) {
+      const { total_token_usage = null, last_token_usage } = json.object(payload['info'])
+      const total = JSON.stringify(total_token_usage)
+      if (payload['type'] !== 'token_count' || total === lastTotal) return
+      lastTotal = total
+      const usage = readUsage(json.object(last_token_usage))
+      if (usage) messages.push({ role: 'usage', ...origin, usage })
+    },
+    end(): ImportedMessage[] {
+      endAnswer()
+      read.remarkSignatures(remark, encrypted, 'encrypted pieces')
+      return messages
+    },
+  }
+}
+
+const outputTypes = /^(function_call|custom_tool_call|local_shell_call)_output$/
+
+function readCall(item: json.JsonObject): AnswerPart | null {
+  switch (item['type']) {
+    case 'function_call':
+      return read.call(item['call_id'], item['name'], json.args(item['arguments']))
+    case 'custom_tool_call':
+      return read.call(item['call_id'], item['name'], { input: item['input'] })
+    case 'local_shell_call':
+      return read.call(item['call_id'] ?? item['id'], 'shell', json.object(item['action']))
+    default:
+      return null
+  }
+}
+
+const readResult = (item: json.JsonObject, origin: Origin): ImportedMessage => ({
+  ...{ role: 'result', ...origin, callId: String(item['call_id'] ?? '') },
+  ...readOutput(item['output']),
+})
+
+function remarkUnknownItem(remark: Remark, item: json.JsonObject, { line }: Origin): void {
+  const isIgnored = item['type'] === 'ghost_snapshot' || item['type'] === 'web_search_call'
+  if (!isIgnored && item['record_type'] !== 'state') read.remarkUnknownRecord(remark, line, 'An item', item['type'])
+}
+
+function readUsage({ input_tokens, output_tokens, cached_input_tokens }: json.JsonObject) {
+  const cacheRead = json.count(cached_input_tokens)
+  const input = Math.max(0, json.count(input_tokens) - cacheRead)
+  return read.ifUsed({ input, output: json.count(output_tokens), cacheRead, cacheWrite: 0, cost: null })
 }
 
 function joinTexts(content: unknown): string {

@@ -21,36 +21,11 @@ type ClientEntry = { readonly position: number; readonly message: Extract<Import
 type CheckpointRecord = { readonly at: Origin; readonly record: json.JsonObject; readonly position: number }
 
 function createParser(remark: Remark): LineParser {
+  const entries = createEntries(remark)
+  const checkpoints: CheckpointRecord[] = []
   let meta: json.JsonObject = {}
   let id: string | undefined
-  const entries: Entry[] = []
-  const checkpoints: CheckpointRecord[] = []
-  const ids = new Set<string>()
   let cost: (Origin & { readonly usd: number }) | null = null
-  let signatures = 0
-  const clients = new Set<string>()
-  const clientEntries: ClientEntry[] = []
-
-  const addMessage = (record: json.JsonObject, origin: Origin) => {
-    const message = record['message']
-    if (!json.isObject(message))
-      return remark(origin.line, 'unusable_message', 'A message record without a message was left out.')
-    const own = json.text(message['id'])
-    if (own !== undefined && ids.has(own))
-      return remark(origin.line, 'repeated_message', `Message ${own} appears twice; the first one counts.`)
-    if (own !== undefined) ids.add(own)
-    const { signatures: more, messages } = readMessage(message, origin, remark)
-    signatures += more
-    entries.push({ id: own, raw: JSON.stringify(message), messages })
-  }
-
-  const addClientEvent = (event: unknown, origin: Origin) => {
-    const parsed = ClientEvent.safeParse(event)
-    if (!parsed.success) return remark(origin.line, 'unknown_record', 'An invalid client event was left out.')
-    if (clients.has(parsed.data.eventId)) return
-    clients.add(parsed.data.eventId)
-    clientEntries.push({ position: entries.length, message: { role: 'client', ...origin, event: parsed.data } })
-  }
 
   return {
     add(record, line) {
@@ -61,28 +36,21 @@ function createParser(remark: Remark): LineParser {
           meta = { ...meta, ...dropEmptyFields(record) }
           return
         case 'message':
-          return addMessage(record, origin)
+          return entries.addMessage(record, origin)
         case 'checkpoint':
-          checkpoints.push({ at: origin, record, position: entries.length })
+          checkpoints.push({ at: origin, record, position: entries.all.length })
           return
-        case 'usage': {
-          const entry = json.object(record['usage_entry'])
-          const usage = read.usage(entry['usage'])
-          if (usage) entries.push(createEntry({ role: 'usage', line, at: json.time(entry['timestamp']), usage }))
-          return
-        }
+        case 'usage':
+          return entries.addUsage(json.object(record['usage_entry']), line)
         case 'cost': {
           const usd = json.object(record['cost'])['total_cost_usd']
           if (typeof usd === 'number' && usd > 0) cost = { ...origin, usd }
           // Stored unchanged: only ggcode knows its other fields.
           const eventId = `ggcode.cost.${line}`
-          return addClientEvent({ eventId, type: costType, data: record['cost'] ?? null }, origin)
+          return entries.addClientEvent({ eventId, type: costType, data: record['cost'] ?? null }, origin)
         }
-        case 'tunnel_event': {
-          const { event_id: eventId, stream_id: streamId, type, data } = json.object(record['tunnel_event'])
-          const more = { ...(streamId !== undefined && { streamId }), ...(data !== undefined && { data }) }
-          return addClientEvent({ eventId, type, ...more }, origin)
-        }
+        case 'tunnel_event':
+          return entries.addClientEvent(readTunnelEvent(json.object(record['tunnel_event'])), origin)
         case 'metric':
           return
         default:
@@ -91,28 +59,71 @@ function createParser(remark: Remark): LineParser {
     },
 
     end() {
-      read.remarkSignatures(remark, signatures)
+      const clientEntries = entries.end()
       const events = meta['tunnel_events_complete'] === true ? markComplete(clientEntries) : clientEntries
-      const messages = withCheckpoints(entries, checkpoints, events, remark)
+      const messages = withCheckpoints(entries.all, checkpoints, events, remark)
       if (cost) {
         const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: cost.usd }
         messages.push({ role: 'usage', line: cost.line, at: null, usage })
       }
-      const vendor = json.nonBlank(meta['vendor'])
-      const model = json.nonBlank(meta['model'])
-      return {
-        about: {
-          id,
-          title: json.nonBlank(meta['title']),
-          workdir: json.nonBlank(meta['workspace']),
-          model: model !== undefined && vendor !== undefined ? `${vendor}/${model}` : model,
-          createdAt: json.time(meta['created_at']) ?? undefined,
-          updatedAt: json.time(meta['updated_at']) ?? undefined,
-        },
-        messages,
-        branches: [],
-      }
+      return { about: readAbout(id, meta), messages, branches: [] }
     },
+  }
+}
+
+/** Collects messages and client events; each id counts once. */
+function createEntries(remark: Remark) {
+  const all: Entry[] = []
+  const clientEntries: ClientEntry[] = []
+  const messageIds = new Set<string>()
+  const eventIds = new Set<string>()
+  let signatures = 0
+  return {
+    all,
+    addMessage(record: json.JsonObject, origin: Origin) {
+      const message = record['message']
+      if (!json.isObject(message))
+        return remark(origin.line, 'unusable_message', 'A message record without a message was left out.')
+      const id = json.text(message['id'])
+      if (id !== undefined && messageIds.has(id))
+        return remark(origin.line, 'repeated_message', `Message ${id} appears twice; the first one counts.`)
+      if (id !== undefined) messageIds.add(id)
+      const { signatures: more, messages } = readMessage(message, origin, remark)
+      signatures += more
+      all.push({ id, raw: JSON.stringify(message), messages })
+    },
+    addUsage(entry: json.JsonObject, line: number) {
+      const usage = read.usage(entry['usage'])
+      if (usage) all.push(createEntry({ role: 'usage', line, at: json.time(entry['timestamp']), usage }))
+    },
+    addClientEvent(event: unknown, origin: Origin) {
+      const parsed = ClientEvent.safeParse(event)
+      if (!parsed.success) return remark(origin.line, 'unknown_record', 'An invalid client event was left out.')
+      if (eventIds.has(parsed.data.eventId)) return
+      eventIds.add(parsed.data.eventId)
+      clientEntries.push({ position: all.length, message: { role: 'client', ...origin, event: parsed.data } })
+    },
+    end(): readonly ClientEntry[] {
+      read.remarkSignatures(remark, signatures)
+      return clientEntries
+    },
+  }
+}
+
+function readTunnelEvent({ event_id: eventId, stream_id: streamId, type, data }: json.JsonObject): object {
+  return { eventId, type, ...(streamId !== undefined && { streamId }), ...(data !== undefined && { data }) }
+}
+
+function readAbout(id: string | undefined, meta: json.JsonObject) {
+  const vendor = json.nonBlank(meta['vendor'])
+  const model = json.nonBlank(meta['model'])
+  return {
+    id,
+    title: json.nonBlank(meta['title']),
+    workdir: json.nonBlank(meta['workspace']),
+    model: model !== undefined && vendor !== undefined ? `${vendor}/${model}` : model,
+    createdAt: json.time(meta['created_at']) ?? undefined,
+    updatedAt: json.time(meta['updated_at']) ?? undefined,
   }
 }
 

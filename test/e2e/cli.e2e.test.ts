@@ -519,7 +519,7 @@ registerHooks({ resolve(name, context, next) { const found = next(name, context)
     await cli.run(['run', 'count to 1'])
     for (const args of [['--version'], ['--help'], ['ls'], ['ls', '--json']]) {
       expect(await loadedBy(...args)).not.toMatch(
-        /\/zod\/|\/core\/src\/(?!ports\/)|\/open\.ts|\/server\/|\/providers\/|worker/,
+        /\/zod\/|\/core\/src\/(?!ports\/)|\/open\.ts|\/src\/server\/|\/src\/providers\/|worker/,
       )
     }
     for (const args of [

@@ -77,7 +77,7 @@ describe('conversations on a failing store', () => {
     store.heal()
     const written = appends.length
     conversations.addFullMessage('one', { role: 'assistant', content: '', toolCalls }) // dropped, but the store is tried
-    await vi.waitFor(() => expect(appends.length).toBeGreaterThan(written))
+    await vi.waitFor(() => expect(appends.length).toBeGreaterThan(written), { timeout: 10_000 })
     await conversations.save('one').catch(() => undefined)
     conversations.addMessage('one', 'user', 'after')
     await conversations.save('one')

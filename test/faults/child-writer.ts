@@ -2,12 +2,12 @@ import { writevSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fault } from '@holdfast/protocol'
 import { openSubject } from './open-subject.ts'
-import type { Place, Subject } from './subject/subject.ts'
+import type { Subject, SubjectLocation } from './subject/subject.ts'
 import { batchAfter, type LogNumber } from './workload.ts'
 
 /** The task of a writer process. It prints what it submits and what was acknowledged. */
 export type WriterTask = {
-  readonly place: Place
+  readonly location: SubjectLocation
   /** Writes logs 1 to `logs` at the same time. */
   readonly logs: number
   /** The number of appends to each log; unlimited if absent. */
@@ -21,7 +21,7 @@ export type WriterTask = {
 const retryAfterMs = 20
 
 /** Writes in two pieces, so that it is a `writev`: an injected fault of `write` must hit the store, not this output. */
-function say(...words: readonly (string | number)[]): void {
+function print(...words: readonly (string | number)[]): void {
   for (;;)
     try {
       writevSync(1, [Buffer.from(words.join(' ')), Buffer.from('\n')])
@@ -34,7 +34,7 @@ function say(...words: readonly (string | number)[]): void {
 }
 
 const task: WriterTask = JSON.parse(process.argv[2] ?? '')
-const { place, logs, appends = Number.POSITIVE_INFINITY, triesMax = 0, leakBytes = 0 } = task
+const { location, logs, appends = Number.POSITIVE_INFINITY, triesMax = 0, leakBytes = 0 } = task
 const leaked: number[][] = []
 const numbers = Array.from({ length: logs }, (_, index) => index + 1)
 
@@ -42,7 +42,7 @@ const numbers = Array.from({ length: logs }, (_, index) => index + 1)
 async function openPatiently(): Promise<Subject | null> {
   for (let tries = 0; ; tries++) {
     const sinceMs = performance.now()
-    const opened = await openSubject(place)
+    const opened = await openSubject(location)
     if (opened.ok) return opened.value
     tellRefusal(0, 0, opened.fault, sinceMs)
     if (tries >= triesMax) return null
@@ -53,12 +53,12 @@ async function openPatiently(): Promise<Subject | null> {
 async function write(subject: Subject, log: LogNumber): Promise<void> {
   let head = await subject.head(log)
   for (let number = 0, tries = 0; number < appends; ) {
-    const upTo = head + (place.kind === 'blobs' ? 1 : batchAfter(head))
-    say('try', log, upTo)
+    const upTo = head + (location.kind === 'blobs' ? 1 : batchAfter(head))
+    print('try', log, upTo)
     const sinceMs = performance.now()
     const answer = await subject.submit(log, head)
     if (answer.ok) {
-      say('ack', log, upTo)
+      print('ack', log, upTo)
       head = upTo
       number += 1
       tries = 0
@@ -75,13 +75,13 @@ async function write(subject: Subject, log: LogNumber): Promise<void> {
 }
 
 function tellRefusal(log: LogNumber, upTo: number, fault: Fault, sinceMs: number): void {
-  say('no', log, upTo, Math.round(performance.now() - sinceMs), JSON.stringify(fault))
+  print('no', log, upTo, Math.round(performance.now() - sinceMs), JSON.stringify(fault))
 }
 
 const subject = await openPatiently()
 if (subject !== null) {
-  say('open')
+  print('open')
   await Promise.all(numbers.map((log) => write(subject, log)))
   await subject.close()
-  say('end')
+  print('end')
 }

@@ -3,11 +3,14 @@ import type { Result } from '@holdfast/protocol'
 import { openBlobSubject } from './subject/blobs.ts'
 import { openInlineSubject } from './subject/inline-sqlite.ts'
 import { openStoreSubject } from './subject/store.ts'
-import { databaseIn, type Place, type Subject } from './subject/subject.ts'
+import { databaseIn, type Subject, type SubjectLocation } from './subject/subject.ts'
 
 const ignore: OnProblem = () => undefined
 
-export async function openSubject({ kind, directory }: Place, onProblem: OnProblem = ignore): Promise<Result<Subject>> {
+export async function openSubject(
+  { kind, directory }: SubjectLocation,
+  onProblem: OnProblem = ignore,
+): Promise<Result<Subject>> {
   switch (kind) {
     case 'blobs':
       return openBlobSubject(directory)
@@ -18,8 +21,8 @@ export async function openSubject({ kind, directory }: Place, onProblem: OnProbl
   }
 }
 
-export async function mustOpen(place: Place, onProblem?: OnProblem): Promise<Subject> {
-  const opened = await openSubject(place, onProblem)
-  if (!opened.ok) throw new Error(`${place.kind}: ${opened.fault.message}`)
+export async function mustOpen(location: SubjectLocation, onProblem?: OnProblem): Promise<Subject> {
+  const opened = await openSubject(location, onProblem)
+  if (!opened.ok) throw new Error(`${location.kind}: ${opened.fault.message}`)
   return opened.value
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import type { Place, SubjectKind } from './subject/subject.ts'
+import type { SubjectKind, SubjectLocation } from './subject/subject.ts'
 
 /** Uses a file system in memory if there is one: rows that create a thousand stores test the reader, not the disk. */
 const memory = '/dev/shm'
@@ -17,5 +17,5 @@ export function useScratch({ inMemory }: { readonly inMemory: boolean }) {
     last += 1
     return join(home, String(last))
   }
-  return { home, directory, place: (kind: SubjectKind): Place => ({ kind, directory: directory() }) }
+  return { home, directory, location: (kind: SubjectKind): SubjectLocation => ({ kind, directory: directory() }) }
 }

@@ -58,7 +58,7 @@ export function startWriter(
     stderr += text
   })
 
-  function hear(line: string): void {
+  function readLine(line: string): void {
     const [word, log = '0', upTo = '0', ms = '0', ...rest] = line.split(' ')
     if (word === 'try') submitted.set(Number(log), Math.max(Number(upTo), submitted.get(Number(log)) ?? 0))
     if (word === 'ack') {
@@ -72,7 +72,7 @@ export function startWriter(
 
   async function listen(): Promise<Ended> {
     const ended = once(child, 'close')
-    if (child.stdout !== null) for await (const line of createInterface({ input: child.stdout })) hear(line)
+    if (child.stdout !== null) for await (const line of createInterface({ input: child.stdout })) readLine(line)
     const [code, signal] = await ended
     isOver = true
     for (const look of waiting) look()

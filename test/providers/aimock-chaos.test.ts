@@ -33,8 +33,8 @@ describe.each(cases)('$service in aimock', ({ model }) => {
     await mock.start()
     opened.defer(() => mock.stop())
     const front = opened.use(await startStrictProxy(() => mock.url))
-    const house = opened.use(await openChaosSession(front.url, model))
-    return { mock, front, ...house }
+    const runtime = opened.use(await openChaosSession(front.url, model))
+    return { mock, front, ...runtime }
   }
 
   type Begun = Awaited<ReturnType<typeof begin>>

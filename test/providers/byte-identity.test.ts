@@ -33,11 +33,15 @@ describe('the log of any generated session', () => {
   })
 
   /** Builds each request of a session in its process, from a copy of its log on disk, and on the worker thread. */
-  async function isTheSame(house: RequestsFixture): Promise<void> {
-    const lived = createRequestBuilder(house.store, house.blobs)
-    const { base } = (await house.store.entry(house.session)) ?? { base: 0 }
-    const session = await disk.take(house)
-    const steps = await listStepInputs(house.session, await recordsOf(house.store, house.session, base), house.blobs)
+  async function isTheSame(runtime: RequestsFixture): Promise<void> {
+    const lived = createRequestBuilder(runtime.store, runtime.blobs)
+    const { base } = (await runtime.store.entry(runtime.session)) ?? { base: 0 }
+    const session = await disk.take(runtime)
+    const steps = await listStepInputs(
+      runtime.session,
+      await recordsOf(runtime.store, runtime.session, base),
+      runtime.blobs,
+    )
     for (const asked of steps) {
       const copied = { ...asked, session }
       const all = [lived.build(asked), lived.build(asked), ways.here(copied), ways.there(copied)]

@@ -25,9 +25,9 @@ describe.each(cases)('$service', ({ service, model }) => {
 
   async function begin(...script: readonly AnyStrictAnswer[]): Promise<Omit<FinishedSession, 'end'>> {
     const server = opened.use(await strictServices[service].start())
-    const house = opened.use(await openChaosSession(server.url, model))
+    const runtime = opened.use(await openChaosSession(server.url, model))
     server.answer(...script)
-    return { ...house, server, asked: () => server.requests.length }
+    return { ...runtime, server, asked: () => server.requests.length }
   }
 
   /** Runs a turn with one tool call, then the scripted answers. */

@@ -15,7 +15,7 @@ export type DiskCopy = AsyncDisposable & {
   readonly store: Store
   readonly blobs: Blobs
   /** Copies all sessions under new ids, and returns the new id of the main one. */
-  take(house: RequestsFixture): Promise<SessionId>
+  take(runtime: RequestsFixture): Promise<SessionId>
 }
 
 /** The common prefix of session ids in the simulation. */
@@ -30,15 +30,15 @@ export async function openDiskCopy(dir: string): Promise<DiskCopy> {
   let taken = 0
   let sessions = 0
 
-  async function take(house: RequestsFixture): Promise<SessionId> {
+  async function take(runtime: RequestsFixture): Promise<SessionId> {
     const head = idHead.replace('npqrs', String(taken++).padStart(5, '0'))
     const renamed = (text: string) => text.replaceAll(idHead, head)
-    for (const id of house.sessions) {
-      const kept = await house.store.entry(id)
+    for (const id of runtime.sessions) {
+      const kept = await runtime.store.entry(id)
       if (!kept) continue
-      const records = await recordsOf(house.store, id, kept.base)
+      const records = await recordsOf(runtime.store, id, kept.base)
       for (const hash of new Set(records.flatMap(({ event }) => blobsOf(event)))) {
-        const bytes = await readBlob(house.blobs, hash)
+        const bytes = await readBlob(runtime.blobs, hash)
         if (bytes) orThrow(await blobs.put([bytes]))
       }
       const first = records[0]?.event
@@ -58,7 +58,7 @@ export async function openDiskCopy(dir: string): Promise<DiskCopy> {
         }),
       )
     }
-    return SessionId.parse(renamed(house.session))
+    return SessionId.parse(renamed(runtime.session))
   }
   return { source, store, blobs, take, [Symbol.asyncDispose]: () => store.close() }
 }

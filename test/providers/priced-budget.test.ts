@@ -19,27 +19,27 @@ async function open(name: string, budgets: Budgets) {
   const look = { type: 'message' as const, content: [{ type: 'tool_use' as const, name: 'look', input: {} }], usage }
   server.answer(look, look, { type: 'message', content: [{ type: 'text', text: 'Seen.' }], usage })
   const models = createModels({ environment: { ANTHROPIC_API_KEY: 'key-1', ANTHROPIC_BASE_URL: server.url } })
-  const house = await openTestRuntime({
+  const runtime = await openTestRuntime({
     ...{ store: createMemoryStore(), blobs: createMemoryBlobs(), models },
     tools: [aTool('look', async () => ({ type: 'ok', output: { text: 'a.txt' } }), false)],
     start: { model: name, budgets },
   })
   const { models: listed } = await models.list()
   const price = listed.find((one) => one.model === name)?.price ?? null
-  const turn = async (command: Parameters<typeof house.handle.submit>[0]) => {
-    const { seq: after } = orThrow(await house.handle.snapshot())
-    orThrow(await house.handle.submit(command))
-    for await (const frame of house.handle.subscribe({ after }))
+  const turn = async (command: Parameters<typeof runtime.handle.submit>[0]) => {
+    const { seq: after } = orThrow(await runtime.handle.snapshot())
+    orThrow(await runtime.handle.submit(command))
+    for await (const frame of runtime.handle.subscribe({ after }))
       if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return frame.record.event.reason
     throw new Error('the stream ended first')
   }
-  const cost = async () => orThrow(await house.handle.snapshot()).meta.usage.cost
-  return { house, turn, cost, price }
+  const cost = async () => orThrow(await runtime.handle.snapshot()).meta.usage.cost
+  return { runtime, turn, cost, price }
 }
 
 describe('a cost budget', () => {
   it('stops at the cost of the calls, and continues after it is raised', async () => {
-    const { house, turn, cost, price } = await open(model, { maxCost: 0.1 })
+    const { runtime, turn, cost, price } = await open(model, { maxCost: 0.1 })
     if (price === null) throw new Error(`no price of ${model}`)
     const each = (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1_000_000
     expect(each).toBeGreaterThan(0.05)
@@ -48,7 +48,7 @@ describe('a cost budget', () => {
     expect(await turn({ type: 'sendPrompt', content: 'look around' })).toBe('limit')
     expect(server.requests).toHaveLength(2)
     expect(await cost()).toBeCloseTo(2 * each)
-    orThrow(await house.handle.submit({ type: 'setBudgets', budgets: { maxCost: 1 } }))
+    orThrow(await runtime.handle.submit({ type: 'setBudgets', budgets: { maxCost: 1 } }))
     expect(await turn({ type: 'continue' })).toBe('done')
     expect(await cost()).toBeCloseTo(3 * each)
   })

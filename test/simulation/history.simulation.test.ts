@@ -36,18 +36,18 @@ async function liveThrough(seed: number): Promise<AnthropicServer['requests']> {
       ],
       start: { model: 'anthropic/claude-sonnet-5-5', thinkingLevel: dice.chance(1, 2) ? 'high' : 'off' },
     })
-  let house = await open({})
+  let runtime = await open({})
   const story: Story = { dice, cursor: 0, nodes: 1 }
 
   for (let round = 0; round < 7; round++) {
     server.answer(...Array.from({ length: 3 }, () => answerOf(dice)))
     const isContinued = dice.chance(1, 4)
-    await house.handle.submit(isContinued ? { type: 'continue' } : { type: 'sendPrompt', content: 'Go on.' })
+    await runtime.handle.submit(isContinued ? { type: 'continue' } : { type: 'sendPrompt', content: 'Go on.' })
     for (;;) {
-      const came = await followToRest(house, story)
+      const came = await followToRest(runtime, story)
       if (came === 'rest') break
-      house = await open({ store: house.store, takesOver: true, node: `node-${++story.nodes}` })
-      await answerWaiting(house, dice)
+      runtime = await open({ store: runtime.store, takesOver: true, node: `node-${++story.nodes}` })
+      await answerWaiting(runtime, dice)
     }
   }
   return server.requests
@@ -56,23 +56,23 @@ async function liveThrough(seed: number): Promise<AnthropicServer['requests']> {
 type Story = { readonly dice: Dice; cursor: number; nodes: number }
 
 /** Follows the session until it rests, and disturbs it on the way. */
-async function followToRest(house: TestRuntime, story: Story): Promise<'rest' | 'crash'> {
+async function followToRest(runtime: TestRuntime, story: Story): Promise<'rest' | 'crash'> {
   const { dice } = story
-  const snapshot = await house.handle.snapshot()
+  const snapshot = await runtime.handle.snapshot()
   if (snapshot.ok && snapshot.value.view.activity === 'idle') return 'rest'
-  for await (const frame of house.handle.subscribe({ after: story.cursor })) {
+  for await (const frame of runtime.handle.subscribe({ after: story.cursor })) {
     if (frame.type === 'record') story.cursor = frame.record.seq
     if (frame.type === 'end') return 'crash'
     if (isRest(frame)) {
-      const now = await house.handle.snapshot()
+      const now = await runtime.handle.snapshot()
       invariant(now.ok, 'a session can be read')
       if (now.value.view.activity === 'idle' || now.value.view.activity === 'error') return 'rest'
     }
-    if (frame.type === 'record' && frame.record.event.type === 'approval.asked') await answerWaiting(house, dice)
+    if (frame.type === 'record' && frame.record.event.type === 'approval.asked') await answerWaiting(runtime, dice)
     if (frame.type !== 'delta' && !(frame.type === 'record' && dice.chance(1, 3))) continue
-    if (dice.chance(1, 12)) await house.handle.submit({ type: 'abort' })
-    else if (dice.chance(1, 10)) await house.handle.submit({ type: 'sendPrompt', content: 'And mind the gap.' })
-    else if (dice.chance(1, 20)) await house.handle.submit({ type: dice.chance(1, 2) ? 'enterPlan' : 'enterExec' })
+    if (dice.chance(1, 12)) await runtime.handle.submit({ type: 'abort' })
+    else if (dice.chance(1, 10)) await runtime.handle.submit({ type: 'sendPrompt', content: 'And mind the gap.' })
+    else if (dice.chance(1, 20)) await runtime.handle.submit({ type: dice.chance(1, 2) ? 'enterPlan' : 'enterExec' })
     else if (dice.chance(1, 15)) return 'crash'
   }
   return 'crash'
@@ -80,10 +80,10 @@ async function followToRest(house: TestRuntime, story: Story): Promise<'rest' | 
 
 const isRest = (frame: Frame) => frame.type === 'record' && frame.record.event.type === 'turn.ended'
 
-async function answerWaiting(house: TestRuntime, dice: Dice): Promise<void> {
+async function answerWaiting(runtime: TestRuntime, dice: Dice): Promise<void> {
   const decision = dice.pick(['approve', 'approve', 'reject'] as const) ?? 'reject'
   for (;;) {
-    const answered = await house.handle.submit({ type: 'respondToApproval', decision })
+    const answered = await runtime.handle.submit({ type: 'respondToApproval', decision })
     if (!answered.ok) return
   }
 }

@@ -4,11 +4,11 @@ import { expect, it } from 'vitest'
 import { loadLog } from '../../../packages/holdfast/src/store/jsonl/log/load-log.ts'
 import { fill } from '../fill.ts'
 import { mustOpen } from '../open-subject.ts'
-import { judge } from '../pass-criterion.ts'
+import { verify } from '../pass-criterion.ts'
 import { sampled } from '../sampled.ts'
 import { useScratch } from '../scratch.ts'
 import { blobPathIn } from '../subject/blobs.ts'
-import { databaseIn, type Place } from '../subject/subject.ts'
+import { databaseIn, type SubjectLocation } from '../subject/subject.ts'
 import { batchAfter, sessionOf } from '../workload.ts'
 
 const scratch = useScratch({ inMemory: true })
@@ -33,11 +33,11 @@ it.each([
 ])(
   'D5 JSONL with $has: truncated at every byte, returns the complete batches before the cut',
   async ({ hasCatalogue }) => {
-    const place = scratch.place('jsonl')
-    const heads = await fill(place, shortLog, 4)
+    const location = scratch.location('jsonl')
+    const heads = await fill(location, shortLog, 4)
     const session = sessionOf(shortLog)
     const file = `${session}.jsonl`
-    const whole = readFileSync(join(place.directory, file))
+    const whole = readFileSync(join(location.directory, file))
     const [header = 0, ...ends] = upTo(whole.length).filter((offset) => offset > 0 && whole[offset - 1] === 10)
     // A line that lacks only its line break is complete.
     const headAt = (offset: number): number => heads.findLast((head) => offset >= (ends[head - 1] ?? 0) - 1) ?? 0
@@ -58,12 +58,15 @@ it.each([
     const firstEnd = ends[0] ?? 0
     const some = upTo(whole.length, firstEnd - 1).filter((offset) => isNearEnd(offset) || offset % 301 === 0)
     await atEach(some, async (offset) => {
-      const cut: Place = { kind: 'jsonl', directory: scratch.directory() }
-      cpSync(place.directory, cut.directory, { recursive: true })
+      const cut: SubjectLocation = { kind: 'jsonl', directory: scratch.directory() }
+      cpSync(location.directory, cut.directory, { recursive: true })
       if (!hasCatalogue) rmSync(join(cut.directory, 'catalogue.jsonl'))
       truncateSync(join(cut.directory, file), offset)
       const head = headAt(offset)
-      const verdict = await judge({ place: cut, witnesses: [{ log: shortLog, submitted: head, acknowledged: head }] })
+      const verdict = await verify({
+        location: cut,
+        witnesses: [{ log: shortLog, submitted: head, acknowledged: head }],
+      })
       violations.push(...verdict.violations.map((one) => `${offset}: ${one}`))
     })
     expect(violations).toEqual([])
@@ -72,15 +75,15 @@ it.each([
 )
 
 it('D5 JSONL: a header truncated at any byte is not a session, and is not changed', async () => {
-  const place = scratch.place('jsonl')
-  await fill(place, 1, 1)
-  await fill(place, 2, 1)
-  rmSync(join(place.directory, 'catalogue.jsonl'))
-  const path = join(place.directory, logFile)
+  const location = scratch.location('jsonl')
+  await fill(location, 1, 1)
+  await fill(location, 2, 1)
+  rmSync(join(location.directory, 'catalogue.jsonl'))
+  const path = join(location.directory, logFile)
   const header = readFileSync(path).subarray(0, readFileSync(path).indexOf(10))
   for (const offset of upTo(header.length - 1).filter((one) => one % 16 === 0)) {
     writeFileSync(path, header.subarray(0, offset))
-    const subject = await mustOpen(place)
+    const subject = await mustOpen(location)
     expect(await subject.read(1, 0), `cut at ${offset}`).toEqual([])
     expect(await subject.head(2)).toBe(1)
     await subject.close()
@@ -89,8 +92,8 @@ it('D5 JSONL: a header truncated at any byte is not a session, and is not change
 })
 
 it('D5 SQLite: a write-ahead log truncated in every sector and around each frame returns complete batches', async () => {
-  const place = scratch.place('inline')
-  const { path, heads } = await fillUnfolded(place)
+  const location = scratch.location('inline')
+  const { path, heads } = await fillUnfolded(location)
   const size = statSync(`${path}-wal`).size
   const frameBytes = 4096 + 24
   const nearFrame = (offset: number): boolean => (offset - 32) % frameBytes < 2
@@ -98,8 +101,8 @@ it('D5 SQLite: a write-ahead log truncated in every sector and around each frame
   const violations: string[] = []
   let last = 0
   await atEach(sampled(offsets, 5, nearFrame), async (offset) => {
-    const cut: Place = { kind: 'inline', directory: scratch.directory() }
-    cpSync(place.directory, cut.directory, { recursive: true })
+    const cut: SubjectLocation = { kind: 'inline', directory: scratch.directory() }
+    cpSync(location.directory, cut.directory, { recursive: true })
     rmSync(`${databaseIn(cut.directory)}-shm`, { force: true })
     truncateSync(`${databaseIn(cut.directory)}-wal`, offset)
     const subject = await mustOpen(cut)
@@ -108,7 +111,7 @@ it('D5 SQLite: a write-ahead log truncated in every sector and around each frame
     if (head !== 0 && !heads.includes(head)) violations.push(`${offset}: ${head} ends within a batch`)
     if (offset === size) last = head
     const witness = { log: 1, submitted: heads.at(-1) ?? 0, acknowledged: head }
-    const verdict = await judge({ place: cut, witnesses: [witness] })
+    const verdict = await verify({ location: cut, witnesses: [witness] })
     violations.push(...verdict.violations.map((one) => `${offset}: ${one}`))
     rmSync(cut.directory, { recursive: true })
   })
@@ -117,39 +120,41 @@ it('D5 SQLite: a write-ahead log truncated in every sector and around each frame
 })
 
 /** Leaves the records in the write-ahead log, like a killed writer: copies the files while the store is open. */
-async function fillUnfolded(place: Place): Promise<{ readonly path: string; readonly heads: readonly number[] }> {
-  const living: Place = { kind: 'inline', directory: scratch.directory() }
+async function fillUnfolded(
+  location: SubjectLocation,
+): Promise<{ readonly path: string; readonly heads: readonly number[] }> {
+  const living: SubjectLocation = { kind: 'inline', directory: scratch.directory() }
   const subject = await mustOpen(living)
   const heads: number[] = []
   for (let head = 0; heads.length < 4; heads.push(head)) {
     expect(await subject.submit(1, head)).toMatchObject({ ok: true })
     head += batchAfter(head)
   }
-  cpSync(living.directory, place.directory, { recursive: true })
-  const path = databaseIn(place.directory)
+  cpSync(living.directory, location.directory, { recursive: true })
+  const path = databaseIn(location.directory)
   copyFileSync(`${databaseIn(living.directory)}-wal`, `${path}-wal`)
   await subject.close()
   return { path, heads }
 }
 
 it('D5 blobs: a blob truncated at any byte is reported as damaged, and repaired by the next put', async () => {
-  const place = scratch.place('blobs')
-  await fill(place, 1, 3)
-  const names = readFileOf(place)
+  const location = scratch.location('blobs')
+  await fill(location, 1, 3)
+  const names = readFileOf(location)
   for (const offset of sampled(upTo(names.bytes.length - 1), 3)) {
     writeFileSync(names.path, names.bytes.subarray(0, offset))
-    const subject = await mustOpen(place)
+    const subject = await mustOpen(location)
     expect((await subject.read(1, 3))[0], `cut at ${offset}`).toBe('lost')
     await subject.close()
   }
-  const subject = await mustOpen(place)
+  const subject = await mustOpen(location)
   expect(await subject.submit(1, 0)).toMatchObject({ ok: true })
   await subject.close()
-  const verdict = await judge({ place, witnesses: [{ log: 1, submitted: 3, acknowledged: 3 }] })
+  const verdict = await verify({ location, witnesses: [{ log: 1, submitted: 3, acknowledged: 3 }] })
   expect(verdict.violations).toEqual([])
 })
 
-function readFileOf({ directory }: Place): { readonly path: string; readonly bytes: Buffer } {
+function readFileOf({ directory }: SubjectLocation): { readonly path: string; readonly bytes: Buffer } {
   const path = blobPathIn(directory, 1, 1)
   return { path, bytes: readFileSync(path) }
 }

@@ -4,9 +4,9 @@ import { createDice } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
 import { fill } from '../fill.ts'
 import { mustOpen } from '../open-subject.ts'
-import { judge } from '../pass-criterion.ts'
+import { verify } from '../pass-criterion.ts'
 import { useScratch } from '../scratch.ts'
-import { databaseIn, type Place } from '../subject/subject.ts'
+import { databaseIn, type SubjectLocation } from '../subject/subject.ts'
 import { batchAfter, sessionOf } from '../workload.ts'
 
 const scratch = useScratch({ inMemory: true })
@@ -24,51 +24,55 @@ const tails: readonly (readonly [string, (last: Buffer) => Buffer])[] = [
 ]
 
 it.each(tails)('D6 JSONL: a last batch that became %s is ignored and saved aside', async (_, tailOf) => {
-  const place = scratch.place('jsonl')
-  const [before = 0] = (await fill(place, 1, 3)).slice(-1)
-  const path = join(place.directory, `${sessionOf(1)}.jsonl`)
+  const location = scratch.location('jsonl')
+  const [before = 0] = (await fill(location, 1, 3)).slice(-1)
+  const path = join(location.directory, `${sessionOf(1)}.jsonl`)
   const synced = readFileSync(path)
-  copyFileSync(join(place.directory, 'catalogue.jsonl'), join(scratch.home, 'catalogue'))
-  const [after = 0] = await fill(place, 1, 1)
+  copyFileSync(join(location.directory, 'catalogue.jsonl'), join(scratch.home, 'catalogue'))
+  const [after = 0] = await fill(location, 1, 1)
   const tail = tailOf(readFileSync(path).subarray(synced.length))
   // The catalogue is written after the log, so it never has unacknowledged records.
-  copyFileSync(join(scratch.home, 'catalogue'), join(place.directory, 'catalogue.jsonl'))
+  copyFileSync(join(scratch.home, 'catalogue'), join(location.directory, 'catalogue.jsonl'))
   writeFileSync(path, Buffer.concat([synced, tail]))
 
-  const verdict = await judge({ place, witnesses: [{ log: 1, submitted: after, acknowledged: before }] })
+  const verdict = await verify({ location, witnesses: [{ log: 1, submitted: after, acknowledged: before }] })
   expect(verdict.violations).toEqual([])
   const torn = readFileSync(`${path}.torn-1`)
   expect(tail.includes(torn)).toBe(true)
 })
 
 it.each(tails)('D6 SQLite: a write-ahead log that ends in %s returns the commits before it', async (_, tailOf) => {
-  const { place, head, wal } = await openAndKilled()
-  const path = `${databaseIn(place.directory)}-wal`
+  const { location, head, wal } = await openAndKilled()
+  const path = `${databaseIn(location.directory)}-wal`
   appendFileSync(path, tailOf(wal.subarray(-4120)))
-  const verdict = await judge({ place, witnesses: [{ log: 1, submitted: head, acknowledged: head }] })
+  const verdict = await verify({ location, witnesses: [{ log: 1, submitted: head, acknowledged: head }] })
   expect(verdict.violations).toEqual([])
 })
 
 /** A store after its writer was killed: the acknowledged appends are only in the write-ahead log. */
-async function openAndKilled(): Promise<{ readonly place: Place; readonly head: number; readonly wal: Buffer }> {
-  const [living, place] = [scratch.place('inline'), scratch.place('inline')]
+async function openAndKilled(): Promise<{
+  readonly location: SubjectLocation
+  readonly head: number
+  readonly wal: Buffer
+}> {
+  const [living, location] = [scratch.location('inline'), scratch.location('inline')]
   const subject = await mustOpen(living)
   let head = 0
   for (let appends = 0; appends < 4; appends++) {
     expect(await subject.submit(1, head)).toMatchObject({ ok: true })
     head += batchAfter(head)
   }
-  cpSync(living.directory, place.directory, { recursive: true })
-  rmSync(`${databaseIn(place.directory)}-shm`)
+  cpSync(living.directory, location.directory, { recursive: true })
+  rmSync(`${databaseIn(location.directory)}-shm`)
   await subject.close()
-  return { place, head, wal: readFileSync(`${databaseIn(place.directory)}-wal`) }
+  return { location, head, wal: readFileSync(`${databaseIn(location.directory)}-wal`) }
 }
 
 it('D6 blobs: a crashed put leaves no blob and affects no other', async () => {
-  const place = scratch.place('blobs')
-  await fill(place, 1, 2)
+  const location = scratch.location('blobs')
+  await fill(location, 1, 2)
   for (const bytes of [Buffer.alloc(700), noise(700), Buffer.alloc(0)])
-    writeFileSync(join(place.directory, `new-${dice.below(1e9)}`), bytes)
-  const verdict = await judge({ place, witnesses: [{ log: 1, submitted: 2, acknowledged: 2 }] })
+    writeFileSync(join(location.directory, `new-${dice.below(1e9)}`), bytes)
+  const verdict = await verify({ location, witnesses: [{ log: 1, submitted: 2, acknowledged: 2 }] })
   expect(verdict.violations).toEqual([])
 })

@@ -5,11 +5,11 @@ import { loadLog } from '../../../packages/holdfast/src/store/jsonl/log/load-log
 import { readRecordsAt } from '../../../packages/holdfast/src/store/jsonl/log/log-index.ts'
 import { fill } from '../fill.ts'
 import { mustOpen } from '../open-subject.ts'
-import { judge } from '../pass-criterion.ts'
+import { verify } from '../pass-criterion.ts'
 import { sampled } from '../sampled.ts'
 import { useScratch } from '../scratch.ts'
 import { blobPathIn } from '../subject/blobs.ts'
-import { databaseIn, type Place } from '../subject/subject.ts'
+import { databaseIn, type SubjectLocation } from '../subject/subject.ts'
 import { digestOf, recordAt, sessionOf } from '../workload.ts'
 
 const scratch = useScratch({ inMemory: true })
@@ -32,11 +32,11 @@ const bitsOf = (from: number, upTo: number): readonly number[] =>
 it.each([true, false])(
   'D7 JSONL: each flipped bit in the middle loses only its record; with a catalogue: %s',
   async (hasCatalogue) => {
-    const place = scratch.place('jsonl')
-    const head = (await fill(place, shortLog, 4)).at(-1) ?? 0
+    const location = scratch.location('jsonl')
+    const head = (await fill(location, shortLog, 4)).at(-1) ?? 0
     const session = sessionOf(shortLog)
     const file = `${session}.jsonl`
-    const whole = readFileSync(join(place.directory, file))
+    const whole = readFileSync(join(location.directory, file))
     const ends = [...whole.keys()].filter((at) => whole[at] === 10)
     const [from = 0, end = 0] = [(ends[damagedSeq - 1] ?? 0) + 1, ends[damagedSeq] ?? 0]
     const known = hasCatalogue ? { parent: null, base: 0, head, bytes: whole.length } : null
@@ -56,20 +56,20 @@ it.each([true, false])(
     expect(violations).toEqual([])
 
     for (const bit of bits.filter((_, index) => index % 41 === 0)) {
-      const damaged: Place = { kind: 'jsonl', directory: scratch.directory() }
-      cpSync(place.directory, damaged.directory, { recursive: true })
+      const damaged: SubjectLocation = { kind: 'jsonl', directory: scratch.directory() }
+      cpSync(location.directory, damaged.directory, { recursive: true })
       writeFileSync(join(damaged.directory, file), flipped(whole, bit))
       if (!hasCatalogue) writeFileSync(join(damaged.directory, 'catalogue.jsonl'), '')
       const witness = { log: shortLog, submitted: head, acknowledged: head, damaged: [damagedSeq] }
-      expect((await judge({ place: damaged, witnesses: [witness] })).violations).toEqual([])
+      expect((await verify({ location: damaged, witnesses: [witness] })).violations).toEqual([])
     }
   },
 )
 
 it('D7 SQLite: each flipped bit of a record loses only that record', async () => {
-  const place = scratch.place('inline')
-  const head = (await fill(place, shortLog, 4)).at(-1) ?? 0
-  const path = databaseIn(place.directory)
+  const location = scratch.location('inline')
+  const head = (await fill(location, shortLog, 4)).at(-1) ?? 0
+  const path = databaseIn(location.directory)
   const whole = readFileSync(path)
   const body = Buffer.from(recordAt(shortLog, damagedSeq).body)
   const from = whole.indexOf(body)
@@ -78,30 +78,30 @@ it('D7 SQLite: each flipped bit of a record loses only that record', async () =>
     index + 1 === damagedSeq ? 'lost' : digestOf(recordAt(shortLog, index + 1).record),
   )
   for (const [index, bit] of bitsOf(from, from + body.length).entries()) {
-    const damaged: Place = { kind: 'inline', directory: scratch.directory() }
-    cpSync(place.directory, damaged.directory, { recursive: true })
+    const damaged: SubjectLocation = { kind: 'inline', directory: scratch.directory() }
+    cpSync(location.directory, damaged.directory, { recursive: true })
     writeFileSync(databaseIn(damaged.directory), flipped(whole, bit))
     const subject = await mustOpen(damaged)
     expect(await subject.read(shortLog, head), `bit ${bit}`).toEqual(expected)
     await subject.close()
     if (index % 41 !== 0) continue
     const witness = { log: shortLog, submitted: head, acknowledged: head, damaged: [damagedSeq] }
-    expect((await judge({ place: damaged, witnesses: [witness] })).violations).toEqual([])
+    expect((await verify({ location: damaged, witnesses: [witness] })).violations).toEqual([])
   }
 })
 
 it('D7 blobs: each flipped bit is detected, and the next put repairs the blob', async () => {
-  const place = scratch.place('blobs')
-  await fill(place, 1, 3)
-  const path = blobPathIn(place.directory, 1, 2)
+  const location = scratch.location('blobs')
+  await fill(location, 1, 3)
+  const path = blobPathIn(location.directory, 1, 2)
   const whole = readFileSync(path)
-  const subject = await mustOpen(place)
+  const subject = await mustOpen(location)
   for (const bit of bitsOf(0, whole.length)) {
     writeFileSync(path, flipped(whole, bit))
     expect((await subject.read(1, 3))[1], `bit ${bit}`).toBe('lost')
   }
   expect(await subject.submit(1, 1)).toMatchObject({ ok: true })
   await subject.close()
-  const verdict = await judge({ place, witnesses: [{ log: 1, submitted: 3, acknowledged: 3 }] })
+  const verdict = await verify({ location, witnesses: [{ log: 1, submitted: 3, acknowledged: 3 }] })
   expect(verdict.violations).toEqual([])
 })

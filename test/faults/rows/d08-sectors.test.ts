@@ -5,9 +5,9 @@ import { expect, it } from 'vitest'
 import { openForWriting } from '../../../packages/holdfast/src/store/sqlite/file/database-file.ts'
 import { createReader } from '../../../packages/holdfast/src/store/sqlite/read/reader.ts'
 import { mustOpen } from '../open-subject.ts'
-import { judge } from '../pass-criterion.ts'
+import { verify } from '../pass-criterion.ts'
 import { useScratch } from '../scratch.ts'
-import { databaseIn, type Place } from '../subject/subject.ts'
+import { databaseIn, type SubjectLocation } from '../subject/subject.ts'
 import { batchAfter, sessionOf } from '../workload.ts'
 
 const scratch = useScratch({ inMemory: true })
@@ -28,8 +28,8 @@ function unsynced(before: Buffer, after: Buffer, dice: Dice): Buffer {
 }
 
 /** Appends, and returns the files before and after the last append. */
-async function lastAppend(place: Place, log: number, appends: number, snap: () => Buffer) {
-  const subject = await mustOpen(place)
+async function lastAppend(location: SubjectLocation, log: number, appends: number, snap: () => Buffer) {
+  const subject = await mustOpen(location)
   let head = 0
   for (let number = 0; number < appends; number++) {
     expect(await subject.submit(log, head)).toMatchObject({ ok: true })
@@ -44,14 +44,14 @@ it.each(seeds)(
   'D8 JSONL: recovers with any subset of the unsynced sectors of the last append (SEED=%i)',
   async (seed) => {
     const dice = createDice(seed)
-    const [log, place] = [1 + dice.below(40), scratch.place('jsonl')]
-    const path = join(place.directory, `${sessionOf(log)}.jsonl`)
+    const [log, location] = [1 + dice.below(40), scratch.location('jsonl')]
+    const path = join(location.directory, `${sessionOf(log)}.jsonl`)
     const snap = () => readFileSync(path)
-    const { subject, acknowledged, submitted, before, after } = await lastAppend(place, log, 1 + dice.below(6), snap)
+    const { subject, acknowledged, submitted, before, after } = await lastAppend(location, log, 1 + dice.below(6), snap)
     await subject.close()
-    rmSync(join(place.directory, 'catalogue.jsonl')) // its last lines were not synced either
+    rmSync(join(location.directory, 'catalogue.jsonl')) // its last lines were not synced either
     writeFileSync(path, unsynced(before, after, dice))
-    const verdict = await judge({ place, witnesses: [{ log, submitted, acknowledged }] })
+    const verdict = await verify({ location, witnesses: [{ log, submitted, acknowledged }] })
     expect(verdict.violations).toEqual([])
   },
 )
@@ -60,16 +60,16 @@ it.each(seeds)(
   'D8 SQLite: recovers with any subset of the unsynced sectors of the write-ahead log (SEED=%i)',
   async (seed) => {
     const dice = createDice(seed)
-    const [log, living, place] = [1 + dice.below(40), scratch.place('inline'), scratch.place('inline')]
+    const [log, living, location] = [1 + dice.below(40), scratch.location('inline'), scratch.location('inline')]
     const wal = `${databaseIn(living.directory)}-wal`
     const { subject, acknowledged, submitted, before, after } = await lastAppend(living, log, 1 + dice.below(6), () =>
       readFileSync(wal),
     )
-    cpSync(living.directory, place.directory, { recursive: true })
+    cpSync(living.directory, location.directory, { recursive: true })
     await subject.close()
-    rmSync(`${databaseIn(place.directory)}-shm`)
-    writeFileSync(`${databaseIn(place.directory)}-wal`, unsynced(before, after, dice))
-    const verdict = await judge({ place, witnesses: [{ log, submitted, acknowledged }] })
+    rmSync(`${databaseIn(location.directory)}-shm`)
+    writeFileSync(`${databaseIn(location.directory)}-wal`, unsynced(before, after, dice))
+    const verdict = await verify({ location, witnesses: [{ log, submitted, acknowledged }] })
     expect(verdict.violations).toEqual([])
   },
 )
@@ -78,26 +78,26 @@ it.each(seeds)(
   'D8 SQLite: recovers with any subset of the unsynced sectors of a checkpoint (SEED=%i)',
   async (seed) => {
     const dice = createDice(seed)
-    const [log, living, place] = [1 + dice.below(40), scratch.place('inline'), scratch.place('inline')]
+    const [log, living, location] = [1 + dice.below(40), scratch.location('inline'), scratch.location('inline')]
     const path = databaseIn(living.directory)
     const { subject, submitted } = await lastAppend(living, log, 1 + dice.below(6), () => readFileSync(path))
     // An open reader prevents the truncation of the write-ahead log, like a crash before the end of a checkpoint.
     const reader = createReader(path)
     reader.ask('nodes')
     const before = readFileSync(path)
-    cpSync(living.directory, place.directory, { recursive: true })
+    cpSync(living.directory, location.directory, { recursive: true })
     const other = openForWriting(path)
     other.prepare('pragma wal_checkpoint(passive)').get()
     const after = readFileSync(path)
     for (const open of [other, reader]) open.close()
     await subject.close()
-    rmSync(`${databaseIn(place.directory)}-shm`)
+    rmSync(`${databaseIn(location.directory)}-shm`)
     const disk = unsynced(before, after, dice)
     writeFileSync(
-      databaseIn(place.directory),
+      databaseIn(location.directory),
       disk.length < after.length ? Buffer.concat([disk, Buffer.alloc(after.length - disk.length)]) : disk,
     )
-    const verdict = await judge({ place, witnesses: [{ log, submitted, acknowledged: submitted }] })
+    const verdict = await verify({ location, witnesses: [{ log, submitted, acknowledged: submitted }] })
     expect(verdict.violations).toEqual([])
   },
 )

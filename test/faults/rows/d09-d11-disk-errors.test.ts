@@ -4,57 +4,62 @@ import { openForWriting } from '../../../packages/holdfast/src/store/sqlite/file
 import { createWriter } from '../../../packages/holdfast/src/store/sqlite/write/writer.ts'
 import { allCalls, breakDisk, type DiskCall, type DiskFault, syncCalls, writeCalls } from '../failing-disk.ts'
 import { openSubject } from '../open-subject.ts'
-import { judge, type Report } from '../pass-criterion.ts'
+import { type Report, verify } from '../pass-criterion.ts'
 import { useScratch } from '../scratch.ts'
 import { openInlineSubject } from '../subject/inline-sqlite.ts'
-import { databaseIn, type Place, type Subject } from '../subject/subject.ts'
+import { databaseIn, type Subject, type SubjectLocation } from '../subject/subject.ts'
 import { batchAfter } from '../workload.ts'
 
 const scratch = useScratch({ inMemory: true })
 const appends = 3
 const runsMax = 200
 
-type Told = { head: number; submitted: number; readonly reports: Report[] }
+type Progress = { head: number; submitted: number; readonly reports: Report[] }
 
 /** Appends until the first refusal, reports it and does not try again. */
-async function append(subject: Subject, kind: Place['kind'], told: Told, count: number): Promise<boolean> {
+async function append(
+  subject: Subject,
+  kind: SubjectLocation['kind'],
+  progress: Progress,
+  count: number,
+): Promise<boolean> {
   for (let number = 0; number < count; number++) {
-    const upTo = told.head + (kind === 'blobs' ? 1 : batchAfter(told.head))
-    told.submitted = Math.max(told.submitted, upTo)
+    const upTo = progress.head + (kind === 'blobs' ? 1 : batchAfter(progress.head))
+    progress.submitted = Math.max(progress.submitted, upTo)
     const sinceMs = performance.now()
-    const answer = await subject.submit(1, told.head)
+    const answer = await subject.submit(1, progress.head)
     if (!answer.ok) {
-      told.reports.push({ fault: answer.fault, afterMs: performance.now() - sinceMs })
+      progress.reports.push({ fault: answer.fault, afterMs: performance.now() - sinceMs })
       return false
     }
-    told.head = upTo
+    progress.head = upTo
   }
   return true
 }
 
 /** Makes the n-th call fail, heals the disk and continues with the same open store. Returns whether the fault occurred. */
 async function failAt(kind: 'jsonl' | 'blobs', fault: Omit<DiskFault, 'below'>): Promise<boolean> {
-  const place = scratch.place(kind)
-  const told: Told = { head: 0, submitted: 0, reports: [] }
-  const disk = await breakDisk({ ...fault, below: place.directory })
+  const location = scratch.location(kind)
+  const progress: Progress = { head: 0, submitted: 0, reports: [] }
+  const disk = await breakDisk({ ...fault, below: location.directory })
   try {
-    let opened = await openSubject(place)
+    let opened = await openSubject(location)
     if (!opened.ok) {
-      told.reports.push({ fault: opened.fault, afterMs: 0 })
+      progress.reports.push({ fault: opened.fault, afterMs: 0 })
       disk.heal()
-      opened = await openSubject(place)
+      opened = await openSubject(location)
       if (!opened.ok) throw new Error(`not recovered: ${opened.fault.message}`)
     }
     const subject = opened.value
-    const isThrough = await append(subject, kind, told, appends)
+    const isThrough = await append(subject, kind, progress, appends)
     disk.heal()
     // Without a restart, and without a second copy of the refused append.
-    const goesOn = await append(subject, kind, told, isThrough ? 1 : appends)
+    const goesOn = await append(subject, kind, progress, isThrough ? 1 : appends)
     const label = `${fault.errno} at ${fault.nth} of ${fault.calls.join()}`
-    expect(goesOn, `${label}: ${JSON.stringify(told.reports.at(-1))}`).toBe(true)
+    expect(goesOn, `${label}: ${JSON.stringify(progress.reports.at(-1))}`).toBe(true)
     await subject.close()
-    const witness = { log: 1, submitted: told.head, acknowledged: told.head }
-    const verdict = await judge({ place, witnesses: [witness], reports: told.reports })
+    const witness = { log: 1, submitted: progress.head, acknowledged: progress.head }
+    const verdict = await verify({ location, witnesses: [witness], reports: progress.reports })
     expect(verdict.violations, label).toEqual([])
   } finally {
     disk.heal()
@@ -84,8 +89,8 @@ it.each(Object.entries(sqliteCodes))(
   'D9 to D11 SQLite: refuses a failed commit (%s) and continues with the same store',
   async (_, errcode) => {
     for (let nth = 1; nth <= appends; nth++) {
-      const place = scratch.place('inline')
-      const path = databaseIn(place.directory)
+      const location = scratch.location('inline')
+      const path = databaseIn(location.directory)
       const opened: DatabaseSync[] = []
       let commits = 0
       const failing = (file: string) => {
@@ -107,35 +112,35 @@ it.each(Object.entries(sqliteCodes))(
       }
       const subject = openInlineSubject(path, createWriter({ path }, failing))
       if (!subject.ok) throw new Error(subject.fault.message)
-      const told: Told = { head: 0, submitted: 0, reports: [] }
-      await append(subject.value, 'inline', told, appends)
-      expect(told.reports).toHaveLength(1)
+      const progress: Progress = { head: 0, submitted: 0, reports: [] }
+      await append(subject.value, 'inline', progress, appends)
+      expect(progress.reports).toHaveLength(1)
       expect(opened.filter((database) => database.isOpen)).toEqual([]) // never used again
-      expect(await append(subject.value, 'inline', told, 2)).toBe(true)
+      expect(await append(subject.value, 'inline', progress, 2)).toBe(true)
       await subject.value.close()
-      const witness = { log: 1, submitted: told.head, acknowledged: told.head }
-      const verdict = await judge({ place, witnesses: [witness], reports: told.reports })
+      const witness = { log: 1, submitted: progress.head, acknowledged: progress.head }
+      const verdict = await verify({ location, witnesses: [witness], reports: progress.reports })
       expect(verdict.violations).toEqual([])
     }
   },
 )
 
 it('D9 SQLite: refuses on a full disk, loses nothing and continues once there is space', async () => {
-  const place = scratch.place('inline')
-  const path = databaseIn(place.directory)
-  const told: Told = { head: 0, submitted: 0, reports: [] }
+  const location = scratch.location('inline')
+  const path = databaseIn(location.directory)
+  const progress: Progress = { head: 0, submitted: 0, reports: [] }
   const small = openInlineSubject(path, createWriter({ path, pagesMax: 40 }))
   if (!small.ok) throw new Error(small.fault.message)
-  expect(await append(small.value, 'inline', told, 500)).toBe(false)
-  expect(told.reports.at(-1)?.fault).toMatchObject({ code: 'storage_error', details: { reason: 'disk_full' } })
-  const full = told.head
-  expect(await append(small.value, 'inline', told, 1)).toBe(false)
-  expect(told.head).toBe(full)
+  expect(await append(small.value, 'inline', progress, 500)).toBe(false)
+  expect(progress.reports.at(-1)?.fault).toMatchObject({ code: 'storage_error', details: { reason: 'disk_full' } })
+  const full = progress.head
+  expect(await append(small.value, 'inline', progress, 1)).toBe(false)
+  expect(progress.head).toBe(full)
   await small.value.close()
-  const verdict = await judge({
-    place,
-    witnesses: [{ log: 1, submitted: told.head, acknowledged: told.head }],
-    reports: told.reports,
+  const verdict = await verify({
+    location,
+    witnesses: [{ log: 1, submitted: progress.head, acknowledged: progress.head }],
+    reports: progress.reports,
   })
   expect(verdict.violations).toEqual([])
 })

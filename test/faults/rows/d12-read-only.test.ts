@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { breakDisk, type DiskCall } from '../failing-disk.ts'
 import { fill } from '../fill.ts'
 import { mustOpen, openSubject } from '../open-subject.ts'
-import { judge } from '../pass-criterion.ts'
+import { verify } from '../pass-criterion.ts'
 import { useScratch } from '../scratch.ts'
 import { databaseIn } from '../subject/subject.ts'
 
@@ -14,10 +14,10 @@ for (const errno of ['EROFS', 'EACCES'] as const)
   it.each(['jsonl', 'blobs'] as const)(
     `D12 %s: ${errno} is refused with the path, and nothing is held only in memory`,
     async (kind) => {
-      const place = scratch.place(kind)
-      const head = (await fill(place, 1, 3)).at(-1) ?? 0
-      const subject = await mustOpen(place)
-      const disk = await breakDisk({ calls: changing, nth: 1, errno, lasts: true, below: place.directory })
+      const location = scratch.location(kind)
+      const head = (await fill(location, 1, 3)).at(-1) ?? 0
+      const subject = await mustOpen(location)
+      const disk = await breakDisk({ calls: changing, nth: 1, errno, lasts: true, below: location.directory })
       const sinceMs = performance.now()
       const answer = await subject.submit(1, head)
       const afterMs = performance.now() - sinceMs
@@ -27,22 +27,22 @@ for (const errno of ['EROFS', 'EACCES'] as const)
       expect(await subject.head(1)).toBe(head)
       await subject.close()
       const witnesses = [{ log: 1, submitted: head, acknowledged: head }]
-      const verdict = await judge({ place, witnesses, reports: [{ fault: answer.fault, afterMs }] })
+      const verdict = await verify({ location, witnesses, reports: [{ fault: answer.fault, afterMs }] })
       expect(verdict.violations).toEqual([])
     },
   )
 
 it('D12 SQLite: a read-only file is refused with its path, and written once it is writable', async () => {
-  const place = scratch.place('inline')
-  const head = (await fill(place, 1, 3)).at(-1) ?? 0
-  chmodSync(databaseIn(place.directory), 0o400)
+  const location = scratch.location('inline')
+  const head = (await fill(location, 1, 3)).at(-1) ?? 0
+  chmodSync(databaseIn(location.directory), 0o400)
   const sinceMs = performance.now()
-  const opened = await openSubject(place)
+  const opened = await openSubject(location)
   const afterMs = performance.now() - sinceMs
   if (opened.ok) throw new Error('a read-only file was opened to write')
   expect(opened.fault).toMatchObject({ code: 'storage_error', details: { reason: 'read_only' } })
-  chmodSync(databaseIn(place.directory), 0o600)
+  chmodSync(databaseIn(location.directory), 0o600)
   const witnesses = [{ log: 1, submitted: head, acknowledged: head }]
-  const verdict = await judge({ place, witnesses, reports: [{ fault: opened.fault, afterMs }] })
+  const verdict = await verify({ location, witnesses, reports: [{ fault: opened.fault, afterMs }] })
   expect(verdict.violations).toEqual([])
 })

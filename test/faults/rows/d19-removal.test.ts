@@ -2,30 +2,30 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { fill } from '../fill.ts'
-import { judge } from '../pass-criterion.ts'
-import { digestsOf, pictureOf } from '../picture.ts'
+import { verify } from '../pass-criterion.ts'
 import { useScratch } from '../scratch.ts'
+import { digestsOf, readStoredFiles } from '../stored-files.ts'
 import { openStore } from '../subject/store.ts'
-import type { Place } from '../subject/subject.ts'
+import type { SubjectLocation } from '../subject/subject.ts'
 import { sessionOf, writerNode } from '../workload.ts'
 
 const scratch = useScratch({ inMemory: true })
 
 it('D19 JSONL: removes one session by its whole id; empty, corrupt and similarly named files stay', async () => {
-  const place = scratch.place('jsonl')
-  const heads = [await fill(place, 1, 3), await fill(place, 10, 3), await fill(place, 2, 3)].map(
+  const location = scratch.location('jsonl')
+  const heads = [await fill(location, 1, 3), await fill(location, 10, 3), await fill(location, 2, 3)].map(
     (one) => one.at(-1) ?? 0,
   )
-  const beside = (name: string) => join(place.directory, name)
+  const beside = (name: string) => join(location.directory, name)
   const corrupt = readFileSync(beside(`${sessionOf(2)}.jsonl`))
   corrupt.fill(0xff, 700, 760)
   writeFileSync(beside(`${sessionOf(2)}.jsonl`), corrupt)
   writeFileSync(beside(`${sessionOf(3)}.jsonl`), '')
   for (const name of ['.jsonl.torn-7', '.jsonl.old', '0.jsonl'])
     writeFileSync(beside(`${sessionOf(10)}${name}`), 'kept')
-  const before = digestsOf(await pictureOf(place)).filter(([name]) => name !== `${sessionOf(1)}.jsonl`)
+  const before = digestsOf(await readStoredFiles(location)).filter(([name]) => name !== `${sessionOf(1)}.jsonl`)
 
-  const opened = await openStore('jsonl', place.directory)
+  const opened = await openStore('jsonl', location.directory)
   if (!opened.ok) throw new Error(opened.fault.message)
   const store = opened.value
   const lease = await store.claim(sessionOf(1), writerNode, writerNode)
@@ -37,16 +37,16 @@ it('D19 JSONL: removes one session by its whole id; empty, corrupt and similarly
   expect(await store.purge(sessionOf(1))).toMatchObject({ ok: true })
   await store.close()
 
-  expect(digestsOf(await pictureOf(place))).toEqual(before)
+  expect(digestsOf(await readStoredFiles(location))).toEqual(before)
   const witness = { log: 10, submitted: heads[1] ?? 0, acknowledged: heads[1] ?? 0 }
-  expect((await judge({ place, witnesses: [witness] })).violations).toEqual([])
+  expect((await verify({ location, witnesses: [witness] })).violations).toEqual([])
 })
 
 it('D19 SQLite: a trashed session is complete until its purge, which removes nothing else', async () => {
-  const place = scratch.place('sqlite')
-  const unhelped: Place = { ...place, kind: 'inline' }
+  const location = scratch.location('sqlite')
+  const unhelped: SubjectLocation = { ...location, kind: 'inline' }
   const heads = [await fill(unhelped, 1, 3), await fill(unhelped, 10, 3)].map((one) => one.at(-1) ?? 0)
-  const opened = await openStore('sqlite', place.directory)
+  const opened = await openStore('sqlite', location.directory)
   if (!opened.ok) throw new Error(opened.fault.message)
   const store = opened.value
   const lease = await store.claim(sessionOf(1), writerNode, writerNode)
@@ -57,5 +57,5 @@ it('D19 SQLite: a trashed session is complete until its purge, which removes not
   expect(await store.purge(sessionOf(1))).toMatchObject({ ok: true })
   await store.close()
   const witness = { log: 10, submitted: heads[1] ?? 0, acknowledged: heads[1] ?? 0 }
-  expect((await judge({ place, witnesses: [witness] })).violations).toEqual([])
+  expect((await verify({ location, witnesses: [witness] })).violations).toEqual([])
 })

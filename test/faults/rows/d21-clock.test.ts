@@ -3,7 +3,7 @@ import type { Store } from '@holdfast/core/ports'
 import { createVirtualClock, isRecord, openTestRuntime, say } from '@holdfast/testkit'
 import { createMemoryBlobs } from 'holdfast/store'
 import { expect, it } from 'vitest'
-import { judge } from '../pass-criterion.ts'
+import { verify } from '../pass-criterion.ts'
 import { useScratch } from '../scratch.ts'
 import { evidenceOf } from '../session-evidence.ts'
 import { openStore } from '../subject/store.ts'
@@ -21,11 +21,11 @@ const moments = [
 ]
 
 it.each(['sqlite', 'jsonl'] as const)('D21 %s: keeps the order of seqs when the clock jumps', async (kind) => {
-  const place = scratch.place(kind)
-  mkdirSync(place.directory, { mode: 0o700 })
+  const location = scratch.location(kind)
+  mkdirSync(location.directory, { mode: 0o700 })
   const blobs = createMemoryBlobs()
   const open = async (): Promise<Store> => {
-    const opened = await openStore(kind, place.directory)
+    const opened = await openStore(kind, location.directory)
     if (!opened.ok) throw new Error(opened.fault.message)
     return opened.value
   }
@@ -34,21 +34,21 @@ it.each(['sqlite', 'jsonl'] as const)('D21 %s: keeps the order of seqs when the 
   for (const [life, moment] of moments.entries()) {
     const store = await open()
     const clock = createVirtualClock(Date.parse(moment))
-    const house = await openTestRuntime({
+    const runtime = await openTestRuntime({
       ...{ store, blobs, clock, node: `node-${life}`, living: [`node-${life}`], takesOver: life > 0 },
       script: [[say(`answer ${life}`)]],
     })
-    session ??= house.handle.id
+    session ??= runtime.handle.id
     const before = (await store.entry(session))?.head ?? 0
-    expect(await house.send(`cmd-${life}`, { type: 'sendPrompt', content: `prompt ${life}` })).toMatchObject({
+    expect(await runtime.send(`cmd-${life}`, { type: 'sendPrompt', content: `prompt ${life}` })).toMatchObject({
       ok: true,
     })
-    await house.frame((frame) => {
+    await runtime.frame((frame) => {
       if (frame.type !== 'record' || frame.record.seq <= digests.length) return false
       digests.push(digestOf(frame.record))
       return isRecord('turn.ended')(frame) && frame.record.seq > before
     })
-    await house.registry.close()
+    await runtime.registry.close()
     await store.close()
   }
 
@@ -62,7 +62,7 @@ it.each(['sqlite', 'jsonl'] as const)('D21 %s: keeps the order of seqs when the 
   expect(prompts.map((text) => /prompt \d/.exec(text)?.[0])).toEqual(moments.map((_, life) => `prompt ${life}`))
   const sessions = [await evidenceOf(store, blobs, session)]
   await store.close()
-  const verdict = await judge({ place, shown: [{ session, after: 0, digests }], sessions })
+  const verdict = await verify({ location, shown: [{ session, after: 0, digests }], sessions })
   const onlyFiles = kind === 'jsonl' ? [7] : []
   expect(verdict).toEqual({ checked: [1, 3, 5, 6, ...onlyFiles, 8, 9], violations: [] })
 })

@@ -8,7 +8,7 @@ import { type Frame, orThrow, type SessionHandle, SessionId } from '@holdfast/pr
 import { openFileBlobs } from 'holdfast/store'
 import { expect, it, onTestFinished } from 'vitest'
 import { type ServerProcess, startServerProcess } from '../../e2e/server-process.ts'
-import { judge, type Shown } from '../pass-criterion.ts'
+import { type Shown, verify } from '../pass-criterion.ts'
 import { useScratch } from '../scratch.ts'
 import { evidenceOf } from '../session-evidence.ts'
 import { openStore } from '../subject/store.ts'
@@ -77,7 +77,7 @@ it.each(kinds.flatMap((kind) => [[kind, 'SIGTERM'] as const, [kind, 'SIGINT'] as
     const outcomes = await store.read(SessionId.parse(working.id), { after: 0, limit: 1000, types: ['call.settled'] })
     expect(outcomes).toMatchObject([{ event: { outcome: { type: 'interrupted' } } }])
     await store.close()
-    expect((await judge({ place: { kind, directory }, shown, sessions })).violations).toEqual([])
+    expect((await verify({ location: { kind, directory }, shown, sessions })).violations).toEqual([])
   },
 )
 

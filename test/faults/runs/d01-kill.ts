@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { heardOf } from '../heard-of.ts'
 import type { Witness } from '../pass-criterion.ts'
-import { judge } from '../pass-criterion.ts'
+import { verify } from '../pass-criterion.ts'
+import { readWitnesses } from '../read-witnesses.ts'
 import type { Row, RowRun } from '../row.ts'
-import type { Place, SubjectKind } from '../subject/subject.ts'
+import type { SubjectKind, SubjectLocation } from '../subject/subject.ts'
 import { startWriter } from '../writer-process.ts'
 
 const kinds = ['sqlite', 'jsonl', 'blobs'] as const satisfies readonly SubjectKind[]
@@ -25,19 +25,19 @@ export const killAtRandom: Row = {
     for (let number = 0; cycle < cycles; number++) {
       const kind = kinds[number % kinds.length] ?? 'sqlite'
       const logs = logCounts[Math.floor(number / kinds.length) % logCounts.length] ?? 1
-      const place: Place = { kind, directory: join(home, String(number)) }
+      const location: SubjectLocation = { kind, directory: join(home, String(number)) }
       const kept = new Map<number, number>()
       for (let turn = 0; turn < (isQuick ? 2 : cyclesPerPlaceMax) && cycle < cycles; turn++, cycle++) {
-        const writer = startWriter({ place, logs })
+        const writer = startWriter({ location, logs })
         await writer.acknowledged(dice.below(20 + logs * 4))
         writer.process.kill('SIGKILL')
         await writer.ended()
         acknowledged += writer.acknowledgedCount()
-        const witnesses = (await heardOf(writer, place)).map((witness) => atLeast(witness, kept))
-        const verdict = await judge({ place, witnesses, reports: writer.reports() })
+        const witnesses = (await readWitnesses(writer, location)).map((witness) => atLeast(witness, kept))
+        const verdict = await verify({ location, witnesses, reports: writer.reports() })
         for (const violation of verdict.violations) violations.push(`cycle ${cycle}, ${logs} logs: ${violation}`)
       }
-      rmSync(place.directory, { recursive: true, force: true })
+      rmSync(location.directory, { recursive: true, force: true })
     }
     return { did: `${cycle} cycles on ${kinds.join(', ')} with 1, 8 and 64 logs, ${acknowledged} appends`, violations }
   },

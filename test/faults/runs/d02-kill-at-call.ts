@@ -1,11 +1,11 @@
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fill } from '../fill.ts'
-import { heardOf } from '../heard-of.ts'
-import { judge } from '../pass-criterion.ts'
+import { verify } from '../pass-criterion.ts'
+import { readWitnesses } from '../read-witnesses.ts'
 import type { Row, RowRun } from '../row.ts'
 import { oneThread, traced } from '../strace.ts'
-import type { Place } from '../subject/subject.ts'
+import type { SubjectLocation } from '../subject/subject.ts'
 import { changes, type Sweep } from '../sweeps.ts'
 import { sessionOf } from '../workload.ts'
 import { startWriter } from '../writer-process.ts'
@@ -39,19 +39,19 @@ async function killAt(
   directory: string,
   violations: string[],
 ): Promise<boolean> {
-  const place: Place = { kind, directory }
-  const kept = isTorn ? await leaveTorn(place) : 0
+  const location: SubjectLocation = { kind, directory }
+  const kept = isTorn ? await leaveTorn(location) : 0
   const injection = { calls: [call], does: 'signal=KILL', when: String(n) } as const
   const before = traced({ injection, paths: paths?.(directory) })
-  const writer = startWriter({ place, logs, appends }, { before, env: oneThread })
+  const writer = startWriter({ location, logs, appends }, { before, env: oneThread })
   const { isDone, stderr } = await writer.ended()
   // If the store had data before, the check must be the first to recover it.
-  const heard = kept > 0 ? writer.witnesses() : await heardOf(writer, place)
+  const reported = kept > 0 ? writer.witnesses() : await readWitnesses(writer, location)
   const witnesses = [1, 2].map((log) => {
-    const { submitted, acknowledged } = heard.find((one) => one.log === log) ?? { submitted: kept, acknowledged: 0 }
+    const { submitted, acknowledged } = reported.find((one) => one.log === log) ?? { submitted: kept, acknowledged: 0 }
     return { log, submitted, acknowledged: Math.max(acknowledged, kept) }
   })
-  const verdict = await judge({ place, witnesses, reports: writer.reports() })
+  const verdict = await verify({ location, witnesses, reports: writer.reports() })
   for (const violation of verdict.violations) violations.push(`${call} ${n}: ${violation}`)
   if (stderr !== '') violations.push(`${kind} ${call} ${n}: ${stderr.slice(0, 500)}`)
   rmSync(directory, { recursive: true, force: true })
@@ -59,9 +59,9 @@ async function killAt(
 }
 
 /** Writes two logs with a torn last line, like a crash. Returns their heads. */
-async function leaveTorn(place: Place): Promise<number> {
-  const [head = 0] = (await fill(place, 1, appendsBefore)).slice(-1)
-  await fill(place, 2, appendsBefore)
-  for (const log of [1, 2]) appendFileSync(join(place.directory, `${sessionOf(log)}.jsonl`), '{"seq":99,"at":"2026-')
+async function leaveTorn(location: SubjectLocation): Promise<number> {
+  const [head = 0] = (await fill(location, 1, appendsBefore)).slice(-1)
+  await fill(location, 2, appendsBefore)
+  for (const log of [1, 2]) appendFileSync(join(location.directory, `${sessionOf(log)}.jsonl`), '{"seq":99,"at":"2026-')
   return head
 }

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { heardOf } from '../heard-of.ts'
-import { judgeApart } from '../judge-process.ts'
 import type { Witness } from '../pass-criterion.ts'
 import { createDisk, standStill } from '../power-cut.ts'
+import { readWitnesses } from '../read-witnesses.ts'
 import type { Row, RowRun } from '../row.ts'
-import type { Place, SubjectKind } from '../subject/subject.ts'
+import type { SubjectKind, SubjectLocation } from '../subject/subject.ts'
+import { verifyInProcess } from '../verify-process.ts'
 import { startWriter } from '../writer-process.ts'
 
 const kinds = ['sqlite', 'jsonl', 'blobs'] as const satisfies readonly SubjectKind[]
@@ -25,10 +25,13 @@ export const powerCut: Row = {
     const cycles = isQuick ? cyclesQuick : cyclesAll
     try {
       for (let number = 0; cycle < cycles; number++) {
-        const place: Place = { kind: kinds[number % kinds.length] ?? 'sqlite', directory: join(disk.path, `${number}`) }
+        const location: SubjectLocation = {
+          kind: kinds[number % kinds.length] ?? 'sqlite',
+          directory: join(disk.path, `${number}`),
+        }
         const kept = new Map<number, number>()
         for (let turn = 0; turn < (isQuick ? 2 : cyclesPerPlaceMax) && cycle < cycles; turn++, cycle++) {
-          const writer = startWriter({ place, logs: 1 + dice.below(4) })
+          const writer = startWriter({ location, logs: 1 + dice.below(4) })
           await writer.acknowledged(dice.below(120))
           await standStill(writer.process)
           disk.cut()
@@ -36,12 +39,12 @@ export const powerCut: Row = {
           await writer.ended()
           disk.restore()
           acknowledged += writer.acknowledgedCount()
-          const witnesses = (await heardOf(writer, place)).map((witness) => remembering(witness, kept))
+          const witnesses = (await readWitnesses(writer, location)).map((witness) => remembering(witness, kept))
           torn += witnesses.filter((witness) => witness.submitted > witness.acknowledged).length
-          const verdict = await judgeApart({ place, witnesses })
+          const verdict = await verifyInProcess({ location, witnesses })
           for (const violation of verdict.violations) violations.push(`cycle ${cycle}: ${violation}`)
         }
-        rmSync(place.directory, { recursive: true, force: true })
+        rmSync(location.directory, { recursive: true, force: true })
       }
     } finally {
       disk.remove()

@@ -4,15 +4,23 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
-import type { Deed, DeedTask, Seen } from '../child-deed.ts'
-import { judgeApart } from '../judge-process.ts'
+import type { Operation, OperationTask, Seen } from '../child-operation.ts'
 import type { Shown } from '../pass-criterion.ts'
 import { createDisk, type Disk, standStill } from '../power-cut.ts'
 import type { Row, RowRun } from '../row.ts'
+import { verifyInProcess } from '../verify-process.ts'
 import { digestOf, recordAt, sessionOf } from '../workload.ts'
 
-const program = join(import.meta.dirname, '..', 'child-deed.ts')
-const deeds = ['create', 'append', 'fork', 'import', 'purge', 'trash', 'restore'] as const satisfies readonly Deed[]
+const program = join(import.meta.dirname, '..', 'child-operation.ts')
+const operations = [
+  'create',
+  'append',
+  'fork',
+  'import',
+  'purge',
+  'trash',
+  'restore',
+] as const satisfies readonly Operation[]
 const kinds = ['sqlite', 'jsonl'] as const
 const roundsAll = 5
 
@@ -29,16 +37,16 @@ export const powerCutAfterDeed: Row = {
     try {
       for (let round = 0; round < rounds; round++)
         for (const kind of kinds)
-          for (const deed of deeds) {
-            const task: DeedTask = { kind, directory: join(disk.path, `${kind}-${deed}-${round}`), deed }
+          for (const operation of operations) {
+            const task: OperationTask = { kind, directory: join(disk.path, `${kind}-${operation}-${round}`), operation }
             mkdirSync(task.directory, { mode: 0o700 })
             const [before, after] = await cutAfter(disk, task)
             cuts += 1
-            if (before !== after) violations.push(`P1 ${kind}: after ${deed}: seen ${before}, then ${after}`)
-            const shown = shownBy(JSON.parse(before), deed)
+            if (before !== after) violations.push(`P1 ${kind}: after ${operation}: seen ${before}, then ${after}`)
+            const shown = shownBy(JSON.parse(before), operation)
             if (shown.length === 0) continue // purged: nothing is left to check
-            const verdict = await judgeApart({ place: task, shown })
-            for (const violation of verdict.violations) violations.push(`after ${deed}: ${violation}`)
+            const verdict = await verifyInProcess({ location: task, shown })
+            for (const violation of verdict.violations) violations.push(`after ${operation}: ${violation}`)
           }
     } finally {
       disk.remove()
@@ -48,26 +56,26 @@ export const powerCutAfterDeed: Row = {
 }
 
 /** Returns the records that were visible at the acknowledgement. A fork has its first records from its parent. */
-const shownBy = ({ heads }: Seen, deed: Deed): readonly Shown[] =>
+const shownBy = ({ heads }: Seen, operation: Operation): readonly Shown[] =>
   heads.flatMap((head, index) => {
     const log = index + 1
-    const writerOf = (seq: number) => (deed === 'fork' && seq === 1 ? 1 : log)
+    const writerOf = (seq: number) => (operation === 'fork' && seq === 1 ? 1 : log)
     const digests = Array.from({ length: head }, (_, at) => digestOf(recordAt(writerOf(at + 1), at + 1).record))
     return head === 0 ? [] : [{ session: sessionOf(log), after: 0, digests }]
   })
 
-async function cutAfter(disk: Disk, task: DeedTask): Promise<readonly [string, string]> {
+async function cutAfter(disk: Disk, task: OperationTask): Promise<readonly [string, string]> {
   const child = spawn(process.execPath, [program, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'close')
-  const heard = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])
-  if (child.exitCode !== null) throw new Error(`${task.deed} on ${task.kind} ended before it was acknowledged`)
+  const received = await Promise.race([once(createInterface({ input: child.stdout }), 'line'), ended])
+  if (child.exitCode !== null) throw new Error(`${task.operation} on ${task.kind} ended before it was acknowledged`)
   await standStill(child)
   disk.cut()
   child.kill('SIGKILL')
   await ended
   disk.restore()
-  const looking: DeedTask = { ...task, deed: 'look' }
+  const looking: OperationTask = { ...task, operation: 'look' }
   const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(looking)])
   const seen = JSON.parse(stdout) as Seen // written by this suite
-  return [String(heard[0]), JSON.stringify(seen)]
+  return [String(received[0]), JSON.stringify(seen)]
 }

@@ -1,13 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { heardOf } from '../heard-of.ts'
-import { judgeApart } from '../judge-process.ts'
 import { system } from '../machine.ts'
-import { judge, type Report } from '../pass-criterion.ts'
+import { type Report, verify } from '../pass-criterion.ts'
+import { readWitnesses } from '../read-witnesses.ts'
 import type { Row, RowResult, RowRun } from '../row.ts'
 import { oneThread, traced, wasHit } from '../strace.ts'
-import type { Place, SubjectKind } from '../subject/subject.ts'
+import type { SubjectKind, SubjectLocation } from '../subject/subject.ts'
 import { type Sweep, syncs, writes } from '../sweeps.ts'
+import { verifyInProcess } from '../verify-process.ts'
 import { startWriter } from '../writer-process.ts'
 
 const logs = 2
@@ -45,19 +45,19 @@ type Failing = {
 /** Returns whether anything failed. */
 async function failAt({ sweep, error, n, lasts, directory, violations }: Failing): Promise<boolean> {
   const { kind, call, paths } = sweep
-  const place: Place = { kind, directory }
+  const location: SubjectLocation = { kind, directory }
   const injection = { calls: [call], does: `error=${error}`, when: lasts ? `${n}+` : String(n) } as const
   const logPath = `${directory}.trace`
   const before = traced({ injection, paths: paths?.(directory), logPath })
-  const writer = startWriter({ place, logs, appends, triesMax: triesWhenLasting }, { before, env: oneThread })
+  const writer = startWriter({ location, logs, appends, triesMax: triesWhenLasting }, { before, env: oneThread })
   const { isDone, code, stderr } = await writer.ended()
   const label = `${call} ${n}${lasts ? '+' : ''}`
   if (code !== 0) violations.push(`P10 ${kind} ${label}: the process ended with ${code}: ${stderr.slice(0, 300)}`)
   if (!lasts && !isDone && writer.reports().length === 0)
     violations.push(`${kind} ${label}: it did not come to its end`)
-  const { violations: found } = await judge({
-    place,
-    witnesses: await heardOf(writer, place),
+  const { violations: found } = await verify({
+    location,
+    witnesses: await readWitnesses(writer, location),
     reports: writer.reports(),
   })
   for (const violation of found) violations.push(`${label}: ${violation}`)
@@ -91,8 +91,8 @@ async function fillUp({ isQuick, home }: RowRun): Promise<RowResult> {
 async function fillAndFree(mount: string, kind: SubjectKind): Promise<readonly string[]> {
   const ballast = join(mount, 'ballast')
   writeFileSync(ballast, Buffer.alloc(256 * 1024))
-  const place: Place = { kind, directory: join(mount, 'store') }
-  const writer = startWriter({ place, logs: 2, triesMax: 1000 })
+  const location: SubjectLocation = { kind, directory: join(mount, 'store') }
+  const writer = startWriter({ location, logs: 2, triesMax: 1000 })
   await writer.refused()
   const full = writer.acknowledgedCount()
   rmSync(ballast)
@@ -105,7 +105,7 @@ async function fillAndFree(mount: string, kind: SubjectKind): Promise<readonly s
   // Nearly full again: the recovery must not need more space than there is.
   system('mount', '-o', 'remount,size=64M', mount)
   const reports: readonly Report[] = writer.reports().slice(0, 50)
-  const verdict = await judgeApart({ place, witnesses: writer.witnesses(), reports })
+  const verdict = await verifyInProcess({ location, witnesses: writer.witnesses(), reports })
   return [...goesOn, ...errors, ...verdict.violations]
 }
 

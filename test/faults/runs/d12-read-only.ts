@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { judgeApart } from '../judge-process.ts'
 import { system } from '../machine.ts'
 import { standStill } from '../power-cut.ts'
 import type { Row, RowRun } from '../row.ts'
 import { oneThread, traced, wasHit } from '../strace.ts'
-import type { Place, SubjectKind } from '../subject/subject.ts'
+import type { SubjectKind, SubjectLocation } from '../subject/subject.ts'
 import { writes } from '../sweeps.ts'
+import { verifyInProcess } from '../verify-process.ts'
 import { startWriter, type WriterProcess } from '../writer-process.ts'
 
 const kinds = ['sqlite', 'jsonl', 'blobs'] as const satisfies readonly SubjectKind[]
@@ -29,7 +29,7 @@ export const readOnly: Row = {
   },
 }
 
-type Met = (place: Place, turn: (to: 'ro' | 'rw') => void) => Promise<readonly string[]>
+type Met = (location: SubjectLocation, turn: (to: 'ro' | 'rw') => void) => Promise<readonly string[]>
 
 async function onDisk(mount: string, kind: SubjectKind, meet: Met): Promise<readonly string[]> {
   mkdirSync(mount)
@@ -41,22 +41,25 @@ async function onDisk(mount: string, kind: SubjectKind, meet: Met): Promise<read
   }
 }
 
-async function underANewWriter(place: Place, turn: (to: 'ro' | 'rw') => void): Promise<readonly string[]> {
-  const first = startWriter({ place, logs: 2, appends: 20 })
+async function underANewWriter(location: SubjectLocation, turn: (to: 'ro' | 'rw') => void): Promise<readonly string[]> {
+  const first = startWriter({ location, logs: 2, appends: 20 })
   await first.ended()
   turn('ro')
-  const second = startWriter({ place, logs: 2, appends: 1 })
+  const second = startWriter({ location, logs: 2, appends: 1 })
   const { code, stderr } = await second.ended()
   turn('rw')
-  const wrong = code === 0 ? [] : [`P10 ${place.kind}: the process ended with ${code}: ${stderr.slice(0, 300)}`]
-  const told = second.acknowledgedCount() > 0 ? [`P1 ${place.kind}: acknowledged what cannot be written`] : []
-  const verdict = await judgeApart({ place, witnesses: first.witnesses(), reports: second.reports() })
-  return [...wrong, ...told, ...refusalsOf(second, place.kind), ...verdict.violations]
+  const wrong = code === 0 ? [] : [`P10 ${location.kind}: the process ended with ${code}: ${stderr.slice(0, 300)}`]
+  const wrongly = second.acknowledgedCount() > 0 ? [`P1 ${location.kind}: acknowledged what cannot be written`] : []
+  const verdict = await verifyInProcess({ location, witnesses: first.witnesses(), reports: second.reports() })
+  return [...wrong, ...wrongly, ...refusalsOf(second, location.kind), ...verdict.violations]
 }
 
 /** A mount with a file open for writing cannot become read-only, so this tries between two blobs of the writer. */
-async function underALivingWriter(place: Place, turn: (to: 'ro' | 'rw') => void): Promise<readonly string[]> {
-  const writer = startWriter({ place, logs: 1, triesMax: 1000 })
+async function underALivingWriter(
+  location: SubjectLocation,
+  turn: (to: 'ro' | 'rw') => void,
+): Promise<readonly string[]> {
+  const writer = startWriter({ location, logs: 1, triesMax: 1000 })
   await writer.acknowledged(5)
   for (let isTurned = false; !isTurned; ) {
     await standStill(writer.process)
@@ -77,31 +80,35 @@ async function underALivingWriter(place: Place, turn: (to: 'ro' | 'rw') => void)
   writer.process.kill('SIGKILL')
   const { stderr } = await writer.ended()
   const hasGoneOn = writer.acknowledgedCount() > until
-  const goesOn = hasGoneOn ? [] : [`${place.kind}: it did not go on by itself: ${stderr.slice(0, 300)}`]
-  const verdict = await judgeApart({ place, witnesses: writer.witnesses(), reports: writer.reports().slice(0, 50) })
-  return [...goesOn, ...refusalsOf(writer, place.kind), ...verdict.violations]
+  const goesOn = hasGoneOn ? [] : [`${location.kind}: it did not go on by itself: ${stderr.slice(0, 300)}`]
+  const verdict = await verifyInProcess({
+    location,
+    witnesses: writer.witnesses(),
+    reports: writer.reports().slice(0, 50),
+  })
+  return [...goesOn, ...refusalsOf(writer, location.kind), ...verdict.violations]
 }
 
 /** Stores keep files open, so the mount cannot change; strace refuses the writes instead. */
-async function underOpenFiles(place: Place): Promise<readonly string[]> {
-  const { call, paths } = writes.find(({ kind }) => kind === place.kind) ?? writes[0] ?? { call: 'write' }
+async function underOpenFiles(location: SubjectLocation): Promise<readonly string[]> {
+  const { call, paths } = writes.find(({ kind }) => kind === location.kind) ?? writes[0] ?? { call: 'write' }
   const injection = { calls: [call], does: 'error=EROFS', when: refusedWrites } as const
-  const logPath = `${place.directory}.trace`
-  const before = traced({ injection, paths: paths?.(place.directory), logPath })
-  const writer = startWriter({ place, logs: 2, appends: 8, triesMax: 40 }, { before, env: oneThread })
+  const logPath = `${location.directory}.trace`
+  const before = traced({ injection, paths: paths?.(location.directory), logPath })
+  const writer = startWriter({ location, logs: 2, appends: 8, triesMax: 40 }, { before, env: oneThread })
   const { isDone, code, stderr } = await writer.ended()
-  const { kind } = place
+  const { kind } = location
   const hit = wasHit(logPath) ? [] : [`${kind}: no write was refused`]
   const ends = isDone && code === 0 ? [] : [`${kind}: it did not go on by itself: ${stderr.slice(0, 300)}`]
   const whole = writer.witnesses().filter(({ submitted, acknowledged }) => submitted !== acknowledged)
   const left = whole.map(({ log }) => `${kind}: log ${log} was not written to its end`)
-  const silent = writer.reports().length === 0 ? [`P10 ${kind}: nobody was told`] : []
-  const verdict = await judgeApart({ place, witnesses: writer.witnesses(), reports: writer.reports() })
+  const silent = writer.reports().length === 0 ? [`P10 ${kind}: no error was reported`] : []
+  const verdict = await verifyInProcess({ location, witnesses: writer.witnesses(), reports: writer.reports() })
   return [...hit, ...ends, ...left, ...silent, ...verdict.violations]
 }
 
 function refusalsOf(writer: WriterProcess, kind: SubjectKind): readonly string[] {
   const others = writer.reports().filter(({ fault }) => fault.details?.['reason'] !== 'read_only')
-  const silent = writer.reports().length === 0 ? [`P10 ${kind}: nobody was told`] : []
+  const silent = writer.reports().length === 0 ? [`P10 ${kind}: no error was reported`] : []
   return [...silent, ...others.map(({ fault }) => `P10 ${kind}: ${JSON.stringify(fault)}`)]
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Append, Store } from '@holdfast/core/ports'
-import { judge, type Shown } from '../pass-criterion.ts'
+import { type Shown, verify } from '../pass-criterion.ts'
 import type { Row, RowRun } from '../row.ts'
 import { openStore } from '../subject/store.ts'
 import { databaseIn } from '../subject/subject.ts'
@@ -56,7 +56,7 @@ export const largeLog: Row = {
       if (!more.ok) violations.push(`P6 ${kind}: ${more.fault.message}`)
       await store.close()
       const megabytes = Math.round(statSync(path).size / 1_000_000)
-      violations.push(...(await judge({ place: { kind, directory }, shown })).violations)
+      violations.push(...(await verify({ location: { kind, directory }, shown })).violations)
       figures.push(`${kind} ${count} records, ${megabytes} MB, opened in ${Math.round(openMs)} ms`)
     }
     return { did: figures.join('; '), violations }

@@ -9,7 +9,7 @@ import { writeVersion1 } from '../../../packages/holdfast/src/store/sqlite/file/
 import { writeVersion2 } from '../../../packages/holdfast/src/store/sqlite/file/version-2.fixture.ts'
 import { decompressBody } from '../../../packages/holdfast/src/store/sqlite/rows/columns.ts'
 import { schemaVersion } from '../../../packages/holdfast/src/store/sqlite/rows/schema.ts'
-import { judge, type Shown } from '../pass-criterion.ts'
+import { type Shown, verify } from '../pass-criterion.ts'
 import type { Row, RowRun } from '../row.ts'
 import { oneThread, traced } from '../strace.ts'
 import { databaseIn } from '../subject/subject.ts'
@@ -66,7 +66,7 @@ async function killAt(old: Old, { call, n }: Moment, directory: string, violatio
   check(versionOf(path) === schemaVersion, 'the next one did not complete it')
   check(recordsOf(path) === records, 'the next one changed its records')
   check(recordsOf(backupPathOf(path, old.version)) === records, 'the copy left beside is another')
-  const verdict = await judge({ place: { kind: 'inline', directory }, shown })
+  const verdict = await verify({ location: { kind: 'inline', directory }, shown })
   for (const violation of verdict.violations) check(false, violation)
   rmSync(directory, { recursive: true, force: true })
   return !(status === 0 && stdout === 'null')

@@ -21,6 +21,6 @@ export interface Subject {
   close(): Promise<void>
 }
 
-export type Place = { readonly kind: SubjectKind; readonly directory: string }
+export type SubjectLocation = { readonly kind: SubjectKind; readonly directory: string }
 
 export const databaseIn = (directory: string): string => join(directory, 'holdfast.db')

@@ -5,9 +5,13 @@ import { openStore } from './subject/store.ts'
 import { appendTo, batchAfter, newSessionOf, recordAt, sessionOf, writerNode } from './workload.ts'
 
 /** The operation on log 1 just before the power cut; `look` does nothing and returns what is there. */
-export type Deed = 'create' | 'append' | 'fork' | 'import' | 'purge' | 'trash' | 'restore' | 'look'
+export type Operation = 'create' | 'append' | 'fork' | 'import' | 'purge' | 'trash' | 'restore' | 'look'
 
-export type DeedTask = { readonly kind: 'sqlite' | 'jsonl'; readonly directory: string; readonly deed: Deed }
+export type OperationTask = {
+  readonly kind: 'sqlite' | 'jsonl'
+  readonly directory: string
+  readonly operation: Operation
+}
 
 /** The state afterwards: the listed sessions, and how far each of them can be read. */
 export type Seen = { readonly listed: readonly string[]; readonly heads: readonly number[] }
@@ -16,8 +20,8 @@ const logs = [1, 2]
 const importedRecords = 300
 const trashedAt = Date.UTC(2026, 1, 1)
 
-const { kind, directory, deed }: DeedTask = JSON.parse(process.argv[2] ?? '')
-const say = (text: string) => writevSync(1, [Buffer.from(text), Buffer.from('\n')])
+const { kind, directory, operation }: OperationTask = JSON.parse(process.argv[2] ?? '')
+const print = (text: string) => writevSync(1, [Buffer.from(text), Buffer.from('\n')])
 const opened = await openStore(kind, directory)
 if (!opened.ok) throw new Error(opened.fault.message)
 const store = opened.value
@@ -29,16 +33,17 @@ async function must(result: Promise<Result<unknown>>): Promise<void> {
 
 /** The state before each operation, synced long before it. */
 async function begin(): Promise<void> {
-  if (deed === 'create' || deed === 'import') return
+  if (operation === 'create' || operation === 'import') return
   await must(store.create(newSessionOf(1)))
   for (let head = 1, number = 0; number < 3; number++, head += batchAfter(head))
     await must(store.append(appendTo(1, head, 1)))
-  if (deed === 'purge' || deed === 'trash' || deed === 'restore') await store.release(sessionOf(1), writerNode, 1)
-  if (deed === 'restore') await must(store.trash(sessionOf(1), trashedAt))
+  if (operation === 'purge' || operation === 'trash' || operation === 'restore')
+    await store.release(sessionOf(1), writerNode, 1)
+  if (operation === 'restore') await must(store.trash(sessionOf(1), trashedAt))
 }
 
 async function act(of: Store): Promise<void> {
-  switch (deed) {
+  switch (operation) {
     case 'create':
       return must(of.create(newSessionOf(1)))
     case 'append': {
@@ -60,7 +65,7 @@ async function act(of: Store): Promise<void> {
     case 'look':
       return
     default:
-      return deed satisfies never
+      return operation satisfies never
   }
 }
 
@@ -74,12 +79,12 @@ async function look(): Promise<Seen> {
   return { listed: sessions.map(({ meta }) => meta.id).toSorted(), heads }
 }
 
-if (deed === 'look') {
-  say(JSON.stringify(await look()))
+if (operation === 'look') {
+  print(JSON.stringify(await look()))
   await store.close()
 } else {
   await begin()
   await act(store)
-  say(JSON.stringify(await look())) // acknowledged: what is visible now must stay visible
+  print(JSON.stringify(await look())) // acknowledged: what is visible now must stay visible
   process.kill(process.pid, 'SIGSTOP')
 }

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Evidence, Verdict } from './pass-criterion.ts'
 
-const program = join(import.meta.dirname, 'child-judge.ts')
+const program = join(import.meta.dirname, 'child-verify.ts')
 
-/** Runs `judge` in its own process. */
-export async function judgeApart(evidence: Evidence): Promise<Verdict> {
+/** Runs `verify` in its own process. */
+export async function verifyInProcess(evidence: Evidence): Promise<Verdict> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(evidence)])
   return JSON.parse(stdout) as Verdict // written by this suite
 }

@@ -5,7 +5,7 @@ import { messageTokens, stepOf, type Window, type WindowMessage } from './window
 const keptMessages = 6
 
 /** Where to cut a window: everything before `keepFrom` goes into a summary. */
-export type Cut = {
+type Cut = {
   readonly keepFrom: number
   /** The prompt of the running turn, if it lies before the cut: it is kept verbatim. */
   readonly prompt: MessageId | null

@@ -1,10 +1,10 @@
 import { type Fault, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import type { UnfitImage } from '../ports/images.ts'
 
-export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
 
 /** The kind of a file. `broken` starts like a known kind but is incomplete. */
-export type FileKind =
+type FileKind =
   | { readonly type: 'image'; readonly mediaType: ImageType; readonly width: number; readonly height: number }
   | { readonly type: 'pdf'; readonly mediaType: 'application/pdf' }
   | { readonly type: 'text'; readonly mediaType: 'text/plain' }

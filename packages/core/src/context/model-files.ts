@@ -11,7 +11,7 @@ const acceptedByDefault: readonly string[] = ['image/*', 'application/pdf']
 const imageEdgeRefused = 8000
 
 /** Whether a file is sent with the request, or why not. */
-export type FileFate = 'sent' | 'left out' | 'not accepted'
+type FileFate = 'sent' | 'left out' | 'not accepted'
 
 /** Decides from recorded sizes which files of the window are sent: the newest ones, up to a total size. */
 export function fatesOf(window: Window, takes = acceptedByDefault): ReadonlyMap<FilePart, FileFate> {

@@ -91,4 +91,4 @@ export interface Catalogue {
   purge(session: SessionId, options?: PurgeOptions): Promise<Result<void>>
 }
 
-export type PurgeOptions = { readonly trashedAt: number }
+type PurgeOptions = { readonly trashedAt: number }

@@ -57,7 +57,7 @@ export type EffectDeps = RuntimeDeps & {
 }
 
 /** A model's answer while it streams: complete parts, and the last part as far as it has come. */
-export type RunningAnswer = {
+type RunningAnswer = {
   readonly step: StepId
   readonly parts: () => readonly SaidPart[]
   readonly draft: () => Draft | null

@@ -37,7 +37,7 @@ export type Shown = {
   readonly summary: string | null
 }
 
-export type SessionReaderDeps = {
+type SessionReaderDeps = {
   readonly id: SessionId
   readonly log: LineReader
   /** Returns the current folds. */

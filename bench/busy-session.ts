@@ -1,6 +1,7 @@
 import type { Blobs, Store } from '@holdfast/core/ports'
 import { type Event, Handle, orThrow, type SessionId, StepId, TurnNumber } from '@holdfast/protocol'
-import { encodeRecords, type Folded, fold } from '../packages/core/src/runtime/log/load-session.ts'
+import { encodeRecords } from '../packages/core/src/runtime/log/encode-append.ts'
+import { type Folded, fold } from '../packages/core/src/runtime/log/load-session.ts'
 import type { SessionState } from '../packages/core/src/session/state.ts'
 import { newSessionId } from '../packages/holdfast/src/system/identity.ts'
 

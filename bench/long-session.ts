@@ -1,6 +1,7 @@
 import type { Store } from '@holdfast/core/ports'
 import { type Event, Handle, type SessionId, StepId, TurnNumber } from '@holdfast/protocol'
-import { encodeRecords, type Folded, fold } from '../packages/core/src/runtime/log/load-session.ts'
+import { encodeRecords } from '../packages/core/src/runtime/log/encode-append.ts'
+import { type Folded, fold } from '../packages/core/src/runtime/log/load-session.ts'
 import { newSessionId } from '../packages/holdfast/src/system/identity.ts'
 
 const batchRecords = 500

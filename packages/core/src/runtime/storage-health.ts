@@ -21,7 +21,7 @@ export interface StorageHealth {
   join(report: (error: StorageError | null) => void): SessionStorage
 }
 
-export type StorageHealthDeps = {
+type StorageHealthDeps = {
   readonly store: Pick<Store, 'probe'>
   readonly clock: Clock
   readonly inBackground: RunInBackground
@@ -39,7 +39,15 @@ type Watched = {
   readonly show: () => void
 }
 
-export function createStorageHealth({ store, clock, inBackground }: StorageHealthDeps): StorageHealth {
+export function createStorageHealth(deps: StorageHealthDeps): StorageHealth {
+  const prober = createProber(deps)
+  return { join: (report) => joinSession(prober, deps.clock, report) }
+}
+
+type Prober = ReturnType<typeof createProber>
+
+/** Probes the store while it refuses a session, and learns whether it refuses all of them. */
+function createProber({ store, clock, inBackground }: StorageHealthDeps) {
   const joined = new Set<Watched>()
   const failing = new Set<Watched>()
   /** The sessions that the running probe clears: not those refused after it began. */
@@ -79,94 +87,115 @@ export function createStorageHealth({ store, clock, inBackground }: StorageHealt
     }
   }
 
-  /** Probes at once after the first refusal; a session is cleared only by a later probe. */
-  function probeSoon(): void {
-    if (!isProbing && cancel === null) probe([])
+  return {
+    storeError: () => storeError,
+    join: (one: Watched) => void joined.add(one),
+    leave(one: Watched): void {
+      joined.delete(one)
+      failing.delete(one)
+      probedFor.delete(one)
+      if (joined.size === 0) storeError = null
+      schedule()
+    },
+    /** Notes that the store accepts writes of the session again. */
+    accepted(one: Watched): void {
+      failing.delete(one)
+      schedule()
+    },
+    /** Notes that the store refused a write of the session. */
+    refused(one: Watched): void {
+      probedFor.delete(one)
+      failing.add(one)
+    },
+    /** Probes at once after the first refusal; a session is cleared only by a later probe. */
+    probeSoon(): void {
+      if (!isProbing && cancel === null) probe([])
+    },
+  }
+}
+
+function joinSession(prober: Prober, clock: Clock, report: (error: StorageError | null) => void): SessionStorage {
+  const pauses = createPauses(clock)
+  let own: StorageError | null = null
+  let reported = prober.storeError()
+  let repeating = 0
+  let hasLeft = false
+
+  const current = () => own ?? prober.storeError()
+  const watched: Watched = {
+    isRepeating: () => repeating > 0,
+    clear() {
+      own = null
+      prober.accepted(watched)
+    },
+    show() {
+      const next = current()
+      const isSame = next?.reason === reported?.reason && next?.message === reported?.message
+      reported = next
+      if (!isSame) report(next)
+    },
+  }
+  prober.join(watched)
+
+  function track<Value>(written: Result<Value>): Result<Value> {
+    if (hasLeft || (written.ok && reported === null && own === null)) return written
+    const why = written.ok ? null : storageErrorOf(written.fault)
+    if (why) {
+      prober.refused(watched)
+      own = why
+      watched.show()
+      prober.probeSoon()
+      // A repeated write may be larger than this one: the error stays until that write succeeds.
+    } else if (written.ok && repeating === 0) {
+      watched.clear()
+      watched.show()
+    }
+    return written
   }
 
   return {
-    join(report) {
-      const waiting = new Set<() => void>()
-      let own: StorageError | null = null
-      let reported = storeError
-      let repeating = 0
-      let hasLeft = false
-
-      const current = () => own ?? storeError
-      const watched: Watched = {
-        isRepeating: () => repeating > 0,
-        clear() {
-          own = null
-          failing.delete(watched)
-          schedule()
-        },
-        show() {
-          const next = current()
-          const isSame = next?.reason === reported?.reason && next?.message === reported?.message
-          reported = next
-          if (!isSame) report(next)
-        },
+    get error() {
+      return current()
+    },
+    track,
+    async insist(write) {
+      let written = track(await write())
+      if (!isRefusedByDisk(written)) return written
+      repeating += 1
+      try {
+        while (isRefusedByDisk(written) && !hasLeft) {
+          await pauses.begin()
+          written = track(await write())
+        }
+      } finally {
+        repeating -= 1
       }
-      joined.add(watched)
+      return track(written)
+    },
+    leave() {
+      hasLeft = true
+      prober.leave(watched)
+      pauses.endAll()
+    },
+  }
+}
 
-      function refused(why: StorageError): void {
-        probedFor.delete(watched)
-        failing.add(watched)
-        own = why
-        watched.show()
-        probeSoon()
-      }
-      const pause = () =>
-        new Promise<void>((wake) => {
-          const over = () => {
-            stop()
-            waiting.delete(over)
-            wake()
-          }
-          const stop = clock.after(repeatEveryMs, over)
-          waiting.add(over)
-        })
-
-      const storage: SessionStorage = {
-        get error() {
-          return current()
-        },
-        track(written) {
-          if (hasLeft || (written.ok && reported === null && own === null)) return written
-          const why = written.ok ? null : storageErrorOf(written.fault)
-          if (why) refused(why)
-          // A repeated write may be larger than this one: the error stays until that write succeeds.
-          else if (written.ok && repeating === 0) {
-            watched.clear()
-            watched.show()
-          }
-          return written
-        },
-        async insist(write) {
-          let written = storage.track(await write())
-          if (!isRefusedByDisk(written)) return written
-          repeating += 1
-          try {
-            while (isRefusedByDisk(written) && !hasLeft) {
-              await pause()
-              written = storage.track(await write())
-            }
-          } finally {
-            repeating -= 1
-          }
-          return storage.track(written)
-        },
-        leave() {
-          hasLeft = true
-          joined.delete(watched)
-          failing.delete(watched)
-          probedFor.delete(watched)
-          if (joined.size === 0) storeError = null
-          schedule()
-          for (const wake of [...waiting]) wake()
-        },
-      }
-      return storage
+/** Creates the pauses between the repeats of a write. All of them can be ended early. */
+function createPauses(clock: Clock) {
+  const waiting = new Set<() => void>()
+  return {
+    begin: () =>
+      new Promise<void>((resolve) => {
+        const end = () => {
+          cancel()
+          waiting.delete(end)
+          resolve()
+        }
+        const cancel = clock.after(repeatEveryMs, end)
+        waiting.add(end)
+      }),
+    endAll(): void {
+      for (const end of [...waiting]) end()
     },
   }
 }

@@ -1,16 +1,9 @@
-import { limits } from '@holdfast/protocol'
 import { chooseCut } from '../../context/cut.ts'
 import { compactionRequest } from '../../context/text-request.ts'
 import type { NewCheckpoint } from '../../session/input.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { readWindow } from '../log/read-window.ts'
 import { writeSummary } from './write-text.ts'
-
-/** Returns the context size of the session's model. */
-export function contextTokensOf({ models, state }: Pick<EffectDeps, 'models' | 'state'>): number {
-  const model = models.find(state().settings.model)
-  return (model.type === 'ready' ? model.contextTokens : undefined) ?? limits.contextTokens
-}
 
 /**
  * Lets a model summarise everything before the last messages. Nothing is recorded until it is done, so a crash changes

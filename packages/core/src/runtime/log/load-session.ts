@@ -1,9 +1,4 @@
 import {
-  blobsOf,
-  type ClientId,
-  type CommandId,
-  type Event,
-  eventVersion,
   fault,
   InvariantViolation,
   invariant,
@@ -17,7 +12,7 @@ import {
   sessionNotFound,
 } from '@holdfast/protocol'
 import type { Catalogue } from '../../ports/catalogue.ts'
-import type { Append, EncodedRecord, Log, ReadRecord, TrustChange } from '../../ports/log.ts'
+import type { Log, ReadRecord } from '../../ports/log.ts'
 import type { Snapshots } from '../../ports/store.ts'
 import { evolve, foldNumber } from '../../session/evolve.ts'
 import { emptySession, type SessionState } from '../../session/state.ts'
@@ -115,58 +110,4 @@ export function createSnapshotAutosave(
       if (folded.state.seq > savedSeq) await save(folded)
     },
   }
-}
-
-type Batch = {
-  readonly after: Seq
-  readonly atMs: number
-  readonly events: readonly Event[]
-  readonly commandId: CommandId | null
-  readonly by: ClientId | null
-}
-
-/** Numbers the events of a batch and encodes each once: the same text goes to the disk and to every subscriber. */
-export function encodeRecords({ after, atMs, events, commandId, by }: Batch): readonly EncodedRecord[] {
-  const at = new Date(atMs).toISOString()
-  return events.map((event, index) => ({
-    record: {
-      seq: after + 1 + index,
-      at,
-      v: eventVersion[event.type],
-      ...(by !== null && { by }),
-      ...(commandId !== null && index === 0 && { commandId }),
-      event,
-    },
-    body: JSON.stringify(event),
-  }))
-}
-
-/** Encodes a batch and folds it, ready to be appended at the head of the session. */
-export function encodeAppend(
-  { session, epoch, folded }: { readonly session: SessionId; readonly epoch: number; readonly folded: Folded },
-  batch: Omit<Batch, 'after'>,
-): { readonly append: Append; readonly next: Folded } {
-  const { seq: after } = folded.state
-  const { events } = batch
-  const records = encodeRecords({ after, ...batch })
-  let next = folded
-  let clearDraft = false
-  for (const { record } of records) {
-    next = fold(next, session, record)
-    clearDraft ||= record.event.type === 'step.ended'
-  }
-  const append = {
-    ...{ session, after, epoch, records, entry: next.row.entry, clearDraft },
-    blobs: events.flatMap(blobsOf),
-    trust: events.flatMap(trustChangesOf),
-  }
-  return { append, next }
-}
-
-/** Returns what an event changes in the trust of its workspace. */
-function trustChangesOf(event: Event): readonly TrustChange[] {
-  if (event.type === 'trust.revoked') return [{ type: 'revoked', tool: event.tool }]
-  if (event.type !== 'trust.granted' || event.scope !== 'workspace') return []
-  const { tool, scope, argsHash } = event
-  return [{ type: 'granted', trust: { tool, scope, ...(argsHash !== undefined && { argsHash }) } }]
 }

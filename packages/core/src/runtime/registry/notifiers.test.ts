@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Problem } from '../../ports/observer.ts'
 import { emptySession } from '../../session/state.ts'
 import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
-import { createNotifiers, type Notification } from './session-news.ts'
+import { createNotifiers, type Notification } from './notifiers.ts'
 
 describe('a notifier', () => {
   it('is called once for each question and each end of a turn', async () => {

@@ -1,14 +1,4 @@
-import {
-  limits,
-  newsSession,
-  type PendingApproval,
-  type SessionId,
-  type SessionNews,
-  type TurnEnd,
-} from '@holdfast/protocol'
-import type { OnProblem } from '../../ports/observer.ts'
-import type { SessionState } from '../../session/state.ts'
-import { viewOf } from '../../session/view.ts'
+import { limits, newsSession, type SessionNews } from '@holdfast/protocol'
 
 /** Publishes what happens to sessions to everyone who follows them all. */
 export interface SessionNewsFeed {
@@ -54,51 +44,6 @@ export function createSessionNewsFeed(): SessionNewsFeed {
         signal?.removeEventListener('abort', leave)
         leave()
       }
-    },
-  }
-}
-
-/** What a person wants to be notified of. */
-export type Notification =
-  | { readonly type: 'approval.asked'; readonly session: SessionId; readonly approval: PendingApproval }
-  /** The session is idle again and starts nothing by itself. */
-  | { readonly type: 'turn.ended'; readonly session: SessionId; readonly reason: TurnEnd }
-
-/** A callback of the program that started the session. It cannot be recorded, so it lasts as long as the process. */
-export type Notifier = (notification: Notification) => void
-
-type Watched = { readonly notifier: Notifier; askedUpTo: number; wasRunning: boolean }
-
-/** Calls notifiers, once for each question and each end of a turn. */
-export function createNotifiers(onProblem: OnProblem) {
-  const watched = new Map<SessionId, Watched>()
-  function afterChange(id: SessionId, state: SessionState): void {
-    const one = watched.get(id)
-    if (!one) return
-    const notify = (notification: Notification) => {
-      try {
-        one.notifier(notification)
-      } catch (cause) {
-        onProblem({ where: `the notifier of ${id}`, cause })
-      }
-    }
-    for (const approval of viewOf(state).pendingApprovals) {
-      if (approval.id <= one.askedUpTo) continue
-      one.askedUpTo = approval.id // an approval id is a seq, so later ones are larger
-      notify({ type: 'approval.asked', session: id, approval })
-    }
-    const { turn } = state
-    if (turn.phase === 'idle' && one.wasRunning && turn.last)
-      notify({ type: 'turn.ended', session: id, reason: turn.last.reason })
-    one.wasRunning = turn.phase !== 'idle'
-  }
-
-  return {
-    afterChange,
-    /** `state` is given if the session is loaded: an open question is notified at once. */
-    set(id: SessionId, notifier: Notifier, state: SessionState | null): void {
-      watched.set(id, { notifier, askedUpTo: 0, wasRunning: false })
-      if (state) afterChange(id, state)
     },
   }
 }

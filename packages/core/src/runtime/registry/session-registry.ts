@@ -10,18 +10,19 @@ import {
 } from '@holdfast/protocol'
 import type { Clock } from '../../ports/clock.ts'
 import type { Lease, NodeRow } from '../../ports/lease.ts'
-import { createBackgroundTasks } from '../background-tasks.ts'
+import { createBackgroundTasks, type RunInBackground } from '../background-tasks.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { type LoadedSession, loadSession } from '../log/load-session.ts'
 import { logDamaged } from '../log/read-window.ts'
 import { openRunner, type SessionRunner } from '../runner/session-runner.ts'
-import { createStorageHealth } from '../storage-health.ts'
+import { createStorageHealth, type StorageHealth } from '../storage-health.ts'
 import { createAutoTitle } from './auto-title.ts'
 import { createCrashLoopGuard } from './crash-loop-guard.ts'
 import { forkSession } from './fork-session.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
+import { createNotifiers, type Notifier } from './notifiers.ts'
 import { claimSession, settleCrashed } from './ownership.ts'
-import { createNotifiers, createSessionNewsFeed, type Notifier, type SessionNewsFeed } from './session-news.ts'
+import { createSessionNewsFeed, type SessionNewsFeed } from './session-news.ts'
 import { createSessionStores, type SessionStores } from './session-stores.ts'
 import { startSession } from './start-session.ts'
 
@@ -52,146 +53,41 @@ export interface SessionRegistry {
 
 type LoadedRunner = { readonly runner: SessionRunner; readonly lease: Lease }
 
+/** The sessions of this process, by what happens to them now, and the parts that the functions below share. */
+type Parts = {
+  readonly deps: NodeDeps
+  readonly stores: SessionStores
+  readonly news: SessionNewsFeed
+  readonly loaded: Map<SessionId, LoadedRunner>
+  readonly loading: Map<SessionId, Promise<Result<SessionRunner>>>
+  readonly unloading: Map<SessionId, Promise<void>>
+  readonly mutex: ReturnType<typeof createKeyedMutex<SessionId>>
+  readonly inBackground: RunInBackground
+  readonly storageHealth: StorageHealth
+  readonly crashLoopGuard: ReturnType<typeof createCrashLoopGuard>
+  /** Called after each change of a session. */
+  readonly watchers: ReturnType<typeof createWatchers>
+  isClosing: boolean
+}
+
 export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
-  const { store, node, clock, idleUnloadMs = limits.idleUnloadMs } = deps
-  const stores = createSessionStores(deps)
-  const loaded = new Map<SessionId, LoadedRunner>()
+  const parts = createParts(deps)
+  const { stores, news, loaded, loading, unloading, mutex } = parts
   deps.models.onChanged(() => {
     for (const { runner } of loaded.values()) runner.hub.publishModel()
   })
-  const loading = new Map<SessionId, Promise<Result<SessionRunner>>>()
-  const unloading = new Map<SessionId, Promise<void>>()
-  const mutex = createKeyedMutex<SessionId>()
-  const inBackground = createBackgroundTasks(deps.onProblem)
-  const storageHealth = createStorageHealth({ store, clock, inBackground })
-  const idleUnloader = createIdleUnloader(clock, idleUnloadMs, (id) =>
-    inBackground(`unloading ${id}`, unload(id, 'stopped')),
-  )
-  const news = createSessionNewsFeed()
-  const notifiers = createNotifiers(deps.onProblem)
-  const autoTitle = deps.titleModel === undefined ? null : createAutoTitle(deps, stores.storeOf, deps.titleModel)
-  const crashLoopGuard = createCrashLoopGuard(clock)
-  let isClosing = false
-
-  async function open(id: SessionId, loading = loadSession(stores.storeOf(id), id)): Promise<Result<SessionRunner>> {
-    const [claimed, early] = await Promise.all([claimSession(stores.depsOf(id), id), loading.catch(() => null)])
-    if (!claimed.ok) return claimed
-    const { lease, takenFrom } = claimed.value
-    const runner = await runnerFor(id, lease, early)
-    if (!runner.ok) {
-      // The release may fail for the same reason; as its owner we can claim the session again.
-      await stores
-        .storeOf(id)
-        .release(id, node.id, lease.epoch)
-        .catch((cause) => deps.onProblem({ where: `releasing ${id}`, cause }))
-      return runner
-    }
-    loaded.set(id, { runner: runner.value, lease })
-    const cause = `The process ${takenFrom} died.`
-    if (takenFrom !== null) news.publish({ type: 'session.stopped', session: id, reason: 'crashed', cause })
-    news.publish({ type: 'session.started', session: withAttachments(runner.value.folded().row.entry.meta) })
-    afterChange(runner.value)
-    return runner
-  }
-
-  function afterChange(runner: SessionRunner): void {
-    idleUnloader.afterChange(runner)
-    notifiers.afterChange(runner.id, runner.folded().state)
-    autoTitle?.afterChange(runner)
-  }
-
-  const withAttachments = (meta: Meta): Meta => ({
-    ...meta,
-    attachments: loaded.get(meta.id)?.runner.hub.attached ?? 0,
-  })
-
-  async function runnerFor(
-    id: SessionId,
-    { epoch, head }: Lease,
-    early: Result<LoadedSession> | null,
-  ): Promise<Result<SessionRunner>> {
-    // A load that ran beside the claim is valid if it ends at the claimed head: records never change.
-    const session = early?.ok && early.value.state.seq === head ? early : await loadSession(stores.storeOf(id), id)
-    if (!session.ok) return session
-    const { lost } = session.value
-    if (lost.length > 0) return refuse(logDamaged(id, lost))
-    return openRunner({
-      id,
-      epoch,
-      deps: stores.depsOf(id),
-      loaded: session.value,
-      storageHealth,
-      fork: (from, seq) => forkSession(deps, stores, id, from, seq),
-      onChange: () => {
-        const one = loaded.get(id)
-        if (!one) return
-        afterChange(one.runner)
-        news.publish({ type: 'session.changed', session: withAttachments(one.runner.folded().row.entry.meta) })
-      },
-      onAbandoned: ({ code, message }) => {
-        forget(id)
-        if (code === 'internal') restart(id, message)
-        // An append that looked refused had reached the log: load the session again from there.
-        if (code === 'log_moved' && !isClosing) inBackground(`loading ${id} again`, load(id))
-      },
-    })
-  }
-
-  /** Restarts a crashed session from its log, unless it keeps crashing. */
-  function restart(id: SessionId, cause: string): void {
-    const mayRestart = crashLoopGuard.note(id, cause) && !isClosing
-    news.publish({ type: 'session.stopped', session: id, reason: mayRestart ? 'crashed' : 'restart_exhausted', cause })
-    if (mayRestart) inBackground(`loading ${id} again`, load(id))
-  }
-
-  function forget(id: SessionId): void {
-    idleUnloader.forget(id)
-    loaded.delete(id)
-  }
-
-  async function unload(id: SessionId, reason: 'stopped' | 'closing'): Promise<void> {
-    const one = loaded.get(id)
-    if (!one) return unloading.get(id)
-    forget(id)
-    const left = release(id, one, reason)
-    unloading.set(id, left)
-    return left.finally(() => unloading.get(id) === left && unloading.delete(id))
-  }
-
-  async function release(id: SessionId, one: LoadedRunner, reason: 'stopped' | 'closing'): Promise<void> {
-    const own = stores.storeOf(id)
-    await one.runner.stop(reason)
-    news.publish({ type: 'session.stopped', session: id, reason })
-    await own.release(id, node.id, one.lease.epoch)
-    if (!one.runner.folded().row.entry.spoken) await own.removeUnspoken([])
-  }
-
-  async function load(id: SessionId, early?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>> {
-    for (let busy = mutex.free(id); busy; busy = mutex.free(id)) await busy
-    if (isClosing) return refuse(fault('session_stopped', 'This process is closing.'))
-    const known = loaded.get(id)
-    if (known) return ok(known.runner)
-    const exhausted = crashLoopGuard.refusal(id)
-    if (exhausted) return refuse(exhausted)
-    const pending = loading.get(id) ?? open(id, early).finally(() => loading.delete(id))
-    loading.set(id, pending)
-    return pending
-  }
-
   const registry: SessionRegistry = {
-    deps,
-    stores,
-    news,
-    load: load,
-    withAttachments,
-    notify: (id, notifier) => notifiers.set(id, notifier, loaded.get(id)?.runner.folded().state ?? null),
+    ...{ deps, stores, news },
+    load: (id, early) => load(parts, id, early),
+    withAttachments: (meta) => withAttachments(parts, meta),
+    notify: (id, notifier) => parts.watchers.notifiers.set(id, notifier, loaded.get(id)?.runner.folded().state ?? null),
     async start(options) {
       const started = await startSession(deps, stores, options)
-      return started.ok ? load(started.value) : started
+      return started.ok ? load(parts, started.value) : started
     },
     loaded: (id) => loaded.get(id)?.runner ?? null,
     all: () => [...loaded.values()].map(({ runner }) => runner),
-    unload: (id) => unload(id, 'stopped'),
+    unload: (id) => unload(parts, id, 'stopped'),
     runAlone: (id, work) =>
       mutex.take(id, async () => {
         await loading.get(id)
@@ -199,21 +95,176 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
         return work()
       }),
     settleCrashed: () => settleCrashed(deps, registry),
-
-    async close() {
-      isClosing = true
-      await Promise.allSettled(loading.values()) // the caller of load gets the error
-      // One that cannot be released must not stop the others: its lease passes on once this node is gone.
-      const leave = (id: SessionId) =>
-        unload(id, 'closing').catch((cause) => deps.onProblem({ where: `unloading ${id}`, cause }))
-      await Promise.all([...loaded.keys()].map(leave))
-      await Promise.allSettled(unloading.values())
-      await autoTitle?.close()
-      await store.removeUnspoken([node.id])
-      await store.removeNode(node.id)
-    },
+    close: () => close(parts),
   }
   return registry
+}
+
+function createParts(deps: NodeDeps): Parts {
+  const { store, clock } = deps
+  const stores = createSessionStores(deps)
+  const inBackground = createBackgroundTasks(deps.onProblem)
+  const parts: Parts = {
+    ...{ deps, stores, inBackground, isClosing: false },
+    news: createSessionNewsFeed(),
+    loaded: new Map(),
+    loading: new Map(),
+    unloading: new Map(),
+    mutex: createKeyedMutex(),
+    storageHealth: createStorageHealth({ store, clock, inBackground }),
+    crashLoopGuard: createCrashLoopGuard(clock),
+    watchers: createWatchers(deps, stores, (id) => inBackground(`unloading ${id}`, unload(parts, id, 'stopped'))),
+  }
+  return parts
+}
+
+function createWatchers(deps: NodeDeps, { storeOf }: SessionStores, unloadIdle: (id: SessionId) => void) {
+  const { clock, idleUnloadMs = limits.idleUnloadMs, titleModel } = deps
+  const idleUnloader = createIdleUnloader(clock, idleUnloadMs, unloadIdle)
+  const notifiers = createNotifiers(deps.onProblem)
+  const autoTitle = titleModel === undefined ? null : createAutoTitle(deps, storeOf, titleModel)
+  return {
+    ...{ idleUnloader, notifiers, autoTitle },
+    afterChange(runner: SessionRunner): void {
+      idleUnloader.afterChange(runner)
+      notifiers.afterChange(runner.id, runner.folded().state)
+      autoTitle?.afterChange(runner)
+    },
+  }
+}
+
+async function load(
+  parts: Parts,
+  id: SessionId,
+  early?: Promise<Result<LoadedSession>>,
+): Promise<Result<SessionRunner>> {
+  const { mutex, loaded, loading } = parts
+  for (let busy = mutex.free(id); busy; busy = mutex.free(id)) await busy
+  if (parts.isClosing) return refuse(fault('session_stopped', 'This process is closing.'))
+  const known = loaded.get(id)
+  if (known) return ok(known.runner)
+  const exhausted = parts.crashLoopGuard.refusal(id)
+  if (exhausted) return refuse(exhausted)
+  const pending = loading.get(id) ?? open(parts, id, early).finally(() => loading.delete(id))
+  loading.set(id, pending)
+  return pending
+}
+
+/** Claims the session and reads it at the same time. */
+async function open(
+  parts: Parts,
+  id: SessionId,
+  reading = loadSession(parts.stores.storeOf(id), id),
+): Promise<Result<SessionRunner>> {
+  const { deps, stores, news } = parts
+  const [claimed, early] = await Promise.all([claimSession(stores.depsOf(id), id), reading.catch(() => null)])
+  if (!claimed.ok) return claimed
+  const { lease, takenFrom } = claimed.value
+  const runner = await createRunner(parts, id, lease, early)
+  if (!runner.ok) {
+    // The release may fail for the same reason; as its owner we can claim the session again.
+    await stores
+      .storeOf(id)
+      .release(id, deps.node.id, lease.epoch)
+      .catch((cause) => deps.onProblem({ where: `releasing ${id}`, cause }))
+    return runner
+  }
+  parts.loaded.set(id, { runner: runner.value, lease })
+  const cause = `The process ${takenFrom} died.`
+  if (takenFrom !== null) news.publish({ type: 'session.stopped', session: id, reason: 'crashed', cause })
+  news.publish({ type: 'session.started', session: withAttachments(parts, runner.value.folded().row.entry.meta) })
+  parts.watchers.afterChange(runner.value)
+  return runner
+}
+
+async function createRunner(
+  parts: Parts,
+  id: SessionId,
+  { epoch, head }: Lease,
+  early: Result<LoadedSession> | null,
+): Promise<Result<SessionRunner>> {
+  const { deps, stores, storageHealth } = parts
+  // A load that ran beside the claim is valid if it ends at the claimed head: records never change.
+  const session = early?.ok && early.value.state.seq === head ? early : await loadSession(stores.storeOf(id), id)
+  if (!session.ok) return session
+  const { lost } = session.value
+  if (lost.length > 0) return refuse(logDamaged(id, lost))
+  return openRunner({
+    ...{ id, epoch, storageHealth },
+    deps: stores.depsOf(id),
+    loaded: session.value,
+    fork: (from, seq) => forkSession(deps, stores, id, from, seq),
+    onChange: () => publishChange(parts, id),
+    onAbandoned: ({ code, message }) => {
+      forget(parts, id)
+      if (code === 'internal') restart(parts, id, message)
+      // An append that looked refused had reached the log: load the session again from there.
+      if (code === 'log_moved' && !parts.isClosing) parts.inBackground(`loading ${id} again`, load(parts, id))
+    },
+  })
+}
+
+function publishChange(parts: Parts, id: SessionId): void {
+  const runner = parts.loaded.get(id)?.runner
+  if (!runner) return
+  parts.watchers.afterChange(runner)
+  parts.news.publish({ type: 'session.changed', session: withAttachments(parts, runner.folded().row.entry.meta) })
+}
+
+const withAttachments = ({ loaded }: Parts, meta: Meta): Meta => ({
+  ...meta,
+  attachments: loaded.get(meta.id)?.runner.hub.attached ?? 0,
+})
+
+/** Restarts a crashed session from its log, unless it keeps crashing. */
+function restart(parts: Parts, id: SessionId, cause: string): void {
+  const mayRestart = parts.crashLoopGuard.note(id, cause) && !parts.isClosing
+  const reason = mayRestart ? 'crashed' : 'restart_exhausted'
+  parts.news.publish({ type: 'session.stopped', session: id, reason, cause })
+  if (mayRestart) parts.inBackground(`loading ${id} again`, load(parts, id))
+}
+
+function forget({ watchers, loaded }: Parts, id: SessionId): void {
+  watchers.idleUnloader.forget(id)
+  loaded.delete(id)
+}
+
+async function unload(parts: Parts, id: SessionId, reason: 'stopped' | 'closing'): Promise<void> {
+  const { loaded, unloading } = parts
+  const one = loaded.get(id)
+  if (!one) return unloading.get(id)
+  forget(parts, id)
+  const released = release(parts, id, one, reason)
+  unloading.set(id, released)
+  return released.finally(() => unloading.get(id) === released && unloading.delete(id))
+}
+
+async function release(
+  { deps, stores, news }: Parts,
+  id: SessionId,
+  { runner, lease }: LoadedRunner,
+  reason: 'stopped' | 'closing',
+): Promise<void> {
+  const own = stores.storeOf(id)
+  await runner.stop(reason)
+  news.publish({ type: 'session.stopped', session: id, reason })
+  await own.release(id, deps.node.id, lease.epoch)
+  if (!runner.folded().row.entry.spoken) await own.removeUnspoken([])
+}
+
+async function close(parts: Parts): Promise<void> {
+  const { deps, loaded, loading, unloading } = parts
+  const { store, node, onProblem } = deps
+  parts.isClosing = true
+  await Promise.allSettled(loading.values()) // the caller of load gets the error
+  // One that cannot be released must not stop the others: its lease passes on once this node is gone.
+  const leave = (id: SessionId) =>
+    unload(parts, id, 'closing').catch((cause) => onProblem({ where: `unloading ${id}`, cause }))
+  await Promise.all([...loaded.keys()].map(leave))
+  await Promise.allSettled(unloading.values())
+  await parts.watchers.autoTitle?.close()
+  await store.removeUnspoken([node.id])
+  await store.removeNode(node.id)
 }
 
 /** Unloads sessions that are idle and have no subscriber. */

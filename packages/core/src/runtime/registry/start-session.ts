@@ -19,7 +19,8 @@ import { seed } from '../../session/decide/seed.ts'
 import { withLengths } from '../../session/decide.ts'
 import { emptySession } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'
-import { encodeRecords, type Folded, fold } from '../log/load-session.ts'
+import { encodeRecords } from '../log/encode-append.ts'
+import { type Folded, fold } from '../log/load-session.ts'
 import type { SessionStores } from './session-stores.ts'
 
 /** Starts a session. Refused: bad_request, bad_id, bad_workdir, key_taken, session_not_found for its parent. */

@@ -8,6 +8,7 @@ import {
   invariant,
   isMessageEvent,
   isOnLine,
+  limits,
   MessageId,
   messageEvents,
   ok,
@@ -23,7 +24,7 @@ import { turnRunning } from '../../session/decide/prompt.ts'
 import type { Facts } from '../../session/input.ts'
 import { modelNow, type Pin } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
-import { contextTokensOf, writeCheckpoint } from '../effects/compaction.ts'
+import { writeCheckpoint } from '../effects/compaction.ts'
 import { writeSummary } from '../effects/write-text.ts'
 import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
 import { readWindow } from '../log/read-window.ts'
@@ -70,6 +71,12 @@ export async function resolveHistory(
     default:
       return unreachable(command)
   }
+}
+
+/** Returns the context size of the session's model. */
+function contextTokensOf({ models, state }: Pick<EffectDeps, 'models' | 'state'>): number {
+  const model = models.find(state().settings.model)
+  return (model.type === 'ready' ? model.contextTokens : undefined) ?? limits.contextTokens
 }
 
 async function windowTokens({ store, session, state }: EffectDeps): Promise<number> {

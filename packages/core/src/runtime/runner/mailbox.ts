@@ -1,0 +1,149 @@
+import {
+  type Answer,
+  type CommandId,
+  type createSerialQueue,
+  type Fault,
+  fault,
+  HoldfastError,
+  ok,
+  type Result,
+  refuse,
+  type Seq,
+  type SessionId,
+} from '@holdfast/protocol'
+import { decide } from '../../session/decide.ts'
+import type { Input } from '../../session/input.ts'
+import { plan } from '../../session/plan.ts'
+import { answerOf } from '../../session/view.ts'
+import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'
+import type { createPerformer } from '../effects/perform-effect.ts'
+import { encodeAppend } from '../log/encode-append.ts'
+import type { createSnapshotAutosave, Folded, LoadedSession } from '../log/load-session.ts'
+import { notTaken, type StorageHealth } from '../storage-health.ts'
+import type { Hub } from '../stream/hub.ts'
+import type { createAbortTurn } from './abort-turn.ts'
+import type { createSideWork } from './side-work.ts'
+
+export type RunnerOptions = {
+  readonly id: SessionId
+  readonly epoch: number
+  /** With the store and the blobs of the session. */
+  readonly deps: RuntimeDeps
+  readonly loaded: LoadedSession
+  readonly storageHealth: StorageHealth
+  /** Creates the session that the fork record at `seq` names, if it does not exist yet. */
+  readonly fork: (from: Folded, seq: Seq) => Promise<Result<unknown>>
+  /** Called after each record and each change of the attached clients. */
+  readonly onChange: () => void
+  /** Called when the session can no longer be written here; the registry forgets it. */
+  readonly onAbandoned: (fault: Fault) => void
+}
+
+/** A session that runs here: its folds, and the parts that write, publish and perform what follows from them. */
+export type RunningSession = {
+  readonly options: RunnerOptions
+  /** The folds as of the last durable record. */
+  folded: Folded
+  /** Why no input is accepted any more; null while inputs are. */
+  closed: Fault | null
+  /** The mailbox: runs work after all work that was put in before. */
+  readonly enqueue: ReturnType<typeof createSerialQueue>
+  readonly hub: Hub
+  readonly effects: EffectDeps
+  readonly performer: ReturnType<typeof createPerformer>
+  readonly snapshots: ReturnType<typeof createSnapshotAutosave>
+  readonly sideWork: ReturnType<typeof createSideWork>
+  readonly aborting: ReturnType<typeof createAbortTurn>
+}
+
+/** When a client may reconnect to a session that left this process. */
+export const retryMs = 500
+
+/**
+ * Handles one input; call it inside the mailbox. A throw is our bug: the session stops before a false record is
+ * written, and is restarted.
+ */
+export async function handleInput(session: RunningSession, input: Input): Promise<Result<Answer>> {
+  try {
+    return await applyInput(session, input)
+  } catch (cause) {
+    if (cause instanceof HoldfastError) return refuse(cause.toFault())
+    const { id, deps } = session.options
+    deps.onProblem({ where: `session ${id}`, cause })
+    const broken = fault('internal', `The session broke: ${cause instanceof Error ? cause.message : String(cause)}`)
+    abandon(session, broken)
+    return refuse(broken)
+  }
+}
+
+/** Decides, appends, folds, publishes, performs: the only way a session changes. */
+async function applyInput(session: RunningSession, input: Input): Promise<Result<Answer>> {
+  if (session.closed) return refuse(session.closed)
+  const { id, epoch, deps, onChange } = session.options
+  const { state } = session.folded
+  const decision = decide(state, input)
+  const { commandId, by } = input.type === 'command' ? input : { commandId: null, by: null }
+  if (!decision.ok) return firstAnswer(session, commandId, decision)
+  const events = decision.value
+  const nothingNew = ok({ seq: state.seq, result: {} })
+  if (events.length === 0) return firstAnswer(session, commandId, nothingNew)
+
+  const batch = { atMs: deps.clock.now(), events, commandId, by }
+  const { append, next } = encodeAppend({ session: id, epoch, folded: session.folded }, batch)
+  const appended = await deps.store.append(append)
+  session.effects.storage.track(appended)
+  if (!appended.ok) return refusedAppend(session, input, appended)
+
+  session.folded = next
+  const { records } = append
+  session.hub.publish(records) // only after the append: no client may see a record that a crash could lose
+  deps.observer?.recorded?.(id, records)
+  session.performer.reconcile(plan(next.state))
+  if (next.state.turn.phase === 'idle') session.aborting.pending.submission = null
+  session.snapshots.afterChange(next)
+  onChange()
+  return records[0] ? ok(answerOf(records[0].record)) : nothingNew
+}
+
+/** Returns the first answer to a command that was sent before; call it only where the command writes nothing now. */
+export async function firstAnswer(
+  { options: { id, deps } }: RunningSession,
+  commandId: CommandId | null,
+  otherwise: Result<Answer>,
+): Promise<Result<Answer>> {
+  const first = commandId === null ? null : await deps.store.findCommand(id, commandId)
+  return first ? ok(answerOf(first)) : otherwise
+}
+
+async function refusedAppend(
+  session: RunningSession,
+  input: Input,
+  refusal: Extract<Result<void>, { ok: false }>,
+): Promise<Result<Answer>> {
+  const { code } = refusal.fault
+  if (code === 'command_seen' && input.type === 'command') return firstAnswer(session, input.commandId, refusal)
+  if (code === 'fenced' || code === 'log_moved' || code === 'session_not_found') abandon(session, refusal.fault)
+  if (code !== 'storage_error') return refusal
+  // A batch can reach the disk although the disk reported an error: then the log is ahead of our state.
+  const row = await session.options.deps.store.entry(session.options.id).catch(() => null)
+  const isBehind = row !== null && row.head > session.folded.state.seq
+  if (isBehind) abandon(session, fault('log_moved', 'The log is ahead of its session.'))
+  else if (input.type === 'command' && input.command.type !== 'abort') return refuse(notTaken(refusal.fault))
+  return refusal
+}
+
+/** Gives up the session: another process owns it, it is gone, or our own code broke. */
+function abandon(session: RunningSession, reason: Fault): void {
+  session.closed = reason
+  session.effects.storage.leave()
+  session.sideWork.end()
+  session.performer.reconcile([])
+  endStreams(session, 'failed', retryMs)
+  session.options.onAbandoned(reason)
+}
+
+/** Ends the streams of all subscribers and reports to the observer that the session left this process. */
+export function endStreams({ options: { id, deps }, hub }: RunningSession, ...why: Parameters<Hub['end']>): void {
+  hub.end(...why)
+  deps.observer?.left?.(id)
+}

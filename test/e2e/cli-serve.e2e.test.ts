@@ -165,7 +165,7 @@ describe('without a server', () => {
     await cli.run(['run', 'count to 2'])
     const asked = await cli.run(['tell', '@latest', 'sendPrompt', 'content=write d.txt: hello'])
     expect(asked.code).toBe(0)
-    expect(asked.stdout).toMatch(/^sendPrompt accepted at \d+\.\n$/)
+    expect(asked.stdout).toMatch(/^Accepted \(seq \d+\)\.\n$/)
     const [, approval = ''] = /Approval (\d+) is open: write_file/.exec(asked.stderr) ?? []
     expect(existsSync(join(cli.workdir, 'd.txt'))).toBe(false)
 

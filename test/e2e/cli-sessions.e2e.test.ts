@@ -42,6 +42,7 @@ describe('search', () => {
     const here = await json('search', 'lighthouse', '--session', handle, '--role', 'user', '--since', '1d')
     expect(here).toMatchObject({ hits: [{ sessionId: hits[0].sessionId, messageId: hits[0].messageId }], next: null })
     expect((await cli.run(['search', 'lighthouse', '--role', 'user', '--all'])).stdout).toContain('another lighthouse')
+    expect((await cli.run(['search', 'old', 'lighthouse', '--role', 'user'])).stdout).toContain(`  ${handle} #`)
     expect(await cli.run(['search', 'zebra', '--all'])).toMatchObject({
       code: 0,
       stdout: '',

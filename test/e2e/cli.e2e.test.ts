@@ -22,6 +22,16 @@ const linesOf = (text: string) => text.trimEnd().split('\n')
 const jsonOf = (text: string) => JSON.parse(text)
 const storeOf = ({ home }: Cli) => join(home, 'data', 'holdfast.db')
 
+/** Counts the sessions of the store, including empty ones, which no list has. */
+function countSessions(): number {
+  const database = new DatabaseSync(storeOf(cli), { readOnly: true })
+  try {
+    return Number(database.prepare('select count(*) as count from session').get()?.['count'])
+  } finally {
+    database.close()
+  }
+}
+
 describe('the program', () => {
   it('prints its version and its help', async () => {
     const { version } = JSON.parse(readFileSync(join(dirname(binPath), '..', 'package.json'), 'utf8'))
@@ -48,6 +58,7 @@ describe('the program', () => {
     [['branch', '@latest', 'two'], "<turn> must be the number of a turn, from 0, not 'two'."],
     [['fork', '@latest', '--at', 'x'], "--at must be a whole number from 0 to 999999999, not 'x'."],
     [['tell', '@latest', 'branchAt'], 'branchAt needs turn: turn=….'],
+    [['run', 'hi', '--model', 'claude'], "--model must be provider/model, for example demo/agent, not 'claude'."],
     [['run', 'hi', '--yes', '--no'], 'Use either --yes or --no, not both.'],
     [['export', 'calm-harbor-12', '--format', 'pdf'], "--format must be md, html, json or jsonl, not 'pdf'."],
     [['serve', '--port', '70000'], "--port must be a whole number from 0 to 65535, not '70000'."],
@@ -206,13 +217,22 @@ describe('run', () => {
     [['run', ''], 'empty_prompt'],
     [['run'], 'empty_prompt'],
     [['run', 'hi', '--workdir', '/no/such/place'], 'bad_workdir'],
-    [['run', 'hi', '--model', 'demo/none'], 'unknown_model'],
     [['run', 'hi', '-s', 'calm-harbor-12'], 'session_not_found'],
   ])('refuses %j with %s and leaves no session', async (args, code) => {
     const result = await cli.run([...args, '--json'])
     expect(result.code).toBe(1)
     expect(jsonOf(linesOf(result.stdout).at(-1) ?? '')).toMatchObject({ error: { code } })
     expect(jsonOf((await cli.run(['ls', '--all', '--json'])).stdout).sessions).toEqual([])
+  })
+
+  it('rejects an unknown model with exit code 2, and creates no session', async () => {
+    const result = await cli.run(['run', 'hi', '--model', 'dem/agent', '--json'])
+    expect(result).toMatchObject({
+      code: 2,
+      stderr: "--model: There is no model dem/agent. Did you mean 'demo/agent'?\n",
+    })
+    expect(jsonOf(result.stdout)).toMatchObject({ error: { code: 'unknown_model' } })
+    expect(countSessions()).toBe(0)
   })
 
   it('without credentials prints what to do, and saves the piped prompt', async () => {
@@ -223,7 +243,7 @@ describe('run', () => {
     const { error } = jsonOf(linesOf(stdout).at(-1) ?? '')
     expect(error).toMatchObject({ code: 'no_credentials' })
     expect(readFileSync(error.details.prompt, 'utf8')).toBe('Where is the harbour?')
-    expect(jsonOf((await cli.run(['ls', '--all', '--json'])).stdout).sessions).toEqual([])
+    expect(countSessions()).toBe(0)
   })
 
   it('aborts its turn on Ctrl-C, keeps the answer so far, and exits with 130', async () => {
@@ -246,9 +266,9 @@ describe('tell', () => {
     const asked = await cli.run(['tell', '@latest', 'sendPrompt', 'content=run echo hi'])
     expect(asked.stderr).toContain('shell asks to run: echo hi')
     const queued = await cli.run(['tell', '@latest', 'queueFollowUp', 'content=list'])
-    expect(queued.stdout).toMatch(/^queueFollowUp accepted at \d+, queued as follow_up\.\n$/)
+    expect(queued.stdout).toMatch(/^Accepted \(seq \d+\), queued as follow_up\.\n$/)
     const second = await cli.run(['tell', '@latest', 'queueFollowUp', 'content=count to 2', '--json'])
-    const [later, first] = [jsonOf(second.stdout).seq, Number(/at (\d+)/.exec(queued.stdout)?.[1])]
+    const [later, first] = [jsonOf(second.stdout).seq, Number(/seq (\d+)/.exec(queued.stdout)?.[1])]
     const order = await cli.run(['tell', '@latest', 'reorderQueue', 'queue=follow_up', `entries=[${later},${first}]`])
     expect(order.code).toBe(0)
     const back = await cli.run(['tell', '@latest', 'recallQueues', '--json'])
@@ -284,7 +304,7 @@ describe('branches', () => {
     expect(await cli.run(['branches', '@latest'])).toMatchObject({ code: 0, stdout: '' })
     const branched = await cli.run(['branch', '@latest', '0'])
     expect(branched).toMatchObject({ code: 0, stdout: 'branch-1\n' })
-    expect(branched.stderr).toContain('Went back to the end of turn 0')
+    expect(branched.stderr).toBe('Saved the line so far as branch-1. The session continues from the end of turn 0.\n')
     await cli.run(['run', '-s', '@latest', 'count to 3'])
     expect(await textsOf()).toEqual(['count to 1', 'count to 3'])
     expect(await textsOf('--branch', 'branch-1')).toEqual(['count to 1', 'count to 2'])
@@ -295,6 +315,12 @@ describe('branches', () => {
     expect((await cli.run(['branches', '@latest'])).stdout).toMatch(/^INDEX .+\n0 +branch-2 /)
     expect(jsonOf((await cli.run(['rewind', '@latest', '0', '--json'])).stdout).result).toEqual({ branch: 'branch-1' })
     expect(await textsOf()).toEqual(['count to 1'])
+  })
+
+  it('gives the range of turns if a turn is out of range', async () => {
+    await ask('count to 1', 'count to 2')
+    const { stderr } = await cli.run(['branch', '@latest', '7'])
+    expect(stderr).toBe('This session has no such turn that has ended. Its turns are 0 to 1.\n')
   })
 
   it.each([
@@ -320,7 +346,7 @@ describe('branches', () => {
     await ask('count to 1', 'count to 2')
     const [original] = jsonOf((await cli.run(['ls', '--json'])).stdout).sessions
     const forked = await cli.run(['fork', original.handle, '--at', '0'])
-    expect(forked.stdout).toMatch(/^ses_\S+\n$/)
+    expect(forked.stdout).toMatch(/^[a-z]+-[a-z]+-\d+\n$/)
     const fork = forked.stdout.trim()
     expect((await cli.run(['run', '-s', fork, 'count to 5'])).stdout).toBe('1, 2, 3, 4, 5.\n')
     const exportOf = async (name: string) => (await cli.run(['export', name])).stdout
@@ -409,6 +435,7 @@ describe('show and export', () => {
     expect(whole.messages[0]).toMatchObject({ kind: 'user', text: 'list the files here' })
     expect(whole).toMatchObject({ before: null, after: null })
     const end = jsonOf((await cli.run(['show', '@latest', '--json', '--limit', '2'])).stdout)
+    expect((await cli.run(['show', '@latest', '--limit', '1'])).stdout).toContain('\nagent  ')
     expect(end.messages).toEqual(whole.messages.slice(-2))
     expect(end.before).toBe(end.messages[0].id)
     expect((await cli.run(['show', '@latest'])).stdout).toContain('tool list_directory {"path":"."}')

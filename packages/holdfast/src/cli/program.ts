@@ -22,7 +22,7 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
   } catch (error) {
     if (error instanceof OutputClosed) return exitCodes.ok
     const isUsage = error instanceof UsageError
-    const fault = isUsage ? { code: 'bad_request' as const, message: error.message } : toFault(error)
+    const fault = isUsage ? error.fault : toFault(error)
     if (fault === null) await context.err.write(formatCrash(error))
     await printFault(fault ?? { code: 'internal', message: 'Holdfast crashed.' }, argv, context)
     return isUsage ? exitCodes.usage : exitCodes.failed

@@ -2,6 +2,7 @@ import {
   type BranchName,
   clipLine,
   type Event,
+  type Fault,
   fault,
   type Line,
   type LineLength,
@@ -43,7 +44,7 @@ function move(state: SessionState, { line, length, checkpoint, name, why }: Move
 /** Goes back to the end of a turn: to try again (`branch`), or to discard the rest (`rewind`). */
 export function returnToTurnEnd(state: SessionState, why: 'branch' | 'rewind', { end }: Facts): Decided {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
-  if (!end) return refuse(turnNotFound)
+  if (!end) return refuse(turnNotFound(state))
   if (isFull(state)) return refuse(tooMany)
   const { seq, ...length } = end
   const line = closedAt(state.line, seq)
@@ -109,11 +110,16 @@ const tooMany = fault(
   { branchesMax, lineSpansMax },
 )
 
-const turnNotFound = fault('turn_not_found', 'This line has no such turn, or the turn has not ended.')
+function turnNotFound({ turns }: SessionState): Fault {
+  const known = turns === 1 ? 'Its only turn is 0.' : `Its turns are 0 to ${turns - 1}.`
+  const message =
+    turns === 0 ? 'This session has no turn yet.' : `This session has no such turn that has ended. ${known}`
+  return fault('turn_not_found', message, { turns })
+}
 
 /** Records a fork. Its id is recorded before it is created, so that a retry creates no second one. */
-export function fork({ line }: SessionState, { end, fork: id }: Facts): Decided {
-  if (!end || id === undefined) return refuse(turnNotFound)
-  const shared = goingOn(closedAt(line, end.seq), end.seq + 1)
+export function fork(state: SessionState, { end, fork: id }: Facts): Decided {
+  if (!end || id === undefined) return refuse(turnNotFound(state))
+  const shared = goingOn(closedAt(state.line, end.seq), end.seq + 1)
   return ok([{ type: 'session.forked', fork: id, base: end.seq, line: shared }])
 }

@@ -51,15 +51,18 @@ async function readSession({ source, blobsDir }: StoreToRead, id: SessionId, bra
     ...{ id, meta, log: source, blobsDir, lost, branches },
     /** Reads the messages page by page, oldest first; never holds all of them in memory. */
     pages: () => readPages(page, branch),
-    async newest(limit: number) {
+    /** Reads the newest messages until it has `limit` of those that count. */
+    async newest(limit: number, counts: (message: Message) => boolean) {
       let messages: readonly Message[] = []
+      let missing = limit
       let before: MessageId | null = null
       do {
-        const size = Math.min(limit - messages.length, limits.pageMessagesMax)
+        const size = Math.min(missing, limits.pageMessagesMax)
         const older: TranscriptPage = orThrow(await page({ limit: size, branch, ...(before !== null && { before }) }))
         messages = [...older.messages, ...messages]
+        missing -= older.messages.filter(counts).length
         before = older.before
-      } while (before !== null && messages.length < limit)
+      } while (before !== null && missing > 0)
       return { messages, before }
     },
   }

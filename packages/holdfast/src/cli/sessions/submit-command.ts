@@ -6,6 +6,7 @@ import {
   orThrow,
   type Seq,
   type SessionHandle,
+  type Sessions,
   type SessionView,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
@@ -15,7 +16,7 @@ import { type CommandResult, exitCodes } from '../terminal/exit.ts'
 import { checkNamed, withSessions } from './connect.ts'
 import { openNamed } from './session-name.ts'
 
-type PrintAnswer = (answer: Answer) => Promise<void>
+type PrintAnswer = (answer: Answer, sessions: Sessions) => Promise<void>
 
 /** Sends a command to a session and prints its answer. Without a server, waits until the work it starts is done. */
 export async function submitCommand(
@@ -28,8 +29,8 @@ export async function submitCommand(
   const interruption = context.untilInterrupted()
   return withSessions(context, async ({ sessions, isRemote }) => {
     const handle = orThrow(await openNamed(sessions, context, name))
-    if (!isRemote) return submitHere(handle, command, print, context, interruption)
-    await print(orThrow(await handle.submit(command)))
+    if (!isRemote) return submitHere(handle, command, (answer) => print(answer, sessions), context, interruption)
+    await print(orThrow(await handle.submit(command)), sessions)
     return exitCodes.ok
   })
 }
@@ -64,7 +65,7 @@ export function submitAndPrint(
 async function submitHere(
   handle: SessionHandle,
   command: CommandInput,
-  print: PrintAnswer,
+  print: (answer: Answer) => Promise<void>,
   { err }: CliContext,
   interruption: AbortSignal,
 ): Promise<CommandResult> {

@@ -16,6 +16,7 @@ export const programSpecs = {
       json,
     },
     notes: [
+      '<provider> is a name such as anthropic; status lists them all. login without one asks for it, logout needs one, status takes none.',
       'login asks for the key without showing it, checks it with one free call and saves it to credentials.json in the config directory, readable by you alone. A key in the environment is used before one in the file.',
       'status shows at most the last four characters of a key. A running server uses a new key at once.',
     ],

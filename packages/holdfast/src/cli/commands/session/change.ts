@@ -1,7 +1,8 @@
+import type { Answer, Sessions } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { parseTurn } from '../../args/parse-args.ts'
-import { submitAndPrint } from '../../sessions/submit-command.ts'
+import { submitAndPrint, submitCommand } from '../../sessions/submit-command.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
@@ -10,7 +11,8 @@ export const branch: RunCommand<typeof sessionSpecs.branch> = async (
   context,
 ) => {
   const turn = turnOf(text)
-  const describe = (saved: string) => `Went back to the end of turn ${turn}. The rest is saved as ${saved}.`
+  const describe = (saved: string) =>
+    `Saved the line so far as ${saved}. The session continues from the end of turn ${turn}.`
   return submitAndPrint(name, { type: 'branchAt', turn }, { field: 'branch', describe }, flags.json, context)
 }
 
@@ -19,7 +21,7 @@ export const rewind: RunCommand<typeof sessionSpecs.rewind> = async (
   context,
 ) => {
   const turn = turnOf(text)
-  const describe = (saved: string) => `Undid everything after turn ${turn}. It is saved as ${saved}.`
+  const describe = (saved: string) => `Undid the turns after turn ${turn}. The line so far is saved as ${saved}.`
   return submitAndPrint(name, { type: 'rewind', turn }, { field: 'branch', describe }, flags.json, context)
 }
 
@@ -41,9 +43,21 @@ export const fork: RunCommand<typeof sessionSpecs.fork> = (
   { positionals: [name = ''], flags: { at, json } },
   context,
 ) => {
-  const describe = (session: string) => `Started ${session}, which shares the past of ${name}.`
   const command = { type: 'fork', ...(at !== undefined && { at }) } as const
-  return submitAndPrint(name, command, { field: 'session', describe }, json, context)
+  const print = async (answer: Answer, sessions: Sessions) => {
+    if (json) return context.out.writeJson(answer)
+    const handle = await handleOf(sessions, String(answer.result['session']))
+    await context.out.write(`${handle}\n`)
+    await context.err.write(`Started ${handle}, which shares the past of ${name}.\n`)
+  }
+  return submitCommand(name, command, print, context)
+}
+
+/** Returns the handle of a session, or its id if the session cannot be read. */
+async function handleOf(sessions: Sessions, id: string): Promise<string> {
+  const session = await sessions.open(id)
+  const snapshot = session.ok ? await session.value.snapshot() : session
+  return snapshot.ok ? snapshot.value.meta.handle : id
 }
 
 export const rename: RunCommand<typeof sessionSpecs.rename> = (

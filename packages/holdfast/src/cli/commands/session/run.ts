@@ -1,4 +1,15 @@
-import { fault, limits, orThrow, type Result, type SessionHandle, type Sessions } from '@holdfast/protocol'
+import {
+  didYouMean,
+  type Fault,
+  fault,
+  limits,
+  ModelName,
+  providerOf,
+  type Result,
+  refuse,
+  type SessionHandle,
+  type Sessions,
+} from '@holdfast/protocol'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { checkNamed, reachSessions } from '../../sessions/connect.ts'
 import { runTurn } from '../../sessions/run-turn.ts'
@@ -16,14 +27,17 @@ export const run: RunCommand<typeof sessionSpecs.run> = async ({ positionals: [g
   const { session, model, workdir } = flags
   if (session !== undefined && model !== undefined) return rejectUsage('--model works with a new session only.')
   if (session !== undefined && workdir !== undefined) return rejectUsage('--workdir works with a new session only.')
+  if (model !== undefined && !ModelName.safeParse(model).success)
+    return rejectUsage(`--model must be provider/model, for example demo/agent, not '${model}'.`)
   const isPiped = given === '-'
   if (isPiped && context.input().isTTY) return rejectUsage('run needs a prompt: write it after run, or pipe it in.')
   if (session !== undefined) checkNamed(context, session)
   const prompt = isPiped ? await readInput(context) : given
   if (prompt.trim() === '') return failWith(fault('empty_prompt', 'The prompt is empty. Write something.'))
   const result = await runPrompt(prompt, flags, context)
-  if (isPiped && !result.ok) return failWith(await saveRefusedPrompt(result.fault, prompt, context))
-  return orThrow(result)
+  if (result.ok) return result.value
+  const refusal = isPiped ? await saveRefusedPrompt(result.fault, prompt, context) : result.fault
+  return model !== undefined && refusal.code === 'unknown_model' ? rejectUsage(refusal) : failWith(refusal)
 }
 
 async function runPrompt(prompt: string, flags: Flags, context: CliContext): Promise<Result<ExitCode>> {
@@ -66,9 +80,30 @@ async function openOrStart(
   }
   const path = resolvePath(context, workdir) // a server has another current directory
   if (!path.ok) return path
+  const refusal = await findModelProblem(sessions, model)
+  if (refusal) return refuse(refusal)
   return sessions.start({
     workdir: path.value,
     ...(model !== undefined && { model }),
     ...(plan && { mode: 'plan' as const }),
   })
+}
+
+/** Returns why the model cannot be called, before a session is created that would stay empty. */
+async function findModelProblem(sessions: Sessions, given: string | undefined): Promise<Fault | null> {
+  const list = await sessions.models()
+  if (!list.ok) return list.fault
+  const { models, providers } = list.value
+  const model = given ?? models.find(({ isDefault }) => isDefault)?.model
+  if (model === undefined) return null
+  const provider = providers.find((one) => one.provider === providerOf(model))
+  const listed = models.find((one) => one.model === model) ?? provider
+  if (listed === undefined) {
+    const names = models.map((one) => one.model)
+    const hint = didYouMean(model, names) || ' holdfast models --all lists the models.'
+    return fault('unknown_model', `${given ? '--model: ' : ''}There is no model ${model}.${hint}`, { model })
+  }
+  // A local server may only be slow to answer. If it is not there, the turn fails and says so.
+  const isLocal = provider?.endpoint?.startsWith('http://')
+  return listed.unusable === null || isLocal ? null : fault('no_credentials', listed.unusable, { model })
 }

@@ -1,4 +1,5 @@
 import type { SearchPage, SearchRequest } from '@holdfast/core/ports'
+import type { SessionId } from '@holdfast/protocol'
 import { ageForm, parseAge } from '@holdfast/protocol/age'
 import type { Fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
@@ -33,7 +34,8 @@ export const run: RunCommand<typeof sessionSpecs.search> = async ({ positionals,
     const found = source ? await search(source, request, session, context) : ok({ hits: [], next: null })
     if (!found.ok) return isBadCursor(found.fault) ? rejectUsage(cursorError) : failWith(found.fault)
     const where = workspace === undefined ? '.' : ` in ${workspace}. Use --all to search every workspace.`
-    await printHits(found.value, json, `No hits${where}`, context)
+    const handleOf = async (id: SessionId) => (await source?.entry(id))?.entry.meta.handle ?? id
+    await printHits(found.value, json, `No hits${where}`, { ...context, handleOf })
   } finally {
     await source?.close()
   }
@@ -62,9 +64,11 @@ async function search(source: ReadOnlyStore, request: SearchRequest, name: strin
   return source.search({ ...request, session: await findStoredId(source, context, name) })
 }
 
-async function printHits(page: SearchPage, isJson: boolean, none: string, context: CliContext): Promise<void> {
+type PrintDeps = Pick<CliContext, 'out' | 'err' | 'now'> & { readonly handleOf: (id: SessionId) => Promise<string> }
+
+async function printHits(page: SearchPage, isJson: boolean, none: string, deps: PrintDeps): Promise<void> {
   const { hits, next } = page
-  const { out, err, now } = context
+  const { out, err, now, handleOf } = deps
   if (isJson) {
     const found = hits.map(({ session: sessionId, message: messageId, role: kind, title, at, snippet }) => ({
       ...{ sessionId, title, messageId, kind, at, snippet },
@@ -73,7 +77,7 @@ async function printHits(page: SearchPage, isJson: boolean, none: string, contex
   }
   for (const { session, title, message, role, at, snippet } of hits) {
     const age = formatAge(now() - Date.parse(at))
-    await out.write(`${out.paint.bold(escapeLine(title))}  ${session} #${message}  ${role}  ${age}\n`)
+    await out.write(`${out.paint.bold(escapeLine(title))}  ${await handleOf(session)} #${message}  ${role}  ${age}\n`)
     await out.write(`  ${escapeLine(snippet)}\n`)
   }
   if (hits.length === 0) await err.write(`${none}\n`)

@@ -1,3 +1,4 @@
+import type { Message } from '@holdfast/protocol'
 import { transcriptJson } from '../../../transfer/export/json.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { headText, messageText } from '../../render/transcript-text.ts'
@@ -8,7 +9,8 @@ import type { sessionSpecs } from './specs.ts'
 export const run: RunCommand<typeof sessionSpecs.show> = ({ positionals: [name = ''], flags }, context) =>
   withStoredSession(context, name, { branch: flags.branch }, async (session) => {
     const { out } = context
-    const newest = flags.limit === undefined ? null : await session.newest(flags.limit)
+    const isPrinted = (message: Message) => flags.json || messageText(message, out.paint) !== ''
+    const newest = flags.limit === undefined ? null : await session.newest(flags.limit, isPrinted)
     const pages = newest === null ? session.pages() : [newest.messages]
     const before = newest?.before ?? null
     if (flags.json) for await (const text of transcriptJson(session.meta, pages, before)) await out.write(text)

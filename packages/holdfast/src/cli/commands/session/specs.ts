@@ -86,10 +86,13 @@ export const sessionSpecs = {
     ],
   },
   branch: {
-    about: 'go back to the end of a turn; save the rest as a branch',
+    about: 'save the line as a branch; go on from the end of a turn',
     positionals: ['<session>', '<turn>'],
     flags: { store, json },
-    notes: [`Prints the name of the new branch. ${turnNote}`, sessionNote],
+    notes: [
+      `The line is the list of messages that the session continues from. Prints the name of the new branch. ${turnNote}`,
+      sessionNote,
+    ],
   },
   branches: {
     about: 'list the branches of a session',
@@ -104,7 +107,7 @@ export const sessionSpecs = {
     notes: ['<branch> is a name or an index that branches prints. Prints the name of the branch.', sessionNote],
   },
   rewind: {
-    about: 'undo the turns after a turn; save them as a branch',
+    about: 'undo the turns after a turn; save the line as a branch',
     positionals: ['<session>', '<turn>'],
     flags: { store, json },
     notes: [`Prints the name of the new branch. Files are not changed back. ${turnNote}`, sessionNote],
@@ -117,7 +120,7 @@ export const sessionSpecs = {
       store,
       json,
     },
-    notes: [`Prints the id of the new session. ${turnNote}`, sessionNote],
+    notes: [`Prints the handle of the new session. ${turnNote}`, sessionNote],
   },
   rename: {
     about: 'set the title of a session',

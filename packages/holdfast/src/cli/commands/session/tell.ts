@@ -13,14 +13,14 @@ export const run: RunCommand<typeof sessionSpecs.tell> = async (
 ) => {
   const command = parseTellCommand(type, pairs)
   const { out } = context
-  const print = (answer: Answer) => (flags.json ? out.writeJson(answer) : printAnswer(answer, type, out))
+  const print = (answer: Answer) => (flags.json ? out.writeJson(answer) : printAnswer(answer, out))
   return submitCommand(name, command, print, context)
 }
 
-async function printAnswer(answer: Answer, type: string, out: Output): Promise<void> {
+async function printAnswer(answer: Answer, out: Output): Promise<void> {
   const { queued, entries: _, ...rest } = answer.result
   const how = typeof queued === 'string' ? `, queued as ${escapeLine(queued)}` : ''
-  await out.write(`${type} accepted at ${answer.seq}${how}.\n`)
+  await out.write(`Accepted (seq ${answer.seq})${how}.\n`)
   for (const { id, queue, content } of entriesOf(answer.result))
     await out.write(`removed ${id} from ${queue}: ${escapeHidden(contentText(content))}\n`)
   for (const [name, value] of Object.entries(rest))

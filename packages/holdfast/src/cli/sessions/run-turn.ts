@@ -18,7 +18,7 @@ import { createTurnSummary, type TurnEnded, type TurnSummary } from '../render/t
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type ExitCode, exitCodes } from '../terminal/exit.ts'
 
-export type RunTurnOptions = {
+type RunTurnOptions = {
   /** The answer to every approval; `unattended` rejects it because no person can be asked. */
   readonly approvals: 'approve' | 'reject' | 'unattended'
   /** Whether the session was started for this turn; then its first records are printed too. */

@@ -5,7 +5,7 @@ import { exitCodes } from './exit.ts'
 type CrashListener = (cause: unknown) => void
 export type OnCrash = (listener: CrashListener) => void
 
-export type CrashDeps = {
+type CrashDeps = {
   /** Writes to standard error synchronously, because the process ends right after. */
   readonly write: (text: string) => void
   readonly exit: (code: number) => void

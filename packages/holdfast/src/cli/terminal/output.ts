@@ -15,7 +15,7 @@ export class OutputClosed extends Error {
   override readonly name = 'OutputClosed'
 }
 
-export type OutputDeps = {
+type OutputDeps = {
   readonly stream: Writable & { readonly isTTY?: boolean }
   readonly isColoured: boolean
   /** Whether a failed write rejects; otherwise its text is lost. */

@@ -2,8 +2,8 @@ import { createSerialQueue } from '@holdfast/protocol'
 import { createGate } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 
-describe('the queue of a session', () => {
-  it('runs one piece of work after the other, in order', async () => {
+describe('a serial queue', () => {
+  it('runs one task at a time, in order', async () => {
     const enqueue = createSerialQueue()
     const gate = createGate()
     const done: string[] = []
@@ -19,7 +19,7 @@ describe('the queue of a session', () => {
     expect(done).toEqual(['first', 'second'])
   })
 
-  it('rejects to the caller when work fails, and goes on with the next', async () => {
+  it('rejects to the caller when a task fails, and runs the next', async () => {
     const enqueue = createSerialQueue()
     const broken = enqueue(() => Promise.reject(new Error('broken')))
     const next = enqueue(async () => 'fine')

@@ -68,7 +68,7 @@ describe('a request', () => {
     expect(complaints).toEqual([])
   })
 
-  it('is the conversation, in order', () => {
+  it('has the messages of the conversation in order', () => {
     expect(shape(request([userSaid('hi'), text(9, 'hello'), userSaid('and?')]))).toEqual([
       'user: hi',
       'assistant: hello',
@@ -76,12 +76,12 @@ describe('a request', () => {
     ])
   })
 
-  it('answers parallel calls in call order, whatever the order they came back in', () => {
+  it('has the results of parallel calls in call order, in whatever order they arrived', () => {
     const given = [userSaid('go'), call(9), call(9), call(9), outcome(4), outcome(2), outcome(3)]
     expect(shape(request(given))[2]).toBe('tool: c2: result of 2 | c3: result of 3 | c4: result of 4')
   })
 
-  it('lets steering in after the results, never between a call and its result', () => {
+  it('adds steering after the results, never between a call and its result', () => {
     const given = [userSaid('go'), call(9), outcome(2), userSaid('stop that')]
     expect(shape(request(given))).toEqual([
       'user: go',
@@ -91,7 +91,7 @@ describe('a request', () => {
     ])
   })
 
-  it('answers a call that a crash left open as interrupted', () => {
+  it('has an interrupted result for a call that a crash left open', () => {
     expect(shape(request([userSaid('go'), call(9), userSaid('well?')]))[2]).toMatch(
       /^tool: c2: interrupted: cut short by a crash/,
     )
@@ -101,7 +101,7 @@ describe('a request', () => {
     expect(shape(request([userSaid('go'), call(9), outcome(2), outcome(2, 'late')]))[2]).toBe('tool: c2: result of 2')
   })
 
-  it('keeps the words of an answer that was cut, and asks to go on', () => {
+  it('keeps the text of an interrupted answer, and asks the model to continue', () => {
     expect(shape(request([userSaid('go'), text(9, 'I was', { interrupted: true })]))).toEqual([
       'user: go',
       'assistant: I was',
@@ -109,7 +109,7 @@ describe('a request', () => {
     ])
   })
 
-  it('never lets two answers meet', () => {
+  it('never has two consecutive assistant messages', () => {
     const given = [userSaid('go'), text(9, 'I was', { interrupted: true }), text(12, 'saying')]
     expect(shape(request(given))).toEqual([
       'user: go',
@@ -136,7 +136,7 @@ describe('a request', () => {
     expect(shape(request([userSaid('a'), userSaid('b')]))).toEqual(['user: a | b'])
   })
 
-  it('sends thinking back whole, in its place, to the provider that wrote it', () => {
+  it('sends thinking unchanged, at its position, to the provider that wrote it', () => {
     const sent = request([userSaid('go'), thought(9), call(9), outcome(3)]).messages[1]
     expect(sent?.content[0]).toEqual({ type: 'thinking', text: 'hm', meta: { sim: { signature: 's' } } })
   })
@@ -149,7 +149,7 @@ describe('a request', () => {
     })
   })
 
-  it('sends no thinking that was cut, and no answer that was nothing else', () => {
+  it('sends no interrupted thinking, and no answer that has only that', () => {
     expect(shape(request([userSaid('go'), thought(9, { interrupted: true }), text(12, 'ok')]))[1]).toBe('assistant: ok')
     expect(shape(request([userSaid('go'), thought(9), userSaid('well?')]))).toEqual(['user: go | well?'])
     expect(shape(request([userSaid('go'), text(9, 'ok'), thought(9), userSaid('well?')]))[1]).toBe('assistant: ok')
@@ -204,7 +204,7 @@ describe('a request', () => {
     expect(shape(request([{ type: 'user.said', turn: 0, content }]))).toEqual(['user: [the file a.png is gone]'])
   })
 
-  it('carries the bytes of a stored file', () => {
+  it('has the bytes of a stored file', () => {
     const bytes = aPng()
     const content = [{ type: 'file' as const, blob: aHash, mediaType: 'image/png', bytes: bytes.length }]
     const window = toWindow({

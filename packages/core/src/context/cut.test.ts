@@ -18,7 +18,7 @@ const windowOf = (...given: readonly EventInput[]) => {
   return toWindow({ summary: null, from: 0, records, settled: records })
 }
 
-describe('where a window may be cut', () => {
+describe('the cut of a window', () => {
   it('is before the last six messages', () => {
     const given = Array.from({ length: 8 }, (_, index) => userSaid(`${index}`))
     expect(chooseCut(windowOf(...given), null)).toMatchObject({
@@ -28,7 +28,7 @@ describe('where a window may be cut', () => {
     })
   })
 
-  it('is nowhere when there are no more than those', () => {
+  it('is null for a shorter window', () => {
     expect(chooseCut(windowOf(...Array.from({ length: 6 }, () => userSaid('a'))), null)).toBeNull()
     expect(chooseCut(windowOf(), null)).toBeNull()
   })
@@ -40,7 +40,7 @@ describe('where a window may be cut', () => {
     expect(chooseCut(windowOf(...given.slice(1)), null)).toBeNull()
   })
 
-  it('keeps the prompt of the running turn, and counts it as not spared', () => {
+  it('keeps the prompt of the running turn, and does not count it as saved', () => {
     const given = [userSaid('a long prompt'), ...Array.from({ length: 7 }, (_, index) => text(index + 20))]
     const running = chooseCut(windowOf(...given), 0)
     const resting = chooseCut(windowOf(...given), null)

@@ -6,7 +6,7 @@ import { admitFile, fileKind } from './file-kind.ts'
 const bytes = (text: string) => new TextEncoder().encode(text)
 const size = { width: 2, height: 3 }
 
-describe('a file is known by its bytes', () => {
+describe('a file is recognized by its bytes', () => {
   it.each([
     ['PNG', aPng(), { type: 'image', mediaType: 'image/png', ...size }],
     ['JPEG', aJpeg, { type: 'image', mediaType: 'image/jpeg', ...size }],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { toWindow } from './window.ts'
 
 describe('the window', () => {
-  it('holds what the model is to see, and nothing that is for people', () => {
+  it('has everything the model sees, and nothing that is only for people', () => {
     const records = recordsOf([
       ...thinking,
       stepEnded,
@@ -14,7 +14,7 @@ describe('the window', () => {
     ])
   })
 
-  it('gives each call its outcome, and none to a call that has none', () => {
+  it('pairs each call with its outcome, if it has one', () => {
     const records = recordsOf([userSaid('go'), callOf('a'), callOf('b')])
     const { messages } = toWindow({ summary: null, from: 0, records, settled: recordsOf([settled(2)], 9) })
     expect(messages.map(({ outcome }) => outcome?.type ?? null)).toEqual([null, 'ok', null])

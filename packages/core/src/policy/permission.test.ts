@@ -58,13 +58,13 @@ describe('permission rules', () => {
     expect(permitted(rules, shell('git status'))).toBe('allow')
   })
 
-  it('hold for every tool when they name *', () => {
+  it('apply to every tool with the name *', () => {
     expect(permitted([rule('secret/*', 'deny', '*')], { tool: 'read_file', target: 'secret/key' })).toBe('deny')
   })
 })
 
 describe('a pattern', () => {
-  it('takes * for any text and everything else for itself', () => {
+  it('matches any text with *, and everything else literally', () => {
     expect(fits('a*c', 'abbbc')).toBe(true)
     expect(fits('a*c', 'ac')).toBe(true)
     expect(fits('a*c', 'acd')).toBe(false)

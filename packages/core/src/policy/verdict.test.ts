@@ -23,7 +23,7 @@ describe('the verdict', () => {
     expect(judge(facts, policy({ mode })).type).toBe(verdict)
   })
 
-  it('names the rule that allowed, and why it refused', () => {
+  it('names the rule that allowed, or the reason of the denial', () => {
     expect(judge(reading, policy())).toEqual({ type: 'allow', rule: 'not destructive' })
     expect(judge(writing, policy({ mode: 'plan' }))).toMatchObject({
       code: 'plan_mode',
@@ -35,7 +35,7 @@ describe('the verdict', () => {
     ['destructive', 'allow', 'ask'],
     ['all', 'ask', 'ask'],
     ['none', 'allow', 'allow'],
-  ] as const)('by the rule %s is %s on reading and %s on writing', (approvals, onReading, onWriting) => {
+  ] as const)('with the setting %s is %s for reading and %s for writing', (approvals, onReading, onWriting) => {
     expect(judge(reading, policy({ approvals })).type).toBe(onReading)
     expect(judge(writing, policy({ approvals })).type).toBe(onWriting)
   })
@@ -67,12 +67,12 @@ describe('a permission', () => {
 describe('trust', () => {
   const other = BlobHash.parse('b'.repeat(64))
 
-  it('answers for its tool only', () => {
+  it('applies to its tool only', () => {
     expect(judge(writing, policy({}, [{ tool: 'write_file', scope: 'turn' }]))).toMatchObject({ rule: 'trust: turn' })
     expect(judge(writing, policy({}, [{ tool: 'shell', scope: 'turn' }])).type).toBe('ask')
   })
 
-  it('in one exact call answers for no other', () => {
+  it('in one exact call applies to no other call', () => {
     const exact = [{ tool: 'write_file', scope: 'session' as const, argsHash: writing.argsHash }]
     expect(judge(writing, policy({}, exact)).type).toBe('allow')
     expect(judge({ ...writing, argsHash: other }, policy({}, exact)).type).toBe('ask')
@@ -84,7 +84,7 @@ describe('trust', () => {
     expect(judge(writing, policy({}, trust)).type).toBe('ask')
   })
 
-  it('given with an answer binds the exact call where a name says little', () => {
+  it('given with an answer covers only the exact call for tools with broad effects', () => {
     expect(['shell', 'mcp__x__y', 'write_file'].map(isTrustedExactly)).toEqual([true, true, false])
   })
 })

@@ -99,12 +99,12 @@ const table: Readonly<Record<SessionCommandInput['type'], Row>> = {
 
 describe('each command in each phase', () => {
   const decidedHere = commandTypes.filter((type) => type in table) as readonly SessionCommandInput['type'][]
-  it.each(decidedHere)('%s is accepted or refused, by what the session is doing', (type) => {
+  it.each(decidedHere)('%s is accepted or refused in each phase', (type) => {
     expect(come(states, eachCommand[type])).toEqual({ unborn, ...table[type] })
   })
 })
 
-describe('each command to a queue, with two that steer (5, 6) and one that follows (7)', () => {
+describe('each queue command, with two steering prompts (5, 6) and one follow-up (7)', () => {
   const waiting: readonly EventInput[] = [queued('steering', 'a'), queued('steering', 'b'), queued('follow_up', 'c')]
   const held = {
     thinking: stateAfter(...thinking, ...waiting),
@@ -124,12 +124,12 @@ describe('each command to a queue, with two that steer (5, 6) and one that follo
     ['reorderQueue by half', { type: 'reorderQueue', queue: 'steering', entries: [6] }, 'bad_request'],
     ['reorderQueue naming one twice', { type: 'reorderQueue', queue: 'steering', entries: [6, 6] }, 'bad_request'],
     ['reorderQueue across', { type: 'reorderQueue', queue: 'steering', entries: [5, 7] }, 'queue_entry_not_found'],
-  ])('%s does the same in a turn, and after one was cut', (_, command, row) => {
+  ])('%s has the same result during a turn and after an aborted one', (_, command, row) => {
     expect(come(held, command)).toEqual({ thinking: row, aborted: row, error: row })
   })
 })
 
-describe('what an approval may be answered', () => {
+describe('each answer to an approval', () => {
   it.each([
     ['approve', 'call.approved'],
     ['approve_turn', 'call.approved trust.granted'],
@@ -140,7 +140,7 @@ describe('what an approval may be answered', () => {
     expect(decided(states.waiting, asked({ type: 'respondToApproval', decision }))).toBe(row)
   })
 
-  it.each(['turn', 'session', 'workspace'] as const)('trust for the %s, at rest and in a turn', (scope) => {
+  it.each(['turn', 'session', 'workspace'] as const)('trusts for the %s, while idle and during a turn', (scope) => {
     const command: SessionCommandInput = { type: 'setToolTrust', tool: 'shell', scope, argsHash: aHash }
     const atRest = scope === 'turn' ? 'bad_request' : 'trust.granted'
     expect(decided(states.idle, asked(command))).toBe(atRest)

@@ -96,11 +96,11 @@ describe('a report', () => {
     ['title.written', stateAfter({ type: 'settings.changed', title: '' })],
     ['process.stopped', phases.idle],
     ['process.restarted', phases.idle],
-  ])('%s that comes too late, or twice, changes nothing', (type, state) => {
+  ])('%s that is late or repeated changes nothing', (type, state) => {
     expect(decided(state, reports[type])).toBe('')
   })
 
-  it('of another step than the one that runs is not its answer', () => {
+  it('of a step that does not run is ignored', () => {
     expect(decided(phases.thinking, { ...reports['model.replied'], step: StepId.parse(3) })).toBe('')
     expect(decided(phases.thinking, { ...reports['model.failed'], step: StepId.parse(3) })).toBe('')
     expect(decided(phases.thinking, { ...reports['model.retrying'], step: StepId.parse(3) })).toBe('')
@@ -149,7 +149,7 @@ describe('a report', () => {
     ])
   })
 
-  it('says when a turn has made all the steps it may', () => {
+  it('ends a turn that reached its step limit, with the reason', () => {
     const limited = { ...phases.preparing, settings: { ...phases.preparing.settings, budgets: { maxSteps: 0 } } }
     expect(events(limited, reports['step.prepared'])).toMatchObject([{ code: 'step_limit' }, { reason: 'limit' }])
   })
@@ -158,11 +158,11 @@ describe('a report', () => {
 describe('an approval', () => {
   const second = stateAfter(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(6), askedFor(5))
 
-  it('without a name is the oldest question, not the first call', () => {
+  it('without an id answers the oldest question, not the first call', () => {
     expect(events(second, asked(approve))).toMatchObject([{ type: 'call.approved', call: 6 }])
   })
 
-  it('by name is that one', () => {
+  it('with an id answers that question', () => {
     expect(events(second, asked({ ...approve, approval: 9 } as SessionCommandInput))).toMatchObject([{ call: 5 }])
   })
 
@@ -175,7 +175,7 @@ describe('an approval', () => {
     expect(decided(second, asked({ ...approve, approval: 77 } as SessionCommandInput))).toBe('approval_not_found')
   })
 
-  it('that is rejected gives the model the reason, and leaves its siblings alone', () => {
+  it('that is rejected gives the model the reason, and does not affect other calls', () => {
     const no = asked({ type: 'respondToApproval', decision: 'reject', message: 'not today' })
     expect(events(second, no)).toMatchObject([{ call: 6, outcome: { type: 'denied', message: 'not today' } }])
     expect(events(second, no)).toHaveLength(1)
@@ -228,7 +228,7 @@ describe('a restart', () => {
 })
 
 describe('a prompt', () => {
-  it.each(['', '   ', '\n'])('of nothing (%j) is refused', (content) => {
+  it.each(['', '   ', '\n'])('without text (%j) is refused', (content) => {
     expect(decided(phases.idle, asked({ type: 'sendPrompt', content }))).toBe('empty_prompt')
   })
 
@@ -237,7 +237,7 @@ describe('a prompt', () => {
     expect(decided(full, asked(prompt))).toBe('queue_full')
   })
 
-  it('lets a prompt in a turn wait to steer it', () => {
+  it('sent during a turn waits in the steering queue', () => {
     expect(events(phases.thinking, asked(prompt))).toMatchObject([{ type: 'prompt.queued', queue: 'steering' }])
   })
 

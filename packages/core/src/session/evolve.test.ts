@@ -191,7 +191,7 @@ describe('each event', () => {
       { collapse: { all: true, except: [] } },
     ],
   ]
-  it.each(changing)('%s changes exactly what it says', (_, given, expected) => {
+  it.each(changing)('%s changes exactly the listed fields', (_, given, expected) => {
     expect(stateAfter(...given)).toMatchObject(expected)
   })
 
@@ -218,14 +218,14 @@ describe('each event', () => {
     },
   )
 
-  it('is known to one of the two lists above', () => {
+  it('is in one of the two lists above', () => {
     const listed = new Set([...changing, ...counting].map(([type]) => type))
     expect(Event.options.map((option) => option.shape.type.value).filter((type) => !listed.has(type))).toEqual([])
   })
 })
 
 describe('the fold', () => {
-  it('refuses a log with a hole', () => {
+  it('rejects a log with a gap', () => {
     const [first] = recordsOf([started], 3)
     expect(() => first && evolve(emptySession(), first)).toThrow('hole')
   })
@@ -281,7 +281,7 @@ describe('the fold', () => {
     expect(moved(101) - moved(3)).toBeLessThan(100)
   })
 
-  it('is plain data: a snapshot of it is its JSON', () => {
+  it('is plain data, so that JSON can store it', () => {
     const state = stateAfter(...requested, askedFor(5))
     expect(JSON.parse(JSON.stringify(state))).toEqual(state)
   })

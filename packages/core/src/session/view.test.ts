@@ -68,7 +68,7 @@ describe('the view', () => {
     expect(view(...two, approvedBy(6)).pendingApprovals.map(({ call }) => call)).toEqual([5])
   })
 
-  it('is the same whether it is folded or followed', () => {
+  it('is the same folded from records and followed live', () => {
     const rounds = [
       ...thinking,
       queued('steering'),
@@ -134,7 +134,7 @@ describe('a session in the catalogue', () => {
     expect(rowAfter(...thinking).spoken).toBe(true)
   })
 
-  it('shows nothing recent of a line it has left', () => {
+  it('shows no recent text of a line it has left', () => {
     expect(rowAfter(...thinking, answered('Hello.')).meta.recentText).toContain('Hello.')
     expect(rowAfter(...thinking, answered('Hello.'), turnEnded('done'), aLineMove()).meta.recentText).toBe('')
   })
@@ -152,7 +152,7 @@ describe('a session in the catalogue', () => {
     expect(rowAfter({ type: 'settings.changed', title: '' }, ...prompted).meta.title).toMatch(/^Fix x{76}$/)
   })
 
-  it('says whether it is pinned, and where it works since its folder was moved', () => {
+  it('has the pinned state, and the workdir after a move', () => {
     const pinned = [...thinking, { type: 'settings.changed', pinned: true }] as const
     expect(rowAfter(...pinned).meta).toMatchObject({ pinned: true, workspace: '/work' })
     const moved = [...pinned, { type: 'settings.changed', workdir: '/moved' }] as const
@@ -161,7 +161,7 @@ describe('a session in the catalogue', () => {
     expect(rowAfter(...moved).activeAt).toBe(rowAfter(...thinking).activeAt)
   })
 
-  it('shows its beginning and its end, each bounded', () => {
+  it('has a bounded preview of its beginning and of its end', () => {
     const many = Array.from({ length: 20 }, (_, index) => answered(`answer ${index} ${'y'.repeat(60)}`))
     const { meta } = rowAfter(...thinking, ...many)
     expect(meta.preview).toBe('list the files')
@@ -170,7 +170,7 @@ describe('a session in the catalogue', () => {
     expect(rowAfter(...thinking, answered('z'.repeat(9999))).meta.recentText).toHaveLength(limits.recentTextCharsMax)
   })
 
-  it('says when a session began and was last spoken in, where it works and with which model', () => {
+  it('has the times of its start and last message, its workdir and its model', () => {
     const { meta, activeAt } = rowAfter(...thinking)
     expect(meta).toMatchObject({ id: aSession, handle: 'calm-harbor-12', workspace: '/work', model: 'sim/model' })
     expect(meta).toMatchObject({ createdAt: anInstant, lastMessageAt: anInstant, branchCount: 0, pinned: false })
@@ -182,7 +182,7 @@ describe('a session in the catalogue', () => {
     expect(meta).toMatchObject({ messageCount: 3, turnCount: 1 })
   })
 
-  it('adds up what it used; one unknown price makes the sum unknown', () => {
+  it('adds up its usage; one unknown price makes the sum unknown', () => {
     expect(rowAfter(...thinking, usageOf(0.5), usageOf(0.25)).meta.usage).toMatchObject({ input: 20, cost: 0.75 })
     expect(rowAfter(...thinking, usageOf(null), usageOf(0.25)).meta.usage).toMatchObject({ input: 20, cost: null })
     expect(rowAfter(...thinking).meta.usage.cost).toBe(0)
@@ -213,7 +213,7 @@ describe('a session in the catalogue', () => {
     }
   })
 
-  it('says plan while it rests in plan mode', () => {
+  it('has the status plan while idle in plan mode', () => {
     expect(rowAfter({ type: 'settings.changed', mode: 'plan' }).meta).toMatchObject({ mode: 'plan', status: 'plan' })
   })
 })

@@ -26,7 +26,7 @@ describe('a subscription', () => {
     expect(first).toMatchObject({ type: 'snapshot', seq: 1, messages: [], before: null })
   })
 
-  it('to one that sleeps reads what it shows while the session is claimed, and no draft where no answer was cut', async () => {
+  it('to an unloaded session reads its snapshot during the claim, and a draft only if an answer was cut off', async () => {
     const given = createMemoryStore()
     const runtime = await openMemoryRuntime({ store: given, script: [[say('Hi.')]] })
     await runtime.send('a', prompt)
@@ -64,7 +64,7 @@ describe('a subscription', () => {
     expect(asked).not.toContain('loadDraft')
   })
 
-  it('shows what the workspace trusts, also when someone granted it while the session was claimed', async () => {
+  it('shows the trust of the workspace, including trust granted during the claim', async () => {
     const given = createMemoryStore()
     const runtime = await openMemoryRuntime({ store: given, script: [[say('Hi.')]] })
     await runtime.send('a', prompt)
@@ -90,7 +90,7 @@ describe('a subscription', () => {
     expect(first).toMatchObject({ here: { workspaceTrust: [{ tool: 'touch', scope: 'workspace' }] } })
   })
 
-  it('shows the latest state when someone sent a prompt while it was claimed', async () => {
+  it('shows the latest state when a prompt is sent during the claim', async () => {
     const given = createMemoryStore()
     const runtime = await openMemoryRuntime({ store: given, script: [[say('Hi.')], [say('Again.')]] })
     await runtime.send('a', prompt)
@@ -116,7 +116,7 @@ describe('a subscription', () => {
     expect(first).toMatchObject({ seq: head, messages: shown.ok && shown.value.messages })
   })
 
-  it('with a cursor gets exactly what it missed, then what happens', async () => {
+  it('with a cursor gets exactly the records it missed, then live ones', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
     await runtime.send('a', prompt)
     await runtime.frame(idle)
@@ -133,7 +133,7 @@ describe('a subscription', () => {
     ])
   })
 
-  it('that comes late gets the running message so far', async () => {
+  it('that starts during an answer gets its text so far', async () => {
     const gate = createGate()
     const runtime = await openMemoryRuntime({ script: [[sayPartial('Hello th'), waitAt(gate)]] })
     await runtime.send('a', prompt)
@@ -142,7 +142,7 @@ describe('a subscription', () => {
     expect(frames.at(-1)).toMatchObject({ type: 'draft', parts: [{ kind: 'text', text: 'Hello th' }] })
   })
 
-  it('ends when its signal says so, be it before it began', async () => {
+  it('ends when its signal is aborted, even before it starts', async () => {
     const runtime = await openMemoryRuntime()
     const [before, after] = [new AbortController(), new AbortController()]
     before.abort()
@@ -154,7 +154,7 @@ describe('a subscription', () => {
     expect(runtime.registry.loaded(aSession)?.hub.size).toBe(0)
   })
 
-  it('that reads too slowly misses nothing, and gets no sign of the interruption', async () => {
+  it('that reads too slowly reconnects by itself and misses nothing', async () => {
     const inner = createGate()
     const runtime = await openMemoryRuntime({ script: [[waitAt(inner), say('Hi.')]] })
     const frames = runtime.handle.subscribe({ after: 1 })[Symbol.asyncIterator]()
@@ -186,7 +186,7 @@ describe('a subscription', () => {
 })
 
 describe('the handle', () => {
-  it('refuses what is no command, and says what is wrong with it', async () => {
+  it('refuses an invalid command and says what is wrong with it', async () => {
     const runtime = await openMemoryRuntime()
     // A program without types may send anything.
     const answer = await runtime.handle.submit({ type: 'sendPrompt' } as never)
@@ -196,14 +196,14 @@ describe('the handle', () => {
     })
   })
 
-  it('refuses ids that have not the form of one', async () => {
+  it('refuses malformed ids', async () => {
     const runtime = await openMemoryRuntime()
     for (const options of [{ commandId: 'no spaces' }, { as: 'x'.repeat(65) }, { commandId: '' }])
       expect(await runtime.handle.submit(prompt, options)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
     expect(await runtime.events()).toEqual(['session.started'])
   })
 
-  it('reads without waking, and shows the same as when it is awake', async () => {
+  it('reads an unloaded session without loading it, with the same result', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
     await runtime.send('a', prompt)
     await runtime.frame(idle)
@@ -215,7 +215,7 @@ describe('the handle', () => {
 })
 
 describe('a session without clients', () => {
-  it('leaves memory after a quarter of an hour, and looks the same when it is loaded again', async () => {
+  it('is unloaded after 15 minutes, and looks the same when it is loaded again', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')], [say('Again.')]] })
     await runtime.send('a', prompt)
     await runtime.frame(idle)
@@ -229,8 +229,8 @@ describe('a session without clients', () => {
   })
 })
 
-describe('a command on its way while the session is unloaded', () => {
-  it('is answered as if nothing had happened', async () => {
+describe('a command sent while the session is unloaded', () => {
+  it('is accepted after the session was loaded again', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')], [say('Again.')]] })
     await runtime.send('a', prompt)
     await runtime.frame(idle)
@@ -242,8 +242,8 @@ describe('a command on its way while the session is unloaded', () => {
   })
 })
 
-describe('what is not on record', () => {
-  it('is who is attached, in which role, and whether the model could be called', async () => {
+describe('the unrecorded part of a snapshot', () => {
+  it('has the attached clients with their roles, and whether the model can be called', async () => {
     const runtime = await openMemoryRuntime({
       models: modelsWith(() => ({ type: 'no_credentials', message: 'no key' })),
     })
@@ -255,7 +255,7 @@ describe('what is not on record', () => {
     await frames.return?.(undefined)
   })
 
-  it('is how much the model takes, as far as anyone knows', async () => {
+  it('has the context size of the model, if it is known', async () => {
     const contextOf = async (models: Models) => {
       const { handle } = await openMemoryRuntime({ models })
       const snapshot = await handle.snapshot()

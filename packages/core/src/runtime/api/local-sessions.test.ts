@@ -21,7 +21,7 @@ const handlesOf = async (sessions: Sessions, trashed?: true) =>
   orThrow(await sessions.list({ trashed })).sessions.map(({ handle }) => handle)
 
 describe('the list', () => {
-  it('begins with what is pinned', async () => {
+  it('starts with pinned sessions', async () => {
     const { sessions, handle, clock } = await openOld()
     clock.advance(dayMs)
     await spokenIn(sessions)
@@ -30,7 +30,7 @@ describe('the list', () => {
     expect(await handlesOf(sessions)).toEqual(['calm-harbor-1', 'calm-harbor-2'])
   })
 
-  it('keeps to model, age, pinned and running', async () => {
+  it('filters by model, age, pinned and running', async () => {
     const gate = createGate()
     const runtime = await openMemoryRuntime({ script: (_, index) => (index === 2 ? [waitAt(gate)] : [say('Hi.')]) })
     await runtime.store.registerNode(runtime.registry.deps.node)

@@ -6,7 +6,7 @@ import { openStoredHandle } from './stored-handle.ts'
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 
 describe('a stored session', () => {
-  it('reads as the handle of its process does, and claims nothing', async () => {
+  it('reads the same as in its process, without a claim', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
     await runtime.send('a', prompt)
     await runtime.frame(isRecord('turn.ended'))
@@ -21,7 +21,7 @@ describe('a stored session', () => {
     expect((await runtime.store.entry(aSession))?.owner).toBeNull()
   })
 
-  it('that a dead process left at work is interrupted', async () => {
+  it('is shown as interrupted if its process died during a turn', async () => {
     const gate = createGate()
     const runtime = await openMemoryRuntime({ script: [[waitAt(gate)]] })
     await runtime.store.registerNode(runtime.registry.deps.node)

@@ -20,8 +20,8 @@ async function openTree(costs: readonly (number | null)[]) {
   return { ...runtime, sessions, startFor }
 }
 
-describe('what a tree of sessions used', () => {
-  it('is what the session used and all that were started for it, and for those, forks left out', async () => {
+describe('the usage of a session tree', () => {
+  it('includes the session and all its descendants, but no forks', async () => {
     const { handle, startFor, registry } = await openTree([1, 2, 4, 8, 16])
     const child = await startFor(handle.id)
     await startFor(child.id)
@@ -33,7 +33,7 @@ describe('what a tree of sessions used', () => {
     expect(await child.treeUsage()).toMatchObject({ value: { usage: { cost: 6 }, sessions: 2 } })
   })
 
-  it('still holds what lies in the trash', async () => {
+  it('includes trashed sessions', async () => {
     const { handle, startFor, sessions } = await openTree([1, 2])
     const child = await startFor(handle.id)
     orThrow(await sessions.delete(child.id, { force: true }))

@@ -26,7 +26,7 @@ async function readOf(hash: BlobHash, bytes: AsyncIterable<Uint8Array>) {
 }
 
 describe('a checked blob', () => {
-  it.each([[[]], [['whole']], [['who', 'le']], [['', 'w', 'hole']]])('of %j is given as it is', async (texts) => {
+  it.each([[[]], [['whole']], [['who', 'le']], [['', 'w', 'hole']]])('of %j is returned unchanged', async (texts) => {
     expect(await readOf(hashOf(texts.join('')), pieces(...texts))).toEqual({ text: texts.join(''), fault: null })
   })
 
@@ -93,7 +93,7 @@ describe('the blobs of a session', () => {
     expect(orThrow(await handle.page()).messages.length).toBeGreaterThan(0)
   })
 
-  it('break off with a fault when the damage shows at their end', async () => {
+  it('end with a fault when the damage is found at the end', async () => {
     const { handle, hash, bad } = await openFragile()
     bad.set(hash, ['what was ', 'st0red'])
     const read: string[] = []

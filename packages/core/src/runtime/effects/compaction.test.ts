@@ -148,7 +148,7 @@ describe('automatic compaction', () => {
     expect((await runtime.events()).filter((type) => type === 'checkpoint.written')).toHaveLength(1)
   })
 
-  it('that fails is a notice, the turn goes on, and it is not tried again at once', async () => {
+  it('that fails adds a notice, the turn continues, and it is not retried at once', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
     counted = 900
     await talk.ask('large')
@@ -174,7 +174,7 @@ describe('automatic compaction', () => {
 })
 
 describe('the prompt of a long turn', () => {
-  it('stays with a summary that is set, and goes into one that is written at rest', async () => {
+  it('is kept when a summary is set, and is part of a summary written while idle', async () => {
     const long = await openLongTurn()
     const person = talkTo(long.handle)
     await person.ask('the only prompt')
@@ -212,7 +212,7 @@ describe('undoing a compaction', () => {
 })
 
 describe('a summary and a checkpoint of the caller', () => {
-  it('is sent before the messages, and hides none of them', async () => {
+  it('are sent before the messages, and hide none of them', async () => {
     await talk.ask('one')
     await talk.send({ type: 'setSummary', summary: 'They met before.' })
     await talk.ask('two')
@@ -224,7 +224,7 @@ describe('a summary and a checkpoint of the caller', () => {
     ])
   })
 
-  it('replaces the earlier summary, and is counted once', async () => {
+  it('replace the earlier summary, and are counted once', async () => {
     await talk.ask('one')
     const tokens = async () => orThrow(await runtime.handle.snapshot()).view.tokens
     await talk.send({ type: 'setSummary', summary: 'They met before.' })
@@ -233,7 +233,7 @@ describe('a summary and a checkpoint of the caller', () => {
     expect(await tokens()).toBe(once)
   })
 
-  it('replaces everything before it', async () => {
+  it('replace everything before them', async () => {
     await talk.ask('one')
     const messages = [
       { role: 'user', content: 'in short' },
@@ -259,7 +259,7 @@ describe('checkpoints of the caller, one after the other', () => {
 })
 
 describe('resuming', () => {
-  it('reads nothing before the last checkpoint but what is pinned', async () => {
+  it('reads only pinned messages before the last checkpoint', async () => {
     for (let turn = 0; turn < 20; turn++) await talk.ask(`prompt ${turn}`)
     await talk.send({ type: 'compact' })
     const { seq } = orThrow(await runtime.handle.snapshot())

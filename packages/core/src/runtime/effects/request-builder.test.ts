@@ -55,7 +55,7 @@ describe('a request that is built on another thread', () => {
       { kind: 'passthrough', message: expect.stringContaining('records that cannot be read (3)') },
     ],
     ['that nobody foresaw would break', new Error('boom'), { kind: 'raw_dump', detail: 'boom' }],
-  ])('%s fails its step with a sentence, and the session goes on', async (_, cause, told) => {
+  ])('%s fails its step with a message, and the session continues', async (_, cause, told) => {
     const runtime = await openMemoryRuntime({ requests: refusing(cause).requests })
     await runtime.send('a', prompt)
     expect(await runtime.frame(idle)).toMatchObject({ record: { event: { reason: 'failed', fault: told } } })

@@ -4,7 +4,7 @@ import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { findSession } from './find-session.ts'
 
 describe('finding a session', () => {
-  it('by its whole id takes one question, whatever comes of it', async () => {
+  it('by its complete id takes one look-up, found or not', async () => {
     const { store, registry, send, frame } = await openMemoryRuntime({ script: [[say('Hi.')]] })
     await send('a', { type: 'sendPrompt', content: 'go' })
     await frame(isRecord('turn.ended'))

@@ -63,7 +63,7 @@ describe('loading a session', () => {
     },
   )
 
-  it('takes no snapshot of another fold', async () => {
+  it('ignores a snapshot of another fold version', async () => {
     const other = { ...toSnapshot(folded(log.slice(0, 3))), fold: foldNumber + 1, body: '{"state":"of another day"}' }
     expect(await loadSession(sourceOf(log, { snapshot: other }).source, aSession)).toMatchObject({
       ok: true,
@@ -71,31 +71,37 @@ describe('loading a session', () => {
     })
   })
 
-  it('that is not there is refused', async () => {
+  it('that does not exist is refused', async () => {
     const source = { ...sourceOf(log).source, entry: async () => null }
     expect(await loadSession(source, aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
   })
 
-  it.each(round.map((_, index) => index + 2))('with record %i damaged names it, and shows the rest', async (seq) => {
-    const loaded = await loadSession(sourceOf(log, { lost: [seq] }).source, aSession)
-    expect(loaded).toMatchObject({ ok: true, value: { lost: [seq], state: { seq: log.length } } })
-  })
+  it.each(round.map((_, index) => index + 2))(
+    'with record %i damaged names the record and folds the rest',
+    async (seq) => {
+      const loaded = await loadSession(sourceOf(log, { lost: [seq] }).source, aSession)
+      expect(loaded).toMatchObject({ ok: true, value: { lost: [seq], state: { seq: log.length } } })
+    },
+  )
 
-  it.each(round.map((_, index) => index + 2))('with record %i given up goes on without it', async (seq) => {
-    const given: readonly EventInput[] = [...log, { type: 'log.repaired', lost: [seq] }]
-    const loaded = await loadSession(sourceOf(given, { lost: [seq] }).source, aSession)
-    expect(loaded).toMatchObject({ ok: true, value: { lost: [], state: { seq: given.length } } })
-    const other = await loadSession(sourceOf(given, { lost: [seq, 3, 4] }).source, aSession)
-    expect(other).toMatchObject({ ok: true, value: { lost: [3, 4].filter((one) => one !== seq) } })
-  })
+  it.each(round.map((_, index) => index + 2))(
+    'with the loss of record %i accepted continues without it',
+    async (seq) => {
+      const given: readonly EventInput[] = [...log, { type: 'log.repaired', lost: [seq] }]
+      const loaded = await loadSession(sourceOf(given, { lost: [seq] }).source, aSession)
+      expect(loaded).toMatchObject({ ok: true, value: { lost: [], state: { seq: given.length } } })
+      const other = await loadSession(sourceOf(given, { lost: [seq, 3, 4] }).source, aSession)
+      expect(other).toMatchObject({ ok: true, value: { lost: [3, 4].filter((one) => one !== seq) } })
+    },
+  )
 
-  it('whose first record is damaged says so', async () => {
+  it('whose first record is damaged is refused', async () => {
     expect(await loadSession(sourceOf(log, { lost: [1] }).source, aSession)).toMatchObject({
       fault: { code: 'log_damaged', details: { lost: [1] } },
     })
   })
 
-  it('needs no damaged record that lies before a snapshot', async () => {
+  it('does not read a damaged record before the snapshot', async () => {
     const snapshot = toSnapshot(folded([started, ...thinking]))
     expect(await loadSession(sourceOf(log, { lost: [1, 2], snapshot }).source, aSession)).toMatchObject({
       ok: true,

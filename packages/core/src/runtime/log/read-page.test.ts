@@ -35,11 +35,11 @@ const page = async (given: readonly EventInput[], request: PageRequest, line = w
 const id = (seq: number) => MessageId.parse(seq)
 
 describe('a page of the transcript', () => {
-  it('is the newest, oldest first, and says where to page back from', async () => {
+  it('is the newest one, oldest message first, with the cursor of the page before', async () => {
     expect(await page(words(5), { limit: 2 })).toEqual({ ids: [4, 5], parents: [3, 4], before: 4, after: null })
   })
 
-  it('that holds the whole line has nothing before it', async () => {
+  it('that holds the whole line has no page before it', async () => {
     expect(await page(words(2), { limit: 2 })).toEqual({ ids: [1, 2], parents: [null, 1], before: null, after: null })
   })
 
@@ -59,28 +59,31 @@ describe('a page of the transcript', () => {
     expect(await page(words(3), { after: id(3) })).toMatchObject({ ids: [], after: null })
   })
 
-  it.each([1, 2, 3, 7])('walked either way by pages of %i shows each message once', async (limit) => {
-    const back: number[] = []
-    for (let before: MessageId | undefined; ; ) {
-      const found = await page(words(7), { limit, before })
-      back.unshift(...found.ids)
-      if (found.before === null) break
-      before = id(found.before)
-    }
-    const forward: number[] = []
-    for (let after = id(0); ; ) {
-      const found = await page(words(7), { limit, after })
-      forward.push(...found.ids)
-      if (found.after === null) break
-      after = id(found.after)
-    }
-    expect([back, forward]).toEqual([
-      [1, 2, 3, 4, 5, 6, 7],
-      [1, 2, 3, 4, 5, 6, 7],
-    ])
-  })
+  it.each([1, 2, 3, 7])(
+    'sequence shows each message once, in both directions, with %i messages per page',
+    async (limit) => {
+      const back: number[] = []
+      for (let before: MessageId | undefined; ; ) {
+        const found = await page(words(7), { limit, before })
+        back.unshift(...found.ids)
+        if (found.before === null) break
+        before = id(found.before)
+      }
+      const forward: number[] = []
+      for (let after = id(0); ; ) {
+        const found = await page(words(7), { limit, after })
+        forward.push(...found.ids)
+        if (found.after === null) break
+        after = id(found.after)
+      }
+      expect([back, forward]).toEqual([
+        [1, 2, 3, 4, 5, 6, 7],
+        [1, 2, 3, 4, 5, 6, 7],
+      ])
+    },
+  )
 
-  it('stays on its line: parents skip what lies off it', async () => {
+  it('contains only messages of its line, and parents skip the others', async () => {
     const line: Line = [
       { from: 1, to: 2 },
       { from: 6, to: null },
@@ -95,12 +98,12 @@ describe('a page of the transcript', () => {
     expect(messages[1]).toMatchObject({ kind: 'tool_call', call: { status: 'complete', result: { text: 'at last' } } })
   })
 
-  it('is filled though records that make no message lie between', async () => {
+  it('is full even if records without a message lie between', async () => {
     const noise = Array.from({ length: 30 }, () => askedFor(1))
     expect(await page([userSaid('a'), ...noise, userSaid('b')], { limit: 2 })).toMatchObject({ ids: [1, 32] })
   })
 
-  it('shows a damaged record in its place, as what it is', async () => {
+  it('shows a notice at the position of a damaged record', async () => {
     expect(await page(words(5), { limit: 2 }, whole, [4])).toMatchObject({ ids: [4, 5], parents: [3, 4] })
     expect(await page(words(5), { limit: 2, after: id(2) }, whole, [3])).toMatchObject({ ids: [3, 4] })
   })

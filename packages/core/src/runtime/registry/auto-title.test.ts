@@ -30,7 +30,7 @@ async function open(options: Partial<TestRuntimeOptions>) {
 }
 
 describe('a session without a title', () => {
-  it('is named by a model when its first turn is over, once', async () => {
+  it('is named by a model once, after its first turn', async () => {
     const { runtime, talk, titled, asked } = await open({ script: naming([say('"The harbour."\nIndeed.')]) })
     const named = runtime.frame(isRecord('settings.changed'))
     await talk.ask('tell me of the harbour')
@@ -76,7 +76,7 @@ describe('a session without a title', () => {
     expect(await runtime.events()).not.toContain('note.added')
   })
 
-  it('is called what a person calls it, before and after', async () => {
+  it('keeps the title that a person sets, before or after the model', async () => {
     const gate = createGate()
     const { runtime, talk, titled } = await open({ script: naming([waitAt(gate), say('The harbour')]) })
     await talk.ask('tell me')
@@ -108,7 +108,7 @@ describe('no model is asked for a title', () => {
     }
   })
 
-  it('when its process ends: what is being asked is given up', async () => {
+  it('when its process ends: the running request is aborted', async () => {
     const { runtime, talk, titled } = await open({ script: naming([waitAt(createGate()), say('The harbour')]) })
     await talk.ask('tell me of the harbour')
     await runtime.registry.close()

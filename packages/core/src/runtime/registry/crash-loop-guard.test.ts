@@ -2,7 +2,7 @@ import { aSession, createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createCrashLoopGuard } from './crash-loop-guard.ts'
 
-describe('a session that breaks', () => {
+describe('a session that crashes', () => {
   it('is restarted three times within a minute, then refused with its first cause', () => {
     const restarts = createCrashLoopGuard(createVirtualClock())
     expect(['first', 'second', 'third'].map((cause) => restarts.note(aSession, cause))).toEqual([true, true, true])
@@ -14,7 +14,7 @@ describe('a session that breaks', () => {
     })
   })
 
-  it('is forgiven when it has been quiet for a minute', async () => {
+  it('is restarted again after a minute without a crash', async () => {
     const clock = createVirtualClock()
     const restarts = createCrashLoopGuard(clock)
     for (const cause of ['a', 'b', 'c', 'd']) restarts.note(aSession, cause)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createKeyedMutex } from './keyed-mutex.ts'
 
 describe('a keyed mutex', () => {
-  it('let work on one thing go on one after the other, and on others meanwhile', async () => {
+  it('runs work with one key in sequence, and work with other keys meanwhile', async () => {
     const turnstiles = createKeyedMutex<string>()
     const gate = createGate()
     const done: string[] = []
@@ -19,7 +19,7 @@ describe('a keyed mutex', () => {
     expect(done).toEqual(['other', 'first', 'second'])
   })
 
-  it('are free again when the work is over, well or not', async () => {
+  it('is free again when the work succeeds or fails', async () => {
     const turnstiles = createKeyedMutex<string>()
     expect(turnstiles.free('a')).toBeNull()
     const failing = turnstiles.take('a', () => Promise.reject(new Error('no')))

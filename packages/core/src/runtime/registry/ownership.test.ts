@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { findLiveOwners } from './ownership.ts'
 
-describe('the living among owners', () => {
-  it('are those that answer, and no other node is asked', async () => {
+describe('findLiveOwners', () => {
+  it('returns the owners that answer, and asks no other node', async () => {
     const asked: string[] = []
     const nodes = async () => ['living', 'dead', 'other'].map((id) => ({ id, address: '', startedAt: '' }))
     const isAlive = async ({ id }: { readonly id: string }) => {
@@ -15,7 +15,7 @@ describe('the living among owners', () => {
     expect(asked).toEqual(['living', 'dead'])
   })
 
-  it('are not even looked up where there is no owner', async () => {
+  it('looks up no nodes without owners', async () => {
     const nodes = () => Promise.reject(new Error('looked up'))
     expect(await findLiveOwners(new Set(), { nodes }, async () => true)).toEqual(new Set())
   })

@@ -9,7 +9,7 @@ const stopped = (place: number): SessionNews => ({
 })
 
 describe('the news of all sessions', () => {
-  it('reach everyone who follows, in order', async () => {
+  it('reach every follower in order', async () => {
     const news = createSessionNewsFeed()
     const [first, second] = [news.follow(), news.follow()].map((followed) => followed[Symbol.asyncIterator]())
     const heard = [first?.next(), second?.next()]
@@ -28,7 +28,7 @@ describe('the news of all sessions', () => {
     expect(await next).toEqual({ done: true, value: undefined })
   })
 
-  it('keep of a session that changes faster than anyone reads only the newest', async () => {
+  it('keep only the newest entry of a session for a slow reader', async () => {
     const news = createSessionNewsFeed()
     const followed = news.follow()[Symbol.asyncIterator]()
     const first = followed.next()

@@ -21,7 +21,7 @@ const prompt = { type: 'sendPrompt', content: 'go' } as const
 const idle = isRecord('turn.ended')
 
 describe('the registry', () => {
-  it('keeps a session whose turn runs', async () => {
+  it('does not unload a session while its turn runs', async () => {
     const gate = createGate()
     const runtime = await openMemoryRuntime({ script: [[waitAt(gate)]] })
     await runtime.send('a', prompt)
@@ -30,7 +30,7 @@ describe('the registry', () => {
     expect(runtime.registry.loaded(aSession)).not.toBeNull()
   })
 
-  it('wakes a session once, however many ask for it at the same time', async () => {
+  it('loads a session once for concurrent requests', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
     await runtime.send('a', prompt)
     await runtime.frame(idle)
@@ -39,7 +39,7 @@ describe('the registry', () => {
     expect(new Set(loaded.map((one) => one.ok && one.value)).size).toBe(1)
   })
 
-  it('loads again what it read beside the claim when someone appended meanwhile', async () => {
+  it('reads a session again if a record was appended during the claim', async () => {
     const one = await openMemoryRuntime({ script: [[say('Hi.')], [say('Again.')]] })
     await one.send('a', prompt)
     await one.frame(idle)
@@ -54,7 +54,7 @@ describe('the registry', () => {
     expect(loaded.ok && loaded.value.folded().state.seq).toBe(head)
   })
 
-  it('wakes a session though what was read beside the claim could not be read', async () => {
+  it('loads a session even if the read during the claim failed', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
     await runtime.send('a', prompt)
     await runtime.frame(idle)
@@ -62,13 +62,13 @@ describe('the registry', () => {
     expect((await runtime.registry.load(aSession, Promise.reject(new Error('torn')))).ok).toBe(true)
   })
 
-  it('leaves nothing of a session without a prompt', async () => {
+  it('removes a session without a prompt', async () => {
     const runtime = await openMemoryRuntime()
     await runtime.registry.unload(aSession)
     expect(await runtime.registry.load(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
   })
 
-  it('settles what a dead node left open, and leaves a question waiting', async () => {
+  it('settles the running calls of a dead node, and keeps its questions open', async () => {
     const gate = createGate()
     const dead = await openMemoryRuntime({ script: [[waitAt(gate)]] })
     await dead.store.registerNode(dead.registry.deps.node)
@@ -91,7 +91,7 @@ describe('the registry', () => {
     expect((await next.events()).at(-1)).toBe('turn.ended')
   })
 
-  it('refuses a session that another living process owns', async () => {
+  it('refuses a session that another live process owns', async () => {
     const one = await openMemoryRuntime()
     await one.store.registerNode(one.registry.deps.node)
     const two = await openMemoryRuntime({ store: one.store, takesOver: true, node: 'two', living: ['one', 'two'] })
@@ -100,7 +100,7 @@ describe('the registry', () => {
     })
   })
 
-  it('refuses to wake anything once it closes, and lets go of all it held', async () => {
+  it('loads no session while it closes, and releases all of them', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
     await runtime.send('a', prompt)
     await runtime.frame(idle)
@@ -150,7 +150,7 @@ describe('a session that crashes', () => {
     expect(await handles[0].submit(plan)).toMatchObject({ ok: true })
   })
 
-  it('is stopped with the first cause when it keeps crashing, while others go on', async () => {
+  it('is stopped with the first cause when it keeps crashing, while others continue', async () => {
     const { handles, registry, told, setBreaks } = await openTwo()
     setBreaks(true)
     for (const _ of [1, 2, 3, 4]) await handles[0].submit(plan)
@@ -211,7 +211,7 @@ describe('a registry whose disk fails', () => {
     readonly problems: Problem[]
   }
 
-  it('unloads an idle session all the same, and reports what failed', async () => {
+  it('still unloads an idle session, and reports the failure', async () => {
     const { registry, clock, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
     await registry.load(aSession)
     clock.advance(15 * 60_000)
@@ -220,7 +220,7 @@ describe('a registry whose disk fails', () => {
     expect(problems).toEqual([{ where: `unloading ${aSession}`, cause: full }])
   })
 
-  it('gives a session up though its snapshot cannot be kept', async () => {
+  it('releases a session even if its snapshot cannot be saved', async () => {
     const gate = createGate()
     const inner = createMemoryStore()
     const problems: Problem[] = []
@@ -243,7 +243,7 @@ describe('a registry whose disk fails', () => {
     expect(problems).toEqual([{ where: `snapshot of ${aSession}`, cause: full }])
   })
 
-  it('reports that it could not load a session whose log had moved', async () => {
+  it('reports a failure to load a session again after its log moved', async () => {
     let lies = false
     const { registry, problems } = await openBroken((inner) => ({
       async append(append) {
@@ -260,7 +260,7 @@ describe('a registry whose disk fails', () => {
     expect(problems).toEqual([{ where: `loading ${aSession} again`, cause: full }])
   })
 
-  it('starts though one session breaks while it is settled', async () => {
+  it('starts even if a session cannot be settled', async () => {
     const { registry, problems } = await openBroken(() => ({
       busy: async () => [{ session: aSession, owner: null }],
       loadSnapshot: () => Promise.reject(full),
@@ -269,7 +269,7 @@ describe('a registry whose disk fails', () => {
     expect(problems).toEqual([{ where: `settling ${aSession}`, cause: full }])
   })
 
-  it('lets go of all it holds when it closes, and leaves no node behind', async () => {
+  it('releases all sessions and removes its node when it closes', async () => {
     const { registry, inner, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
     await inner.registerNode(registry.deps.node)
     await registry.load(aSession)

@@ -31,7 +31,7 @@ async function openTrashed() {
 }
 
 describe('the daily cleanup', () => {
-  it('removes at the start what lay in the trash for 30 days, and nothing that lay there for less', async () => {
+  it('removes sessions that were trashed 30 days ago at its start, and no newer ones', async () => {
     const { registry, store, clock } = await openTrashed()
     clock.advance(30 * dayMs)
     await startDailyCleanup(registry).close()
@@ -42,7 +42,7 @@ describe('the daily cleanup', () => {
     await cleanup.close()
   })
 
-  it('comes back every day', async () => {
+  it('runs every day', async () => {
     const { registry, store, clock } = await openTrashed()
     const cleanup = startDailyCleanup(registry)
     for (let day = 0; day < 31; day++) clock.advance(dayMs)
@@ -79,7 +79,7 @@ describe('the daily cleanup', () => {
     expect(orThrow(await sessions.list({ trashed: true })).sessions).toHaveLength(1)
   })
 
-  it('reads once for a sweep what is in use, however often it is asked', async () => {
+  it('looks up the used blobs once per sweep', async () => {
     const [store, blobs] = [createMemoryStore(), createMemoryBlobs()]
     const swept = Promise.withResolvers<void>()
     let reads = 0
@@ -100,7 +100,7 @@ describe('the daily cleanup', () => {
     expect(reads).toBe(1)
   })
 
-  it('ends with the page it is at when it is closed', async () => {
+  it('stops after the current page when it is closed', async () => {
     const store = createMemoryStore()
     const [listed, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let pages = 0

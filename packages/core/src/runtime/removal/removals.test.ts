@@ -29,7 +29,7 @@ describe('emptying the trash', () => {
     expect(await sessions.restore(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
   })
 
-  it('takes only what was put there before, if asked', async () => {
+  it('removes only sessions trashed before a given time, if asked', async () => {
     const { sessions, handle, clock } = await openTrash()
     await talkTo(handle).ask('Hello')
     const later = await spokenIn(sessions)
@@ -41,7 +41,7 @@ describe('emptying the trash', () => {
     expect(orThrow(await sessions.list({ trashed: true })).sessions.map(({ id }) => id)).toEqual([later.id])
   })
 
-  it('keeps what is restored after it was listed, though it is in the trash again', async () => {
+  it('keeps a session that was restored and trashed again after it was listed', async () => {
     const store = createMemoryStore()
     const list: typeof store.list = async (request) => {
       const page = await store.list(request)
@@ -82,7 +82,7 @@ describe('emptying the trash', () => {
     expect(await store.entry(aSession)).not.toBeNull()
   })
 
-  it('leaves and names what is open elsewhere, and goes on with the others', async () => {
+  it('keeps and names sessions that are open elsewhere, and removes the others', async () => {
     const store = createMemoryStore()
     const purge: typeof store.purge = async (id, options) =>
       id === aSession ? refuse(fault('session_locked', 'It is open.')) : store.purge(id, options)
@@ -97,7 +97,7 @@ describe('emptying the trash', () => {
     })
   })
 
-  it('asks the store only for what is old enough', async () => {
+  it('lists only sessions that are old enough', async () => {
     const store = createMemoryStore()
     const asked: unknown[] = []
     const list: typeof store.list = (request) => {
@@ -110,7 +110,7 @@ describe('emptying the trash', () => {
     expect(asked).toEqual([0])
   })
 
-  it('lets the files go that only it referred to, a day after at the earliest, and no other', async () => {
+  it('lets a sweep remove the files that only it used, after a day at the earliest', async () => {
     const { sessions, handle, blobs, registry, clock } = await openTrash()
     const put = async (edge: number) => orThrow(await sessions.storeFile(aPng(edge, edge), { name: 'a.png' })).file
     const [own, shared] = [await put(3), await put(5)]
@@ -132,8 +132,8 @@ describe('emptying the trash', () => {
   })
 })
 
-describe('the bytes a session names', () => {
-  it('are read through it, and those of others are not', async () => {
+describe('the blobs of a session', () => {
+  it('can be read through it, and blobs of other sessions cannot', async () => {
     const { sessions, handle } = await openTrash()
     const { file } = orThrow(await sessions.storeFile(aPng(), { name: 'a.png' }))
     expect(await handle.blob(file.blob)).toMatchObject({ fault: { code: 'blob_not_found' } })

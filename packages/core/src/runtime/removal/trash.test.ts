@@ -36,7 +36,7 @@ const codeOf = (result: { readonly ok: boolean; readonly fault?: { readonly code
   result.ok ? 'ok' : result.fault?.code
 
 describe('deleting a session', () => {
-  it('puts it into the trash, though it is awake and pinned', async () => {
+  it('moves it to the trash, even if it is loaded and pinned', async () => {
     const { sessions, handle, registry } = await openSpoken()
     await handle.submit({ type: 'pinSession' })
     const removal = orThrow(await sessions.delete(aSession))
@@ -98,7 +98,7 @@ describe('deleting a session', () => {
     expect(view.lastTurn).toEqual({ reason: 'aborted' })
   })
 
-  it('is refused while a question is open, awake or not', async () => {
+  it('is refused while a question is open, loaded or not', async () => {
     const { sessions, registry } = await openAsking()
     expect(codeOf(await sessions.delete(aSession))).toBe('turn_running')
     await registry.unload(aSession)
@@ -123,7 +123,7 @@ describe('deleting a session', () => {
     expect(frames.at(-1)).toMatchObject({ type: 'end', reason: 'stopped', retryMs: null })
   })
 
-  it('leaves what another living process has open, even if forced, and takes it from a dead one', async () => {
+  it('is refused for a session open in a live process, even if forced, and takes it over from a dead one', async () => {
     const store = createMemoryStore()
     const one = await openMemoryRuntime({ store, script: answering })
     await store.registerNode(one.registry.deps.node)
@@ -136,7 +136,7 @@ describe('deleting a session', () => {
     expect(orThrow(await createLocalSessions(after.registry).delete(aSession)).count).toBe(1)
   })
 
-  it('changes nothing when it is only tried', async () => {
+  it('changes nothing in a dry run', async () => {
     const { sessions, store, registry, events } = await openSpoken()
     const before = [await store.entry(aSession), await events()]
     expect(orThrow(await sessions.delete(aSession, { dryRun: true }))).toMatchObject({ count: 1, dryRun: true })
@@ -144,7 +144,7 @@ describe('deleting a session', () => {
     expect(registry.loaded(aSession)).not.toBeNull()
   })
 
-  it('leaves nothing of a session without a prompt, not even in the trash', async () => {
+  it('removes a session without a prompt completely', async () => {
     const runtime = await openMemoryRuntime()
     const sessions = createLocalSessions(runtime.registry)
     expect(orThrow(await sessions.delete(aSession)).count).toBe(1)
@@ -152,7 +152,7 @@ describe('deleting a session', () => {
     expect(orThrow(await sessions.list({ trashed: true })).sessions).toEqual([])
   })
 
-  it('keeps those waiting who would wake it meanwhile, and then refuses them', async () => {
+  it('delays concurrent loads of the session, and then refuses them', async () => {
     const gate = createGate()
     const store = createMemoryStore()
     const trash: typeof store.trash = async (...args) => {
@@ -169,7 +169,7 @@ describe('deleting a session', () => {
     expect(codeOf(await late)).toBe('session_trashed')
   })
 
-  it('leaves its forks as they are', async () => {
+  it('does not change its forks', async () => {
     const { sessions, handle } = await openSpoken()
     const { session } = await talkTo(handle).send({ type: 'fork' })
     orThrow(await sessions.delete(aSession))
@@ -179,7 +179,7 @@ describe('deleting a session', () => {
     await fork.ask('Go on')
   })
 
-  it('does not know what is not there, nor options that are none', async () => {
+  it('refuses an unknown session and unknown options', async () => {
     const { sessions } = await openSpoken()
     expect(codeOf(await sessions.delete('cold-harbor-9'))).toBe('session_not_found')
     expect(codeOf(await sessions.restore('cold-harbor-9'))).toBe('session_not_found')
@@ -213,14 +213,14 @@ describe('pruning', () => {
     expect([await handlesOf(sessions), await handlesOf(sessions, true)]).toEqual([['calm-harbor-2'], ['calm-harbor-1']])
   })
 
-  it('goes by when someone last spoke, not by when it was last changed', async () => {
+  it('goes by the time of the last message, not of the last change', async () => {
     const { sessions, handle, clock, daysAgo } = await openOld()
     clock.advance(31 * dayMs)
     await handle.submit({ type: 'rename', title: 'Renamed today' })
     expect(orThrow(await sessions.prune({ before: daysAgo(30) })).count).toBe(1)
   })
 
-  it('keeps to a workspace', async () => {
+  it('affects only the given workspace', async () => {
     const { sessions, clock, daysAgo } = await openOld()
     await spokenIn(sessions, { workdir: '/other' })
     clock.advance(31 * dayMs)
@@ -229,7 +229,7 @@ describe('pruning', () => {
     expect(await handlesOf(sessions)).toEqual(['calm-harbor-1'])
   })
 
-  it('leaves and names what is pinned, runs, is attended or open elsewhere', async () => {
+  it('keeps and names sessions that are pinned, running, attached or open elsewhere', async () => {
     const store = createMemoryStore()
     const gate = createGate()
     const runtime = await openMemoryRuntime({
@@ -266,7 +266,7 @@ describe('pruning', () => {
     await frames.return?.()
   })
 
-  it('takes what a dead process left behind', async () => {
+  it('includes sessions that a dead process left open', async () => {
     const store = createMemoryStore()
     const dead = await openMemoryRuntime({ store, script: () => [say('Hi.')] })
     await store.registerNode(dead.registry.deps.node)
@@ -276,7 +276,7 @@ describe('pruning', () => {
     expect((await store.entry(aSession))?.owner).toBeNull()
   })
 
-  it('leaves one in which someone speaks after it was listed', async () => {
+  it('keeps a session that gets a prompt after it was listed', async () => {
     const store = createMemoryStore()
     const list: typeof store.list = async (request) => {
       const page = await store.list(request)
@@ -291,7 +291,7 @@ describe('pruning', () => {
     expect(removal).toMatchObject({ count: 0, stayed: [] })
   })
 
-  it('says what it would take and changes nothing when it is only tried', async () => {
+  it('reports what it would trash and changes nothing in a dry run', async () => {
     const { sessions, store, events, registry, clock, daysAgo } = await openOld()
     const pinned = await spokenIn(sessions)
     await pinned.submit({ type: 'pinSession' })
@@ -307,7 +307,7 @@ describe('pruning', () => {
     expect({ ...done, dryRun: true }).toEqual(tried)
   })
 
-  it('goes through more sessions than a page holds', async () => {
+  it('handles more sessions than fit in a page', async () => {
     const { sessions, store } = await openOld()
     const entry = (await store.entry(aSession))?.entry
     const records = await store.read(aSession, { after: 0, limit: 1 })

@@ -44,7 +44,7 @@ describe('a prompt with a file', () => {
     ['that is empty', new Uint8Array(), 'image/png', 'bad_request', /is empty/],
     ['that was never made smaller', aPng(1600, 2), 'image/png', 'too_large', /Store it as a file first/],
     ['that is too large for a request', new Uint8Array(20_000_001), 'image/png', 'too_large', /over 20000000/],
-  ])('%s is refused, and the session goes on', async (_, bytes, mediaType, code, message) => {
+  ])('%s is refused, and the session continues', async (_, bytes, mediaType, code, message) => {
     const runtime = await openMemoryRuntime({ script: [[say('hello')]] })
     const before = await runtime.events()
     const refused = await runtime.send('c1', prompt(await put(runtime, bytes, mediaType)))

@@ -29,7 +29,7 @@ const seqOf = (frame: Frame) => (frame.type === 'record' ? frame.record.seq : 0)
 const idle = isRecord('turn.ended')
 
 describe('a turn', () => {
-  it('goes from the prompt through an approved call to its end, each step on record first', async () => {
+  it('runs from the prompt through an approved call to its end, and records each step first', async () => {
     const runtime = await openMemoryRuntime({
       script: [[call('touch', {})], [say('Done.')]],
       tools: [aTool('touch', async (_, __, { begin }) => begin().then(() => done))],
@@ -45,7 +45,7 @@ describe('a turn', () => {
     ])
   })
 
-  it('whose tool throws goes on with an error result', async () => {
+  it('continues with an error result when its tool throws', async () => {
     const broken = aTool('look', () => Promise.reject(new Error('boom')), false)
     const runtime = await openMemoryRuntime({ script: [[call('look', {})], [say('Well.')]], tools: [broken] })
     await runtime.send('a', prompt)
@@ -133,7 +133,7 @@ describe('a command sent again', () => {
     expect(await runtime.events()).toEqual(before)
   })
 
-  it('that is an abort does not stop the turn that began since', async () => {
+  it('that is an abort does not stop a turn that began later', async () => {
     const gates = [createGate(), createGate()] as const
     const runtime = await openMemoryRuntime({ script: [[waitAt(gates[0])], [waitAt(gates[1]), say('Still here.')]] })
     await runtime.send('a', prompt)
@@ -269,7 +269,7 @@ describe('an abort', () => {
 })
 
 describe('a disk that refuses', () => {
-  it('is sent the result of an effect until it accepts it', async () => {
+  it('gets the result of an effect again until it accepts it', async () => {
     const inner = createMemoryStore()
     const full = refuse(diskFull)
     let refusals = 0
@@ -296,7 +296,7 @@ describe('a disk that refuses', () => {
     expect(runtime.model.requests).toHaveLength(1)
   })
 
-  it('but stored the batch leaves no abandoned session', async () => {
+  it('and stored the batch anyway does not leave the session unusable', async () => {
     const inner = createMemoryStore()
     const full = refuse(diskFull)
     let lies = false
@@ -332,7 +332,7 @@ describe('another owner', () => {
     expect((await next.events()).slice(-2)).toEqual(['step.ended', 'turn.ended'])
   })
 
-  it('finds an unanswered question still waiting, and its answer carries the turn on', async () => {
+  it('still has the unanswered question, and the turn continues with its answer', async () => {
     const tools = [aTool('touch', async (_, __, { begin }) => begin().then(() => done))]
     const old = await openMemoryRuntime({ script: [[call('touch', {})]], tools })
     await old.send('a', prompt)
@@ -348,7 +348,7 @@ describe('another owner', () => {
     await next.frame(isRecord('text.said'))
   })
 
-  it('finds the draft of an answer that a crash cut short', async () => {
+  it('recovers the draft of an answer that a crash cut short', async () => {
     const gate = createGate()
     const old = await openMemoryRuntime({ script: [[sayPartial('Half an ans'), waitAt(gate)]] })
     await old.send('a', prompt)
@@ -402,7 +402,7 @@ describe('a call that is aborted', () => {
 })
 
 describe('a question with a deadline', () => {
-  it('that expired while the session slept is denied, whatever the answer', async () => {
+  it('that expired while the session was unloaded is denied, whatever the answer', async () => {
     const store = createMemoryStore()
     const clock = createVirtualClock()
     const tools = [aTool('touch', async (_, __, { begin }) => begin().then(() => done))]

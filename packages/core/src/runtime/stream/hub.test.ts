@@ -58,7 +58,7 @@ describe('the hub', () => {
     expect(draftOf(hub)).toBeNull()
   })
 
-  it('shows a newcomer the end of endless output', () => {
+  it('sends a new subscriber the end of long output', () => {
     const hub = open()
     for (let line = 0; line < 300; line++) hub.show(output, `${line} ${'x'.repeat(1000)}\n`)
     const [shown] = draftOf(hub) ?? []

@@ -32,7 +32,7 @@ describe('a subscriber', () => {
     expect(await drain(subscription)).toEqual([1, 'delta 0', 2, 'end'])
   })
 
-  it('is woken by what comes while it waits', async () => {
+  it('gets a frame that arrives while it waits', async () => {
     const subscription = open()
     const first = subscription[Symbol.asyncIterator]().next()
     subscription.push(record(1), 100)

@@ -59,11 +59,11 @@ describe('a timeout', () => {
     expect(livedThrough(two, expired(6)).turn).toMatchObject({ phase: 'acting', calls: [{ id: 5, status: 'asked' }] })
   })
 
-  it('closes the round when it was the last, and the turn goes on', () => {
+  it('closes the round if it was the last question, and the turn continues', () => {
     expect(livedThrough(two, expired(6), expired(5)).turn).toMatchObject({ phase: 'preparing', isAnswered: false })
   })
 
-  it('that comes after the answer changes nothing, and an answer after it finds nothing', () => {
+  it('after the answer changes nothing, and an answer after the timeout is refused', () => {
     expect(decided(stateAfter(...requested, askedFor(5), approvedBy(5)), expired(5))).toBe('')
     const late = asked({ type: 'respondToApproval', decision: 'approve' })
     expect(decided(livedThrough(phases.asked, expired(5)), late)).toBe('no_pending_approval')
@@ -103,12 +103,12 @@ const callPrepared = (call: number, tool: string, changes: Parameters<typeof fac
   }
 }
 
-describe('an answer that reaches further', () => {
+describe('an answer with a scope', () => {
   it.each([
     ['approve_turn', 'turn'],
     ['approve_session', 'session'],
     ['approve_always', 'workspace'],
-  ] as const)('%s trusts the tool for the %s, and answers what already waits', (decision, scope) => {
+  ] as const)('%s trusts the tool for the %s, and approves the waiting calls it covers', (decision, scope) => {
     const by = { rule: `trust: ${scope}` }
     expect(events(threeOf('touch'), asked(answer(decision), {}, 'tui'))).toEqual([
       { type: 'call.approved', call: 5, argsHash: aHash, by: { client: 'tui' }, scope },
@@ -126,7 +126,7 @@ describe('an answer that reaches further', () => {
     ])
   })
 
-  it('leaves the questions of other tools alone', () => {
+  it('does not answer questions of other tools', () => {
     const mixed = stateAfter(
       ...thinking,
       callOf('touch'),
@@ -143,26 +143,26 @@ describe('trust', () => {
   const later = (trust: Trust): SessionState =>
     stateAfter(...thinking, { type: 'trust.granted', ...trust }, callOf('touch'), stepEnded)
 
-  it('answers for a call that comes later, and is named as what allowed it', () => {
+  it('approves a later call, and the approval names it', () => {
     expect(events(later({ tool: 'touch', scope: 'session' }), callPrepared(6, 'touch'))).toMatchObject([
       { type: 'call.approved', by: { rule: 'trust: session' } },
     ])
   })
 
-  it('in exact arguments does not answer for others', () => {
+  it('in exact arguments does not approve other arguments', () => {
     const exact = later({ tool: 'touch', scope: 'session', argsHash: BlobHash.parse(aHash) })
     expect(decided(exact, callPrepared(6, 'touch'))).toBe('call.approved')
     expect(decided(exact, callPrepared(6, 'touch', { argsHash: BlobHash.parse(other) }))).toBe('approval.asked')
   })
 
-  it('of the workspace is what the workspace says now', () => {
+  it('of the workspace is read from the workspace each time', () => {
     const state = later({ tool: 'touch', scope: 'workspace' })
     const workspaceTrust = [{ tool: 'touch', scope: 'workspace' as const }]
     expect(decided(state, callPrepared(6, 'touch', { workspaceTrust }))).toBe('call.approved')
     expect(decided(state, callPrepared(6, 'touch'))).toBe('approval.asked')
   })
 
-  it('is given without a question, too, and answers those it covers', () => {
+  it('can be given without a question, and approves the waiting calls it covers', () => {
     const command: SessionCommandInput = { type: 'setToolTrust', tool: 'shell', scope: 'session', argsHash: aHash }
     expect(events(threeOf('shell'), asked(command))).toMatchObject([
       { type: 'trust.granted', tool: 'shell', scope: 'session', argsHash: aHash },
@@ -171,7 +171,7 @@ describe('trust', () => {
     ])
   })
 
-  it('is gone once it is revoked, by tool or all of it', () => {
+  it('ends when it is revoked, by tool or completely', () => {
     const granted: readonly EventInput[] = [
       { type: 'trust.granted', tool: 'touch', scope: 'session' },
       { type: 'trust.granted', tool: 'touch', scope: 'turn', argsHash: aHash },
@@ -215,7 +215,7 @@ describe('trust for a turn', () => {
     expect(livedThrough(followed, modelReplied(followed))).toMatchObject({ trust: [], turn: { number: 1 } })
   })
 
-  it('does not come back when the turn is continued', () => {
+  it('does not return when the turn is continued', () => {
     expect(livedThrough(trusting, asked({ type: 'abort' }), asked({ type: 'continue' })).trust).toEqual([])
   })
 })

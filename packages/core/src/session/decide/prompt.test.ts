@@ -32,7 +32,7 @@ const answered = (state: SessionState, command: SessionCommandInput) => {
 }
 
 describe('a prompt in a turn', () => {
-  it('waits in the queue it was sent to, and says so', () => {
+  it('waits in the queue it was sent to, and the answer names the queue', () => {
     expect(answered(phases.thinking, { type: 'sendPrompt', content: 'a' })).toEqual({ queued: 'steering' })
     expect(answered(phases.thinking, steer('a'))).toEqual({ queued: 'steering' })
     expect(answered(phases.thinking, follow('a'))).toEqual({ queued: 'follow_up' })
@@ -77,7 +77,7 @@ describe('steering', () => {
     expect(decided(next, stepPrepared(next))).toBe('user.said user.said context.changed step.started')
   })
 
-  it('that is removed after such an answer lets the turn end', () => {
+  it('that is removed after such an answer no longer continues the turn', () => {
     const steered = stateAfter(...thinking, queued('steering'))
     const alone = livedThrough(steered, modelReplied(steered), asked({ type: 'dequeueSteering' }))
     expect(decided(alone, stepPrepared(alone))).toBe('turn.ended')
@@ -125,7 +125,7 @@ describe('a follow-up', () => {
     expect(events(thinks, modelReplied(thinks)).at(-1)).toMatchObject({ type: 'user.said', turn: 1, entry: 5 })
   })
 
-  it('waits when its turn fails, is aborted or cut by a crash', () => {
+  it('waits when its turn fails, is aborted or is interrupted by a crash', () => {
     const state = stateAfter(...thinking, ...three)
     expect(decided(state, asked({ type: 'abort' }))).toBe('step.ended turn.ended')
     expect(decided(state, { type: 'process.restarted', draft: null })).toBe('step.ended turn.ended')
@@ -140,7 +140,7 @@ describe('a follow-up', () => {
 describe('an entry', () => {
   const held = stateAfter(...thinking, queued('steering', 'a'), queued('follow_up', 'f'), queued('steering', 'b'))
 
-  it('is said as it was last edited', () => {
+  it('is sent as last edited', () => {
     const edited = livedThrough(
       held,
       asked({ type: 'editQueueEntry', entry: 5, content: 'better' }),
@@ -149,7 +149,7 @@ describe('an entry', () => {
     expect(events(edited, stepPrepared(edited))[0]).toMatchObject({ content: text('better'), entry: 5 })
   })
 
-  it('is said in its new order, and the other queue keeps its own', () => {
+  it('is sent in its new order, and the other queue keeps its order', () => {
     const turned = livedThrough(held, asked({ type: 'reorderQueue', queue: 'steering', entries: [7, 5] }))
     expect(waiting(turned)).toEqual([7, 6, 5])
   })
@@ -172,7 +172,7 @@ describe('a recalled queue', () => {
   const held = stateAfter(...thinking, ...given)
   const entry = (id: number, queue: string, words: string) => ({ id, queue, content: text(words) })
 
-  it('is the answer, from the record alone, so that a retry gets it again', () => {
+  it('is returned from the record alone, so that a retry gets it again', () => {
     const both = [entry(5, 'steering', 'a'), entry(6, 'follow_up', 'f')]
     expect(answered(held, { type: 'recallQueues' })).toEqual({ entries: both })
     expect(answered(held, { type: 'dequeueSteering' })).toEqual({ entries: both.slice(0, 1) })
@@ -184,7 +184,7 @@ describe('a recalled queue', () => {
     expect(waiting(livedThrough(held, asked({ type: 'clearQueues' })))).toEqual([])
   })
 
-  it('is nothing when nothing waits, and leaves no record', () => {
+  it('is empty without waiting prompts, and leaves no record', () => {
     expect(decided(phases.thinking, asked({ type: 'recallQueues' }))).toBe('')
   })
 })
@@ -203,7 +203,7 @@ describe('a budget', () => {
     ['steps', { maxSteps: 1 }, 'step_limit'],
     ['tokens, cached ones too', { maxTokens: 20 }, 'token_limit'],
     ['cost', { maxCost: 0.25 }, 'cost_limit'],
-  ] as const)('of %s ends the turn between two model calls, and says so', (_, budgets, code) => {
+  ] as const)('of %s ends the turn between two model calls, with the reason', (_, budgets, code) => {
     const state = spent(budgets)
     expect(events(state, stepPrepared(state))).toMatchObject([
       { type: 'note.added', kind: 'notice', code },
@@ -216,7 +216,7 @@ describe('a budget', () => {
     expect(decided(state, stepPrepared(state))).toBe('context.changed step.started')
   })
 
-  it('of cost counts a call of unknown price as nothing, and goes on counting the others', () => {
+  it('of cost counts a call of unknown price as zero, and counts the others', () => {
     const unpriced = spent({ maxCost: 0.25 }, { cost: null })
     expect(limitReached(unpriced, 1)).toBeNull()
     const [record] = recordsOf([{ ...stepEnded, usage } as EventInput], unpriced.seq + 1)

@@ -16,7 +16,7 @@ const assistant = (content: string, ...ids: readonly string[]) => ({
 const result = (toolCallId: string, isError = false) => ({ role: 'tool', content: 'seen', toolCallId, isError })
 
 describe('messages from elsewhere', () => {
-  it('become turns, numbered on from the line', () => {
+  it('become turns that continue the numbers of the line', () => {
     expect(events(user('a'), assistant('b'), user('c'))).toMatchObject([
       { type: 'turn.started', turn: 3, cause: 'seed' },
       { type: 'user.said', turn: 3 },

@@ -35,7 +35,7 @@ describe('cycleModel', () => {
     expect(cycle(standing('sim/c'), rotation)).toEqual({ model: 'sim/a', index: 0, total, thinkingLevel: 'off' })
   })
 
-  it('brings the level of an entry that names one, and keeps the present one otherwise', () => {
+  it('sets the thinking level of the entry, or keeps the current level', () => {
     expect(cycle(standing('sim/a', 'low'), [a, b])).toMatchObject({ model: 'sim/b', thinkingLevel: 'high' })
     expect(cycle(standing('sim/b', 'high'), [a, b])).toMatchObject({ model: 'sim/a', thinkingLevel: 'high' })
   })
@@ -64,7 +64,7 @@ describe('cycleModel', () => {
     expect(cycle(standing('sim/z'), [a])).toMatchObject({ model: 'sim/a', index: 0, total: 1 })
   })
 
-  it('leaves no trace of the rotation in the settings', () => {
+  it('does not add the rotation to the settings', () => {
     const state = standing('sim/a')
     const [event] = events(state, asked({ type: 'cycleModel' }, { rotation: [a, b] }))
     expect(event).toBeDefined()
@@ -111,12 +111,12 @@ describe('leaving plan mode', () => {
     ])
   })
 
-  it('pins nothing unless it is asked to, or when nothing was said', () => {
+  it('pins nothing without keepPlan or without an answer', () => {
     expect(decided(stateAfter(plan, ...thinking, planSaid), asked({ type: 'enterExec' }))).toBe('settings.changed')
     expect(decided(stateAfter(plan), keep)).toBe('settings.changed')
   })
 
-  it('keeps the plan also when plan mode is left already', () => {
+  it('keeps the plan even if plan mode was left before', () => {
     expect(decided(stateAfter(...thinking, { ...planSaid, step: 4 }), keep)).toBe('message.pinned')
     expect(decided(phases.idle, keep)).toBe('')
   })
@@ -139,7 +139,7 @@ describe('pinning a session', () => {
     expect(pin(pinned, false)).toEqual([{ type: 'settings.changed', pinned: false }])
   })
 
-  it('is no setting that a fork would inherit', () => {
+  it('is not inherited by a fork', () => {
     expect(pinned.isPinned).toBe(true)
     expect(pinned.settings).toEqual(stateAfter().settings)
   })
@@ -176,7 +176,7 @@ describe('moving a session to another folder', () => {
     { type: 'settings.changed', workdir: '/new' },
   )
 
-  it('takes the real path that was found for it', () => {
+  it('records the resolved path', () => {
     const made = events(stateAfter(), asked({ type: 'moveWorkdir', workdir: '/link' }, { workdir: '/new' }))
     expect(made).toEqual([{ type: 'settings.changed', workdir: '/new' }])
     expect(events(moved, asked({ type: 'moveWorkdir', workdir: '/link' }, { workdir: '/new' }))).toEqual([])
@@ -196,7 +196,7 @@ describe('the answer to a catalogue command', () => {
     [{ type: 'settings.changed', title: '' } as const, { title: '' }],
     [{ type: 'settings.changed', workdir: '/new' } as const, { workdir: '/new' }],
     [{ type: 'settings.changed', mode: 'plan' } as const, {}],
-  ])('is what its record says: %j', (event, result) => {
+  ])('matches its record: %j', (event, result) => {
     expect(answerOf({ seq: 7, at: '', v: eventVersion[event.type], event })).toEqual({ seq: 7, result })
   })
 })

@@ -18,7 +18,7 @@ const fallen: readonly EventInput[] = [
   { type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null, fault, fallback: 'other/model' },
 ]
 
-describe('a call that is tried again', () => {
+describe('a call that is retried', () => {
   it('adds a notice with the failure, the wait and the try, without advice', () => {
     const advising = { ...fault, message: 'The service is overloaded. Wait a little, then continue.' }
     const retrying: Report = {
@@ -84,7 +84,7 @@ describe('a model that did not accept a call', () => {
 describe('a model that a person chooses during the turn', () => {
   const chosen: EventInput = { type: 'settings.changed', model: 'chosen/model' }
 
-  it('answers instead of the fallback, and even where there is none', () => {
+  it('answers instead of the fallback, even if there is none', () => {
     for (const fallback of ['other/model', null]) {
       const state = stateAfter(...thinking, chosen)
       const next = livedThrough(state, overloaded(state, fallback))
@@ -100,7 +100,7 @@ describe('a model that a person chooses during the turn', () => {
 })
 
 describe('the view of a turn in which another model answers', () => {
-  it('names it, beside the model of the session', () => {
+  it('names that model and the model of the session', () => {
     expect(viewOf(stateAfter(...fallen))).toMatchObject({
       model: 'sim/model',
       fallback: 'other/model',

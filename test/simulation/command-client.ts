@@ -6,7 +6,7 @@ type Sent = {
   tries: number
   readonly id: CommandId
   readonly command: CommandInput
-  /** In whose name; null is the embedding program's own word. */
+  /** The client that sends it; null for the embedding program. */
   readonly as: string | null
   readonly answers: Result<Answer>[]
   readonly recorded: Result<Answer>[]
@@ -18,32 +18,32 @@ const alwaysRecorded = new Set([
   ...['editQueueEntry', 'removeQueueEntry', 'setToolTrust', 'revokeToolTrust'],
 ])
 
-const isOfSeats = ({ type }: CommandInput) => type === 'claimDriver' || type === 'handOver'
+const isAboutControl = ({ type }: CommandInput) => type === 'claimDriver' || type === 'handOver'
 
-/** The session has moved, or its disk says no; the client asks again. */
+/** Another process owns the session, or its disk refuses writes. The client retries. */
 const unreachable = new Set<FaultCode>(['storage_error', 'fenced', 'log_moved', 'session_locked', 'session_stopped'])
 
-/** A client that commands, and sends again what it got no answer to, and sometimes what it did. */
+/** A client that sends commands and retries them, some even after an answer. */
 export type CommandClient = {
   readonly sent: readonly Sent[]
   send(command: CommandInput, as?: string | null): void
   sendAgain(): void
 }
 
-export function createCommandClient({ host, durableLog, dice, seats }: Simulation): CommandClient {
+export function createCommandClient({ host, durableLog, dice, drivers }: Simulation): CommandClient {
   const sent: Sent[] = []
-  const complain = (problem: string) => void durableLog.violations.push(`a commandClient: ${problem}`)
+  const complain = (problem: string) => void durableLog.violations.push(`command client: ${problem}`)
 
   function submit(one: Sent): void {
     const { id, command, as } = one
-    const since = seats.moment()
+    const since = drivers.moment()
     const isFirst = one.tries++ === 0
     host()
       .handle.submit(command, { commandId: id, ...(as !== null && { as }) })
       .then(
         (answer) => {
           take(one, answer)
-          if (isFirst && as !== null && answer.ok && !isOfSeats(command) && !seats.couldCommand(as, since))
+          if (isFirst && as !== null && answer.ok && !isAboutControl(command) && !drivers.couldCommand(as, since))
             complain(`${command.type} ${id} was accepted from ${as}, who only watches`)
         },
         (error: unknown) => complain(`${command.type} threw ${error}`),
@@ -55,7 +55,7 @@ export function createCommandClient({ host, durableLog, dice, seats }: Simulatio
     const record = durableLog.records.find(({ commandId }) => commandId === id)
     if (!answer.ok) {
       if (record && answer.fault.code === 'not_driver') complain(`${command.type} ${id} was refused, and is stored`)
-      // What was admitted is not refused any more, unless the session cannot be reached at all.
+      // A recorded command is never refused later, unless the session is unreachable.
       if (record && !unreachable.has(answer.fault.code))
         complain(`${command.type} ${id} was admitted, then refused: ${answer.fault.code}`)
       return

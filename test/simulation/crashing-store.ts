@@ -16,7 +16,7 @@ type Parts = {
   readonly dice: Dice
 }
 
-/** The store as one process sees it: each operation takes time, and the process may die before, during or after it. */
+/** Wraps the store for one process. Each operation takes time, and the process may crash before, during or after it. */
 export function createCrashingStore({ inner, life, scheduler, durableLog, disk, dice }: Parts): Store {
   const storageError = refuse(fault('storage_error', 'The disk is full.'))
 

@@ -41,7 +41,7 @@ const born = Event.parse({
   },
 })
 
-/** The pure core alone: state, log, and the effects that are owed and not yet reported. */
+/** The pure core: state, log, and the effects that are not reported yet. */
 type Core = { state: SessionState; readonly log: Recorded[]; commands: number; readonly accounts: RecordChecker }
 
 function take(core: Core, input: Input): void {
@@ -99,7 +99,7 @@ function reportOn(effect: Effect, dice: Dice, { state }: Core): Input {
   }
 }
 
-/** Whoever could answer in place of a model, and was not asked in this turn. */
+/** Returns the fallback models that were not called in this turn. */
 function spareFor({ turn }: SessionState, model: string): string | null {
   const tried = [...((turn.phase !== 'idle' && turn.fallback?.tried) || []), model]
   return ['sim/spare', 'sim/last'].find((one) => !tried.includes(one)) ?? null
@@ -149,17 +149,17 @@ function command(core: Core, dice: Dice): Input {
     { type: 'setModel', model: dice.pick(['sim/model', 'sim/other', 'sim/spare']) },
   ])
   const commandId = CommandId.parse(`cmd-${core.commands++}`)
-  const command = Command.parse(wanted) as SessionCommand // none of those above concerns the process
+  const command = Command.parse(wanted) as SessionCommand // all commands above are session commands
   return { type: 'command', commandId, by: null, command, facts: {} }
 }
 
-/** What steers, the other way round. */
+/** Returns the steering queue in reverse order. */
 const newOrder = ({ state }: Core) => {
   const entries = state.queue.filter(({ queue }) => queue === 'steering').map(({ id }) => id)
   return { type: 'reorderQueue', queue: 'steering', entries: entries.length > 0 ? entries.reverse() : [1] }
 }
 
-/** One life of the pure core, from a seed. */
+/** Runs the pure core with the random choices of a seed. */
 export function runDecisionSeed(seed: number): void {
   const dice = createDice(seed)
   const core: Core = { state: emptySession(), log: [], commands: 0, accounts: createRecordChecker() }
@@ -185,12 +185,12 @@ function restart(core: Core): void {
   take(core, { type: 'process.restarted', draft: null })
   const after = askedCalls(core.state).map(({ id }) => id)
   invariant(isDeepStrictEqual(after, waiting), 'a question did not survive a crash')
-  const begun = plan(core.state).filter(({ type }) => type !== 'await-approval') // a question's time runs on
+  const begun = plan(core.state).filter(({ type }) => type !== 'await-approval') // waiting for an approval continues
   invariant(begun.length === 0, 'something starts by itself after a crash')
 }
 
 function checkLog({ state, log }: Core): void {
-  invariant(isDeepStrictEqual(log.reduce(evolve, emptySession()), state), 'live state is not the folded log')
+  invariant(isDeepStrictEqual(log.reduce(evolve, emptySession()), state), 'the live state differs from the folded log')
   const of = (type: Event['type']) =>
     log.flatMap(({ event }) => (event.type === type && 'call' in event ? event.call : []))
   for (const type of ['call.started', 'call.settled'] as const) {
@@ -199,12 +199,15 @@ function checkLog({ state, log }: Core): void {
   invariant(isDeepStrictEqual(plan(state), plan(structuredClone(state))), 'plan answers differently when asked again')
 }
 
-/** Every effect that is owed is done, nobody speaks: then nothing is owed any more. */
+/** Runs all effects without new commands, and checks that the session becomes idle or waits for an approval. */
 function comeToRest(core: Core, dice: Dice): void {
   for (let patience = 500; plan(core.state).length > 0; patience--) {
-    invariant(patience > 0, 'the session never comes to rest')
+    invariant(patience > 0, 'the session never becomes idle')
     for (const effect of plan(core.state)) take(core, reportOn(effect, dice, core))
   }
   const isWaiting = openCalls(core.state).every(({ status }) => status === 'asked')
-  invariant(core.state.turn.phase === 'idle' || (core.state.turn.phase === 'acting' && isWaiting), 'nobody works')
+  invariant(
+    core.state.turn.phase === 'idle' || (core.state.turn.phase === 'acting' && isWaiting),
+    'the session is busy, but no effect runs',
+  )
 }

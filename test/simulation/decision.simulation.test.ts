@@ -2,8 +2,8 @@ import { describe, it } from 'vitest'
 import { runDecisionSeed } from './decision-run.ts'
 import { batchesOf, replay, runs } from './runs.ts'
 
-describe('decide, evolve and plan, with a crash between any two steps', () => {
-  it.each(batchesOf(runs.decisions))('hold their invariants (SEED=$first and the next)', ({ seeds }) => {
+describe('decide, evolve and plan with crashes between any two steps', () => {
+  it.each(batchesOf(runs.decisions))('keep their invariants (SEED=$first and the next)', ({ seeds }) => {
     for (const seed of seeds) {
       try {
         runDecisionSeed(seed)

@@ -5,20 +5,20 @@ import { type Folded, fold } from '../../packages/core/src/runtime/log/load-sess
 import { findCall, openCalls } from '../../packages/core/src/session/state.ts'
 import { createRecordChecker } from './record-checker.ts'
 
-/** What is durable, as the disk would give it back, written down at the very moment it became so. */
+/** A copy of the durable records, taken at the moment of each append. */
 export type DurableLog = {
   readonly records: readonly Recorded[]
-  /** What was seen that may never be, in whoever's hands it was seen. */
+  /** Violations found by any part of the simulation. */
   readonly violations: string[]
-  /** The folds after `seq` records. */
+  /** Returns the fold of the first `seq` records. */
   at(seq: number): Folded | null
   head(): number
   add(session: SessionId, batch: readonly EncodedRecord[]): void
-  /** A subscriber may only see what is here, as it is here. */
+  /** Checks that a record a subscriber received is durable and unchanged. */
   mustHold(record: Recorded): void
-  /** A model is asked once more: nothing of the answer may be on record, and it is not asked for ever. */
+  /** Checks a model call: no part of its answer may be recorded yet, and the number of retries is limited. */
   mustBeSilent(step: number): void
-  /** A tool is about to change the world. */
+  /** Checks a tool before its first change. */
   mustBeStarted(nonce: string, isOwner: boolean, isReadOnly: boolean): void
 }
 
@@ -51,7 +51,7 @@ export function createDurableLog(): DurableLog {
     records.push(record)
     folds.push(fold(folds.at(-1) ?? null, session, record))
     const state = folds.at(-1)?.state
-    must(state, `seq ${record.seq} folds to nothing`)
+    must(state, `seq ${record.seq} gives no state`)
     const problem = accounts.problemWith(record, state)
     must(problem === null, problem ?? '')
     must(state.turn.phase !== 'acting' || openCalls(state).length > 0, `seq ${record.seq} acts without a call`)
@@ -79,10 +79,10 @@ export function createDurableLog(): DurableLog {
     },
     mustBeSilent(step) {
       const since = records.slice(step)
-      // Whoever took the session over has interrupted the step; the one it was taken from is yet to hear of it.
+      // A new owner has interrupted the step, but the former owner does not know it yet.
       const isTaken = (event: Event) => event.type === 'step.ended' && event.finish === 'interrupted'
-      const said = since.find(({ event }) => 'step' in event && event.step === step && !isTaken(event))
-      must(said === undefined, `the model of step ${step} is asked after ${said?.seq} ${said?.event.type}`)
+      const recorded = since.find(({ event }) => 'step' in event && event.step === step && !isTaken(event))
+      must(recorded === undefined, `the model of step ${step} is asked after ${recorded?.seq} ${recorded?.event.type}`)
       const retries = since.filter(({ event }) => event.type === 'note.added' && event.code === 'retry')
       must(
         retries.length <= limits.retriesMax,

@@ -19,7 +19,7 @@ import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memo
 import { createFastClock } from '../providers/fast-clock.ts'
 import { runs, seedsOf } from './runs.ts'
 
-/** The real adapter and the real Anthropic library, talking to a server as strict as the service. */
+/** Opens a runtime with the real adapter and Anthropic's library, on a server as strict as the service. */
 async function liveThrough(seed: number): Promise<AnthropicServer['requests']> {
   const dice = createDice(seed)
   await using server = await startAnthropicServer()
@@ -28,7 +28,7 @@ async function liveThrough(seed: number): Promise<AnthropicServer['requests']> {
       store: createMemoryStore(),
       blobs: createMemoryBlobs(),
       ...more,
-      clock: { ...createVirtualClock(), ...createFastClock() }, // a model that is overloaded is waited for
+      clock: { ...createVirtualClock(), ...createFastClock() }, // fast, because it waits for an overloaded model
       models: createModels({ environment: { ANTHROPIC_API_KEY: 'sk-test', ANTHROPIC_BASE_URL: server.url } }),
       tools: [
         aTool('look', () => work(dice), false),
@@ -37,31 +37,31 @@ async function liveThrough(seed: number): Promise<AnthropicServer['requests']> {
       start: { model: 'anthropic/claude-sonnet-5-5', thinkingLevel: dice.chance(1, 2) ? 'high' : 'off' },
     })
   let runtime = await open({})
-  const story: Story = { dice, cursor: 0, nodes: 1 }
+  const run: RunState = { dice, cursor: 0, nodes: 1 }
 
   for (let round = 0; round < 7; round++) {
     server.answer(...Array.from({ length: 3 }, () => answerOf(dice)))
     const isContinued = dice.chance(1, 4)
     await runtime.handle.submit(isContinued ? { type: 'continue' } : { type: 'sendPrompt', content: 'Go on.' })
     for (;;) {
-      const came = await followToRest(runtime, story)
+      const came = await followUntilIdle(runtime, run)
       if (came === 'rest') break
-      runtime = await open({ store: runtime.store, takesOver: true, node: `node-${++story.nodes}` })
+      runtime = await open({ store: runtime.store, takesOver: true, node: `node-${++run.nodes}` })
       await answerWaiting(runtime, dice)
     }
   }
   return server.requests
 }
 
-type Story = { readonly dice: Dice; cursor: number; nodes: number }
+type RunState = { readonly dice: Dice; cursor: number; nodes: number }
 
-/** Follows the session until it rests, and disturbs it on the way. */
-async function followToRest(runtime: TestRuntime, story: Story): Promise<'rest' | 'crash'> {
-  const { dice } = story
+/** Follows the session until it is idle, with random commands and crashes on the way. */
+async function followUntilIdle(runtime: TestRuntime, run: RunState): Promise<'rest' | 'crash'> {
+  const { dice } = run
   const snapshot = await runtime.handle.snapshot()
   if (snapshot.ok && snapshot.value.view.activity === 'idle') return 'rest'
-  for await (const frame of runtime.handle.subscribe({ after: story.cursor })) {
-    if (frame.type === 'record') story.cursor = frame.record.seq
+  for await (const frame of runtime.handle.subscribe({ after: run.cursor })) {
+    if (frame.type === 'record') run.cursor = frame.record.seq
     if (frame.type === 'end') return 'crash'
     if (isRest(frame)) {
       const now = await runtime.handle.snapshot()
@@ -98,7 +98,7 @@ async function work(dice: Dice) {
 function answerOf(dice: Dice): AnthropicAnswer {
   if (dice.chance(1, 12)) return { type: 'error', status: dice.pick([429, 500, 529]) ?? 500, message: 'try later' }
   if (dice.chance(1, 15)) return { type: 'drop' }
-  // The service thinks before it acts: no answer of its ends in thinking, unless it is nothing else.
+  // The service thinks first: no answer ends with thinking unless it has nothing else.
   const content = Array.from({ length: dice.below(4) }, () => blockOf(dice)).toSorted(
     (left, right) => orderOf(left) - orderOf(right),
   )

@@ -8,16 +8,16 @@ import { readWindow } from '../../packages/core/src/runtime/log/read-window.ts'
 import { openCalls } from '../../packages/core/src/session/state.ts'
 import { type Simulation, session } from './simulation.ts'
 
-/** What must hold whenever the dice may be thrown. */
-export function checkNow({ host, durableLog, seats }: Simulation): void {
-  seats.look()
+/** Checks the invariants that hold between any two steps. */
+export function checkNow({ host, durableLog, drivers }: Simulation): void {
+  drivers.look()
   invariant(durableLog.violations.length === 0, durableLog.violations.join('\n'))
   const live = host().registry.loaded(session)?.folded()
   if (live)
     invariant(isDeepStrictEqual(live, durableLog.at(live.state.seq)), `at ${live.state.seq} live is not the folded log`)
 }
 
-/** If a model were called now, this one or one of any service, it would be sent a history that its service accepts. */
+/** Checks that every service would accept the history if a model were called now. */
 export async function checkRequest(simulation: Simulation): Promise<void> {
   const state = simulation.durableLog.at(simulation.durableLog.head())?.state
   if (!state || state.turns === 0) return
@@ -45,30 +45,30 @@ async function partsAt({ store, blobs }: Simulation, state: SessionState): Promi
   return { model, thinkingLevel, system, tools, window, files: await readFiles(blobs, window) }
 }
 
-/** The log alone says what the model was sent, byte for byte, and in which mode. */
+/** Checks that the log alone reproduces each request byte for byte, with the mode of that time. */
 export async function checkReplay(simulation: Simulation): Promise<void> {
   for (const { step, request } of simulation.requests) {
     const state = simulation.durableLog.at(step)?.state
     if (!state) continue
     const again = await requestAt(simulation, state)
     invariant(JSON.stringify(again) === JSON.stringify(request), `the request of step ${step} cannot be built again`)
-    invariant(again.system.includes(` ${state.settings.mode} mode`), `step ${step} was told of another mode`)
+    invariant(again.system.includes(` ${state.settings.mode} mode`), `step ${step} has instructions of another mode`)
   }
 }
 
-/** A session that a living process owns is in good hands, without anyone asking for it. */
+/** Checks that a session owned by a live process continues without a client. */
 export async function checkWork(simulation: Simulation): Promise<void> {
   const row = await simulation.store.entry(session)
   if (row?.owner === simulation.host().life.node) checkRest(simulation)
 }
 
-/** Nobody sends anything any more: the session rests, or waits for a person. */
+/** Checks that without new commands the session is idle or waits for an approval. */
 export function checkRest({ durableLog }: Simulation): void {
   const state = durableLog.at(durableLog.head())?.state
   invariant(state, 'there is a session')
   const isWaiting = openCalls(state).length > 0 && openCalls(state).every(({ status }) => status === 'asked')
   invariant(
     state.turn.phase === 'idle' || isWaiting,
-    `the session is left in ${JSON.stringify(state.turn)} and nobody works`,
+    `the session is left in ${JSON.stringify(state.turn)} and no work runs`,
   )
 }

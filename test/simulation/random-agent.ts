@@ -18,7 +18,7 @@ type Parts = {
   readonly scheduler: Scheduler
   readonly durableLog: DurableLog
   readonly dice: Dice
-  /** What the model was asked, and at which step. */
+  /** The requests to the model, with their steps. */
   readonly requests: { readonly step: number; readonly request: ModelRequest }[]
 }
 
@@ -31,7 +31,7 @@ const failed: Extract<ModelEnd, { type: 'failed' }> = {
   usage: null,
 }
 
-/** For how long a service says that it is overloaded, if it says so; the last is not waited for. */
+/** Retry times of an overloaded service; undefined if it gives none. The last is too long to wait for. */
 const overloads = [null, null, 0, 700, 4000, 90_000] as const
 const spares = ['sim/spare', 'sim/last'] as const
 
@@ -48,7 +48,7 @@ const toolNames = [
   'refuse',
 ] as const
 
-/** A model with a mind of its own: it thinks, talks, asks for calls, stalls, fails and breaks, as the dice say. */
+/** Creates a model that randomly thinks, answers, calls tools, waits, fails and throws. */
 export function createModels({ life, scheduler, durableLog, dice, requests }: Parts): Models {
   let nonce = 0
 
@@ -71,8 +71,8 @@ export function createModels({ life, scheduler, durableLog, dice, requests }: Pa
         end: signal.aborted ? aborted : { ...failed, retryAfterMs: dice.pick(overloads) ?? null },
       }
     }
-    const said = Array.from({ length: dice.below(5) }, saidPart)
-    for (const [part, whole] of said.entries()) {
+    const parts = Array.from({ length: dice.below(5) }, saidPart)
+    for (const [part, whole] of parts.entries()) {
       if (whole.type !== 'call') {
         for (const text of whole.text.match(/.{1,9}/gsu) ?? []) {
           yield { type: 'delta', part, kind: whole.type, text }
@@ -86,7 +86,7 @@ export function createModels({ life, scheduler, durableLog, dice, requests }: Pa
     }
     await scheduler.pass(life, 'end of an answer')
     if (signal.aborted) return yield { type: 'end', end: aborted }
-    const finish = said.some(({ type }) => type === 'call') ? 'calls' : 'stop'
+    const finish = parts.some(({ type }) => type === 'call') ? 'calls' : 'stop'
     yield { type: 'end', end: { type: 'complete', finish, usage: scriptedUsage } }
   }
 
@@ -105,7 +105,7 @@ export function createModels({ life, scheduler, durableLog, dice, requests }: Pa
   })
 }
 
-/** Tools whose every effect on the world is watched. */
+/** Creates tools whose changes are checked against the log. */
 export function createTools({ life, scheduler, durableLog, dice }: Parts): Tools {
   const tool = (name: string, isDestructive: boolean): Tool => ({
     schema: { name, description: `${name} something`, input: { type: 'object' } },
@@ -117,7 +117,7 @@ export function createTools({ life, scheduler, durableLog, dice }: Parts): Tools
       return { type: 'ready', args, preview: { type: 'arguments', args: { ...args } } }
     },
     async run(args, _, { signal, begin, show }) {
-      if (dice.chance(1, 10)) return { type: 'failed', output: { text: '' } } // at its last look around
+      if (dice.chance(1, 10)) return { type: 'failed', output: { text: '' } } // aborted at the last check
       await begin(dice.chance(1, 4) ? { group: 4242, startedAt: 'boot:1' } : undefined)
       durableLog.mustBeStarted(String(args['nonce']), life.status === 'living', !isDestructive)
       show('working')

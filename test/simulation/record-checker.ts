@@ -1,62 +1,64 @@
 import type { SessionState } from '@holdfast/core'
 import type { Event, Recorded, Trust } from '@holdfast/protocol'
 
-/** Keeps the books of a log, apart from the fold: who waits, who allowed what, who trusts whom. */
+/** Checks records independently of the fold: queue entries, approvals and trust. */
 export type RecordChecker = {
-  /** What is wrong with a record, or with the state after it; null when nothing is. */
+  /** Returns the problem with a record or the state after it, or null. */
   problemWith(record: Recorded, state: SessionState): string | null
 }
 
 type Approved = Extract<Event, { type: 'call.approved' }>
 
 export function createRecordChecker(): RecordChecker {
-  /** What became of each prompt that waited. */
-  const entries = new Map<number, 'waiting' | 'said' | 'taken back'>()
-  const words = new Map<number, string>()
+  /** The status of each queued prompt. */
+  const entries = new Map<number, 'waiting' | 'sent' | 'removed'>()
+  const contents = new Map<number, string>()
   const asked = new Set<number>()
   const approved = new Map<number, Approved>()
   const tools = new Map<number, string>()
   let trust: Trust[] = []
-  /** The model has said all it had to, and nobody has spoken since. */
+  /** Whether the model has finished its answer and no prompt came since. */
   let isAnswered = false
-  /** Whom the session has chosen, and who answers in its place in this turn. */
+  /** The model of the session, and its fallback in this turn. */
   let model = ''
   let fallback: string | null = null
 
-  function leave(entry: number, content: unknown, how: 'said' | 'taken back'): string | null {
+  function leave(entry: number, content: unknown, how: 'sent' | 'removed'): string | null {
     const was = entries.get(entry)
-    if (was !== 'waiting') return `queue entry ${entry} is ${how}, and was ${was ?? 'never there'}`
+    if (was !== 'waiting') return `queue entry ${entry} is ${how}, but was ${was ?? 'never queued'}`
     entries.set(entry, how)
-    return words.get(entry) === JSON.stringify(content) ? null : `queue entry ${entry} is ${how} in other words`
+    return contents.get(entry) === JSON.stringify(content)
+      ? null
+      : `queue entry ${entry} is ${how} with another content`
   }
 
-  /** Nothing is approved but by a person who was asked, or by a rule; trust is a rule only while there is some. */
+  /** Checks that a call was approved by a person who was asked, or by a rule that applies. */
   function approvalProblem({ call, by, argsHash }: Approved): string | null {
     if (approved.has(call)) return `call ${call} is approved twice`
-    if ('client' in by) return asked.has(call) ? null : `call ${call} was approved and nobody was asked`
+    if ('client' in by) return asked.has(call) ? null : `call ${call} was approved by a person without being asked`
     const scope = /^trust: (\w+)$/.exec(by.rule)?.[1]
-    if (scope === undefined || scope === 'workspace') return null // the workspace's trust is not in this log
+    if (scope === undefined || scope === 'workspace') return null // workspace trust is not in this log
     const tool = tools.get(call)
     const isTrusted = trust.some(
       (one) => one.scope === scope && one.tool === tool && (one.argsHash === undefined || one.argsHash === argsHash),
     )
-    return isTrusted ? null : `call ${call} is trusted for the ${scope}, and nobody trusts ${tool}`
+    return isTrusted ? null : `call ${call} is approved by trust for the ${scope}, but ${tool} is not trusted`
   }
 
   function entered({ seq, event }: Recorded): string | null {
     switch (event.type) {
       case 'prompt.queued':
         entries.set(seq, 'waiting')
-        words.set(seq, JSON.stringify(event.content))
+        contents.set(seq, JSON.stringify(event.content))
         return null
       case 'queue.edited':
-        words.set(event.entry, JSON.stringify(event.content))
+        contents.set(event.entry, JSON.stringify(event.content))
         return entries.get(event.entry) === 'waiting' ? null : `queue entry ${event.entry} is edited and does not wait`
       case 'queue.removed':
-        return event.entries.map(({ id, content }) => leave(id, content, 'taken back')).find(Boolean) ?? null
+        return event.entries.map(({ id, content }) => leave(id, content, 'removed')).find(Boolean) ?? null
       case 'user.said':
         isAnswered = false
-        return event.entry === undefined ? null : leave(event.entry, event.content, 'said')
+        return event.entry === undefined ? null : leave(event.entry, event.content, 'sent')
       case 'session.started':
         model = event.settings.model
         return null
@@ -71,12 +73,12 @@ export function createRecordChecker(): RecordChecker {
         return null
       case 'step.started':
         if (event.model !== (fallback ?? model)) return `step ${seq} asks ${event.model}, not ${fallback ?? model}`
-        return isAnswered ? `step ${seq} began and nobody has spoken` : null
+        return isAnswered ? `step ${seq} started without a new prompt` : null
       case 'step.ended':
         isAnswered = event.finish === 'stop'
         fallback = event.fallback ?? fallback
         if (event.fallback === undefined || event.finish === 'failed') return null
-        return `at ${seq} another answers for a model that did not fail`
+        return `at ${seq} a fallback replaces a model that did not fail`
       case 'call.requested':
         tools.set(seq, event.tool)
         return null

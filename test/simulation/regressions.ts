@@ -19,18 +19,18 @@ import { abort, goOn, keepPlan } from './model/family/turns.ts'
 import { type Action, concurrently, type Move } from './model/model-run.ts'
 
 /**
- * Stories that fail when a bug of former days comes back, as the model-based suite printed them: what a seed stands for
- * changes with every command that is added, what is written out does not. They are lived through in every run.
+ * Runs that found a bug, by the bug, as the model-based suite printed them. They are saved as code, because the run of a
+ * seed changes with every new command. They are part of every run.
  */
 export const regressionRuns: Readonly<Record<string, readonly (Move | Action)[]>> = {
-  'whoever was not attached could hand over a seat that nobody held': [ask('ann', handOver('ann'))],
-  'a late answer to a question that a trust had answered was told that there was no such question': [
+  'an unattached client could hand over control without a driver': [ask('ann', handOver('ann'))],
+  'a late answer to an approval that trust had granted was refused as unknown': [
     ask(null, sendPrompt('a')),
     finish('', [{ tool: 'touch', n: 0 }]),
     ask(null, setTrust('touch', 'turn', null)),
     ask(null, respond('reject', 'decided')),
   ],
-  'the other question that a person answered along with theirs was unknown at once': [
+  'a second approval that one answer had granted too was unknown afterwards': [
     ask(null, sendPrompt('a')),
     finish('', [
       { tool: 'touch', n: 1 },
@@ -39,13 +39,13 @@ export const regressionRuns: Readonly<Record<string, readonly (Move | Action)[]>
     ask('ann', respond('approve_turn', 'oldest')),
     ask('bob', respond('approve', 'decided', 1)),
   ],
-  'an abort that is sent twice at once stops one turn, and once': [
+  'an abort sent twice concurrently stops one turn, once': [
     ask(null, sendPrompt('a')),
     concurrently(ask(null, abort), retry('same', 0)),
     ask(null, sendPrompt('b')),
     retry('same', 1),
   ],
-  'what was recalled is given back once more to whoever died over it': [
+  'a recall repeated after a crash returns the same prompts': [
     attach('ann'),
     ask('ann', sendPrompt('a')),
     ask('ann', queueFollowUp('b')),
@@ -56,27 +56,29 @@ export const regressionRuns: Readonly<Record<string, readonly (Move | Action)[]>
     ask(null, sendPrompt('a')),
     ...Array.from({ length: limits.promptsQueuedMax + 1 }, () => ask(null, queueFollowUp('b'))),
   ],
-  'an order that names one twice is none': [
+  'a queue order with a duplicate is refused': [
     ask(null, sendPrompt('a')),
     ask(null, queueFollowUp('b')),
     ask(null, reorderQueue('follow_up', 'twice')),
   ],
-  'a level that the model does not know is none': [ask(null, setModel('sim/other')), ask(null, setThinking('low'))],
-  'a model that cannot answer is asked again, gives way to another, and is the first to be asked when the turn goes on':
-    [
-      ask(null, sendPrompt('a')),
-      ...[1, 2, 3].flatMap(() => [overload('in a while'), wait('a while')]),
-      overload('in a while'),
-      overload('in a while'),
-      ask(null, queueFollowUp('b')),
-      ask(null, abort),
-      ask(null, goOn),
-      overload('in an hour'),
-      overload('in an hour'),
-      ask(null, goOn),
-      finish('x'),
-    ],
-  'whoever dies while a model is waited for leaves the turn to be continued': [
+  'a thinking level that the model does not support is refused': [
+    ask(null, setModel('sim/other')),
+    ask(null, setThinking('low')),
+  ],
+  'an overloaded model is retried, replaced by a fallback, and called first when the turn continues': [
+    ask(null, sendPrompt('a')),
+    ...[1, 2, 3].flatMap(() => [overload('in a while'), wait('a while')]),
+    overload('in a while'),
+    overload('in a while'),
+    ask(null, queueFollowUp('b')),
+    ask(null, abort),
+    ask(null, goOn),
+    overload('in an hour'),
+    overload('in an hour'),
+    ask(null, goOn),
+    finish('x'),
+  ],
+  'a crash while waiting for an overloaded model leaves a turn that can be continued': [
     ask(null, sendPrompt('a')),
     overload('in a while'),
     crash('paused'),
@@ -89,36 +91,30 @@ export const regressionRuns: Readonly<Record<string, readonly (Move | Action)[]>
     ask(null, goOn),
     finish('x'),
   ],
-  'the last answer was not known any more on a line that the session had moved to': [
-    ask(null, rewind(0)),
-    ask(null, keepPlan),
-  ],
-  'a fork of a line whose beginning is hidden was counted with what is hidden': [
+  'the last answer was unknown after a rewind': [ask(null, rewind(0)), ask(null, keepPlan)],
+  'a fork of a truncated line counted the hidden messages': [
     ask(null, truncate(1)),
     ask(null, fork(null)),
     switchSession(0),
   ],
-  'a history was cut by a place on the line that another had just left': [
+  'a concurrent truncate used a position of the replaced history': [
     concurrently(ask(null, setHistory('a turn')), ask(null, truncate(1))),
   ],
-  'a fork that was asked for under the id of another command broke its caller': [
-    ask(null, sendPrompt('a')),
-    ask(null, fork(null), 0),
-  ],
-  'a summary was written though its session was unloaded meanwhile': [
+  'a fork with the command id of another command threw': [ask(null, sendPrompt('a')), ask(null, fork(null), 0)],
+  'a summary was written although its session had been unloaded': [
     ask(null, seedMessages('calls')),
     ask(null, compact),
     unload,
   ],
-  'a session left memory while it wrote a summary that someone waited for': [ask(null, summarize), wait('long')],
-  'all calls were opened where none was folded': [
+  'a session was unloaded while a client waited for its summary': [ask(null, summarize), wait('long')],
+  'toggling all calls expanded them although none was collapsed': [
     ask(null, sendPrompt('a')),
     finish('', [{ tool: 'touch', n: 0 }]),
     ask(null, toggleAll),
     ask(null, toggleCollapse('here', 0)),
     ask(null, toggleAll),
   ],
-  'what is summed up, pinned and kept goes with its line, through a crash': [
+  'summary, pins and window belong to their line, even after a crash': [
     ask(null, togglePin('here', 1)),
     ask(null, seedMessages('calls')),
     ask(null, compact),
@@ -136,7 +132,7 @@ export const regressionRuns: Readonly<Record<string, readonly (Move | Action)[]>
     unload,
     ask(null, sendPrompt('d')),
   ],
-  'the summary of a beginning that is hidden comes back with its line': [
+  'the summary of a truncated line returns with the line': [
     ask(null, setSummary('in short')),
     ask(null, truncate(0)),
     ask(null, setHistory('none')),

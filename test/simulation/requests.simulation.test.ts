@@ -10,11 +10,11 @@ import { sayableKinds } from './requests/service-apis.ts'
 import { batchesOf, isOneSeed, runUntilMet } from './runs.ts'
 
 describe('a request after a random run', () => {
-  it.each(Object.entries(regressionRuns))('passes a former failure: %s', async (_, story) => {
-    await runRequestSteps(story)
+  it.each(Object.entries(regressionRuns))('does not repeat a fixed bug: %s', async (_, run) => {
+    await runRequestSteps(run)
   })
 
-  it.each(batchesOf(requestRuns.stories))(
+  it.each(batchesOf(requestRuns.runs))(
     'is accepted by all four services and byte for byte reproducible (SEED=$first and the next)',
     async ({ seeds }) => {
       for (const seed of seeds) await runRequestsSeed(seed)
@@ -22,7 +22,7 @@ describe('a request after a random run', () => {
   )
 })
 
-describe('the random runs', () => {
+describe('random runs', () => {
   it.skipIf(isOneSeed)('reach every listed outcome five times', async () => {
     const kinds = Object.entries(commands).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
     const wanted = [
@@ -42,7 +42,7 @@ describe('the random runs', () => {
       ...['asked for a summary', 'sent as the log says', 'restarted at rest'],
     ]
     const missing = () => wanted.filter((what) => timesMet(what) < 5)
-    const seldom = await runUntilMet(requestRuns.stories + 1, missing, runRequestsSeed)
+    const seldom = await runUntilMet(requestRuns.runs + 1, missing, runRequestsSeed)
     expect(seldom, `of these:\n${allMet().join('\n')}`).toEqual([])
   })
 })

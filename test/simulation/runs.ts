@@ -1,12 +1,12 @@
 /**
- * How much is simulated, and from which seed: the one place where that is read.
+ * The number of simulated runs, and their first seed.
  *
- * `SEED=27 npx vitest run --project simulation test/simulation/<file>` runs one seed of a file: a failure prints that line.
- * `npm run test:soak` goes on with ever new seeds for SOAK_MINUTES (10), from a random one that it prints, or from SEED.
+ * `SEED=27 npx vitest run --project simulation test/simulation/<file>` runs one seed of a file. A failure prints that line.
+ * `npm run test:soak` runs new seeds for SOAK_MINUTES (10), from SEED or a random one, which it prints.
  */
 export const runs = {
-  /** Of each cast. */
-  stories: 500,
+  /** With and without named clients, each. */
+  sessions: 500,
   decisions: 2000,
   histories: 200,
   moves: 2000,
@@ -21,14 +21,14 @@ export const seedsOf = (count: number): readonly number[] =>
 
 const batchSize = 50
 
-/** So many seeds to a test that a list of the tests can be read. */
+/** Groups seeds into tests, so that the list of tests stays readable. */
 export function batchesOf(count: number): readonly { readonly first: number; readonly seeds: readonly number[] }[] {
   const seeds = seedsOf(count)
   const starts = seeds.filter((_, index) => index % batchSize === 0)
   return starts.map((first, index) => ({ first, seeds: seeds.slice(index * batchSize, (index + 1) * batchSize) }))
 }
 
-/** Runs further seeds until nothing is missing: a command that is added makes the others rarer, which is no failure. */
+/** Runs more seeds until no outcome is missing. A new command makes the others rarer, which is not a failure. */
 export async function runUntilMet(
   firstSeed: number,
   missing: () => readonly string[],
@@ -45,6 +45,6 @@ export const soak = {
   firstSeed: asked === undefined ? Math.floor(Math.random() * 1e9) : Number(asked),
 }
 
-/** The line that tells a failure again. */
+/** Returns the command that repeats a failing seed. */
 export const replay = (seed: number, file: string): string =>
   `SEED=${seed} npx vitest run --project simulation test/simulation/${file}.simulation.test.ts`

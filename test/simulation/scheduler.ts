@@ -1,14 +1,14 @@
-/** One life of a process: it ends by a kill, or it is paused so long that another takes over while it still breathes. */
+/** A simulated process. It is killed, or paused so long that another process takes over. */
 export type Life = { readonly node: string; status: 'living' | 'paused' | 'dead' }
 
 type Waiting = { readonly life: Life; readonly what: string; readonly go: () => void }
 
-/** Where everything that takes time waits until the dice let it go on: so a crash can fall between any two steps. */
+/** Holds every operation that takes time until it is released, so that a crash can happen between any two steps. */
 export type Scheduler = {
   readonly waiting: readonly Waiting[]
   pass(life: Life, what: string): Promise<void>
   release(one: Waiting): void
-  /** What waits for a dead life waits for ever. */
+  /** Operations of a killed process never continue. */
   bury(life: Life): void
 }
 
@@ -32,5 +32,5 @@ export function createScheduler(): Scheduler {
   }
 }
 
-/** Resolves when nothing can go on any more but through the turnstile or the clock. */
+/** Resolves when only a release or the clock can continue the run. */
 export const settlePromises = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))

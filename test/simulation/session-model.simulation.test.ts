@@ -7,7 +7,7 @@ import { regressionRuns } from './regressions.ts'
 import { batchesOf, isOneSeed, runs, runUntilMet } from './runs.ts'
 
 describe('a session, compared with a simple model', () => {
-  it.each(Object.entries(regressionRuns))('passes a former failure: %s', async (_, moves) => {
+  it.each(Object.entries(regressionRuns))('does not repeat a fixed bug: %s', async (_, moves) => {
     await runMoves(moves)
   })
 
@@ -16,7 +16,7 @@ describe('a session, compared with a simple model', () => {
   })
 })
 
-describe('the model', () => {
+describe('session model', () => {
   it('has a rule for every command', () => {
     expect(knownCommands.toSorted()).toEqual(commandTypes.toSorted())
   })
@@ -43,7 +43,7 @@ describe('the model', () => {
       ...['togglePin: message_not_found', 'togglePin: bad_request', 'toggleToolCollapse: message_not_found'],
       ...['compact: pending', 'compact: turn_running', 'compact: nothing_to_compact', 'undoCompaction: turn_running'],
       ...['compact', 'summarize'].flatMap((kind) => [`${kind}, written: accepted`, `${kind}, failed: summary_failed`]),
-      ...['told: a summary', 'told: a pin, quoted', 'visit: the first', 'visit: again', 'visit: a fork of a fork'],
+      ...['context: a summary', 'context: a quoted pin', 'visit: the first', 'visit: again', 'visit: a fork of a fork'],
       ...['asked again', 'another answers', 'in mid-sentence', 'given up'].map((how) => `overload: ${how}`),
       ...['a turn', 'a dead process', 'a paused process'].flatMap((of) => [
         `late: answer of ${of}`,

@@ -9,11 +9,11 @@ import { createSubscriber, type Subscriber } from './subscriber.ts'
 
 const actionsMax = 250
 
-/** Who is there: two who only watch, or two who may also drive, and command in their own names. */
+/** The clients of a run: two subscribers without a name, or two named clients that can also drive. */
 export type ClientNaming = 'nameless' | 'named'
 
-/** One life of a session, from a seed: every choice is the dice's, so the same seed is the same story. */
-export async function runSessionSeed(seed: number, cast: ClientNaming): Promise<void> {
+/** Runs a session with the random choices of a seed. The same seed gives the same run. */
+export async function runSessionSeed(seed: number, naming: ClientNaming): Promise<void> {
   const simulation = await createSimulation(createDice(seed))
   const { dice, disk, durableLog } = simulation
   const starting = simulation.host().registry.start({ workdir: '/work' })
@@ -21,14 +21,14 @@ export async function runSessionSeed(seed: number, cast: ClientNaming): Promise<
   await starting
 
   const commandClient = createCommandClient(simulation)
-  commandClient.send({ type: 'sendPrompt', content: 'Begin.' }) // a session nobody has spoken in may vanish
+  commandClient.send({ type: 'sendPrompt', content: 'Begin.' }) // an empty session may be removed
   await settle(simulation)
-  const names = cast === 'named' ? (['ann', 'bob'] as const) : null
+  const names = naming === 'named' ? (['ann', 'bob'] as const) : null
   const subscribers = [createSubscriber(simulation, names?.[0]), createSubscriber(simulation, names?.[1])]
   const sendOne = () => {
     if (!names) return commandClient.send(commandFor(simulation))
     const as = dice.pick([null, ...names, ...names]) ?? null
-    commandClient.send(dice.chance(1, 6) ? seatCommand(dice, names) : commandFor(simulation), as)
+    commandClient.send(dice.chance(1, 6) ? driverCommand(dice, names) : commandFor(simulation), as)
   }
   let checkedAt = 0
 
@@ -64,11 +64,11 @@ export async function runSessionSeed(seed: number, cast: ClientNaming): Promise<
   await checkReplay(simulation)
 }
 
-/** Once the disk takes writes, whoever was told that it does not has been told so, though nobody spoke since. */
+/** Checks that subscribers with a storage error learn that the disk accepts writes again, even without a command. */
 function checkWell({ durableLog }: Simulation, subscribers: readonly Subscriber[]): void {
   for (const subscriber of subscribers) {
     const error = subscriber.storageError()
-    invariant(error === null, `at seq ${durableLog.head()} a subscriber still believes: ${error?.message}`)
+    invariant(error === null, `at seq ${durableLog.head()} a subscriber still has the error: ${error?.message}`)
   }
 }
 
@@ -77,12 +77,12 @@ function releaseOne({ scheduler, dice }: Simulation): void {
   if (one) scheduler.release(one)
 }
 
-/** Lets everything run its course: no new input, no fault, time passes. */
+/** Runs until nothing is pending, without new commands or faults, while time passes. */
 async function settle(simulation: Simulation): Promise<void> {
   const until = simulation.clock.now() + 60_000
   await settlePromises()
-  for (let patience = 5000; ; patience--) {
-    invariant(patience > 0, 'the session never comes to rest')
+  for (let stepsLeft = 5000; ; stepsLeft--) {
+    invariant(stepsLeft > 0, 'the session never becomes idle')
     if (simulation.scheduler.waiting.length > 0) releaseOne(simulation)
     else if (simulation.clock.now() < until) simulation.clock.advance(500)
     else return
@@ -116,7 +116,7 @@ function commandFor({ dice, durableLog }: Simulation): CommandInput {
   return { type: 'revokeToolTrust', tool: dice.pick([tool, 'all']) ?? 'all' }
 }
 
-const seatCommand = (dice: Dice, names: readonly string[]): CommandInput =>
+const driverCommand = (dice: Dice, names: readonly string[]): CommandInput =>
   dice.chance(1, 2) ? { type: 'claimDriver' } : { type: 'handOver', client: dice.pick(names) ?? '' }
 
 function queueCommand(dice: Dice, entry: number): CommandInput {

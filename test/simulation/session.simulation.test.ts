@@ -3,15 +3,15 @@ import { isOneSeed, runs, seedsOf } from './runs.ts'
 import { seedsThatFoundBugs } from './seeds.ts'
 import { runSessionSeed } from './session-run.ts'
 
-const nameless = isOneSeed ? seedsOf(1) : [...new Set([...seedsThatFoundBugs, ...seedsOf(runs.stories)])]
+const nameless = isOneSeed ? seedsOf(1) : [...new Set([...seedsThatFoundBugs, ...seedsOf(runs.sessions)])]
 
-describe('the real runtime, with a crash between any two steps', () => {
-  it.each(nameless)('keeps every promise (SEED=%i)', async (seed) => {
+describe('runtime with crashes between any two steps', () => {
+  it.each(nameless)('keeps all invariants (SEED=%i)', async (seed) => {
     await runSessionSeed(seed, 'nameless')
   })
 
-  it.each(seedsOf(runs.stories))(
-    'keeps every promise to two clients that drive and watch in turns (SEED=%i)',
+  it.each(seedsOf(runs.sessions))(
+    'keeps all invariants with two clients that take turns as driver (SEED=%i)',
     async (seed) => {
       await runSessionSeed(seed, 'named')
     },

@@ -12,22 +12,22 @@ import { createScheduler, type Life, type Scheduler, settlePromises } from './sc
 
 export const session = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
 
-/** A process that runs the session, as long as it lives. */
+/** A process that runs the session until it is killed or paused. */
 export type Host = { readonly life: Life; readonly registry: SessionRegistry; readonly handle: SessionHandle }
 
-/** The real runtime on a disk, a clock, a model and tools that the dice command. */
+/** The real runtime with a disk, a clock, a model and tools that random choices control. */
 export type Simulation = {
   readonly dice: Dice
   readonly clock: VirtualClock
   readonly scheduler: Scheduler
   readonly durableLog: DurableLog
   readonly disk: Disk
-  readonly seats: DriverWatch
+  readonly drivers: DriverWatch
   readonly store: Store
   readonly blobs: Blobs
   readonly requests: readonly { readonly step: number; readonly request: ModelRequest }[]
   host(): Host
-  /** Ends the present life, or only pauses it, and lets a new one take over. */
+  /** Kills or pauses the current process and starts another one, which takes over. */
   crash(how: 'killed' | 'paused'): Promise<void>
 }
 
@@ -41,7 +41,7 @@ export async function createSimulation(dice: Dice): Promise<Simulation> {
   const requests: { step: number; request: ModelRequest }[] = []
   const lives = new Map<string, Life>()
 
-  async function beBorn(): Promise<Host> {
+  async function startProcess(): Promise<Host> {
     const life: Life = { node: `node-${lives.size + 1}`, status: 'living' }
     lives.set(life.node, life)
     const node = { id: life.node, address: '', startedAt: new Date(clock.now()).toISOString() }
@@ -71,21 +71,21 @@ export async function createSimulation(dice: Dice): Promise<Simulation> {
     return { life, registry, handle: createLocalSession(registry, session) }
   }
 
-  let host = await beBorn()
-  const seats = createDriverWatch(() => host, session)
+  let host = await startProcess()
+  const drivers = createDriverWatch(() => host, session)
   return {
-    ...{ dice, clock, scheduler, durableLog, disk, seats, store, blobs, requests },
+    ...{ dice, clock, scheduler, durableLog, disk, drivers, store, blobs, requests },
     host: () => host,
     async crash(how) {
       const { life } = host
-      // What was on its way to the disk may have got there, or not.
+      // A pending append may have reached the disk or not.
       for (const one of scheduler.waiting) {
         if (one.life === life && one.what === 'append' && dice.chance(1, 2)) scheduler.release(one)
       }
       await settlePromises()
       life.status = how === 'killed' ? 'dead' : 'paused'
       if (how === 'killed') scheduler.bury(life)
-      host = await beBorn()
+      host = await startProcess()
     },
   }
 }

@@ -3,18 +3,18 @@ import { viewOf } from '@holdfast/core'
 import { addToView, type Frame, type SessionView, type StorageError } from '@holdfast/protocol'
 import type { Host, Simulation } from './simulation.ts'
 
-/** A client that watches, loses its connection and comes back by its cursor. It complains of all that a client may. */
+/** A client that follows a session, reconnects with its cursor and checks every frame. */
 export type Subscriber = {
   readonly seen: readonly number[]
   cursor(): number
-  /** Why the store takes nothing, as the process says that now runs the session; null when it follows another, or none. */
+  /** The storage error reported by the current process; null if it follows another process or none. */
   storageError(): StorageError | null
   isConnected(): boolean
   connect(): void
   disconnect(): void
 }
 
-/** With a name it takes a seat, and which one is the dice's. */
+/** Creates a subscriber. With a name it attaches in a random role. */
 export function createSubscriber(
   { host, durableLog, scheduler, dice }: Simulation,
   client: string | null = null,
@@ -32,7 +32,7 @@ export function createSubscriber(
     if (frame.type === 'presence') {
       const drivers = frame.clients.filter(({ role }) => role === 'driver').length
       const names = new Set(frame.clients.map((one) => one.client)).size
-      if (drivers > 1 || names < frame.clients.length) complain(`who sits here: ${JSON.stringify(frame.clients)}`)
+      if (drivers > 1 || names < frame.clients.length) complain(`wrong clients: ${JSON.stringify(frame.clients)}`)
     }
     if (frame.type === 'storage') storageError = frame.error
     if (frame.type === 'snapshot') {
@@ -53,7 +53,7 @@ export function createSubscriber(
     const state = durableLog.at(record.seq)?.state
     view = view && addToView(view, record)
     if (view && state && !isDeepStrictEqual(view, viewOf(state)))
-      complain(`a view of its own after ${record.seq} ${record.event.type}: ${JSON.stringify([view, viewOf(state)])}`)
+      complain(`the view differs after ${record.seq} ${record.event.type}: ${JSON.stringify([view, viewOf(state)])}`)
   }
 
   async function follow(mine: AbortController): Promise<void> {

@@ -206,8 +206,8 @@ function keep(modelRun: ModelRun, state: State, { now, lines }: Observed): void 
   modelRun.state = state
   modelRun.head = now.seq
   if (lines) modelRun.lines = linesOf(now)
-  if (state.turn?.told.summary) count('told: a summary')
-  if (state.turn && state.turn.told.pinned.length > 0) count('told: a pin, quoted')
+  if (state.turn?.told.summary) count('context: a summary')
+  if (state.turn && state.turn.told.pinned.length > 0) count('context: a quoted pin')
   for (const { name, born } of state.forks)
     if (name !== null && !modelRun.others.has(name)) modelRun.others.set(name, { state: born, head: null, sent: [] })
   // Whoever waited in vain may hear so, whenever that is; that all went well, only if it did when it was sent again.

@@ -11,21 +11,21 @@ import type { Sent } from './scripted-agents.ts'
 import { type Line, modelsOf, providerOn, serviceOf } from './service-apis.ts'
 import { cacheLost, wireHistory } from './wire-history.ts'
 
-/** What was last found good, so that nothing is sent twice: by model, the request as JSON. */
+/** The last accepted request of each model as JSON, so that none is checked twice. */
 export type Checked = {
   readonly good: Map<ModelName, string>
   sent: number
   looks: number
   at: string
-  /** What each model was last sent in one and the same session, and how long the log was then. */
+  /** The last request to each model in the session, and the length of the log at that time. */
   readonly cached: Map<ModelName, { readonly body: string; readonly seq: number }>
 }
 
 export const unchecked = (): Checked => ({ good: new Map(), sent: 0, looks: 0, at: '', cached: new Map() })
 
 /**
- * Builds what the session would now send to each service, by its log alone, and sends it: nobody may have anything
- * against it. What the living process would send, and what it did send, must be the same to the byte. How it stands is said.
+ * Builds the request for each service from the log alone and sends it: every service must accept it. What the live process
+ * would send, and what it did send, must be the same bytes. Returns the state of the log.
  */
 export async function check(fixture: RequestsFixture, checked: Checked): Promise<SessionState> {
   const { scriptedAgents, problems } = fixture
@@ -33,15 +33,15 @@ export async function check(fixture: RequestsFixture, checked: Checked): Promise
   invariant(scriptedAgents.refusals.length === 0, scriptedAgents.refusals.join('\n'))
   const state = await fixture.folded()
   const at = `${fixture.session} ${state.seq}`
-  if (at === checked.at) return state // nothing was written, so nothing else can be sent
+  if (at === checked.at) return state // nothing was written, so the requests are the same
   checked.at = at
   const build = await builderOf(fixture, state)
   const own = build(state.settings.model)
   await checkComplete(fixture, state, own)
   const live = fixture.live()
   if (live !== null) {
-    const lively = (await builderOf(fixture, live))(live.settings.model)
-    mustBeSame('what the process would send and what the log says', JSON.stringify(lively), JSON.stringify(own))
+    const ofProcess = (await builderOf(fixture, live))(live.settings.model)
+    mustBeSame('the request of the process and that of the log', JSON.stringify(ofProcess), JSON.stringify(own))
   }
   for (const request of [...targets(checked.looks++).map((model) => build(model)), own])
     await send(fixture, request, checked)
@@ -49,7 +49,7 @@ export async function check(fixture: RequestsFixture, checked: Checked): Promise
   return state
 }
 
-/** One model of each service, and in time each. */
+/** Returns one model of each service, another one each time. */
 const targets = (look: number): readonly ModelName[] =>
   historyProviders.flatMap((service) => modelsOf[service].at(look % modelsOf[service].length) ?? [])
 
@@ -60,19 +60,19 @@ async function send(fixture: RequestsFixture, request: ModelRequest, { good }: C
   good.set(request.model, json)
 }
 
-/** The body of a request as it goes over the line, once its service has taken it. */
+/** Returns the body of a request, after its service has accepted it. */
 export async function accepted({ apis }: RequestsFixture, request: ModelRequest): Promise<string> {
   const { model } = request
   const service = serviceOf(model)
   const found = validateHistory(service, request)
   invariant(
     found.length === 0,
-    `${service} (${model}) would refuse this:\n  ${found.join('\n  ')}\n  ${JSON.stringify(request.messages)}`,
+    `${service} (${model}) would refuse this request:\n  ${found.join('\n  ')}\n  ${JSON.stringify(request.messages)}`,
   )
   const posted = Promise.withResolvers<{ readonly body: string; readonly complaint: string | null }>()
   const line: Line = (api, body) => {
     posted.resolve({ body, complaint: apis[service].complaintAbout(api) })
-    return new Promise(() => undefined) // whether it is taken is all that is asked
+    return new Promise(() => undefined) // only acceptance matters, so there is no answer
   }
   const parts = providerOn(model, line, noClock).stream(request, { signal: new AbortController().signal })
   const next = parts[Symbol.asyncIterator]().next()
@@ -89,7 +89,7 @@ const unsent = ({ value }: { readonly value: unknown }): never => {
   throw new Error(`nothing was sent: ${JSON.stringify(value)}`)
 }
 
-/** What a service gave to have it back, by what it looks like on the line. */
+/** Opaque data that a service expects back, as substrings of the body. */
 const opaqueParts = {
   anthropic: ['"signature":"+/', '"redacted_thinking"'],
   'openai-chat': ['"tool_call_id":'],
@@ -105,7 +105,7 @@ function countOpaque(service: keyof typeof opaqueParts, body: string): void {
   for (const part of opaqueParts[service]) if (body.includes(part)) count(`${service} has back ${part}`)
 }
 
-/** What sessions really sent since the last look, held against what the log says that they must. */
+/** Compares the requests sent since the last check with those built from the log. */
 async function compareSent(
   fixture: RequestsFixture,
   state: SessionState,
@@ -118,13 +118,13 @@ async function compareSent(
   const isThinking = state.turn.phase === 'thinking' && fixture.live() !== null && last?.life.status === 'living'
   if (!last || more.length > 0 || !isThinking || fixture.sessions.length > 1) return
   const again = build(last.request.model, last.request.thinkingLevel)
-  mustBeSame('what was sent and what the log says', JSON.stringify(last.request), JSON.stringify(again))
+  mustBeSame('the request sent and that of the log', JSON.stringify(last.request), JSON.stringify(again))
   mustBeSame('the bodies of the same request', last.body, await accepted(fixture, again))
   count('sent as the log says')
   await checkCache(fixture, state, last, checked)
 }
 
-/** What makes another past of the same records. After anything else, a model's cache must find what it was last sent. */
+/** Events that change the history. After all others, a model's cache must find its last request again. */
 const redrawing: readonly EventType[] = [
   ...(['line.moved', 'checkpoint.written', 'checkpoint.undone', 'summary.saved', 'message.pinned'] as const),
 ]
@@ -144,13 +144,13 @@ async function checkCache(
   if (redrawn.length > 0) return
   const service = serviceOf(model)
   const lost = cacheLost(wireHistory(service, before.body), wireHistory(service, body))
-  invariant(lost === null, `what ${model} has cached is of no use: ${lost}`)
+  invariant(lost === null, `the cache of ${model} is useless: ${lost}`)
   count(`cached by ${service}`)
 }
 
 export type Build = (model: ModelName, thinkingLevel?: ThinkingLevel) => ModelRequest
 
-/** Builds requests as a step would: from the log and its blobs alone. */
+/** Returns a function that builds requests from the log and its blobs, as a step does. */
 export async function builderOf({ store, blobs, session }: RequestsFixture, state: SessionState): Promise<Build> {
   const window = await readWindow(store, session, state)
   const files = await readFiles(blobs, window)
@@ -166,21 +166,21 @@ export function mustBeSame(what: string, one: string, other: string): void {
   invariant(one === other, `${what} differ:\n  ${one}\n  ${other}`)
 }
 
-/** The session at rest, in the process that ran it and in a new one that knows only its log: no byte may differ. */
+/** Checks that an idle session sends the same bytes from its process and from a new one that reads its log. */
 export async function checkRestart(fixture: RequestsFixture): Promise<void> {
   await fixture.submit({ type: 'abort' })
   await fixture.wake()
   const before = await bodies(fixture)
-  mustBeSame('what is sent by the same process twice', before.join('\n'), (await bodies(fixture)).join('\n'))
+  mustBeSame('two requests of the same process', before.join('\n'), (await bodies(fixture)).join('\n'))
   await fixture.crash('killed')
   await fixture.wake()
-  mustBeSame('what is sent before and after a restart', before.join('\n'), (await bodies(fixture)).join('\n'))
+  mustBeSame('the requests before and after a restart', before.join('\n'), (await bodies(fixture)).join('\n'))
   count('restarted at rest')
 }
 
 async function bodies(fixture: RequestsFixture): Promise<readonly string[]> {
   const live = fixture.live()
-  invariant(live, 'the session is awake')
+  invariant(live, 'the session is not awake')
   const build = await builderOf(fixture, live)
   const all = new Set([live.settings.model, ...targets(0)])
   const found: string[] = []

@@ -18,10 +18,10 @@ import type { RequestsFixture } from './fixture.ts'
 import { all, type Break, isWanted } from './scripted-agents.ts'
 import { type Said, sayable, serviceOf } from './service-apis.ts'
 
-/** What of the house decides whether a command is apt. */
+/** The state that decides whether a step applies. */
 export type Seen = { readonly isIdle: boolean; readonly asks: boolean }
 
-/** One step of a story: printed as the code that makes it, so that a story that found something can be kept. */
+/** One step of a run. It prints as code, so that a failing run can be saved as a regression test. */
 export type Step = {
   readonly kind: string
   readonly code: string
@@ -37,7 +37,7 @@ function step(kind: string, values: readonly unknown[], run: Step['run'], isApt:
 
 const atRest: Step['isApt'] = (_, { isIdle }) => isIdle
 
-/** Sends a command of people's. */
+/** Sends a command. */
 const ask =
   (kind: string, command: CommandInput): Step['run'] =>
   async (fixture) => {
@@ -54,9 +54,9 @@ const files = {
   text: ['text/markdown', new TextEncoder().encode('# Hi')],
 } as const
 export type FileName = keyof typeof files
-export const fileNames = Object.keys(files) as readonly FileName[] // of our own literal
+export const fileNames = Object.keys(files) as readonly FileName[] // the keys of a literal
 
-/** Says something, with or without files: a prompt, or steering if a turn runs. */
+/** Sends a prompt, with or without files. It is steering if a turn runs. */
 export const prompt = (text: string, ...names: readonly FileName[]): Step =>
   step('prompt', [text, ...names], async (fixture) => {
     const parts: Content = [{ type: 'text', text }]
@@ -78,7 +78,7 @@ export const goOn = (): Step => step('goOn', [], ask('goOn', { type: 'continue' 
 
 const answers: Step['isApt'] = ({ scriptedAgents }) => scriptedAgents.answering.some(isWanted)
 
-/** The service says a few more events of an answer, or the whole of it. */
+/** Sends a few more events of an answer, or all of them. */
 export const piece = (answer: readonly Said[], events: number): Step =>
   step('piece', [answer, events], async ({ scriptedAgents }) => say(scriptedAgents, answer, events), answers)
 export const reply = (answer: readonly Said[]): Step =>
@@ -103,7 +103,7 @@ function say({ answering }: RequestsFixture['scriptedAgents'], answer: readonly 
 
 const results = { ok: 'ok', failed: 'failed' } as const
 
-/** A tool begins, or comes to its end. */
+/** Starts a tool or ends it. */
 export const begin = (pick: number): Step =>
   step(
     'begin',
@@ -123,7 +123,7 @@ export const work = (pick: number, result: keyof typeof results, text: string): 
       pickOf(scriptedAgents.working.filter(isWanted), pick)?.end({ type: results[result], output: { text } }),
     ({ scriptedAgents }) => scriptedAgents.working.some(isWanted),
   )
-/** What was stopped long ago, or belongs to a process that is no more, speaks up. */
+/** Lets an aborted call, or one of a killed process, answer late. */
 export const late = (pick: number, answer: readonly Said[]): Step =>
   step(
     'late',
@@ -154,7 +154,7 @@ export const crash = (how: 'killed' | 'paused'): Step =>
     count(`crash: ${how}`)
   })
 export const unload = (): Step => step('unload', [], (fixture) => fixture.unload())
-/** Enough time for what was said of an answer to be saved. */
+/** Waits long enough for a draft to be saved. */
 export const wait = (): Step =>
   step('wait', [], async ({ clock }) => {
     clock.advance(1000)
@@ -167,9 +167,9 @@ export const branch = (at: number): Step =>
   step('branch', [at], ask('branch', { type: 'branchAt', turn: turn(at) }), atRest)
 export const rewind = (at: number): Step =>
   step('rewind', [at], ask('rewind', { type: 'rewind', turn: turn(at) }), atRest)
-export const switchTo = (place: number): Step =>
-  step('switchTo', [place], ask('switchTo', { type: 'switchBranch', branch: place }), atRest)
-/** Forks, and goes on with the fork or stays. */
+export const switchTo = (index: number): Step =>
+  step('switchTo', [index], ask('switchTo', { type: 'switchBranch', branch: index }), atRest)
+/** Forks, and continues with the fork or the original. */
 export const fork = (at: number | null, goes: boolean): Step =>
   step('fork', [at, goes], async (fixture) => {
     const known = fixture.sessions.length
@@ -190,7 +190,7 @@ export const visit = (pick: number): Step =>
 
 export const compact = (): Step => step('compact', [], ask('compact', { type: 'compact' }), atRest)
 export const undo = (): Step => step('undo', [], ask('undo', { type: 'undoCompaction' }), atRest)
-/** The models take so little that the past is summarised by itself. */
+/** Makes the context of all models so small that compaction starts automatically. */
 export const narrow = (tokens: number): Step =>
   step('narrow', [tokens], async ({ scriptedAgents }) => scriptedAgents.narrow(tokens))
 export const checkpoint = (messages: readonly SeedMessage[]): Step =>
@@ -204,7 +204,7 @@ export const seed = (messages: readonly SeedMessage[]): Step =>
 export const setHistory = (messages: readonly SeedMessage[]): Step =>
   step('setHistory', [messages], ask('setHistory', { type: 'setHistory', messages: [...messages] }), atRest)
 
-/** A program leads the conversation: so many messages at a time. */
+/** Adds messages of a conversation that a program runs. */
 export const lead = (messages: readonly ConversationMessage[], together: number): Step =>
   step(
     'lead',

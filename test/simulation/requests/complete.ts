@@ -4,8 +4,8 @@ import { invariant, isOnLine, type Recorded } from '@holdfast/protocol'
 import type { RequestsFixture } from './fixture.ts'
 
 /**
- * A request that leaves things out may still be one that services take. So what stands on the line is looked for in it,
- * by the records themselves and not by the window that the builder reads.
+ * Checks that a request contains all messages of the line, because services also accept incomplete ones. It reads the
+ * records themselves, not the window that the builder reads.
  */
 export async function checkComplete(
   { store, session }: RequestsFixture,
@@ -13,13 +13,13 @@ export async function checkComplete(
   request: ModelRequest,
 ): Promise<void> {
   const records = (await store.read(session, { after: 0, limit: 1000 })).flatMap((one) => ('lost' in one ? [] : [one]))
-  invariant(records.length < 1000, 'stories are short')
+  invariant(records.length < 1000, 'a run has fewer than 1,000 records')
   const from = Math.max(keptFrom(records, state), state.line[0]?.from ?? 0)
   const onLine = records.filter(({ seq, event }) => isOnLine(state.line, seq) && stepOf(event, seq) >= from)
-  const told = toldIn(request)
+  const inRequest = textsIn(request)
   let at = 0
   for (const one of onLine.flatMap(wordsOf)) {
-    const next = told.indexOf(one, at)
+    const next = inRequest.indexOf(one, at)
     invariant(next !== -1, `${one} is on the line and not in the request\n  ${JSON.stringify(request.messages)}`)
     at = next + 1
   }
@@ -27,7 +27,7 @@ export async function checkComplete(
   for (const one of resultsOf(onLine, records)) {
     invariant(
       results.has(one),
-      `result ${one} is on record and not in the request\n  ${JSON.stringify(request.messages)}`,
+      `result ${one} is recorded but not in the request\n  ${JSON.stringify(request.messages)}`,
     )
   }
 }
@@ -43,9 +43,9 @@ const stepOf = (event: Recorded['event'], seq: number): number =>
 function wordsOf({ seq, event }: Recorded): readonly string[] {
   switch (event.type) {
     case 'user.said':
-      return event.content.flatMap((part) => (part.type === 'text' ? said('user', part.text) : []))
+      return event.content.flatMap((part) => (part.type === 'text' ? textOf('user', part.text) : []))
     case 'text.said':
-      return said('assistant', event.text)
+      return textOf('assistant', event.text)
     case 'call.requested':
       return [`call c${seq}`]
     default:
@@ -53,10 +53,10 @@ function wordsOf({ seq, event }: Recorded): readonly string[] {
   }
 }
 
-const said = (who: string, text: string): readonly string[] =>
+const textOf = (who: string, text: string): readonly string[] =>
   text.trim() === '' ? [] : [`${who}: ${text.toWellFormed()}`]
 
-/** What calls came to first; what they came to later is not sent. */
+/** Returns the first outcome of each call. Later ones are not sent. */
 function resultsOf(onLine: readonly Recorded[], records: readonly Recorded[]): readonly string[] {
   return onLine.flatMap(({ seq, event }) => {
     if (event.type !== 'call.requested') return []
@@ -71,7 +71,7 @@ function resultsOf(onLine: readonly Recorded[], records: readonly Recorded[]): r
   })
 }
 
-const toldIn = ({ messages }: ModelRequest): readonly string[] =>
+const textsIn = ({ messages }: ModelRequest): readonly string[] =>
   messages.flatMap(({ role, content }) =>
     content.flatMap((part) => {
       if (role === 'tool' || !('type' in part)) return []

@@ -5,9 +5,9 @@ import * as steps from './commands.ts'
 import type { Break } from './scripted-agents.ts'
 import { allModels, isCall, type Said } from './service-apis.ts'
 
-/** Words that have broken someone's history before: none, blank, half a character, and of two bytes and more. */
-const words = fc.constantFrom('Go on.', 'Well: ', '', ' \n', 'half \ud83d', '\udc00', 'é\u{1f600} |so', 'x'.repeat(200))
-const spoken = fc.constantFrom('Go on.', 'And mind this.', 'half \ud83d', 'é\u{1f600}')
+/** Texts that have caused invalid requests: empty, blank, unpaired surrogates, and multi-byte characters. */
+const texts = fc.constantFrom('Go on.', 'Well: ', '', ' \n', 'half \ud83d', '\udc00', 'é\u{1f600} |so', 'x'.repeat(200))
+const prompts = fc.constantFrom('Go on.', 'And mind this.', 'half \ud83d', 'é\u{1f600}')
 
 const tools = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom('look', 'lift', '3d', '3d') },
@@ -34,36 +34,42 @@ const json = fc.constantFrom(
 )
 
 const thought: Arbitrary<Said> = fc.oneof(
-  { weight: 3, arbitrary: words.map((text): Said => ({ type: 'think', text })) },
+  { weight: 3, arbitrary: texts.map((text): Said => ({ type: 'think', text })) },
   { weight: 1, arbitrary: fc.constant<Said>({ type: 'hide' }) },
 )
-const deed: Arbitrary<Said> = fc.oneof(
+const callPart: Arbitrary<Said> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ type: fc.constant('call' as const), tool: tools, args }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('scrawl' as const), tool: tools, json }) },
 )
-const speech: Arbitrary<Said> = words.map((text) => ({ type: 'say', text }))
+const textPart: Arbitrary<Said> = texts.map((text) => ({ type: 'say', text }))
 
-/** No service goes on to think once it has acted. */
-const withoutAfterthought = (said: readonly Said[]): readonly Said[] =>
-  said.some(isCall) ? said.slice(0, said.findLastIndex(({ type }) => type !== 'think' && type !== 'hide') + 1) : said
+/** Removes thinking after the last call: no service does that. */
+const withoutAfterthought = (parts: readonly Said[]): readonly Said[] =>
+  parts.some(isCall)
+    ? parts.slice(0, parts.findLastIndex(({ type }) => type !== 'think' && type !== 'hide') + 1)
+    : parts
 
-/** Services think before they speak, and act last; now and then in any order. */
+/** An answer: thinking, then text, then calls, and sometimes any order. */
 const answer: Arbitrary<readonly Said[]> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc
-      .tuple(fc.array(thought, { maxLength: 2 }), fc.array(speech, { maxLength: 2 }), fc.array(deed, { maxLength: 2 }))
+      .tuple(
+        fc.array(thought, { maxLength: 2 }),
+        fc.array(textPart, { maxLength: 2 }),
+        fc.array(callPart, { maxLength: 2 }),
+      )
       .map((parts) => parts.flat()),
   },
-  { weight: 1, arbitrary: fc.array(fc.oneof(thought, speech, deed), { maxLength: 4 }).map(withoutAfterthought) },
+  { weight: 1, arbitrary: fc.array(fc.oneof(thought, textPart, callPart), { maxLength: 4 }).map(withoutAfterthought) },
 )
 
-/** A round from elsewhere, with some of its results missing and in another order. */
+/** An imported round, with some results missing or in another order. */
 const seededRound: Arbitrary<readonly SeedMessage[]> = fc
   .record({
-    asked: fc.option(words),
-    said: words,
-    calls: fc.array(fc.record({ tool: tools.filter((tool) => tool !== ''), isAnswered: fc.boolean(), text: words }), {
+    asked: fc.option(texts),
+    said: texts,
+    calls: fc.array(fc.record({ tool: tools.filter((tool) => tool !== ''), isAnswered: fc.boolean(), text: texts }), {
       maxLength: 3,
     }),
     note: fc.boolean(),
@@ -80,16 +86,16 @@ const seededRound: Arbitrary<readonly SeedMessage[]> = fc
       ...(note ? [{ role: 'system', content: 'noted' } as const] : []),
     ]
   })
-/** A round that a program leads: message by message, its results some time after, in no order and not all. */
+/** A round of a conversation that a program runs: results come later, in any order, and some are missing. */
 const ledRound: Arbitrary<readonly ConversationMessage[]> = fc
   .record({
-    asked: fc.option(words),
-    system: fc.option(words),
-    said: words,
+    asked: fc.option(texts),
+    system: fc.option(texts),
+    said: texts,
     calls: fc.array(fc.record({ id: fc.constantFrom('a', 'b', '', 'c'.repeat(300)), tool: tools, args }), {
       maxLength: 3,
     }),
-    results: fc.array(fc.record({ id: fc.constantFrom('a', 'b', 'nowhere', ''), text: words }), { maxLength: 3 }),
+    results: fc.array(fc.record({ id: fc.constantFrom('a', 'b', 'nowhere', ''), text: texts }), { maxLength: 3 }),
   })
   .map(({ asked, system, said, calls, results }) => [
     ...(system === null ? [] : [{ role: 'system', content: system } as const]),
@@ -101,7 +107,7 @@ const led = fc.array(ledRound, { minLength: 1, maxLength: 3 }).map((rounds) => r
 
 const seeded = fc.array(seededRound, { minLength: 1, maxLength: 4 }).map((rounds) => rounds.flat())
 
-const place = fc.nat(4)
+const index = fc.nat(4)
 const levels: readonly ThinkingLevel[] = ['off', 'low', 'high']
 const breaks: readonly Break[] = ['cut', 'stop', 'error', 'overloaded']
 
@@ -110,13 +116,13 @@ export const aStep: Arbitrary<steps.Step> = fc.oneof(
   {
     weight: 16,
     arbitrary: fc
-      .tuple(place, fc.constantFrom('ok' as const, 'failed' as const), words)
+      .tuple(index, fc.constantFrom('ok' as const, 'failed' as const), texts)
       .map((all) => steps.work(...all)),
   },
   {
     weight: 10,
     arbitrary: fc
-      .tuple(spoken, fc.array(fc.constantFrom(...steps.fileNames), { maxLength: 1 }))
+      .tuple(prompts, fc.array(fc.constantFrom(...steps.fileNames), { maxLength: 1 }))
       .map(([text, names]) => steps.prompt(text, ...names)),
   },
   { weight: 5, arbitrary: fc.tuple(answer, fc.integer({ min: 1, max: 9 })).map((all) => steps.piece(...all)) },
@@ -128,12 +134,12 @@ export const aStep: Arbitrary<steps.Step> = fc.oneof(
       .constantFrom('approve' as const, 'approve_turn' as const, 'approve_session' as const)
       .map(steps.approve),
   },
-  { weight: 4, arbitrary: words.map(steps.deny) },
-  { weight: 3, arbitrary: spoken.map(steps.steer) },
-  { weight: 2, arbitrary: spoken.map(steps.followUp) },
+  { weight: 4, arbitrary: texts.map(steps.deny) },
+  { weight: 3, arbitrary: prompts.map(steps.steer) },
+  { weight: 2, arbitrary: prompts.map(steps.followUp) },
   { weight: 2, arbitrary: fc.constant(steps.abort()) },
   { weight: 3, arbitrary: fc.constant(steps.goOn()) },
-  { weight: 5, arbitrary: fc.tuple(place, answer).map((all) => steps.late(...all)) },
+  { weight: 5, arbitrary: fc.tuple(index, answer).map((all) => steps.late(...all)) },
   { weight: 2, arbitrary: fc.constantFrom('killed' as const, 'killed' as const, 'paused' as const).map(steps.crash) },
   { weight: 1, arbitrary: fc.constant(steps.unload()) },
   { weight: 2, arbitrary: fc.constant(steps.wait()) },
@@ -144,12 +150,12 @@ export const aStep: Arbitrary<steps.Step> = fc.oneof(
   { weight: 2, arbitrary: fc.nat(2).map(steps.rewind) },
   { weight: 4, arbitrary: fc.nat(1).map(steps.switchTo) },
   { weight: 2, arbitrary: fc.tuple(fc.option(fc.nat(1), { freq: 2 }), fc.boolean()).map((all) => steps.fork(...all)) },
-  { weight: 1, arbitrary: place.map(steps.visit) },
+  { weight: 1, arbitrary: index.map(steps.visit) },
   { weight: 5, arbitrary: fc.constant(steps.compact()) },
   { weight: 4, arbitrary: fc.constant(steps.undo()) },
   { weight: 1, arbitrary: fc.constantFrom(50, 100, 200_000).map(steps.narrow) },
   { weight: 1, arbitrary: seeded.map(steps.checkpoint) },
-  { weight: 1, arbitrary: words.map(steps.summary) },
+  { weight: 1, arbitrary: texts.map(steps.summary) },
   { weight: 1, arbitrary: fc.nat(9).map(steps.truncate) },
   { weight: 3, arbitrary: seeded.map(steps.seed) },
   { weight: 1, arbitrary: seeded.map(steps.setHistory) },

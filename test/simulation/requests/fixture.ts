@@ -20,32 +20,32 @@ import { createServiceApis, type ServiceApis } from './service-apis.ts'
 
 type Host = { readonly life: Life; readonly registry: SessionRegistry }
 
-/** The real runtime on a store in memory, and one of its sessions that the story is about. */
+/** The real runtime on an in-memory store, and the current session of the run. */
 export type RequestsFixture = {
   readonly apis: ServiceApis
   readonly scriptedAgents: ScriptedAgents
   readonly store: Store
   readonly blobs: Blobs
   readonly clock: VirtualClock
-  /** What went wrong that nobody foresaw. */
+  /** Unexpected errors. */
   readonly problems: readonly string[]
   readonly sessions: readonly SessionId[]
   readonly session: SessionId
   visit(session: SessionId): void
-  /** Null when it is not answered before all is quiet. */
+  /** Null if there is no answer when all work is done. */
   submit(command: CommandInput): Promise<Result<Answer> | null>
   crash(how: 'killed' | 'paused'): Promise<void>
   unload(): Promise<void>
   wake(): Promise<void>
-  /** How the session stands in the process that runs it; null while it sleeps. */
+  /** The state of the session in its process; null if it is not loaded. */
   live(): SessionState | null
-  /** How it stands by its log alone. */
+  /** The state computed from the log. */
   folded(): Promise<SessionState>
 }
 
 const never = () => new Promise<never>(() => undefined)
 
-/** The store as one process sees it: once the process is dead, calls do nothing and never resolve. */
+/** Wraps the store for one process. After it is killed, calls do nothing and never resolve. */
 const mortal = (store: Store, life: Life): Store =>
   new Proxy(store, { get: (target, name) => (life.status === 'dead' ? never : Reflect.get(target, name)) })
 
@@ -105,7 +105,7 @@ export async function openRequestsFixture(model: ModelName): Promise<RequestsFix
       let answer: Result<Answer> | null = null
       createLocalSession(host.registry, session)
         .submit(command)
-        .then((given) => (answer = given))
+        .then((received) => (answer = received))
       await settlePromises()
       return answer
     },
@@ -118,7 +118,7 @@ export async function openRequestsFixture(model: ModelName): Promise<RequestsFix
       const { life, registry } = host
       const unloaded = registry.unload(session)
       await settlePromises()
-      // It waits for the tools it has stopped; they come too late, and must not matter.
+      // It waits for aborted tools; their late answers must have no effect.
       for (const one of scriptedAgents.working) {
         if (one.life === life && one.signal.aborted) one.end({ type: 'ok', output: { text: 'late' } })
       }
@@ -132,7 +132,7 @@ export async function openRequestsFixture(model: ModelName): Promise<RequestsFix
     async folded() {
       const source = { read: store.read, entry: store.entry, loadSnapshot: async () => null }
       const { state, lost } = orThrow(await loadSession(source, session))
-      invariant(lost.length === 0, 'nothing is lost')
+      invariant(lost.length === 0, 'records are lost')
       return state
     },
   }

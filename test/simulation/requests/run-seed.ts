@@ -10,23 +10,23 @@ import { openRequestsFixture, type RequestsFixture } from './fixture.ts'
 import { requestRuns } from './runs.ts'
 import { allModels } from './service-apis.ts'
 
-/** What a story knows of the house it plays in. */
-type RunState = { readonly fixture: RequestsFixture; readonly checked: Checked; readonly told: Step[]; seen: Seen }
+/** The state of a run. */
+type RunState = { readonly fixture: RequestsFixture; readonly checked: Checked; readonly done: Step[]; seen: Seen }
 
-async function beginStory(model: ModelName): Promise<RunState> {
+async function startRun(model: ModelName): Promise<RunState> {
   const fixture = await openRequestsFixture(model)
-  const story: RunState = { fixture, checked: unchecked(), told: [], seen: { isIdle: true, asks: false } }
-  await act(story, prompt('Begin.')) // what nobody spoke in does not outlive its process
-  return story
+  const run: RunState = { fixture, checked: unchecked(), done: [], seen: { isIdle: true, asks: false } }
+  await act(run, prompt('Begin.')) // an empty session is removed with its process
+  return run
 }
 
-async function act(story: RunState, step: Step): Promise<void> {
-  const { fixture, checked } = story
+async function act(run: RunState, step: Step): Promise<void> {
+  const { fixture, checked } = run
   await step.run(fixture)
   await settlePromises()
   count(step.kind)
   const { turn } = await check(fixture, checked)
-  story.seen = {
+  run.seen = {
     isIdle: turn.phase === 'idle',
     asks: turn.phase === 'acting' && turn.calls.some(({ status }) => status === 'asked'),
   }
@@ -34,53 +34,53 @@ async function act(story: RunState, step: Step): Promise<void> {
 
 const commandOf = (step: Step): AsyncCommand<RunState, null> => ({
   check: ({ fixture, seen }) => step.isApt(fixture, seen),
-  async run(story) {
-    story.told.push(step)
-    await act(story, step)
+  async run(state) {
+    state.done.push(step)
+    await act(state, step)
   },
   toString: () => step.code,
 })
 
-/** A story that someone wrote down: with which model it begins, and what comes then. */
+/** A recorded run: its first model and its steps. */
 export type RequestRun = readonly [ModelName, ...Step[]]
 
-/** What must hold once a story is told. */
+/** Checks the end of a run. */
 export type AtEnd = (fixture: RequestsFixture) => Promise<void>
 
 export async function runRequestSteps([model, ...steps]: RequestRun, atEnd: AtEnd = checkRestart): Promise<void> {
-  const story = await beginStory(model)
-  for (const step of steps) if (step.isApt(story.fixture, story.seen)) await act(story, step)
-  await atEnd(story.fixture)
+  const run = await startRun(model)
+  for (const step of steps) if (step.isApt(run.fixture, run.seen)) await act(run, step)
+  await atEnd(run.fixture)
 }
 
 /** Runs the moves of a seed. A failing run is shortened until no move can be left out. */
 export async function runRequestsSeed(seed: number, atEnd: AtEnd = checkRestart): Promise<void> {
-  let told: RequestRun | null = null
+  let failing: RequestRun | null = null
   const commands = fc.commands([aStep.map(commandOf)], { maxCommands: requestRuns.commandsMax, size: 'max' })
   const property = fc.asyncProperty(fc.constantFrom(...allModels), commands, async (first, drawn) => {
-    const model = await beginStory(first)
+    const model = await startRun(first)
     try {
       await fc.asyncModelRun(() => ({ model, real: null }), drawn)
       await atEnd(model.fixture)
     } catch (cause) {
-      told = [first, ...model.told]
+      failing = [first, ...model.done]
       throw cause
     }
   })
   const { errorInstance } = await fc.check(property, { seed, numRuns: 1, unbiased: true, endOnFailure: true })
-  if (told === null) {
+  if (failing === null) {
     if (errorInstance) throw errorInstance
     return
   }
-  const [model, ...steps] = await shorten(told, atEnd)
+  const [model, ...steps] = await shorten(failing, atEnd)
   const cause = (await problemOf([model, ...steps], atEnd)) ?? errorInstance
   const problem = cause instanceof Error ? cause.message : String(cause)
   const code = [`'${model}'`, ...steps.map((step) => step.code)].join(',\n  ')
-  throw new Error(`${replay(seed, 'requests')}\n${problem}\nThe shortest story that shows it:\n  ${code}`, { cause })
+  throw new Error(`${replay(seed, 'requests')}\n${problem}\nThe shortest run that fails:\n  ${code}`, { cause })
 }
 
-const problemOf = (story: RequestRun, atEnd: AtEnd): Promise<unknown> =>
-  runRequestSteps(story, atEnd).then(
+const problemOf = (run: RequestRun, atEnd: AtEnd): Promise<unknown> =>
+  runRequestSteps(run, atEnd).then(
     () => null,
     (cause: unknown) => cause,
   )

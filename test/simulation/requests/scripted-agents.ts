@@ -11,32 +11,31 @@ type Held = { readonly life: Life; readonly signal: AbortSignal }
 /** A request that a service is answering. */
 export type Answering = Held & {
   readonly model: ModelName
-  /** So many more events of an answer; the answer is chosen by whoever asks for the first of them. */
+  /** Sends `events` more events. The first call decides the answer. */
   say(answer: readonly Said[], events: number): void
   breakOff(how: Break): void
 }
 /** A call that is being run. */
 export type Working = Held & { readonly isBegun: boolean; begin(): void; end(result: ToolResult): void }
-/** What a session asked of a service, as it left us. */
+/** A request of a session, as it was sent. */
 export type Sent = { readonly life: Life; readonly request: ModelRequest; readonly body: string }
 
 /**
- * Services and tools that do nothing but what the story says, when it says so. They are stubborn: told to stop, they go on
- * and speak up later, which must not matter.
+ * Services and tools that the run controls. They ignore an abort and may answer late, which must have no effect.
  */
 export type ScriptedAgents = {
   readonly answering: readonly Answering[]
   readonly working: readonly Working[]
   readonly sent: readonly Sent[]
-  /** What services refused of what sessions themselves sent. */
+  /** Requests of sessions that services refused. */
   readonly refusals: readonly string[]
-  /** How many tokens every model takes from here on. */
+  /** Sets the context size of all models. */
   narrow(contextTokens: number): void
   models(life: Life): Models
   tools(life: Life): Tools
 }
 
-/** Whether anyone still waits for what it does. */
+/** Returns whether its result is still awaited. */
 export const isWanted = ({ life, signal }: Held): boolean => life.status === 'living' && !signal.aborted
 
 export function createScriptedAgents({
@@ -56,17 +55,17 @@ export function createScriptedAgents({
     const api = apis[serviceOf(request.model)]
     const complaint = api.complaintAbout(apiRequest)
     if (complaint !== null) {
-      refusals.push(`${api.service} refuses what the session sends: ${complaint}\n  ${body}`)
+      refusals.push(`${api.service} refuses the request of the session: ${complaint}\n  ${body}`)
       return Response.json(api.errorBody(400, complaint), { status: 400 })
     }
     if (request.purpose !== 'summary') sent.push({ life: held.life, request, body })
     const { response, ...mine } = createAnswering(api, request.model, apiRequest, () => {
-      answering = answering.filter((one) => one !== kept)
+      answering = answering.filter((one) => one !== pending)
     })
-    const kept: Answering = { ...held, model: request.model, ...mine }
-    answering = [...answering, kept]
+    const pending: Answering = { ...held, model: request.model, ...mine }
+    answering = [...answering, pending]
     if (request.purpose === 'summary') count('asked for a summary')
-    if (request.purpose === 'summary') kept.say([{ type: 'say', text: 'In short: half \ud83d a word.' }], all)
+    if (request.purpose === 'summary') pending.say([{ type: 'say', text: 'In short: half \ud83d a word.' }], all)
     return response
   }
 
@@ -134,7 +133,7 @@ export function createScriptedAgents({
         },
       })),
     tools(life) {
-      // One that some service cannot call by its name.
+      // A name that some services do not allow.
       const all = [tool(life, 'look', false), tool(life, 'lift', false, true), tool(life, '3d', true)]
       const find = (name: string) => all.find(({ schema }) => schema.name === name) ?? null
       return { all, find, endLeftover: async () => undefined }
@@ -153,8 +152,8 @@ function createAnswering(api: ServiceApi, model: ModelName, apiRequest: ApiReque
   let isLeft = false
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null
   const body = new ReadableStream<Uint8Array>({
-    start(given) {
-      controller = given
+    start(created) {
+      controller = created
     },
     cancel() {
       isLeft = true

@@ -20,27 +20,27 @@ import {
 } from '@holdfast/testkit'
 import { createAiSdkProvider } from '../../../packages/holdfast/src/providers/ai-sdk/provider.ts'
 
-/** A piece of an answer that each service gives in its own form. What is opaque in it, the desk makes up. */
+/** A part of an answer, for any service. The service adds its opaque data. */
 export type Said =
   | { readonly type: 'think' | 'say'; readonly text: string }
-  /** Thinking without words. */
+  /** Thinking without text. */
   | { readonly type: 'hide' }
   | { readonly type: 'call'; readonly tool: string; readonly args: { readonly [key: string]: unknown } }
-  /** A call whose arguments are written as they stand here, valid or not. */
+  /** A call whose arguments are sent unchanged, valid or not. */
   | { readonly type: 'scrawl'; readonly tool: string; readonly json: string }
 
-/** One of the four services: its rules, its memory of what it said, and how it says it. */
+/** One of the four services: it checks requests, remembers its answers and streams them. */
 export type ServiceApi = Pick<StrictApi<unknown>, 'complaintAbout' | 'errorBody' | 'streamError'> & {
   readonly service: HistoryProvider
-  give(said: readonly Said[], request: ApiRequest): readonly SseEvent[]
+  give(parts: readonly Said[], request: ApiRequest): readonly SseEvent[]
 }
 
 type Opaque = (index: number) => string
 
-function deskOf<Block>(
+function apiOf<Block>(
   service: HistoryProvider,
   strict: StrictApi<StrictAnswer<Block, unknown>>,
-  blocksOf: (said: readonly Said[], opaque: Opaque) => readonly Block[],
+  blocksOf: (parts: readonly Said[], opaque: Opaque) => readonly Block[],
 ): ServiceApi {
   let given = 0
   return {
@@ -48,75 +48,75 @@ function deskOf<Block>(
     complaintAbout: strict.complaintAbout,
     errorBody: strict.errorBody,
     streamError: strict.streamError,
-    give(said, request) {
+    give(parts, request) {
       given++
-      const content = blocksOf(said, (index) => `+/${given}-${index}=`)
+      const content = blocksOf(parts, (index) => `+/${given}-${index}=`)
       return strict.give({ type: 'message', content }, request)
     },
   }
 }
 
 const each =
-  <Block>(blockOf: (said: Said, opaque: string) => readonly Block[]) =>
-  (said: readonly Said[], opaque: Opaque): readonly Block[] =>
-    said.flatMap((one, index) => blockOf(one, opaque(index)))
+  <Block>(blockOf: (part: Said, opaque: string) => readonly Block[]) =>
+  (parts: readonly Said[], opaque: Opaque): readonly Block[] =>
+    parts.flatMap((one, index) => blockOf(one, opaque(index)))
 
 export const isCall = ({ type }: Said): boolean => type === 'call' || type === 'scrawl'
 
-const anthropicBlock = (said: Said, opaque: string): readonly AnswerBlock[] => {
-  switch (said.type) {
+const anthropicBlock = (part: Said, opaque: string): readonly AnswerBlock[] => {
+  switch (part.type) {
     case 'think':
-      // What it signs it has written, and half a character cannot be.
-      return [{ type: 'thinking', thinking: said.text.toWellFormed(), signature: opaque }]
+      // Signed thinking has no unpaired surrogate, because the service wrote it as UTF-8.
+      return [{ type: 'thinking', thinking: part.text.toWellFormed(), signature: opaque }]
     case 'hide':
       return [{ type: 'redacted_thinking', data: opaque }]
     case 'say':
-      return [{ type: 'text', text: said.text }]
+      return [{ type: 'text', text: part.text }]
     case 'call':
-      // No two alike: the desk tells answers apart by what they call.
-      return [{ type: 'tool_use', name: said.tool, input: { ...said.args, nonce: opaque } }]
+      // A nonce, because the service distinguishes answers by their calls.
+      return [{ type: 'tool_use', name: part.tool, input: { ...part.args, nonce: opaque } }]
     case 'scrawl':
-      return [{ type: 'raw_tool_use', name: said.tool, json: said.json }]
+      return [{ type: 'raw_tool_use', name: part.tool, json: part.json }]
   }
 }
 
-const responsesBlock = (said: Said, opaque: string): readonly ResponsesBlock[] => {
-  switch (said.type) {
+const responsesBlock = (part: Said, opaque: string): readonly ResponsesBlock[] => {
+  switch (part.type) {
     case 'think':
-      return [{ type: 'reasoning', summary: said.text.split('|'), encrypted: opaque }]
+      return [{ type: 'reasoning', summary: part.text.split('|'), encrypted: opaque }]
     case 'hide':
       return [{ type: 'reasoning', summary: [], encrypted: opaque }]
     case 'say':
-      return [{ type: 'message', text: said.text }]
+      return [{ type: 'message', text: part.text }]
     case 'call':
-      return [{ type: 'function_call', name: said.tool, input: said.args }]
+      return [{ type: 'function_call', name: part.tool, input: part.args }]
     case 'scrawl':
-      return [{ type: 'raw_function_call', name: said.tool, json: said.json }]
+      return [{ type: 'raw_function_call', name: part.tool, json: part.json }]
   }
 }
 
-const chatBlock = (said: Said): readonly ChatBlock[] => {
-  switch (said.type) {
+const chatBlock = (part: Said): readonly ChatBlock[] => {
+  switch (part.type) {
     case 'say':
-      return [{ type: 'text', text: said.text }]
+      return [{ type: 'text', text: part.text }]
     case 'call':
-      return [{ type: 'tool_call', name: said.tool, input: said.args }]
+      return [{ type: 'tool_call', name: part.tool, input: part.args }]
     case 'scrawl':
-      return [{ type: 'raw_tool_call', name: said.tool, json: said.json }]
+      return [{ type: 'raw_tool_call', name: part.tool, json: part.json }]
     default:
       return []
   }
 }
 
 /**
- * It signs what it thinks, and one part of what comes of it: the first call, or else its last words. Its parts have no
- * bounds but their kind; arguments it cannot scrawl, nor names it would not take.
+ * Gemini signs its thinking and one other part: the first call, or else the last text. Adjacent parts of one kind are one
+ * part. It sends no invalid arguments or names.
  */
 function geminiBlocks(answer: readonly Said[], opaque: Opaque): readonly GeminiBlock[] {
-  const said = merged(answer)
-  const call = said.findIndex(isCall)
-  const last = call === -1 ? said.findLastIndex(({ type }) => type === 'say') : call
-  return said.flatMap((one, index): readonly GeminiBlock[] => {
+  const parts = merged(answer)
+  const call = parts.findIndex(isCall)
+  const last = call === -1 ? parts.findLastIndex(({ type }) => type === 'say') : call
+  return parts.flatMap((one, index): readonly GeminiBlock[] => {
     const signed = index === last ? { signature: opaque(index) } : {}
     switch (one.type) {
       case 'think':
@@ -134,30 +134,30 @@ function geminiBlocks(answer: readonly Said[], opaque: Opaque): readonly GeminiB
 }
 
 function merged(answer: readonly Said[]): readonly Said[] {
-  const said: Said[] = []
+  const parts: Said[] = []
   for (const one of answer) {
-    const before = said.at(-1)
+    const before = parts.at(-1)
     if ((one.type === 'say' || one.type === 'think') && before?.type === one.type)
-      said[said.length - 1] = { type: one.type, text: before.text + one.text }
-    else said.push(one)
+      parts[parts.length - 1] = { type: one.type, text: before.text + one.text }
+    else parts.push(one)
   }
-  return said
+  return parts
 }
 
 const geminiName = (tool: string): string => {
-  if (tool === '3d') return '_3d' // as it was offered
+  if (tool === '3d') return '_3d' // the name that was sent
   return /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/.test(tool) ? tool : 'default_api:look'
 }
 
 export const createServiceApis = (): Readonly<Record<HistoryProvider, ServiceApi>> => ({
-  anthropic: deskOf('anthropic', createAnthropicApi(), each(anthropicBlock)),
-  'openai-chat': deskOf('openai-chat', createOpenAiChatApi(), each(chatBlock)),
-  'openai-responses': deskOf('openai-responses', createOpenAiResponsesApi(), each(responsesBlock)),
-  gemini: deskOf('gemini', createGeminiApi(), geminiBlocks),
+  anthropic: apiOf('anthropic', createAnthropicApi(), each(anthropicBlock)),
+  'openai-chat': apiOf('openai-chat', createOpenAiChatApi(), each(chatBlock)),
+  'openai-responses': apiOf('openai-responses', createOpenAiResponsesApi(), each(responsesBlock)),
+  gemini: apiOf('gemini', createGeminiApi(), geminiBlocks),
 })
 export type ServiceApis = ReturnType<typeof createServiceApis>
 
-/** Models of each service, of those that think and those that do not, and of several ages. */
+/** Models of each service, with and without thinking, old and new. */
 export const modelsOf = {
   anthropic: ['anthropic/claude-sonnet-4-5', 'anthropic/claude-sonnet-5-5'],
   'openai-chat': ['openai-chat/gpt-5', 'openai-chat/gpt-4.1'],
@@ -165,7 +165,7 @@ export const modelsOf = {
   gemini: ['google/gemini-3-pro-preview', 'google/gemini-2.5-flash', 'google/gemini-3-flash-preview'],
 } as const satisfies Readonly<Record<HistoryProvider, readonly ModelName[]>>
 
-/** What a model can say of an answer: those that came before reasoning have none, some services keep it to themselves. */
+/** Returns the parts of an answer that a model can send. Old models and some services send no reasoning. */
 export const sayable = (model: ModelName, answer: readonly Said[]): readonly Said[] =>
   answer.filter(
     ({ type }) => sayableKinds[serviceOf(model)].includes(type) && !(isThought(type) && /gpt-4/.test(model)),
@@ -197,7 +197,7 @@ export function serviceOf(model: ModelName): HistoryProvider {
 
 export type Line = (request: ApiRequest, body: string) => Response | Promise<Response>
 
-/** The real adapter and the real library of a model's service, with a line in place of the network. */
+/** Creates the real adapter with the real library of a service, and a function instead of the network. */
 export function providerOn(model: ModelName, line: Line, clock: Clock): Provider {
   const fetch: typeof globalThis.fetch = async (url, init) => {
     const { pathname, search } = new URL(String(url))

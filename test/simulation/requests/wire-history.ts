@@ -4,19 +4,19 @@ import type { HistoryProvider } from '@holdfast/testkit'
 
 type Json = { readonly [key: string]: unknown }
 
-/** Where a service's body holds the history, and where what is told before it. */
-const places = {
+/** The fields of a service's body with the history, and with everything before it. */
+const fields = {
   anthropic: { history: 'messages', before: ['tools', 'system'] },
   'openai-chat': { history: 'messages', before: ['tools'] },
   'openai-responses': { history: 'input', before: ['tools', 'instructions'] },
   gemini: { history: 'contents', before: ['tools', 'systemInstruction'] },
 } as const
 
-/** A body as a cache of the service reads it: what comes before the history, and the history, without the marks that move. */
+/** Returns a body as a cache reads it: the part before the history, and the history, without cache marks. */
 export type WireHistory = { readonly before: unknown; readonly messages: readonly Json[] }
 
 export function wireHistory(service: HistoryProvider, body: string): WireHistory {
-  const { history, before } = places[service]
+  const { history, before } = fields[service]
   const parsed: Json = JSON.parse(body, (key, value) => (key === 'cache_control' ? undefined : value))
   const messages = parsed[history]
   invariant(Array.isArray(messages), `${service} has its history in ${history}`)
@@ -26,16 +26,16 @@ export function wireHistory(service: HistoryProvider, body: string): WireHistory
   }
 }
 
-/** Some services have their instructions at the head of the history. */
+/** Some services have their instructions at the start of the history. */
 const isInstruction = ({ role }: Json): boolean => role === 'system' || role === 'developer'
 
-/** Whether what is told before the history is the same: only then is anything of it found. */
+/** Returns whether the part before the history is the same, which a cache requires. */
 export const isSameBefore = (earlier: WireHistory, later: WireHistory): boolean =>
   isDeepStrictEqual(earlier.before, later.before)
 
 /**
- * Why what was cached of the history of `earlier` is of no use to `later`; null when all of it is. People who speak twice in a row are
- * heard as one, so the last message may have grown, but only at its end.
+ * Returns why the cached history of `earlier` cannot be used for `later`, or null. Adjacent user messages are merged, so
+ * the last message may be longer, but only at its end.
  */
 export function cacheLost(earlier: WireHistory, later: WireHistory): string | null {
   for (const [index, message] of earlier.messages.entries()) {
@@ -53,6 +53,6 @@ function hasGrown(earlier: Json, later: Json): boolean {
   return earlier['role'] === later['role'] && isDeepStrictEqual(parts, now.slice(0, parts.length))
 }
 
-/** Words alone may stand without a part around them. */
+/** A text may be a plain string instead of a part. */
 const partsOf = ({ content, parts = content }: Json): readonly unknown[] =>
   Array.isArray(parts) ? parts : [{ type: 'text', text: parts }]

@@ -19,7 +19,7 @@ export type { KeyVerdict } from './providers/credentials/check-key.ts'
 export type { StoredCredential } from './providers/credentials/credentials.ts'
 
 /** A provider that can have a key. */
-export type KeyedProvider = Pick<Service, 'name' | 'title' | 'needsKey'>
+type KeyedProvider = Pick<Service, 'name' | 'title' | 'needsKey'>
 
 /** The key of a provider, without enough of it to be used. */
 export type KeyStatus = {

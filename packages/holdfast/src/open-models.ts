@@ -19,7 +19,7 @@ import {
 } from './system/config/read-config.ts'
 import type { Environment, Home } from './system/home.ts'
 
-export type HomeModelsDeps = {
+type HomeModelsDeps = {
   readonly environment: Environment
   readonly home: Home
   readonly options?: ConfigOptions | undefined
@@ -28,7 +28,7 @@ export type HomeModelsDeps = {
   readonly onNotice: (sentence: string) => void
 }
 
-export type HomeModels = {
+type HomeModels = {
   readonly models: DiscoveringModels
   readonly configured: Configured
   /** The variables that hold keys. */

@@ -22,7 +22,7 @@ const Form = z
   .catchall(z.json().optional())
 
 /** A private copy of a message, and its length as JSON. */
-export type ParsedMessage = { readonly message: ConversationMessage; readonly chars: number }
+type ParsedMessage = { readonly message: ConversationMessage; readonly chars: number }
 
 /** Validates and copies a message. Faults: bad_request, too_large. */
 export function parseMessage(value: unknown): Result<ParsedMessage> {

@@ -88,7 +88,7 @@ function checkAccess(deps: ServerDeps, { req, env }: Context<Env>, access: Route
   return caller
 }
 
-export const requestIdHeader = 'x-request-id'
+const requestIdHeader = 'x-request-id'
 
 const safeId = /^[A-Za-z0-9][\w.:@=+-]{0,127}$/
 const pathCharsMax = 300
@@ -112,7 +112,7 @@ export function logRequest(incoming: IncomingMessage, outgoing: ServerResponse, 
 }
 
 /** Returns the id that `logRequest` set. */
-export const requestIdOf = (outgoing: ServerResponse): string => String(outgoing.getHeader(requestIdHeader))
+const requestIdOf = (outgoing: ServerResponse): string => String(outgoing.getHeader(requestIdHeader))
 
 const contentPolicy = [
   "default-src 'none'",

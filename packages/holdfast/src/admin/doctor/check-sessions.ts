@@ -17,7 +17,7 @@ export type CheckedSessions = {
 }
 
 /** What is known about the processes that use the store during the check. */
-export type SessionsInUse = {
+type SessionsInUse = {
   readonly isHeld: boolean
   /** Returns whether the process that owns a session is dead. */
   readonly isDead: (owner: string) => Promise<boolean>

@@ -29,7 +29,7 @@ export type StoreReport = {
 
 const passesMax = 3
 
-export type CheckOptions = {
+type CheckOptions = {
   /** Repairs what can be repaired. Refused while another process has the store open. */
   readonly repair?: boolean | undefined
   readonly now?: (() => number) | undefined

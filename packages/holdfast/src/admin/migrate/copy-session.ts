@@ -93,7 +93,7 @@ function createSharedEntry({ id, order }: StoreSession): CatalogueEntry {
 }
 
 /** Returns whether two records are equal in every field. */
-export const isSameRecord = (left: ReadRecord | undefined, right: ReadRecord | undefined): boolean =>
+const isSameRecord = (left: ReadRecord | undefined, right: ReadRecord | undefined): boolean =>
   encodeAll(left) !== null && encodeAll(left) === encodeAll(right)
 
 function encodeAll(record: ReadRecord | undefined): string | null {

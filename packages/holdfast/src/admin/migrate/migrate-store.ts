@@ -15,7 +15,7 @@ export type MigrationProgress = {
   readonly records: number
 }
 
-export type RefusedSession = { readonly session: SessionId; readonly why: string }
+type RefusedSession = { readonly session: SessionId; readonly why: string }
 
 export type Migration = {
   readonly from: string

@@ -9,7 +9,7 @@ import { everySession, type ReadOnlyStore } from '../../store/read-only-store.ts
 import { systemErrorCode } from '../../system/system-error.ts'
 import { countSession, createSums, type Sum, toTally } from './count-session.ts'
 
-export type CountOptions = { readonly days: number; readonly nowMs: number }
+type CountOptions = { readonly days: number; readonly nowMs: number }
 
 /** Counts a whole store page by page. Reads only; purged sessions do not count. */
 export async function countStore(location: DiskLocation, options: CountOptions): Promise<Result<Stats>> {

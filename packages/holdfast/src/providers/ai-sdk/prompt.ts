@@ -27,7 +27,7 @@ export type Prompt<File> = ((
 
 export type FileBytes = { readonly mediaType: string; readonly name: string | undefined; readonly bytes: Uint8Array }
 
-export type PromptOptions<File> = {
+type PromptOptions<File> = {
   readonly dialect: Dialect
   /** The model, by its service's name for it. */
   readonly modelId: string

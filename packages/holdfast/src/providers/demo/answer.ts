@@ -124,7 +124,7 @@ export type DemoFailure = (typeof demoFailures)[number]
 type Args = { readonly [key: string]: string }
 
 /** One line of a prompt, as the demo understands it. */
-export type DemoLine =
+type DemoLine =
   | { readonly type: 'call'; readonly verb: string; readonly tool: string; readonly args: Args }
   | { readonly type: 'count'; readonly to: number }
   | { readonly type: 'fail'; readonly how: DemoFailure }

@@ -10,7 +10,7 @@ export const ImportAnswer = z.object({
   remarks: z.array(z.object({ code: z.string(), what: z.string(), line: z.int().optional() })),
 })
 
-export type ExportChoice = {
+type ExportChoice = {
   readonly format?: 'md' | 'html' | 'json' | 'jsonl' | undefined
   readonly redact?: boolean | undefined
 }

@@ -22,7 +22,7 @@ import { decodeEntry } from '../sqlite/read/read-methods.ts'
 import type { FollowedSession, FollowPage, StoredPage, StoredRecord } from '../sqlite/rows/messages.ts'
 import type { FollowedLog } from '../sqlite/sqlite-store.ts'
 
-export type MirrorFilesDeps = {
+type MirrorFilesDeps = {
   readonly paths: JsonlPaths
   readonly log: FollowedLog
   readonly blobs: Blobs

@@ -10,7 +10,7 @@ import type { FollowedLog } from '../sqlite/sqlite-store.ts'
 import { faultOf } from '../storage-fault.ts'
 import { type MirrorFiles, openMirrorFiles } from './mirror-files.ts'
 
-export type MirrorOptions = {
+type MirrorOptions = {
   readonly log: FollowedLog
   readonly blobs: Blobs
   readonly directory: string

@@ -11,7 +11,7 @@ import { entryOfLog } from './jsonl-entries.ts'
 import { type DiskLocation, parseStoreUrl, type StoreHome, type StoreLocation } from './store-location.ts'
 
 /** An open store with its blobs. */
-export type Storage = {
+type Storage = {
   readonly place: StoreLocation
   readonly store: Store
   /** For sessions that are never written to disk. */
@@ -20,7 +20,7 @@ export type Storage = {
   readonly mirror: Mirror | null
 }
 
-export type StorageOptions = {
+type StorageOptions = {
   /** If absent, the store of the home directory. */
   readonly url?: string | undefined
   readonly mirror?: string | undefined

@@ -95,7 +95,7 @@ export function createNewestFound<Found extends Candidate>(max: number) {
 export type SearchPosition = readonly number[]
 
 /** The end of a page. `top` is the newest message of the first page: newer messages do not move the pages. */
-export type SearchCursor = { readonly top: SearchPosition; readonly score: number; readonly place: SearchPosition }
+type SearchCursor = { readonly top: SearchPosition; readonly score: number; readonly place: SearchPosition }
 
 /** Positive if `left` is newer. */
 export function comparePositions(left: SearchPosition, right: SearchPosition): number {

@@ -38,7 +38,7 @@ export async function openDirectory(root: string, absolute: string): Promise<Res
   })
 }
 
-export type OpenFile = { readonly handle: FileHandle; readonly stats: Stats }
+type OpenFile = { readonly handle: FileHandle; readonly stats: Stats }
 
 const notAFile = (shown: string, stats: Stats) =>
   fault(

@@ -28,7 +28,7 @@ export type ExportOptions = {
 }
 
 /** A session as exports read it, without loading it into the runtime. */
-export type ExportSource = {
+type ExportSource = {
   readonly id: SessionId
   readonly meta: Meta
   readonly log: ExportedLog

@@ -52,7 +52,7 @@ const skipped = new Set(['.lock', 'holder.json', 'nodes.json', 'catalogue.jsonl'
  * Copies a store directory, each log up to the end of a complete batch. Copies the newest sessions first, so that the
  * copy of a parent always has the records that its forks share.
  */
-export async function copyDirectory(from: string, to: string): Promise<void> {
+async function copyDirectory(from: string, to: string): Promise<void> {
   const [source, target] = [createJsonlPaths(from), createJsonlPaths(to)]
   const refusal = await findDirectoryFault(source)
   if (refusal !== null) throw new HoldfastError(refusal)

@@ -18,7 +18,7 @@ const encode = (line: Line): string =>
   appendChecksum(name, JSON.stringify({ ...line, trashedAt: undefined }).slice(0, -1))
 
 /** A catalogue as read from disk; `isWhole` if every line could be read. */
-export type ReadCatalogue = {
+type ReadCatalogue = {
   readonly rows: ReadonlyMap<SessionId, SessionRow>
   readonly lines: number
   readonly isWhole: boolean

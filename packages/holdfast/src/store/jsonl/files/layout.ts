@@ -7,8 +7,8 @@ import { lstatIfThere } from '../../finding.ts'
 import { storageFault } from '../../storage-fault.ts'
 import { readJsonIfExists, replaceFile } from './replace-file.ts'
 
-export const directoryFormat = 'holdfast-jsonl'
-export const directoryVersion = 1
+const directoryFormat = 'holdfast-jsonl'
+const directoryVersion = 1
 
 const sharedMark = '.shared'
 const logName = /^(ses_[0-9a-z]+)(\.shared)?\.jsonl$/

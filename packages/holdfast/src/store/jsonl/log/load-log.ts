@@ -8,14 +8,14 @@ import { type LineMeta, type LogHeader, logVersion, parseHeader, parseLineMeta, 
 import { moveTornTail } from './log-writer.ts'
 
 /** What the catalogue knows about a file: its acknowledged length and head. */
-export type KnownLog = {
+type KnownLog = {
   readonly parent: SessionId | null
   readonly base: Seq
   readonly head: Seq
   readonly bytes: number
 }
 
-export type LogSource = {
+type LogSource = {
   readonly path: string
   readonly session: SessionId
   readonly known: KnownLog | null

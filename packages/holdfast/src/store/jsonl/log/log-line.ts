@@ -27,7 +27,7 @@ export type LineRecord = {
 }
 
 /** What a line says about its write, and about the batch it starts. */
-export type WriteMarks = {
+type WriteMarks = {
   /** How many lines of the same write come before and after it: a last write with a missing line is ignored. */
   readonly prior: number
   readonly more: number

@@ -12,7 +12,7 @@ import { encodeLine, type LineRecord } from '../log/log-line.ts'
 import type { OpenLog, OpenLogs } from '../log/open-logs.ts'
 import { findRow, type SessionRow } from '../log/session-row.ts'
 
-export type GroupAppenderDeps = {
+type GroupAppenderDeps = {
   readonly paths: JsonlPaths
   readonly rows: ReadonlyMap<SessionId, SessionRow>
   readonly logs: OpenLogs

@@ -89,7 +89,7 @@ export type RecordColumns = readonly [
   ref: number | null,
   body: string,
 ]
-export type EntryColumns = readonly [
+type EntryColumns = readonly [
   meta: string,
   workspace: string,
   activeAt: number,

@@ -48,7 +48,7 @@ export type ImportedMessage =
   | (Origin & { readonly role: 'usage'; readonly usage: Usage })
 
 /** What a file says about its session. */
-export type SourceInfo = {
+type SourceInfo = {
   /** The id in the other program. */
   readonly id?: string | undefined
   readonly title?: string | undefined
@@ -60,7 +60,7 @@ export type SourceInfo = {
 }
 
 /** A line other than the current one. Messages that lines share are the same objects. */
-export type ImportedBranch = {
+type ImportedBranch = {
   readonly name: string | null
   readonly messages: readonly ImportedMessage[]
 }

@@ -8,7 +8,7 @@ const lineFeed = 0x0a
 /** Extra bytes to detect the end of the file. */
 const endBytes = 1024
 /** Longer lines are left out, with a remark. */
-export const lineBytesMax = 64 * 1024 * 1024
+const lineBytesMax = 64 * 1024 * 1024
 const fusedTriesMax = 50
 
 export type Line = { readonly number: number; readonly bytes: Uint8Array; readonly isLast: boolean }

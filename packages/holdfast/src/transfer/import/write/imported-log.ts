@@ -6,7 +6,7 @@ import { type Event, eventVersion, invariant, type Recorded, type Seq, type Sess
 const batchRecords = 2000
 
 /** A position where the import may stop: the number of records before it, and the entry they fold to. */
-export type SafePoint = { readonly count: number; readonly entry: CatalogueEntry }
+type SafePoint = { readonly count: number; readonly entry: CatalogueEntry }
 
 /** The records of an imported session with their original times, folded as they are added. */
 export interface ImportedLog {

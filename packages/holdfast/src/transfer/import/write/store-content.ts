@@ -10,7 +10,7 @@ export interface StoredContent {
   outputOf(result: CallResult): Output
 }
 
-export type StoreContentDeps = {
+type StoreContentDeps = {
   readonly blobs: Blobs
   readonly storeFile: (bytes: Uint8Array, name: string | undefined) => Promise<Result<StoredFile>>
 }

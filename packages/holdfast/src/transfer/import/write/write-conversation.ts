@@ -18,7 +18,7 @@ import { writeLine } from './write-line.ts'
 /** The state after a turn, from which another line may continue. */
 type TurnEnd = { readonly line: Line; readonly length: LineLength; readonly checkpoint: Seq | null }
 
-export type WriteDeps = {
+type WriteDeps = {
   readonly session: SessionId
   readonly started: EventOf<'session.started'>
   readonly createdAt: number

@@ -5,15 +5,15 @@ import type { HoldfastError } from '@holdfast/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Holdfast } from './holdfast.ts'
 import { openHoldfast } from './open.ts'
-import { fillStore, placeIn } from './store/open/testing/a-store.ts'
+import { fillStore, locationIn } from './store/open/testing/a-store.ts'
 
 let base = ''
 let holdfast: Holdfast
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), 'hf-admin-'))
-  const place = placeIn(base, 'sqlite')
-  await fillStore(place, join(base, 'aside'))
-  holdfast = await openHoldfast({ store: place.url, environment: { HOLDFAST_HOME: join(base, 'home') } })
+  const location = locationIn(base, 'sqlite')
+  await fillStore(location, join(base, 'aside'))
+  holdfast = await openHoldfast({ store: location.url, environment: { HOLDFAST_HOME: join(base, 'home') } })
 })
 afterAll(async () => {
   await holdfast.close()
@@ -35,8 +35,8 @@ describe('a runtime', () => {
   })
 
   it('stops counting and checking when it is closed', async () => {
-    const place = placeIn(base, 'jsonl')
-    const other = await openHoldfast({ store: place.url, environment: { HOLDFAST_HOME: join(base, 'closing') } })
+    const location = locationIn(base, 'jsonl')
+    const other = await openHoldfast({ store: location.url, environment: { HOLDFAST_HOME: join(base, 'closing') } })
     const asked = [other.stats(), other.doctor()].map((work) => work.catch((error: HoldfastError) => error.code))
     await other.close()
     expect(await Promise.all(asked)).toEqual(['session_stopped', 'session_stopped'])

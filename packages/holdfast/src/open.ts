@@ -115,7 +115,7 @@ async function openStoreAndNode(
   opened: AsyncDisposableStack,
 ) {
   const storage = orThrow(await openStorage({ url: url ?? storeOf(environment), mirror, home, onProblem }))
-  const { store, memoryStore, blobs, place: location } = storage
+  const { store, memoryStore, blobs, location } = storage
   opened.defer(() => store.close())
   opened.defer(() => storage.mirror?.close())
   // The thread that builds requests can read only a SQLite store.

@@ -8,16 +8,16 @@ import type { Holdfast } from './holdfast.ts'
 import { openHoldfast } from './open.ts'
 import { openTestServer } from './server/testing/test-server.ts'
 import { createTransfer } from './server-transfer.ts'
-import { type FilledStore, fillStore, placeIn } from './store/open/testing/a-store.ts'
+import { type FilledStore, fillStore, locationIn } from './store/open/testing/a-store.ts'
 
 let base = ''
 let filled: FilledStore
 let holdfast: Holdfast
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), 'hf-transfer-'))
-  const place = placeIn(base, 'sqlite')
-  filled = await fillStore(place, join(base, 'aside'))
-  holdfast = await openHoldfast({ store: place.url, environment: { HOLDFAST_HOME: join(base, 'home') } })
+  const location = locationIn(base, 'sqlite')
+  filled = await fillStore(location, join(base, 'aside'))
+  holdfast = await openHoldfast({ store: location.url, environment: { HOLDFAST_HOME: join(base, 'home') } })
 })
 afterAll(async () => {
   await holdfast.close()

@@ -23,8 +23,8 @@ async function openFailing() {
   })
   const { registry } = await openTestRuntime({ store, blobs: createMemoryBlobs(), start: { key: 'other' } })
   const problems: Problem[] = []
-  const told = { ...registry, deps: { ...registry.deps, onProblem: (problem: Problem) => problems.push(problem) } }
-  return { store, registry, appends, problems, lookups: () => lookups, conversations: createConversations(told) }
+  const watched = { ...registry, deps: { ...registry.deps, onProblem: (problem: Problem) => problems.push(problem) } }
+  return { store, registry, appends, problems, lookups: () => lookups, conversations: createConversations(watched) }
 }
 
 describe('conversations on a failing store', () => {

@@ -5,16 +5,16 @@ import { observeAll } from './combine-observers.ts'
 
 describe('combined observers', () => {
   it('are all called, even if one throws', () => {
-    const heard: string[] = []
+    const received: string[] = []
     const problems: Problem[] = []
     const broken = () => {
       throw new Error('boom')
     }
-    const all = observeAll([{ left: broken }, { left: (session) => void heard.push(session) }], (problem) =>
+    const all = observeAll([{ left: broken }, { left: (session) => void received.push(session) }], (problem) =>
       problems.push(problem),
     )
     all.left(aSession)
-    expect(heard).toEqual([aSession])
+    expect(received).toEqual([aSession])
     expect(problems).toMatchObject([{ where: 'observing a session', cause: { message: 'boom' } }])
   })
 

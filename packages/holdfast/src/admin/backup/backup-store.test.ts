@@ -6,7 +6,7 @@ import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openHoldfast } from '../../open.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import { contentOf, fillStore, placeIn } from '../../store/open/testing/a-store.ts'
+import { contentOf, fillStore, locationIn } from '../../store/open/testing/a-store.ts'
 import { check } from '../doctor/check-store.ts'
 import { backup } from './backup-store.ts'
 
@@ -25,8 +25,8 @@ describe.each(['sqlite', 'jsonl'] as const)('backup of a %s store', (kind) => {
   let from: DiskLocation
   let copy: DiskLocation
   beforeEach(() => {
-    from = placeIn(base, kind)
-    copy = placeIn(base, kind, 'copy')
+    from = locationIn(base, kind)
+    copy = locationIn(base, kind, 'copy')
   })
 
   it('holds every session, record and blob, is private, and passes a check', async () => {
@@ -90,7 +90,7 @@ describe.each(['sqlite', 'jsonl'] as const)('backup of a %s store', (kind) => {
 
 describe('backup', () => {
   it('fails for a damaged store file', async () => {
-    const from = placeIn(base, 'sqlite')
+    const from = locationIn(base, 'sqlite')
     await fillStore(from, join(base, 'aside'))
     const database = new DatabaseSync(from.path)
     database.enableDefensive(false)
@@ -101,7 +101,7 @@ describe('backup', () => {
   })
 
   it('fails if the drafts cannot be read', async () => {
-    const from = placeIn(base, 'jsonl')
+    const from = locationIn(base, 'jsonl')
     await fillStore(from, join(base, 'aside'))
     rmSync(join(from.path, 'drafts'), { recursive: true })
     writeFileSync(join(from.path, 'drafts'), 'no folder')

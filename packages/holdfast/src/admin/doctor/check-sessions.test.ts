@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openHoldfast } from '../../open.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
-import { fillStore, placeIn } from '../../store/open/testing/a-store.ts'
+import { fillStore, locationIn } from '../../store/open/testing/a-store.ts'
 import { checkSessions } from './check-sessions.ts'
 
 const sessionsWritten = 8
@@ -20,7 +20,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 it.each(kinds)('the doctor finds nothing wrong in a %s store while sessions are written', async (kind) => {
-  const { url: store } = placeIn(base, kind)
+  const { url: store } = locationIn(base, kind)
   const holdfast = await openHoldfast({ store, environment: { HOLDFAST_HOME: join(base, 'home'), DEMO_PACE: '0' } })
   const stop = new AbortController()
   let written = 0
@@ -51,14 +51,14 @@ it.each(kinds)('the doctor finds nothing wrong in a %s store while sessions are 
 it.each(kinds)(
   'a fold that is saved in a %s store while it is looked through is not ahead of its log',
   async (kind) => {
-    const place = placeIn(base, kind)
-    const { talk } = await fillStore(place, join(base, 'aside'))
-    const source = orThrow(await openReadOnlyStore(place))
+    const location = locationIn(base, kind)
+    const { talk } = await fillStore(location, join(base, 'aside'))
+    const source = orThrow(await openReadOnlyStore(location))
     if (source === null) throw new Error('the store was just filled')
     const seen = await source.sessions(0, 100)
     const head = seen.find(({ id }) => id === talk)?.head ?? 0
 
-    const { store } = orThrow(await openDiskStore(place, () => undefined))
+    const { store } = orThrow(await openDiskStore(location, () => undefined))
     await store.saveSnapshot(talk, { seq: head + 1, fold: 1, body: '{}' })
     await store.close()
 
@@ -74,13 +74,13 @@ it.each(kinds)(
 it.each(kinds)(
   'the doctor does not report a session that is removed from a %s store during the check',
   async (kind) => {
-    const place = placeIn(base, kind)
-    const { trashed } = await fillStore(place, join(base, 'aside'))
-    const source = orThrow(await openReadOnlyStore(place))
+    const location = locationIn(base, kind)
+    const { trashed } = await fillStore(location, join(base, 'aside'))
+    const source = orThrow(await openReadOnlyStore(location))
     if (source === null) throw new Error('the store was just filled')
     const seen = await source.sessions(0, 100)
 
-    const { store } = orThrow(await openDiskStore(place, () => undefined))
+    const { store } = orThrow(await openDiskStore(location, () => undefined))
     orThrow(await store.purge(trashed))
     await store.close()
 

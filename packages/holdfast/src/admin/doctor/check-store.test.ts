@@ -9,7 +9,7 @@ import { openHoldfast } from '../../open.ts'
 import { findingCodes } from '../../store/finding.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import { contentOf, type FilledStore, fillStore, hashesOf, placeIn } from '../../store/open/testing/a-store.ts'
+import { contentOf, type FilledStore, fillStore, hashesOf, locationIn } from '../../store/open/testing/a-store.ts'
 import { check, type StoreReport } from './check-store.ts'
 import {
   addNotes,
@@ -26,7 +26,7 @@ let filled: Readonly<Record<DiskLocation['kind'], FilledStore>>
 const kinds = ['sqlite', 'jsonl'] as const
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), 'hf-doctor-'))
-  const fill = (kind: DiskLocation['kind']) => fillStore(placeIn(join(base, 'whole'), kind), join(base, kind))
+  const fill = (kind: DiskLocation['kind']) => fillStore(locationIn(join(base, 'whole'), kind), join(base, kind))
   filled = { sqlite: await fill('sqlite'), jsonl: await fill('jsonl') }
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
@@ -39,15 +39,15 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 describe.each(kinds)('doctor of a %s store', (kind) => {
-  const planted = (): Planted => ({ place: placeIn(directory, kind), sessions: filled[kind] })
-  const wrongIn = async (place: DiskLocation) =>
-    orThrow(await check(place)).findings.filter(({ severity }) => severity !== 'info')
+  const planted = (): Planted => ({ location: locationIn(directory, kind), sessions: filled[kind] })
+  const wrongIn = async (location: DiskLocation) =>
+    orThrow(await check(location)).findings.filter(({ severity }) => severity !== 'info')
 
   it('finds nothing wrong with an intact store and counts what it read', async () => {
-    const { place } = planted()
-    expect(await wrongIn(place)).toEqual([])
-    const records = (await contentOf(place))?.sessions.reduce((sum, session) => sum + session.records.length, 0)
-    expect(orThrow(await check(place))).toMatchObject({ isSound: true, sessions: 4, records })
+    const { location } = planted()
+    expect(await wrongIn(location)).toEqual([])
+    const records = (await contentOf(location))?.sessions.reduce((sum, session) => sum + session.records.length, 0)
+    expect(orThrow(await check(location))).toMatchObject({ isSound: true, sessions: 4, records })
   })
 
   for (const [what, code, plant, stays] of [...damages[kind], ...commonDamages]) {
@@ -55,13 +55,13 @@ describe.each(kinds)('doctor of a %s store', (kind) => {
       const one = planted()
       await plant(one)
       const before = hashesOf(directory)
-      const found = orThrow(await check(one.place))
+      const found = orThrow(await check(one.location))
       expect(found.findings.map((finding) => finding.code)).toContain(code)
       expect(found.isSound).toBe(stays === 'good to know')
       expect(hashesOf(directory)).toEqual(before)
 
-      const repaired = orThrow(await check(one.place, { repair: true }))
-      const again = orThrow(await check(one.place))
+      const repaired = orThrow(await check(one.location, { repair: true }))
+      const again = orThrow(await check(one.location))
       expect([repaired.isSound, again.isSound]).toEqual(Array(2).fill(stays !== 'for good'))
       if (stays === undefined) {
         expect(again.findings.filter(({ severity }) => severity !== 'info')).toEqual([])
@@ -71,19 +71,19 @@ describe.each(kinds)('doctor of a %s store', (kind) => {
   }
 
   it('leaves no files beside a store that is not open', async () => {
-    const { place } = planted()
+    const { location } = planted()
     const before = readdirSync(directory, { recursive: true }).toSorted()
-    orThrow(await check(place))
+    orThrow(await check(location))
     expect(readdirSync(directory, { recursive: true }).toSorted()).toEqual(before)
   })
 
   it('refuses to repair a store that another process has open', async () => {
     const one = planted()
-    chmodSync(one.place.blobsDir, 0o755)
+    chmodSync(one.location.blobsDir, 0o755)
     const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
-    const holdfast = await openHoldfast({ store: one.place.url, environment })
-    chmodSync(one.place.blobsDir, 0o755)
-    expect(await check(one.place, { repair: true })).toMatchObject({ ok: false, fault: { code: 'session_locked' } })
+    const holdfast = await openHoldfast({ store: one.location.url, environment })
+    chmodSync(one.location.blobsDir, 0o755)
+    expect(await check(one.location, { repair: true })).toMatchObject({ ok: false, fault: { code: 'session_locked' } })
     await holdfast.close()
   })
 
@@ -92,11 +92,11 @@ describe.each(kinds)('doctor of a %s store', (kind) => {
     const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
     const [flipped] = damages[kind]
     await flipped?.[2](one)
-    const locked = await openHoldfast({ store: one.place.url, environment })
+    const locked = await openHoldfast({ store: one.location.url, environment })
     await expect(locked.sendPrompt(one.sessions.talk, 'go on')).rejects.toMatchObject({ code: 'log_damaged' })
     await locked.close()
-    orThrow(await check(one.place, { repair: true }))
-    const holdfast = await openHoldfast({ store: one.place.url, environment })
+    orThrow(await check(one.location, { repair: true }))
+    const holdfast = await openHoldfast({ store: one.location.url, environment })
     const handle = orThrow(await holdfast.sessions.open(one.sessions.talk))
     const { seq } = orThrow(await handle.submit({ type: 'sendPrompt', content: 'go on' }))
     for await (const frame of handle.subscribe({ after: seq })) {
@@ -105,24 +105,27 @@ describe.each(kinds)('doctor of a %s store', (kind) => {
       break
     }
     await holdfast.close()
-    expect(await wrongIn(one.place)).toEqual([])
+    expect(await wrongIn(one.location)).toEqual([])
   })
 })
 
 describe('doctor', () => {
   it('reports a missing store', async () => {
-    expect(await check(placeIn(directory, 'sqlite', 'none'))).toMatchObject({ ok: false, fault: { code: 'not_found' } })
+    expect(await check(locationIn(directory, 'sqlite', 'none'))).toMatchObject({
+      ok: false,
+      fault: { code: 'not_found' },
+    })
     expect(existsSync(join(directory, 'none'))).toBe(false)
   })
 
   it('copies a damaged row and a damaged catalogue to the quarantine', async () => {
-    const [sqlite, jsonl] = [placeIn(directory, 'sqlite'), placeIn(directory, 'jsonl')]
+    const [sqlite, jsonl] = [locationIn(directory, 'sqlite'), locationIn(directory, 'jsonl')]
     change(
-      { place: sqlite, sessions: filled.sqlite },
+      { location: sqlite, sessions: filled.sqlite },
       `update session set meta = 'garbled' where id = '${filled.sqlite.talk}'`,
     )
     writeFileSync(join(jsonl.path, 'catalogue.jsonl'), 'garbage\n')
-    for (const place of [sqlite, jsonl]) orThrow(await check(place, { repair: true }))
+    for (const location of [sqlite, jsonl]) orThrow(await check(location, { repair: true }))
     const kept = (path: string) =>
       readdirSync(path)
         .map((name) => readFileSync(join(path, name), 'utf8'))
@@ -137,28 +140,28 @@ describe('doctor', () => {
   })
 
   it('reports a wrong row once', async () => {
-    const place = placeIn(directory, 'sqlite')
+    const location = locationIn(directory, 'sqlite')
     const { talk } = filled.sqlite
     const sql = `update session set meta = json_set(meta, '$.handle', 'no-handle-1') where id = '${talk}'`
-    change({ place, sessions: filled.sqlite }, sql)
-    const { findings } = orThrow(await check(place))
+    change({ location, sessions: filled.sqlite }, sql)
+    const { findings } = orThrow(await check(location))
     expect(findings.map(({ code, place: where }) => [code, where])).toEqual([['row', talk]])
-    expect(orThrow(await check(place, { repair: true })).isSound).toBe(true)
+    expect(orThrow(await check(location, { repair: true })).isSound).toBe(true)
   })
 
   it('leaves a repaired store that opens normally', async () => {
-    const place = placeIn(directory, 'jsonl')
-    rmSync(join(place.path, 'catalogue.jsonl'))
-    const { store } = orThrow(await openDiskStore(place, () => undefined))
+    const location = locationIn(directory, 'jsonl')
+    rmSync(join(location.path, 'catalogue.jsonl'))
+    const { store } = orThrow(await openDiskStore(location, () => undefined))
     await store.close()
-    expect(orThrow(await check(place)).isSound).toBe(true)
+    expect(orThrow(await check(location)).isSound).toBe(true)
   })
 })
 
 describe('damaged page of a SQLite store', () => {
   const lostOf = ({ findings }: StoreReport) => findings.filter(({ code }) => code === 'lost_records')
   const planted = async (name: string): Promise<Planted> => {
-    const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+    const one = { location: locationIn(directory, 'sqlite'), sessions: filled.sqlite }
     await addNotes(one)
     overwritePage(one, name)
     return one
@@ -167,12 +170,12 @@ describe('damaged page of a SQLite store', () => {
   it.each(['search_data', 'session_list', 'sqlite_autoindex_record_1', 'sqlite_autoindex_session_1'])(
     'of %s loses no record',
     async (name) => {
-      const { place, sessions } = await planted(name)
-      const found = orThrow(await check(place))
+      const { location, sessions } = await planted(name)
+      const found = orThrow(await check(location))
       expect([found.sessions, lostOf(found)]).toEqual([4, []])
-      const repaired = orThrow(await check(place, { repair: true }))
+      const repaired = orThrow(await check(location, { repair: true }))
       expect(repaired).toMatchObject({ isSound: true, sessions: 4, records: found.records, accepted: [] })
-      const talk = (await contentOf(place))?.sessions.find(({ id }) => id === sessions.talk)
+      const talk = (await contentOf(location))?.sessions.find(({ id }) => id === sessions.talk)
       expect(talk?.records.filter((record) => 'lost' in record)).toEqual([])
     },
   )
@@ -180,70 +183,70 @@ describe('damaged page of a SQLite store', () => {
   it.each(['sqlite_autoindex_record_1', 'sqlite_autoindex_session_1'])(
     'of %s that silently lacks an entry loses no record',
     async (index) => {
-      const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
-      const whole = await contentOf(one.place)
+      const one = { location: locationIn(directory, 'sqlite'), sessions: filled.sqlite }
+      const whole = await contentOf(one.location)
       dropLastEntry(one, index)
-      const found = orThrow(await check(one.place))
+      const found = orThrow(await check(one.location))
       expect(found.findings.map(({ code, canMend }) => [code, canMend])).toContainEqual(['damaged_file', true])
       expect(lostOf(found)).toEqual([])
-      expect(orThrow(await check(one.place, { repair: true }))).toMatchObject({ isSound: true, accepted: [] })
-      expect(await contentOf(one.place)).toEqual(whole)
+      expect(orThrow(await check(one.location, { repair: true }))).toMatchObject({ isSound: true, accepted: [] })
+      expect(await contentOf(one.location)).toEqual(whole)
     },
   )
 
   it('of records loses its records, is saved, and leaves the session writable', async () => {
-    const { place, sessions } = await planted('record')
-    const damaged = readFileSync(place.path)
-    const found = orThrow(await check(place))
+    const { location, sessions } = await planted('record')
+    const damaged = readFileSync(location.path)
+    const found = orThrow(await check(location))
     expect(found.sessions).toBe(4)
     expect(lostOf(found)).toMatchObject([{ place: sessions.talk, canMend: true }])
-    const repaired = orThrow(await check(place, { repair: true }))
+    const repaired = orThrow(await check(location, { repair: true }))
     expect(repaired.accepted).toEqual([expect.stringContaining(sessions.talk)])
-    const aside = `${place.path}.quarantine`
+    const aside = `${location.path}.quarantine`
     expect(readdirSync(aside).some((name) => readFileSync(join(aside, name)).equals(damaged))).toBe(true)
 
     const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
-    const holdfast = await openHoldfast({ store: place.url, environment })
+    const holdfast = await openHoldfast({ store: location.url, environment })
     const session = await holdfast.getSession(sessions.talk)
     await session.addSystemMessage('on we go')
     await holdfast.close()
-    expect(orThrow(await check(place)).isSound).toBe(true)
+    expect(orThrow(await check(location)).isSound).toBe(true)
   })
 
   it('of sessions loses nothing: indexes and logs restore the rows', async () => {
-    const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+    const one = { location: locationIn(directory, 'sqlite'), sessions: filled.sqlite }
     await addNotes(one)
-    const whole = await contentOf(one.place)
+    const whole = await contentOf(one.location)
     overwritePage(one, 'session')
     const before = hashesOf(directory)
-    const found = orThrow(await check(one.place))
+    const found = orThrow(await check(one.location))
     expect(found.findings).toContainEqual(expect.objectContaining({ code: 'damaged_file', canMend: true, loss: null }))
     expect(hashesOf(directory)).toEqual(before)
 
-    const repaired = orThrow(await check(one.place, { repair: true }))
+    const repaired = orThrow(await check(one.location, { repair: true }))
     expect(repaired).toMatchObject({ isSound: true, sessions: 4, accepted: [] })
-    expect(await contentOf(one.place)).toEqual(whole)
+    expect(await contentOf(one.location)).toEqual(whole)
   })
 
   it('of sessions with damaged indexes names a way to recover', async () => {
     const one = await planted('session')
     overwritePage(one, 'sqlite_autoindex_session_1')
-    const { findings } = orThrow(await check(one.place))
+    const { findings } = orThrow(await check(one.location))
     expect(findings.find(({ code }) => code === 'damaged_file')?.what).toContain('holdfast migrate --to')
   })
 
   it('of nodes is not repaired while a process has the store open', async () => {
-    const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+    const one = { location: locationIn(directory, 'sqlite'), sessions: filled.sqlite }
     change(one, `insert into node (id, address, started_at) values ('node_here', '/nowhere', '2026-01-01T00:00:00Z')`)
     overwritePage(one, 'node')
-    const other = new DatabaseSync(one.place.path)
+    const other = new DatabaseSync(one.location.path)
     other.prepare('select max(pos) from record').get()
-    const before = readFileSync(one.place.path)
+    const before = readFileSync(one.location.path)
     const details = { reason: 'busy' }
-    expect(await check(one.place, { repair: true })).toMatchObject({ ok: false, fault: { details } })
-    expect(readFileSync(one.place.path).equals(before)).toBe(true)
+    expect(await check(one.location, { repair: true })).toMatchObject({ ok: false, fault: { details } })
+    expect(readFileSync(one.location.path).equals(before)).toBe(true)
     other.close()
-    expect(orThrow(await check(one.place, { repair: true })).isSound).toBe(true)
+    expect(orThrow(await check(one.location, { repair: true })).isSound).toBe(true)
   })
 
   it.each([
@@ -254,19 +257,19 @@ describe('damaged page of a SQLite store', () => {
     ['blob_use', []],
     ['cursor', []],
   ])('of the table %s loses no record and no more than it reports', async (name, accepted) => {
-    const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+    const one = { location: locationIn(directory, 'sqlite'), sessions: filled.sqlite }
     change(one, `insert into node (id, address, started_at) values ('node_gone', '/nowhere', '2026-01-01T00:00:00Z')`)
     change(one, `insert into draft (sid, epoch, step, parts) select sid, epoch, 1, '[]' from session limit 1`)
-    const whole = await contentOf(one.place)
+    const whole = await contentOf(one.location)
     overwritePage(one, name)
     const before = hashesOf(directory)
-    const found = orThrow(await check(one.place))
+    const found = orThrow(await check(one.location))
     expect(found.findings.map(({ code, canMend }) => [code, canMend])).toContainEqual(['damaged_file', true])
     expect(hashesOf(directory)).toEqual(before)
 
-    const repaired = orThrow(await check(one.place, { repair: true }))
+    const repaired = orThrow(await check(one.location, { repair: true }))
     expect(repaired).toMatchObject({ isSound: true, sessions: 4, accepted })
-    expect((await contentOf(one.place))?.sessions).toEqual(whole?.sessions)
-    expect(orThrow(await check(one.place)).isSound).toBe(true)
+    expect((await contentOf(one.location))?.sessions).toEqual(whole?.sessions)
+    expect(orThrow(await check(one.location)).isSound).toBe(true)
   })
 })

@@ -4,31 +4,31 @@ import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import { contentOf, type FilledStore, fillStore, placeIn } from '../../store/open/testing/a-store.ts'
+import { contentOf, type FilledStore, fillStore, locationIn } from '../../store/open/testing/a-store.ts'
 import { check } from './check-store.ts'
 import { logOf } from './testing/planted-damages.ts'
 
 let base = ''
-let place: DiskLocation
+let location: DiskLocation
 let sessions: FilledStore
 beforeEach(async () => {
   base = mkdtempSync(join(tmpdir(), 'hf-loss-'))
-  place = placeIn(base, 'jsonl')
-  sessions = await fillStore(place, join(base, 'aside'))
+  location = locationIn(base, 'jsonl')
+  sessions = await fillStore(location, join(base, 'aside'))
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-const repair = async () => orThrow(await check(place, { repair: true }))
+const repair = async () => orThrow(await check(location, { repair: true }))
 const keptAside = () =>
-  readdirSync(join(place.path, 'quarantine'))
-    .map((name) => readFileSync(join(place.path, 'quarantine', name), 'utf8'))
+  readdirSync(join(location.path, 'quarantine'))
+    .map((name) => readFileSync(join(location.path, 'quarantine', name), 'utf8'))
     .join('')
 
 describe('repair of lost data', () => {
   it('reports a session with a missing log as lost and saves its catalogue row', async () => {
-    const head = (await contentOf(place))?.sessions.find(({ id }) => id === sessions.trashed)?.head
-    rmSync(logOf({ place, sessions }, sessions.trashed))
-    const [finding] = orThrow(await check(place)).findings
+    const head = (await contentOf(location))?.sessions.find(({ id }) => id === sessions.trashed)?.head
+    rmSync(logOf({ location, sessions }, sessions.trashed))
+    const [finding] = orThrow(await check(location)).findings
     expect(finding).toMatchObject({ code: 'missing_log', loss: expect.stringContaining(sessions.trashed) })
     const report = await repair()
     expect(report.accepted).toEqual([`session ${sessions.trashed} with records 1 to ${head}`])
@@ -37,12 +37,12 @@ describe('repair of lost data', () => {
   })
 
   it('names the records that a truncated log has lost', async () => {
-    const log = logOf({ place, sessions }, sessions.fork)
-    const head = (await contentOf(place))?.sessions.find(({ id }) => id === sessions.fork)?.head ?? 0
+    const log = logOf({ location, sessions }, sessions.fork)
+    const head = (await contentOf(location))?.sessions.find(({ id }) => id === sessions.fork)?.head ?? 0
     const lines = readFileSync(log, 'utf8').trimEnd().split('\n')
     truncateSync(log, Buffer.byteLength(`${lines.slice(0, -1).join('\n')}\n`))
     const report = await repair()
-    const after = (await contentOf(place))?.sessions.find(({ id }) => id === sessions.fork)?.head ?? 0
+    const after = (await contentOf(location))?.sessions.find(({ id }) => id === sessions.fork)?.head ?? 0
     expect(after).toBeLessThan(head)
     const which = head - after === 1 ? `record ${head}` : `records ${after + 1} to ${head}`
     expect(report).toMatchObject({ isSound: true, accepted: [`${which} of ${sessions.fork}`] })
@@ -51,7 +51,7 @@ describe('repair of lost data', () => {
 
 describe('repair', () => {
   it('reports where it moved the unacknowledged end of a log', async () => {
-    appendFileSync(logOf({ place, sessions }, sessions.talk), '{"seq":99,"at":"20')
+    appendFileSync(logOf({ location, sessions }, sessions.talk), '{"seq":99,"at":"20')
     const report = await repair()
     expect(report.told.join()).toContain(`${sessions.talk}.jsonl.torn-1`)
     expect(report.accepted).toEqual([])

@@ -9,29 +9,29 @@ import { findHome } from '../../system/home.ts'
 import { backupStore, checkStore, migrateStore } from './admin-stores.ts'
 
 let base = ''
-let place: DiskLocation
+let location: DiskLocation
 const environment = () => ({ HOLDFAST_HOME: join(base, 'home') })
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), 'hf-stores-'))
-  place = orThrow(parseDiskUrl(undefined, findHome(environment())))
-  await fillStore(place, base)
+  location = orThrow(parseDiskUrl(undefined, findHome(environment())))
+  await fillStore(location, base)
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 describe('store of a given home', () => {
   it('is checked with the blobs of that home', async () => {
-    const report = await checkStore(place.url, { environment: environment() })
-    expect(report).toMatchObject({ store: place.url, isSound: true })
+    const report = await checkStore(location.url, { environment: environment() })
+    expect(report).toMatchObject({ store: location.url, isSound: true })
     expect(report.blobs).toBeGreaterThan(0)
     const elsewhere = { HOLDFAST_HOME: join(base, 'another') }
-    expect(await checkStore(place.url, { environment: elsewhere })).toMatchObject({ isSound: false })
+    expect(await checkStore(location.url, { environment: elsewhere })).toMatchObject({ isSound: false })
   })
 
   it('is backed up and migrated with its blobs', async () => {
-    const made = await backupStore(place.url, join(base, 'copy.db'), { environment: environment() })
+    const made = await backupStore(location.url, join(base, 'copy.db'), { environment: environment() })
     expect(made.blobs).toBeGreaterThan(0)
     const to = `jsonl:${join(base, 'plain')}`
-    const migrated = await migrateStore({ from: place.url, to, environment: environment() })
+    const migrated = await migrateStore({ from: location.url, to, environment: environment() })
     expect(migrated).toMatchObject({ refused: [], missingBlobs: [] })
     expect(migrated.blobs).toBeGreaterThan(0)
   })

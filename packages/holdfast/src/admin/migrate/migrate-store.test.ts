@@ -27,7 +27,7 @@ import {
   type FilledStore,
   fillStore,
   hashesOf,
-  placeIn,
+  locationIn,
   trashedAt,
 } from '../../store/open/testing/a-store.ts'
 import { addNotes, overwritePage } from '../doctor/testing/planted-damages.ts'
@@ -60,8 +60,8 @@ describe.each([
   let filled: FilledStore
   beforeEach(async () => {
     mkdirSync(join(base, 'source'))
-    from = placeIn(join(base, 'source'), one)
-    to = placeIn(base, other, 'target')
+    from = locationIn(join(base, 'source'), one)
+    to = locationIn(base, other, 'target')
     filled = await fillStore(from, join(base, 'aside'))
   })
 
@@ -109,7 +109,7 @@ describe.each([
     const again = orThrow(await run(from, to))
     expect(again.refused.map(({ session }) => session)).toContain(filled.talk)
 
-    const empty = placeIn(base, one, 'empty')
+    const empty = locationIn(base, one, 'empty')
     await orThrow(await openDiskStore(empty, () => undefined)).store.close()
     expect(await run(empty, to)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
   })
@@ -120,7 +120,7 @@ describe.each([
   ['jsonl', 'sqlite'],
 ] as const)('a migration from %s to %s carries over', (one, other) => {
   it('the draft of a running answer, the key and the pin of a session', async () => {
-    const [from, to] = [placeIn(base, one, 'from'), placeIn(base, other, 'to')]
+    const [from, to] = [locationIn(base, one, 'from'), locationIn(base, other, 'to')]
     const [id, key] = [sessionId(1), Key.parse('my-own-key')]
     const draft: Draft = { step: StepId.parse(1), parts: [{ type: 'text', text: 'Once upon' }] }
     const { store } = orThrow(await openDiskStore(from, () => undefined))
@@ -141,7 +141,7 @@ describe.each([
 
 describe('migration', () => {
   it('rejects a source with an open session and names it', async () => {
-    const [from, to] = [placeIn(base, 'sqlite'), placeIn(base, 'jsonl')]
+    const [from, to] = [locationIn(base, 'sqlite'), locationIn(base, 'jsonl')]
     const environment = { HOLDFAST_HOME: join(base, 'home') }
     const holdfast = await openHoldfast({ store: from.url, environment })
     const { id } = await holdfast.startSession({ workdir: base })
@@ -155,7 +155,7 @@ describe('migration', () => {
   })
 
   it('copies a blob again that is damaged in the target and reports one that the source has lost', async () => {
-    const [from, to] = [placeIn(base, 'sqlite'), placeIn(base, 'jsonl')]
+    const [from, to] = [locationIn(base, 'sqlite'), locationIn(base, 'jsonl')]
     await fillStore(from, join(base, 'aside'))
     orThrow(await run(from, to))
     const [whole, ...others] = blobFilesIn(to.blobsDir)
@@ -172,7 +172,7 @@ describe('migration', () => {
   })
 
   it('does not move the files of the source or change their modes', async () => {
-    const [from, to] = [placeIn(base, 'sqlite'), placeIn(base, 'jsonl')]
+    const [from, to] = [locationIn(base, 'sqlite'), locationIn(base, 'jsonl')]
     await fillStore(from, join(base, 'aside'))
     const [blob] = blobFilesIn(from.blobsDir)
     if (blob === undefined) throw new Error('there are blobs')
@@ -187,7 +187,7 @@ describe('migration', () => {
   })
 
   it('skips a session with a damaged record and its forks and copies the rest', async () => {
-    const [from, to] = [placeIn(base, 'sqlite'), placeIn(base, 'jsonl')]
+    const [from, to] = [locationIn(base, 'sqlite'), locationIn(base, 'jsonl')]
     const { talk, fork, orphan } = await fillStore(from, join(base, 'aside'))
     const database = new DatabaseSync(from.path)
     database.prepare(`update record set body = replace(body, 'hello', 'jello') where type = 'user.said'`).run()
@@ -199,11 +199,11 @@ describe('migration', () => {
   })
 
   it('copies the readable sessions of a store with a damaged page and names the others', async () => {
-    const [from, to] = [placeIn(base, 'sqlite'), placeIn(base, 'jsonl')]
+    const [from, to] = [locationIn(base, 'sqlite'), locationIn(base, 'jsonl')]
     const sessions = await fillStore(from, join(base, 'aside'))
-    await addNotes({ place: from, sessions })
-    overwritePage({ place: from, sessions }, 'record')
-    overwritePage({ place: from, sessions }, 'sqlite_autoindex_session_1')
+    await addNotes({ location: from, sessions })
+    overwritePage({ location: from, sessions }, 'record')
+    overwritePage({ location: from, sessions }, 'sqlite_autoindex_session_1')
     const migrated = orThrow(await run(from, to))
     expect(migrated.refused.map(({ session }) => session)).toEqual([sessions.talk, sessions.fork])
     const carried = (await contentOf(to))?.sessions.map(({ id }) => id)
@@ -211,7 +211,7 @@ describe('migration', () => {
   })
 
   it('removes temporary files of a killed migration but not those of a running one', async () => {
-    const [from, to] = [placeIn(base, 'jsonl'), placeIn(base, 'sqlite')]
+    const [from, to] = [locationIn(base, 'jsonl'), locationIn(base, 'sqlite')]
     await fillStore(from, join(base, 'aside'))
     const dead = spawnSync(process.execPath, ['--version']).pid
     const [left, living] = [`${to.path}.new-${dead}-0a1b`, `${to.path}.new-${process.pid}-0a1b`]
@@ -221,7 +221,7 @@ describe('migration', () => {
   })
 
   it('rejects a missing source, the source as target, and a target in use', async () => {
-    const [from, to] = [placeIn(base, 'jsonl'), placeIn(base, 'sqlite')]
+    const [from, to] = [locationIn(base, 'jsonl'), locationIn(base, 'sqlite')]
     expect(await run(from, to)).toMatchObject({ ok: false, fault: { code: 'not_found' } })
     expect(await run(from, from)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
     const open = orThrow(await openDiskStore(from, () => undefined))

@@ -6,7 +6,7 @@ import { entryOf, newSession, recordAt, sessionId } from '@holdfast/testkit/cont
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import { placeIn } from '../../store/open/testing/a-store.ts'
+import { locationIn } from '../../store/open/testing/a-store.ts'
 import { countStore } from './count-store.ts'
 
 let base = ''
@@ -32,8 +32,8 @@ const summed = {
 const cut = { type: 'step.ended', turn: 0, step: 1, finish: 'error', usage: null }
 
 /** Creates a session of these events, each on its day. */
-async function fill(place: DiskLocation): Promise<void> {
-  const { store } = orThrow(await openDiskStore(place, () => undefined))
+async function fill(location: DiskLocation): Promise<void> {
+  const { store } = orThrow(await openDiskStore(location, () => undefined))
   const days: readonly (readonly [string, object])[] = [
     ['2026-01-01', step('demo/one')],
     ['2026-01-01', ended(0.5)],
@@ -60,9 +60,9 @@ describe.each(['sqlite', 'jsonl'] as const)('stats of a %s store', (kind) => {
   const nowMs = Date.parse('2026-01-02T23:00:00.000Z')
   let stats: Stats
   beforeEach(async () => {
-    const place = placeIn(base, kind)
-    await fill(place)
-    stats = orThrow(await countStore(place, { days: 30, nowMs }))
+    const location = locationIn(base, kind)
+    await fill(location)
+    stats = orThrow(await countStore(location, { days: 30, nowMs }))
   })
 
   it('count sessions and their disk space', () => {
@@ -88,21 +88,21 @@ describe.each(['sqlite', 'jsonl'] as const)('stats of a %s store', (kind) => {
   })
 
   it('show the requested number of days', async () => {
-    const two = orThrow(await countStore(placeIn(base, kind), { days: 1, nowMs }))
+    const two = orThrow(await countStore(locationIn(base, kind), { days: 1, nowMs }))
     expect(two.days.map(({ day }) => day)).toEqual(['2026-01-02'])
     expect(two.total).toEqual(stats.total)
   })
 })
 
 it('reports a missing store', async () => {
-  const none = placeIn(base, 'sqlite', 'none')
+  const none = locationIn(base, 'sqlite', 'none')
   expect(await countStore(none, { days: 1, nowMs: 0 })).toMatchObject({ ok: false, fault: { code: 'not_found' } })
 })
 
 it('counts logs and rebuildable files by their path inside the store', async () => {
-  const place = placeIn(join(base, 'snapshots'), 'jsonl')
-  await fill(place)
-  const { store } = orThrow(await countStore(place, { days: 1, nowMs: 0 }))
+  const location = locationIn(join(base, 'snapshots'), 'jsonl')
+  await fill(location)
+  const { store } = orThrow(await countStore(location, { days: 1, nowMs: 0 }))
   expect(store.recordBytes).toBeGreaterThan(500)
-  expect(store.indexBytes).toBe(statSync(join(place.path, 'catalogue.jsonl')).size)
+  expect(store.indexBytes).toBe(statSync(join(location.path, 'catalogue.jsonl')).size)
 })

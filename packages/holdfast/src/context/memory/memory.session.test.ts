@@ -77,8 +77,8 @@ describe('memory in a session', () => {
     expect(await readFile(workspaceFile(), 'utf8')).toBe('- make is fast\n')
 
     await again.sendPrompt('hello again')
-    const told = await toldIn(await eventsUntil(again, 'turn.ended', 2))
-    expect(told).toEqual([then, expect.stringMatching(/- likes coffee[^#]*# [^#]*- make is fast$/)])
+    const memories = await toldIn(await eventsUntil(again, 'turn.ended', 2))
+    expect(memories).toEqual([then, expect.stringMatching(/- likes coffee[^#]*# [^#]*- make is fast$/)])
   })
 
   it('needs approval before it is written, and is sent from the next step on', async () => {

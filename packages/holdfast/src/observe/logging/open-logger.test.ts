@@ -118,13 +118,13 @@ describe('a log', () => {
   })
 
   it.runIf(process.platform === 'linux')('reports lost lines once when the disk is full', async () => {
-    const told: string[] = []
-    const opened = await openLogger({ level: 'info', file: '/dev/full', onLost: (message) => told.push(message) })
+    const messages: string[] = []
+    const opened = await openLogger({ level: 'info', file: '/dev/full', onLost: (message) => messages.push(message) })
     invariant(opened.ok, 'the device opens')
     opened.value.logger.info({}, 'one')
-    await expect.poll(() => told).toHaveLength(1)
+    await expect.poll(() => messages).toHaveLength(1)
     opened.value.logger.info({}, 'two') // and is tried again: a disk may have room by now
     await opened.value.close()
-    expect(told).toEqual([expect.stringContaining('ENOSPC')])
+    expect(messages).toEqual([expect.stringContaining('ENOSPC')])
   })
 })

@@ -23,10 +23,15 @@ const touch = aTool('touch', async (_, __, { begin }) => begin().then(() => done
 async function loggedTurn(options: Partial<TestRuntimeOptions>, level: LogLevel = 'trace') {
   const { logger, lines } = createKeptLogger(level)
   const observer = createSessionLogger(logger)
-  const house = await openTestRuntime({ store: createMemoryStore(), blobs: createMemoryBlobs(), observer, ...options })
-  await house.send('a', prompt)
-  await house.frame(isRecord('turn.ended'))
-  return { house, lines, line: (message: string) => lines.find((one) => one.message === message) }
+  const runtime = await openTestRuntime({
+    store: createMemoryStore(),
+    blobs: createMemoryBlobs(),
+    observer,
+    ...options,
+  })
+  await runtime.send('a', prompt)
+  await runtime.frame(isRecord('turn.ended'))
+  return { runtime, lines, line: (message: string) => lines.find((one) => one.message === message) }
 }
 
 const oneRound = { script: [[call('touch', { path: 'the argument' })], [say('the secret answer')]], tools: [touch] }
@@ -82,11 +87,11 @@ describe('the session logger', () => {
       [say('Now.'), finish('stop')],
     ]
     const observer = createSessionLogger(logger)
-    const house = await openTestRuntime({ store: createMemoryStore(), blobs: createMemoryBlobs(), observer, script })
-    await house.send('a', prompt)
-    await house.frame(isRecord('note.added'))
-    const ended = house.frame(isRecord('turn.ended'))
-    house.clock.advance(60_000)
+    const runtime = await openTestRuntime({ store: createMemoryStore(), blobs: createMemoryBlobs(), observer, script })
+    await runtime.send('a', prompt)
+    await runtime.frame(isRecord('note.added'))
+    const ended = runtime.frame(isRecord('turn.ended'))
+    runtime.clock.advance(60_000)
     await ended
     expect(lines.find(({ message }) => message === 'model call is tried again')).toMatchObject({
       level: 'warn',
@@ -95,8 +100,8 @@ describe('the session logger', () => {
   })
 
   it('logs why a command was refused', async () => {
-    const { house, line } = await loggedTurn({ script: [[say('Hi.')]] })
-    await house.send('b', { type: 'respondToApproval', decision: 'approve' })
+    const { runtime, line } = await loggedTurn({ script: [[say('Hi.')]] })
+    await runtime.send('b', { type: 'respondToApproval', decision: 'approve' })
     expect(line('command refused')).toMatchObject({
       level: 'info',
       fields: { commandId: 'b', command: 'respondToApproval', code: 'no_pending_approval' },
@@ -107,13 +112,13 @@ describe('the session logger', () => {
     const { logger, lines } = createKeptLogger()
     const store = createFaultyStore(createMemoryStore())
     const observer = createSessionLogger(logger)
-    const house = await openTestRuntime({ store, blobs: createMemoryBlobs(), observer, script: [[say('Hi.')]] })
+    const runtime = await openTestRuntime({ store, blobs: createMemoryBlobs(), observer, script: [[say('Hi.')]] })
     store.breakDown()
-    await house.send('a', prompt)
+    await runtime.send('a', prompt)
     store.heal()
     const about = () => lines.filter(({ message }) => message.startsWith('store'))
     const passed = () => {
-      house.clock.advance(60_000) // until the store is probed
+      runtime.clock.advance(60_000) // until the store is probed
       return about().length
     }
     await expect.poll(passed).toBe(2)
@@ -126,7 +131,7 @@ describe('the session logger', () => {
   it('logs model calls outside a turn', async () => {
     const { logger, lines } = createKeptLogger()
     const observer = createSessionLogger(logger)
-    const { handle } = (await loggedTurn({ script: [[say('Hi.')]] })).house
+    const { handle } = (await loggedTurn({ script: [[say('Hi.')]] })).runtime
     await observer.asking(handle.id, 'sim/title', async () => ({ failed: 'The model refused.' }))
     expect(lines).toMatchObject([{ level: 'warn', fields: { model: 'sim/title', reason: 'The model refused.' } }])
   })

@@ -71,14 +71,14 @@ describe('the spans of a turn', () => {
           .then(() => done),
       false,
     )
-    const house = await openTraced({
+    const runtime = await openTraced({
       script: [[call('touch', { path: 'the secret argument' })], [say('the secret answer')]],
       tools: [touch],
       ...options,
     })
-    await house.send('a', prompt)
-    await house.frame(idle)
-    return house
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    return runtime
   }
 
   it('nest model calls and tools below the turn', async () => {
@@ -134,8 +134,8 @@ describe('the spans of a turn', () => {
 
   it('contain nothing of the conversation', async () => {
     await oneRound()
-    const told = sdk.spans().map(({ name, attributes, events, status }) => ({ name, attributes, events, status }))
-    expect(JSON.stringify(told)).not.toContain('secret')
+    const recorded = sdk.spans().map(({ name, attributes, events, status }) => ({ name, attributes, events, status }))
+    expect(JSON.stringify(recorded)).not.toContain('secret')
   })
 
   it('belong to the span that sends the prompt, and model requests to the model call', async () => {
@@ -151,11 +151,11 @@ describe('the spans of a turn', () => {
         },
       },
     }))
-    const house = await openTraced({ models })
+    const runtime = await openTraced({ models })
     const request = trace.getTracer('program').startSpan('POST /ask')
-    await context.with(trace.setSpan(context.active(), request), () => house.send('a', prompt))
+    await context.with(trace.setSpan(context.active(), request), () => runtime.send('a', prompt))
     request.end()
-    await house.frame(idle)
+    await runtime.frame(idle)
     const spans = sdk.spans()
     expect(parentOf(named(spans, 'invoke_agent holdfast'))).toBe(idOf(request))
     expect(parentOf(named(spans, 'POST model'))).toBe(idOf(named(spans, 'chat model')))
@@ -163,12 +163,12 @@ describe('the spans of a turn', () => {
 
   it('of a queued prompt do not belong to an earlier request', async () => {
     const gate = createGate()
-    const house = await openTraced({ script: [[waitAt(gate), say('One.')], [say('Two.')]] })
+    const runtime = await openTraced({ script: [[waitAt(gate), say('One.')], [say('Two.')]] })
     const request = trace.getTracer('program').startSpan('POST /ask')
-    await context.with(trace.setSpan(context.active(), request), () => house.send('a', prompt))
-    await house.send('b', { type: 'queueFollowUp', content: 'then' })
+    await context.with(trace.setSpan(context.active(), request), () => runtime.send('a', prompt))
+    await runtime.send('b', { type: 'queueFollowUp', content: 'then' })
     gate.open()
-    await house.frame(
+    await runtime.frame(
       (frame) =>
         idle(frame) && frame.type === 'record' && 'turn' in frame.record.event && frame.record.event.turn === 1,
     )
@@ -177,11 +177,11 @@ describe('the spans of a turn', () => {
   })
 
   it('end with the error kind when the model fails', async () => {
-    const house = await openTraced({
+    const runtime = await openTraced({
       script: [[fail({ fault: { kind: 'rejected_key', message: 'the secret word' } })]],
     })
-    await house.send('a', prompt)
-    await house.frame(idle)
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
     for (const name of ['chat model', 'invoke_agent holdfast']) {
       expect(named(sdk.spans(), name)).toMatchObject({
         status: { code: SpanStatusCode.ERROR },
@@ -202,11 +202,11 @@ describe('the spans of a turn', () => {
 
   it('end with an abort', async () => {
     const gate = createGate()
-    const house = await openTraced({ script: [[sayPartial('Well'), waitAt(gate)]] })
-    await house.send('a', prompt)
+    const runtime = await openTraced({ script: [[sayPartial('Well'), waitAt(gate)]] })
+    await runtime.send('a', prompt)
     await gate.reached
-    await house.send('b', { type: 'abort' })
-    await house.frame(idle)
+    await runtime.send('b', { type: 'abort' })
+    await runtime.frame(idle)
     for (const name of ['chat model', 'invoke_agent holdfast'])
       expect(named(sdk.spans(), name)).toMatchObject({
         status: { code: SpanStatusCode.ERROR },
@@ -216,22 +216,22 @@ describe('the spans of a turn', () => {
 
   it('end when the session of a waiting turn leaves, and start again where it continues', async () => {
     const touch = aTool('touch', async (_, __, { begin }) => begin().then(() => done))
-    const house = await openTraced({ script: [[call('touch', {})], [say('Done.')]], tools: [touch] })
-    await house.send('a', prompt)
-    await house.frame(isRecord('approval.asked'))
-    await house.registry.unload(aSession)
+    const runtime = await openTraced({ script: [[call('touch', {})], [say('Done.')]], tools: [touch] })
+    await runtime.send('a', prompt)
+    await runtime.frame(isRecord('approval.asked'))
+    await runtime.registry.unload(aSession)
     expect(named(sdk.spans(), 'invoke_agent holdfast').attributes[names.errorType]).toBe('interrupted')
-    await house.send('b', { type: 'respondToApproval', decision: 'approve' })
-    await house.frame(idle)
+    await runtime.send('b', { type: 'respondToApproval', decision: 'approve' })
+    await runtime.frame(idle)
     const agents = sdk.spans().filter(({ name }) => name === 'invoke_agent holdfast')
     expect(agents).toHaveLength(2)
     expect(parentOf(named(sdk.spans(), 'execute_tool touch'))).toBe(idOf(agents[1] as ReadableSpan))
   })
 
   it('measure tokens, duration and time to first chunk in the recommended buckets', async () => {
-    const house = await openTraced({ script: [[sayPartial('W'), say('Well.')]] })
-    await house.send('a', prompt)
-    await house.frame(idle)
+    const runtime = await openTraced({ script: [[sayPartial('W'), say('Well.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
     const about = { [names.operation]: 'chat', [names.provider]: 'sim', [names.requestModel]: 'model' }
     const tokens = await sdk.points('gen_ai.client.token.usage')
     expect(tokens.map(({ attributes, value }) => [attributes, value.sum])).toEqual([
@@ -301,20 +301,20 @@ describe('the spans of a turn', () => {
 describe('telemetry without an SDK', () => {
   it('does no work for deltas', async () => {
     const toldOf = async (deltas: number) => {
-      const told: string[] = []
+      const recorded: string[] = []
       const spans = createSessionSpans()
       const watched = new Proxy(spans, {
         get(target, name: keyof SessionSpans) {
-          told.push(name)
+          recorded.push(name)
           return target[name]
         },
       })
       const script = [[...Array.from({ length: deltas }, () => sayPartial('x')), say('Done.')]]
-      const house = await openTraced({ observer: watched, script })
-      await house.send('a', prompt)
-      await house.frame(idle)
-      await house.registry.close()
-      return told
+      const runtime = await openTraced({ observer: watched, script })
+      await runtime.send('a', prompt)
+      await runtime.frame(idle)
+      await runtime.registry.close()
+      return recorded
     }
     const short = await toldOf(2)
     expect(short.filter((name) => name === 'answering')).toHaveLength(1)
@@ -335,11 +335,11 @@ describe('telemetry without an SDK', () => {
     }
     trace.setGlobalTracerProvider({ getTracer: () => counting })
     try {
-      const house = await openTraced({
+      const runtime = await openTraced({
         script: [[...Array.from({ length: 100 }, () => sayPartial('x')), say('Done.')]],
       })
-      await house.send('a', prompt)
-      await house.frame(idle)
+      await runtime.send('a', prompt)
+      await runtime.frame(idle)
       expect(started).toEqual(['invoke_agent holdfast', 'invoke_agent holdfast'])
     } finally {
       trace.disable()

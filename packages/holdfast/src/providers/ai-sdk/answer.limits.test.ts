@@ -35,9 +35,9 @@ describe('the limits of an answer', () => {
       { type: 'text-end', id: '1', providerMetadata: { made: { annotations, signature: 's'.repeat(100_000) } } },
       finish,
     )
-    const said = (await partsOf(stream)).find(({ type }) => type === 'said')
-    expect(JSON.stringify(said).length).toBeLessThan(200_000)
-    const meta = said?.type === 'said' ? said.said.meta : undefined
+    const first = (await partsOf(stream)).find(({ type }) => type === 'said')
+    expect(JSON.stringify(first).length).toBeLessThan(200_000)
+    const meta = first?.type === 'said' ? first.said.meta : undefined
     expect(meta?.['made']).toEqual({ itemId: 'm1', signature: 's'.repeat(100_000) })
     const { kept } = (meta?.['holdfast'] ?? {}) as { kept?: { type: string; count?: number }[] } // as part-meta.ts records it
     expect(kept?.at(-1)).toEqual({ type: 'omitted', count: 100_001 - ((kept?.length ?? 0) - 1) })

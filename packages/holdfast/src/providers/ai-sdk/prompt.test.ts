@@ -135,17 +135,17 @@ describe('prompt', () => {
   })
 
   it('sends metadata back only to the model that wrote it, if required', () => {
-    const said = (model: string): RequestMessage => {
+    const answerOf = (model: string): RequestMessage => {
       const meta = { google: { thoughtSignature: 'x' }, holdfast: { model } }
       return assistant({ type: 'thinking', text: 'hm', meta }, { type: 'text', text: 'So.', meta })
     }
     const providerOptions = { google: { thoughtSignature: 'x' } }
-    expect(prompt([said('model-1')], 'google.generative-ai')[0]?.content).toEqual([
+    expect(prompt([answerOf('model-1')], 'google.generative-ai')[0]?.content).toEqual([
       { type: 'reasoning', text: 'hm', providerOptions },
       { type: 'text', text: 'So.', providerOptions },
     ])
-    expect(prompt([said('model-2')], 'google.generative-ai')[0]?.content).toEqual([{ type: 'text', text: 'So.' }])
-    expect(prompt([said('model-2')], 'own')[0]?.content).toHaveLength(2)
+    expect(prompt([answerOf('model-2')], 'google.generative-ai')[0]?.content).toEqual([{ type: 'text', text: 'So.' }])
+    expect(prompt([answerOf('model-2')], 'own')[0]?.content).toHaveLength(2)
   })
 
   it('inlines text files where needed, and notes files that are too large', () => {

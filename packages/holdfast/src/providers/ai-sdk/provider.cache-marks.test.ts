@@ -97,7 +97,7 @@ describe('cache marks', () => {
   it('are not sent to services that cache by themselves', async () => {
     for (const service of services.filter(({ name }) => name !== 'anthropic')) {
       const other = await service.start()
-      other.says({ said: [{ type: 'say', text: 'ok' }] })
+      other.says({ blocks: [{ type: 'say', text: 'ok' }] })
       const { signal } = new AbortController()
       for await (const _part of service.provider(other.url).stream(requestFor(service, { tools }), { signal }));
       expect(marksIn(other.requests[0]?.body)).toBe(0)

@@ -10,8 +10,8 @@ type Running = Awaited<ReturnType<ServiceUnderTest['start']>>
 /** A model, and a way to script its answers. */
 type Speaker = {
   readonly model: ModelName
-  says(...said: readonly AnyBlock[]): Promise<readonly SaidPart[]>
-  cut(events: number, ...said: readonly AnyBlock[]): Promise<void>
+  says(...blocks: readonly AnyBlock[]): Promise<readonly SaidPart[]>
+  cut(events: number, ...blocks: readonly AnyBlock[]): Promise<void>
 }
 
 const think = (text: string, opaque = `opaque+/= ${text}`): AnyBlock => ({ type: 'think', text, opaque })
@@ -170,12 +170,12 @@ describe.each(services.map((home) => [home.name, home] as const))('an answer of 
     const provider = home.provider(server.url)
     return {
       model,
-      says: (...said) => {
-        server.says({ said })
+      says: (...blocks) => {
+        server.says({ blocks })
         return story.answer(provider, model)
       },
-      cut: async (events, ...said) => {
-        server.says({ said, after: { events, detour: { type: 'cut' } } })
+      cut: async (events, ...blocks) => {
+        server.says({ blocks, after: { events, detour: { type: 'cut' } } })
         await story.answer(provider, model)
       },
     }
@@ -189,7 +189,7 @@ describe.each(services.map((home) => [home.name, home] as const))('an answer of 
       for (const model of [target.model, ...target.others]) {
         const request = story.request(model)
         expect(validateHistory(target.name, request)).toEqual([])
-        server.says({ said: [say('ok')] })
+        server.says({ blocks: [say('ok')] })
         const ends = outcomeOf(await collect(target.provider(server.url, model), request))
         expect(server.requests.at(-1)?.complaint).toBeNull()
         expect(ends).toMatchObject([{ type: 'complete' }])

@@ -23,8 +23,8 @@ const endOf = (parts: readonly ModelPart[]): ModelEnd | null => {
   return last?.type === 'end' ? last.end : null
 }
 /** Adds an answer and the results of its calls to the history, as the log does. */
-function withRound(request: ModelRequest, said: readonly SaidPart[]): ModelRequest {
-  const content = said.map((part, index) => (part.type === 'call' ? { ...part, id: `c${index}` } : part))
+function withRound(request: ModelRequest, answer: readonly SaidPart[]): ModelRequest {
+  const content = answer.map((part, index) => (part.type === 'call' ? { ...part, id: `c${index}` } : part))
   const results = content.flatMap((part) =>
     part.type === 'call' ? [{ id: part.id, tool: part.tool, text: 'ok', isError: false }] : [],
   )
@@ -44,12 +44,12 @@ describe.each(named)('%s', (_name, service) => {
     const provider = service.provider(server.url)
     const scripted: Readonly<Record<string, Scripted>> = {
       plain: {
-        said: [
+        blocks: [
           { type: 'think', text: 'Hm.', opaque: 's' },
           { type: 'say', text: 'Hello there.' },
         ],
       },
-      long: { said: long, after: { events: service.firstWords, detour: { type: 'hang' } } },
+      long: { blocks: long, after: { events: service.firstWords, detour: { type: 'hang' } } },
     }
     return {
       provider: {
@@ -84,7 +84,7 @@ describe.each(named)('the stream of %s', (name, service) => {
   ]
 
   it('completes each part in order, equal to its deltas', async () => {
-    server.says({ said: round })
+    server.says({ blocks: round })
     const parts = await collect(service.provider(server.url), requestFor(service, { thinkingLevel: 'high' }))
     expect(saidIn(parts)).toMatchObject([
       ...(thinks ? [{ type: 'thinking', text: 'é  \u{1f600}\n ' }] : []),
@@ -96,10 +96,10 @@ describe.each(named)('the stream of %s', (name, service) => {
   })
 
   it('gets its metadata back byte for byte', async () => {
-    server.says({ said: round })
+    server.says({ blocks: round })
     const first = requestFor(service, { thinkingLevel: 'high' })
     const second = withRound(first, saidIn(await collect(service.provider(server.url), first)))
-    server.says({ said: [{ type: 'say', text: 'Done.' }] })
+    server.says({ blocks: [{ type: 'say', text: 'Done.' }] })
     expect(endOf(await collect(service.provider(server.url), second))).toMatchObject({ type: 'complete' })
     expect(server.requests.map(({ complaint }) => complaint)).toEqual([null, null])
 
@@ -110,7 +110,7 @@ describe.each(named)('the stream of %s', (name, service) => {
   })
 
   it('keeps the text of a cut stream and ends as unreachable', async () => {
-    server.says({ said: long, after: { events: service.firstWords, detour: { type: 'cut' } } })
+    server.says({ blocks: long, after: { events: service.firstWords, detour: { type: 'cut' } } })
     const parts = await collect(service.provider(server.url), requestFor(service))
     expect(parts[0]).toMatchObject({ type: 'delta', kind: 'text', text: 'Wait f' })
     expect(saidIn(parts)).toEqual([])
@@ -118,14 +118,14 @@ describe.each(named)('the stream of %s', (name, service) => {
   })
 
   it('does not accept a body that ends early as an answer', async () => {
-    server.says({ said: long, after: { events: service.firstWords, detour: { type: 'stop' } } })
+    server.says({ blocks: long, after: { events: service.firstWords, detour: { type: 'stop' } } })
     const parts = await collect(service.provider(server.url), requestFor(service))
     expect(endOf(parts)).toMatchObject({ type: 'failed', retryable: true })
   })
 
   it('ends as failed at an error event', async () => {
     const detour = { type: 'error', error: 'server_error', message: 'It broke.' } as const
-    server.says({ said: long, after: { events: service.firstWords, detour } })
+    server.says({ blocks: long, after: { events: service.firstWords, detour } })
     const parts = await collect(service.provider(server.url), requestFor(service))
     expect(endOf(parts)).toMatchObject({ type: 'failed' })
     expect(parts.filter(({ type }) => type === 'end')).toHaveLength(1)
@@ -152,11 +152,11 @@ describe.each(named)('the stream of %s', (name, service) => {
     const tool = (name: string) => ({ name, description: '', input: { type: 'object', properties: {} } })
     const request = requestFor(service, { tools: ['3d.view', '3d_view', '_3d_view'].map(tool) })
     const spelled = name === 'gemini' ? '_3d_view_2' : '3d_view_2'
-    server.says({ said: [{ type: 'call', tool: spelled, args: {}, opaque: 's' }] })
-    const said = saidIn(await collect(service.provider(server.url), request))
-    expect(said).toMatchObject([{ type: 'call', tool: '3d.view' }])
-    server.says({ said: [{ type: 'say', text: 'ok' }] })
-    await collect(service.provider(server.url), withRound(request, said))
+    server.says({ blocks: [{ type: 'call', tool: spelled, args: {}, opaque: 's' }] })
+    const answer = saidIn(await collect(service.provider(server.url), request))
+    expect(answer).toMatchObject([{ type: 'call', tool: '3d.view' }])
+    server.says({ blocks: [{ type: 'say', text: 'ok' }] })
+    await collect(service.provider(server.url), withRound(request, answer))
     expect(server.requests.map(({ complaint }) => complaint)).toEqual([null, null])
   })
 })
@@ -165,7 +165,7 @@ describe('OpenAI’s Responses', () => {
   it('never lets the service store anything', async () => {
     const service = serviceOf('openai-responses')
     const server = await service.start()
-    server.says({ said: long })
+    server.says({ blocks: long })
     const providerOptions = { openai: { store: true, serviceTier: 'flex' } }
     await collect(service.provider(server.url), requestFor(service, { thinkingLevel: 'low', providerOptions }))
     expect(server.requests[0]?.body).toMatchObject({
@@ -181,16 +181,16 @@ describe('OpenAI’s Responses', () => {
     const service = serviceOf('openai-responses')
     const server = await service.start()
     server.says({
-      said: [
+      blocks: [
         { type: 'think', text: 'one|two|three', opaque: 'enc' },
         { type: 'call', tool: 'shell', args: {} },
       ],
     })
     const first = requestFor(service, { thinkingLevel: 'high' })
-    const said = saidIn(await collect(service.provider(server.url), first))
-    expect(said.map(({ type }) => type)).toEqual(['thinking', 'thinking', 'thinking', 'call'])
-    server.says({ said: long })
-    await collect(service.provider(server.url), withRound(first, said))
+    const answer = saidIn(await collect(service.provider(server.url), first))
+    expect(answer.map(({ type }) => type)).toEqual(['thinking', 'thinking', 'thinking', 'call'])
+    server.says({ blocks: long })
+    await collect(service.provider(server.url), withRound(first, answer))
     expect(server.requests[1]?.body).toMatchObject({
       input: [
         {},
@@ -216,7 +216,7 @@ describe('another model of the same service', () => {
     const service = serviceOf(name)
     const server = await service.start()
     server.says({
-      said: [
+      blocks: [
         { type: 'think', text: 'hm', opaque: 'opaque 1' },
         { type: 'call', tool: 'shell', args: {}, opaque: 'opaque 2' },
       ],
@@ -224,7 +224,7 @@ describe('another model of the same service', () => {
     const first = requestFor(service, { thinkingLevel: 'off' })
     const second = withRound(first, saidIn(await collect(service.provider(server.url), first)))
     for (const model of service.others) {
-      server.says({ said: long })
+      server.says({ blocks: long })
       await collect(service.provider(server.url, model), { ...second, model })
     }
     for (const { complaint, body } of server.requests.slice(1)) {
@@ -244,15 +244,15 @@ describe('Anthropic', () => {
     const call: SaidPart = { type: 'call', tool: 'shell', args: {} }
     const thought: SaidPart = { type: 'thinking', text: 'hm', meta: { anthropic: { signature: 's' } } }
     server.says({
-      said: [
+      blocks: [
         { type: 'think', text: 'hm', opaque: 's' },
         { type: 'say', text: 'x' },
       ],
     })
     await collect(service.provider(server.url), request)
-    for (const said of [[call], [thought, call]]) {
-      server.says({ said: long })
-      await collect(service.provider(server.url), withRound(request, said))
+    for (const answer of [[call], [thought, call]]) {
+      server.says({ blocks: long })
+      await collect(service.provider(server.url), withRound(request, answer))
     }
     expect(server.requests.map(({ complaint }) => complaint)).toEqual([null, null, null])
     expect(server.requests.slice(1).map(({ body }) => (body as { thinking: { type: string } }).thinking.type)).toEqual([

@@ -116,8 +116,8 @@ describe('AI SDK provider against Anthropic’s stream', () => {
     })
     server.answer(text('Done.'))
     const first = ask('go', { thinkingLevel: 'high' })
-    const content = saidIn(await collect(providerFor(server.url), first)).map((said) =>
-      said.type === 'call' ? { type: said.type, id: 'c3', tool: said.tool, args: said.args } : said,
+    const content = saidIn(await collect(providerFor(server.url), first)).map((part) =>
+      part.type === 'call' ? { type: part.type, id: 'c3', tool: part.tool, args: part.args } : part,
     )
     const messages: readonly RequestMessage[] = [
       ...first.messages,

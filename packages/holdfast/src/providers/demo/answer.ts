@@ -66,10 +66,10 @@ const isContinue = (message: RequestMessage | undefined): boolean =>
   message?.role === 'user' && message.content.every((part) => part.type === 'text' && part.text === continueText)
 
 /** Removes the texts that an interrupted answer already has. A half text is repeated whole. */
-function removeSaid(texts: readonly string[], said: string): readonly string[] {
+function removeSaid(texts: readonly string[], spoken: string): readonly string[] {
   const [first] = texts
-  if (first === undefined || !said.startsWith(first)) return texts
-  return removeSaid(texts.slice(1), said.slice(first.length + separator.length))
+  if (first === undefined || !spoken.startsWith(first)) return texts
+  return removeSaid(texts.slice(1), spoken.slice(first.length + separator.length))
 }
 
 type CallResult = { readonly call: Extract<AssistantPart, { type: 'call' }> | null; readonly result: ToolResultPart }
@@ -101,8 +101,8 @@ function findNewLines(messages: readonly RequestMessage[]): readonly DemoLine[] 
 }
 
 /** Finds where an interrupted count stopped, so that `continue` resumes there. */
-function findLastNumber(said: readonly string[]): number {
-  const counted = said.findLast((text) => /^\d+, [\d, ]*\.?$/.test(text)) ?? ''
+function findLastNumber(spoken: readonly string[]): number {
+  const counted = spoken.findLast((text) => /^\d+, [\d, ]*\.?$/.test(text)) ?? ''
   // The last number may be cut too, so it is repeated.
   return Number(/(\d+)[,.][^,.]*$/.exec(counted)?.[1] ?? 0)
 }

@@ -27,7 +27,7 @@ const saidIn = (parts: readonly ModelPart[]): readonly SaidPart[] =>
   parts.flatMap((part) => (part.type === 'said' ? [part.said] : []))
 const textTo = async (request: ModelRequest) =>
   saidIn(await collect(request))
-    .flatMap((said) => (said.type === 'text' ? [said.text] : []))
+    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
     .join('\n')
 const callsTo = async (request: ModelRequest) => saidIn(await collect(request)).filter(({ type }) => type === 'call')
 
@@ -90,7 +90,7 @@ describe('the demo', () => {
       userSays('list'),
     )
     expect(await textTo(request)).toContain('forty-two')
-    expect((await callsTo(request)).map((said) => said.type === 'call' && said.tool)).toEqual([
+    expect((await callsTo(request)).map((part) => part.type === 'call' && part.tool)).toEqual([
       'shell',
       'list_directory',
     ])

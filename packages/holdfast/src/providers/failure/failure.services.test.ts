@@ -296,8 +296,8 @@ describe('an error event in a stream', () => {
     [429, 'RESOURCE_EXHAUSTED', 'rate_limited', true],
     [400, 'INVALID_ARGUMENT', 'passthrough', false],
   ])('of Google is classified by its code %i', async (code, status, kind, retryable) => {
-    const said = { candidates: [{ content: { role: 'model', parts: [{ text: 'Half' }] } }] }
-    expect(await failureOn(google, 200, events(said, googleError(code, status)), sse)).toMatchObject({
+    const partial = { candidates: [{ content: { role: 'model', parts: [{ text: 'Half' }] } }] }
+    expect(await failureOn(google, 200, events(partial, googleError(code, status)), sse)).toMatchObject({
       fault: { kind },
       retryable,
     })

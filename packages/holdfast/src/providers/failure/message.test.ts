@@ -50,8 +50,8 @@ describe('the message', () => {
   })
 
   it('contains no key and no control character', () => {
-    const said = sentence('refused_request', 'You sent sk-made-0001 \u001b[31mred\nand more')
-    expect(said).toContain(`You sent ${keyMark} `)
-    expect(said).not.toMatch(/\u001b|\n|and more/)
+    const text = sentence('refused_request', 'You sent sk-made-0001 \u001b[31mred\nand more')
+    expect(text).toContain(`You sent ${keyMark} `)
+    expect(text).not.toMatch(/\u001b|\n|and more/)
   })
 })

@@ -31,7 +31,7 @@ function endless(status: number, type: string, piece: string) {
   return { start, sentBytes: closed.promise }
 }
 
-const saying = (content: string) =>
+const answerWith = (content: string) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content } }] })}\n\n`
 
 describe('an endless answer', () => {
@@ -48,14 +48,14 @@ describe('an endless answer', () => {
     ],
     ['a line', 200, stream, 'data: xxxx'.repeat(10_000), 'raw_dump', tooMuch, 16],
     ['an event of many lines', 200, stream, 'data: xxxx\n'.repeat(10_000), 'raw_dump', tooMuch, 16],
-    ['words', 200, stream, saying('y'.repeat(100_000)), 'raw_dump', tooMuch, 16],
+    ['words', 200, stream, answerWith('y'.repeat(100_000)), 'raw_dump', tooMuch, 16],
   ])('is stopped if it is %s', async (_what, status, type, piece, kind, message, mebibytes) => {
     const { start, sentBytes } = endless(status, type, piece)
     await using server = await start()
     const { parts, end } = await collectFailure(providerAt(server.url))
     expect(end).toMatchObject({ fault: { kind, message: expect.stringContaining(message) }, retryable: false })
-    const said = parts.reduce((sum, part) => sum + (part.type === 'delta' ? part.text.length : 0), 0)
-    expect(said).toBeLessThanOrEqual(limits.answerCharsMax)
+    const chars = parts.reduce((sum, part) => sum + (part.type === 'delta' ? part.text.length : 0), 0)
+    expect(chars).toBeLessThanOrEqual(limits.answerCharsMax)
     // Allows for the buffers of two sockets.
     expect(await sentBytes).toBeLessThan((mebibytes + 24) * mebibyte)
   })

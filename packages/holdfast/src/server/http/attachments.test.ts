@@ -31,15 +31,15 @@ async function follow(test: Test, attachment: string, { query = '', token = test
 }
 
 const answered = async (response: Response) => [response.status, response.ok ? 'ok' : await codeOf(response)]
-const clientsOf = (test: Test) => test.house.registry.loaded(test.house.handle.id)?.hub.drivers.all ?? []
+const clientsOf = (test: Test) => test.runtime.registry.loaded(test.runtime.handle.id)?.hub.drivers.all ?? []
 
 /** Resolves once the attached clients are as given. */
 async function waitForClients(test: Test, expected: readonly (readonly [string, string])[]) {
   const isSo = (clients: FrameOf<'presence'>['clients']) =>
     JSON.stringify(clients.map(({ client, role }) => [client, role])) === JSON.stringify(expected)
-  const told = (frame: Frame) =>
+  const isAwaited = (frame: Frame) =>
     frame.type === 'presence' ? isSo(frame.clients) : frame.type === 'snapshot' && isSo(frame.here?.clients ?? [])
-  for await (const frame of test.house.handle.subscribe()) if (told(frame)) return
+  for await (const frame of test.runtime.handle.subscribe()) if (isAwaited(frame)) return
 }
 
 describe('an attachment', () => {
@@ -51,7 +51,7 @@ describe('an attachment', () => {
     expect(await open(test, { role: 'driver' })).toMatchObject({ role: 'viewer' })
     const as = { 'holdfast-attachment': first.attachment }
     expect((await test.post(`${test.path}/commands`, '{"type":"enterPlan"}', as)).status).toBe(202)
-    const listed = await test.house.handle.snapshot()
+    const listed = await test.runtime.handle.snapshot()
     expect(listed.ok && listed.value.meta.attachments).toBe(3)
   })
 
@@ -77,9 +77,9 @@ describe('an attachment', () => {
   it('ends when no stream follows in time', async () => {
     await using test = await openRuntimeServer()
     await open(test, { attachment: 'tab-1' })
-    test.house.clock.advance(limits.detachedClientMs - 1)
+    test.runtime.clock.advance(limits.detachedClientMs - 1)
     expect(clientsOf(test)).toHaveLength(1)
-    test.house.clock.advance(1)
+    test.runtime.clock.advance(1)
     await waitForClients(test, [])
   })
 
@@ -89,19 +89,19 @@ describe('an attachment', () => {
     const broken = await follow(test, 'tab-1')
     await open(test, { attachment: 'tab-2' })
     const other = await follow(test, 'tab-2')
-    test.house.clock.advance(2 * limits.detachedClientMs)
+    test.runtime.clock.advance(2 * limits.detachedClientMs)
     broken.leave()
     await untilOneSubscriptionLess(test, 4)
-    test.house.clock.advance(limits.detachedClientMs - 1)
+    test.runtime.clock.advance(limits.detachedClientMs - 1)
     const back = await follow(test, 'tab-1')
-    test.house.clock.advance(2 * limits.detachedClientMs)
+    test.runtime.clock.advance(2 * limits.detachedClientMs)
     expect(clientsOf(test)).toEqual([
       { client: 'tab-1', role: 'driver' },
       { client: 'tab-2', role: 'viewer' },
     ])
     back.leave()
     await untilOneSubscriptionLess(test, 4)
-    test.house.clock.advance(limits.detachedClientMs)
+    test.runtime.clock.advance(limits.detachedClientMs)
     await waitForClients(test, [['tab-2', 'viewer']])
     other.leave()
   })
@@ -121,7 +121,7 @@ describe('an attachment', () => {
     const leave = () => test.call(`${test.path}/attachments/tab-1`, { method: 'DELETE' })
     expect((await leave()).status).toBe(204)
     const rest = await Array.fromAsync(frames)
-    expect(rest.at(-1)).toEqual({ type: 'end', sessionId: test.house.handle.id, reason: 'left', retryMs: null })
+    expect(rest.at(-1)).toEqual({ type: 'end', sessionId: test.runtime.handle.id, reason: 'left', retryMs: null })
     await waitForClients(test, [])
     expect(await answered(await leave())).toEqual([409, 'not_subscribed'])
   })
@@ -186,10 +186,10 @@ describe('an attachment', () => {
 
   it('ends with the session and with the server', async () => {
     await using test = await openRuntimeServer()
-    await test.house.send('a', { type: 'sendPrompt', content: 'go' }) // an empty session would be removed
-    await test.house.frame(isRecord('turn.ended'))
+    await test.runtime.send('a', { type: 'sendPrompt', content: 'go' }) // an empty session would be removed
+    await test.runtime.frame(isRecord('turn.ended'))
     await open(test, { attachment: 'tab-1' })
-    await test.house.registry.unload(test.house.handle.id)
+    await test.runtime.registry.unload(test.runtime.handle.id)
     await waitForClients(test, []) // opens the session again
     await open(test, { attachment: 'tab-2' })
     await test.server.close()
@@ -203,11 +203,11 @@ const headersOf = (test: Test) => ({ authorization: `Bearer ${test.tokens.driver
 /** Resolves when the server has noticed a broken stream. */
 async function untilOneSubscriptionLess(test: Test, before: number) {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const hub = test.house.registry.loaded(test.house.handle.id)?.hub
+  const hub = test.runtime.registry.loaded(test.runtime.handle.id)?.hub
   const stop = new AbortController()
   const look = () => hub && hub.size < before && resolve()
   const follow = async () => {
-    for await (const _ of test.house.registry.news.follow(stop.signal)) look()
+    for await (const _ of test.runtime.registry.news.follow(stop.signal)) look()
   }
   follow()
   look()

@@ -5,8 +5,8 @@ import { openRuntimeServer } from '../testing/runtime-server.ts'
 
 type Test = Awaited<ReturnType<typeof openRuntimeServer>>
 
-async function keptBy({ house }: Test) {
-  const records = await house.store.read(house.handle.id, { after: 0, limit: 1000 })
+async function keptBy({ runtime }: Test) {
+  const records = await runtime.store.read(runtime.handle.id, { after: 0, limit: 1000 })
   return records.flatMap((record) =>
     !('lost' in record) && record.event.type === 'client.said' ? [record.event.event.eventId] : [],
   )
@@ -26,7 +26,7 @@ describe('client events', () => {
     expect(await again.json()).toEqual(await first.json())
     await send('two')
     const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
-    const session = createSession(orThrow(await sessions.open(test.house.handle.id)))
+    const session = createSession(orThrow(await sessions.open(test.runtime.handle.id)))
     await session.appendClientEvent({ eventId: 'one', type: 'shown' })
     await session.appendClientEvent({ eventId: 'three', type: 'shown' })
     await session.appendClientEvent({ eventId: 'three', type: 'shown' })
@@ -35,7 +35,7 @@ describe('client events', () => {
 
   it('are not mistaken for another command with the same id', async () => {
     await using test = await openRuntimeServer()
-    const session = createSession(test.house.handle)
+    const session = createSession(test.runtime.handle)
     await session.addSystemMessage('a note', 'info', { commandId: 'event-one' })
     const ids = ['one', '\ud800', '\ud801', 'é', 'e\u0301', 'x'.repeat(200)]
     for (const eventId of ids) await session.appendClientEvent({ eventId, type: 'shown' })

@@ -98,7 +98,7 @@ describe('messages over HTTP', () => {
     const wrong = await start({ messages: [{ role: 'tool', content: 'x', toolCallId: 'c' }] })
     expect([wrong.status, await codeOf(wrong)]).toEqual([400, 'bad_request'])
     expect((await start({ messages: [{ role: 'robot', content: 'x' }] })).status).toBe(400)
-    expect(test.house.registry.all()).toHaveLength(1)
+    expect(test.runtime.registry.all()).toHaveLength(1)
   })
 })
 

@@ -24,10 +24,10 @@ const take = async (news: AsyncIterator<NewsFrame>, count: number) => {
   while (taken.length < count) taken.push((await news.next()).value ?? undefined)
   return taken
 }
-const idAt = (place: number) => SessionId.parse(`ses_0${String(place).padStart(25, '0')}`)
-const changed = (place: number, title = ''): SessionNews => ({
+const idAt = (number: number) => SessionId.parse(`ses_0${String(number).padStart(25, '0')}`)
+const changed = (number: number, title = ''): SessionNews => ({
   type: 'session.changed',
-  session: aMeta({ id: idAt(place), title }),
+  session: aMeta({ id: idAt(number), title }),
 })
 
 describe('GET /v1/events', () => {
@@ -37,10 +37,12 @@ describe('GET /v1/events', () => {
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     await test.post(`${test.path}/commands`, '{"type":"enterPlan"}')
     expect(await take(news, 1)).toMatchObject([
-      { type: 'session.changed', session: { id: test.house.handle.id, mode: 'plan', attachments: 0 } },
+      { type: 'session.changed', session: { id: test.runtime.handle.id, mode: 'plan', attachments: 0 } },
     ])
-    await test.house.registry.unload(test.house.handle.id)
-    expect(await take(news, 1)).toEqual([{ type: 'session.stopped', session: test.house.handle.id, reason: 'stopped' }])
+    await test.runtime.registry.unload(test.runtime.handle.id)
+    expect(await take(news, 1)).toEqual([
+      { type: 'session.stopped', session: test.runtime.handle.id, reason: 'stopped' },
+    ])
     leave()
   })
 
@@ -89,11 +91,11 @@ describe('GET /v1/events', () => {
     const total = 300
     for (let count = 1; count <= total; count++) {
       const news = changed(1, `${count} ${'x'.repeat(100_000)}`) // more than the socket buffers hold
-      test.house.registry.news.publish(news)
+      test.runtime.registry.news.publish(news)
       expect(await take(quick.news, 1)).toEqual([news])
     }
     quick.leave()
-    test.house.registry.news.publish(changed(2))
+    test.runtime.registry.news.publish(changed(2))
     const text = await slow.readUntil(`"id":"${idAt(2)}"`)
     expect(text.match(/event: session\.changed/g)?.length).toBeLessThan(total / 2)
     expect(text).toContain(`"title":"${total} xxx`) // the newest state is never skipped
@@ -103,7 +105,7 @@ describe('GET /v1/events', () => {
   it('ends with a reason when too much is buffered for a reader', async () => {
     await using test = await openRuntimeServer()
     const slow = await openSlow(test)
-    for (let place = 1; place <= 30_000; place++) test.house.registry.news.publish(changed(place))
+    for (let number = 1; number <= 30_000; number++) test.runtime.registry.news.publish(changed(number))
     expect(await slow.readUntil('event: end')).toContain('data: {"type":"end","reason":"slow","retryMs":1000}')
     slow.close()
   })
@@ -129,7 +131,7 @@ describe('a client that follows all sessions', () => {
     const onConnection = ({ state }: { readonly state: string }) => {
       if (state !== 'live') return
       connected += 1
-      test.house.registry.news.publish(changed(connected))
+      test.runtime.registry.news.publish(changed(connected))
     }
     for await (const news of sessions.subscribe({ signal: stop.signal, onConnection })) {
       received.push(newsSession(news))

@@ -131,7 +131,7 @@ describe('commands', () => {
     await using test = await openRuntimeServer()
     for (const text of ['one', 'two'])
       await test.post(`${test.path}/commands`, JSON.stringify({ type: 'addSystemMessage', text }))
-    const records = await test.house.store.read(test.house.handle.id, { after: 1, limit: 10 })
+    const records = await test.runtime.store.read(test.runtime.handle.id, { after: 1, limit: 10 })
     const ids = records.map((record) => ('lost' in record ? null : record.commandId))
     expect(ids[0]).toMatch(/^[A-Za-z0-9_-]{20,64}$/)
     expect(new Set(ids).size).toBe(2)

@@ -85,7 +85,7 @@ describe('a remote client', () => {
   it('is notified of a new key on every attached session', async () => {
     await using test = await openRuntimeServer({}, keyedModels())
     const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
-    const live = createLiveView(orThrow(await sessions.open(test.house.handle.id)))
+    const live = createLiveView(orThrow(await sessions.open(test.runtime.handle.id)))
     const until = (fits: () => boolean) =>
       new Promise<void>((resolve) => {
         const stop = live.subscribe(() => {
@@ -105,7 +105,7 @@ describe('a remote client', () => {
   it('selects models, counts tokens and refreshes keys like a local one', async () => {
     await using test = await openRuntimeServer({}, keyedModels())
     const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
-    const session = createSession(orThrow(await sessions.open(test.house.handle.id)))
+    const session = createSession(orThrow(await sessions.open(test.runtime.handle.id)))
     await expect(session.sendPrompt('go')).rejects.toMatchObject({ code: 'no_credentials' })
     expect(await session.credentialsConfigured()).toBe(false)
     expect(await sessions.refreshCredentials()).toEqual({ ok: true, value: aModelList })

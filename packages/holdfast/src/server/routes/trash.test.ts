@@ -136,7 +136,7 @@ describe('a remote client', () => {
     await using test = await openRuntimeServer()
     const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.admin })
     const { file } = orThrow(await sessions.storeFile(aPng(), { name: 'a.png' }))
-    const handle = orThrow(await sessions.open(test.house.handle.id))
+    const handle = orThrow(await sessions.open(test.runtime.handle.id))
     await handle.submit({ type: 'sendPrompt', content: [file] })
     const chunks: Uint8Array[] = []
     for await (const chunk of orThrow(await handle.blob(file.blob))) chunks.push(chunk)

@@ -10,16 +10,16 @@ import { openTestServer } from './test-server.ts'
 export async function openRuntimeServer(overrides: Partial<ServerOptions> = {}, models?: Models) {
   const script = () => [say('Hi.')]
   const stores = { store: createMemoryStore(), blobs: createMemoryBlobs() }
-  const house = await openTestRuntime({ ...stores, script, ...(models && { models }) })
-  const sessions = createLocalSessions(house.registry)
-  const test = await openTestServer({ sessions, after: house.clock.after, ...overrides })
+  const runtime = await openTestRuntime({ ...stores, script, ...(models && { models }) })
+  const sessions = createLocalSessions(runtime.registry)
+  const test = await openTestServer({ sessions, after: runtime.clock.after, ...overrides })
   return {
     ...test,
-    house,
-    path: `/v1/sessions/${house.handle.id}`,
+    runtime,
+    path: `/v1/sessions/${runtime.handle.id}`,
     async [Symbol.asyncDispose]() {
       await test.server.close()
-      await house.registry.close()
+      await runtime.registry.close()
     },
   }
 }

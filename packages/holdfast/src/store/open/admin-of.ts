@@ -49,22 +49,25 @@ async function realPathOf(path: string): Promise<string> {
 const namesMax = 10
 
 /** Returns a fault if another process has the store open. */
-export async function findOpenFault(place: DiskLocation, source: Pick<ReadOnlyStore, 'nodes'>): Promise<Fault | null> {
-  if (place.kind === 'jsonl') return findDirectoryHolder(place.path)
+export async function findOpenFault(
+  location: DiskLocation,
+  source: Pick<ReadOnlyStore, 'nodes'>,
+): Promise<Fault | null> {
+  if (location.kind === 'jsonl') return findDirectoryHolder(location.path)
   const [node] = await findLiveNodes(source)
   if (node === undefined) return null
-  const message = `The store at ${place.path} has been open in another process since ${node.startedAt}. Stop that process first.`
+  const message = `The store at ${location.path} has been open in another process since ${node.startedAt}. Stop that process first.`
   return fault('session_locked', message, {
     node: node.id,
     address: node.address,
     since: node.startedAt,
-    path: place.path,
+    path: location.path,
   })
 }
 
 /** Returns a fault if another process has sessions of the store open: a migration would miss their next records. */
-export async function findBusyFault(place: DiskLocation, source: ReadOnlyStore): Promise<Fault | null> {
-  if (place.kind === 'jsonl') return findDirectoryHolder(place.path)
+export async function findBusyFault(location: DiskLocation, source: ReadOnlyStore): Promise<Fault | null> {
+  if (location.kind === 'jsonl') return findDirectoryHolder(location.path)
   const liveNodes = new Set((await findLiveNodes(source)).map(({ id }) => id))
   const open: string[] = []
   if (liveNodes.size > 0) {
@@ -74,6 +77,6 @@ export async function findBusyFault(place: DiskLocation, source: ReadOnlyStore):
     }
   }
   if (open.length === 0) return null
-  const message = `Another process has sessions of ${place.url} open: ${open.join(', ')}. Stop it first.`
-  return fault('session_locked', message, { sessions: open, path: place.path })
+  const message = `Another process has sessions of ${location.url} open: ${open.join(', ')}. Stop it first.`
+  return fault('session_locked', message, { sessions: open, path: location.path })
 }

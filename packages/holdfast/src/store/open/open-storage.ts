@@ -12,7 +12,7 @@ import { type DiskLocation, parseStoreUrl, type StoreHome, type StoreLocation } 
 
 /** An open store with its blobs. */
 type Storage = {
-  readonly place: StoreLocation
+  readonly location: StoreLocation
   readonly store: Store
   /** For sessions that are never written to disk. */
   readonly memoryStore: Store
@@ -37,18 +37,18 @@ export async function openStorage({
 }: StorageOptions): Promise<Result<Storage>> {
   const parsed = parseStoreUrl(url, home)
   if (!parsed.ok) return parsed
-  const place = parsed.value
-  if (place.kind !== 'sqlite' && directory !== undefined) {
-    const message = `Only a SQLite store can have a mirror, and ${place.url} is not one.`
-    return refuse(fault('bad_request', message, { store: place.url, mirror: directory }))
+  const location = parsed.value
+  if (location.kind !== 'sqlite' && directory !== undefined) {
+    const message = `Only a SQLite store can have a mirror, and ${location.url} is not one.`
+    return refuse(fault('bad_request', message, { store: location.url, mirror: directory }))
   }
   const memoryStore = createMemoryStore()
-  if (place.kind === 'memory')
-    return ok({ place, store: memoryStore, memoryStore, blobs: createMemoryBlobs(), mirror: null })
-  const opened = await openDiskStore(place, onProblem)
+  if (location.kind === 'memory')
+    return ok({ location, store: memoryStore, memoryStore, blobs: createMemoryBlobs(), mirror: null })
+  const opened = await openDiskStore(location, onProblem)
   if (!opened.ok) return opened
   const { store, blobs, followed } = opened.value
-  const beside = { place, store, memoryStore, blobs }
+  const beside = { location, store, memoryStore, blobs }
   if (directory === undefined || followed === null) return ok({ ...beside, mirror: null })
   const mirror = await openMirror({ log: followed, blobs, directory, now: wallClock.now, onProblem })
   if (mirror.ok) {
@@ -66,16 +66,16 @@ export type DiskStore = {
 }
 
 /** Opens a store on disk, without the store in memory beside it. */
-export async function openDiskStore(place: DiskLocation, onProblem: OnProblem): Promise<Result<DiskStore>> {
-  const { kind, path } = place
+export async function openDiskStore(location: DiskLocation, onProblem: OnProblem): Promise<Result<DiskStore>> {
+  const { kind, path } = location
   switch (kind) {
     case 'sqlite': {
       const store = await openSqliteStore({ path })
-      return store.ok ? withBlobs({ store: store.value, followed: store.value.followed }, place) : store
+      return store.ok ? withBlobs({ store: store.value, followed: store.value.followed }, location) : store
     }
     case 'jsonl': {
       const store = await openJsonlStore({ directory: path, now: wallClock.now, entryOf: entryOfLog, onProblem })
-      return store.ok ? withBlobs({ store: store.value, followed: null }, place) : store
+      return store.ok ? withBlobs({ store: store.value, followed: null }, location) : store
     }
   }
 }

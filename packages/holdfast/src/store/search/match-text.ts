@@ -90,14 +90,14 @@ export function snippetOf(text: string, query: Query): string {
 function findFirst(text: string, query: Query): number {
   const lower = text.toLowerCase()
   for (const needle of needlesOf(query)) {
-    const place = lower.length === text.length ? lower.indexOf(needle) : -1
-    if (place >= 0) return place
+    const index = lower.length === text.length ? lower.indexOf(needle) : -1
+    if (index >= 0) return index
   }
   if (text.length > foldedCharsMax) return 0
   const { folded, positions } = foldWithPositions(text)
   for (const needle of needlesOf(query)) {
-    const place = folded.indexOf(needle)
-    if (place >= 0) return positions[place] ?? 0
+    const index = folded.indexOf(needle)
+    if (index >= 0) return positions[index] ?? 0
   }
   return 0
 }
@@ -113,12 +113,12 @@ const needlesOf = (query: Query): readonly string[] => [
 function foldWithPositions(text: string): { readonly folded: string; readonly positions: readonly number[] } {
   const positions: number[] = []
   let folded = ''
-  let place = 0
+  let index = 0
   for (const char of text) {
     const more = fold(char)
     folded += more
-    for (let unit = 0; unit < more.length; unit += 1) positions.push(place)
-    place += char.length
+    for (let unit = 0; unit < more.length; unit += 1) positions.push(index)
+    index += char.length
   }
   return { folded, positions }
 }

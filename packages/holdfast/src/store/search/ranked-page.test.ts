@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { type Candidate, createNewestFound, dropRepeatedMessages } from './ranked-page.ts'
 
 const session = SessionId.parse(`ses_0${'0'.repeat(25)}`)
-const foundAt = (place: number, message = place): Candidate => ({
-  ...{ session, message: message as MessageId, place: [place], score: 0, snippet: () => '' },
+const foundAt = (position: number, message = position): Candidate => ({
+  ...{ session, message: message as MessageId, position: [position], score: 0, snippet: () => '' },
 })
-const placesOf = (found: readonly Candidate[]) => found.map(({ place }) => place[0])
+const placesOf = (found: readonly Candidate[]) => found.map(({ position }) => position[0])
 
 describe('the newest matches of a scan', () => {
   it.each([1, 2, 3, 4, 5])('equal a full sort with one match for each message (seed %i)', (seed) => {
@@ -16,14 +16,14 @@ describe('the newest matches of a scan', () => {
       .toSorted((left, right) => left.order - right.order)
       .map(({ index }) => foundAt(index, dice.below(120)))
     const newest = createNewestFound<Candidate>(20)
-    for (const found of all) if (!newest.isTooOld(found.place)) newest.add(found)
-    const sorted = all.toSorted((left, right) => (right.place[0] ?? 0) - (left.place[0] ?? 0))
+    for (const found of all) if (!newest.isTooOld(found.position)) newest.add(found)
+    const sorted = all.toSorted((left, right) => (right.position[0] ?? 0) - (left.position[0] ?? 0))
     expect(placesOf(newest.all())).toEqual(placesOf(dropRepeatedMessages(sorted).slice(0, 20)))
   })
 
   it('report a match as too old once there are enough newer ones', () => {
     const newest = createNewestFound<Candidate>(2)
-    for (const place of [5, 6, 7]) newest.add(foundAt(place))
+    for (const position of [5, 6, 7]) newest.add(foundAt(position))
     expect(newest.isTooOld([1])).toBe(false)
     newest.add(foundAt(8))
     expect([newest.isTooOld([6]), newest.isTooOld([9])]).toEqual([true, false])

@@ -6,7 +6,7 @@ export const rankedMax = 1000
 
 /** A matching message, before it is known whether it is on the page. */
 export type Candidate = Pick<SearchHit, 'session' | 'message'> & {
-  readonly place: SearchPosition
+  readonly position: SearchPosition
   readonly score: number
   /** Called only for the hits on the page. */
   readonly snippet: () => string
@@ -27,7 +27,7 @@ export function rankPage<Found extends Candidate>(
   newestFirst: readonly Found[],
   { limit, cursor, readHit }: PageOptions<Found>,
 ): SearchPage {
-  const top = cursor?.top ?? newestFirst[0]?.place ?? []
+  const top = cursor?.top ?? newestFirst[0]?.position ?? []
   const ranked = dropRepeatedMessages(newestFirst)
     .slice(0, rankedMax)
     .filter((candidate) => cursor === null || compareRanks(candidate, cursor) > 0)
@@ -40,18 +40,18 @@ export function rankPage<Found extends Candidate>(
     readCount += 1
     const hit = readHit(candidate)
     if (hit === null) continue
-    const { score, place } = candidate
-    const behind = encodeSearchCursor({ top, score, place })
+    const { score, position } = candidate
+    const behind = encodeSearchCursor({ top, score, position })
     hits.push({ ...hit, snippet: candidate.snippet(), score, behind })
   }
   return { hits, next: ranked.length > readCount ? (hits.at(-1)?.behind ?? null) : null }
 }
 
-type Rank = { readonly score: number; readonly place: SearchPosition }
+type Rank = { readonly score: number; readonly position: SearchPosition }
 
 /** Positive if `left` comes after `right`. */
 const compareRanks = (left: Rank, right: Rank): number =>
-  right.score - left.score || comparePositions(right.place, left.place)
+  right.score - left.score || comparePositions(right.position, left.position)
 
 /** A call may match by its arguments and by its result; it is one message. */
 export function dropRepeatedMessages<Found extends Candidate>(candidates: readonly Found[]): readonly Found[] {
@@ -71,14 +71,14 @@ export function createNewestFound<Found extends Candidate>(max: number) {
 
   /** A dropped match can never return: later ones only push it further back. */
   function dropOld(): void {
-    const newestFirst = found.toSorted((left, right) => comparePositions(right.place, left.place))
+    const newestFirst = found.toSorted((left, right) => comparePositions(right.position, left.position))
     found = dropRepeatedMessages(newestFirst).slice(0, max)
-    oldest = found.length === max ? (found.at(-1)?.place ?? null) : null
+    oldest = found.length === max ? (found.at(-1)?.position ?? null) : null
   }
 
   return {
     /** Returns whether enough newer messages are known that this one would not be ranked. */
-    isTooOld: (place: SearchPosition): boolean => oldest !== null && comparePositions(place, oldest) < 0,
+    isTooOld: (position: SearchPosition): boolean => oldest !== null && comparePositions(position, oldest) < 0,
     add(one: Found): void {
       found.push(one)
       if (found.length >= 2 * max) dropOld()
@@ -95,7 +95,7 @@ export function createNewestFound<Found extends Candidate>(max: number) {
 export type SearchPosition = readonly number[]
 
 /** The end of a page. `top` is the newest message of the first page: newer messages do not move the pages. */
-type SearchCursor = { readonly top: SearchPosition; readonly score: number; readonly place: SearchPosition }
+type SearchCursor = { readonly top: SearchPosition; readonly score: number; readonly position: SearchPosition }
 
 /** Positive if `left` is newer. */
 export function comparePositions(left: SearchPosition, right: SearchPosition): number {
@@ -106,18 +106,20 @@ export function comparePositions(left: SearchPosition, right: SearchPosition): n
   return 0
 }
 
-const encodeSearchCursor = ({ top, score, place }: SearchCursor): string =>
-  `${top.join('-')}.${score}.${place.join('-')}`
+const encodeSearchCursor = ({ top, score, position }: SearchCursor): string =>
+  `${top.join('-')}.${score}.${position.join('-')}`
 
 export const searchCursorForm = /^([\d-]{1,50})\.(\d{1,9})\.([\d-]{1,50})$/
 
 /** `numbers` is the length of a position in this store. */
 export function decodeSearchCursor(cursor: string | undefined, numbers: number): Result<SearchCursor | null> {
   if (cursor === undefined) return ok(null)
-  const [, top, score, place] = searchCursorForm.exec(cursor) ?? []
-  if (top === undefined || score === undefined || place === undefined) return refuse(badCursor(cursor))
-  const decoded = { top: parsePosition(top), score: Number(score), place: parsePosition(place) }
-  const isValid = [decoded.top, decoded.place].every((one) => one.length === numbers && one.every(Number.isSafeInteger))
+  const [, top, score, position] = searchCursorForm.exec(cursor) ?? []
+  if (top === undefined || score === undefined || position === undefined) return refuse(badCursor(cursor))
+  const decoded = { top: parsePosition(top), score: Number(score), position: parsePosition(position) }
+  const isValid = [decoded.top, decoded.position].every(
+    (one) => one.length === numbers && one.every(Number.isSafeInteger),
+  )
   return isValid ? ok(decoded) : refuse(badCursor(cursor))
 }
 

@@ -57,12 +57,12 @@ export async function scanSearch(store: ScannedStore, request: SearchRequest): P
   for (const range of rangesToScan(store.sessions, request)) {
     for await (const record of readRecords(store, range)) {
       const candidate = await readMatchable(record, range, request, findTool)
-      if (candidate === null || found.isTooOld(candidate.place)) continue
-      const isBehindTop = cursor.value === null || comparePositions(candidate.place, cursor.value.top) <= 0
+      if (candidate === null || found.isTooOld(candidate.position)) continue
+      const isBehindTop = cursor.value === null || comparePositions(candidate.position, cursor.value.top) <= 0
       if (isBehindTop && matches(candidate.text)) found.add(scoreMatch(candidate, query.value))
     }
   }
-  const readHit = ({ place, score, snippet, ...hit }: Found): HitHeader => hit
+  const readHit = ({ position, score, snippet, ...hit }: Found): HitHeader => hit
   return ok(rankPage(found.all(), { limit: request.limit, cursor: cursor.value, readHit }))
 }
 
@@ -100,7 +100,7 @@ async function* readRecords(store: ScannedStore, { holder, upTo }: RecordRange):
 }
 
 /** A record that may match, with its text. */
-type Matchable = HitHeader & { readonly place: SearchPosition; readonly text: string }
+type Matchable = HitHeader & { readonly position: SearchPosition; readonly text: string }
 
 /** A match with its snippet: the text, which may be long, can be freed. */
 type Found = Candidate & HitHeader
@@ -135,8 +135,8 @@ async function readMatchable(
   }
   const { id: session, shown } = shownAs
   const message = messageSeq(seq, event) as MessageId // the seq of a record that is a message
-  const place = [atMs, holder.order, seq]
-  return { place, session, title: shown.title, message, role, at, text: searchedText(event) }
+  const position = [atMs, holder.order, seq]
+  return { position, session, title: shown.title, message, role, at, text: searchedText(event) }
 }
 
 /** Finds the tool of a call, which may have been requested before the fork. */

@@ -49,31 +49,31 @@ const notAFile = (shown: string, stats: Stats) =>
   )
 
 /** Returns the stats of a regular file, or null if nothing exists there. Refuses anything else without opening it. */
-export async function statFile(place: WorkspacePath): Promise<Result<Stats | null>> {
-  if (place.missing.length > 0) return ok(null)
-  const stats = await lstat(place.absolute)
-  return stats.isFile() ? ok(stats) : refuse(notAFile(place.shown, stats))
+export async function statFile(target: WorkspacePath): Promise<Result<Stats | null>> {
+  if (target.missing.length > 0) return ok(null)
+  const stats = await lstat(target.absolute)
+  return stats.isFile() ? ok(stats) : refuse(notAFile(target.shown, stats))
 }
 
 /** Opens a regular file of the workdir for reading. The caller closes the handle. */
 export async function openFile(workdir: string, path: string): Promise<Result<OpenFile>> {
   const resolved = await resolvePath(workdir, path)
   if (!resolved.ok) return resolved
-  const place = resolved.value
-  const found = await statFile(place)
+  const target = resolved.value
+  const found = await statFile(target)
   if (!found.ok) return found
   if (found.value === null) return refuse(fault('not_found', `${escapeLine(path)} does not exist`))
 
-  const opened = await openDirectory(place.root, dirname(place.absolute))
+  const opened = await openDirectory(target.root, dirname(target.absolute))
   if (!opened.ok) return opened
   await using directory = opened.value
   // O_NONBLOCK: if a pipe has replaced the file since, opening it must not wait for a writer.
   const handle = await open(
-    directory.at(basename(place.absolute)),
+    directory.at(basename(target.absolute)),
     constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY,
   )
   const stats = await handle.stat()
   if (stats.isFile()) return ok({ handle, stats })
   await handle.close()
-  return refuse(notAFile(place.shown, stats))
+  return refuse(notAFile(target.shown, stats))
 }

@@ -13,7 +13,7 @@ export function maskedTool(tool: Tool): Tool {
     prepare: async (args, place) => maskPrepared(await tool.prepare(args, place)),
     async run(args, place, run) {
       const live = createPieceMask()
-      const heard: ToolRun = {
+      const masked: ToolRun = {
         ...run,
         show(text) {
           const shown = live.add(text)
@@ -21,7 +21,7 @@ export function maskedTool(tool: Tool): Tool {
         },
         keep: (output) => run.keep(maskBytes(output)),
       }
-      const result = await tool.run(args, place, heard).catch((error: unknown) => {
+      const result = await tool.run(args, place, masked).catch((error: unknown) => {
         throw maskError(error) // its message becomes the result
       })
       const rest = live.end()

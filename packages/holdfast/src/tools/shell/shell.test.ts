@@ -158,15 +158,19 @@ describe('shell', () => {
       const { result, workdir } = await shell(command, parts, run)
       const pid = Number(await readFile(join(workdir, 'pid'), 'utf8'))
       process.kill(pid, 'SIGKILL') // throws unless it lives
-      const told = `still running outside its process group: ${pid} (sleep)`
-      return { result, told }
+      const leftRunning = `still running outside its process group: ${pid} (sleep)`
+      return { result, leftRunning }
     }
 
     it('on abort', async () => {
       const controller = new AbortController()
       const show = onReady(() => controller.abort())
-      const { result, told } = await runEscape(`${leave} & wait`, {}, { signal: controller.signal, show })
-      expect(result).toEqual({ type: 'failed', output: { text: `ready\naborted\n${told}` }, leftRunning: told })
+      const { result, leftRunning } = await runEscape(`${leave} & wait`, {}, { signal: controller.signal, show })
+      expect(result).toEqual({
+        type: 'failed',
+        output: { text: `ready\naborted\n${leftRunning}` },
+        leftRunning,
+      })
     })
 
     it('on abort when the output cannot be stored', async () => {
@@ -175,20 +179,20 @@ describe('shell', () => {
         for await (const _ of output) controller.abort()
         return new Promise(() => undefined)
       }
-      const { result, told } = await runEscape(`${leave} & wait`, {}, { signal: controller.signal, keep })
-      expect(result).toEqual({ type: 'failed', output: { text: 'aborted' }, leftRunning: told })
+      const { result, leftRunning } = await runEscape(`${leave} & wait`, {}, { signal: controller.signal, keep })
+      expect(result).toEqual({ type: 'failed', output: { text: 'aborted' }, leftRunning })
     })
 
     it('at the timeout', async () => {
       const { after, fire } = createHandTimer(300_000)
-      const { result, told } = await runEscape(`${leave} & wait`, { after }, { show: onReady(fire) })
-      expect(result).toMatchObject({ type: 'failed', leftRunning: told })
+      const { result, leftRunning } = await runEscape(`${leave} & wait`, { after }, { show: onReady(fire) })
+      expect(result).toMatchObject({ type: 'failed', leftRunning })
       expect(result.output.text).toMatch(/^ready\n(Terminated\n)?timed out after 300 s\nstill running/)
     })
 
     it('at a normal end', async () => {
-      const { result, told } = await runEscape(`${leave} >/dev/null & until [ -s pid ]; do :; done; echo done`)
-      expect(result).toEqual({ type: 'ok', output: { text: `done\n${told}` }, leftRunning: told })
+      const { result, leftRunning } = await runEscape(`${leave} >/dev/null & until [ -s pid ]; do :; done; echo done`)
+      expect(result).toEqual({ type: 'ok', output: { text: `done\n${leftRunning}` }, leftRunning })
     })
 
     it('even if they left just before the end', async () => {

@@ -14,14 +14,14 @@ describe('import of a folder', () => {
         Array.from({ length: files }, (_, each) => [`${each}.jsonl`, createLongConversation(1, `s${each}`)]),
       ),
     )
-    const told: (number | string)[] = []
+    const reported: (number | string)[] = []
     const done = await importPaths(importer.deps, [importer.directory], {
-      onCount: (count) => told.push(count),
-      onFile: ({ status }) => told.push(status),
+      onCount: (count) => reported.push(count),
+      onFile: ({ status }) => reported.push(status),
     })
     expect(done.every(({ status }) => status === 'imported')).toBe(true)
     expect(new Set(done.map(({ session }) => session)).size).toBe(files)
-    expect([told[0], told.length]).toEqual([files, files + 1])
+    expect([reported[0], reported.length]).toEqual([files, files + 1])
   })
 
   it('names what it skips, also links, and continues', async () => {

@@ -22,22 +22,22 @@ import type { FilledStore } from '../../../store/open/testing/a-store.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { check } from '../check-store.ts'
 
-export type Planted = { readonly place: DiskLocation; readonly sessions: FilledStore }
+export type Planted = { readonly location: DiskLocation; readonly sessions: FilledStore }
 /** The log of a session. */
-export const logOf = ({ place }: Planted, session: string) => join(place.path, `${session}.jsonl`)
-export const change = ({ place }: Planted, sql: string) => {
-  const database = new DatabaseSync(place.path)
+export const logOf = ({ location }: Planted, session: string) => join(location.path, `${session}.jsonl`)
+export const change = ({ location }: Planted, sql: string) => {
+  const database = new DatabaseSync(location.path)
   database.enableDefensive(false)
   database.exec(`pragma foreign_keys = off; ${sql}`)
   database.close()
 }
-const blobFile = ({ place }: Planted) => {
-  const file = readdirSync(place.blobsDir, { recursive: true, withFileTypes: true }).find((one) => one.isFile())
+const blobFile = ({ location }: Planted) => {
+  const file = readdirSync(location.blobsDir, { recursive: true, withFileTypes: true }).find((one) => one.isFile())
   if (!file) throw new Error('the store has blobs')
   return join(file.parentPath, file.name)
 }
-function strayBlob({ place }: Planted): void {
-  const path = join(place.blobsDir, 'aa', 'a'.repeat(62))
+function strayBlob({ location }: Planted): void {
+  const path = join(location.blobsDir, 'aa', 'a'.repeat(62))
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   writeFileSync(path, 'nobody knows', { mode: 0o600 })
 }
@@ -62,13 +62,13 @@ export type Row = readonly [
 
 /** Takes an index away, changes what it is of, and puts it back. */
 function staleIndex(one: Planted, index: string, sql: string): void {
-  const database = new DatabaseSync(one.place.path)
+  const database = new DatabaseSync(one.location.path)
   const kept = database.prepare('select * from sqlite_schema where name = ?').get(index)
   database.enableDefensive(false)
   database.exec(`pragma writable_schema = on; delete from sqlite_schema where name = '${index}'`)
   database.close()
   change(one, sql)
-  const again = new DatabaseSync(one.place.path)
+  const again = new DatabaseSync(one.location.path)
   again.enableDefensive(false)
   again.exec('pragma writable_schema = on')
   again
@@ -80,9 +80,9 @@ function staleIndex(one: Planted, index: string, sql: string): void {
 const notesAdded = 120
 
 /** So many records that their table has more than one page. */
-export async function addNotes({ place, sessions: { talk } }: Planted): Promise<void> {
+export async function addNotes({ location, sessions: { talk } }: Planted): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'hf-notes-'))
-  const holdfast = await openHoldfast({ store: place.url, environment: { HOLDFAST_HOME: home } })
+  const holdfast = await openHoldfast({ store: location.url, environment: { HOLDFAST_HOME: home } })
   const session = await holdfast.getSession(talk)
   for (let number = 0; number < notesAdded; number += 1)
     await session.addSystemMessage(`note ${number} ${randomBytes(200).toString('hex')}`)
@@ -94,8 +94,8 @@ const pageBytes = 4096
 /** What a page that leads to others begins with, of an index and of a table. */
 const interior: ReadonlySet<number> = new Set([2, 5])
 
-function rootOf({ place }: Planted, name: string): number {
-  const database = new DatabaseSync(place.path)
+function rootOf({ location }: Planted, name: string): number {
+  const database = new DatabaseSync(location.path)
   const row = database.prepare('select rootpage from sqlite_schema where name = ?').get(name)
   database.close()
   return Number(row?.['rootpage'])
@@ -104,23 +104,23 @@ function rootOf({ place }: Planted, name: string): number {
 /** Takes the last entry out of an index of one page: nothing fails that reads through it, and a row is not found. */
 export function dropLastEntry(one: Planted, index: string): void {
   const at = (rootOf(one, index) - 1) * pageBytes
-  const bytes = readFileSync(one.place.path)
+  const bytes = readFileSync(one.location.path)
   if (interior.has(bytes.readUInt8(at))) throw new Error(`${index} has more than one page`)
   bytes.writeUInt16BE(bytes.readUInt16BE(at + 3) - 1, at + 3)
-  writeFileSync(one.place.path, bytes)
+  writeFileSync(one.location.path, bytes)
 }
 
 /** Overwrites one page in the middle of a table or an index, of those that lead to no other. */
 export function overwritePage(one: Planted, name: string): void {
-  const { place } = one
+  const { location } = one
   let page = rootOf(one, name)
-  const bytes = readFileSync(place.path)
+  const bytes = readFileSync(location.path)
   for (let at = (page - 1) * pageBytes; interior.has(bytes.readUInt8(at)); at = (page - 1) * pageBytes) {
     const middle = Math.floor(bytes.readUInt16BE(at + 3) / 2)
     page = bytes.readUInt32BE(at + bytes.readUInt16BE(at + 12 + 2 * middle))
   }
   bytes.fill('Z', (page - 1) * pageBytes, page * pageBytes)
-  writeFileSync(place.path, bytes)
+  writeFileSync(location.path, bytes)
 }
 
 const damagedPage =
@@ -132,15 +132,15 @@ const damagedPage =
 
 /** Takes out of the index what was answered, and leaves the prompts. */
 async function holeInSearch(one: Planted): Promise<void> {
-  const store = orThrow(await openSqliteStore({ path: one.place.path }))
+  const store = orThrow(await openSqliteStore({ path: one.location.path }))
   orThrow(await store.rebuildSearch())
   await store.close()
   change(one, `delete from search where rowid in (select pos from record where type = 'text.said')`)
 }
 
 /** A record that no runtime would write: a call that is settled outside a round. */
-async function contradict({ place, sessions: { talk } }: Planted): Promise<void> {
-  const { store } = orThrow(await openDiskStore(place, () => undefined))
+async function contradict({ location, sessions: { talk } }: Planted): Promise<void> {
+  const { store } = orThrow(await openDiskStore(location, () => undefined))
   const row = await store.entry(talk)
   if (row === null) throw new Error('the store has this session')
   const { epoch, head } = orThrow(await store.claim(talk, 'node_test', row.owner))
@@ -155,9 +155,9 @@ async function contradict({ place, sessions: { talk } }: Planted): Promise<void>
 }
 
 async function giveUp(one: Planted): Promise<void> {
-  const [flipped] = damages[one.place.kind]
+  const [flipped] = damages[one.location.kind]
   await flipped?.[2](one)
-  orThrow(await check(one.place, { repair: true }))
+  orThrow(await check(one.location, { repair: true }))
 }
 
 export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
@@ -232,8 +232,12 @@ export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
       (one) => change(one, `insert into node values ('node_gone', '/nowhere.sock', '2026-01-01T00:00:00.000Z')`),
     ],
     ['a file whose use was not written down', 'blob_use', (one) => change(one, 'delete from blob_use')],
-    ['a store that was never finished', 'unfinished_file', (one) => writeFileSync(`${one.place.path}.new-1-x`, 'half')],
-    ['a store others may read (D25)', 'permissions', (one) => chmodSync(one.place.path, 0o644)],
+    [
+      'a store that was never finished',
+      'unfinished_file',
+      (one) => writeFileSync(`${one.location.path}.new-1-x`, 'half'),
+    ],
+    ['a store others may read (D25)', 'permissions', (one) => chmodSync(one.location.path, 0o644)],
     [
       'a parent that is gone',
       'lineage',
@@ -248,13 +252,13 @@ export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
     [
       'a copy of an older version that was never finished',
       'unfinished_file',
-      (one) => writeFileSync(`${one.place.path}.v1-backup.new-1-x`, 'half'),
+      (one) => writeFileSync(`${one.location.path}.v1-backup.new-1-x`, 'half'),
     ],
-    ['no store at all', 'unusable', (one) => writeFileSync(one.place.path, 'this is not a store'), 'for good'],
+    ['no store at all', 'unusable', (one) => writeFileSync(one.location.path, 'this is not a store'), 'for good'],
     [
       'a file cut in half (D5)',
       'unusable',
-      (one) => truncateSync(one.place.path, readFileSync(one.place.path).length / 2),
+      (one) => truncateSync(one.location.path, readFileSync(one.location.path).length / 2),
       'for good',
     ],
   ],
@@ -271,45 +275,48 @@ export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
     [
       'a garbled catalogue (D18)',
       'catalogue',
-      (one) => writeFileSync(join(one.place.path, 'catalogue.jsonl'), 'garbage\nmore\n'),
+      (one) => writeFileSync(join(one.location.path, 'catalogue.jsonl'), 'garbage\nmore\n'),
     ],
     [
       'a stale catalogue (D18)',
       'catalogue',
       (one) => {
-        const path = join(one.place.path, 'catalogue.jsonl')
+        const path = join(one.location.path, 'catalogue.jsonl')
         const lines = readFileSync(path, 'utf8').split('\n')
         writeFileSync(path, `${lines.slice(0, 2).join('\n')}\n`)
       },
     ],
-    ['a damaged trash list', 'trash', (one) => writeFileSync(join(one.place.path, 'trash.json'), '{"trashed":{}}')],
+    ['a damaged trash list', 'trash', (one) => writeFileSync(join(one.location.path, 'trash.json'), '{"trashed":{}}')],
     [
       'a damaged stored fold',
       'snapshot',
       (one) =>
-        writeFileSync(join(one.place.path, 'snapshots', `${one.sessions.talk}.json`), '{"seq":1,"fold":1,"crc":1}\n{}'),
+        writeFileSync(
+          join(one.location.path, 'snapshots', `${one.sessions.talk}.json`),
+          '{"seq":1,"fold":1,"crc":1}\n{}',
+        ),
     ],
     [
       'a process that is gone (D17)',
       'dead_node',
       (one) =>
         writeFileSync(
-          join(one.place.path, 'nodes.json'),
+          join(one.location.path, 'nodes.json'),
           JSON.stringify([{ id: 'node_gone', address: '/nowhere.sock', startedAt: '2026-01-01T00:00:00.000Z' }]),
         ),
     ],
     [
       'a file that was never finished',
       'unfinished_file',
-      (one) => writeFileSync(join(one.place.path, 'trust.json.new-12'), 'half'),
+      (one) => writeFileSync(join(one.location.path, 'trust.json.new-12'), 'half'),
     ],
     ['a log others may read (D25)', 'permissions', (one) => chmodSync(logOf(one, one.sessions.talk), 0o644)],
     [
       'a parent that is gone',
       'lineage',
       (one) => {
-        rmSync(join(one.place.path, `${one.sessions.purged}.shared.jsonl`))
-        rmSync(join(one.place.path, 'catalogue.jsonl'))
+        rmSync(join(one.location.path, `${one.sessions.purged}.shared.jsonl`))
+        rmSync(join(one.location.path, 'catalogue.jsonl'))
       },
       'for good',
     ],
@@ -328,13 +335,13 @@ export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
     [
       "a stranger's file",
       'foreign_file',
-      (one) => writeFileSync(join(one.place.path, 'shopping.txt'), 'a list'),
+      (one) => writeFileSync(join(one.location.path, 'shopping.txt'), 'a list'),
       'good to know',
     ],
     [
       'a stranger with the name of a log (D15, D19)',
       'unusable',
-      (one) => writeFileSync(join(one.place.path, 'ses_00000000000000000000000009.jsonl'), 'a shopping list\n'),
+      (one) => writeFileSync(join(one.location.path, 'ses_00000000000000000000000009.jsonl'), 'a shopping list\n'),
       'for good',
     ],
   ],
@@ -350,6 +357,6 @@ export const commonDamages: readonly Row[] = [
   [
     'a file that was never finished',
     'unfinished_file',
-    (one) => writeFileSync(join(one.place.blobsDir, 'new-1'), 'half'),
+    (one) => writeFileSync(join(one.location.blobsDir, 'new-1'), 'half'),
   ],
 ]

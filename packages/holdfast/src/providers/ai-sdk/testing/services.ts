@@ -12,7 +12,7 @@ import {
 import { createModels } from '../../models.ts'
 
 export type Scripted = {
-  readonly said: readonly AnyBlock[]
+  readonly blocks: readonly AnyBlock[]
   readonly stopReason?: string
   readonly after?: { readonly events: number; readonly detour: StreamDisruption }
 }
@@ -43,7 +43,7 @@ const strict = (name: HistoryProvider): Pick<ServiceUnderTest, 'name' | 'firstWo
     const { answer, ...server } = await strictServices[name].start()
     return {
       ...server,
-      says: ({ said, ...rest }) => answer({ type: 'message', content: said, ...rest }),
+      says: ({ blocks, ...rest }) => answer({ type: 'message', content: blocks, ...rest }),
       drops: () => answer({ type: 'drop' }),
     }
   },

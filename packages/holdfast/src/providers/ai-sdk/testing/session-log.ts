@@ -86,14 +86,14 @@ export function createSessionLog() {
 
 /** Returns the complete parts of an answer, and the text of an incomplete one. */
 function wholeOf(parts: readonly ModelPart[]): readonly SaidPart[] {
-  const said: SaidPart[] = []
+  const answer: SaidPart[] = []
   for (const part of parts) {
-    if (part.type === 'said') said[part.part] = part.said
+    if (part.type === 'said') answer[part.part] = part.said
     else if (part.type === 'delta' && part.kind !== 'input') {
-      const before = said[part.part]
+      const before = answer[part.part]
       const text = before && before.type !== 'call' ? before.text : ''
-      said[part.part] = { type: part.kind, text: text + part.text }
+      answer[part.part] = { type: part.kind, text: text + part.text }
     }
   }
-  return said.filter((part) => part !== undefined)
+  return answer.filter((part) => part !== undefined)
 }

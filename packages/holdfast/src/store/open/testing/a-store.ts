@@ -10,7 +10,7 @@ import { openDiskStore } from '../open-storage.ts'
 import { type DiskLocation, parseDiskUrl } from '../store-location.ts'
 
 /** Returns the location of a test store in a directory. */
-export function placeIn(directory: string, kind: DiskLocation['kind'], name = kind as string): DiskLocation {
+export function locationIn(directory: string, kind: DiskLocation['kind'], name = kind as string): DiskLocation {
   const home = { storePath: join(directory, 'none.db'), blobsDir: join(directory, 'none.blobs') }
   return orThrow(parseDiskUrl(`${kind}:${join(directory, name)}`, home))
 }
@@ -31,12 +31,12 @@ export const trashedAt = Date.now() - 60_000
  * Fills a store through the runtime: a session with a file and a tool call, its fork, a fork whose parent is purged, a
  * session in the trash, and a trust.
  */
-export async function fillStore(place: DiskLocation, directory: string): Promise<FilledStore> {
+export async function fillStore(location: DiskLocation, directory: string): Promise<FilledStore> {
   const workdir = join(directory, 'work')
   mkdirSync(workdir, { recursive: true })
   const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
   const holdfast = await openHoldfast({
-    store: place.url,
+    store: location.url,
     environment,
     onProblem: ({ cause }) => void console.error(cause),
   })
@@ -63,7 +63,7 @@ export async function fillStore(place: DiskLocation, directory: string): Promise
   const trashed = await speak('throw me away')
   await holdfast.close()
 
-  const opened = orThrow(await openDiskStore(place, () => undefined))
+  const opened = orThrow(await openDiskStore(location, () => undefined))
   orThrow(await opened.store.purge(parent.id))
   orThrow(await opened.store.trash(trashed.id, trashedAt))
   await opened.store.close()
@@ -71,8 +71,8 @@ export async function fillStore(place: DiskLocation, directory: string): Promise
 }
 
 /** Reads all rows and records of a store, for a comparison. */
-export async function contentOf(place: DiskLocation) {
-  const source = orThrow(await openReadOnlyStore(place))
+export async function contentOf(location: DiskLocation) {
+  const source = orThrow(await openReadOnlyStore(location))
   if (source === null) return null
   const sessions = []
   for await (const session of everySession(source)) {

@@ -138,13 +138,13 @@ describe.each([
 
   it('is upgraded by one of several processes and opened by all', { timeout: 60_000 }, async () => {
     const children = Array.from({ length: 3 }, () => spawn(process.execPath, [fixture, path]))
-    const said = await Promise.all(
+    const outputs = await Promise.all(
       children.map(async (child) => {
         const [output] = await Promise.all([text(child.stdout), once(child, 'exit')])
         return output
       }),
     )
-    expect(said).toEqual(['null', 'null', 'null'])
+    expect(outputs).toEqual(['null', 'null', 'null'])
     expect(await whatIsThere()).toEqual(all)
   })
 

@@ -51,7 +51,7 @@ export function createSearchReader(database: DatabaseSync): (request: SearchRequ
     if (tool !== undefined && findTool(sid, event) !== tool) return null
     const message = messageSeq(Number(row['seq']), event) as MessageId // the seq of a record that is a message
     const scored = { score: scoreOf(text, query), snippet: () => snippetOf(text, query) }
-    return { place: [pos], pos, sid, shownSid: shown.sid, session: shown.session, message, ...scored }
+    return { position: [pos], pos, sid, shownSid: shown.sid, session: shown.session, message, ...scored }
   }
 
   function readHit({ pos, sid, shownSid, session, message }: Found): HitHeader | null {

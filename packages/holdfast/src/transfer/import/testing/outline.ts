@@ -9,7 +9,7 @@ export function outline(
   file: ImportedFile,
   { title, workspace, model, createdAt, lastMessageAt, key }: Meta,
   messages: readonly Message[],
-  { messages: told }: ModelRequest,
+  { messages: messagesSent }: ModelRequest,
   branches: readonly { readonly name: string; readonly messages: number }[],
 ): string {
   return [
@@ -23,7 +23,7 @@ export function outline(
     ...messages.map(messageLine),
     '',
     'told:',
-    ...told.flatMap(({ role, content }) => content.map((part) => `  ${role} ${toldLine(part)}`)),
+    ...messagesSent.flatMap(({ role, content }) => content.map((part) => `  ${role} ${toldLine(part)}`)),
     '',
     'changed:',
     ...file.remarks.map(({ line, code, what }) => `  ${line ?? '-'} ${code}: ${what}`),

@@ -11,7 +11,7 @@ import { findHome } from './system/home.ts'
 
 it('a prompt refused for lack of a key is accepted after a refresh, without a restart', async () => {
   const home = await mkdtemp(join(tmpdir(), 'holdfast-refresh-'))
-  const environment = { HOLDFAST_HOME: home, ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } // nobody answers there
+  const environment = { HOLDFAST_HOME: home, ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } // no server listens there
   const holdfast = await openHoldfast({ store: 'memory:', environment })
   const session = await holdfast.startSession({ workdir: home, model: 'anthropic/claude-sonnet-4-5' })
   await expect(session.sendPrompt('Hello?')).rejects.toMatchObject({

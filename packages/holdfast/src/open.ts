@@ -47,7 +47,7 @@ export type OpenOptions = ConfigOptions & {
 }
 
 type InnerOptions = OpenOptions & {
-  /** Whether a session with the default model starts at once. Then local servers are asked first, if it depends on them. */
+  /** Set if a session with the default model starts next: local servers are then queried first, if it depends on them. */
   readonly usesDefaultModel?: boolean | undefined
 }
 

@@ -73,7 +73,7 @@ describe('conversations on a failing store', () => {
     expect(kept).toBeLessThan(36)
     const dropped = problems.filter(({ cause }) => JSON.stringify(cause).includes('too_large'))
     expect(dropped).toHaveLength(102 - kept)
-    await conversations.save('one').catch(() => undefined) // of what was dropped
+    await conversations.save('one').catch(() => undefined) // rejects for the dropped messages
     store.heal()
     const written = appends.length
     conversations.addFullMessage('one', { role: 'assistant', content: '', toolCalls }) // dropped, but the store is tried

@@ -162,7 +162,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
 
   it('never throws, logs a failure and makes the next save reject, once', async () => {
     conversations.addMessage('one', 'user', 'before')
-    conversations.addFullMessage('one', { role: 'robot', content: 'x' } as never) // what a program without types may do
+    conversations.addFullMessage('one', { role: 'robot', content: 'x' } as never) // a program without types may do this
     conversations.addFullMessage('one', { role: 'user', content: 7 } as never)
     conversations.addFullMessage('one', { role: 'user', content: 'x', when: new Date() })
     conversations.addMessage('one', 'user', 'x'.repeat(limits.promptBytesMax + 1))
@@ -179,7 +179,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
 
   it('rejects close after an unreported failure', async () => {
     conversations.addMessage('one', 'user', 'good')
-    conversations.addFullMessage('two', { role: 'robot' } as never) // what a program without types may do
+    conversations.addFullMessage('two', { role: 'robot' } as never) // a program without types may do this
     await expect(conversations.close()).rejects.toMatchObject({ code: 'bad_request' })
     conversations.addMessage('one', 'user', 'too late')
     expect(problems.at(-1)).toMatchObject({ cause: { code: 'session_stopped' } })

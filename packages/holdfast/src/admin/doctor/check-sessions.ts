@@ -16,7 +16,7 @@ export type CheckedSessions = {
   readonly records: number
 }
 
-/** What is known about the processes that use the store during the check. */
+/** The processes that use the store during the check, and their sessions. */
 type SessionsInUse = {
   readonly isHeld: boolean
   /** Returns whether the process that owns a session is dead. */

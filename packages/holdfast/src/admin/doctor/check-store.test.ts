@@ -57,12 +57,12 @@ describe.each(kinds)('doctor of a %s store', (kind) => {
       const before = hashesOf(directory)
       const found = orThrow(await check(one.location))
       expect(found.findings.map((finding) => finding.code)).toContain(code)
-      expect(found.isSound).toBe(stays === 'good to know')
+      expect(found.isSound).toBe(stays === 'harmless')
       expect(hashesOf(directory)).toEqual(before)
 
       const repaired = orThrow(await check(one.location, { repair: true }))
       const again = orThrow(await check(one.location))
-      expect([repaired.isSound, again.isSound]).toEqual(Array(2).fill(stays !== 'for good'))
+      expect([repaired.isSound, again.isSound]).toEqual(Array(2).fill(stays !== 'permanent'))
       if (stays === undefined) {
         expect(again.findings.filter(({ severity }) => severity !== 'info')).toEqual([])
         expect(repaired.findings.filter((finding) => finding.code === code && !finding.mended)).toEqual([])

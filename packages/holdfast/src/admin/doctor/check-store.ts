@@ -19,7 +19,7 @@ export type StoreReport = {
   readonly blobs: number
   /** The most severe first. */
   readonly findings: readonly (Finding & { readonly mended: boolean })[]
-  /** What is lost, in words. Asking for the repair accepted it. */
+  /** Describes the loss. The caller accepted it by asking for the repair. */
   readonly accepted: readonly string[]
   /** Messages of the store during the repair, for example where the end of a log was moved to. */
   readonly told: readonly string[]
@@ -88,7 +88,7 @@ async function checkAll(location: DiskLocation): Promise<CheckResult> {
   }
 }
 
-/** Stands for a store that cannot be read: it names no nodes. */
+/** A placeholder for a store that cannot be read: it names no nodes. */
 const unreadable = { nodes: async () => [] }
 
 /** Returns whether the page with the nodes is damaged, so that users of the store are unknown. */

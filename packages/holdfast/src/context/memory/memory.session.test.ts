@@ -50,7 +50,7 @@ describe('memory in a session', () => {
     return Buffer.concat(chunks).toString('utf8')
   }
 
-  /** What the model was told, each time that it changed. */
+  /** Returns the memory texts that the model received, one for each change. */
   const toldIn = (events: readonly Event[]) =>
     Promise.all(events.flatMap((event) => (event.type === 'context.changed' ? [textOf(event.system)] : [])))
 

@@ -77,7 +77,7 @@ async function keep({ id, records, parent }: Kept, number: number): Promise<read
   }))
 }
 
-/** Asks both at each place, and returns what they said: the very same, names in the same order. */
+/** Builds the request both ways at each record; the results must be equal, with fields in the same order. */
 async function compare(asked: readonly RequestAsked[]): Promise<readonly ModelRequest[]> {
   const requests: ModelRequest[] = []
   for (const one of asked) {
@@ -176,7 +176,7 @@ async function randomLog(seed: number): Promise<readonly Recorded[]> {
   const dice = createDice(seed)
   const files = await Promise.all(
     [
-      { bytes: aPng(2, 3), mediaType: 'image/png' }, // short, and so in shared memory if anyone kept it there
+      { bytes: aPng(2, 3), mediaType: 'image/png' }, // short, so it would be in a shared buffer pool
       { bytes: Buffer.concat([aPng(200, 300), Buffer.alloc(300_000, seed)]), mediaType: 'image/png' },
       { bytes: aPdf, mediaType: 'application/pdf' },
       { bytes: Buffer.from('naïve \u{1f30a} words'), mediaType: 'text/plain' },

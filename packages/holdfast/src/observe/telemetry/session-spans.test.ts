@@ -59,7 +59,7 @@ describe('the spans of a turn', () => {
   })
   afterEach(() => sdk.close())
 
-  /** What a program's own instrumentation would do for whatever is called meanwhile. */
+  /** Records a span, as the instrumentation of a program does for each call. */
   const callOut = (name: string) => trace.getTracer('program').startSpan(name).end()
 
   const oneRound = async (options: Partial<TestRuntimeOptions> = {}) => {

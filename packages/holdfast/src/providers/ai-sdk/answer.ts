@@ -18,7 +18,7 @@ type AnswerOptions = {
 
 export type AnswerReader = ReturnType<typeof createAnswer>
 
-/** What a part costs beside its text, so that empty parts are not free. */
+/** The size that each part adds to its text, so that empty parts count too. */
 const partChars = 64
 
 /** Assembles the fragments of one streamed answer into numbered parts. */

@@ -145,7 +145,7 @@ describe('a local Ollama', () => {
 
   it('does not delay find and close during discovery', async () => {
     await using server = await startOllama(() => false)
-    const clock = createVirtualClock() // time stands still, so a wait would never end
+    const clock = createVirtualClock() // the clock never advances, so a wait would never end
     const choice = { model: 'demo/agent' }
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { clock, choice })
     const looking = models.discover()
@@ -217,7 +217,7 @@ describe('a remote server', () => {
   it('is never queried, whatever a variable names', async () => {
     const elsewhere = { OLLAMA_BASE_URL: 'http://192.0.2.1:11434', OLLAMA_HOST: '192.0.2.1' }
     const models = open(elsewhere, {}, { clock: createVirtualClock() })
-    const { providers } = await models.list() // no wait: time stands still
+    const { providers } = await models.list() // does not wait: the clock never advances
     expect(providers.find(({ provider }) => provider === 'ollama')).toMatchObject({
       endpoint: 'http://192.0.2.1:11434/v1',
       unusable: null,

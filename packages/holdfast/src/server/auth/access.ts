@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 
-/** What a token allows: send commands, only read, or everything. */
+/** The permissions of a token: send commands, only read, or everything. */
 export type TokenRole = 'driver' | 'viewer' | 'admin'
 
 /** A token as the server stores it: its SHA-256 in hex, never the token itself. */

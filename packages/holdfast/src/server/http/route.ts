@@ -18,7 +18,7 @@ import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { Attachments } from './attachments.ts'
 import type { Transfer } from './transfer.ts'
 
-/** What the routes use. */
+/** The dependencies of the routes. */
 export type ServerDeps = AuthenticateDeps & {
   readonly sessions: LocalSessions
   readonly transfer: Transfer

@@ -6,7 +6,7 @@ import { createMemoryStore } from '../../store/memory/memory-store.ts'
 import type { ServerOptions } from '../open-server.ts'
 import { openTestServer } from './test-server.ts'
 
-/** Opens a real server with a real runtime and one session, at `path`. The clock stands still. */
+/** Opens a real server with a real runtime and one session, at `path`. Only the test advances the clock. */
 export async function openRuntimeServer(overrides: Partial<ServerOptions> = {}, models?: Models) {
   const script = () => [say('Hi.')]
   const stores = { store: createMemoryStore(), blobs: createMemoryBlobs() }

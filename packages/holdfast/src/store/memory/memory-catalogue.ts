@@ -12,7 +12,7 @@ import { HoldfastError, limits, type SessionId, unreachable } from '@holdfast/pr
 import { createMetaMatch } from '../list-match.ts'
 import type { MemorySession } from './memory-session.ts'
 
-/** What a list needs to know about a session whose row is in memory; the JSONL store uses it too. */
+/** The fields of a session that a list needs. The JSONL store uses it too. */
 export type CatalogueRow = Pick<MemorySession, 'id' | 'order' | 'base' | 'entry' | 'owner' | 'trashedAt'>
 
 /** Returns one page of the list, without sorting all rows. */

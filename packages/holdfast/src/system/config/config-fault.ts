@@ -35,7 +35,7 @@ function explain(issue: Issue): Explained {
     const given = typeof issue.input === 'string' ? didYouMean(issue.input, values) : ''
     return { path, message: `it is one of ${values.join(', ')}.${given}` }
   }
-  // A key of a table of names, such as a model's, that is no name: zod tells why of the key itself.
+  // The key of a table, for example of models, is not a valid name: zod's issue about the key has the reason.
   const [inner] = issue.code === 'invalid_key' ? issue.issues : []
   return { path, message: `${lowered(inner?.message ?? issue.message)}.` }
 }

@@ -36,7 +36,7 @@ const RotationStop = z.union([ModelName, RotationEntry])
 export const Config = z.strictObject({
   $schema: z.string().optional().describe('For editors.'),
   model: ModelName.optional().describe('The model of sessions that name none.'),
-  titleModel: ModelName.optional().describe('Names sessions that nobody named, after their first turn.'),
+  titleModel: ModelName.optional().describe('Writes the titles of untitled sessions, after their first turn.'),
   compactionModel: ModelName.optional().describe('Writes summaries, where it holds what is to be summarised.'),
   rotation: z.array(RotationStop).max(100).optional().describe('What `cycleModel` goes round.'),
   fallbacks: z

@@ -30,7 +30,7 @@ function aFile(name: string, text = ''): string {
   return path
 }
 
-/** What a process left that crashed long ago. */
+/** The leftovers of a process that crashed long ago. */
 function leave(path: string): void {
   writeFileSync(path, 'half')
   utimesSync(path, 1, 1)

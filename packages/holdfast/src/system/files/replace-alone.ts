@@ -87,7 +87,7 @@ async function isAt(name: string, file: FileHandle): Promise<boolean> {
   const own = await file.stat({ bigint: true })
   return stat(name, { bigint: true }).then(
     ({ dev, ino }) => dev === own.dev && ino === own.ino,
-    () => false, // nothing is there
+    () => false, // the path does not exist
   )
 }
 

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { holdsKey, keyBegun, keyMark, maskError, maskKeys, registerKey } from './known-keys.ts'
 
-/** Looks like a key, and is none. Each test has its own: what is known stays known for the process. */
+/** Has the form of a key, but is not one. Each test has its own, because a key stays registered for the process. */
 const made = (name: string) => `made-${name}-${'X0'.repeat(12)}`
 
 describe('a known key', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { commandEnvironment } from './environment.ts'
 
-/** Looks like a secret, and is none. */
+/** Has the form of a secret, but is not one. */
 const made = (prefix: string) => `${prefix}${'X0'.repeat(12)}`
 
 it.each([

@@ -15,7 +15,7 @@ async function openGate(command: string) {
   return { ...gate, workdir }
 }
 
-/** A group of which only the command's own child is left: its leader and the watcher were killed, and so did not end it. */
+/** A process group with only a child of the command: its leader and the watcher were killed, so they did not end it. */
 async function openOrphan() {
   const gate = await openGate('sleep 1000 & echo ready; wait')
   const isSleep = ({ name }: { readonly name: string }) => name === 'sleep'

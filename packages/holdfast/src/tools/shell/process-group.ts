@@ -121,7 +121,7 @@ export async function endLeftover(mark: ProcessMark): Promise<void> {
     if (start === mark.startedAt) signalGroup(mark.group, 'SIGKILL')
     return
   }
-  if ((await readBootId()) === null) return // without a process table we cannot tell whose the members are
+  if ((await readBootId()) === null) return // without a process table the owners of the members are unknown
   const marked = new Set((await livingOffspring(mark)).map(({ pid }) => pid))
   const members = await livingMembers(mark.group)
   if (members.some(({ pid }) => marked.has(pid))) signalGroup(mark.group, 'SIGKILL')

@@ -18,7 +18,7 @@ async function shell(command: string, parts: Partial<ShellDeps> = {}, run: Parti
   return { ...made, result, text: result.output.text, workdir }
 }
 
-/** Timers of one length fire at once when told to; the others are the machine's. */
+/** Timers of one length fire when the test says so; all others are real. */
 function createHandTimer(delayMs: number) {
   const waiting: (() => void)[] = []
   const after: Clock['after'] = (delay, call) => {

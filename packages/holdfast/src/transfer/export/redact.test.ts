@@ -5,7 +5,7 @@ import { redactions, redactText, redactValue } from './redact.ts'
 const secret = (...parts: readonly string[]): string => parts.join('')
 const filler = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6'
 
-/** What each rule finds; nothing of these texts may be left. */
+/** A text for each rule to find; a redacted copy contains none of them. */
 const found: Readonly<Record<string, readonly string[]>> = {
   'a private key': [secret('-----BEGIN RSA PRI', 'VATE KEY-----\nMIIE\n-----END RSA PRI', 'VATE KEY-----')],
   'a JSON web token': [secret('ey', `J${filler}.ey${filler}.${filler}`)],

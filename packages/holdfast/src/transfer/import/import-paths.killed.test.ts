@@ -123,7 +123,7 @@ describe('visible import', () => {
   it.each<[string, readonly Event[], number]>([
     ['trust that stands at its end', [trusted], 2],
     ['trust that was taken back, and given again', [trusted, { type: 'trust.revoked', tool: null }, trusted], 4],
-    ['settings that ask nobody', [{ type: 'settings.changed', approvals: 'none' }], 2],
+    ['settings without approvals', [{ type: 'settings.changed', approvals: 'none' }], 2],
   ])('is never visible while %s is in force', async (_, events, writes) => {
     using importer = await openTestImporter()
     const session = newSessionId()

@@ -52,7 +52,7 @@ function flipInMiddle(path: string): void {
 }
 
 /** Something that cannot be mended, or that need not be: it stays. */
-export type Staying = 'for good' | 'good to know'
+export type Staying = 'permanent' | 'harmless'
 export type Row = readonly [
   what: string,
   code: FindingCode,
@@ -60,7 +60,7 @@ export type Row = readonly [
   stays?: Staying,
 ]
 
-/** Takes an index away, changes what it is of, and puts it back. */
+/** Drops an index, changes its table, and creates the index again, now wrong. */
 function staleIndex(one: Planted, index: string, sql: string): void {
   const database = new DatabaseSync(one.location.path)
   const kept = database.prepare('select * from sqlite_schema where name = ?').get(index)
@@ -91,7 +91,7 @@ export async function addNotes({ location, sessions: { talk } }: Planted): Promi
 }
 
 const pageBytes = 4096
-/** What a page that leads to others begins with, of an index and of a table. */
+/** The first byte of an interior page: of an index, and of a table. */
 const interior: ReadonlySet<number> = new Set([2, 5])
 
 function rootOf({ location }: Planted, name: string): number {
@@ -101,7 +101,7 @@ function rootOf({ location }: Planted, name: string): number {
   return Number(row?.['rootpage'])
 }
 
-/** Takes the last entry out of an index of one page: nothing fails that reads through it, and a row is not found. */
+/** Removes the last entry of a one-page index: reads through it do not fail, but miss a row. */
 export function dropLastEntry(one: Planted, index: string): void {
   const at = (rootOf(one, index) - 1) * pageBytes
   const bytes = readFileSync(one.location.path)
@@ -130,7 +130,7 @@ const damagedPage =
     for (const name of names) overwritePage(one, name)
   }
 
-/** Takes out of the index what was answered, and leaves the prompts. */
+/** Removes the answers from the index and keeps the prompts. */
 async function holeInSearch(one: Planted): Promise<void> {
   const store = orThrow(await openSqliteStore({ path: one.location.path }))
   orThrow(await store.rebuildSearch())
@@ -193,7 +193,7 @@ export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
         change(one, `update session set meta = json_set(meta, '$.title', 'Another') where id = '${one.sessions.talk}'`),
     ],
     [
-      'a handle nobody gave',
+      'a handle that was never assigned',
       'row',
       (one) => change(one, `update session set handle = 'no-handle-1' where id = '${one.sessions.talk}'`),
     ],
@@ -214,7 +214,7 @@ export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
       'a damaged page of sessions and of their ids',
       'damaged_file',
       damagedPage('session', 'sqlite_autoindex_session_1'),
-      'for good',
+      'permanent',
     ],
     [
       'a garbled search index',
@@ -242,7 +242,7 @@ export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
       'a parent that is gone',
       'lineage',
       (one) => change(one, `update session set parent = 999 where id = '${one.sessions.fork}'`),
-      'for good',
+      'permanent',
     ],
     [
       'an index that lacks a row',
@@ -254,12 +254,12 @@ export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
       'unfinished_file',
       (one) => writeFileSync(`${one.location.path}.v1-backup.new-1-x`, 'half'),
     ],
-    ['no store at all', 'unusable', (one) => writeFileSync(one.location.path, 'this is not a store'), 'for good'],
+    ['no store at all', 'unusable', (one) => writeFileSync(one.location.path, 'this is not a store'), 'permanent'],
     [
       'a file cut in half (D5)',
       'unusable',
       (one) => truncateSync(one.location.path, readFileSync(one.location.path).length / 2),
-      'for good',
+      'permanent',
     ],
   ],
   jsonl: [
@@ -318,41 +318,41 @@ export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
         rmSync(join(one.location.path, `${one.sessions.purged}.shared.jsonl`))
         rmSync(join(one.location.path, 'catalogue.jsonl'))
       },
-      'for good',
+      'permanent',
     ],
     [
       'a log whose first line is damaged',
       'damaged_file',
       (one) => flipAt(logOf(one, one.sessions.talk), 20),
-      'for good',
+      'permanent',
     ],
     [
       'the end of a log that was put aside',
       'kept_aside',
       (one) => writeFileSync(`${logOf(one, one.sessions.talk)}.torn-1`, 'half', { mode: 0o600 }),
-      'good to know',
+      'harmless',
     ],
     [
       "a stranger's file",
       'foreign_file',
       (one) => writeFileSync(join(one.location.path, 'shopping.txt'), 'a list'),
-      'good to know',
+      'harmless',
     ],
     [
       'a stranger with the name of a log (D15, D19)',
       'unusable',
       (one) => writeFileSync(join(one.location.path, 'ses_00000000000000000000000009.jsonl'), 'a shopping list\n'),
-      'for good',
+      'permanent',
     ],
   ],
 }
-/** What is the same in either. */
+/** Damages that a store of either kind can have. */
 export const commonDamages: readonly Row[] = [
-  ['records that contradict each other', 'unfoldable', contradict, 'for good'],
-  ['records that were given up', 'given_up_records', giveUp, 'good to know'],
-  ['a file that nothing refers to', 'unused_blobs', (one) => strayBlob(one), 'good to know'],
-  ['a missing file', 'missing_blob', (one) => rmSync(blobFile(one)), 'for good'],
-  ['a flipped file', 'damaged_blob', (one) => writeFileSync(blobFile(one), 'something else'), 'for good'],
+  ['records that contradict each other', 'unfoldable', contradict, 'permanent'],
+  ['records that were given up', 'given_up_records', giveUp, 'harmless'],
+  ['a file that nothing refers to', 'unused_blobs', (one) => strayBlob(one), 'harmless'],
+  ['a missing file', 'missing_blob', (one) => rmSync(blobFile(one)), 'permanent'],
+  ['a flipped file', 'damaged_blob', (one) => writeFileSync(blobFile(one), 'something else'), 'permanent'],
   ['a file others may read (D25)', 'permissions', (one) => chmodSync(blobFile(one), 0o666)],
   [
     'a file that was never finished',

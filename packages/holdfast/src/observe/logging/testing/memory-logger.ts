@@ -2,7 +2,7 @@ import { type Logger, type LogLevel, logLevels } from '../logger.ts'
 
 type KeptLine = { readonly level: LogLevel; readonly message: string; readonly fields: Record<string, unknown> }
 
-/** A log that keeps its lines for the test to look at. */
+/** A logger that stores its lines, for tests. */
 export function createKeptLogger(level: LogLevel = 'trace'): {
   readonly logger: Logger
   readonly lines: readonly KeptLine[]

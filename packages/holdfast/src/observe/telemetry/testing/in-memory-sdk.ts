@@ -19,7 +19,7 @@ import {
 export interface InMemorySdk {
   /** The spans that have ended, in that order. */
   spans(): readonly ReadableSpan[]
-  /** What was measured under a name. */
+  /** Returns the values measured under a name. */
   points(name: string): Promise<readonly DataPoint<Histogram>[]>
   close(): void
 }

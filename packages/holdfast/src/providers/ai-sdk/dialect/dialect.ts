@@ -68,7 +68,7 @@ export type Dialect = {
   readonly needsOutputLimit: boolean
   /** Default options, which the session's program can override. */
   readonly options: SharedV4ProviderOptions
-  /** Options that nobody can override. */
+  /** Options that users and sessions cannot override. */
   readonly fixedOptions: SharedV4ProviderOptions
 }
 

@@ -33,7 +33,7 @@ export function createJsonlAdmin(directory: string): StoreAdmin {
     checkFiles: (isHeld) => checkDirectory(directory, isHeld),
     checkInside: () => [],
     async repair({ findings, repairs }, quarantine) {
-      // Of a session whose log is missing, only the catalogue is left.
+      // If a session's log is missing, only its catalogue row is left.
       const isChanged = findings.some(({ code }) => changesCatalogue.has(code))
       if (isChanged && existsSync(paths.catalogue)) await quarantine.copy(paths.catalogue)
       for (const { session, dropsSnapshot } of repairs) {

@@ -7,7 +7,7 @@ import { createLogIndex, type LogIndex, type LogPosition } from './log-index.ts'
 import { type LineMeta, type LogHeader, logVersion, parseHeader, parseLineMeta, scanLines } from './log-line.ts'
 import { moveTornTail } from './log-writer.ts'
 
-/** What the catalogue knows about a file: its acknowledged length and head. */
+/** The acknowledged length and head of a file, from the catalogue. */
 type KnownLog = {
   readonly parent: SessionId | null
   readonly base: Seq

@@ -26,7 +26,7 @@ export type LineRecord = {
   readonly body: string
 }
 
-/** What a line says about its write, and about the batch it starts. */
+/** The fields of a line about its write and the batch that it starts. */
 type WriteMarks = {
   /** How many lines of the same write come before and after it: a last write with a missing line is ignored. */
   readonly prior: number
@@ -36,7 +36,7 @@ type WriteMarks = {
   readonly blobs: readonly string[]
 }
 
-/** What the index stores about a line. */
+/** The index entry of a line. */
 export type LineMeta = Omit<LineRecord, 'v' | 'by' | 'body'> & Omit<WriteMarks, 'blobs'>
 
 const eventMark = ',"event":'

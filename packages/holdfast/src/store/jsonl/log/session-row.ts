@@ -30,7 +30,7 @@ export function findRow(rows: ReadonlyMap<SessionId, SessionRow>, session: Sessi
 export const listRows = (rows: ReadonlyMap<SessionId, SessionRow>): readonly SessionRow[] =>
   [...rows.values()].filter(({ isShared }) => !isShared)
 
-/** Returns a copy of what a row says about its session. */
+/** Returns a copy of a row's session fields. */
 export const toStoredEntry = (row: SessionRow | null) =>
   row === null
     ? null

@@ -58,7 +58,7 @@ export function createWorkerSpin(): (signal: Int32Array, seen: number) => void {
   }
 }
 
-/** For the event loop: keeps it running until the answer arrives or the moment is over. */
+/** Keeps the event loop running until the answer arrives or the time is over. */
 export function createEventLoopSpin(waiting: { readonly size: number }): () => void {
   const budget = createSpinBudget()
   let untilMs = 0

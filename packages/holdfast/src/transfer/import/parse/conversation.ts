@@ -47,7 +47,7 @@ export type ImportedMessage =
   /** Usage that no answer contains. */
   | (Origin & { readonly role: 'usage'; readonly usage: Usage })
 
-/** What a file says about its session. */
+/** The session fields of a file. */
 type SourceInfo = {
   /** The id in the other program. */
   readonly id?: string | undefined

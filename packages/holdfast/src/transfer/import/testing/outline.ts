@@ -4,7 +4,7 @@ import type { ImportedFile } from '../import-paths.ts'
 
 const short = (text: string): string => JSON.stringify(clip(text, 60))
 
-/** What an import came to, short enough to be read: the row, the transcript, what a model is told, what was changed. */
+/** Returns a short, readable summary of an import: the row, the transcript, the model request and the remarks. */
 export function outline(
   file: ImportedFile,
   { title, workspace, model, createdAt, lastMessageAt, key }: Meta,

@@ -27,7 +27,7 @@ export interface TestImporter extends Disposable {
   records(session: SessionId): Promise<readonly Recorded[]>
   state(session: SessionId): Promise<SessionState>
   messages(session: SessionId): Promise<readonly Message[]>
-  /** What a model would be sent, were a prompt sent now. */
+  /** Builds the request that the next prompt would send to a model. */
   request(session: SessionId): Promise<ModelRequest>
 }
 

@@ -46,7 +46,7 @@ const request = (given: readonly EventInput[], model = 'sim/model', summary: str
   })
   return built
 }
-/** Each message in short: who spoke, and what. */
+/** Returns each message in short: its role and its parts. */
 const shape = ({ messages }: ModelRequest) =>
   messages.map(({ role, content }) => {
     const parts = content.map((part) =>
@@ -62,7 +62,7 @@ const shape = ({ messages }: ModelRequest) =>
   })
 
 describe('a request', () => {
-  // Whatever a test here builds, every provider would take it.
+  // Every request that a test builds must be accepted by every provider.
   afterEach(() => {
     const complaints = historyProviders.flatMap((provider) => (built ? validateHistory(provider, built) : ['nothing']))
     expect(complaints).toEqual([])

@@ -72,7 +72,7 @@ describe('a file is refused', () => {
   })
 })
 
-/** A small file that says it is large. */
+/** Builds a small file whose header states a large size. */
 function hugePng(): Uint8Array {
   const png = Buffer.from(aPng())
   png.writeUInt32BE(20_000, 16)

@@ -4,7 +4,7 @@ import { busyOwners, ownedStatus } from './lease.ts'
 
 const meta = aMeta({ status: 'thinking' })
 const rows = [
-  { meta, busy: true, owner: 'living' },
+  { meta, busy: true, owner: 'alive' },
   { meta, busy: true, owner: 'dead' },
   { meta, busy: true, owner: null },
   { meta, busy: false, owner: 'dead' },
@@ -12,11 +12,11 @@ const rows = [
 
 describe('a list', () => {
   it('shows busy sessions with a dead owner as interrupted', () => {
-    const told = ownedStatus(rows, new Set(['living'])).map(({ status }) => status)
-    expect(told).toEqual(['thinking', 'interrupted', 'interrupted', 'thinking'])
+    const statuses = ownedStatus(rows, new Set(['alive'])).map(({ status }) => status)
+    expect(statuses).toEqual(['thinking', 'interrupted', 'interrupted', 'thinking'])
   })
 
   it('depends only on the owners of busy sessions', () => {
-    expect(busyOwners(rows)).toEqual(new Set(['living', 'dead']))
+    expect(busyOwners(rows)).toEqual(new Set(['alive', 'dead']))
   })
 })

@@ -29,17 +29,17 @@ const stepMs = 10
 const error = { reason: 'disk_full', message: diskFull.message }
 const settled = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
-/** One who follows the session and keeps what it is told of the store. */
+/** Follows the session and collects its storage errors. */
 async function follow(handle: SessionHandle, options: SubscribeOptions = {}) {
-  const told: FrameOf<'storage'>['error'][] = []
+  const errors: FrameOf<'storage'>['error'][] = []
   const frames = handle.subscribe(options)[Symbol.asyncIterator]()
   const first = await frames.next()
-  const take = (frame: Frame) => void (frame.type === 'storage' && told.push(frame.error))
+  const take = (frame: Frame) => void (frame.type === 'storage' && errors.push(frame.error))
   if (!first.done) take(first.value)
   const following = (async () => {
     for (let next = await frames.next(); !next.done; next = await frames.next()) take(next.value)
   })()
-  return { first: first.value, told, following }
+  return { first: first.value, errors, following }
 }
 
 async function openOnFaultyStore(options: Omit<Parameters<typeof openMemoryRuntime>[0], 'store'> = {}) {
@@ -49,7 +49,7 @@ async function openOnFaultyStore(options: Omit<Parameters<typeof openMemoryRunti
     runtime.clock.advance(ms)
     await settled()
   }
-  /** How much time passes, in steps as small as a clock's, before it is so; null when it is not within a second. */
+  /** Advances the clock in small steps until `holds` is true; returns the time, or null after a second. */
   const passUntil = async (holds: () => boolean): Promise<number | null> => {
     for (let passedMs = 0; passedMs <= tellWithinMs; passedMs += stepMs) {
       if (holds()) return passedMs
@@ -67,18 +67,18 @@ describe('a disk that refuses writes', () => {
     runtime.store.breakDown()
     await runtime.send('a', { type: 'enterPlan' })
     await settled()
-    expect([one.told, two.told]).toEqual([[error], [error]])
+    expect([one.errors, two.errors]).toEqual([[error], [error]])
     await runtime.pass(500)
     runtime.store.heal()
     await runtime.pass(500)
-    expect([one.told, two.told]).toEqual([
+    expect([one.errors, two.errors]).toEqual([
       [error, null],
       [error, null],
     ])
   })
 
   it.each([0, 10, 490, 500, 770, 1500])(
-    'is told within a second of the first refused write, and of the room that is made %i ms later',
+    'is reported within a second of the first refused write, and so is space that is freed %i ms later',
     async (fullMs) => {
       const gate = createGate()
       const slow = aTool(
@@ -93,11 +93,11 @@ describe('a disk that refuses writes', () => {
       const runtime = await openOnFaultyStore({ script: [[call('slow', {})], [say('Done.')]], tools: [slow] })
       const both = [await follow(runtime.handle), await follow(runtime.handle)]
       const isTold = (what: typeof error | null) => () =>
-        both.every(({ told }) => JSON.stringify(told.at(-1)) === JSON.stringify(what))
+        both.every(({ errors }) => JSON.stringify(errors.at(-1)) === JSON.stringify(what))
       await runtime.send('a', prompt)
       await gate.reached
       runtime.store.breakDown()
-      gate.open() // what the tool gave is the first write that is refused
+      gate.open() // the result of the tool is the first refused write
       expect(await runtime.passUntil(isTold(error))).not.toBeNull()
       for (let passedMs = 0; passedMs < fullMs; passedMs += stepMs) await runtime.pass(stepMs)
       runtime.store.heal()
@@ -120,11 +120,11 @@ describe('a disk that refuses writes', () => {
     runtime.store.breakDown()
     await runtime.send('a', prompt)
     await settled()
-    expect([one.told, two.told]).toEqual([[error], [error]])
+    expect([one.errors, two.errors]).toEqual([[error], [error]])
     expect((await follow(other)).first).toMatchObject({ here: { storageError: error } })
     runtime.store.heal()
     await runtime.pass(500)
-    expect([one.told, two.told]).toEqual([
+    expect([one.errors, two.errors]).toEqual([
       [error, null],
       [error, null],
     ])
@@ -132,7 +132,7 @@ describe('a disk that refuses writes', () => {
 
   it('is reported in the snapshot of new clients and in a frame to returning ones', async () => {
     const runtime = await openOnFaultyStore()
-    const returner = async () => (await follow(runtime.handle, { after: 1 })).told
+    const returner = async () => (await follow(runtime.handle, { after: 1 })).errors
     expect([(await follow(runtime.handle)).first, await returner()]).toMatchObject([
       { here: { storageError: null } },
       [null],
@@ -166,7 +166,7 @@ describe('a disk that refuses writes', () => {
     await gate.reached
     runtime.store.breakDown()
     await runtime.pass(1000)
-    expect(one.told).toEqual([error])
+    expect(one.errors).toEqual([error])
     gate.open()
     await runtime.pass(500)
     runtime.store.heal()
@@ -176,7 +176,7 @@ describe('a disk that refuses writes', () => {
     const texts = records.flatMap((record) =>
       'event' in record && record.event.type === 'text.said' ? [record.event.text] : [],
     )
-    expect([texts.join(''), one.told]).toEqual(['Hello.', [error, null]])
+    expect([texts.join(''), one.errors]).toEqual(['Hello.', [error, null]])
   })
 
   it('does not run a tool again whose outcome was refused, and ends the turn on recovery', async () => {
@@ -200,11 +200,11 @@ describe('a disk that refuses writes', () => {
     gate.open()
     await settled()
     await runtime.pass(500)
-    expect(one.told).toEqual([error])
+    expect(one.errors).toEqual([error])
     runtime.store.heal()
     await runtime.pass(500)
     await runtime.frame(idle)
-    expect([runs, one.told]).toEqual([1, [error, null]])
+    expect([runs, one.errors]).toEqual([1, [error, null]])
     expect((await runtime.events()).filter((type) => type.startsWith('call.'))).toEqual([
       ...['call.requested', 'call.approved', 'call.started', 'call.settled'],
     ])
@@ -218,11 +218,11 @@ describe('a disk that refuses writes', () => {
     const one = await follow(runtime.handle)
     await runtime.send('a', prompt)
     await settled()
-    expect(one.told).toEqual([error])
+    expect(one.errors).toEqual([error])
     isFull = false
     await runtime.pass(500)
     expect(await runtime.frame(idle)).toMatchObject({ record: { event: { reason: 'done' } } })
-    expect(one.told).toEqual([error, null])
+    expect(one.errors).toEqual([error, null])
   })
 
   it('prevents loading a session; subscribers get the reason and when to retry', async () => {
@@ -231,7 +231,7 @@ describe('a disk that refuses writes', () => {
     await runtime.send('a', prompt)
     await gate.reached
     runtime.store.breakDown()
-    runtime.store.release = () => Promise.reject(new HoldfastError(diskFull)) // it has to be written too
+    runtime.store.release = () => Promise.reject(new HoldfastError(diskFull)) // a release is a write too
     await expect(runtime.registry.unload(aSession)).rejects.toThrow(diskFull.message)
     const frames: Frame[] = []
     for await (const frame of runtime.handle.subscribe()) frames.push(frame)

@@ -27,8 +27,8 @@ function openWatch(probe: () => Promise<Result<void>> = async () => done) {
     problems,
     probes: () => probes,
     join() {
-      const told: (StorageError | null)[] = []
-      return { told, storage: watch.join((error) => void told.push(error)) }
+      const reports: (StorageError | null)[] = []
+      return { reports, storage: watch.join((error) => void reports.push(error)) }
     },
     async pass(ms: number) {
       clock.advance(ms)
@@ -39,23 +39,23 @@ function openWatch(probe: () => Promise<Result<void>> = async () => done) {
 
 describe('storage health', () => {
   it('reports the first refusal at once, and equal ones only once', () => {
-    const { told, storage } = openWatch().join()
+    const { reports, storage } = openWatch().join()
     expect(storage.track(full)).toBe(full)
     storage.track(full)
-    expect([told, storage.error]).toEqual([[error], error])
+    expect([reports, storage.error]).toEqual([[error], error])
     storage.track(refuse(fault('storage_error', 'It may not be written.', { reason: 'read_only' })))
-    expect(told.at(-1)).toEqual({ reason: 'read_only', message: 'It may not be written.' })
+    expect(reports.at(-1)).toEqual({ reason: 'read_only', message: 'It may not be written.' })
   })
 
   it('reports recovery after an accepted write, not after a refusal for another reason', () => {
-    const { told, storage } = openWatch().join()
+    const { reports, storage } = openWatch().join()
     storage.track(done)
     storage.track(refuse(fault('fenced', 'Another owner.')))
     storage.track(full)
     storage.track(refuse(fault('fenced', 'Another owner.')))
-    expect(told).toEqual([error])
+    expect(reports).toEqual([error])
     storage.track(done)
-    expect([told, storage.error]).toEqual([[error, null], null])
+    expect([reports, storage.error]).toEqual([[error, null], null])
   })
 
   it('probes once for all sessions while one is refused, and never before', async () => {
@@ -72,10 +72,10 @@ describe('storage health', () => {
     expect(watch.probes()).toBe(1)
     await watch.pass(1)
     await watch.pass(500)
-    expect([watch.probes(), one.told, two.told]).toEqual([3, [error], [error]])
+    expect([watch.probes(), one.reports, two.reports]).toEqual([3, [error], [error]])
     answer = done
     await watch.pass(500)
-    expect([watch.probes(), one.told, two.told]).toEqual([4, [error, null], [error, null]])
+    expect([watch.probes(), one.reports, two.reports]).toEqual([4, [error, null], [error, null]])
     expect(watch.clock.nextMs()).toBeNull()
   })
 
@@ -85,14 +85,14 @@ describe('storage health', () => {
     const [one, other] = [watch.join(), watch.join()]
     one.storage.track(full)
     await watch.pass(0)
-    expect([one.told, other.told, other.storage.error]).toEqual([[error], [error], error])
+    expect([one.reports, other.reports, other.storage.error]).toEqual([[error], [error], error])
     const newcomer = watch.join()
     expect(newcomer.storage.error).toEqual(error)
     one.storage.leave()
     await watch.pass(500)
     answer = done
     await watch.pass(500)
-    expect([one.told, other.told, newcomer.told]).toEqual([[error], [error, null], [null]])
+    expect([one.reports, other.reports, newcomer.reports]).toEqual([[error], [error, null], [null]])
     expect([newcomer.storage.error, watch.clock.nextMs()]).toEqual([null, null])
   })
 
@@ -103,7 +103,7 @@ describe('storage health', () => {
     await watch.pass(0)
     other.storage.track(done)
     await watch.pass(500)
-    expect([other.told, other.storage.error]).toEqual([[error], error])
+    expect([other.reports, other.storage.error]).toEqual([[error], error])
   })
 
   it('reports a refusal of one session to that session only', async () => {
@@ -111,9 +111,9 @@ describe('storage health', () => {
     const [one, other] = [watch.join(), watch.join()]
     one.storage.track(full)
     await watch.pass(0)
-    expect([watch.probes(), one.told, other.told]).toEqual([1, [error], []])
+    expect([watch.probes(), one.reports, other.reports]).toEqual([1, [error], []])
     await watch.pass(500)
-    expect([one.told, other.told]).toEqual([[error, null], []])
+    expect([one.reports, other.reports]).toEqual([[error, null], []])
   })
 
   it("forgets the store's error once no session is left", async () => {
@@ -129,7 +129,7 @@ describe('storage health', () => {
     const gate = createGate()
     const answers = [Promise.resolve(done), gate.pass().then(() => done)]
     const watch = openWatch(() => answers.shift() ?? Promise.resolve(done))
-    const { told, storage } = watch.join()
+    const { reports, storage } = watch.join()
     storage.track(full)
     await settled()
     await watch.pass(500)
@@ -137,9 +137,9 @@ describe('storage health', () => {
     storage.track(full)
     gate.open()
     await settled()
-    expect(told).toEqual([error])
+    expect(reports).toEqual([error])
     await watch.pass(500)
-    expect(told).toEqual([error, null])
+    expect(reports).toEqual([error, null])
   })
 
   it('reports a probe that throws, and continues', async () => {
@@ -148,20 +148,20 @@ describe('storage health', () => {
       if (isBroken) throw new Error('broken')
       return done
     })
-    const { told, storage } = watch.join()
+    const { reports, storage } = watch.join()
     storage.track(full)
     await settled()
     expect(watch.problems).toMatchObject([{ where: 'probing the store' }])
     isBroken = false
     await watch.pass(500)
-    expect(told).toEqual([error, null])
+    expect(reports).toEqual([error, null])
   })
 })
 
 describe('a write that must succeed', () => {
   it('is repeated until it is accepted; probes and other writes do not clear its error', async () => {
     const watch = openWatch()
-    const { told, storage } = watch.join()
+    const { reports, storage } = watch.join()
     let answer: Result<undefined> = full
     let offers = 0
     const written = storage.insist(async () => {
@@ -172,17 +172,17 @@ describe('a write that must succeed', () => {
     await watch.pass(500)
     await watch.pass(500)
     storage.track(done)
-    expect([offers, told]).toEqual([3, [error]])
+    expect([offers, reports]).toEqual([3, [error]])
     answer = done
     await watch.pass(500)
     expect(await written).toBe(done)
-    expect([offers, told]).toEqual([4, [error, null]])
+    expect([offers, reports]).toEqual([4, [error, null]])
     expect(watch.clock.nextMs()).toBeNull()
   })
 
   it('is not repeated after a refusal for another reason; then a probe clears the session', async () => {
     const watch = openWatch()
-    const { told, storage } = watch.join()
+    const { reports, storage } = watch.join()
     const moved: Result<undefined> = refuse(fault('log_moved', 'It has moved on.'))
     const answers = [full, moved]
     const written = storage.insist(async () => answers.shift() ?? done)
@@ -190,17 +190,17 @@ describe('a write that must succeed', () => {
     await watch.pass(500)
     expect(await written).toBe(moved)
     await watch.pass(500)
-    expect(told).toEqual([error, null])
+    expect(reports).toEqual([error, null])
   })
 
   it('is given up at once when the session is released, and leaves no timer', async () => {
     const watch = openWatch()
-    const { told, storage } = watch.join()
+    const { reports, storage } = watch.join()
     const written = storage.insist(async () => full)
     await settled()
     storage.leave()
     expect(await written).toBe(full)
     storage.track(done)
-    expect([told, watch.clock.nextMs()]).toEqual([[error], null])
+    expect([reports, watch.clock.nextMs()]).toEqual([[error], null])
   })
 })

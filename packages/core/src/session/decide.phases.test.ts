@@ -10,7 +10,7 @@ const fallenBack: EventInput = {
   fallback: 'other/model',
 }
 
-/** What a session may be doing when a command comes. */
+/** The states of a session in which each command is tried. */
 const states = {
   unborn: phases.unborn,
   idle: phases.idle,
@@ -19,25 +19,25 @@ const states = {
   thinking: phases.thinking,
   running: phases.started,
   waiting: phases.asked,
-  /** Its model could not answer, and another is about to. */
+  /** Its model could not answer, and a fallback is about to. */
   fallback: stateAfter(...thinking, fallenBack),
 } as const satisfies Readonly<Record<string, SessionState>>
 type Phase = keyof typeof states
 
-/** The events a command makes, one after the other, or the fault it meets; `-` when it is accepted and nothing changes. */
+/** The types of the recorded events, or the fault code; `-` when the command changes nothing. */
 type Row = Readonly<Record<Exclude<Phase, 'unborn'>, string>>
 
-const always = (come: string): Row => ({
-  idle: come,
-  plan: come,
-  error: come,
-  thinking: come,
-  running: come,
-  waiting: come,
-  fallback: come,
+const always = (outcome: string): Row => ({
+  idle: outcome,
+  plan: outcome,
+  error: outcome,
+  thinking: outcome,
+  running: outcome,
+  waiting: outcome,
+  fallback: outcome,
 })
-/** Refused while a turn runs: the past is changed only at rest. */
-const atRest = (come: string): Row => ({ ...always('turn_running'), idle: come, plan: come, error: come })
+/** Refused while a turn runs: only an idle session can change its history. */
+const atRest = (outcome: string): Row => ({ ...always('turn_running'), idle: outcome, plan: outcome, error: outcome })
 const unborn: FaultCode = 'session_not_found'
 const prompt: Row = {
   ...always('prompt.queued'),
@@ -51,7 +51,7 @@ const table: Readonly<Record<SessionCommandInput['type'], Row>> = {
   sendPrompt: prompt,
   queueSteering: prompt,
   queueFollowUp: prompt,
-  // Nothing waits here; what they do to a queue is the next table.
+  // The queues are empty here; the next table has waiting prompts.
   recallQueues: always('-'),
   clearQueues: always('-'),
   dequeueSteering: always('-'),
@@ -71,12 +71,12 @@ const table: Readonly<Record<SessionCommandInput['type'], Row>> = {
   enterPlan: { ...always('settings.changed'), plan: '-', waiting: 'settings.changed call.settled' },
   enterExec: { ...always('-'), plan: 'settings.changed' },
   setModel: always('settings.changed'),
-  // There is nothing to go round here; what a rotation does is in choosing.test.ts.
+  // There is no rotation here; resolve.models.test.ts has one.
   cycleModel: always('no_rotation'),
   setThinkingLevel: always('settings.changed'),
   cycleThinkingLevel: always('settings.changed'),
   ...{ branchAt: atRest('turn_not_found'), rewind: atRest('turn_not_found'), switchBranch: atRest('branch_not_found') },
-  // A fork shares what has ended, so a turn that runs does not hinder it.
+  // A fork shares only ended turns, so it is possible during a turn.
   fork: always('turn_not_found'),
   togglePin: always('message_not_found'),
   toggleToolCollapse: always('message_not_found'),
@@ -100,7 +100,7 @@ const table: Readonly<Record<SessionCommandInput['type'], Row>> = {
 describe('each command in each phase', () => {
   const decidedHere = commandTypes.filter((type) => type in table) as readonly SessionCommandInput['type'][]
   it.each(decidedHere)('%s is accepted or refused in each phase', (type) => {
-    expect(come(states, eachCommand[type])).toEqual({ unborn, ...table[type] })
+    expect(outcomes(states, eachCommand[type])).toEqual({ unborn, ...table[type] })
   })
 })
 
@@ -125,7 +125,7 @@ describe('each queue command, with two steering prompts (5, 6) and one follow-up
     ['reorderQueue naming one twice', { type: 'reorderQueue', queue: 'steering', entries: [6, 6] }, 'bad_request'],
     ['reorderQueue across', { type: 'reorderQueue', queue: 'steering', entries: [5, 7] }, 'queue_entry_not_found'],
   ])('%s has the same result during a turn and after an aborted one', (_, command, row) => {
-    expect(come(held, command)).toEqual({ thinking: row, aborted: row, error: row })
+    expect(outcomes(held, command)).toEqual({ thinking: row, aborted: row, error: row })
   })
 })
 
@@ -148,6 +148,6 @@ describe('each answer to an approval', () => {
   })
 })
 
-function come(among: Readonly<Record<string, SessionState>>, command: SessionCommandInput): Record<string, string> {
+function outcomes(among: Readonly<Record<string, SessionState>>, command: SessionCommandInput): Record<string, string> {
   return Object.fromEntries(Object.entries(among).map(([name, state]) => [name, decided(state, asked(command)) || '-']))
 }

@@ -202,7 +202,7 @@ const step = StepId.parse(3)
 const text = { step, part: 0, kind: 'text' as const }
 const output = { step, part: 1, kind: 'output' as const, call: CallId.parse(5), tool: 'shell' }
 const grown = (...given: readonly (readonly [typeof text | typeof output, string])[]) =>
-  given.reduce<readonly LivePart[]>((live, [place, fragment]) => appendLive(live, place, fragment), [])
+  given.reduce<readonly LivePart[]>((live, [position, fragment]) => appendLive(live, position, fragment), [])
 
 describe('live parts', () => {
   it('append a fragment to its part', () => {

@@ -161,7 +161,7 @@ describe('a subscription', () => {
     const first = frames.next()
     await runtime.send('a', prompt)
     await inner.reached
-    // Queued while the turn runs: together more than its buffer holds.
+    // Queued during the turn: together they exceed the buffer.
     const large = { type: 'sendPrompt', content: 'x'.repeat(limits.frameBufferBytesMax / 2) } as const
     for (const id of ['b', 'c', 'd']) await runtime.send(id, large)
     const { seq } = runtime.registry.loaded(aSession)?.folded().state ?? { seq: 0 }

@@ -8,7 +8,7 @@ import { createLocalSessions } from './local-sessions.ts'
 
 const dayMs = 24 * 3_600_000
 
-/** A runtime whose first session was spoken in at the beginning; time can pass. */
+/** Opens a runtime with one spoken session; a test advances its clock. */
 async function openOld() {
   const runtime = await openMemoryRuntime({ script: () => [say('Hi.')] })
   await talkTo(runtime.handle).ask('Hello')

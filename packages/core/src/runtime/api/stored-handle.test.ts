@@ -14,7 +14,7 @@ describe('a stored session', () => {
     const stored = await openStoredHandle(runtime.store, aSession, async () => false)
     if (!stored.ok) throw new Error(stored.fault.message)
     const live = await runtime.handle.snapshot()
-    // Who is here is not on record.
+    // Attached clients are not recorded.
     expect(await stored.value.snapshot()).toEqual(live.ok && { ok: true, value: { ...live.value, here: null } })
     expect(await stored.value.page({ limit: 1 })).toEqual(await runtime.handle.page({ limit: 1 }))
     expect(stored.value.lost).toEqual([])

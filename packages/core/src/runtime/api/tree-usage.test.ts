@@ -6,7 +6,7 @@ import { talkTo } from '../../testing/talk.ts'
 import { createLocalSession } from './local-session.ts'
 import { createLocalSessions } from './local-sessions.ts'
 
-/** A runtime whose n-th answer costs as much as the n-th price says. */
+/** Opens a runtime whose n-th answer has the n-th price. */
 async function openTree(costs: readonly (number | null)[]) {
   const usages = costs.map((cost): Usage => ({ ...noUsage, input: 100, output: 10, cost }))
   const runtime = await openMemoryRuntime({ script: usages.map((usage) => [say('Hi.'), finish('stop', usage)]) })
@@ -26,7 +26,7 @@ describe('the usage of a session tree', () => {
     const child = await startFor(handle.id)
     await startFor(child.id)
     const { session } = await talkTo(handle).send({ type: 'fork' })
-    await talkTo(createLocalSession(registry, session as SessionId)).ask('go') // an id, as a fork is answered
+    await talkTo(createLocalSession(registry, session as SessionId)).ask('go') // a fork returns an id
     expect(await handle.treeUsage()).toEqual(
       ok({ usage: { ...noUsage, input: 300, output: 30, cost: 7 }, sessions: 3 }),
     )

@@ -14,7 +14,7 @@ async function* pieces(...texts: readonly string[]): AsyncGenerator<Uint8Array> 
   for (const text of texts) yield Buffer.from(text)
 }
 
-/** What a reader was given, and what it was told at the end. */
+/** Returns the bytes a reader got, and its error. */
 async function readOf(hash: BlobHash, bytes: AsyncIterable<Uint8Array>) {
   let text = ''
   try {
@@ -57,7 +57,7 @@ describe('a checked blob', () => {
   })
 })
 
-/** A runtime whose disk may hand out other pieces than were stored. */
+/** Opens a runtime whose blobs can return other bytes than were stored. */
 async function openFragile() {
   const inner = createMemoryBlobs()
   const bad = new Map<string, readonly string[]>()
@@ -67,7 +67,7 @@ async function openFragile() {
       const pieces = bad.get(hash)
       return pieces ? pieces.map((text) => Buffer.from(text)) : inner.open(hash)
     },
-  } as Blobs // an array of pieces can be iterated like a stream of them
+  } as Blobs // an array of chunks is iterable like a stream
   const runtime = await openMemoryRuntime({ blobs, script: () => [say('Hi.')] })
   const stored = orThrow(await blobs.put([Buffer.from('what was stored')]))
   const file = { type: 'file' as const, blob: stored.hash, mediaType: 'text/plain', bytes: stored.bytes }

@@ -24,12 +24,12 @@ import { describe, expect, it } from 'vitest'
 import { letWaitsPass, nextWait } from '../../testing/let-waits-pass.ts'
 import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
-/** So long that nobody waits for it. */
+/** Longer than any wait that is allowed. */
 const busy = overload(10 * 60_000)
 
 type Cast = Readonly<Record<ModelName, readonly ScriptedAnswer[]>>
 
-/** A runtime whose models each have their own script, and stand in for each other in the order they are named. */
+/** Opens a runtime with a script per model; the models are fallbacks in the given order. */
 async function open(
   cast: Cast,
   options: Partial<TestRuntimeOptions> = {},

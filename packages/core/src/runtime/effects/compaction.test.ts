@@ -5,12 +5,12 @@ import type { ModelRequest, Models } from '../../ports/provider.ts'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { type Talk, talkTo } from '../../testing/talk.ts'
 
-const told = (request: ModelRequest | undefined) =>
+const textsOf = (request: ModelRequest | undefined) =>
   request?.messages.flatMap(({ content }) => content.map((part) => ('text' in part ? part.text : part.type))) ?? []
 const isSummary = ({ purpose }: ModelRequest) => purpose === 'summary'
 const usage = (input: number) => ({ input, output: 10, cacheRead: 0, cacheWrite: 0, cost: 0 })
 
-/** A model whose context holds 1,000 tokens, and that says how full it is. */
+/** A model with a context of 1,000 tokens that reports its usage. */
 const smallContext =
   (find: Models['find']): Models['find'] =>
   (model) => {
@@ -21,7 +21,7 @@ const smallContext =
 let runtime: TestRuntime
 let talk: Talk
 let summaries = 0
-/** How many tokens the service says the next step had. */
+/** The tokens that the service reports for the next step. */
 let counted = 100
 let summary: readonly ReturnType<typeof say>[] = []
 beforeEach(async () => {
@@ -40,7 +40,7 @@ beforeEach(async () => {
 const asked = () => runtime.model.requests.filter((request) => !isSummary(request))
 const summed = () => runtime.model.requests.filter(isSummary)
 
-/** A runtime whose model looks eleven times before it is done, and says how full it gets. */
+/** Opens a runtime whose model calls a tool eleven times and reports its usage. */
 async function openLongTurn(): Promise<TestRuntime> {
   let steps = 0
   const long = await openMemoryRuntime({
@@ -64,7 +64,7 @@ describe('compaction by hand', () => {
     expect(await talk.send({ type: 'compact' })).toMatchObject({ summary: 'summary 1' })
     expect(await talk.words()).toEqual(before)
     await talk.ask('and now?')
-    expect(told(asked().at(-1))).toEqual([
+    expect(textsOf(asked().at(-1))).toEqual([
       'Summary of the conversation so far:\n\nsummary 1',
       ...before.slice(-6),
       'and now?',
@@ -82,8 +82,8 @@ describe('compaction by hand', () => {
     await talk.send({ type: 'compact' })
     for (let turn = 5; turn < 10; turn++) await talk.ask(`prompt ${turn}`)
     await talk.send({ type: 'compact' })
-    expect(told(summed()[1]).join()).toContain('summary 1')
-    expect(told(summed()[1]).join()).not.toContain('prompt 0')
+    expect(textsOf(summed()[1]).join()).toContain('summary 1')
+    expect(textsOf(summed()[1]).join()).not.toContain('prompt 0')
   })
 
   it('keeps messages that arrive while the summary is written', async () => {
@@ -96,7 +96,7 @@ describe('compaction by hand', () => {
     gate.open()
     expect(await compacting).toMatchObject({ summary: 'slow summary' })
     await talk.ask('and now?')
-    expect(told(asked().at(-1)).slice(-3)).toEqual(['meanwhile', expect.stringMatching(/^answer/), 'and now?'])
+    expect(textsOf(asked().at(-1)).slice(-3)).toEqual(['meanwhile', expect.stringMatching(/^answer/), 'and now?'])
   })
 
   it.each(['refused', 'length'] as const)('is not taken from a model that ends with %s', async (how) => {
@@ -144,7 +144,7 @@ describe('automatic compaction', () => {
     counted = 200
     await talk.ask('next')
     expect(summed()).toHaveLength(1)
-    expect(told(asked().at(-1))[0]).toBe('Summary of the conversation so far:\n\nsummary 1')
+    expect(textsOf(asked().at(-1))[0]).toBe('Summary of the conversation so far:\n\nsummary 1')
     expect((await runtime.events()).filter((type) => type === 'checkpoint.written')).toHaveLength(1)
   })
 
@@ -165,7 +165,7 @@ describe('automatic compaction', () => {
     const long = await openLongTurn()
     await talkTo(long.handle).ask('the only prompt')
     const request = long.model.requests.findLast((one) => !isSummary(one))
-    expect(told(request).slice(0, 2)).toEqual([
+    expect(textsOf(request).slice(0, 2)).toEqual([
       'Summary of the conversation so far:\n\nwhat was seen',
       'the only prompt',
     ])
@@ -180,12 +180,12 @@ describe('the prompt of a long turn', () => {
     await person.ask('the only prompt')
     await person.send({ type: 'setSummary', summary: 'in short' })
     await person.ask('and?')
-    expect(told(long.model.requests.at(-1)).slice(0, 2)).toEqual([
+    expect(textsOf(long.model.requests.at(-1)).slice(0, 2)).toEqual([
       'Summary of the conversation so far:\n\nin short',
       'the only prompt',
     ])
     await person.send({ type: 'compact' })
-    expect(told(long.model.requests.at(-1)).join()).toContain('the only prompt')
+    expect(textsOf(long.model.requests.at(-1)).join()).toContain('the only prompt')
   })
 })
 
@@ -196,7 +196,7 @@ describe('undoing a compaction', () => {
     await talk.send({ type: 'undoCompaction' })
     counted = 900 // over 0.8, under 0.95
     await talk.ask('and now?')
-    expect(told(asked().at(-1))[0]).toBe('prompt 0')
+    expect(textsOf(asked().at(-1))[0]).toBe('prompt 0')
     await talk.ask('more')
     expect(summed()).toHaveLength(1)
   })
@@ -216,7 +216,7 @@ describe('a summary and a checkpoint of the caller', () => {
     await talk.ask('one')
     await talk.send({ type: 'setSummary', summary: 'They met before.' })
     await talk.ask('two')
-    expect(told(asked().at(-1))).toEqual([
+    expect(textsOf(asked().at(-1))).toEqual([
       'Summary of the conversation so far:\n\nThey met before.',
       'one',
       'answer 0',
@@ -241,14 +241,14 @@ describe('a summary and a checkpoint of the caller', () => {
     ] as const
     await talk.send({ type: 'appendCheckpoint', messages: [...messages], tokenCount: 50 })
     await talk.ask('two')
-    expect(told(asked().at(-1))).toEqual(['in short', 'yes', 'two'])
+    expect(textsOf(asked().at(-1))).toEqual(['in short', 'yes', 'two'])
     expect((await talk.words())[0]).toBe('one')
   })
 })
 
 describe('checkpoints of the caller, one after the other', () => {
   it('count tokens outside messages once, however many are undone', async () => {
-    counted = 300 // most of it is not messages
+    counted = 300 // most of these tokens are outside messages
     for (let round = 0; round < 3; round++) {
       await talk.send({ type: 'appendCheckpoint', messages: [{ role: 'user', content: 'in short' }] })
       await talk.ask('and?')
@@ -277,9 +277,9 @@ describe('resuming', () => {
       if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
     }
     store.read = inner
-    // The three last turns are kept, five records each, and the checkpoint comes after them.
+    // The three last turns are kept, five records each, followed by the checkpoint.
     expect(Math.min(...read)).toBeGreaterThan(seq - 1 - 3 * 6)
-    expect(told(asked().at(-1))).toHaveLength(8)
+    expect(textsOf(asked().at(-1))).toHaveLength(8)
   })
 })
 

@@ -8,7 +8,7 @@ import { WindowDamaged } from '../log/read-window.ts'
 const prompt = { type: 'sendPrompt', content: 'hello' } as const
 const idle = isRecord('turn.ended')
 
-/** Requests from elsewhere that cannot be had. */
+/** A request builder that always fails. */
 function refusing(cause: Error) {
   const asked: RequestAsked[] = []
   let expected = 0
@@ -55,10 +55,10 @@ describe('a request that is built on another thread', () => {
       { kind: 'passthrough', message: expect.stringContaining('records that cannot be read (3)') },
     ],
     ['that nobody foresaw would break', new Error('boom'), { kind: 'raw_dump', detail: 'boom' }],
-  ])('%s fails its step with a message, and the session continues', async (_, cause, told) => {
+  ])('%s fails its step with a message, and the session continues', async (_, cause, fault) => {
     const runtime = await openMemoryRuntime({ requests: refusing(cause).requests })
     await runtime.send('a', prompt)
-    expect(await runtime.frame(idle)).toMatchObject({ record: { event: { reason: 'failed', fault: told } } })
+    expect(await runtime.frame(idle)).toMatchObject({ record: { event: { reason: 'failed', fault } } })
     expect(await runtime.send('b', prompt)).toMatchObject({ ok: true })
   })
 })

@@ -19,15 +19,15 @@ import { type Talk, talkTo } from '../../testing/talk.ts'
 
 type Ready = Extract<ModelReadiness, { type: 'ready' }>
 
-/** How many tokens the service says the next step had. */
+/** The tokens that the service reports for the next step. */
 let counted = 100
-/** What the session's own model says when it is asked for a summary. */
+/** The summary that the session model writes. */
 let ownSummary: ScriptedAnswer = [say('my own summary')]
 let own: ReturnType<typeof createScriptedModel>
 let scribe: ReturnType<typeof createScriptedModel>
 let runtime: TestRuntime
 let talk: Talk
-/** What the model that writes summaries says, and what is known of it. */
+/** The answer of the summary model, and its facts. */
 async function open(
   script: readonly ScriptedAnswer[],
   known: Partial<Omit<Ready, 'type' | 'provider'>> | { readonly type: 'no_credentials'; readonly message: string } = {},

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Log, ReadRecord } from '../../ports/log.ts'
 import { readPage } from './read-page.ts'
 
-/** A log of these records, numbered from 1, some of them damaged. */
+/** Creates a log of these events, numbered from 1, with some damaged records. */
 function logOf(given: readonly EventInput[], lost: readonly number[] = []): Pick<Log, 'read' | 'readRefs'> {
   const records = recordsOf(given).map(
     (record): ReadRecord => (lost.includes(record.seq) ? { seq: record.seq, lost: true } : record),

@@ -16,7 +16,7 @@ import { talkTo } from '../../testing/talk.ts'
 
 type Script = NonNullable<TestRuntimeOptions['script']>
 
-/** Answers turns at once, and a title as told. */
+/** Answers turns at once, and title requests as the test says. */
 const naming =
   (title: ReturnType<Extract<Script, (...args: never) => unknown>>): Script =>
   (request, index) =>

@@ -5,8 +5,8 @@ import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runti
 import { type Talk, talkTo } from '../../testing/talk.ts'
 import { createLocalSession } from '../api/local-session.ts'
 
-/** What the model was last told, in words. */
-const told = ({ model }: TestRuntime) =>
+/** Returns the texts of the last model request. */
+const lastTexts = ({ model }: TestRuntime) =>
   model.requests
     .at(-1)
     ?.messages.flatMap(({ content }) => content.map((part) => ('text' in part ? part.text : part.type))) ?? []
@@ -32,7 +32,7 @@ describe('a fork', () => {
     const forked = await fork(0)
     expect(await forked.talk.words()).toEqual(['one', 'answer 0'])
     await forked.talk.ask('elsewhere')
-    expect(told(runtime)).toEqual(['one', 'answer 0', 'elsewhere'])
+    expect(lastTexts(runtime)).toEqual(['one', 'answer 0', 'elsewhere'])
     expect(await forked.talk.words()).toEqual(['one', 'answer 0', 'elsewhere', 'answer 2'])
     expect(await talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
   })
@@ -54,7 +54,7 @@ describe('a fork', () => {
     expect(await second.words()).toEqual(['one', 'answer 0', 'elsewhere', 'answer 2'])
     const { session: early } = await first.talk.send({ type: 'fork', at: 0 })
     const third = createLocalSession(runtime.registry, SessionId.parse(early))
-    expect(orThrow(await third.snapshot()).meta.parent).toBe(first.id) // though all it shares is of the first of all
+    expect(orThrow(await third.snapshot()).meta.parent).toBe(first.id) // although all shared records are of the first session
     expect(await second.send({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-1' })
     expect(await second.words()).toEqual(['one', 'answer 0'])
   })
@@ -75,7 +75,7 @@ describe('a fork', () => {
     const { handle, talk: forked } = await fork(0)
     expect(orThrow(await handle.snapshot()).view).toMatchObject({ pins: [], checkpoint: null })
     await forked.ask('elsewhere')
-    expect(told(runtime)).toEqual(['one', 'answer 0', 'elsewhere'])
+    expect(lastTexts(runtime)).toEqual(['one', 'answer 0', 'elsewhere'])
   })
 
   it('asked for twice under one id is one session', async () => {

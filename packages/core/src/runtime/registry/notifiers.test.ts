@@ -12,15 +12,15 @@ describe('a notifier', () => {
       tools: [aTool('touch', async () => ({ type: 'ok', output: { text: 'touched' } }))],
       script: [[call('touch', {})], [say('Done.')]],
     })
-    const heard: Notification[] = []
-    runtime.registry.notify(aSession, (notification) => void heard.push(notification))
+    const notifications: Notification[] = []
+    runtime.registry.notify(aSession, (notification) => void notifications.push(notification))
     await runtime.send('a', { type: 'sendPrompt', content: 'go' })
     await runtime.frame(isRecord('approval.asked'))
     await runtime.send('b', { type: 'setToolTrust', tool: 'other', scope: 'session' })
     await runtime.send('c', { type: 'respondToApproval', decision: 'approve' })
     await runtime.frame(isRecord('turn.ended'))
     await runtime.send('d', { type: 'enterPlan' })
-    expect(heard).toMatchObject([
+    expect(notifications).toMatchObject([
       { type: 'approval.asked', session: aSession, approval: { tool: 'touch' } },
       { type: 'turn.ended', session: aSession, reason: 'done' },
     ])
@@ -33,10 +33,10 @@ describe('a notifier', () => {
     })
     await runtime.send('a', { type: 'sendPrompt', content: 'go' })
     await runtime.frame(isRecord('approval.asked'))
-    const heard: string[] = []
-    runtime.registry.notify(aSession, ({ type }) => void heard.push(type))
+    const notifications: string[] = []
+    runtime.registry.notify(aSession, ({ type }) => void notifications.push(type))
     await runtime.send('b', { type: 'abort' })
-    expect(heard).toEqual(['approval.asked', 'turn.ended'])
+    expect(notifications).toEqual(['approval.asked', 'turn.ended'])
   })
 
   it('is called when a turn ends because its session crashed', async () => {
@@ -55,7 +55,10 @@ describe('a notifier', () => {
       script: [[waitAt(gate)]],
     })
     const ended = Promise.withResolvers<string>()
-    runtime.registry.notify(aSession, (told) => told.type === 'turn.ended' && ended.resolve(told.reason))
+    runtime.registry.notify(
+      aSession,
+      (notification) => notification.type === 'turn.ended' && ended.resolve(notification.reason),
+    )
     await runtime.send('a', { type: 'sendPrompt', content: 'go' })
     await gate.reached
     breaks = true

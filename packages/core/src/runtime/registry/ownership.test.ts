@@ -4,15 +4,15 @@ import { findLiveOwners } from './ownership.ts'
 describe('findLiveOwners', () => {
   it('returns the owners that answer, and asks no other node', async () => {
     const asked: string[] = []
-    const nodes = async () => ['living', 'dead', 'other'].map((id) => ({ id, address: '', startedAt: '' }))
+    const nodes = async () => ['alive', 'dead', 'other'].map((id) => ({ id, address: '', startedAt: '' }))
     const isAlive = async ({ id }: { readonly id: string }) => {
       asked.push(id)
-      return id === 'living'
+      return id === 'alive'
     }
-    expect(await findLiveOwners(new Set(['living', 'dead', 'unregistered']), { nodes }, isAlive)).toEqual(
-      new Set(['living']),
+    expect(await findLiveOwners(new Set(['alive', 'dead', 'unregistered']), { nodes }, isAlive)).toEqual(
+      new Set(['alive']),
     )
-    expect(asked).toEqual(['living', 'dead'])
+    expect(asked).toEqual(['alive', 'dead'])
   })
 
   it('looks up no nodes without owners', async () => {

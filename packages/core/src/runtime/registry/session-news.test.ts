@@ -2,9 +2,9 @@ import { SessionId, type SessionNews } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createSessionNewsFeed } from './session-news.ts'
 
-const stopped = (place: number): SessionNews => ({
+const stopped = (number: number): SessionNews => ({
   type: 'session.stopped',
-  session: SessionId.parse(`ses_0${String(place).padStart(25, '0')}`),
+  session: SessionId.parse(`ses_0${String(number).padStart(25, '0')}`),
   reason: 'stopped',
 })
 
@@ -12,11 +12,11 @@ describe('the news of all sessions', () => {
   it('reach every follower in order', async () => {
     const news = createSessionNewsFeed()
     const [first, second] = [news.follow(), news.follow()].map((followed) => followed[Symbol.asyncIterator]())
-    const heard = [first?.next(), second?.next()]
+    const received = [first?.next(), second?.next()]
     news.publish(stopped(1))
     news.publish(stopped(2))
-    expect((await heard[0])?.value).toEqual(stopped(1))
-    expect((await heard[1])?.value).toEqual(stopped(1))
+    expect((await received[0])?.value).toEqual(stopped(1))
+    expect((await received[1])?.value).toEqual(stopped(1))
     expect((await first?.next())?.value).toEqual(stopped(2))
   })
 

@@ -115,10 +115,10 @@ describe('a session that crashes', () => {
   const bug = new Error('the fold is wrong')
   const plan = { type: 'enterPlan' } as const
 
-  /** Two sessions; while `breaks`, what the first one writes meets a bug. */
+  /** Opens two sessions; while `breaks` is set, appends of the first one throw. */
   async function openTwo() {
     const inner = createMemoryStore()
-    const told: SessionNews[] = []
+    const published: SessionNews[] = []
     let breaks = false
     const store: Store = {
       ...inner,
@@ -132,13 +132,13 @@ describe('a session that crashes', () => {
     const newSessionId = () => ids.shift() ?? other
     const newHandle = () => `calm-harbor-${ids.length}`
     const registry = createSessionRegistry({ ...deps, store, memoryStore: store, newSessionId, newHandle })
-    const hear = async () => {
-      for await (const news of registry.news.follow()) told.push(news)
+    const collect = async () => {
+      for await (const news of registry.news.follow()) published.push(news)
     }
-    void hear()
+    void collect()
     for (const _ of [1, 2]) await registry.start({ workdir: '/work' })
     const handles = [createLocalSession(registry, aSession), createLocalSession(registry, other)] as const
-    return { handles, registry, told, setBreaks }
+    return { handles, registry, published, setBreaks }
   }
 
   it('is restarted from its log without effect on other sessions', async () => {
@@ -151,7 +151,7 @@ describe('a session that crashes', () => {
   })
 
   it('is stopped with the first cause when it keeps crashing, while others continue', async () => {
-    const { handles, registry, told, setBreaks } = await openTwo()
+    const { handles, registry, published, setBreaks } = await openTwo()
     setBreaks(true)
     for (const _ of [1, 2, 3, 4]) await handles[0].submit(plan)
     expect(await handles[0].submit(plan)).toMatchObject({
@@ -162,7 +162,9 @@ describe('a session that crashes', () => {
     })
     expect(await handles[1].submit(plan)).toMatchObject({ ok: true })
     await registry.close()
-    const ends = told.flatMap((news) => (news.type === 'session.stopped' ? [`${news.session} ${news.reason}`] : []))
+    const ends = published.flatMap((news) =>
+      news.type === 'session.stopped' ? [`${news.session} ${news.reason}`] : [],
+    )
     expect(ends).toContain(`${aSession} restart_exhausted`)
     expect(ends).not.toContain(`${other} crashed`)
   })
@@ -186,7 +188,7 @@ describe('a registry whose disk fails', () => {
   const full = new HoldfastError(diskFull)
   const soon = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
-  /** A registry of its own on a session that has spoken and was let go, on a store that a test may break. */
+  /** Opens a registry with an unloaded session, on a store that a test can break. */
   async function openBroken(broken: (inner: Store) => Partial<Store>): Promise<Broken> {
     const inner = createMemoryStore()
     const runtime = await openMemoryRuntime({ store: inner, script: [[say('Hi.')]] })

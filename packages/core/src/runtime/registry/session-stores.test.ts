@@ -42,7 +42,7 @@ const inProcess: OpenPair = async () => pair(createMemoryStore(), createMemorySt
 
 /** Returns a store that sends each call to the store of its session, so that the contract of a store can be run. */
 function pair(disk: Store, memoryStore: Store): Store {
-  const stores = createSessionStores({ store: disk, memoryStore } as NodeDeps) // all that is used
+  const stores = createSessionStores({ store: disk, memoryStore } as NodeDeps) // the only fields used
   const both: Partial<Store> = {
     ...stores,
     busy: async () => (await Promise.all([disk.busy(), memoryStore.busy()])).flat(),
@@ -77,7 +77,7 @@ const isOdd = (session: SessionId): boolean => Number(session.slice(-3)) % 2 ===
 /** Returns the session with `persist: false` in its first event; the stored body stays the same. */
 function unsaved(session: NewSession): NewSession {
   const records = session.records.map((one, index) => {
-    const event = { type: 'session.started', persist: false } as (typeof one)['record']['event'] // all that is read
+    const event = { type: 'session.started', persist: false } as (typeof one)['record']['event'] // the only fields read
     return index === 0 ? { ...one, record: { ...one.record, event } } : one
   })
   return { ...session, records }

@@ -10,7 +10,7 @@ import { startDailyCleanup } from './daily-cleanup.ts'
 
 const dayMs = 24 * 3_600_000
 
-/** A runtime with blobs that tell when they are swept, one session in its trash. */
+/** Opens a runtime whose blobs report sweeps, with one session in its trash. */
 async function openTrashed() {
   const sweeps: number[] = []
   const blobs = createMemoryBlobs()
@@ -72,9 +72,9 @@ describe('the daily cleanup', () => {
     await startDailyCleanup(runtime.registry).close()
     expect(orThrow(await sessions.list()).sessions).toHaveLength(1)
 
-    const told = Promise.withResolvers<Removal>()
-    const cleanup = startDailyCleanup(runtime.registry, { days: 90, onPruned: told.resolve })
-    expect(await told.promise).toMatchObject({ count: 1, gone: [{ id: aSession }] })
+    const pruned = Promise.withResolvers<Removal>()
+    const cleanup = startDailyCleanup(runtime.registry, { days: 90, onPruned: pruned.resolve })
+    expect(await pruned.promise).toMatchObject({ count: 1, gone: [{ id: aSession }] })
     await cleanup.close()
     expect(orThrow(await sessions.list({ trashed: true })).sessions).toHaveLength(1)
   })
@@ -156,7 +156,7 @@ describe('the daily cleanup', () => {
   })
 })
 
-/** Resolves once the session is gone for good; a test that waits in vain runs out of time. */
+/** Resolves once the session is permanently removed. */
 async function untilGone(store: Pick<ReturnType<typeof createMemoryStore>, 'entry'>): Promise<void> {
   while ((await store.entry(aSession)) !== null) await new Promise(setImmediate)
 }

@@ -10,7 +10,7 @@ import { sweepBlobs } from './removals.ts'
 const dayMs = 24 * 3_600_000
 
 async function openTrash(store = createMemoryStore()) {
-  // Blobs go by the time of the disk they would lie on, so the runtime begins today.
+  // Blobs use the real time, so the clock starts today.
   const clock = createVirtualClock(Date.now())
   const runtime = await openMemoryRuntime({ store, clock, script: () => [say('Hi.')] })
   return { ...runtime, sessions: createLocalSessions(runtime.registry) }
@@ -74,7 +74,7 @@ describe('emptying the trash', () => {
     })
     await begun.promise
     const emptying = sessions.emptyTrash()
-    await new Promise(setImmediate) // all that need not wait is done
+    await new Promise(setImmediate) // lets all other work finish
     expect(await store.entry(aSession)).not.toBeNull()
     gate.resolve()
     await holding

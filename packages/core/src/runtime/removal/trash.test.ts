@@ -71,18 +71,18 @@ describe('deleting a session', () => {
 
   it('notifies clients that follow all sessions, on trash and on restore', async () => {
     const { sessions } = await openSpoken()
-    const heard: SessionNews[] = []
+    const published: SessionNews[] = []
     const stop = new AbortController()
     const following = (async () => {
       for await (const news of sessions.subscribe({ signal: stop.signal })) {
-        heard.push(news)
+        published.push(news)
         if (news.type === 'session.restored') stop.abort()
       }
     })()
     await sessions.delete(aSession)
     await sessions.restore(aSession)
     await following
-    expect(heard.map(({ type }) => type)).toEqual(['session.stopped', 'session.removed', 'session.restored'])
+    expect(published.map(({ type }) => type)).toEqual(['session.stopped', 'session.removed', 'session.restored'])
   })
 
   it('is refused while a turn runs, and ends it if forced', async () => {
@@ -190,7 +190,7 @@ describe('deleting a session', () => {
 
 const dayMs = 24 * 3_600_000
 
-/** A runtime whose first session was spoken in at the beginning; time can pass. */
+/** Opens a runtime with one spoken session; a test advances its clock. */
 async function openOld() {
   const runtime = await openMemoryRuntime({ script: () => [say('Hi.')] })
   await talkTo(runtime.handle).ask('Hello')
@@ -297,7 +297,7 @@ describe('pruning', () => {
     await pinned.submit({ type: 'pinSession' })
     const seen = async () => [await store.list({ limit: 10 }), await store.entry(aSession), await events()]
     clock.advance(31 * dayMs)
-    await Promise.all([aSession, pinned.id].map(registry.unload)) // they had nothing to do for days
+    await Promise.all([aSession, pinned.id].map(registry.unload)) // they have been idle for days
     const before = await seen()
     const tried = orThrow(await sessions.prune({ before: daysAgo(30), dryRun: true }))
     expect([tried.count, tried.dryRun, reasonsOf(tried)]).toEqual([1, true, ['calm-harbor-2 pinned']])

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { Blobs } from '../../ports/blobs.ts'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
-/** A disk on which files can go bad. */
+/** Creates blobs that a test can damage. */
 function createFragileBlobs() {
   const inner = createMemoryBlobs()
   const bad = new Map<BlobHash, () => ReturnType<Blobs['open']>>()
@@ -23,7 +23,7 @@ const put = async (
   return { type: 'file', blob: stored.value.hash, mediaType, name: 'a.png', bytes: bytes.length }
 }
 const prompt = (...content: Content) => ({ type: 'sendPrompt' as const, content })
-const lastTold = ({ model }: TestRuntime) =>
+const lastParts = ({ model }: TestRuntime) =>
   model.requests.at(-1)?.messages.flatMap(({ content }): readonly unknown[] => content)
 const restedAfter = (seq: number) => (frame: Frame) =>
   isRecord('turn.ended')(frame) && frame.type === 'record' && frame.record.seq > seq
@@ -82,7 +82,7 @@ describe('a prompt with a file', () => {
     const file = await put(runtime, aPng(), 'image/X-PNG; q=1')
     expect(await runtime.send('c1', prompt(file))).toMatchObject({ ok: true })
     await runtime.frame(isRecord('turn.ended'))
-    expect(lastTold(runtime)).toEqual([
+    expect(lastParts(runtime)).toEqual([
       { type: 'file', mediaType: 'image/png', name: 'a.png', bytes: new Uint8Array(aPng()) },
     ])
   })
@@ -105,7 +105,7 @@ describe('a prompt with a file', () => {
     if (file.type === 'file') bad.set(file.blob, open as () => ReturnType<Blobs['open']>)
     const second = await runtime.send('c2', prompt({ type: 'text', text: 'and?' }))
     await runtime.frame(restedAfter(second.ok ? second.value.seq : 0))
-    expect(lastTold(runtime)).toEqual([
+    expect(lastParts(runtime)).toEqual([
       { type: 'text', text: '[the file a.png is gone]' },
       { type: 'text', text: 'a' },
       { type: 'text', text: 'and?' },
@@ -118,6 +118,6 @@ describe('a prompt with a file', () => {
     const runtime = await openMemoryRuntime({ script: [[say('a')]], takes: [] })
     await runtime.send('c1', prompt(await put(runtime, aPng(), 'image/png')))
     await runtime.frame(isRecord('turn.ended'))
-    expect(lastTold(runtime)).toEqual([{ type: 'text', text: '[image a.png: this model takes no images]' }])
+    expect(lastParts(runtime)).toEqual([{ type: 'text', text: '[image a.png: this model takes no images]' }])
   })
 })

@@ -6,7 +6,7 @@ import { type Talk, talkTo } from '../../testing/talk.ts'
 import { createLocalSession } from '../api/local-session.ts'
 import { completeText } from '../effects/write-text.ts'
 
-/** What the model-based simulation found; its stories are in test/simulation/stories.ts. */
+// Bugs that the model-based simulation found; see test/simulation/stories.ts.
 
 let runtime: TestRuntime
 let talk: Talk

@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { type Talk, talkTo } from '../../testing/talk.ts'
 
-/** What the model was last told, in words. */
-const told = ({ model }: TestRuntime) =>
+/** Returns the texts of the last model request. */
+const lastTexts = ({ model }: TestRuntime) =>
   model.requests
     .at(-1)
     ?.messages.flatMap(({ content }) => content.map((part) => ('text' in part ? part.text : part.type))) ?? []
@@ -31,7 +31,7 @@ describe('a branch', () => {
   it('is what the model sees from then on', async () => {
     await talk.send({ type: 'branchAt', turn: 0 })
     await talk.ask('another two')
-    expect(told(runtime)).toEqual(['one', 'answer 0', 'another two'])
+    expect(lastTexts(runtime)).toEqual(['one', 'answer 0', 'another two'])
   })
 
   it('continues the turn numbers of its line', async () => {
@@ -89,7 +89,7 @@ describe('a branch', () => {
     await runtime.registry.unload(aSession)
     await talk.send({ type: 'switchBranch', branch: 'branch-1' })
     await talk.ask('four')
-    expect(told(runtime)).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2', 'four'])
+    expect(lastTexts(runtime)).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2', 'four'])
   })
 
   it('pages both ways, on the line and on a branch', async () => {
@@ -125,7 +125,7 @@ describe('a set or cut history', () => {
     await talk.send({ type: 'truncateHistory', keepLast: 2 })
     expect(orThrow(await runtime.handle.page()).messages).toHaveLength(2)
     await talk.ask('three')
-    expect(told(runtime)).toEqual(['three'])
+    expect(lastTexts(runtime)).toEqual(['three'])
     await talk.send({ type: 'switchBranch', branch: 'branch-1' })
     expect(await talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
   })
@@ -135,19 +135,19 @@ describe('a set or cut history', () => {
     await talk.send({ type: 'setSummary', summary: 'They met.' })
     await talk.send({ type: 'truncateHistory', keepLast: 0 })
     await talk.ask('three')
-    expect(told(runtime)).toEqual([summary, 'three'])
+    expect(lastTexts(runtime)).toEqual([summary, 'three'])
     await talk.send({ type: 'branchAt', turn: 2 })
     await talk.send({ type: 'switchBranch', branch: 'branch-1' })
     await talk.send({ type: 'switchBranch', branch: 'branch-3' })
     await talk.ask('four')
-    expect(told(runtime).slice(0, 2)).toEqual([summary, 'three'])
+    expect(lastTexts(runtime).slice(0, 2)).toEqual([summary, 'three'])
   })
 
   it('that is empty starts over', async () => {
     await talk.send({ type: 'truncateHistory', keepLast: 0 })
     expect(await talk.words()).toEqual([])
     await talk.ask('anew')
-    expect(told(runtime)).toEqual(['anew'])
+    expect(lastTexts(runtime)).toEqual(['anew'])
   })
 
   it('replaces the past, with its own turns', async () => {
@@ -159,7 +159,7 @@ describe('a set or cut history', () => {
     await talk.send({ type: 'setHistory', messages })
     expect(await talk.words()).toEqual(['elsewhere', 'indeed'])
     await talk.ask('and?')
-    expect(told(runtime)).toEqual(['elsewhere', 'indeed', 'call', 'seen', 'and?'])
+    expect(lastTexts(runtime)).toEqual(['elsewhere', 'indeed', 'call', 'seen', 'and?'])
     expect(await talk.send({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-2' })
     expect(await talk.words()).toEqual(['elsewhere', 'indeed'])
   })
@@ -169,12 +169,12 @@ describe('a set or cut history', () => {
     await talk.send({ type: 'setSummary', summary: 'They met.' })
     await talk.send({ type: 'setHistory', messages })
     await talk.ask('and?')
-    expect(told(runtime)).toEqual(['Summary of the conversation so far:\n\nThey met.', 'elsewhere', 'and?'])
+    expect(lastTexts(runtime)).toEqual(['Summary of the conversation so far:\n\nThey met.', 'elsewhere', 'and?'])
     for (let turn = 0; turn < 5; turn++) await talk.ask(`turn ${turn}`)
     await talk.send({ type: 'compact' })
     await talk.send({ type: 'setHistory', messages })
     await talk.ask('and?')
-    expect(told(runtime)).toEqual(['elsewhere', 'and?'])
+    expect(lastTexts(runtime)).toEqual(['elsewhere', 'and?'])
   })
 
   it('is cut at a record that the program names', async () => {
@@ -183,7 +183,7 @@ describe('a set or cut history', () => {
     expect(await talk.words()).toEqual(['two', 'answer 1'])
     expect(orThrow(await runtime.handle.snapshot()).meta.messageCount).toBe(3)
     await talk.ask('three')
-    expect(told(runtime)).toEqual(['two', 'answer 1', 'three'])
+    expect(lastTexts(runtime)).toEqual(['two', 'answer 1', 'three'])
     expect(await talk.refusal({ type: 'truncateHistory' })).toBe('bad_request')
     expect(await talk.refusal({ type: 'truncateHistory', from: 2, keepLast: 1 })).toBe('bad_request')
   })
@@ -197,7 +197,7 @@ describe('a set or cut history', () => {
     await led({ role: 'assistant', content: '', toolCalls: [{ id: 'a', tool: 'look', args: {} }] })
     await led({ role: 'tool', content: 'a ship', toolCallId: 'a' })
     await talk.ask('and?')
-    expect(told(runtime)).toEqual(['System message:\n\nBe brief.', 'what is there?', 'call', 'a ship', 'and?'])
+    expect(lastTexts(runtime)).toEqual(['System message:\n\nBe brief.', 'what is there?', 'call', 'a ship', 'and?'])
   })
 
   it('can be set any number of times; the newest hidden branch can be named', async () => {
@@ -231,7 +231,7 @@ describe('a pin', () => {
     await talk.send({ type: 'togglePin', message: pinned?.id ?? 0 })
     await talk.send({ type: 'compact' })
     await talk.ask('and?')
-    expect(told(runtime)[0]).toBe(
+    expect(lastTexts(runtime)[0]).toBe(
       'Summary of the conversation so far:\n\nin short\n\nPinned messages from it, as they were said:\n\n[tool look] {}\nthe secret number is 7',
     )
   })

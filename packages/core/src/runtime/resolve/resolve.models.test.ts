@@ -33,7 +33,7 @@ async function nextModel(frames: AsyncIterator<Frame>): Promise<FrameOf<'model'>
   throw new Error('the stream ended first')
 }
 
-/** Someone who looks on, past the first frame. */
+/** Subscribes and skips the first frame. */
 async function watch(handle: SessionHandle): Promise<AsyncIterator<Frame>> {
   const frames = handle.subscribe()[Symbol.asyncIterator]()
   await frames.next()

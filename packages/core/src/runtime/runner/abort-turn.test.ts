@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { SessionSubmission } from '../../session/input.ts'
 import { createAbortTurn } from './abort-turn.ts'
 
-const submission: SessionSubmission = { commandId: 'abort-1' as CommandId, by: null, command: { type: 'abort' } } // no schema at hand
+const submission: SessionSubmission = { commandId: 'abort-1' as CommandId, by: null, command: { type: 'abort' } } // not parsed in this test
 
 it('stops work that began while the abort waited in the queue, before anything is written', async () => {
   const deeds: string[] = []

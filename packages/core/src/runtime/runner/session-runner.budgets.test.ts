@@ -5,7 +5,7 @@ import { letWaitsPass } from '../../testing/let-waits-pass.ts'
 import { createLookingTool } from '../../testing/looking-tool.ts'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
-/** A model that looks three times before it is done; each call uses the same. */
+/** A model that calls a tool three times; each answer has the same usage. */
 async function open(budgets: Budgets, usage: Partial<Usage> = {}, isOverloaded = false) {
   const { look, runs } = createLookingTool()
   const used: Usage = { ...scriptedUsage, ...usage }

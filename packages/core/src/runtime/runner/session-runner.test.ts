@@ -210,7 +210,7 @@ describe('an abort', () => {
   it('calls no model when it comes while the request is built', async () => {
     const inner = createMemoryStore()
     const gate = createGate()
-    let looks = 0 // the first is before the prompt is admitted: can all be read?
+    let looks = 0 // the first read checks for damage before the prompt is accepted
     const isWindow = (types: readonly string[] | undefined) => types?.includes('user.said') === true && ++looks > 1
     const runtime = await openMemoryRuntime({
       store: {

@@ -16,7 +16,7 @@ const codeOf = (answer: Awaited<ReturnType<SessionHandle['submit']>>) => (answer
 /** The answer to each command, by sender. Commands not listed are refused to a viewer with not_driver. */
 const viewer: Partial<Record<CommandType, string>> = { claimDriver: 'driver_taken' }
 /** An unattached client may not command while another drives, nor take or give control. */
-const stranger: Partial<Record<CommandType, string>> = {
+const unattached: Partial<Record<CommandType, string>> = {
   claimDriver: 'not_subscribed',
   handOver: 'not_subscribed',
 }
@@ -44,22 +44,22 @@ const nameless: Partial<Record<CommandType, string>> = {
 describe.each(commandTypes)('%s', (type) => {
   it('is refused to a client that does not drive, and changes nothing', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
-    const seats = [await attach(runtime.handle, 'editor'), await attach(runtime.handle, 'watcher')]
+    const streams = [await attach(runtime.handle, 'editor'), await attach(runtime.handle, 'watcher')]
     const before = await runtime.events()
     const ask = async (as: string) => codeOf(await runtime.handle.submit(eachCommand[type], { as }))
     expect([await ask('watcher'), await ask('stranger')]).toEqual([
       viewer[type] ?? 'not_driver',
-      stranger[type] ?? 'not_driver',
+      unattached[type] ?? 'not_driver',
     ])
     expect(await runtime.events()).toEqual(before)
-    for (const seat of seats) await seat.return(undefined)
+    for (const stream of streams) await stream.return(undefined)
   })
 
   it('is accepted from the embedding program without a driver check', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
-    const seat = await attach(runtime.handle, 'editor')
+    const stream = await attach(runtime.handle, 'editor')
     expect(codeOf(await runtime.handle.submit(eachCommand[type]))).toBe(nameless[type] ?? 'ok')
-    await seat.return(undefined)
+    await stream.return(undefined)
   })
 
   it('is refused once the process closes', async () => {

@@ -25,7 +25,7 @@ const image = { type: 'file' as const, blob: aHash, mediaType: 'image/png', byte
 const steer = (content: string): SessionCommandInput => ({ type: 'queueSteering', content })
 const follow = (content: string): SessionCommandInput => ({ type: 'queueFollowUp', content })
 const waiting = ({ queue }: SessionState) => queue.map(({ id }) => id)
-/** The answer to a command, as it is found again in the record it wrote. */
+/** Returns the answer to a command, derived from its first record. */
 const answered = (state: SessionState, command: SessionCommandInput) => {
   const [event] = events(state, asked(command))
   return event && answerOf({ seq: state.seq + 1, at: '', v: 1, event }).result
@@ -101,14 +101,14 @@ describe('a follow-up', () => {
 
   it('becomes the next turn, one each, in order', () => {
     let state = stateAfter(...thinking, ...three)
-    const said: unknown[] = []
+    const contents: unknown[] = []
     while (state.turn.phase !== 'idle') {
       if (state.turn.phase === 'preparing') state = livedThrough(state, stepPrepared(state))
-      const came = events(state, modelReplied(state))
-      said.push(...came.flatMap((event) => (event.type === 'user.said' ? [[event.turn, event.entry]] : [])))
+      const made = events(state, modelReplied(state))
+      contents.push(...made.flatMap((event) => (event.type === 'user.said' ? [[event.turn, event.entry]] : [])))
       state = livedThrough(state, modelReplied(state))
     }
-    expect(said).toEqual([
+    expect(contents).toEqual([
       [1, 5],
       [2, 6],
       [3, 7],
@@ -158,11 +158,11 @@ describe('an entry', () => {
     const taken = livedThrough(held, asked({ type: 'removeQueueEntry', entry: 5 }))
     expect(waiting(taken)).toEqual([6, 7])
     const entered = livedThrough(taken, modelReplied(taken))
-    const said = livedThrough(entered, stepPrepared(entered))
-    expect(waiting(said)).toEqual([6])
+    const sent = livedThrough(entered, stepPrepared(entered))
+    expect(waiting(sent)).toEqual([6])
     for (const entry of [5, 7]) {
-      expect(decided(said, asked({ type: 'removeQueueEntry', entry }))).toBe('queue_entry_not_found')
-      expect(decided(said, asked({ type: 'editQueueEntry', entry, content: 'x' }))).toBe('queue_entry_not_found')
+      expect(decided(sent, asked({ type: 'removeQueueEntry', entry }))).toBe('queue_entry_not_found')
+      expect(decided(sent, asked({ type: 'editQueueEntry', entry, content: 'x' }))).toBe('queue_entry_not_found')
     }
   })
 })
@@ -191,7 +191,7 @@ describe('a recalled queue', () => {
 
 const usage = { input: 10, output: 5, cacheRead: 3, cacheWrite: 2, cost: 0.25 }
 const call: EventInput = { type: 'call.requested', turn: 0, step: 4, tool: 'look', args: {}, provider: 'sim' }
-/** A round is closed: one step made, 20 tokens used, at a quarter. */
+/** A closed round: one step, 20 tokens, 0.25 dollars. */
 const spent = (budgets: Settings['budgets'], used: typeof usage | { cost: null } = usage) =>
   stateAfter(...[...thinking, call, { ...stepEnded, usage: { ...usage, ...used } } as EventInput, settled(5)], {
     type: 'settings.changed',

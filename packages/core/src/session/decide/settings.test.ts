@@ -11,7 +11,7 @@ import { answerOf, viewOf } from '../view.ts'
 const standing = (model: string, thinkingLevel: ThinkingLevel = 'off') =>
   stateAfter({ type: 'settings.changed', model, thinkingLevel })
 
-/** What a command is answered; the fault where it is refused, nothing where nothing changes. */
+/** Returns the answer to a command, or its fault; undefined when nothing changes. */
 function answered(state: SessionState, command: SessionCommandInput, facts: Facts): unknown {
   const [event] = events(state, asked(command, facts))
   if (!event) return decided(state, asked(command, facts)) || {}

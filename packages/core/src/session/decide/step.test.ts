@@ -12,7 +12,7 @@ const overloaded = (state: SessionState, fallback: string | null): Report => ({
   ...{ type: 'model.failed', step: stepOf(state), parts: [], fault, usage: null },
   fallback,
 })
-/** Seq 5: the session's model could not, and another is to answer. */
+/** Seq 5: the session model could not answer, and a fallback is next. */
 const fallen: readonly EventInput[] = [
   ...thinking,
   { type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null, fault, fallback: 'other/model' },

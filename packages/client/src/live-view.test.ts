@@ -206,11 +206,11 @@ describe('a live view', () => {
 
   it('notifies no listener after close', async () => {
     const { fake, live } = await open()
-    let told = 0
-    live.subscribe(() => told++)
+    let calls = 0
+    live.subscribe(() => calls++)
     live.close()
     fake.give(record(11))
     expect(await live.loadOlder()).toMatchObject({ ok: false })
-    expect([told, live.seq, fake.subscriptions[0]?.options.signal?.aborted]).toEqual([0, 10, true])
+    expect([calls, live.seq, fake.subscriptions[0]?.options.signal?.aborted]).toEqual([0, 10, true])
   })
 })

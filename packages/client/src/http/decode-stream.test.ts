@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeFrames, UnreadableFrame } from './decode-stream.ts'
 
 const sessionId = 'ses_01k9xyzabcdefghjkmnpqrstvw'
-const said = (text: string): Frame =>
+const recordFrame = (text: string): Frame =>
   Frame.parse({
     type: 'record',
     sessionId,
@@ -40,7 +40,7 @@ describe('decodeFrames', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 5 })
     await fc.assert(
       fc.asyncProperty(texts, sizes, async (words, cuts) => {
-        const frames = words.flatMap((text) => [said(text), delta(text)])
+        const frames = words.flatMap((text) => [recordFrame(text), delta(text)])
         expect(await decode(joined(...frames.map(encodeFrame)), cuts)).toEqual(frames)
       }),
       { numRuns: 50 },

@@ -120,7 +120,7 @@ describe('following a session', () => {
 })
 
 const changed = (title: string): SessionNews => ({ type: 'session.changed', session: { ...meta, title } })
-const told = (...news: readonly NewsFrame[]) => news.map((one) => new TextDecoder().decode(encodeFrame(one)))
+const encodeNews = (...news: readonly NewsFrame[]) => news.map((one) => new TextDecoder().decode(encodeFrame(one)))
 
 async function runNews(script: readonly Reply[], count: number, options: FollowNewsOptions = {}) {
   const server = createScriptedServer(script)
@@ -136,7 +136,11 @@ async function runNews(script: readonly Reply[], count: number, options: FollowN
 describe('following all sessions', () => {
   it('reconnects after a break and reports each time that it is live', async () => {
     const stopped: SessionNews = { type: 'session.stopped', session: meta.id, reason: 'crashed', cause: 'a bug' }
-    const script = [streams(told(changed('a'), stopped), 'breaks'), refused, streams(told(changed('b')), 'stays')]
+    const script = [
+      streams(encodeNews(changed('a'), stopped), 'breaks'),
+      refused,
+      streams(encodeNews(changed('b')), 'stays'),
+    ]
     const { received, states, asked } = await runNews(script, 3)
     expect(received).toEqual(['a', 'crashed', 'b'])
     expect(states).toEqual(['connecting', 'live', 'waiting', 'connecting', 'waiting', 'connecting', 'live'])
@@ -146,8 +150,8 @@ describe('following all sessions', () => {
 
   it('reconnects after the time the server gave', async () => {
     const script = [
-      streams(told(changed('a'), { type: 'end', reason: 'slow', retryMs: 1234 }), 'stays'),
-      streams(told(changed('b')), 'stays'),
+      streams(encodeNews(changed('a'), { type: 'end', reason: 'slow', retryMs: 1234 }), 'stays'),
+      streams(encodeNews(changed('b')), 'stays'),
     ]
     const { received, waits } = await runNews(script, 2)
     expect([received, waits]).toEqual([['a', 'b'], [1234]])
@@ -155,7 +159,7 @@ describe('following all sessions', () => {
 
   it('ignores unknown news, and closes the connection when its reader stops', async () => {
     const later = 'event: session.sang\ndata: {"type":"session.sang"}\n\n'
-    const { received, asked } = await runNews([streams([later, ...told(changed('a'))], 'stays')], 1)
+    const { received, asked } = await runNews([streams([later, ...encodeNews(changed('a'))], 'stays')], 1)
     expect(received).toEqual(['a'])
     expect(asked[0]?.signal?.aborted).toBe(true)
   })

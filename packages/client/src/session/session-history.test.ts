@@ -92,9 +92,9 @@ describe('the history methods of a session', () => {
   })
 
   it('compact, and undo a compaction', async () => {
-    const told = { summary: 'They agreed.', tokensBefore: 90, tokensAfter: 10 }
-    const { session, submitted } = answering({ ...told, tokens: 90 })
-    expect(await session.compact()).toEqual(told)
+    const compacted = { summary: 'They agreed.', tokensBefore: 90, tokensAfter: 10 }
+    const { session, submitted } = answering({ ...compacted, tokens: 90 })
+    expect(await session.compact()).toEqual(compacted)
     expect(await session.undoCompaction()).toBe(90)
     await session.truncateHistory(4)
     await session.setSummary('They did not.')

@@ -5,7 +5,7 @@ export const meta = aMeta()
 export const view = aView()
 export const sessionId = meta.id
 
-export const said = (seq: number, text = `message ${seq}`): Recorded =>
+export const userRecord = (seq: number, text = `message ${seq}`): Recorded =>
   aRecord(seq, { type: 'user.said', turn: 0, content: [{ type: 'text', text }] })
 
 export const recorded = (seq: number, event: EventInput): FrameOf<'record'> => ({
@@ -14,10 +14,10 @@ export const recorded = (seq: number, event: EventInput): FrameOf<'record'> => (
   record: aRecord(seq, event),
 })
 
-export const record = (seq: number): FrameOf<'record'> => ({ type: 'record', sessionId, record: said(seq) })
+export const record = (seq: number): FrameOf<'record'> => ({ type: 'record', sessionId, record: userRecord(seq) })
 
 export const message = (seq: number): Message => {
-  const made = messageOf(said(seq), null)
+  const made = messageOf(userRecord(seq), null)
   invariant(made, 'a user message')
   return made
 }

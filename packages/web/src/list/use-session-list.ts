@@ -21,8 +21,8 @@ const soonMs = 1000
 type Listed = Pick<SessionListState, 'sessions' | 'isLoaded' | 'hasMore' | 'fault'>
 const nothing: Listed = { sessions: [], isLoaded: false, hasMore: false, fault: null }
 
-type Asking = { readonly ask: () => void; readonly hear: (news: SessionNews) => void }
-const notYet: Asking = { ask: () => undefined, hear: () => undefined }
+type Asking = { readonly ask: () => void; readonly onNews: (news: SessionNews) => void }
+const notYet: Asking = { ask: () => undefined, onNews: () => undefined }
 
 /** Returns the list. News updates it, and it is reloaded when news may have been missed. */
 export function useSessionList(sessions: RemoteSessions, search: string): SessionListState {
@@ -54,17 +54,17 @@ export function useSessionList(sessions: RemoteSessions, search: string): Sessio
         return
       }
       const { sessions: answered, next } = result.value
-      const heard = [...meanwhile.values()]
+      const missed = [...meanwhile.values()]
       meanwhile = null
       shown = answered
       setListed({ sessions: answered, isLoaded: true, hasMore: next !== null, fault: null })
       timer = setTimeout(askIfSeen, restMs)
-      heard.forEach(hear)
+      missed.forEach(onNews)
     }
     const askIfSeen = () => {
       if (!document.hidden) ask()
     }
-    const hear = (news: SessionNews) => {
+    const onNews = (news: SessionNews) => {
       if (meanwhile) return void meanwhile.set(newsSession(news), news)
       if (needsLook(shown, news, isWhole)) soon ??= setTimeout(ask, soonMs)
       const next = addNews(shown, news, isWhole)
@@ -73,7 +73,7 @@ export function useSessionList(sessions: RemoteSessions, search: string): Sessio
       setListed((before) => ({ ...before, sessions: next }))
     }
 
-    asking.current = { ask, hear }
+    asking.current = { ask, onNews }
     timer = setTimeout(ask, search === '' ? 0 : typingMs)
     addEventListener('focus', askIfSeen)
     return () => {
@@ -86,9 +86,9 @@ export function useSessionList(sessions: RemoteSessions, search: string): Sessio
   }, [sessions, search, limit])
 
   const refresh = useCallback(() => asking.current.ask(), [])
-  const hear = useCallback((news: SessionNews) => asking.current.hear(news), [])
+  const onNews = useCallback((news: SessionNews) => asking.current.onNews(news), [])
   const showMore = useCallback(() => setLimit((limit) => Math.min(limit + pageSize, limits.listSessionsMax)), [])
-  useNews(sessions, { isOn: listed.fault?.code !== 'unauthorized', onNews: hear, onMissed: refresh })
+  useNews(sessions, { isOn: listed.fault?.code !== 'unauthorized', onNews, onMissed: refresh })
   return { ...listed, hasMore: listed.hasMore && limit < limits.listSessionsMax, refresh, showMore }
 }
 

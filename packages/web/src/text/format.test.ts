@@ -20,8 +20,8 @@ it.each([
   [1240, '1.2 s'],
   [12_900, '12 s'],
   [125_000, '2 min 5 s'],
-])('formats %d ms as %s', (ms, said) => {
-  expect(durationText(ms)).toBe(said)
+])('formats %d ms as %s', (ms, expected) => {
+  expect(durationText(ms)).toBe(expected)
 })
 
 const now = Date.parse('2026-03-12T12:00:00Z')
@@ -34,8 +34,8 @@ describe('relative time', () => {
     ['2026-03-10T12:00:00Z', '2d'],
     ['2026-01-03T12:00:00Z', 'Jan 3'],
     ['2024-01-03T12:00:00Z', 'Jan 3, 2024'],
-  ])('%s is %s', (at, said) => {
-    expect(relativeTime(at, now)).toBe(said)
+  ])('%s is %s', (at, expected) => {
+    expect(relativeTime(at, now)).toBe(expected)
   })
 
   it('shows a time in the future as now', () => {
@@ -63,8 +63,8 @@ describe('usage', () => {
     [1234, '1.2k'],
     [45_600, '46k'],
     [2_340_000, '2.3M'],
-  ])('formats %d tokens as %s', (tokens, said) => {
-    expect(tokensText(tokens)).toBe(said)
+  ])('formats %d tokens as %s', (tokens, expected) => {
+    expect(tokensText(tokens)).toBe(expected)
   })
 
   it('fits on one line', () => {

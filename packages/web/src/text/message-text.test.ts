@@ -43,7 +43,7 @@ describe('a count', () => {
     [1, '1 branch'],
     [0, '0 branches'],
     [1200, '1,200 branches'],
-  ])('formats %d as %s', (count, said) => {
-    expect(counted(count, 'branch', 'branches')).toBe(said)
+  ])('formats %d as %s', (count, expected) => {
+    expect(counted(count, 'branch', 'branches')).toBe(expected)
   })
 })

@@ -10,21 +10,21 @@ type FoldProps = {
   /** Called on each toggle. */
   readonly onFold?: () => void
   /** Its element id. */
-  readonly place?: string
+  readonly elementId?: string
   readonly children: () => ReactNode
 }
 
 /** A collapsible section. Collapsed content is not drawn, so a long transcript stays fast. */
-export function Fold({ className, head, label, isOpenAtFirst, onFold, place, children }: FoldProps) {
-  const [said, setSaid] = useState<{ readonly isOpen: boolean; readonly atFirst: boolean } | null>(null)
+export function Fold({ className, head, label, isOpenAtFirst, onFold, elementId, children }: FoldProps) {
+  const [chosen, setChosen] = useState<{ readonly isOpen: boolean; readonly atFirst: boolean } | null>(null)
   const id = useId()
-  const isOpen = said?.atFirst === isOpenAtFirst ? said.isOpen : isOpenAtFirst
+  const isOpen = chosen?.atFirst === isOpenAtFirst ? chosen.isOpen : isOpenAtFirst
   const toggle = () => {
-    setSaid({ isOpen: !isOpen, atFirst: isOpenAtFirst })
+    setChosen({ isOpen: !isOpen, atFirst: isOpenAtFirst })
     onFold?.()
   }
   return (
-    <div id={place} className={`fold ${className}`} tabIndex={place === undefined ? undefined : -1}>
+    <div id={elementId} className={`fold ${className}`} tabIndex={elementId === undefined ? undefined : -1}>
       <button
         type="button"
         className="fold-head"

@@ -4,7 +4,7 @@ import { Markdown } from '../../markdown/markdown.tsx'
 import { Fold } from '../../ui/fold.tsx'
 import { holdOf, useLive, useSession } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
-import { placeOf } from './show-message.ts'
+import { messageElementId } from './show-message.ts'
 import { ToolCard } from './tool-card.tsx'
 import { TurnMenu } from './turn-menu.tsx'
 
@@ -22,7 +22,7 @@ export const MessageView = memo(function MessageView({ message, isOpening = fals
       return <UserMessage message={message} isOpening={isOpening} />
     case 'assistant':
       return (
-        <div id={placeOf(message.id)} className={message.pinned ? 'said pinned' : 'said'} tabIndex={-1}>
+        <div id={messageElementId(message.id)} className={message.pinned ? 'said pinned' : 'said'} tabIndex={-1}>
           <PinButton message={message} />
           <article className="assistant prose" aria-label="Assistant">
             <Markdown text={message.text} />
@@ -49,7 +49,7 @@ type UserMessageProps = { readonly message: Extract<Message, { readonly kind: 'u
 function UserMessage({ message, isOpening }: UserMessageProps) {
   const files = message.parts.flatMap((part) => (part.type === 'file' ? [part] : []))
   return (
-    <div id={placeOf(message.id)} className={message.pinned ? 'user-row pinned' : 'user-row'} tabIndex={-1}>
+    <div id={messageElementId(message.id)} className={message.pinned ? 'user-row pinned' : 'user-row'} tabIndex={-1}>
       <article className="user" aria-label="You">
         <p dir="auto">{message.text}</p>
         {files.map((file) => (
@@ -90,7 +90,7 @@ export function ThinkingBlock({ text, isLive, message }: ThinkingBlockProps) {
   return (
     <Fold
       className="thinking"
-      {...(message && { place: placeOf(message.id) })}
+      {...(message && { elementId: messageElementId(message.id) })}
       label={said}
       isOpenAtFirst={isLive}
       head={

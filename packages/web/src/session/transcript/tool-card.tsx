@@ -6,7 +6,7 @@ import { Fold } from '../../ui/fold.tsx'
 import { ArgumentsView } from '../approval/preview-view.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
-import { placeOf } from './show-message.ts'
+import { messageElementId } from './show-message.ts'
 
 type ToolCardProps = {
   readonly message: Extract<Message, { readonly kind: 'tool_call' }>
@@ -35,7 +35,7 @@ export function ToolCard({ message, liveOutput }: ToolCardProps) {
     <Fold
       className={`tool ${call.approval ? 'asked' : call.status}`}
       label={`${tool} ${summary}, ${status}`}
-      place={placeOf(message.id)}
+      elementId={messageElementId(message.id)}
       isOpenAtFirst={!collapsed}
       {...(!isWatching && { onFold: () => asks.toggleFold(message.id) })}
       head={

@@ -27,7 +27,7 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
   const isHeld = useRef(true)
   const lastTop = useRef(0)
   const touchedAt = useRef(Number.NEGATIVE_INFINITY)
-  const place = useRef<{ readonly element: Element; readonly top: number } | null>(null)
+  const anchor = useRef<{ readonly element: Element; readonly top: number } | null>(null)
   const [isAtEnd, setAtEnd] = useState(true)
 
   const toEnd = () => {
@@ -59,14 +59,14 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
   /** Saves the reading position before an older page is loaded. */
   const keepPlace = () => {
     const element = content.current?.querySelector('.turn')
-    if (element) place.current = { element, top: element.getBoundingClientRect().top }
+    if (element) anchor.current = { element, top: element.getBoundingClientRect().top }
   }
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new first message moves the reading position
   useLayoutEffect(() => {
-    const kept = place.current
+    const kept = anchor.current
     const box = scroller.current
-    place.current = null
+    anchor.current = null
     // The browser may have corrected it already; measure, so that it is not corrected twice.
     if (kept?.element.isConnected && box) box.scrollTop += kept.element.getBoundingClientRect().top - kept.top
   }, [firstId])

@@ -16,7 +16,7 @@ describe('a file is recognized by its bytes', () => {
     ['WebP with transparency', anAlphaWebp, { type: 'image', mediaType: 'image/webp', ...size }],
     ['PDF', aPdf, { type: 'pdf', mediaType: 'application/pdf' }],
     ['text', bytes('Grüße\n'), { type: 'text', mediaType: 'text/plain' }],
-    ['text that speaks of PDF', bytes('It begins with %PDF-1.4'), { type: 'text', mediaType: 'text/plain' }],
+    ['text that mentions PDF', bytes('It begins with %PDF-1.4'), { type: 'text', mediaType: 'text/plain' }],
     ['half a PNG header', aPng().subarray(0, 20), { type: 'broken', mediaType: 'image/png' }],
     ['half a JPEG header', aJpeg.subarray(0, 80), { type: 'broken', mediaType: 'image/jpeg' }],
     ['half a WebP header', aWebp.subarray(0, 20), { type: 'broken', mediaType: 'image/webp' }],

@@ -29,7 +29,7 @@ export function permitted(permissions: readonly Permission[], { tool, target }: 
   return verdicts.includes('allow') ? 'allow' : null
 }
 
-/** Whether a text matches a pattern in which `*` stands for any text. Runs in one pass. */
+/** Whether a text matches a pattern in which `*` matches any text. Runs in one pass. */
 export function fits(pattern: string, text: string | null): boolean {
   if (text === null) return false
   const [first = '', ...rest] = pattern.split('*')

@@ -17,8 +17,8 @@ describe('the verdict', () => {
     ['reading', 'plan', reading, 'allow'],
     ['writing', 'exec', writing, 'ask'],
     ['writing', 'plan', writing, 'deny'],
-    ['a tool that promises nothing', 'exec', neither, 'allow'],
-    ['a tool that promises nothing', 'plan', neither, 'deny'],
+    ['a tool of unknown effect', 'exec', neither, 'allow'],
+    ['a tool of unknown effect', 'plan', neither, 'deny'],
   ] as const)('on %s in %s mode', (_, mode, facts, verdict) => {
     expect(judge(facts, policy({ mode })).type).toBe(verdict)
   })

@@ -36,7 +36,7 @@ export type BlobSweep = { readonly removed: number; readonly bytes: number; read
 /** Knows which blobs the records of a store refer to. */
 export interface BlobUses {
   /**
-   * Returns a function that tells, for one sweep, which blobs are referred to, also from the trash. What has to be read
+   * Returns a function that finds, for one sweep, the blobs that records refer to, also in the trash. What has to be read
    * for that is read once. After `signal` aborts, every blob counts as used.
    */
   blobsInUse(signal?: AbortSignal): Promise<AreUsed>

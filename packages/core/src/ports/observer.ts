@@ -54,5 +54,5 @@ export interface Observer {
 /** An unexpected error: where it happened, and the cause. */
 export type Problem = { readonly where: string; readonly cause: unknown }
 
-/** Reports a problem. It must not throw: nobody could catch it. */
+/** Reports a problem. It must not throw: no caller could handle that. */
 export type OnProblem = (problem: Problem) => void

@@ -6,7 +6,7 @@ export type ToolArgs = { readonly [key: string]: unknown }
 /** The folder that a tool works in. */
 export type ToolPlace = { readonly workdir: string }
 
-/** What is known of a call before anyone is asked: what would run, or why it cannot. */
+/** What is known of a call before the question is put: what would run, or why it cannot. */
 export type Prepared =
   | { readonly type: 'ready'; readonly args: ToolArgs; readonly preview: Preview }
   /** Wrong arguments, a path outside, a missing file: an error result, never a crash. */

@@ -9,7 +9,7 @@ export type Effect = Readonly<{ key: string }> &
     /** Gathers system text and tool schemas, then asks to start the next step. */
     | { type: 'prepare-step'; turn: TurnNumber }
     | { type: 'call-model'; step: StepId; model: ModelName; thinkingLevel: ThinkingLevel }
-    /** Finds out what a call would do, before anyone is asked. May run again after a crash. */
+    /** Finds out what a call would do, before the question is put. May run again after a crash. */
     | { type: 'prepare-call'; call: CallId; tool: string }
     | { type: 'run-tool'; call: CallId; tool: string; argsHash: BlobHash }
   >

@@ -40,7 +40,7 @@ export type SubmitOptions = {
 }
 
 /**
- * The only way anyone reaches a session: in this process or across the network, the same eight verbs.
+ * The only interface to a session: the same eight methods in this process and over the network.
  * Refusals are values; it throws only when its own code is broken.
  */
 export interface SessionHandle {

@@ -90,7 +90,7 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       let cursor = after
       const who = parseAttachment({ client, role })
       for (;;) {
-        // The snapshot of a sleeping session is read while the session is claimed.
+        // The snapshot of an unloaded session is read while the session is claimed.
         const loading = cursor === undefined && registry.loaded(id) === null ? loadSession(store, id) : undefined
         const ahead = loading?.then((loaded) => (loaded.ok ? read().shownOf(loaded.value) : null)).catch(() => null)
         const loaded = await registry.load(id, loading)
@@ -108,7 +108,7 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
         )) {
           if (frame.type === 'snapshot') cursor = frame.seq
           if (frame.type === 'record') cursor = frame.record.seq
-          // A client that was cut for reading slowly goes on at its cursor: all it missed is in the log.
+          // A client that was cut off for reading slowly continues at its cursor: the log has all it missed.
           isCut = frame.type === 'end' && frame.reason === 'slow'
           if (!isCut) yield frame
         }
@@ -139,7 +139,7 @@ function createReader(registry: SessionRegistry, store: Store, id: SessionId): S
 
 type Past = Pick<SessionReader, 'snapshotOf'> & { readonly log: Pick<Log, 'read'> }
 
-/** Subscribes before it reads the past, so that no record is missed and none comes twice. */
+/** Subscribes before it reads the past, so that no record is missed or sent twice. */
 async function* followSession(
   { id: sessionId, hub, folded }: SessionRunner,
   { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & AttachedClient,

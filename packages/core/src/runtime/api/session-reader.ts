@@ -46,7 +46,7 @@ type SessionReaderDeps = {
   readonly completeMeta: (meta: Meta) => Meta
   /** Returns the trust of the session's workspace; empty where the session does not run. */
   readonly workspaceTrust: (state: SessionState) => Promise<readonly Trust[]>
-  /** Returns the state of the process that runs the session; null where nobody runs it. */
+  /** Returns the state of the process that runs the session; null if no process here runs it. */
   readonly here: (state: SessionState, workspaceTrust: readonly Trust[]) => ProcessView | null
 }
 

@@ -31,11 +31,11 @@ describe('a checked blob', () => {
   })
 
   it.each([
-    ['of one piece is not given at all', ['whale'], ''],
-    ['breaks off before its last piece', ['who', 'l3'], 'who'],
-    ['that was cut is not given to its end', ['wh', 'o'], 'wh'],
-    ['that is empty and should not be is no blob', [], ''],
-  ])('that is damaged %s', async (_, texts, given) => {
+    ['a single chunk is not returned', ['whale'], ''],
+    ['the last chunk is not returned', ['who', 'l3'], 'who'],
+    ['a truncated blob has no last chunk', ['wh', 'o'], 'wh'],
+    ['an empty blob is refused', [], ''],
+  ])('that is damaged ends with a fault: %s', async (_, texts, given) => {
     const hash = hashOf('whole')
     expect(await readOf(hash, pieces(...texts))).toMatchObject({
       text: given,

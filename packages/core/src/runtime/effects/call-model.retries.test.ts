@@ -111,10 +111,10 @@ describe('a call that is not tried again', () => {
   })
 
   it.each<[string, ScriptedAnswer]>([
-    ['a fault that will be there again', [fail({ fault: { kind: 'rejected_key', message: 'No.' } })]],
-    ['such a fault with a time to come back', [fail({ retryAfterMs: 10 })]],
+    ['a fault that a retry cannot fix', [fail({ fault: { kind: 'rejected_key', message: 'No.' } })]],
+    ['such a fault with a retry time', [fail({ retryAfterMs: 10 })]],
     ['a refusal', [finish('refused')]],
-    ['an answer that is cut by its length', [finish('length')]],
+    ['an answer cut at the length limit', [finish('length')]],
   ])('ends with %s', async (_, answer) => {
     const runtime = await open(answer, [say('Never.')])
     expect(await letWaitsPass(runtime, () => prompt(runtime))).toEqual([])

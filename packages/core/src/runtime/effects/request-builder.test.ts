@@ -54,7 +54,7 @@ describe('a request that is built on another thread', () => {
       new WindowDamaged(3),
       { kind: 'passthrough', message: expect.stringContaining('records that cannot be read (3)') },
     ],
-    ['that nobody foresaw would break', new Error('boom'), { kind: 'raw_dump', detail: 'boom' }],
+    ['that throws an unexpected error', new Error('boom'), { kind: 'raw_dump', detail: 'boom' }],
   ])('%s fails its step with a message, and the session continues', async (_, cause, fault) => {
     const runtime = await openMemoryRuntime({ requests: refusing(cause).requests })
     await runtime.send('a', prompt)

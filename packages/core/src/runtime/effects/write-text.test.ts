@@ -88,8 +88,8 @@ describe('the model that writes summaries', () => {
 
 describe("the session's own model writes them", () => {
   it.each([
-    ['where the other has no credentials', { type: 'no_credentials', message: 'No key.' }],
-    ['where the other cannot take so much', { contextTokens: 40 }],
+    ['if the summary model has no credentials', { type: 'no_credentials', message: 'No key.' }],
+    ['if the context of the summary model is too small', { contextTokens: 40 }],
   ] as const)('%s', async (_, known) => {
     await open([[say('in short')]], known)
     expect(await talk.send({ type: 'compact' })).toMatchObject({ summary: 'my own summary' })

@@ -18,7 +18,7 @@ export async function findStored({ find }: Pick<Catalogue, 'find'>, name: string
 /** Finds the one session that a name means, to open it. Refused: bad_id, session_not_found, session_trashed. */
 export async function findSession(finder: Finder, name: string): Promise<Result<SessionId>> {
   const known = SessionId.safeParse(name)
-  // A complete id needs no search: its row tells everything.
+  // A complete id needs no search: its row has everything.
   const id = known.success ? ok(known.data) : await findStored(finder, name)
   if (!id.ok) return id
   const row = await finder.entry(id.value)

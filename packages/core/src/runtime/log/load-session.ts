@@ -25,7 +25,7 @@ export type Folded = { readonly state: SessionState; readonly row: EntryFold }
 export type LoadedSession = Folded & {
   /** The seq of the stored snapshot; the next one is due some records later. */
   readonly snapshotSeq: Seq
-  /** Unreadable records whose loss nobody has accepted yet. While there are any, the session is read-only. */
+  /** Unreadable records whose loss was not accepted yet. While there are any, the session is read-only. */
   readonly lost: readonly Seq[]
 }
 

@@ -34,7 +34,7 @@ export async function readPage(
   const isForward = request.after !== undefined && request.before === undefined
   const from = (request.after ?? 0) + 1
   const to = request.before === undefined ? head : Math.min(request.before - 1, head)
-  // One extra record tells whether there are more; read backwards, it is also the parent of the oldest.
+  // One extra record shows whether there are more; read backwards, it is also the parent of the oldest.
   const scanned = await scan(log, id, clipLine(line, from, to), limit + 1, !isForward)
   const found = isForward ? scanned : scanned.toReversed()
   const hasMore = found.length > limit

@@ -15,7 +15,7 @@ import type { EffectDeps } from '../dependencies.ts'
 import { acceptsLoss } from './load-session.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
-/** Thrown when a record that the model must see cannot be read and nobody has accepted its loss. */
+/** Thrown when a record that the model must see cannot be read and its loss was not accepted. */
 export class WindowDamaged extends Error {
   override readonly name = 'WindowDamaged'
   readonly seq: Seq

@@ -51,7 +51,7 @@ export function createSessionStores(deps: NodeDeps): SessionStores {
     depsOf,
     storeOf: (id) => depsOf(id).store,
     entry: (id) => depsOf(id).store.entry(id),
-    /** Locks the names: between the look into one store and the write to the other, nobody may take them. */
+    /** Locks the names, so that none is taken between the look-up in one store and the write to the other. */
     create(session) {
       const { handle, key } = session.entry.meta
       const createKeyed = () =>

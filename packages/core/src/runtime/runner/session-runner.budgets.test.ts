@@ -35,21 +35,18 @@ describe('a budget that is used up in a turn', () => {
     ['of steps', { maxSteps: 2 }, { maxSteps: 100 }],
     ['of tokens', { maxTokens: 220 }, { maxTokens: 10_000 }],
     ['of money', { maxCost: 0.5 }, { maxCost: 10 }],
-  ])(
-    '%s stops it between two calls of the model, when the round is closed; raised, it goes on where it was',
-    async (_, tight, wide) => {
-      const { runtime, runs, calls } = await open(tight, { cost: 0.25 })
-      await go(runtime)
-      expect((await runtime.events()).slice(-3)).toEqual(['call.settled', 'note.added', 'turn.ended'])
-      expect(await now(runtime)).toMatchObject({ last: 'limit', cost: 0.5 })
-      expect([calls(), runs()]).toEqual([2, 2])
+  ])('%s ends it after a closed round; with a higher budget it can be continued', async (_, tight, wide) => {
+    const { runtime, runs, calls } = await open(tight, { cost: 0.25 })
+    await go(runtime)
+    expect((await runtime.events()).slice(-3)).toEqual(['call.settled', 'note.added', 'turn.ended'])
+    expect(await now(runtime)).toMatchObject({ last: 'limit', cost: 0.5 })
+    expect([calls(), runs()]).toEqual([2, 2])
 
-      expect(await raise(runtime, wide)).toMatchObject({ ok: true })
-      await on(runtime)
-      expect(await now(runtime)).toMatchObject({ last: 'done', cost: 1 })
-      expect([calls(), runs()]).toEqual([4, 3])
-    },
-  )
+    expect(await raise(runtime, wide)).toMatchObject({ ok: true })
+    await on(runtime)
+    expect(await now(runtime)).toMatchObject({ last: 'done', cost: 1 })
+    expect([calls(), runs()]).toEqual([4, 3])
+  })
 
   it('refuses a prompt until the budget is raised, and names the budget', async () => {
     const { runtime, calls } = await open({ maxCost: 0.5 }, { cost: 0.25 })

@@ -55,7 +55,7 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
     end(frame) {
       if (isClosed) return
       isClosed = true
-      owesDraft = false // nothing comes after the end
+      owesDraft = false // nothing is sent after the end
       queue(frame, 0)
     },
 

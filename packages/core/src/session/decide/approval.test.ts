@@ -202,8 +202,8 @@ describe('trust for a turn', () => {
     ['done', modelReplied(trusting)],
     ['aborted', asked({ type: 'abort' })],
     ['failed', failed()],
-    ['cut by a crash', { type: 'process.restarted', draft: null }],
-    ['cut by a clean end', { type: 'process.stopped', draft: null }],
+    ['interrupted by a crash', { type: 'process.restarted', draft: null }],
+    ['interrupted by a clean stop', { type: 'process.stopped', draft: null }],
   ] as const)('ends when its turn is %s', (_, input) => {
     expect(trusting.trust).toHaveLength(1)
     const ended = livedThrough(trusting, input)

@@ -56,9 +56,9 @@ describe('messages from elsewhere', () => {
 
   it.each([
     ['a result that answers no call', [user('a'), result('x')]],
-    ['a result that comes too late', [assistant('', 'x'), user('b'), result('x')]],
-    ['a result that comes twice', [assistant('', 'x'), result('x'), result('x')]],
-    ['a call that is asked for twice', [assistant('', 'x', 'x')]],
+    ['a late result', [assistant('', 'x'), user('b'), result('x')]],
+    ['a repeated result', [assistant('', 'x'), result('x'), result('x')]],
+    ['a repeated call id', [assistant('', 'x', 'x')]],
   ])('are refused with %s', (_, messages) => {
     expect(seed({ seq: 0, turns: 0 }, SeedMessages.parse(messages))).toMatchObject({ fault: { code: 'bad_request' } })
   })

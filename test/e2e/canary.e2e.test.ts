@@ -92,8 +92,8 @@ describe('a key', () => {
       expect(await run('run', look, '-s', result.sessionId, '--yes')).toMatchObject({ code: 0 })
       const often = `run this: for n in $(seq 900); do cat ${credentialsFile()}; done`
       expect(await run('run', often, '-s', result.sessionId, '--yes', '--json')).toMatchObject({ code: 0 })
-      for (const story of failures)
-        expect([story, (await run('run', story, '-s', result.sessionId)).code]).toEqual([story, 1])
+      for (const prompt of failures)
+        expect([prompt, (await run('run', prompt, '-s', result.sessionId)).code]).toEqual([prompt, 1])
     }
 
     const exported: string[] = []
@@ -146,7 +146,7 @@ describe('a key', () => {
     for (const path of [...files, ...filesBelow(cli.workdir)]) expectNoKey(path, readFileSync(path, 'latin1'))
 
     expect([...service.keys].sort()).toEqual(Object.values(keys).sort())
-    for (const body of service.bodies) expectNoKey('what a model is result', body)
+    for (const body of service.bodies) expectNoKey('the request to a model', body)
     expect(readFileSync(credentialsFile(), 'utf8')).toContain(keys.file)
   })
 })
@@ -165,14 +165,14 @@ describe('a key in a program that embeds the runtime', () => {
     const environment = { HOLDFAST_HOME: home, GROQ_API_KEY: keys.environment, GROQ_BASE_URL: service.url }
     try {
       await using holdfast = await openHoldfast({ environment, onProblem: (problem) => problems.push(problem) })
-      for (const story of ['say hello', ...failures]) {
+      for (const prompt of ['say hello', ...failures]) {
         const session = await holdfast.startSession({
           ...{ workdir: home, model: 'groq/echo' },
           notifier: () => {
             throw Object.assign(new Error(`cannot tell ${keys.environment}`), { headers: { key: keys.environment } })
           },
         })
-        await session.sendPrompt(story)
+        await session.sendPrompt(prompt)
         for await (const frame of session.subscribe({ after: 0 })) {
           frames.push(frame)
           if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break

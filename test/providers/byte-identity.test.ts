@@ -51,8 +51,8 @@ describe('the log of any generated session', () => {
     }
   }
 
-  it.each(Object.entries(regressionRuns))('gives the same request bytes by every path: %s', (_, story) =>
-    runRequestSteps(story, isTheSame),
+  it.each(Object.entries(regressionRuns))('gives the same request bytes by every path: %s', (_, run) =>
+    runRequestSteps(run, isTheSame),
   )
 
   it.each(batchesOf(stories))(

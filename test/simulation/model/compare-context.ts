@@ -2,7 +2,7 @@ import type { ModelRequest } from '@holdfast/core/ports'
 import type { ModelContext, State } from './state.ts'
 import { at, type Key } from './tree.ts'
 
-/** What must be told and what was told, both as a list of plain words that can be laid side by side. */
+// Describes the expected and the real request as lists of strings, to compare them.
 
 const quoteOf = (state: State, key: Key): string => {
   const { said } = at(state, key)
@@ -11,7 +11,7 @@ const quoteOf = (state: State, key: Key): string => {
   return said.who === 'call' ? `[tool ${said.tool}] ${said.args}` : '?'
 }
 
-/** The next answer of a turn. */
+/** Describes the request for the next answer of a turn. */
 export function expectedWords(
   state: State,
   { by, summary, pinned, prompt, messages }: ModelContext,
@@ -59,7 +59,7 @@ const headings = {
   pinned: 'Pinned messages from it, as they were said:\n\n',
 }
 
-/** What stands between two answers for the sake of the service is nobody's word. */
+/** Filler between two answers, which some services require, is ignored. */
 function userWords(text: string): readonly string[] {
   if (text === 'Continue.') return []
   if (!Object.values(headings).some((heading) => text.startsWith(heading))) return [`user: ${text}`]
@@ -71,10 +71,10 @@ function userWords(text: string): readonly string[] {
   ]
 }
 
-/** Of a call, what came of it is told below; which it was is enough here. */
+/** Describes a call without its result, which is listed separately. */
 const quotesIn = (text: string): readonly string[] => text.split('\n\n').map((one) => one.split('\n')[0] ?? '')
 
-/** A summary. */
+/** Describes the request for a summary. */
 export function expectedSummaryWords(state: State, { by, summary, prompt, messages }: ModelContext): readonly string[] {
   return [
     by,

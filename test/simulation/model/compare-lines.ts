@@ -6,7 +6,7 @@ import { at, type Key, type Line, messagesOn } from './tree.ts'
 
 type Pairs = Record<string, readonly [is: unknown, must: unknown]>
 
-/** A line as it must be shown; of a page, only its end. */
+/** Returns the expected messages of a line. */
 export function expectedMessages(
   state: State,
   line: Pick<Line, 'tip' | 'hidden'>,
@@ -50,7 +50,7 @@ function saidOf(message: Message): object {
   }
 }
 
-/** Every line there is, read both ways. */
+/** Compares all lines, read in both directions. */
 export function linePairs(state: State, { present, branches, kept }: ReadLines): Pairs {
   const here = messagesOn(state.nodes, state)
   const listed = state.branches.map((branch) => {
@@ -76,7 +76,7 @@ const bothWays = (name: string, { backwards, forwards }: ReadLine, must: readonl
   [`${name}, forwards`]: [forwards.map(shownMessage), must],
 })
 
-/** A message is called what the session calls it, once; whatever it is called later must be the same. */
+/** Takes over the message ids of the session. An id must never change. */
 export function withMessageIds(state: State, line: Pick<Line, 'tip' | 'hidden'>, messages: readonly Message[]): State {
   const keys = messagesOn(state.nodes, line).slice(-messages.length || Infinity)
   const names = new Map<Key, number>()
@@ -88,7 +88,7 @@ export function withMessageIds(state: State, line: Pick<Line, 'tip' | 'hidden'>,
   return { ...state, nodes: state.nodes.map((node, key) => ({ ...node, id: node.id ?? names.get(key) ?? null })) }
 }
 
-/** Names that are borne by more than one. */
+/** Returns duplicate ids. */
 export function duplicateIds({ nodes }: State): readonly number[] {
   const seen = new Set<number>()
   return nodes.flatMap(({ id }) => {

@@ -17,7 +17,7 @@ import { at, messagesOn } from './tree.ts'
 export type Observed = {
   readonly now: FrameOf<'snapshot'>
   readonly workspaceTrust: Awaited<ReturnType<RealSession['workspaceTrust']>>
-  /** All that can be read of all lines; null while they are known to be the same. */
+  /** All lines; null if they are known to be unchanged. */
   readonly lines: ReadLines | null
 }
 
@@ -43,8 +43,8 @@ export function findDifference(
     mode: [view.mode, state.mode],
     activity: [view.activity, activityOf(state)],
     'last turn': [view.lastTurn?.reason ?? null, state.turn ? null : (state.last?.reason ?? null)],
-    'what steers': [queue('steering'), state.steering.map(asShown)],
-    'what follows': [queue('follow_up'), state.followUps.map(asShown)],
+    'steering queue': [queue('steering'), state.steering.map(asShown)],
+    'follow-up queue': [queue('follow_up'), state.followUps.map(asShown)],
     'who waits': [view.pendingApprovals.map(({ tool, preview }) => [tool, preview]), askedCalls(state).map(previewOf)],
     'which questions': [view.pendingApprovals.map(({ id }) => id), askedCalls(state).map(({ approval }) => approval)],
     'open calls': [view.activeToolCalls.map(({ tool }) => tool), state.turn?.calls.map(({ tool }) => tool) ?? []],
@@ -55,13 +55,13 @@ export function findDifference(
       [meta.messageCount, meta.turnCount, meta.branchCount],
       [count, state.turns, state.branches.length],
     ],
-    'how it is kept': [
+    metadata: [
       [meta.title, meta.pinned, meta.workspace],
       [titleOf(state), state.isPinned, state.workdir],
     ],
     'names borne twice': [duplicateIds(state), []],
     'its branch': [view.branch, state.branch],
-    'kept branches': [view.branches.map(({ name }) => name), state.branches.map(({ name }) => name)],
+    branches: [view.branches.map(({ name }) => name), state.branches.map(({ name }) => name)],
     pins: [view.pins, state.pins.map((key) => at(state, key).id)],
     compaction: [view.checkpoint, nameOf(state, activeCheckpoint(state)?.key)],
     settings: [
@@ -70,16 +70,16 @@ export function findDifference(
     ],
     ...(lines && linePairs(state, lines)),
     'who answers': [answering ? 1 : 0, state.turn?.phase === 'thinking' && !state.turn.isPaused ? 1 : 0],
-    'what the model is told': [
+    'model request': [
       answering && sentWords(answering.request),
-      answering && state.turn ? expectedWords(state, state.turn.told) : undefined,
+      answering && state.turn ? expectedWords(state, state.turn.context) : undefined,
     ],
     'who sums up': [summing.length, sideWork.length],
-    'what is summed up': [
+    'summary request': [
       inOrder.map((one) => one && sentSummaryWords(one.request)),
       sideWork.map(({ of }) => expectedSummaryWords(state, of)),
     ],
-    'what runs': [real.scriptedAgents.working.filter(isWanted).map(useOf).sort(), running(state).map(useOf).sort()],
+    'running calls': [real.scriptedAgents.working.filter(isWanted).map(useOf).sort(), running(state).map(useOf).sort()],
     'in memory': [real.isAwake(), state.isAwake],
     'broken promises': [real.problems, []],
     'wrong screens': [real.attachments.flatMap((one) => one.problem(now, state.attachments) ?? []), []],
@@ -93,7 +93,7 @@ export function findDifference(
 
 const nameOf = (state: State, key: number | undefined) => (key === undefined ? null : at(state, key).id)
 
-/** Messages and questions are called what the session calls them: whoever speaks of them reads it off the screen. */
+/** Takes over the ids of messages and approvals from the session, as a client does. */
 export function withIds(unnamed: State, seen: Observed): State {
   const { now, lines } = seen
   const read = unnamed.branches.reduce(
@@ -123,7 +123,7 @@ export function isAnswer(got: Result<Answer>, says: ExpectedAnswer): boolean {
   return isDeepStrictEqual(comparable(got.value.result, says.result), comparable(says.result, says.result))
 }
 
-/** How many tokens it came to is a guess, and what a fork is called is the session's to say. */
+/** Removes values that the model cannot predict: token counts and ids of forks. */
 const guesses = ['tokens', 'tokensBefore', 'tokensAfter']
 
 function comparable({ entries, session, ...result }: Answer['result'], must: Answer['result']): unknown {
@@ -131,7 +131,7 @@ function comparable({ entries, session, ...result }: Answer['result'], must: Ans
   return {
     ...Object.fromEntries(rest),
     ...(session !== undefined && { session: must['session'] === anyName ? typeof session : session }),
-    // What is taken back of both queues comes in any order, but in its order within each.
+    // Prompts recalled from both queues come in any order, but in order within each queue.
     ...(Array.isArray(entries) && {
       entries: Object.groupBy(entries, ({ queue }: { readonly queue: string }) => queue),
     }),

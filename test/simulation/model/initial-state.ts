@@ -1,7 +1,7 @@
 import { defaultModel, type State } from './state.ts'
 import { grow, type Said } from './tree.ts'
 
-const said: readonly (readonly [Said, number | null])[] = [
+const messages: readonly (readonly [Said, number | null])[] = [
   [{ who: 'user', text: 'Begin.' }, null],
   [{ who: 'agent', text: 'Ready.', isCut: false }, 1],
   [{ who: 'usage' }, 1],
@@ -39,8 +39,8 @@ const unborn: State = {
   answered: new Map(),
 }
 
-/** Where every run begins: one turn is over. A session nobody has spoken in may vanish. */
-export const initialState: State = said.reduce(
+/** The initial state of every run, after one turn, because an empty session may be removed. */
+export const initialState: State = messages.reduce(
   (state, [one, round]) => grow(state, one, { turn: 0, round, ...(round !== null && { begins: 0 }) }),
   unborn,
 )

@@ -23,11 +23,11 @@ export type ModelRun = {
   /** By ticket: the command of each pending request, and its answer. */
   readonly commands: Map<number, string>
   readonly waiting: Map<number, Promise<Result<Answer>>>
-  readonly heard: Map<number, Result<Answer>>
+  readonly answers: Map<number, Result<Answer>>
   tickets: number
-  /** Which lines there were when all of them were last read. */
+  /** The lines at the last complete read. */
   lines: string
-  readonly told: Move[]
+  readonly done: Move[]
 }
 
 /** One move of a run. It prints as code, so that a failing run can be saved as a regression test. */
@@ -58,7 +58,7 @@ export type BoundAction = {
   readonly steps: readonly Step[]
 }
 
-/** `got` is what was heard: it names what was made. */
+/** `got` is the real answer, which contains new ids. */
 export type Step = (state: State, got: Got) => { readonly state: State; readonly says: Outcome['says'] | null }
 
 /** Runs an action that has no answer. */
@@ -74,10 +74,10 @@ export const startModelRun = async (real: RealSession): Promise<ModelRun> => ({
   others: new Map(),
   commands: new Map(),
   waiting: new Map(),
-  heard: new Map(),
+  answers: new Map(),
   tickets: 0,
   lines: '',
-  told: [],
+  done: [],
 })
 
 type MoreOfMove = { readonly isApt?: Action['isApt'] | undefined; readonly actions?: readonly Action[] }
@@ -87,7 +87,7 @@ export function move(code: string, run: Move['run'], { isApt = () => true, actio
     actions,
     check: ({ state }) => isApt(state),
     run(modelRun, real) {
-      modelRun.told.push(self)
+      modelRun.done.push(self)
       return run(modelRun, real)
     },
     toString: () => code,
@@ -95,7 +95,7 @@ export function move(code: string, run: Move['run'], { isApt = () => true, actio
   return self
 }
 
-/** An action by itself: then it is also known which record it must have written, or that it wrote none. */
+/** Runs one action, and checks which record it wrote. */
 export const single = (action: Action): Move =>
   move(action.code, (modelRun, real) => runSingle(action, modelRun, real), action)
 
@@ -105,20 +105,20 @@ export async function runSingle({ code, bind }: Action, modelRun: ModelRun, real
   if (!bound) return
   const [got = null] = await perform(modelRun, [bound])
   const { state: after, says } = applied(bound, state, got)
-  const heard = `${code} is answered ${JSON.stringify(got)}`
+  const answered = `${code} is answered ${JSON.stringify(got)}`
   if (says) {
-    invariant(explains(got, says), `${heard}\n  and must be ${JSON.stringify(says)}`)
+    invariant(explains(got, says), `${answered}\n  and must be ${JSON.stringify(says)}`)
     count(`${bound.sends}: ${says.ok ? (says.isPending ? 'pending' : 'accepted') : says.code}`)
   }
-  await expectState(modelRun, real, after, heard)
+  await expectState(modelRun, real, after, answered)
   const isChange = says ? says.ok && says.isChange : !isDeepStrictEqual(onRecord(state), onRecord(modelRun.state))
-  invariant(isChange || modelRun.head === head, `${heard}: it changes nothing, and wrote a record`)
+  invariant(isChange || modelRun.head === head, `${answered}: it changes nothing, but wrote a record`)
   if (!got?.ok || !says?.ok || says.first) return
   const seq = isChange ? head + 1 : head
-  invariant(got.value.seq === seq, `${heard}, and must name record ${seq}`)
+  invariant(got.value.seq === seq, `${answered}, and must name record ${seq}`)
 }
 
-/** Two actions at once: the session must be as if one had come after the other, whichever it was. */
+/** Runs two actions concurrently. The result must be that of one order of them. */
 export const concurrently = (...actions: readonly [Action, Action]): Move => {
   const code = `concurrently(${actions.map((action) => action.code).join(', ')})`
   return move(code, (modelRun, real) => runConcurrently(code, actions, modelRun, real), { actions })
@@ -141,13 +141,13 @@ async function runConcurrently(
     if (parting.problem === null) return keep(modelRun, parting.state, seen)
     partings.push(parting.problem)
   }
-  const heard = `${code} is answered ${JSON.stringify(answers)}: no order explains that.`
-  throw new Error(`${heard}\n  ${[...new Set(partings)].join('\n  or: ')}`)
+  const answered = `${code} is answered ${JSON.stringify(answers)}: no order explains that.`
+  throw new Error(`${answered}\n  ${[...new Set(partings)].join('\n  or: ')}`)
 }
 
 /**
- * Two summaries of a kind at once could not be told apart, and one is not ended twice. A fork is made with nothing but
- * other forks: of which moment it is could not be told from the session it was made of.
+ * Returns whether two actions can run concurrently. Two summaries of a kind cannot be distinguished, and a summary ends
+ * once. A fork runs only with other forks, because its moment cannot be seen in the original session.
  */
 function withoutRivals(bound: readonly BoundAction[]): readonly BoundAction[] {
   const forks = bound.filter(({ sends }) => sends === 'fork')
@@ -155,7 +155,7 @@ function withoutRivals(bound: readonly BoundAction[]): readonly BoundAction[] {
   const isAborted = bound.some(({ sends }) => sends === 'abort')
   return bound.filter(({ rival, ticket }, index) => {
     if (rival === undefined) return true
-    if (isAborted && ticket !== undefined) return false // it is begun and stopped in one, which is two moves
+    if (isAborted && ticket !== undefined) return false // starting and aborting a summary are two moves
     return bound.findIndex((other) => other.rival === rival) === index
   })
 }
@@ -168,7 +168,7 @@ const applied = ({ steps }: BoundAction, state: State, got: Got): ReturnType<Ste
 
 type Done = Pick<BoundAction, 'steps'> & { readonly got: Got }
 
-/** All that may come of them: each next step may come at any point of what the ones before it have set going. */
+/** Returns all possible results: each step can happen at any point of the work started by the earlier ones. */
 function* endings(state: State, done: readonly Done[]): Generator<State> {
   const open = done.filter(({ steps }) => steps.length > 0)
   if (open.length === 0) return yield state
@@ -185,7 +185,7 @@ function* endings(state: State, done: readonly Done[]): Generator<State> {
   }
 }
 
-/** Waits until the session rests and compares it with the model. */
+/** Waits until the session is idle and compares it with the model. */
 export async function expectState(modelRun: ModelRun, real: RealSession, state: State, after: string): Promise<void> {
   const seen = await look(modelRun, real)
   const parting = settled(state, seen, real)
@@ -206,19 +206,19 @@ function keep(modelRun: ModelRun, state: State, { now, lines }: Observed): void 
   modelRun.state = state
   modelRun.head = now.seq
   if (lines) modelRun.lines = linesOf(now)
-  if (state.turn?.told.summary) count('context: a summary')
-  if (state.turn && state.turn.told.pinned.length > 0) count('context: a quoted pin')
+  if (state.turn?.context.summary) count('context: a summary')
+  if (state.turn && state.turn.context.pinned.length > 0) count('context: a quoted pin')
   for (const { name, born } of state.forks)
     if (name !== null && !modelRun.others.has(name)) modelRun.others.set(name, { state: born, head: null, sent: [] })
-  // Whoever waited in vain may hear so, whenever that is; that all went well, only if it did when it was sent again.
-  for (const [ticket, answer] of modelRun.heard) {
+  // A cancelled request may fail at any time. It may succeed only if its retry did.
+  for (const [ticket, answer] of modelRun.answers) {
     const isInVain = modelRun.waiting.delete(ticket)
     const command = modelRun.commands.get(ticket) ?? ''
     const everywhere = [state, ...[...modelRun.others.values()].map((other) => other.state)]
     const first = everywhere.map(({ answered }) => answered.get(command)).find((one) => one !== undefined)
-    modelRun.heard.delete(ticket)
+    modelRun.answers.delete(ticket)
     const isFit = !isInVain || !answer.ok || answer.value.seq === first?.seq
-    invariant(isFit, `what nobody wants any more is answered ${JSON.stringify(answer)}`)
+    invariant(isFit, `a cancelled request is answered ${JSON.stringify(answer)}`)
   }
 }
 
@@ -241,12 +241,12 @@ async function perform(modelRun: ModelRun, bound: readonly BoundAction[]): Promi
     const hope = hopes[index]
     if (!hope || got[index] || ticket === undefined) continue
     modelRun.waiting.set(ticket, hope)
-    hope.then((answer) => modelRun.heard.set(ticket, answer))
+    hope.then((answer) => modelRun.answers.set(ticket, answer))
   }
   return got
 }
 
-/** What of a state is in the log. */
+/** Returns the part of a state that is recorded in the log. */
 function onRecord({ attachments: _, isAwake: __, sideWork: ___, turn, ...rest }: State): unknown {
   return { ...rest, turn: turn && { ...turn, streamed: '', saved: '' } }
 }

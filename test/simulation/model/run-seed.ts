@@ -22,7 +22,7 @@ const aMove = fc.oneof(
   { weight: 1, arbitrary: aCrashOrUnload },
   { weight: 2, arbitrary: aSwitchSession },
   { weight: 3, arbitrary: aWait.map(single) },
-  { weight: 1, arbitrary: aLongWait.map(single) }, // never at once with an action: no timer falls into what is under way
+  { weight: 1, arbitrary: aLongWait.map(single) }, // never concurrent with an action, because timers would interrupt it
 )
 
 const movesMax = 100
@@ -37,24 +37,24 @@ export async function runMoves(moves: readonly (Move | Action)[]): Promise<void>
 /** Runs the moves of a seed. A failing run is shortened until no move can be left out. */
 export async function runSessionModelSeed(seed: number): Promise<void> {
   const commands = fc.commands([aMove], { maxCommands: movesMax, size: 'max' })
-  let told: readonly Move[] = []
+  let failing: readonly Move[] = []
   const property = fc.asyncProperty(commands, async (moves) => {
     const real = await openRealSession()
     const model = await startModelRun(real)
     await fc
       .asyncModelRun(() => ({ model, real }), moves)
       .catch((cause) => {
-        told = model.told // the last to fail is the shortest
+        failing = model.done // the last failing run is the shortest
         throw cause
       })
   })
   const { failed, errorInstance } = await fc.check(property, { seed, numRuns: 1, unbiased: true })
   if (!failed) return
-  const moves = await shorten(told)
+  const moves = await shorten(failing)
   const cause = (await problemOf(moves)) ?? errorInstance
   const problem = cause instanceof Error ? cause.message : String(cause)
   const code = moves.join(',\n  ')
-  throw new Error(`${replay(seed, 'session-model')}\n${problem}\nThe shortest run that shows it:\n  ${code}`, {
+  throw new Error(`${replay(seed, 'session-model')}\n${problem}\nThe shortest run that fails:\n  ${code}`, {
     cause,
   })
 }

@@ -5,7 +5,7 @@ import type { Key, Line, Node } from './tree.ts'
 export type Client = 'ann' | 'bob'
 export type Sender = Client | null
 
-/** What the agent may call: one that only looks, two that change something, and one that does not exist. */
+/** The tools of the agent: a read-only one, two destructive ones, and one that does not exist. */
 export type ToolName = 'look' | 'touch' | 'shell' | 'nowhere'
 export type ToolUse = { readonly tool: ToolName; readonly n: number }
 
@@ -13,69 +13,69 @@ export type Entry = { readonly id: number; readonly queue: Queue; readonly text:
 
 export type Trusted = {
   readonly tool: string
-  readonly scope: TrustScope /** Null: whatever the arguments. */
+  readonly scope: TrustScope /** Null for all arguments. */
   readonly n: number | null
 }
 
-/** A call that is not settled. `place` is where it stands in the tree. */
+/** A call that is not settled. `place` is the key of its node. */
 export type OpenCall = ToolUse & {
   readonly place: Key
   readonly status: 'requested' | 'asked' | 'approved' | 'running'
-  /** What the session calls the question; read off its screen, as a person would. */
+  /** The id of its approval, taken from the session as a client does. */
   readonly approval: number | null
 }
 
 export type Turn = {
   readonly number: number
-  /** Where the line stood when its last answer was asked for. */
+  /** The tip of the line when the last answer was requested. */
   readonly begun: Key
   readonly phase: 'preparing' | 'thinking' | 'acting'
-  /** Counts all answers the model was ever asked for, so that a late one is told from the present. */
+  /** Counts all requested answers, to distinguish a late answer from the current one. */
   readonly step: number
-  /** How many answers this turn has cost. */
+  /** The number of answers in this turn. */
   readonly steps: number
   readonly isAnswered: boolean
-  /** What the model has said of its answer, and how much of it would survive a crash. */
+  /** The streamed text of the answer, and the part that would survive a crash. */
   readonly streamed: string
   readonly saved: string
-  /** Which model was asked last, how often for this answer, and whether it is to be asked again in a while. */
+  /** The model called last, its tries for this answer, and whether it waits for a retry. */
   readonly asked: string
   readonly tries: number
   readonly isPaused: boolean
-  /** Who answers in place of the session's model, and who could not. */
+  /** The fallback model, and the models that failed. */
   readonly fallback: string | null
   readonly tried: readonly string[]
-  /** What the model was told when it was asked. */
-  readonly told: ModelContext
+  /** The context of the last model call. */
+  readonly context: ModelContext
   readonly calls: readonly OpenCall[]
 }
 
-/** What a model must be told: in place of what was cut off, and then what was said, in order. */
+/** The expected context of a model call: the summary of what was cut, then the messages in order. */
 export type ModelContext = {
-  /** Which model, and how hard it is to think. */
+  /** The model and its thinking level. */
   readonly by: string
   readonly summary: string
-  /** Older than what is told, and quoted. */
+  /** Pinned messages before the window, which are quoted. */
   readonly pinned: readonly Key[]
   readonly prompt: Key | null
   readonly messages: readonly Key[]
 }
 
-/** A summary that someone asked for and a model is writing. */
+/** A requested summary that a model is writing. */
 export type SideWork = {
-  /** Which sending of a command waits for it. */
+  /** The ticket of the request that waits for it. */
   readonly ticket: number
   readonly kind: 'compact' | 'summarize'
-  /** What the model that writes it must have been told. */
+  /** The expected context of its model call. */
   readonly of: ModelContext
-  /** Where what is kept begins. */
+  /** The first message that stays. */
   readonly from: Key
 }
 
 export type Forked = {
-  /** The command that asked for it. */
+  /** The command that requested it. */
   readonly command: string
-  /** What the session calls it; null as long as nobody has heard. */
+  /** Its id in the session; null until it is known. */
   readonly name: string | null
   readonly born: State
 }
@@ -83,8 +83,8 @@ export type Forked = {
 export type AttachedClient = { readonly client: Client; readonly role: 'driver' | 'viewer'; readonly holds: number }
 
 /**
- * What a session must be, in the plainest words there are. It shares no code with the core but the hash of arguments: it is written from the
- * description of the behaviour, so that the two can disagree.
+ * The expected state of a session. Except for the hash of arguments it shares no code with the core and is written from the
+ * description of the behaviour, so that a mistake in one is found by the other.
  */
 export type State = Line & {
   readonly mode: Mode
@@ -95,28 +95,28 @@ export type State = Line & {
   readonly steering: readonly Entry[]
   readonly followUps: readonly Entry[]
   readonly trust: readonly Trusted[]
-  /** What the whole workspace trusts, whichever of its sessions said so; and what the folder trusts that it is not in. */
+  /** The trust of the workspace, granted by any of its sessions, and the trust of the other folder. */
   readonly workspace: readonly Trusted[]
   readonly elsewhere: readonly Trusted[]
   readonly workdir: '/work' | '/moved'
-  /** What someone named it; empty when nobody did. */
+  /** The given title; empty if there is none. */
   readonly title: string
   readonly isPinned: boolean
-  /** All that was ever said, on whatever line. */
+  /** All messages of all lines. */
   readonly nodes: readonly Node[]
-  /** The name of the line it stands on, and the lines it left, in the order it left them. */
+  /** The name of the current line, and the saved branches in the order they were saved. */
   readonly branch: string | null
   readonly branches: readonly (Line & { readonly name: string })[]
   readonly branchesNamed: number
   readonly pins: readonly Key[]
   readonly folded: { readonly all: boolean; readonly except: readonly Key[] }
-  /** Compactions that were taken back. */
+  /** Undone checkpoints. */
   readonly undone: readonly Key[]
   readonly sideWork: readonly SideWork[]
   readonly forks: readonly Forked[]
-  /** How many sessions it was forked from, one from the other. */
+  /** The number of its ancestors. */
   readonly depth: number
-  /** Questions that were answered, one way or the other, and by whom where a person did. */
+  /** Decided approvals, with the person who decided, if any. */
   readonly decided: readonly { readonly approval: number; readonly by: string | null }[]
   readonly attachments: readonly AttachedClient[]
   readonly isAwake: boolean
@@ -126,7 +126,7 @@ export type State = Line & {
 
 export const stepsMax = 3
 export const defaultModel = 'sim/model'
-/** Answers where the session's model cannot. */
+/** The fallback of the session's model. */
 export const spareModel = 'sim/spare'
 
 /** The expected answer of a command. */
@@ -134,10 +134,10 @@ export type ExpectedAnswer =
   | {
       readonly ok: true
       readonly isChange: boolean
-      /** Nothing is heard yet: someone has to write something first. */
+      /** There is no answer yet: a summary must be written first. */
       readonly isPending?: boolean
       readonly result: Answer['result']
-      /** The answer to the same command before: it must be the very same now. */
+      /** The earlier answer of the same command, which must be repeated. */
       readonly first?: Answer
     }
   | {
@@ -146,7 +146,7 @@ export type ExpectedAnswer =
       readonly by?: string
     }
 
-/** What comes of an action: how the session then stands, and what whoever did it hears. */
+/** The result of an action: the new state and the expected answer. */
 export type Outcome = { readonly state: State; readonly says: ExpectedAnswer }
 
 export const accepted = (state: State, result: Answer['result'] = {}): Outcome => ({

@@ -1,10 +1,10 @@
 import type { CallStatus } from '@holdfast/protocol'
 import type { State } from './state.ts'
 
-/** Where something stands in the tree: it grows, and nothing is ever taken out of it, so a place is a name for good. */
+/** The index of a node in the tree. Nodes are never removed, so a key stays valid. */
 export type Key = number
 
-/** What was said, or noted. The end of a turn is nobody's message; it is the place one can go back to. */
+/** The content of a node: a message, a note, or the end of a turn, to which a session can go back. */
 export type Said =
   | { readonly who: 'user'; readonly text: string }
   | { readonly who: 'agent'; readonly text: string; readonly isCut: boolean }
@@ -14,13 +14,13 @@ export type Said =
   | Checkpoint
   | { readonly who: 'end'; readonly reason: Ending }
 
-/** From here on the model is told the summary, and only what stands at `from` or after it. */
+/** A checkpoint: the model receives the summary and the messages from `from`. */
 export type Checkpoint = {
   readonly who: 'checkpoint'
   readonly text: string
   readonly from: Key
   readonly prompt: Key | null
-  /** A program's own words for whatever the history is: they stay when another is set. */
+  /** A summary prompt set by a program, which stays when the history is replaced. */
   readonly isSet?: boolean
 }
 
@@ -29,22 +29,22 @@ export type Ending = 'done' | 'aborted' | 'failed' | 'interrupted' | 'limit'
 export type Node = {
   readonly parent: Key | null
   readonly turn: number
-  /** Which answer it is part of: what one answer says and asks for belongs together. */
+  /** The round it belongs to: the text and calls of one answer. */
   readonly round: number | null
-  /** Where the line stood when that answer was asked for; of everything else, where it stands itself. */
+  /** The tip of the line when that answer was requested; for other nodes, their own key. */
   readonly begins: Key
   readonly said: Said
-  /** What the session calls it: read off once, and never to change. */
+  /** Its id in the session, which never changes. */
   readonly id: number | null
 }
 
-/** A way up from a leaf; what is hidden is at its beginning. */
+/** A line: the path from the root to a leaf, of which the first nodes may be hidden. */
 export type Line = {
   readonly tip: Key | null
   readonly hidden: number
-  /** The first message that was kept when the rest was hidden. */
+  /** The first message that is not hidden. */
   readonly cut: Key | null
-  /** Whether a compaction that is hidden no longer holds: it was taken back, or another stood before it. */
+  /** Whether a hidden checkpoint is no longer active: it was undone or replaced. */
   readonly isBare: boolean
   readonly turns: number
   readonly last: { readonly turn: number; readonly reason: Ending } | null
@@ -57,35 +57,35 @@ export const lineOf = ({ tip, hidden, cut, isBare, turns, last }: Line): Line =>
 
 type Place = Pick<Node, 'turn' | 'round'> & Partial<Pick<Node, 'begins'>>
 
-/** Says something at the tip. */
+/** Adds a node at the tip. */
 export function grow<Some extends Pick<State, 'nodes' | 'tip'>>(state: Some, said: Said, place: Place): Some {
   const node: Node = { parent: state.tip, begins: state.nodes.length, ...place, said, id: null }
   return { ...state, nodes: [...state.nodes, node], tip: state.nodes.length }
 }
 
-/** All that leads to a leaf, oldest first. */
+/** Returns the path to a leaf, oldest first. */
 function pathTo(nodes: readonly Node[], tip: Key | null): readonly Key[] {
   const path: Key[] = []
   for (let at = tip; at !== null; at = nodes[at]?.parent ?? null) path.push(at)
   return path.reverse()
 }
 
-/** What stands on a line, ends of turns included. */
+/** Returns the visible nodes of a line, including ends of turns. */
 export const allOn = (nodes: readonly Node[], { tip, hidden }: Pick<Line, 'tip' | 'hidden'>): readonly Key[] =>
   pathTo(nodes, tip).slice(hidden)
 
-/** The messages of a line. */
+/** Returns the visible messages of a line. */
 export const messagesOn = (nodes: readonly Node[], line: Pick<Line, 'tip' | 'hidden'>): readonly Key[] =>
   allOn(nodes, line).filter((key) => nodes[key]?.said.who !== 'end')
 
-/** Where the last of some turns on a line ends: one that was continued ends more than once. */
+/** Returns the last end of a turn on a line. A continued turn has several ends. */
 export const endOn = (state: State, turn: number | null): Key | null =>
   allOn(state.nodes, state).findLast((key) => {
     const node = state.nodes[key]
     return node?.said.who === 'end' && (turn === null || node.turn === turn)
   }) ?? null
 
-/** How many of a line's places are hidden so that only the last messages are seen. */
+/** Returns the number of nodes to hide so that only the last messages are visible. */
 export function hideAllBut({ nodes, tip }: State, messages: readonly Key[], keepLast: number): number {
   const path = pathTo(nodes, tip)
   const first = keepLast === 0 ? undefined : messages.at(-keepLast)
@@ -94,9 +94,9 @@ export function hideAllBut({ nodes, tip }: State, messages: readonly Key[], keep
 
 export const at = ({ nodes }: Pick<State, 'nodes'>, key: Key): Node => {
   const node = nodes[key]
-  if (!node) throw new Error(`nothing stands at ${key}`)
+  if (!node) throw new Error(`there is no node ${key}`)
   return node
 }
 
-/** The turn a note belongs to that no turn made: the one that runs, or the last. */
+/** Returns the turn of a note that was added outside a turn: the running or the last one. */
 export const turnNow = ({ turn, turns }: State): number => turn?.number ?? Math.max(turns - 1, 0)

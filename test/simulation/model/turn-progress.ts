@@ -23,7 +23,7 @@ export function beginTurn(state: State, number = state.turns): State {
     streamed: '',
     saved: '',
     ...{ asked: '', tries: 0, isPaused: false, fallback: null, tried: [] },
-    told: emptyContext,
+    context: emptyContext,
     calls: [],
   }
   return { ...state, turn, turns: number + 1 }
@@ -46,10 +46,10 @@ function endAnswered(state: State): State {
 function safePoint(state: State, turn: Turn): State {
   if (turn.isAnswered && state.steering.length === 0) return endAnswered(state)
   if (turn.steps >= stepsMax) return endTurn(noteLimit(state, turn), 'limit')
-  const said = state.steering.reduce((now, { text }) => addUserMessage(now, text), state)
+  const steered = state.steering.reduce((now, { text }) => addUserMessage(now, text), state)
   const step = state.step + 1
   return withTurn(
-    { ...said, steering: [], step },
+    { ...steered, steering: [], step },
     {
       phase: 'thinking',
       step,
@@ -58,8 +58,8 @@ function safePoint(state: State, turn: Turn): State {
       saved: '',
       asked: answering(state),
       tries: 1,
-      told: currentContext(said),
-      begun: said.tip ?? 0,
+      context: currentContext(steered),
+      begun: steered.tip ?? 0,
     },
   )
 }
@@ -69,14 +69,14 @@ const failure = 'The model cannot be reached.'
 const notice = (state: State, code: string, text: string): State =>
   grow(state, { who: 'note', kind: 'notice', code, text }, { turn: state.turn?.number ?? 0, round: null })
 
-/** The model cannot take the call. It is asked again, then another is; but nobody goes on with what one has begun to say. */
+/** Handles an overloaded model: it is retried, then replaced by the fallback. An answer that has started is not continued. */
 export function failModelCall(state: State, turn: Turn, isOverSoon: boolean): State {
   if (turn.streamed !== '') return cutShort(state, 'failed', turn.streamed)
   if (!isOverSoon || turn.tries === triesMax) return giveUp(state, turn)
   const tries = turn.tries + 1
   const step = state.step + 1
-  const told = notice(state, 'retry', `${failure} Trying again in 6 s: try ${tries} of ${triesMax}.`)
-  return withTurn({ ...told, step }, { tries, step, isPaused: true })
+  const noticed = notice(state, 'retry', `${failure} Trying again in 6 s: try ${tries} of ${triesMax}.`)
+  return withTurn({ ...noticed, step }, { tries, step, isPaused: true })
 }
 
 function giveUp(state: State, turn: Turn): State {
@@ -100,20 +100,20 @@ const noteLimit = (state: State, { number, steps }: Turn): State => {
   return grow(state, { who: 'note', kind: 'notice', code: 'step_limit', text }, { turn: number, round: null })
 }
 
-/** What the model said stays, and the calls it asked for are open. Without any the turn rests, unless someone steers. */
+/** Ends an answer: its text stays and its calls are open. Without calls the turn ends, unless there is steering. */
 export function takeAnswer(state: State, text: string, uses: readonly ToolUse[]): State {
-  const spoken = addAnswer(state, text, false)
+  const answered = addAnswer(state, text, false)
   if (uses.length === 0) {
-    const done = endStep(spoken)
+    const done = endStep(answered)
     return state.steering.length > 0 ? withTurn(done, { phase: 'preparing', isAnswered: true }) : endAnswered(done)
   }
-  const first = spoken.nodes.length
+  const first = answered.nodes.length
   const calls = uses.map(
     (use, index): OpenCall => ({ ...use, place: first + index, status: 'requested', approval: null }),
   )
   const called = uses.reduce(
     (now, { tool, n }) => grow(now, { who: 'call', tool, args: argsOf(n), status: 'waiting' }, placeIn(state)),
-    spoken,
+    answered,
   )
   return withTurn(endStep(called), { phase: 'acting', calls })
 }
@@ -128,10 +128,10 @@ const placeIn = ({ turn }: State) => ({
 export const addAnswer = (state: State, text: string, isCut: boolean): State =>
   text === '' ? state : grow(state, { who: 'agent', text, isCut }, placeIn(state))
 
-/** An answer is over, whatever came of it: what it cost is noted. */
+/** Ends a step and records its cost. */
 const endStep = (state: State): State => grow(state, { who: 'usage' }, placeIn(state))
 
-/** A settled call leaves its round; the last to leave closes it. */
+/** Settles a call. The last one closes the round. */
 export function settleCall(state: State, place: number, status: CallStatus, by: string | null = null): State {
   const call = state.turn?.calls.find((one) => one.place === place)
   if (!state.turn || !call) return state
@@ -161,7 +161,7 @@ const withStatus = (state: State, place: number, status: CallStatus): State => (
   ),
 })
 
-/** What was trusted for the workspace may have been taken back elsewhere: only the workspace's own word counts. */
+/** Returns whether a call is trusted. Workspace trust may have been revoked by another session. */
 export const isTrusted = ({ trust, workspace }: Pick<State, 'trust' | 'workspace'>, { tool, n }: ToolUse): boolean =>
   [...trust.filter(({ scope }) => scope !== 'workspace'), ...workspace].some(
     (one) => one.tool === tool && (one.n === null || one.n === n),
@@ -169,14 +169,14 @@ export const isTrusted = ({ trust, workspace }: Pick<State, 'trust' | 'workspace
 
 const isHarmless = ({ tool }: ToolUse): boolean => tool === 'look'
 
-/** The model hears that it may not; so do the people. */
+/** Denies a call in plan mode and adds a note. */
 function denyInPlan(state: State, { place, tool }: OpenCall): State {
   const text = `${tool} is not available in plan mode; describe what you would do instead`
   const note = { who: 'note', kind: 'notice', code: 'plan_mode', text } as const
   return grow(settleCall(state, place, 'denied'), note, { turn: state.turn?.number ?? 0, round: null })
 }
 
-/** The next thing that happens without anyone doing anything, or null: the session rests, or waits for someone. */
+/** Returns the next state without any input; null if the session is idle or waits for input. */
 export function nextState(state: State): State | null {
   const { turn, mode } = state
   if (turn?.phase === 'preparing') return safePoint(state, turn)
@@ -193,7 +193,7 @@ export function nextState(state: State): State | null {
   return isForbidden ? denyInPlan(state, approved) : progress(state, approved.place, 'running')
 }
 
-/** All the states on the way from here to rest, the first and the last included. */
+/** Returns all states until nothing more happens without input, including the first and the last. */
 export function statesUntilRest(state: State): readonly State[] {
   const states = [state]
   for (let after = nextState(state); after; after = nextState(after)) states.push(after)
@@ -202,17 +202,17 @@ export function statesUntilRest(state: State): readonly State[] {
 
 export const atRest = (state: State): State => statesUntilRest(state).at(-1) ?? state
 
-/** The turn is over where it stands: what was said stays, what was open is interrupted. */
+/** Ends the turn early: its text stays, and open calls are interrupted. */
 export function cutShort(state: State, last: 'aborted' | 'failed' | 'interrupted', kept: string): State {
   if (!state.turn) return state
-  const spoken = state.turn.phase === 'thinking' ? endStep(addAnswer(state, kept, true)) : state
-  return endTurn(interrupt(spoken, state.turn.calls), last)
+  const answered = state.turn.phase === 'thinking' ? endStep(addAnswer(state, kept, true)) : state
+  return endTurn(interrupt(answered, state.turn.calls), last)
 }
 
 const interrupt = (state: State, calls: readonly OpenCall[]): State =>
   calls.reduce((now, { place }) => settleCall(now, place, 'interrupted'), state)
 
-/** The process is gone, and whoever was attached to it. Nothing starts by itself, and a question still waits. */
+/** Applies a crash: clients are detached, no work starts by itself, and open approvals stay open. */
 export function afterCrash(state: State, kept: string): State {
   const alone = { ...state, attachments: [], isAwake: false, sideWork: [] }
   const calls = state.turn?.calls ?? []

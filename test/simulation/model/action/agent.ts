@@ -8,7 +8,7 @@ import { cutShort, failModelCall, settleCall, takeAnswer, withTurn } from '../tu
 
 type Then = (state: State, turn: Turn) => State
 
-/** Something the running answer does. A late one, of a step that is over, changes nothing. */
+/** Creates an action of the running answer. One of an ended step changes nothing. */
 const byModel = (code: string, act: (one: Answering) => void, ...thens: readonly Then[]): Action => ({
   code,
   isApt: ({ turn }) => turn?.phase === 'thinking',
@@ -25,12 +25,12 @@ const byModel = (code: string, act: (one: Answering) => void, ...thens: readonly
   },
 })
 
-const hearing =
+const addStreamedText =
   (text: string): Then =>
   (state, { streamed }) =>
     withTurn(state, { streamed: streamed + text })
 
-export const say = (text: string): Action => byModel(`say('${text}')`, (one) => one.say(text), hearing(text))
+export const say = (text: string): Action => byModel(`say('${text}')`, (one) => one.say(text), addStreamedText(text))
 
 const codeOf = (uses: readonly ToolUse[]) => `[${uses.map(({ tool, n }) => `{ tool: '${tool}', n: ${n} }`).join(', ')}]`
 
@@ -38,7 +38,7 @@ export const finish = (text: string, uses: readonly ToolUse[] = []): Action =>
   byModel(
     `finish('${text}', ${codeOf(uses)})`,
     (one) => one.end({ text, uses }),
-    hearing(text), // it may be stopped with its words said and its calls not
+    addStreamedText(text), // it may be aborted after its text and before its calls
     (state, { streamed }) => takeAnswer(state, streamed, uses),
   )
 
@@ -60,7 +60,7 @@ export const overload = (how: Overload): Action =>
     },
   )
 
-/** A running call comes to its end. */
+/** Ends a running call. */
 export const work = (pick: number, result: 'ok' | 'failed'): Action => ({
   code: `work(${pick}, '${result}')`,
   isApt: ({ turn }) => turn?.calls.some(({ status }) => status === 'running') ?? false,
@@ -83,10 +83,10 @@ export const work = (pick: number, result: 'ok' | 'failed'): Action => ({
   },
 })
 
-/** But while nobody has woken the session since, a paused process still owns it, and may write its summary. */
+/** A paused process owns the session until another process wakes it, and may write its summary until then. */
 const isHarmless = (one: Answering): boolean => one.life.status !== 'paused' || purposeOf(one) === null
 
-/** What was stopped long ago, or belongs to a process that is no more, speaks up. Nobody listens. */
+/** Lets an aborted call, or one of a killed process, answer late. It must have no effect. */
 export const late = (pick: number, ending: Ending): Action => ({
   code: `late(${pick}, ${typeof ending === 'string' ? `'${ending}'` : `{ text: '${ending.text}', uses: ${codeOf(ending.uses)} }`})`,
   bind: (_, { scriptedAgents }) => {
@@ -95,7 +95,7 @@ export const late = (pick: number, ending: Ending): Action => ({
       pick,
     )
     if (!one) return null
-    const speak = () => {
+    const answerLate = () => {
       count(
         `late: ${'tool' in one ? 'call' : 'answer'} of ${one.life.status === 'living' ? 'a turn' : `a ${one.life.status} process`}`,
       )
@@ -103,7 +103,7 @@ export const late = (pick: number, ending: Ending): Action => ({
       one.say('late')
       one.end(ending)
     }
-    return { perform: silently(speak), steps: [(state) => ({ says: null, state })] }
+    return { perform: silently(answerLate), steps: [(state) => ({ says: null, state })] }
   },
 })
 
@@ -111,7 +111,7 @@ const aUse = fc.record({
   tool: fc.constantFrom<ToolName[]>('touch', 'shell', 'look', 'touch', 'shell', 'nowhere'),
   n: fc.nat(1),
 })
-/** No two alike in one answer: they are told apart by what they are. */
+/** Different calls in one answer, because the run distinguishes them by tool and argument. */
 const uses = fc.uniqueArray(aUse, { maxLength: 3, selector: ({ tool, n }) => `${tool} ${n}` })
 const aWord = fc.constantFrom('', 'x', 'y')
 const anAnswer = fc.record({ text: aWord, uses })

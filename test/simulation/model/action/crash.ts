@@ -29,7 +29,7 @@ export const unload: Move = move('unload', async (modelRun, real) => {
   await expectState(modelRun, real, state.isAwake ? afterCrash(state, state.turn?.streamed ?? '') : state, 'an unload')
 })
 
-/** Time passes: enough for a draft to be saved, or for an idle session to leave memory. */
+/** Advances the clock, so that a draft is saved or an idle session is unloaded. */
 export const wait = (how: 'a while' | 'long'): Action => ({
   code: `wait('${how}')`,
   bind: (_, real) => ({
@@ -45,7 +45,7 @@ export const wait = (how: 'a while' | 'long'): Action => ({
   }),
 })
 
-/** The process dies over a command, before or after it is on disk; whoever sent it hears nothing, and sends it again. */
+/** Kills the process during a command, before or after it is on disk. The sender gets no answer and retries. */
 export const dieOver = (by: Sender, template: CommandTemplate, when: 'before' | 'after'): Move => {
   const code = `dieOver(${by === null ? 'null' : `'${by}'`}, ${template.code}, '${when}')`
   return move(
@@ -65,7 +65,7 @@ export const dieOver = (by: Sender, template: CommandTemplate, when: 'before' | 
       })
       await settlePromises()
       invariant(hasDied() === isWritten, `${asked.command.type} is ${isWritten ? 'not ' : ''}written`)
-      invariant(!isWritten || got === null, 'the dead answer')
+      invariant(!isWritten || got === null, 'a killed process answered')
 
       const first: Answer = { seq: head + 1, result: says.ok ? says.result : {} }
       const known = { ...state, answered: new Map(state.answered).set(asked.id, first) }
@@ -81,7 +81,7 @@ export const dieOver = (by: Sender, template: CommandTemplate, when: 'before' | 
 
 export const aLongWait: Arbitrary<Action> = fc.constantFrom<('a while' | 'long')[]>('a while', 'long').map(wait)
 
-/** Whoever is to be asked again is, when it is time. */
+/** Retries a paused model call when its time has come. */
 export const aWait: Arbitrary<Action> = fc.constant({
   ...wait('a while'),
   isApt: ({ turn }) => turn?.isPaused ?? false,

@@ -9,13 +9,13 @@ import type { Sender, State } from '../state.ts'
 
 const nameOf = (by: Sender) => (by === null ? 'null' : `'${by}'`)
 
-/** Someone sends a command. With `again`, by mistake, under the id of one that was answered before. */
+/** Sends a command. With `again`, it reuses the id of an earlier command by mistake. */
 export const ask = (by: Sender, template: CommandTemplate, again: number | null = null): Action => ({
   code: `ask(${nameOf(by)}, ${template.code}${again === null ? '' : `, ${again}`})`,
   bind: (modelRun, real) => bindCommand(note(modelRun, by, template, again), modelRun, real),
 })
 
-/** Someone sends a command again, because no answer came; or someone else does, who took over from them. */
+/** Sends a command again, from the same client or another one. */
 export const retry = (by: Sender | 'same', pick: number): Action => ({
   code: `retry(${by === 'same' ? "'same'" : nameOf(by)}, ${pick})`,
   bind: (modelRun, real) => {
@@ -45,7 +45,7 @@ export function note(modelRun: ModelRun, by: Sender, template: CommandTemplate, 
   return asked
 }
 
-/** Sends it, now or once more; but while a summary is being written, no other of its kind. */
+/** Sends the command, except a second summary command while one of its kind runs. */
 export function bindCommand(sent: SentCommand, modelRun: ModelRun, real: RealSession): BoundAction | null {
   const asked = { ...sent, ticket: ++modelRun.tickets }
   const { type } = asked.command

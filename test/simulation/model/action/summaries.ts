@@ -5,31 +5,31 @@ import type { Action } from '../model-run.ts'
 import { isWanted, purposeOf } from '../real/scripted-agents.ts'
 import type { Outcome, SideWork, State } from '../state.ts'
 
-type Then = (state: State, aside: SideWork) => Outcome
+type Then = (state: State, work: SideWork) => Outcome
 
-/** Whoever sums up comes to an end; one that nobody waits for any more has nothing to say. */
+/** Ends a summary. One that is no longer awaited has no effect. */
 const byWriter = (code: string, pick: number, ending: { readonly text: string } | 'failure', then: Then): Action => ({
   code,
   isApt: ({ sideWork }) => sideWork.length > 0,
   bind: (modelRun, { scriptedAgents }) => {
-    const aside = pickOf(modelRun.state.sideWork, pick)
-    const one = scriptedAgents.answering.find((held) => isWanted(held) && purposeOf(held) === aside?.kind)
-    const hope = aside && modelRun.waiting.get(aside.ticket)
-    if (!aside || !one || !hope) return null
+    const work = pickOf(modelRun.state.sideWork, pick)
+    const one = scriptedAgents.answering.find((held) => isWanted(held) && purposeOf(held) === work?.kind)
+    const hope = work && modelRun.waiting.get(work.ticket)
+    if (!work || !one || !hope) return null
     return {
-      sends: `${aside.kind}, ${ending === 'failure' ? 'failed' : 'written'}`,
-      rival: `the end of ${aside.kind}`,
+      sends: `${work.kind}, ${ending === 'failure' ? 'failed' : 'written'}`,
+      rival: `the end of ${work.kind}`,
       perform: () => {
-        modelRun.waiting.delete(aside.ticket)
+        modelRun.waiting.delete(work.ticket)
         one.end(ending === 'failure' ? ending : { ...ending, uses: [] })
         return hope
       },
       steps: [
         (state, got) => {
-          const isAwaited = state.sideWork.some(({ ticket }) => ticket === aside.ticket)
-          const rest = { ...state, sideWork: state.sideWork.filter(({ ticket }) => ticket !== aside.ticket) }
-          const { state: after, says } = isAwaited ? then(rest, aside) : unwritten(rest)
-          const sent = modelRun.commands.get(aside.ticket)
+          const isAwaited = state.sideWork.some(({ ticket }) => ticket === work.ticket)
+          const rest = { ...state, sideWork: state.sideWork.filter(({ ticket }) => ticket !== work.ticket) }
+          const { state: after, says } = isAwaited ? then(rest, work) : unwritten(rest)
+          const sent = modelRun.commands.get(work.ticket)
           const isAdmitted = says.ok && got?.ok && sent !== undefined
           return {
             says,
@@ -42,8 +42,8 @@ const byWriter = (code: string, pick: number, ending: { readonly text: string } 
 })
 
 export const sumUp = (pick: number, text: string): Action =>
-  byWriter(`sumUp(${pick}, '${text}')`, pick, { text }, (state, aside) =>
-    text === '' ? unwritten(state) : written(state, aside, text),
+  byWriter(`sumUp(${pick}, '${text}')`, pick, { text }, (state, work) =>
+    text === '' ? unwritten(state) : written(state, work, text),
   )
 export const failToSumUp = (pick: number): Action => byWriter(`failToSumUp(${pick})`, pick, 'failure', unwritten)
 

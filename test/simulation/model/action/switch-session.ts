@@ -23,7 +23,10 @@ export const switchSession = (pick: number): Move =>
       // Whether it is loaded does not matter; workspace trust is shared.
       const found = { ...seenFrom(chapter.state, state), attachments: [], isAwake: real.isAwake() }
       await expectState(modelRun, real, found, `a switch to ${name}`)
-      invariant(chapter.head === null || chapter.head === modelRun.head, `${name} has changed while nobody was there`)
+      invariant(
+        chapter.head === null || chapter.head === modelRun.head,
+        `${name} has changed while the run was elsewhere`,
+      )
     },
     { isApt: ({ turn, sideWork }) => turn === null && sideWork.length === 0 },
   )

@@ -5,7 +5,7 @@ import { progress, settleCall } from '../turn-progress.ts'
 import { type CommandTemplate, type Family, pickOf, unknownId } from './family.ts'
 import { grant } from './trust.ts'
 
-/** The questions that wait, oldest first: it was called by the lowest name. */
+/** Returns the open approvals, oldest (lowest id) first. */
 export const askedCalls = ({ turn }: State): readonly OpenCall[] =>
   (turn?.calls ?? [])
     .filter(({ status }) => status === 'asked')
@@ -17,7 +17,7 @@ const scopes: Partial<Record<Decision, TrustScope>> = {
   approve_always: 'workspace',
 }
 
-/** Which question is answered: the oldest, one that waits, one that was answered before, or one that never was. */
+/** Which approval is answered: the oldest, an open one, a decided one, or one that does not exist. */
 type Which = 'oldest' | 'waiting' | 'decided' | 'strange'
 
 export const respond = (decision: Decision, which: Which, pick = 0): CommandTemplate => ({
@@ -45,7 +45,7 @@ export const approvals: Family = {
       .map((decision) => respond(decision, 'oldest')),
   ],
   rules: {
-    /** Each question is answered once; who comes later hears who was first. */
+    /** Each approval is decided once. A later answer is refused with the name of the first. */
     respondToApproval(state, { decision, approval }, { by }) {
       const waiting = askedCalls(state)
       const call = approval === undefined ? waiting[0] : waiting.find((one) => one.approval === approval)
@@ -59,7 +59,7 @@ export const approvals: Family = {
       const approved = progress(state, call.place, 'approved', who)
       const scope = scopes[decision]
       if (!scope) return accepted(approved)
-      // A command says little of the next one, so a shell is trusted for these very words only.
+      // A shell is trusted for the exact command only.
       return accepted(grant(approved, { tool: call.tool, scope, n: call.tool === 'shell' ? call.n : null }))
     },
   },

@@ -26,7 +26,7 @@ const writerOf = ({ model }: State) => `${model} off`
 export const write = (state: State, checkpoint: Omit<Checkpoint, 'who'>): State =>
   grow(state, { who: 'checkpoint', ...checkpoint }, { turn: turnNow(state), round: null })
 
-/** The summary that someone waited for is there. What was said meanwhile stays; a line that was left is not cut. */
+/** Applies a finished summary. Messages added meanwhile stay. If the session has moved to another line, nothing is cut. */
 export function written(state: State, { kind, from }: SideWork, text: string): Outcome {
   if (kind === 'summarize') {
     const note = { who: 'note', kind: 'notice', code: 'summarized', text: 'The summary was saved to note.md.' } as const
@@ -71,12 +71,16 @@ export const context: Family = {
       if (state.turn) return refused(state, 'turn_running')
       const held = activeCheckpoint(state)
       if (!held) return refused(state, 'nothing_to_compact')
-      // Of a line whose beginning is hidden, nothing takes its place.
-      const bare = <Some extends Line>(line: Some): Some =>
+      // On a truncated line nothing replaces the hidden messages.
+      const withoutHidden = <Some extends Line>(line: Some): Some =>
         line.hidden > 0 && activeCheckpoint(state, line)?.key === held.key ? { ...line, isBare: true } : line
-      return accepted({ ...bare(state), branches: state.branches.map(bare), undone: [...state.undone, held.key] })
+      return accepted({
+        ...withoutHidden(state),
+        branches: state.branches.map(withoutHidden),
+        undone: [...state.undone, held.key],
+      })
     },
-    /** Other words for the same past. */
+    /** Replaces the summary text. */
     setSummary(state, { summary }) {
       const prompt = activeCheckpoint(state)?.said.prompt ?? null
       return accepted(write(state, { text: summary, from: fromNow(state), prompt, isSet: summary !== '' }), { summary })

@@ -64,7 +64,7 @@ export const driverCommands: Family = {
     handOver(state, { client }, { by }) {
       if (by === null || !isAttached(state, by)) return refused(state, 'not_subscribed')
       if (driverOf(state) !== by) return refused(state, 'not_driver')
-      // The only names in play are ours.
+      // The run uses only known clients.
       return isAttached(state, client as Client)
         ? nothingToDo(drivenBy(state, client as Client))
         : refused(state, 'not_subscribed')

@@ -23,7 +23,7 @@ export type CommandSender = {
 export type Rule<Type extends CommandInput['type']> = (
   state: State,
   command: CommandOf<Type>,
-  whose: CommandSender,
+  sender: CommandSender,
 ) => Outcome
 
 export type Rules = { readonly [Type in CommandInput['type']]?: Rule<Type> }
@@ -34,7 +34,7 @@ export type Family = {
   readonly rules: Rules
 }
 
-/** Takes one of several by a number that shrinks; null when there are none. */
+/** Picks an item by a number that fast-check can shrink; null if there is none. */
 export const pickOf = <Item>(items: readonly Item[], pick: number): Item | null => items[pick % items.length] ?? null
 
 /** An id that does not exist. */

@@ -10,7 +10,7 @@ export const fork = (at: number | null): CommandTemplate => ({
   command: () => ({ type: 'fork', ...(at !== null && { at }) }),
 })
 
-/** What a fork begins with: the past, what is marked on it, and how the session was set. Nothing that is under way. */
+/** Returns the initial state of a fork: history, marks and settings, without running work. */
 function bornOf(state: State, end: number): State {
   const line = lineAt(state, end)
   const shared = messagesOn(state.nodes, line)
@@ -18,7 +18,7 @@ function bornOf(state: State, end: number): State {
   return {
     ...state,
     ...line,
-    // What stands elsewhere is none of its own: it may call something of its own the same.
+    // Messages of other lines are not part of the fork, so it may use their ids again.
     nodes: state.nodes.map((node, key) => (way.includes(key) ? node : { ...node, id: null })),
     turn: null,
     ...{ steering: [], followUps: [], trust: [], decided: [], attachments: [], sideWork: [], forks: [] },
@@ -32,7 +32,7 @@ function bornOf(state: State, end: number): State {
   }
 }
 
-/** Another session with the same past. Even while a turn runs: then it is of what came before. */
+/** Creates a session with the same history. During a turn, it forks the history before that turn. */
 export const forks: Family = {
   templates: [fc.constantFrom(null, null, 0, 1, 2).map(fork)],
   rules: {
@@ -45,5 +45,5 @@ export const forks: Family = {
   },
 }
 
-/** The session says what it calls the new one; nobody can know it before. */
+/** Replaces the unknown id of the fork with the one of the answer. */
 export const anyName = '*'

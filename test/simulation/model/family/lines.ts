@@ -17,7 +17,7 @@ export const rewind = (turn: number): CommandTemplate => ({
   code: `rewind(${turn})`,
   command: () => ({ type: 'rewind', turn }),
 })
-/** One of those that were left, the one it stands on, or none there is. */
+/** Switches to a saved branch, to the current one, or to one that does not exist. */
 export const switchTo = (which: 'kept' | 'present' | 'none', by: By = 'name', pick = 0): CommandTemplate => ({
   code: `switchTo('${which}', '${by}', ${pick})`,
   command: ({ branches, branch }) => {
@@ -42,7 +42,7 @@ export const setHistory = (seed: keyof typeof seeds | 'none'): CommandTemplate =
 
 type Move = { readonly line: Line; readonly name?: string | null; readonly isSwitch?: boolean }
 
-/** Leaves a line for another. The one that is left keeps its name, or gets one: nothing is lost by moving. */
+/** Moves to another line. The current line is saved as a branch, with its name or a new one. */
 function leave(state: State, { line, name = null, isSwitch = false }: Move): Outcome {
   const number = state.branchesNamed + 1
   const kept = state.branch ?? `branch-${number}`
@@ -57,7 +57,7 @@ function leave(state: State, { line, name = null, isSwitch = false }: Move): Out
   return accepted(moved, { branch: isSwitch ? name : kept })
 }
 
-/** At the end of a turn, once more. */
+/** Goes back to the end of a turn. */
 function standAt(state: State, turn: number): Outcome {
   if (state.turn) return refused(state, 'turn_running')
   const end = endOn(state, turn)
@@ -65,7 +65,7 @@ function standAt(state: State, turn: number): Outcome {
   return leave(state, { line: lineAt(state, end) })
 }
 
-/** The line up to the end of one of its turns. */
+/** Returns the line up to the end of a turn. */
 export function lineAt(state: State, end: number): Line {
   const { turn, said } = at(state, end)
   const reason = said.who === 'end' ? said.reason : 'done'
@@ -79,9 +79,9 @@ function addSeeds(state: State, messages: readonly SeedMessage[]): State | null 
 }
 
 const aTurn = fc.nat(4)
-const aSeed = fc.constantFrom(...(Object.keys(seeds) as (keyof typeof seeds)[])) // its own keys
+const aSeed = fc.constantFrom(...(Object.keys(seeds) as (keyof typeof seeds)[])) // the keys of a literal
 
-/** Which line the session stands on, against a tree that only grows. */
+/** Commands that change the current line. Nodes are only added to the tree. */
 export const lines: Family = {
   templates: [
     aTurn.map(branchAt),
@@ -110,13 +110,13 @@ export const lines: Family = {
       if (!found) return refused(state, 'branch_not_found')
       return leave(state, { line: lineOf(found), name: found.name, isSwitch: true })
     },
-    /** They are the same turns, so they keep their numbers. */
+    /** Turns keep their numbers. */
     truncateHistory(state, { keepLast = 0 }) {
       if (state.turn) return refused(state, 'turn_running')
       const messages = messagesOn(state.nodes, state)
       if (keepLast >= messages.length) return nothingToDo(state)
       const hidden = hideAllBut(state, messages, keepLast)
-      // What the model is told in place of the past still holds, however little is shown.
+      // The summary stays valid, even if its messages are hidden.
       const cut = keepLast === 0 ? null : (messages.at(-keepLast) ?? null)
       return leave(state, {
         line: { ...lineOf(state), hidden, cut, isBare: state.isBare && activeCheckpoint(state) === null },

@@ -4,7 +4,7 @@ import { accepted, refused, type State } from '../state.ts'
 import { at, grow, type Key, messagesOn, turnNow } from '../tree.ts'
 import { type CommandTemplate, type Family, pickOf, unknownId } from './family.ts'
 
-/** Which message: one of the line, one that stands only elsewhere, or none there is. */
+/** Which message: one of the line, one of another line, or one that does not exist. */
 type Which = 'here' | 'elsewhere' | 'none'
 
 function messageOf(state: State, which: Which, pick: number, isCall: boolean): number {
@@ -44,7 +44,7 @@ const onLine = (state: State, key: Key | null): key is Key =>
 
 export const isFolded = ({ folded }: State, key: Key): boolean => folded.all !== folded.except.includes(key)
 
-/** Whether a person sees one folded; with no calls in sight it is what the next would be. */
+/** Returns whether calls are shown collapsed. Without calls, it is the setting for the next one. */
 function anyFolded(state: State): boolean {
   const calls = messagesOn(state.nodes, state).filter((key) => at(state, key).said.who === 'call')
   return calls.length === 0 ? state.folded.all : calls.some((key) => isFolded(state, key))
@@ -52,7 +52,7 @@ function anyFolded(state: State): boolean {
 
 const aMessage = fc.tuple(fc.constantFrom<Which[]>('here', 'here', 'here', 'elsewhere', 'none'), fc.nat(9))
 
-/** What is marked on messages, and said beside them. */
+/** Commands that mark messages or add notes. */
 export const marks: Family = {
   templates: [
     aMessage.map(([which, pick]) => togglePin(which, pick)),
@@ -63,7 +63,7 @@ export const marks: Family = {
     fc.oneof(fc.constantFrom('a note', ' ').map(addNote), fc.constantFrom('one', 'two').map(leaveEvent)),
   ],
   rules: {
-    /** For other clients: no model hears of it, and no screen of ours shows it. */
+    /** For other clients only: no model receives it and our page does not show it. */
     appendClientEvent: (state) => accepted(state),
     togglePin(state, { message }) {
       const key = keyOf(state, message)

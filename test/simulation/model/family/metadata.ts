@@ -15,16 +15,16 @@ export const moveTo = (workdir: State['workdir']): CommandTemplate => ({
   command: () => ({ type: 'moveWorkdir', workdir }),
 })
 
-/** What the session is called: what someone named it, else the first line of its first prompt. */
+/** Returns the title: the given one, or the first line of the first prompt. */
 export const titleOf = ({ title }: State): string => title || 'Begin.'
 
-/** The same session as one finds it from a folder: what its folder trusts, and what the other one does. */
+/** Returns the session in another folder, with the trust of that folder. */
 export const seenFrom = (state: State, from: State): State =>
   state.workdir === from.workdir
     ? { ...state, workspace: from.workspace, elsewhere: from.elsewhere }
     : { ...state, workspace: from.elsewhere, elsewhere: from.workspace }
 
-/** How the session is kept: its name, its place in the list and on the disk. */
+/** Commands about the title, the pin and the folder of the session. */
 export const metadataCommands: Family = {
   templates: [
     fc.oneof(
@@ -37,11 +37,11 @@ export const metadataCommands: Family = {
     pinSession(state, { pinned = !state.isPinned }) {
       return pinned === state.isPinned ? nothingToDo(state) : accepted({ ...state, isPinned: pinned }, { pinned })
     },
-    rename(state, { title: given }) {
-      const title = given.trim()
+    rename(state, { title: input }) {
+      const title = input.trim()
       return title === state.title ? nothingToDo(state) : accepted({ ...state, title }, { title })
     },
-    /** Only at rest. What the former folder trusts stays there. */
+    /** Only when idle. The trust of the former folder stays there. */
     moveWorkdir(state, { workdir }) {
       if (state.turn) return refused(state, 'turn_running')
       if (workdir === state.workdir) return nothingToDo(state)

@@ -24,17 +24,17 @@ export const refreshCredentials: CommandTemplate = {
 
 export const noModel = 'sim/nowhere'
 const narrowModel = 'sim/other'
-/** What the models are said to be gone round in; the second brings its level. */
+/** The configured rotation of models. The second entry has a thinking level. */
 export const stops = [
   { model: defaultModel },
   { model: narrowModel, thinkingLevel: 'high' },
   { model: 'sim/third' },
 ] as const
-/** The levels a model is said to know. */
+/** Returns the thinking levels of a model. */
 export const levelsOf = (model: string): readonly ThinkingLevel[] =>
   model === narrowModel ? ['off', 'high'] : ['off', 'low', 'medium', 'high']
 
-/** The next by one step, and the first after the last; the first too where it stands at none. */
+/** Returns the next item, and the first after the last or for an unknown item. */
 const nextOf = <Item>(items: readonly Item[], from: Item): Item => items[items.indexOf(from) + 1] ?? (items[0] as Item) // never empty
 
 function go(state: State, stride: 1 | 2) {
@@ -45,7 +45,7 @@ function go(state: State, stride: 1 | 2) {
   return accepted(chooseModel({ ...state, thinkingLevel }, stop.model), answer)
 }
 
-/** Which model is called, and how hard it thinks. */
+/** Commands about the model and its thinking level. */
 export const modelCommands: Family = {
   templates: [
     fc.oneof(
@@ -60,7 +60,7 @@ export const modelCommands: Family = {
       if (model === noModel) return refused(state, 'unknown_model')
       return model === state.model ? nothingToDo(state) : accepted(chooseModel(state, model))
     },
-    /** One step back is two steps on. */
+    /** There are three models, so one step back is two steps forward. */
     cycleModel: (state, { direction }) => go(state, direction === 'previous' ? 2 : 1),
     setThinkingLevel(state, { level }) {
       if (!levelsOf(state.model).includes(level)) return refused(state, 'unknown_level')

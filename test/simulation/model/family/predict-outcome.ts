@@ -55,7 +55,7 @@ export type SentCommand = {
   readonly id: string
   readonly by: Sender
   readonly command: CommandInput
-  /** Each sending has its own, so that it is known who waits for what. */
+  /** Identifies each sending, to match pending requests with their answers. */
   readonly ticket: number
 }
 

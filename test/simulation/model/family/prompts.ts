@@ -19,7 +19,7 @@ export const queueFollowUp = (content: string): CommandTemplate => ({
   command: () => ({ type: 'queueFollowUp', content }),
 })
 
-/** At rest a prompt begins a turn; in a turn it waits. */
+/** A prompt starts a turn if the session is idle, otherwise it is queued. */
 function prompt(state: State, queue: Queue, content: unknown, seq: number): Outcome {
   const text = String(content)
   if (text.trim() === '') return refused(state, 'empty_prompt')

@@ -9,12 +9,12 @@ const listOf = (state: State, queue: Queue) => (queue === 'steering' ? state.ste
 const withList = (state: State, queue: Queue, entries: readonly Entry[]): State =>
   queue === 'steering' ? { ...state, steering: entries } : { ...state, followUps: entries }
 
-/** The entry a number stands for; the highest stands for none. */
+/** Returns the queue entry for a number; the highest number is an unknown entry. */
 const pickMax = 3
 const entryAt = (state: State, pick: number): number =>
   pick === pickMax ? unknownId : (pickOf(waiting(state), pick)?.id ?? unknownId)
 
-/** The other way round, as it is, without the last, one twice, or with one that does not wait. */
+/** New orders: reversed, unchanged, without the last, with a duplicate, or with an unknown entry. */
 const orders = {
   reversed: (ids: readonly number[]) => ids.toReversed(),
   same: (ids: readonly number[]) => ids,
@@ -46,7 +46,7 @@ export const reorderQueue = (queue: Queue, order: Order): CommandTemplate => ({
   },
 })
 
-/** What is taken back leaves the queue at once, and whoever wanted it back gets it. */
+/** Removes entries from the queue and returns them in the answer. */
 function takeBack(state: State, entries: readonly Entry[], isWanted: boolean): Outcome {
   if (entries.length === 0) return nothingToDo(state)
   const without = (list: readonly Entry[]) => list.filter((one) => !entries.includes(one))
@@ -62,7 +62,7 @@ export const queues: Family = {
     fc.nat(pickMax).map(removeEntry),
     fc.tuple(fc.nat(pickMax), aText).map(([pick, text]) => editEntry(pick, text)),
     fc
-      .tuple(fc.constantFrom<Queue[]>('steering', 'follow_up'), fc.constantFrom(...(Object.keys(orders) as Order[]))) // its own keys
+      .tuple(fc.constantFrom<Queue[]>('steering', 'follow_up'), fc.constantFrom(...(Object.keys(orders) as Order[]))) // the keys of a literal
       .map(([queue, order]) => reorderQueue(queue, order)),
   ],
   rules: {

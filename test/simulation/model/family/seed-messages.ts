@@ -3,7 +3,7 @@ import type { State } from '../state.ts'
 import { grow, type Key, type Said } from '../tree.ts'
 import { addUserMessage, beginTurn, endTurn } from '../turn-progress.ts'
 
-/** What a program may bring along; the last is not a transcript. */
+/** Messages to seed. The last list is invalid. */
 export const seeds = {
   'a word': [{ role: 'user', content: 'seed' }],
   'a turn': [
@@ -37,7 +37,7 @@ export const seeds = {
 
 type Sowing = { readonly state: State; readonly open: ReadonlyMap<string, Key> }
 
-/** A transcript from elsewhere, as if it had been said here: each user message begins a turn. Null when it is none. */
+/** Adds an imported transcript. Each user message starts a turn. Returns null if it is invalid. */
 export function withSeedMessages(state: State, messages: readonly SeedMessage[]): State | null {
   let now: Sowing = { state, open: new Map() }
   for (const message of messages) {
@@ -69,7 +69,7 @@ function sow({ state, open }: Sowing, message: SeedMessage): Sowing | null {
   return answer(closed.turn ? closed : beginTurn(closed), message)
 }
 
-/** An answer that no model of ours gave: it is a round of its own. */
+/** Adds an imported answer as a round of its own. */
 function answer(state: State, { content, toolCalls = [] }: Extract<SeedMessage, { role: 'assistant' }>): Sowing {
   const begins = state.nodes.length
   const place = { turn: state.turn?.number ?? 0, round: -1 - begins, begins }

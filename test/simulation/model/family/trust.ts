@@ -5,13 +5,13 @@ import { accepted, refused, type State, type Trusted } from '../state.ts'
 import { isTrusted, progress } from '../turn-progress.ts'
 import type { CommandTemplate, Family } from './family.ts'
 
-/** What stands for one exact set of arguments. */
+/** Returns the hash of the arguments of a call. */
 const argumentsOf = [0, 1] as const
 export const hashOf = (tool: string, n: number): BlobHash => hashArgs(tool, { n })
 export const argumentOf = (tool: string, hash: string | undefined): number | null =>
   hash === undefined ? null : (argumentsOf.find((n) => hashOf(tool, n) === hash) ?? -1)
 
-/** A trust, and with it the answer to every question it covers. */
+/** Grants trust and approves every open call that it covers. */
 export function grant(state: State, trusted: Trusted): State {
   const { tool, scope, n } = trusted
   const others = state.trust.filter((one) => one.tool !== tool || one.scope !== scope || one.n !== n)
@@ -54,7 +54,7 @@ export const trust: Family = {
       if (scope === 'turn' && !state.turn) return refused(state, 'bad_request')
       return accepted(grant(state, { tool, scope, n: argumentOf(tool, argsHash) }))
     },
-    /** What already runs goes on; what is asked next is asked. */
+    /** Running calls continue. The next call needs an approval again. */
     revokeToolTrust(state, { tool }) {
       const left = (list: readonly Trusted[]) => list.filter((one) => tool !== 'all' && one.tool !== tool)
       return accepted({ ...state, trust: left(state.trust), workspace: left(state.workspace) })

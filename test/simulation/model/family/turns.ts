@@ -10,22 +10,22 @@ export const enterPlan: CommandTemplate = { code: 'enterPlan', command: () => ({
 export const enterExec: CommandTemplate = { code: 'enterExec', command: () => ({ type: 'enterExec' }) }
 export const keepPlan: CommandTemplate = { code: 'keepPlan', command: () => ({ type: 'enterExec', keepPlan: true }) }
 
-/** The limit that every run begins with, said again. */
+/** Sets the budget that every run starts with. */
 export const setBudgets: CommandTemplate = {
   code: 'setBudgets',
   command: () => ({ type: 'setBudgets', budgets: { maxSteps: stepsMax } }),
 }
 
-/** The last answer on the line, if it is not kept in sight already. */
+/** Returns the last answer of the line, if it is not pinned. */
 function unpinned(state: State): Key | null {
   const last = messagesOn(state.nodes, state).findLast((key) => at(state, key).said.who === 'agent') ?? null
   return last === null || state.pins.includes(last) ? null : last
 }
 
-/** Nobody waits any more for a summary that is being written. */
+/** Cancels all pending summaries. */
 const hushed = (state: State): State => ({ ...state, sideWork: [] })
 
-/** What a turn is told from outside, and the mode it runs in. */
+/** Commands that stop or continue a turn, and change its mode. */
 export const turns: Family = {
   templates: [
     fc.constantFrom(abort, abort, goOn, goOn, goOn),
@@ -51,7 +51,7 @@ export const turns: Family = {
       const last = isKept ? unpinned(state) : null
       if (state.mode === 'exec' && last === null) return nothingToDo(state)
       const pins = last === null ? state.pins : [...state.pins, last]
-      // A mode that changes is what the command is answered for; else it is the pin.
+      // The command counts as a change if the mode changes, otherwise if the pin does.
       return accepted({ ...state, mode: 'exec', pins }, state.mode === 'exec' ? { pinned: true } : {})
     },
   },

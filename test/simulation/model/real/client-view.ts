@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { addToView, type Frame, type FrameOf, type SessionHandle, type SessionView } from '@holdfast/protocol'
 import type { AttachedClient, Client } from '../state.ts'
 
-/** What a client has on its screen: it loses its connection, and comes back by its cursor. */
+/** The live view of a client that disconnects and reconnects with its cursor. */
 export type ClientView = {
   readonly client: Client
   readonly handle: SessionHandle
@@ -12,11 +12,11 @@ export type ClientView = {
 export type Attachment = {
   readonly client: Client
   detach(): void
-  /** What is wrong with what it shows, given where the session stands; null when nothing is. */
+  /** Returns the difference from the session, or null. */
   problem(now: FrameOf<'snapshot'>, attachments: readonly AttachedClient[]): string | null
 }
 
-/** What each client remembers from one connection to the next. */
+/** The state that each client keeps between connections. */
 export type Memory = Map<Client, { cursor: number; view: SessionView }>
 
 export function attach({ client, handle, role }: ClientView, memory: Memory): Attachment {

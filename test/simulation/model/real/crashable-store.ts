@@ -1,12 +1,12 @@
 import type { Store } from '@holdfast/core/ports'
 import type { Life } from '../../scheduler.ts'
 
-/** When the life ends: at the next command it would write, before that is on disk or just after. */
+/** When the process is killed: at its next append of a command, before or after it is on disk. */
 export type CrashPoint = { when: 'before' | 'after' | null }
 
 const never = () => new Promise<never>(() => undefined)
 
-/** The store as one process sees it: once the process is dead, calls do nothing and never resolve. */
+/** Wraps the store for one process. After it is killed, calls do nothing and never resolve. */
 export function createCrashableStore(inner: Store, life: Life, crashPoint: CrashPoint): Store {
   const mortal: Store = {
     ...inner,

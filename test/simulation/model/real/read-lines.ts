@@ -1,16 +1,16 @@
 import { type ListedBranch, type Message, MessageId, orThrow, type SessionHandle } from '@holdfast/protocol'
 
-/** A line as a screen reads it, page after page: from its end backwards, and from its beginning on. */
+/** A line, read in pages in both directions. */
 export type ReadLine = { readonly backwards: readonly Message[]; readonly forwards: readonly Message[] }
 
-/** All lines of a session: the one it stands on, and those that were left. */
+/** All lines of a session: the current one and its branches. */
 export type ReadLines = {
   readonly present: ReadLine
   readonly branches: readonly ListedBranch[]
   readonly kept: readonly ReadLine[]
 }
 
-/** Small, so that a page ends anywhere: in an answer, at the seam of two spans. */
+/** Small, so that a page ends anywhere, such as inside a round or between two spans. */
 const pageSizes = { backwards: 7, forwards: 11 }
 const pagesMax = 200
 

@@ -27,15 +27,15 @@ const sessionAt = (number: number) =>
 
 type Host = { readonly life: Life; readonly registry: SessionRegistry }
 
-/** The real runtime on a store in memory: whatever it is told, it is told as a client or an adapter would. */
+/** The real runtime on an in-memory store. It gets all input through clients and adapters. */
 export type RealSession = {
   readonly scriptedAgents: ScriptedAgents
   readonly problems: readonly string[]
   complain(problem: string): void
   readonly attachments: readonly Attachment[]
-  /** The session that everything is about now. */
+  /** The current session of the run. */
   readonly session: string
-  /** Leaves the session for another; whoever was attached hangs up. */
+  /** Switches to another session and disconnects all clients. */
   visit(session: string): void
   isAwake(): boolean
   now(): Promise<FrameOf<'snapshot'>>
@@ -44,9 +44,9 @@ export type RealSession = {
   submit(asked: SentCommand): Promise<Result<Answer>>
   attach(client: Client, role: AttachedClient['role'] | null): void
   detach(client: Client): void
-  /** The life that now is ends when it next writes a command; says whether it did. */
+  /** Kills the process at its next append of a command. Returns a function that returns whether it happened. */
   crashPoint(when: 'before' | 'after'): () => boolean
-  /** A new process takes over from one that was killed, or that only seems dead. */
+  /** Kills or pauses the process and starts another one, which takes over. */
   crash(how: 'killed' | 'paused'): Promise<void>
   unload(): Promise<void>
   advance(byMs: number): void
@@ -149,7 +149,7 @@ export async function openRealSession(): Promise<RealSession> {
       const { life, registry } = host
       const unloaded = registry.unload(session)
       await settlePromises()
-      // It waits for what it has stopped; they come too late, and must not matter.
+      // It waits for aborted work; its late answers must have no effect.
       for (const one of scriptedAgents.answering) if (one.life === life) one.end({ text: 'late', uses: [] })
       for (const one of scriptedAgents.working) if (one.life === life) one.end('ok')
       await unloaded

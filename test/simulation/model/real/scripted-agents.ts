@@ -4,24 +4,23 @@ import type { Life } from '../../scheduler.ts'
 import { levelsOf, noModel, stops } from '../family/models.ts'
 import { spareModel, type ToolUse } from '../state.ts'
 
-/** When an overload is over, as the service says: too late to be waited for, or not. */
+/** The retry time of an overloaded service: short enough to wait for, or not. */
 export type Overload = 'in a while' | 'in an hour'
 
-/** Longer than any wait of our own before a call is tried again: the shorter of the two is not kept to. */
+/** Longer than our own retry delays, so that it is the one that counts. */
 export const aWhileMs = 6000
 
-/** What is a failure and no overload would fail again. */
+/** A failure that a retry would not fix. */
 export type Ending = { readonly text: string; readonly uses: readonly ToolUse[] } | 'failure' | Overload
 
 type Held = { readonly life: Life; readonly signal: AbortSignal }
-/** An answer that is being given, to what was asked. */
+/** A running answer, with its request. */
 export type Answering = Held & { readonly request: ModelRequest; say(text: string): void; end(ending: Ending): void }
-/** A call that is being run. */
+/** A running call. */
 export type Working = Held & ToolUse & { end(result: ToolResult['type']): void }
 
 /**
- * A model and tools that do nothing but what the run says, when it says so. They are stubborn: told to stop, they go on
- * and speak up later, which must not matter.
+ * A model and tools that the run controls. They ignore an abort and may answer late, which must have no effect.
  */
 export type ScriptedAgents = {
   readonly answering: readonly Answering[]
@@ -30,16 +29,16 @@ export type ScriptedAgents = {
   tools(life: Life): Tools
 }
 
-/** Whether anyone still waits for what it does. */
+/** Returns whether its result is still awaited. */
 export const isWanted = ({ life, signal }: Held): boolean => life.status === 'living' && !signal.aborted
 
-/** What a summary is asked for; null for the next answer of a turn. */
+/** Returns the purpose of a summary; null for an answer of a turn. */
 export function purposeOf({ request }: Answering): 'compact' | 'summarize' | null {
   if (request.purpose !== 'summary') return null
   return JSON.stringify(request.messages).includes('Open questions') ? 'summarize' : 'compact'
 }
 
-/** The answer that the turn waits for. */
+/** Returns the answer that the turn waits for. */
 export const answerTo = ({ answering }: ScriptedAgents): Answering | undefined =>
   answering.find((one) => isWanted(one) && purposeOf(one) === null)
 
@@ -50,7 +49,7 @@ export function createScriptedAgents(): ScriptedAgents {
   let working: readonly Working[] = []
 
   async function* stream(life: Life, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
-    let words: readonly string[] = []
+    let fragments: readonly string[] = []
     let ending: Ending | null = null
     let gate = createGate()
     const mine: Answering = {
@@ -58,7 +57,7 @@ export function createScriptedAgents(): ScriptedAgents {
       signal,
       request,
       say(text) {
-        words = [...words, text]
+        fragments = [...fragments, text]
         gate.open()
       },
       end(how) {
@@ -68,14 +67,14 @@ export function createScriptedAgents(): ScriptedAgents {
       },
     }
     answering = [...answering, mine]
-    for (let said = ''; ; ) {
+    for (let streamed = ''; ; ) {
       await gate.pass()
       gate = createGate()
-      const [now, last] = [words, ending]
-      words = []
+      const [now, last] = [fragments, ending]
+      fragments = []
       for (const text of now) yield { type: 'delta', part: 0, kind: 'text', text }
-      said += now.join('')
-      if (last !== null) return yield* closing(last, said)
+      streamed += now.join('')
+      if (last !== null) return yield* closing(last, streamed)
     }
   }
 
@@ -133,14 +132,14 @@ export function createScriptedAgents(): ScriptedAgents {
   }
 }
 
-function* closing(ending: Ending, said: string): Generator<ModelPart> {
+function* closing(ending: Ending, streamed: string): Generator<ModelPart> {
   if (typeof ending === 'string') {
     const retryable = ending !== 'failure'
     const retryAfterMs = ending === 'in a while' ? aWhileMs : retryable ? 3_600_000 : null
     yield { type: 'end', end: { type: 'failed', fault: failure, retryable, retryAfterMs, usage: null } }
     return
   }
-  const text = said + ending.text
+  const text = streamed + ending.text
   if (text !== '') yield { type: 'said', part: 0, said: { type: 'text', text } }
   for (const [index, { tool, n }] of ending.uses.entries())
     yield { type: 'said', part: index + 1, said: { type: 'call', tool, args: { n } } }

@@ -2,7 +2,7 @@ import { aMeta } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
 import { findRelated } from './related-sessions.ts'
 
-const id = (place: number) => `ses_0${String(place).padStart(25, '0')}`
+const id = (number: number) => `ses_0${String(number).padStart(25, '0')}`
 const first = aMeta({ id: id(1), title: 'the first' })
 const fork = aMeta({ id: id(2), title: '', handle: 'calm-otter-7', parent: id(1) })
 

@@ -3,10 +3,10 @@ import { aMeta } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
 import { addNews, needsLook } from './use-session-list.ts'
 
-const session = (place: number, minute: number, more: Parameters<typeof aMeta>[0] = {}): Meta =>
+const session = (number: number, minute: number, more: Parameters<typeof aMeta>[0] = {}): Meta =>
   aMeta({
-    id: `ses_0${String(place).padStart(25, '0')}`,
-    title: `session ${place}`,
+    id: `ses_0${String(number).padStart(25, '0')}`,
+    title: `session ${number}`,
     lastMessageAt: `2026-03-12T12:0${minute}:00.000Z`,
     messageCount: 1,
     ...more,

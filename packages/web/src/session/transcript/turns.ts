@@ -15,7 +15,7 @@ export function turnsOf(messages: readonly Message[]): readonly TurnMessages[] {
 }
 
 const isSameList = (before: readonly unknown[], after: readonly unknown[]): boolean =>
-  before.length === after.length && before.every((one, place) => one === after[place])
+  before.length === after.length && before.every((one, index) => one === after[index])
 
 /**
  * Groups messages by turn. A turn is the same object while its messages are the same, so that only the last turn is

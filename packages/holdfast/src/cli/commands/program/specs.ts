@@ -24,10 +24,10 @@ export const programSpecs = {
   models: {
     about: 'list the usable models, or refresh their prices and limits',
     positionals: ['[refresh]', '[file]'],
-    flags: { all: { about: 'also list unusable models, and why they are' }, json },
+    flags: { all: { about: 'also list unusable models, with the reason' }, json },
     notes: [
       "refresh reads a file in the form of Holdfast's own list, or api.json of models.dev. Nothing is downloaded.",
-      'A model with unknown facts can be used all the same.',
+      'A model can be used even if its prices and limits are unknown.',
     ],
   },
   serve: {
@@ -36,7 +36,7 @@ export const programSpecs = {
       host: { value: 'host', about: 'listen on this address (default: 127.0.0.1)' },
       port: { value: 'port', range: [0, 65_535], about: 'listen on this port (default: 4820; 0: any)' },
       store: { value: 'url', about: 'use this store: sqlite:PATH, jsonl:DIR or memory:' },
-      mirror: { value: 'dir', about: 'also write each session of SQLite to a file here' },
+      mirror: { value: 'dir', about: 'also write each session of a SQLite store to a file here' },
       'title-model': { value: 'model', about: 'let this model title new sessions' },
       retention: { value: 'age', isAge: true, about: 'daily, move sessions inactive for this long to the trash' },
       'no-page': { about: 'serve the API only' },

@@ -30,8 +30,8 @@ export const storeSpecs = {
     },
     notes: [
       `--from takes ${importFormats.join(', ')}; auto looks into each file.`,
-      'The files are only read. A session imported twice is there once; messages added since the last import are added.',
-      'Prints a line for each file with a session. What was changed goes to standard error.',
+      'The files are not changed. Importing a session again makes no copy; it adds the messages written since.',
+      'Prints a line for each file with a session. Anything changed on the way is reported on standard error.',
     ],
   },
   'mv-workspace': {
@@ -61,19 +61,19 @@ export const storeSpecs = {
     positionals: ['<file or directory>'],
     flags: { store, json },
     notes: [
-      'A SQLite store becomes one file with its blobs beside it, a jsonl store a directory. Nothing is replaced.',
+      'A SQLite store becomes one file with its blobs beside it, a jsonl store a directory. Existing files are never replaced.',
       'The copy is a store: open it with --store, or put it in place of a lost one.',
     ],
   },
   migrate: {
     about: 'copy the store into another form and compare the two',
     flags: {
-      to: { value: 'url', about: 'copy to sqlite:PATH or jsonl:DIR; needed' },
+      to: { value: 'url', about: 'required: copy to sqlite:PATH or jsonl:DIR' },
       from: { value: 'url', about: 'copy this store (default: the one in use)' },
       json,
     },
     notes: [
-      '--to is empty, or was begun by an earlier migration. The old store is only read.',
+      'The target must be empty, or come from an unfinished migration. The source is not changed.',
       'A session that cannot be copied is listed, and the exit code is 1.',
     ],
   },

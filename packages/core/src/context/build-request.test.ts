@@ -190,7 +190,7 @@ describe('a request', () => {
   })
 
   it.each([['no such tool!'], [''], ['x'.repeat(100)], ['mcp__ä']])(
-    'takes back a tool name no provider would (%j)',
+    'replaces a tool name that providers reject (%j)',
     (name) => {
       const { messages } = request([userSaid('go'), call(9, name), outcome(2)])
       const [called] = messages[1]?.content ?? []

@@ -206,7 +206,7 @@ describe('each event', () => {
     ['note.added', { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'told', told: true }, 1, 5],
   ]
   it.each(counting)(
-    '%s moves nothing but the seq and the counts: state holds no message bodies',
+    '%s changes only the seq and the counts: state holds no message bodies',
     (_, given, messages, tokens) => {
       const before = stateAfter(...thinking)
       expect(stateAfter(...thinking, given)).toEqual({

@@ -52,7 +52,7 @@ function sourceOf(
 
 describe('loading a session', () => {
   it.each(log.map((_, index) => index + 1))(
-    'from a snapshot at %i and the tail is the fold of the whole',
+    'from a snapshot at %i and the records after it equals the fold of all records',
     async (seq) => {
       const { source, reads } = sourceOf(log, { snapshot: toSnapshot(folded(log.slice(0, seq))) })
       expect(await loadSession(source, aSession)).toMatchObject({

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
 it.each(['approve', 'reject'] as const)(
-  'a late answer to a question that a nameless client answered (%s) gets that reason',
+  'a late answer to a question that an unnamed client answered (%s) is refused with that reason',
   async (decision) => {
     const done = { type: 'ok' as const, output: { text: 'done' } }
     const runtime = await openMemoryRuntime({

@@ -71,18 +71,15 @@ describe('the usage that counts against a budget', () => {
   it.each<[string, Budgets]>([
     ['tokens', { maxTokens: 220 }],
     ['money', { maxCost: 0.5 }],
-  ])(
-    'is about what a call used, in %s, where the service does not say; what it cost is unknown',
-    async (_, budgets) => {
-      const { look, runs } = createLookingTool()
-      const used = { ...scriptedUsage, cost: 0.25 }
-      const script = () => [call('look', {}), finishUncounted('calls', used)]
-      const runtime = await openMemoryRuntime({ tools: [look], start: { budgets }, script })
-      await go(runtime)
-      expect(runs()).toBe(2)
-      expect(await now(runtime)).toEqual({ last: 'limit', cost: null })
-    },
-  )
+  ])('is estimated, in %s, when the service reports none; the cost is unknown', async (_, budgets) => {
+    const { look, runs } = createLookingTool()
+    const used = { ...scriptedUsage, cost: 0.25 }
+    const script = () => [call('look', {}), finishUncounted('calls', used)]
+    const runtime = await openMemoryRuntime({ tools: [look], start: { budgets }, script })
+    await go(runtime)
+    expect(runs()).toBe(2)
+    expect(await now(runtime)).toEqual({ last: 'limit', cost: null })
+  })
 
   it('leaves the cost unknown, not zero, when the price is unknown', async () => {
     const { runtime } = await open({ maxCost: 0.01 }, { cost: null })

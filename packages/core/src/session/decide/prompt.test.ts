@@ -250,16 +250,13 @@ describe('a session whose budget is used up', () => {
       budgets,
     })
 
-  it.each([{ maxTokens: 20 }, { maxCost: 0.25 }])(
-    'of %j begins no turn, and takes one up once it is raised',
-    (budgets) => {
-      for (const type of ['continue', 'sendPrompt'] as const) {
-        const command = type === 'continue' ? asked({ type }) : asked({ type, content: 'go' })
-        expect(decided(rested(budgets), command)).toBe('over_budget')
-        expect(decided(rested({}), command)).toMatch(/^turn.started/)
-      }
-    },
-  )
+  it.each([{ maxTokens: 20 }, { maxCost: 0.25 }])('of %j starts no turn until the budget is raised', (budgets) => {
+    for (const type of ['continue', 'sendPrompt'] as const) {
+      const command = type === 'continue' ? asked({ type }) : asked({ type, content: 'go' })
+      expect(decided(rested(budgets), command)).toBe('over_budget')
+      expect(decided(rested({}), command)).toMatch(/^turn.started/)
+    }
+  })
 
   it('still queues prompts for its running turn', () => {
     const running = stateAfter(...thinking, { type: 'settings.changed', budgets: { maxTokens: 1 } })

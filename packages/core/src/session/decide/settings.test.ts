@@ -158,7 +158,7 @@ describe('renaming a session', () => {
   })
 
   it.each(['two\nlines', 'a tab\t in it', '\u001b[31mred', 'a\u2028b', 'x'.repeat(201)])(
-    'refuses what is no title: %j',
+    'refuses an invalid title: %j',
     (title) => {
       expect(Command.safeParse({ type: 'rename', title }).success).toBe(false)
     },

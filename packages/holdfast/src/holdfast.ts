@@ -102,18 +102,6 @@ export function createHoldfast(
   }
   const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
 
-  const exportPieces = async function* (name: string, options?: ExportOptions) {
-    const { blobs, isAlive } = registry.deps
-    const id = orThrow(await findSession(stores, name))
-    yield* exportSession(await openExportSource(stores.storeOf(id), blobs, id, isAlive), options)
-  }
-
-  const exportMarkdown: Holdfast['exportMarkdown'] = async (name, { redact } = {}) => {
-    let text = ''
-    for await (const piece of exportPieces(name, { format: 'md', redact })) text += piece
-    return text
-  }
-
   const closeAll = () => closeAdmin().finally(close)
 
   return {
@@ -122,20 +110,7 @@ export function createHoldfast(
     ...createSessionAdmin(sessions, getSession, registry.deps.clock.now),
     ...createStoredSessions({ registry, getSession, location, home }),
     ...admin,
-    export: exportPieces,
-    exportMarkdown,
-    exportSessionMarkdown: ({ id }, options) => exportMarkdown(id, options),
-    import: (paths, options) =>
-      importPaths(
-        {
-          ...registry.deps,
-          stores,
-          isAwake: (id) => registry.all().some((runner) => runner.id === id),
-          storeFile: (bytes, name) => sessions.storeFile(bytes, name === undefined ? {} : { name }),
-        },
-        typeof paths === 'string' ? [paths] : paths,
-        options,
-      ),
+    ...createTransfer(registry, sessions),
     startSession: async ({ notifier, ...given } = {}) =>
       withNotifier(createSession(orThrow(await sessions.start({ workdir: '.', ...given }))), notifier),
     async getOrCreate(key, { notifier, ...given } = {}) {
@@ -172,6 +147,38 @@ export function createHoldfast(
     subscribe: ({ signal } = {}) => registry.news.follow(signal),
     close: closeAll,
     [Symbol.asyncDispose]: closeAll,
+  }
+}
+
+type TransferMethods = Pick<Holdfast, 'export' | 'exportMarkdown' | 'exportSessionMarkdown' | 'import'>
+
+function createTransfer(registry: SessionRegistry, sessions: LocalSessions): TransferMethods {
+  const { stores } = registry
+  const exportPieces = async function* (name: string, options?: ExportOptions) {
+    const { blobs, isAlive } = registry.deps
+    const id = orThrow(await findSession(stores, name))
+    yield* exportSession(await openExportSource(stores.storeOf(id), blobs, id, isAlive), options)
+  }
+  const exportMarkdown: Holdfast['exportMarkdown'] = async (name, { redact } = {}) => {
+    let text = ''
+    for await (const piece of exportPieces(name, { format: 'md', redact })) text += piece
+    return text
+  }
+  return {
+    export: exportPieces,
+    exportMarkdown,
+    exportSessionMarkdown: ({ id }, options) => exportMarkdown(id, options),
+    import: (paths, options) =>
+      importPaths(
+        {
+          ...registry.deps,
+          stores,
+          isAwake: (id) => registry.all().some((runner) => runner.id === id),
+          storeFile: (bytes, name) => sessions.storeFile(bytes, name === undefined ? {} : { name }),
+        },
+        typeof paths === 'string' ? [paths] : paths,
+        options,
+      ),
   }
 }
 

@@ -19,55 +19,10 @@ export function createSessionLogger(logger: Logger) {
     sessions.set(session, running)
     return running
   }
-  const msSince = (startedMs: number) => Math.round(performance.now() - startedMs)
-
-  function logRecord(session: SessionId, { seq, event }: Recorded) {
-    switch (event.type) {
-      case 'turn.started':
-        return logger.info({ session, turn: event.turn, cause: event.cause }, 'turn started')
-      case 'turn.ended': {
-        const { turn, reason, fault } = event
-        if (fault) return logger.warn({ session, turn, end: reason, ...faultFields(fault) }, 'turn failed')
-        return logger.info({ session, turn, end: reason }, 'turn ended')
-      }
-      case 'step.started': {
-        const { turn, model, attempt } = event
-        runningOf(session).step = { model, attempt, startedMs: performance.now() }
-        return logger.debug({ session, turn, model, attempt }, 'model call started')
-      }
-      case 'step.ended': {
-        const { turn, finish, usage, fault, fallback } = event
-        const running = runningOf(session)
-        const { startedMs, ...step } = running.step ?? {}
-        running.step = null
-        const ms = startedMs === undefined ? {} : { ms: msSince(startedMs) }
-        const about = { session, turn, ...step, ...ms, finish, fallback, usage }
-        if (fault) return logger.warn({ ...about, ...faultFields(fault) }, 'model call failed')
-        return logger.info(about, 'model call ended')
-      }
-      case 'call.requested': {
-        const call = seq as CallId // a call is named by its seq
-        const { tool, args } = event
-        runningOf(session).tools.set(call, tool)
-        if (!isOn(logger, 'debug')) return
-        return logger.debug(
-          { session, call, tool, args: clip(JSON.stringify(args), argsCharsMax) },
-          'tool call requested',
-        )
-      }
-      case 'call.settled': {
-        const { call, outcome, durationMs: ms } = event
-        const { tools } = runningOf(session)
-        const code = 'code' in outcome ? outcome.code : undefined
-        logger.info({ session, call, tool: tools.get(call), outcome: outcome.type, code, ms }, 'tool call settled')
-        tools.delete(call)
-      }
-    }
-  }
 
   return {
     recorded(session, records) {
-      for (const { record } of records) logRecord(session, record)
+      for (const { record } of records) logRecord(logger, () => runningOf(session), session, record)
     },
     retrying(session, _, { tries, fault, waitMs }) {
       const { startedMs, ...step } = sessions.get(session)?.step ?? {}
@@ -95,3 +50,49 @@ export function createSessionLogger(logger: Logger) {
     },
   } satisfies Observer
 }
+
+function logRecord(logger: Logger, getRunning: () => Running, session: SessionId, { seq, event }: Recorded) {
+  switch (event.type) {
+    case 'turn.started':
+      return logger.info({ session, turn: event.turn, cause: event.cause }, 'turn started')
+    case 'turn.ended': {
+      const { turn, reason, fault } = event
+      if (fault) return logger.warn({ session, turn, end: reason, ...faultFields(fault) }, 'turn failed')
+      return logger.info({ session, turn, end: reason }, 'turn ended')
+    }
+    case 'step.started': {
+      const { turn, model, attempt } = event
+      getRunning().step = { model, attempt, startedMs: performance.now() }
+      return logger.debug({ session, turn, model, attempt }, 'model call started')
+    }
+    case 'step.ended': {
+      const { turn, finish, usage, fault, fallback } = event
+      const running = getRunning()
+      const { startedMs, ...step } = running.step ?? {}
+      running.step = null
+      const ms = startedMs === undefined ? {} : { ms: msSince(startedMs) }
+      const about = { session, turn, ...step, ...ms, finish, fallback, usage }
+      if (fault) return logger.warn({ ...about, ...faultFields(fault) }, 'model call failed')
+      return logger.info(about, 'model call ended')
+    }
+    case 'call.requested': {
+      const call = seq as CallId // a call is named by its seq
+      const { tool, args } = event
+      getRunning().tools.set(call, tool)
+      if (!isOn(logger, 'debug')) return
+      return logger.debug(
+        { session, call, tool, args: clip(JSON.stringify(args), argsCharsMax) },
+        'tool call requested',
+      )
+    }
+    case 'call.settled': {
+      const { call, outcome, durationMs: ms } = event
+      const { tools } = getRunning()
+      const code = 'code' in outcome ? outcome.code : undefined
+      logger.info({ session, call, tool: tools.get(call), outcome: outcome.type, code, ms }, 'tool call settled')
+      tools.delete(call)
+    }
+  }
+}
+
+const msSince = (startedMs: number) => Math.round(performance.now() - startedMs)

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { done, ok, refuse } from '@holdfast/protocol/result'
 import { sessionLocked, sessionNotFound, sessionNotTrashed } from '../../store-faults.ts'
 import { numberOrNull } from '../rows/columns.ts'
@@ -14,47 +14,15 @@ export function createSessionRemover(database: DatabaseSync): Removals {
   // Followers of the log compare these counts.
   const count = database.prepare(`
     insert into cursor (name, pos) values (?, 1) on conflict (name) do update set pos = pos + 1`)
-  // SQLite reuses the positions of removed records, so no cursor may stay beyond the last record.
-  const lowerAll = database.prepare(`
-    update cursor set pos = min(pos, (select coalesce(max(pos), 0) from record)) where name not in (?, ?)`)
+  return { ...createTrash(database, rowById, count), ...createPurge(database, rowById, count) }
+}
+
+function createTrash(
+  database: DatabaseSync,
+  rowById: StatementSync,
+  count: StatementSync,
+): Pick<Removals, 'trash' | 'restore'> {
   const setTrashedAt = database.prepare('update session set trashed_at = ? where sid = ?')
-  const purgedBySid = database.prepare('select sid, parent from session where sid = ? and purged_at is not null')
-  const lastSharedSeq = database.prepare('select max(base) as base from session where parent = ?')
-  const deleteFrom = (table: string, more = '') => database.prepare(`delete from ${table} where sid = ? ${more}`)
-  const trims = ['record', 'blob_use'].map((table) => deleteFrom(table, 'and seq > ?'))
-  const sideRows = ['draft', 'snapshot'].map((table) => deleteFrom(table))
-  const allRows = ['record', 'draft', 'snapshot', 'blob_use', 'session'].map((table) => deleteFrom(table))
-  // Frees its names; no real handle or key has this form.
-  const hide = database.prepare(`
-    update session set purged_at = unixepoch(), head = ?, spoken = 0, busy = 0, trashed_at = null, meta = '',
-      key = null, handle = '-' || sid
-    where sid = ?`)
-  const unspoken = database.prepare(`
-    select sid from session s where spoken = 0 and purged_at is null and (owner is null or owner in (select value from json_each(?)))
-    and not exists (select 1 from session child where child.parent = s.sid)`)
-
-  const removeAll = (sid: number): void => {
-    for (const rows of allRows) rows.run(sid)
-  }
-  const lowerCursors = (): void => {
-    count.run(removalsName)
-    lowerAll.run(removalsName, trashingsName)
-  }
-
-  /** Keeps the records that forks share. Without forks, removes all of it, and then its purged parent if it was the last fork. */
-  function shrink(sid: number, parent: number | null): void {
-    const base = lastSharedSeq.get(sid)?.['base'] ?? null
-    if (base !== null) {
-      for (const trim of trims) trim.run(sid, Number(base))
-      for (const sideRow of sideRows) sideRow.run(sid)
-      hide.run(Number(base), sid)
-      return
-    }
-    removeAll(sid)
-    const above = parent === null ? undefined : purgedBySid.get(parent)
-    if (above !== undefined) shrink(Number(above['sid']), numberOrNull(above['parent']))
-  }
-
   return {
     trash(session, at) {
       const row = rowById.get(session)
@@ -74,7 +42,27 @@ export function createSessionRemover(database: DatabaseSync): Removals {
       count.run(trashingsName)
       return done
     },
+  }
+}
 
+function createPurge(
+  database: DatabaseSync,
+  rowById: StatementSync,
+  count: StatementSync,
+): Pick<Removals, 'purge' | 'removeUnspoken'> {
+  const { removeAll, shrink } = createRowRemover(database)
+  // SQLite reuses the positions of removed records, so no cursor may stay beyond the last record.
+  const lowerAll = database.prepare(`
+    update cursor set pos = min(pos, (select coalesce(max(pos), 0) from record)) where name not in (?, ?)`)
+  const unspoken = database.prepare(`
+    select sid from session s where spoken = 0 and purged_at is null and (owner is null or owner in (select value from json_each(?)))
+    and not exists (select 1 from session child where child.parent = s.sid)`)
+  const lowerCursors = (): void => {
+    count.run(removalsName)
+    lowerAll.run(removalsName, trashingsName)
+  }
+
+  return {
     purge(session, trashedAt) {
       const row = rowById.get(session)
       if (row === undefined) return refuse(sessionNotFound(session))
@@ -93,4 +81,36 @@ export function createSessionRemover(database: DatabaseSync): Removals {
       return ok(rows.length)
     },
   }
+}
+
+function createRowRemover(database: DatabaseSync) {
+  const purgedBySid = database.prepare('select sid, parent from session where sid = ? and purged_at is not null')
+  const lastSharedSeq = database.prepare('select max(base) as base from session where parent = ?')
+  const deleteFrom = (table: string, more = '') => database.prepare(`delete from ${table} where sid = ? ${more}`)
+  const trims = ['record', 'blob_use'].map((table) => deleteFrom(table, 'and seq > ?'))
+  const sideRows = ['draft', 'snapshot'].map((table) => deleteFrom(table))
+  const allRows = ['record', 'draft', 'snapshot', 'blob_use', 'session'].map((table) => deleteFrom(table))
+  // Frees its names; no real handle or key has this form.
+  const hide = database.prepare(`
+    update session set purged_at = unixepoch(), head = ?, spoken = 0, busy = 0, trashed_at = null, meta = '',
+      key = null, handle = '-' || sid
+    where sid = ?`)
+
+  const removeAll = (sid: number): void => {
+    for (const rows of allRows) rows.run(sid)
+  }
+  /** Keeps the records that forks share. Without forks, removes all of it, and then its purged parent if it was the last fork. */
+  function shrink(sid: number, parent: number | null): void {
+    const base = lastSharedSeq.get(sid)?.['base'] ?? null
+    if (base !== null) {
+      for (const trim of trims) trim.run(sid, Number(base))
+      for (const sideRow of sideRows) sideRow.run(sid)
+      hide.run(Number(base), sid)
+      return
+    }
+    removeAll(sid)
+    const above = parent === null ? undefined : purgedBySid.get(parent)
+    if (above !== undefined) shrink(Number(above['sid']), numberOrNull(above['parent']))
+  }
+  return { removeAll, shrink }
 }

@@ -553,7 +553,7 @@ registerHooks({ resolve(name, context, next) { const found = next(name, context)
       ['show', '@latest'],
       ['export', '@latest'],
     ]) {
-      expect(await loadedBy(...args)).not.toMatch(/\/open\.ts|\/server\/|\/providers\/|worker|\/hono\//)
+      expect(await loadedBy(...args)).not.toMatch(/\/open\.ts|\/src\/server\/|\/src\/providers\/|worker|\/hono\//)
     }
     expect(await loadedBy('run', 'count to 1')).toMatch(/\/providers\//) // otherwise the spy does not work
   })

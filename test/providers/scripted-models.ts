@@ -20,12 +20,12 @@ export type Pace = 'whole' | 'slow'
 export type ScriptedModels = AsyncDisposable & {
   readonly environment: { readonly [name: string]: string }
   readonly requests: readonly ProxiedRequest[]
-  says(service: HistoryProvider, said: readonly AnyBlock[], pace?: Pace): void
+  says(service: HistoryProvider, blocks: readonly AnyBlock[], pace?: Pace): void
   /** Lets slow answers finish. */
   hurry(): void
 }
 
-type AimockAnswer = { readonly said: readonly AnyBlock[]; readonly pace: Pace }
+type AimockAnswer = { readonly blocks: readonly AnyBlock[]; readonly pace: Pace }
 
 const slowChunkMs = 40
 
@@ -36,7 +36,7 @@ export async function openAimockModels(): Promise<ScriptedModels> {
   const next = () => {
     const answer = script.shift()
     if (!answer) throw new Error('the script has no more answers')
-    return aimockResponse(answer.said)
+    return aimockResponse(answer.blocks)
   }
   mock.on({ predicate: () => script[0]?.pace === 'slow' }, next, { latency: slowChunkMs })
   mock.on({ predicate: () => true }, next)
@@ -44,7 +44,7 @@ export async function openAimockModels(): Promise<ScriptedModels> {
   const front = await startStrictProxy(() => mock.url)
   return {
     ...describeProxy(front),
-    says: (_, said, pace = 'whole') => void script.push({ said, pace }),
+    says: (_, blocks, pace = 'whole') => void script.push({ blocks, pace }),
     hurry: () => undefined, // it continues by itself
     async [Symbol.asyncDispose]() {
       await front.close()
@@ -54,15 +54,15 @@ export async function openAimockModels(): Promise<ScriptedModels> {
 }
 
 /** aimock always sends thinking, then text, then calls. */
-function aimockResponse(said: readonly AnyBlock[]) {
-  const thought = said.find((one) => one.type === 'think')
-  const words = said.flatMap((one) => (one.type === 'say' ? [one.text] : [])).join('')
-  const calls = said.flatMap((one) =>
+function aimockResponse(blocks: readonly AnyBlock[]) {
+  const thought = blocks.find((one) => one.type === 'think')
+  const text = blocks.flatMap((one) => (one.type === 'say' ? [one.text] : [])).join('')
+  const calls = blocks.flatMap((one) =>
     one.type === 'call' ? [{ name: one.tool, arguments: JSON.stringify(one.args) }] : [],
   )
   return {
     ...(thought && { reasoning: thought.text, reasoningSignature: thought.opaque }),
-    content: words,
+    content: text,
     ...(calls.length > 0 && { toolCalls: calls }),
   }
 }
@@ -76,12 +76,12 @@ export async function openStrictModels(): Promise<ScriptedModels> {
   const front = await startStrictProxy((service) => of(service).url)
   return {
     ...describeProxy(front),
-    says(service, said, pace = 'whole') {
-      if (pace === 'whole') return of(service).answer({ type: 'message', content: said })
+    says(service, blocks, pace = 'whole') {
+      if (pace === 'whole') return of(service).answer({ type: 'message', content: blocks })
       const gate = createGate()
       gates = [...gates, gate]
       const after = { events: strictServices[service].firstWords, detour: { type: 'wait', gate } } as const
-      of(service).answer({ type: 'message', content: said, after })
+      of(service).answer({ type: 'message', content: blocks, after })
     },
     hurry() {
       for (const gate of gates) gate.open()

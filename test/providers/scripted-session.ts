@@ -18,7 +18,7 @@ const read = (path: string, opaque?: string): AnyBlock => ({
 })
 const longTale = 'and so on, and on, '.repeat(30)
 
-/** One finished session and its requests. */
+/** One runs session and its requests. */
 export type FinishedSession = {
   readonly session: SessionId
   readonly requests: readonly ProxiedRequest[]
@@ -30,7 +30,7 @@ export type FinishedSessions = AsyncDisposable & {
   of(service: HistoryProvider): FinishedSession
 }
 
-type Story = {
+type SessionRun = {
   readonly stage: ScriptedModels
   readonly about: ServiceCase
   readonly requests: ProxiedRequest[]
@@ -52,18 +52,18 @@ export async function runSessions(stage: ScriptedModels, cases: readonly Service
 
   const server = await startServerProcess({ home, env: stage.environment })
   opened.defer(() => server.kill())
-  const stories: Story[] = []
+  const runs: SessionRun[] = []
   for (const about of cases) {
     const { model } = about
     const session = createSession(orThrow(await server.sessions.start({ workdir, model, thinkingLevel: 'high' })))
-    stories.push({ stage, about, requests: [], ends: [], session })
+    runs.push({ stage, about, requests: [], ends: [], session })
   }
   /** Runs one after the other, so that each knows its own requests. */
-  const eachInTurn = async (act: (story: Story) => Promise<void>) => {
-    for (const story of stories) {
+  const eachInTurn = async (act: (run: SessionRun) => Promise<void>) => {
+    for (const run of runs) {
       const before = stage.requests.length
-      await act(story)
-      story.requests.push(...stage.requests.slice(before))
+      await act(run)
+      run.requests.push(...stage.requests.slice(before))
     }
   }
   await eachInTurn(steer)
@@ -76,7 +76,7 @@ export async function runSessions(stage: ScriptedModels, cases: readonly Service
   const holdfast = opened.use(
     await openHoldfast({ environment: { ...process.env, ...stage.environment, HOLDFAST_HOME: home } }),
   )
-  for (const story of stories) story.session = await holdfast.getSession(story.session.id)
+  for (const run of runs) run.session = await holdfast.getSession(run.session.id)
   await eachInTurn(continueAfterCrash)
   await holdfast.close()
   const kept = opened.move()
@@ -84,16 +84,16 @@ export async function runSessions(stage: ScriptedModels, cases: readonly Service
   return {
     dataDir: join(home, 'data'),
     of(service) {
-      const story = stories.find(({ about }) => about.service === service)
-      invariant(story, `${service} has a story`)
-      return { session: story.session.id, requests: story.requests, ends: story.ends }
+      const run = runs.find(({ about }) => about.service === service)
+      invariant(run, `${service} has no session`)
+      return { session: run.session.id, requests: run.requests, ends: run.ends }
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   }
 }
 
 /** Two parallel calls, one of which fails; then steering during the next answer. */
-async function steer({ stage, about: { service }, session, ends }: Story): Promise<void> {
+async function steer({ stage, about: { service }, session, ends }: SessionRun): Promise<void> {
   stage.says(service, [think('one'), say('Both at once.'), read('a.txt', 'sig+/a='), read('gone.txt')])
   stage.says(service, [say('Slowly, then, I read it again.'), read('a.txt', 'sig+/b=')], 'slow')
   stage.says(service, [think('two'), say('I mind the gap.')])
@@ -104,7 +104,7 @@ async function steer({ stage, about: { service }, session, ends }: Story): Promi
   ends.push(await waitForRest(session))
 }
 
-async function abort({ stage, about: { service }, session, ends }: Story): Promise<void> {
+async function abort({ stage, about: { service }, session, ends }: SessionRun): Promise<void> {
   stage.says(service, [say(`Once upon a time, ${longTale}`)], 'slow')
   await session.sendPrompt('Tell a long tale.')
   await waitForText(session, 'Once')
@@ -113,7 +113,7 @@ async function abort({ stage, about: { service }, session, ends }: Story): Promi
   stage.hurry()
 }
 
-async function switchAndBack({ stage, about: { service, model, other }, session, ends }: Story): Promise<void> {
+async function switchAndBack({ stage, about: { service, model, other }, session, ends }: SessionRun): Promise<void> {
   await session.setModel(other)
   stage.says(serviceOf(other), [think('three'), read('a.txt', 'sig+/c=')])
   stage.says(serviceOf(other), [think('four'), say('I am another.')])
@@ -127,13 +127,13 @@ async function switchAndBack({ stage, about: { service, model, other }, session,
 }
 
 /** Starts an answer that the crash cuts. */
-async function startCutAnswer({ stage, about: { service }, session }: Story): Promise<void> {
+async function startCutAnswer({ stage, about: { service }, session }: SessionRun): Promise<void> {
   stage.says(service, [say(`Until the end, ${longTale}`)], 'slow')
   await session.sendPrompt('Tell another.')
   await waitForText(session, 'Until')
 }
 
-async function continueAfterCrash({ stage, about: { service }, session, ends }: Story): Promise<void> {
+async function continueAfterCrash({ stage, about: { service }, session, ends }: SessionRun): Promise<void> {
   ends.push(await waitForRest(session))
   stage.says(service, [think('six'), say('Where was I?')])
   await session.continue()

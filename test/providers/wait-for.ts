@@ -4,7 +4,7 @@ import type { Frame } from '@holdfast/protocol'
 /** Resolves once a running answer shows this text. */
 export async function waitForText(session: Session, words: string): Promise<void> {
   for await (const frame of session.subscribe()) if (textsIn(frame).some((text) => text.includes(words))) return
-  throw new Error(`the session ended before it said ${words}`)
+  throw new Error(`the session ended before it showed ${words}`)
 }
 
 function textsIn(frame: Frame): readonly string[] {

@@ -11,7 +11,7 @@ const Body = z.looseObject({
 })
 
 type Piece = { readonly at: string; readonly type: string; readonly text: string; readonly isMarked: boolean }
-export type CacheUse = { readonly cache_read_input_tokens: number; readonly cache_creation_input_tokens: number }
+type CacheUse = { readonly cache_read_input_tokens: number; readonly cache_creation_input_tokens: number }
 
 const marksMax = 4
 /** The number of pieces before a cache mark that the service compares with its cache. */

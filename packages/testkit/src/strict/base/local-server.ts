@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
-export type Served = { readonly url: string; readonly close: () => Promise<void> }
+type Served = { readonly url: string; readonly close: () => Promise<void> }
 
 /** Serves on a free local port. `close` ends open connections. */
 export async function serveLocally(handle: Handle): Promise<Served> {

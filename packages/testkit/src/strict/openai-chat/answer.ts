@@ -9,7 +9,7 @@ export type ChatBlock =
   /** A call whose arguments are sent unchanged, valid or not. */
   | { readonly type: 'raw_tool_call'; readonly name: string; readonly json: string }
 
-export type ChatUsage = {
+type ChatUsage = {
   readonly prompt_tokens: number
   readonly completion_tokens: number
   /** Other counters of the server. */

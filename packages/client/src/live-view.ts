@@ -5,7 +5,6 @@ import {
   type CommandInput,
   createCommandId,
   createTranscript,
-  type Event,
   type Frame,
   type FrameOf,
   fault,
@@ -73,9 +72,7 @@ export function createLiveView(
 ): LiveView {
   const closed = new AbortController()
   const listeners = new Set<() => void>()
-  let transcript = createTranscript()
-  let before: MessageId | null = null
-  let loading: Promise<Result<null>> | null = null
+  const loaded: Loaded = { transcript: createTranscript(), before: null, loading: null }
 
   const state: Writable<LiveView> = {
     connection: { state: 'connecting' },
@@ -83,17 +80,17 @@ export function createLiveView(
     view: null,
     seq: 0,
     get messages() {
-      return transcript.messages
+      return loaded.transcript.messages
     },
     get live() {
-      return transcript.live
+      return loaded.transcript.live
     },
     client,
     presence: [],
     here: null,
     storageError: null,
     get hasOlder() {
-      return before !== null
+      return loaded.before !== null
     },
     version: 0,
 
@@ -107,9 +104,9 @@ export function createLiveView(
 
     loadOlder() {
       if (closed.signal.aborted) return Promise.resolve(refuse(fault('session_stopped', 'This view is closed.')))
-      if (before === null) return Promise.resolve(ok(null))
-      loading ??= loadPage(before)
-      return loading
+      if (loaded.before === null) return Promise.resolve(ok(null))
+      loaded.loading ??= loadPage(loaded.before)
+      return loaded.loading
     },
 
     close() {
@@ -125,31 +122,6 @@ export function createLiveView(
   const onConnection = (next: Connection) => {
     state.connection = next
     changed()
-  }
-
-  /** Applies a frame. Returns true if a new snapshot is needed: a moved line may have unknown messages. */
-  const apply = (frame: Frame): boolean => {
-    if (frame.type === 'snapshot') {
-      const { meta, view, seq, here } = frame
-      Object.assign(state, { meta, view, seq, here, storageError: here?.storageError ?? null })
-      transcript = createTranscript(frame.messages, frame.view.collapsed)
-      before = frame.before
-      loading = null
-    } else if (frame.type === 'record') {
-      if (frame.record.seq <= state.seq) return false // the last snapshot includes it
-      state.seq = frame.record.seq
-      if (frame.record.event.type === 'line.moved') return true
-      transcript.add(frame.record)
-      if (state.view) state.view = addToView(state.view, frame.record)
-      if (state.meta && state.view) state.meta = addToMeta(state.meta, state.view, frame.record)
-      if (changesWorkspaceTrust(frame.record.event)) reloadProcessView(state.seq)
-    } else if (frame.type === 'delta' || frame.type === 'draft') transcript.addLive(frame)
-    else if (frame.type === 'presence') state.presence = frame.clients
-    else if (frame.type === 'storage') {
-      state.storageError = frame.error
-      state.here = state.here && { ...state.here, storageError: frame.error }
-    } else if (frame.type === 'model') state.here = state.here && withModelStatus(state.here, frame)
-    return false
   }
 
   /** Reloads the state that is not in the log. */
@@ -172,8 +144,10 @@ export function createLiveView(
         // A local session has no connection: its first frame means that it is live.
         if (state.connection.state === 'connecting') state.connection = { state: 'live' }
         // Not by a new stream: a driver that reconnects could lose control.
-        const fresh = apply(frame) ? await handle.snapshot() : null
-        if (fresh?.ok) apply(fresh.value)
+        const seen = state.seq
+        const fresh = applyFrame(state, loaded, frame) ? await handle.snapshot() : null
+        if (fresh?.ok) applyFrame(state, loaded, fresh.value)
+        if (state.seq > seen && changesWorkspaceTrust(frame)) void reloadProcessView(state.seq)
         again = fresh?.ok === false
         if (frame.type === 'end') state.connection = endedBy(frame, state.connection)
         changed()
@@ -187,13 +161,13 @@ export function createLiveView(
   })
 
   const loadPage = async (from: MessageId): Promise<Result<null>> => {
-    const target = transcript
+    const target = loaded.transcript
     const page = await handle.page({ before: from })
-    if (transcript !== target) return ok(null) // a new snapshot replaced the transcript
-    loading = null
+    if (loaded.transcript !== target) return ok(null) // a new snapshot replaced the transcript
+    loaded.loading = null
     if (!page.ok) return page
-    transcript.prepend(page.value.messages)
-    before = page.value.before
+    loaded.transcript.prepend(page.value.messages)
+    loaded.before = page.value.before
     changed()
     return ok(null)
   }
@@ -203,11 +177,41 @@ export function createLiveView(
 
 type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
 
+/** The loaded messages, and the page before them. */
+type Loaded = {
+  transcript: ReturnType<typeof createTranscript>
+  before: MessageId | null
+  loading: Promise<Result<null>> | null
+}
+
+/** Applies a frame. Returns true if a new snapshot is needed: a moved line may have unknown messages. */
+function applyFrame(state: Writable<LiveView>, loaded: Loaded, frame: Frame): boolean {
+  if (frame.type === 'snapshot') {
+    const { meta, view, seq, here } = frame
+    Object.assign(state, { meta, view, seq, here, storageError: here?.storageError ?? null })
+    const transcript = createTranscript(frame.messages, view.collapsed)
+    Object.assign(loaded, { transcript, before: frame.before, loading: null })
+  } else if (frame.type === 'record') {
+    if (frame.record.seq <= state.seq) return false // the last snapshot includes it
+    state.seq = frame.record.seq
+    if (frame.record.event.type === 'line.moved') return true
+    loaded.transcript.add(frame.record)
+    if (state.view) state.view = addToView(state.view, frame.record)
+    if (state.meta && state.view) state.meta = addToMeta(state.meta, state.view, frame.record)
+  } else if (frame.type === 'delta' || frame.type === 'draft') loaded.transcript.addLive(frame)
+  else if (frame.type === 'presence') state.presence = frame.clients
+  else if (frame.type === 'storage') {
+    state.storageError = frame.error
+    state.here = state.here && { ...state.here, storageError: frame.error }
+  } else if (frame.type === 'model') state.here = state.here && withModelStatus(state.here, frame)
+  return false
+}
+
 const endedBy = (frame: FrameOf<'end'>, known: Connection): Connection =>
   known.state === 'ended'
     ? known
     : { state: 'ended', fault: fault('session_stopped', `The session ended: ${frame.reason}.`) }
 
-/** Whether workspace trust may have changed, which is not in the log. */
-const changesWorkspaceTrust = (event: Event): boolean =>
-  event.type === 'trust.granted' || event.type === 'trust.revoked'
+/** Returns whether workspace trust, which is not in the log, may have changed. */
+const changesWorkspaceTrust = (frame: Frame): boolean =>
+  frame.type === 'record' && ['trust.granted', 'trust.revoked'].includes(frame.record.event.type)

@@ -18,7 +18,7 @@ const read = (path: string, opaque?: string): AnyBlock => ({
 })
 const longTale = 'and so on, and on, '.repeat(30)
 
-/** One runs session and its requests. */
+/** One finished session and its requests. */
 export type FinishedSession = {
   readonly session: SessionId
   readonly requests: readonly ProxiedRequest[]

@@ -78,7 +78,7 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   })
   const registry: SessionRegistry = {
     ...{ deps, stores, news },
-    load: (id, early) => load(parts, id, early),
+    load: load.bind(null, parts),
     withAttachments: (meta) => withAttachments(parts, meta),
     notify: (id, notifier) => parts.watchers.notifiers.set(id, notifier, loaded.get(id)?.runner.folded().state ?? null),
     async start(options) {
@@ -194,7 +194,7 @@ async function createRunner(
     deps: stores.depsOf(id),
     loaded: session.value,
     fork: (from, seq) => forkSession(deps, stores, id, from, seq),
-    onChange: () => publishChange(parts, id),
+    onChange: publishChange.bind(null, parts, id),
     onAbandoned: ({ code, message }) => {
       forget(parts, id)
       if (code === 'internal') restart(parts, id, message)

@@ -59,7 +59,7 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
   performer.reconcile(plan(session.folded.state))
   return ok({
     ...{ id: options.id, hub, isWriting: sideWork.isBusy },
-    submit: (submission) => submit(session, submission),
+    submit: submit.bind(null, session),
     report: (input) => report(session, input),
     stop: (reason) => stop(session, reason),
     folded: () => session.folded,
@@ -78,7 +78,11 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     deps.observer?.storage?.(id, error)
   })
   const enqueue = createSerialQueue()
-  const effects = createEffectDeps(options, { hub, storage, sideWorkSignal: sideWork.signal }, () => session.folded)
+  const effects = createEffectDeps(
+    options,
+    { hub, storage, sideWorkSignal: sideWork.signal },
+    () => session.folded.state,
+  )
   const performer = createPerformer(
     createPerform(effects),
     (input) => report(session, input),
@@ -103,14 +107,13 @@ function createRunningSession(options: RunnerOptions): RunningSession {
 
 type OwnParts = Pick<EffectDeps, 'hub' | 'sideWorkSignal'> & { readonly storage: SessionStorage }
 
-function createEffectDeps({ id, epoch, deps }: RunnerOptions, own: OwnParts, folded: () => Folded): EffectDeps {
+function createEffectDeps({ id, epoch, deps }: RunnerOptions, own: OwnParts, state: EffectDeps['state']): EffectDeps {
   const checkDamage = createWindowDamageCheck()
   const effects: EffectDeps = {
     ...deps,
     ...own,
-    ...{ session: id, epoch },
+    ...{ session: id, epoch, state },
     requests: deps.requests ?? createRequestBuilder(deps.store, deps.blobs),
-    state: () => folded().state,
     findDamage: () => checkDamage(effects),
     answer: null,
   }

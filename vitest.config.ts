@@ -20,6 +20,7 @@ export default defineConfig({
       project('architecture', ['test/architecture/**/*.test.ts'], 60_000),
       project('simulation', ['test/simulation/**/*.test.ts'], 240_000),
       project('faults', ['test/faults/**/*.test.ts'], 120_000),
+      project('hostile', ['test/hostile/**/*.test.ts'], 120_000),
       project('e2e', ['test/e2e/**/*.test.ts'], 240_000),
       project('providers', ['test/providers/**/*.test.ts'], 120_000),
     ],

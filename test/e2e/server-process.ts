@@ -27,6 +27,8 @@ export type ServerProcessOptions = {
   readonly env?: { readonly [name: string]: string }
   /** More arguments of `serve`. */
   readonly args?: readonly string[]
+  /** A module to load into the process before the server. It may talk to this process over an IPC channel. */
+  readonly preload?: string
 }
 
 export async function startServerProcess({
@@ -34,10 +36,12 @@ export async function startServerProcess({
   port = 0,
   env = {},
   args = [],
+  preload,
 }: ServerProcessOptions): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [bin, 'serve', '--port', String(port), ...args], {
+  const loaded = preload === undefined ? [] : ['--import', preload]
+  const child = spawn(process.execPath, [...loaded, bin, 'serve', '--port', String(port), ...args], {
     env: { ...process.env, HOLDFAST_HOME: home, DEMO_PACE: '0', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(preload === undefined ? [] : (['ipc'] as const))],
   })
   const errors: string[] = []
   child.stderr?.setEncoding('utf8').on('data', (text: string) => errors.push(text))

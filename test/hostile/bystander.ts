@@ -1,0 +1,72 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { createSession } from '@holdfast/client'
+import { contentText } from '@holdfast/protocol'
+import type { ServerProcess } from '../e2e/server-process.ts'
+
+/** A user of the server who sends small prompts and asks for its health while something else happens. */
+export interface Bystander {
+  stop(): Promise<BystanderReport>
+}
+
+export type BystanderReport = {
+  readonly prompts: number
+  /** The 99th percentile and the maximum of the time that `/health` took. */
+  readonly healthMsP99: number
+  readonly healthMsMax: number
+  readonly failures: readonly string[]
+  /** Returns the acknowledged prompts that the server no longer has. */
+  missing(server: ServerProcess): Promise<readonly string[]>
+}
+
+const pauseMs = 20
+
+export async function startBystander(server: ServerProcess, workdir: string): Promise<Bystander> {
+  const started = await server.sessions.start({ workdir, model: 'demo/agent' })
+  if (!started.ok) throw new Error(started.fault.message)
+  const session = createSession(started.value)
+  const stopping = new AbortController()
+  const acknowledged: string[] = []
+  const failures: string[] = []
+  const health: number[] = []
+  const note = (cause: unknown) => failures.push(cause instanceof Error ? cause.message : String(cause))
+
+  async function sendPrompts(): Promise<void> {
+    for (let count = 1; !stopping.signal.aborted; count++) {
+      const text = `say prompt ${count}`
+      await session.sendPrompt(text).then(() => acknowledged.push(text), note)
+      await wait(pauseMs)
+    }
+  }
+  async function askHealth(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const startMs = performance.now()
+      const response = await fetch(`${server.url}/v1/health`).catch(note)
+      if (response instanceof Response) await response.arrayBuffer()
+      health.push(performance.now() - startMs)
+      await wait(pauseMs)
+    }
+  }
+  const working = Promise.all([sendPrompts(), askHealth()])
+
+  return {
+    async stop() {
+      stopping.abort()
+      await working
+      health.sort((left, right) => left - right)
+      return {
+        prompts: acknowledged.length,
+        healthMsP99: health[Math.floor(health.length * 0.99)] ?? 0,
+        healthMsMax: health.at(-1) ?? 0,
+        failures,
+        async missing(later) {
+          const found = await later.sessions.open(session.id)
+          if (!found.ok) return acknowledged
+          const stored = createSession(found.value)
+          const said = new Set((await stored.messages()).flatMap((one) => (one.kind === 'user' ? [one.text] : [])))
+          for (const { content } of await stored.getQueuedMessages()) said.add(contentText(content))
+          return acknowledged.filter((text) => !said.has(text))
+        },
+      }
+    },
+  }
+}

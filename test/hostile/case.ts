@@ -1,0 +1,30 @@
+import type { Dice } from '@holdfast/testkit'
+import type { ServerProcess } from '../e2e/server-process.ts'
+import type { Bystander } from './bystander.ts'
+import type { HostileModel } from './hostile-model.ts'
+
+export type CaseRun = {
+  /** Uses small inputs, so that `npm test` can run every case. */
+  readonly isQuick: boolean
+  readonly dice: Dice
+  /** A real server in its own home, only for this case. */
+  readonly server: ServerProcess
+  readonly model: HostileModel
+  /** A user who works on the same server meanwhile. */
+  readonly bystander: Bystander
+  /** An empty folder for the case. */
+  readonly workdir: string
+}
+
+export type CaseResult = {
+  /** A summary of the run, with its counts. */
+  readonly did: string
+  readonly violations: readonly string[]
+}
+
+/** An input that tries to stop the server, fill its memory or be believed. */
+export type HostileCase = {
+  readonly name: string
+  readonly from: 'model' | 'repository' | 'import' | 'client'
+  run(run: CaseRun): Promise<CaseResult>
+}

@@ -1,0 +1,138 @@
+import { connect, type Socket } from 'node:net'
+import { createSession } from '@holdfast/client'
+import { ask, check } from '../ask.ts'
+import type { CaseRun, HostileCase } from '../case.ts'
+
+const megabyte = 1024 ** 2
+
+/** Starts a session whose newest page is as large as prompts may make it. */
+async function startLargeSession({ server, workdir }: CaseRun, prompts: number): Promise<string> {
+  const started = await server.sessions.start({ workdir, model: 'demo/agent' })
+  if (!started.ok) throw new Error(started.fault.message)
+  const session = createSession(started.value)
+  const text = `say nothing ${'x'.repeat(700_000)}`
+  for (let prompt = 0; prompt < prompts; prompt++) await session.sendPrompt(text)
+  return started.value.id
+}
+
+/** Opens a stream and never reads a byte of it. */
+function openSilentStream({ server }: CaseRun, id: string): Socket {
+  const { hostname, port, host } = new URL(server.url)
+  const socket = connect(Number(port), hostname)
+  const headers = [`Host: ${host}`, `Authorization: Bearer ${server.token}`, 'Accept: text/event-stream']
+  socket.on('error', () => undefined) // the server may cut it
+  socket.pause().write(`GET /v1/sessions/${id}/events HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`)
+  return socket
+}
+
+const silentViewers: HostileCase = {
+  name: 'silent-viewers',
+  from: 'client',
+  async run(run) {
+    const [prompts, viewers] = run.isQuick ? [5, 20] : [20, 100]
+    const id = await startLargeSession(run, prompts)
+    const sockets = Array.from({ length: viewers }, () => openSilentStream(run, id))
+    const answers = []
+    for (let each = 0; each < 10; each++) answers.push(await ask(run.server, `/sessions/${id}/usage`))
+    for (const socket of sockets) socket.destroy()
+    return {
+      did: `${viewers} viewers did not read a session of ${prompts} large prompts`,
+      violations: answers.flatMap((answer) => check('GET usage', answer, [200])),
+    }
+  },
+}
+
+const newcomers: HostileCase = {
+  name: 'newcomers',
+  from: 'client',
+  async run(run) {
+    const count = run.isQuick ? 100 : 1_000
+    const id = await startLargeSession(run, 1)
+    const followed = Array.from({ length: count }, async () => {
+      const leaving = new AbortController()
+      const headers = { authorization: `Bearer ${run.server.token}` }
+      const response = await fetch(`${run.server.url}/v1/sessions/${id}/events`, { headers, signal: leaving.signal })
+      const reader = response.body?.getReader()
+      let text = ''
+      const decoder = new TextDecoder()
+      while (reader && !text.includes('"type":"snapshot"')) {
+        const { value, done } = await reader.read()
+        if (done) return ['a stream ended before its snapshot']
+        text += decoder.decode(value, { stream: true })
+      }
+      leaving.abort()
+      return []
+    })
+    return { did: `${count} viewers came at once`, violations: (await Promise.all(followed)).flat() }
+  },
+}
+
+const uploads: HostileCase = {
+  name: 'uploads',
+  from: 'client',
+  async run(run) {
+    const [count, size] = run.isQuick ? [4, 16 * megabyte] : [20, 64 * megabyte - 1]
+    const bytes = new Uint8Array(size)
+    const sent = Array.from({ length: count }, (_, each) => {
+      const one = bytes.slice()
+      one[0] = each
+      return ask(run.server, '/blobs?mediaType=application/pdf&name=a.pdf', { bytes: one })
+    })
+    const answers = await Promise.all(sent)
+    return {
+      did: `uploaded ${count} files of ${size} bytes at once`,
+      violations: answers.flatMap((answer) => check('POST /blobs', answer, [200, 201, 400, 413, 415, 429, 503])),
+    }
+  },
+}
+
+/** Exports a session with redaction: long runs of the characters of an e-mail address. */
+const redactedExport: HostileCase = {
+  name: 'redacted-export',
+  from: 'client',
+  async run(run) {
+    const prompts = run.isQuick ? 4 : 60
+    const id = await startLargeSession(run, prompts)
+    const answer = await ask(run.server, `/sessions/${id}/export?format=jsonl&redact=true`)
+    return { did: `exported ${prompts} large prompts redacted`, violations: check('GET export', answer, [200]) }
+  },
+}
+
+/** Reuses the id of one command for another. */
+const reusedCommandId: HostileCase = {
+  name: 'reused-command-id',
+  from: 'client',
+  async run(run) {
+    const id = await startLargeSession(run, 1)
+    const commandId = 'the-same-for-both'
+    const path = `/sessions/${id}/commands`
+    const first = await ask(run.server, path, { body: { type: 'rename', title: 'first', commandId } })
+    const second = await ask(run.server, path, { body: { type: 'pinSession', pinned: true, commandId } })
+    const violations = [...check('first command', first, [202]), ...check('second command', second, [409])]
+    return { did: 'sent two commands with one id', violations }
+  },
+}
+
+const deepJson: HostileCase = {
+  name: 'deep-json',
+  from: 'client',
+  async run(run) {
+    const id = await startLargeSession(run, 1)
+    const depth = run.isQuick ? 100_000 : 2_000_000
+    const text = `{"type":"rename","title":${'['.repeat(depth)}`
+    const bodies = [text, `${'{"a":'.repeat(depth / 4)}1`, '['.repeat(1000) + ']'.repeat(1000), '{"type":"toString"}']
+    const answers = await Promise.all(
+      bodies.map((body) =>
+        ask(run.server, `/sessions/${id}/commands`, {
+          bytes: new TextEncoder().encode(body),
+          headers: { 'content-type': 'application/json' },
+        }),
+      ),
+    )
+    return { did: `sent JSON ${depth} deep`, violations: answers.flatMap((one) => check('POST', one, [400, 413])) }
+  },
+}
+
+export const clientCases: readonly HostileCase[] = [
+  ...[silentViewers, newcomers, uploads, redactedExport, reusedCommandId, deepJson],
+]

@@ -1,0 +1,101 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createSession } from '@holdfast/client'
+import { ask, check } from '../ask.ts'
+import type { CaseRun, HostileCase } from '../case.ts'
+import type { Block } from '../hostile-model.ts'
+import { waitForRest } from '../wait-for-rest.ts'
+
+const megabyte = 1024 ** 2
+
+/** Starts a session with the hostile model and sends the prompt that makes it answer with `blocks`. */
+async function promptModel({ server, model, workdir }: CaseRun, name: string, blocks: () => Iterable<Block>) {
+  model.script(name, blocks)
+  const started = await server.sessions.start({ workdir, model: model.model })
+  if (!started.ok) throw new Error(started.fault.message)
+  await createSession(started.value).sendPrompt(`Run script ${name}.`)
+  return started.value
+}
+
+/** Looks for every passage at every position in turn. */
+const repeatedPassage: HostileCase = {
+  name: 'repeated-passage',
+  from: 'model',
+  async run(run) {
+    const passage = 'a'.repeat(run.isQuick ? 20_000 : 200_000)
+    const file = 'a'.repeat(4 * megabyte)
+    await writeFile(join(run.workdir, 'a.txt'), file)
+    const args = { path: 'a.txt', old_text: passage, new_text: 'b' }
+    const handle = await promptModel(run, 'repeated-passage', () => [{ tool: 'edit_file', args }])
+    const rest = await waitForRest(handle, 1)
+    const violations = rest === 'rests' ? [] : ['an ambiguous edit was offered for approval']
+    if ((await readFile(join(run.workdir, 'a.txt'), 'utf8')) !== file) violations.push('the file was changed')
+    return { did: `edited a file of 4 MB by a passage of ${passage.length} characters`, violations }
+  },
+}
+
+/** Asks to overwrite a file of line feeds: every line of it is in the diff. */
+const previewBomb: HostileCase = {
+  name: 'preview-bomb',
+  from: 'model',
+  async run(run) {
+    const calls = run.isQuick ? 8 : 64
+    await writeFile(join(run.workdir, 'lines.txt'), '\n'.repeat(4 * megabyte - 1))
+    const handle = await promptModel(run, 'preview-bomb', () =>
+      Array.from({ length: calls }, (_, call) => ({
+        tool: 'write_file',
+        args: { path: 'lines.txt', content: `${call}\n` },
+      })),
+    )
+    await waitForRest(handle, calls)
+    const violations = ['', '/approvals', '/messages'].map(async (path) => {
+      const answer = await ask(run.server, `/sessions/${handle.id}${path}`)
+      const isLarge = answer.text.length > 16 * megabyte
+      return [
+        ...check(`GET ${path}`, answer, [200]),
+        ...(isLarge ? [`GET ${path} has ${answer.text.length} bytes`] : []),
+      ]
+    })
+    return {
+      did: `asked to overwrite 4 MB of line feeds ${calls} times`,
+      violations: (await Promise.all(violations)).flat(),
+    }
+  },
+}
+
+/** Answers in very many blocks of one character. */
+const manyBlocks: HostileCase = {
+  name: 'many-blocks',
+  from: 'model',
+  async run(run) {
+    const count = run.isQuick ? 20_000 : 250_000
+    function* blocks() {
+      for (let block = 0; block < count; block++) yield { text: 'x' }
+    }
+    const handle = await promptModel(run, 'many-blocks', blocks)
+    await waitForRest(handle, 1)
+    const answer = await ask(run.server, `/sessions/${handle.id}`)
+    return { did: `answered in ${count} blocks`, violations: check('GET session', answer, [200]) }
+  },
+}
+
+/** Waits for approval while somebody else changes the file. */
+const changedWhileWaiting: HostileCase = {
+  name: 'changed-while-waiting',
+  from: 'model',
+  async run(run) {
+    const path = join(run.workdir, 'plan.txt')
+    await writeFile(path, 'one\n')
+    const args = { path: 'plan.txt', content: 'two\n' }
+    const handle = await promptModel(run, 'changed-while-waiting', () => [{ tool: 'write_file', args }])
+    await waitForRest(handle, 1)
+    await writeFile(path, 'mine\n')
+    await createSession(handle).respondToApproval('approve')
+    await waitForRest(handle, 1)
+    const now = await readFile(path, 'utf8')
+    const violations = now === 'mine\n' ? [] : [`the file now holds ${JSON.stringify(now)}`]
+    return { did: 'approved a write of a file that changed meanwhile', violations }
+  },
+}
+
+export const modelCases: readonly HostileCase[] = [repeatedPassage, previewBomb, manyBlocks, changedWhileWaiting]

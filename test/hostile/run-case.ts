@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Dice } from '@holdfast/testkit'
+import { type ServerProcess, startServerProcess } from '../e2e/server-process.ts'
+import { startBystander } from './bystander.ts'
+import type { HostileCase } from './case.ts'
+import { startHostileModel } from './hostile-model.ts'
+
+export type Measured = {
+  /** The longest time that the event loop did not turn, on the wall clock and on the CPU. */
+  readonly stallMs: number
+  readonly cpuMs: number
+  readonly peakBytes: number
+}
+
+export type CaseReport = Measured & {
+  readonly did: string
+  readonly healthMsP99: number
+  readonly violations: readonly string[]
+}
+
+export const peakBytesMax = 1024 ** 3
+const probe = new URL('./probe.mjs', import.meta.url).href
+
+/**
+ * Runs a case against its own server while a bystander works there. Then kills the server, starts it again, and checks
+ * that it still has every acknowledged prompt. `stallMsMax` limits the time on the CPU, which other processes cannot add to.
+ */
+export async function runCase(
+  hostile: HostileCase,
+  { isQuick, dice, stallMsMax }: { readonly isQuick: boolean; readonly dice: Dice; readonly stallMsMax: number },
+): Promise<CaseReport> {
+  const root = await mkdtemp(join(tmpdir(), `holdfast-hostile-${hostile.name}-`))
+  const [home, workdir, quiet] = [join(root, 'home'), join(root, 'work'), join(root, 'quiet')]
+  for (const folder of [workdir, quiet]) await mkdir(folder)
+  const model = await startHostileModel()
+  const start = () => startServerProcess({ home, env: model.environment, preload: probe })
+  let server = await start()
+  try {
+    const bystander = await startBystander(server, quiet)
+    await measure(server) // the start of the server does not count
+    const result = await hostile
+      .run({ isQuick, dice, server, model, bystander, workdir })
+      .catch((cause: unknown) => ({ did: 'failed', violations: [describe(cause)] }))
+    const measured = await measure(server)
+    const report = await bystander.stop()
+    await server.kill()
+    server = await start()
+    const missing = await report.missing(server)
+    const violations = [
+      ...result.violations,
+      ...report.failures.map((failure) => `the bystander got an error: ${failure}`),
+      ...missing.map((text) => `lost: ${text}`),
+      ...(report.prompts === 0 ? ['the bystander got no prompt acknowledged'] : []),
+      ...(measured.cpuMs > stallMsMax ? [`stalled for ${measured.cpuMs.toFixed(0)} ms`] : []),
+      ...(measured.peakBytes > peakBytesMax ? [`used ${megabytes(measured.peakBytes)}`] : []),
+    ]
+    return { ...measured, did: result.did, healthMsP99: report.healthMsP99, violations }
+  } finally {
+    await server.kill()
+    model.close()
+    await rm(root, { recursive: true, force: true })
+  }
+}
+
+/** Asks the probe for what it measured since the last time. */
+async function measure(server: ServerProcess): Promise<Measured> {
+  const answer = once(server.process, 'message')
+  server.process.send('report')
+  const [measured] = await answer
+  return measured
+}
+
+export const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MB`
+
+const describe = (cause: unknown): string => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause))

@@ -1,0 +1,43 @@
+import { createDice } from '@holdfast/testkit'
+import { cases } from './cases.ts'
+import { megabytes, runCase } from './run-case.ts'
+
+/**
+ * `npm run test:hostile` sends hostile input to real servers, one case after the other, and reports the longest stall of
+ * the event loop, the peak of memory and everything lost. `-- preview-bomb` runs only this case, `-- --quick` uses small
+ * inputs, `SEED=27` repeats the random choices.
+ */
+const asked = process.argv.slice(2)
+const isQuick = asked.includes('--quick')
+const names = asked.filter((word) => !word.startsWith('--'))
+const unknown = names.filter((name) => !cases.some((one) => one.name === name))
+if (unknown.length > 0) {
+  console.error(`There is no case ${unknown.join(', ')}. The cases are ${cases.map(({ name }) => name).join(', ')}.`)
+  process.exit(1)
+}
+
+const stallMsMax = 100
+const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
+const chosen = names.length === 0 ? cases : cases.filter(({ name }) => names.includes(name))
+console.log(`hostile input: ${chosen.length} cases, SEED=${seed}${isQuick ? ', quick' : ''}`)
+let [violated, longestMs, peakBytes] = [0, 0, 0]
+
+for (const one of chosen) {
+  const sinceMs = performance.now()
+  const report = await runCase(one, { isQuick, dice: createDice(seed), stallMsMax })
+  const seconds = ((performance.now() - sinceMs) / 1000).toFixed(0)
+  const verdict = report.violations.length === 0 ? 'ok' : 'VIOLATED'
+  console.log(`${verdict}: ${one.from} ${one.name}: ${report.did} (${seconds} s)`)
+  console.log(
+    `  stall ${report.cpuMs.toFixed(0)} ms on the CPU, ${report.stallMs.toFixed(0)} ms on the clock; ` +
+      `peak ${megabytes(report.peakBytes)}; health p99 ${report.healthMsP99.toFixed(0)} ms`,
+  )
+  for (const violation of report.violations.slice(0, 20)) console.log(`  ${violation}`)
+  violated += report.violations.length
+  longestMs = Math.max(longestMs, report.cpuMs)
+  peakBytes = Math.max(peakBytes, report.peakBytes)
+}
+console.log(
+  `longest stall ${longestMs.toFixed(0)} ms, peak ${megabytes(peakBytes)}, violations ${violated} (SEED=${seed})`,
+)
+process.exit(violated === 0 ? 0 : 1)

@@ -2,11 +2,13 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createSession } from '@holdfast/client'
 import type { Dice } from '@holdfast/testkit'
 import { type ServerProcess, startServerProcess } from '../e2e/server-process.ts'
 import { startBystander } from './bystander.ts'
 import type { HostileCase } from './case.ts'
-import { startHostileModel } from './hostile-model.ts'
+import { type HostileModel, startHostileModel } from './hostile-model.ts'
+import { waitForRest } from './wait-for-rest.ts'
 
 export type Measured = {
   /** The longest time that the event loop did not turn, on the wall clock and on the CPU. */
@@ -39,8 +41,9 @@ export async function runCase(
   const start = () => startServerProcess({ home, env: model.environment, preload: probe })
   let server = await start()
   try {
+    await loadProvider(server, model, quiet)
     const bystander = await startBystander(server, quiet)
-    await measure(server) // the start of the server does not count
+    await measure(server) // what the server loads once does not count
     const result = await hostile
       .run({ isQuick, dice, server, model, bystander, workdir })
       .catch((cause: unknown) => ({ did: 'failed', violations: [describe(cause)] }))
@@ -63,6 +66,14 @@ export async function runCase(
     model.close()
     await rm(root, { recursive: true, force: true })
   }
+}
+
+/** Lets the model answer once: the first call of a provider loads its library. */
+async function loadProvider({ sessions }: ServerProcess, { model }: HostileModel, workdir: string): Promise<void> {
+  const started = await sessions.start({ workdir, model })
+  if (!started.ok) throw new Error(started.fault.message)
+  await createSession(started.value).sendPrompt('hello')
+  await waitForRest(started.value)
 }
 
 /** Asks the probe for what it measured since the last time. */

@@ -81,14 +81,11 @@ export {
   StorageError,
   withModelStatus,
 } from './frame/frame.ts'
+export { createLiveParts, type LivePart, type LivePosition } from './frame/live-parts.ts'
 export { NewsFrame, newsSession, SessionNews, StopReason } from './frame/news.ts'
 export { createRecordFrame, encodeFrame } from './frame/sse.ts'
 export {
-  appendLive,
   createTranscript,
-  dropRecorded,
-  type LivePart,
-  type LivePosition,
   messageOf,
   type Transcript,
 } from './frame/transcript.ts'

@@ -1,11 +1,11 @@
 import { type Outcome, outcomeOutput } from '../event/call.ts'
-import type { Event, LostRecord, Recorded } from '../event/event.ts'
+import type { LostRecord, Recorded } from '../event/event.ts'
 import { contentText } from '../value/content-text.ts'
 import { ApprovalId, CallId, type Instant, MessageId, TurnNumber } from '../value/id.ts'
-import { limits } from '../value/limits.ts'
 import { isOnLine } from '../value/line.ts'
 import type { CallStatus, CallView, Message } from '../view/message.ts'
 import type { FrameOf } from './frame.ts'
+import { createLiveParts, type LivePart } from './live-parts.ts'
 
 /** Folds records into messages for every screen: terminal, page and `show --json`. */
 export interface Transcript {
@@ -25,7 +25,7 @@ export interface Transcript {
 /** Creates a transcript. Each record costs O(1). A changed message is a new object, so screens can compare by identity. */
 export function createTranscript(initial: readonly Message[] = [], isCollapsed = false): Transcript {
   let messages: Message[] = [...initial]
-  let live: readonly LivePart[] = []
+  const live = createLiveParts()
   let liveStep: number | null = null
   let liveIndex = -1
   let version = 0
@@ -55,7 +55,7 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
       return messages
     },
     get live() {
-      return live
+      return live.list()
     },
     get version() {
       return version
@@ -64,7 +64,7 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
     add(record) {
       version++
       const { event } = record
-      live = dropRecorded(live, event)
+      live.drop(event)
       const message = messageOf(record, messages.at(-1)?.id ?? null)
       if (message) {
         indexes.set(message.id, messages.length)
@@ -107,7 +107,7 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
     addLive(frame) {
       version++
       if (frame.type === 'draft') {
-        live = [...frame.parts]
+        live.replace(frame.parts)
         liveStep = frame.step
         liveIndex = frame.index
         return
@@ -115,7 +115,7 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
       if (frame.step === liveStep && frame.index <= liveIndex) return // the draft already holds it
       liveStep = frame.step
       liveIndex = frame.index
-      live = appendLive(live, frame, frame.text)
+      live.add(frame, frame.text)
     },
   }
 }
@@ -190,40 +190,5 @@ function lostMessage(seq: number, last: Message | undefined, near: Instant | und
     level: 'error',
     code: 'lost',
     text,
-  }
-}
-
-/** A part of the running answer, or the output of a running call, so far. */
-export type LivePart = FrameOf<'draft'>['parts'][number]
-
-/** Identifies the part a fragment belongs to. */
-export type LivePosition = Omit<LivePart, 'text'>
-
-const outputCharsMax = limits.toolOutputInlineBytesMax
-
-/** Appends `text` to its part. Of long tool output only the end is kept. */
-export function appendLive(live: readonly LivePart[], position: LivePosition, text: string): readonly LivePart[] {
-  const { step, part, kind, call, tool } = position
-  const at = live.findIndex((one) => one.step === step && one.part === part && one.call === call)
-  const old = live[at]
-  const whole = (old?.text ?? '') + text
-  const grown: LivePart = {
-    ...(old ?? { step, part, kind, ...(call !== undefined && { call }), ...(tool !== undefined && { tool }) }),
-    text: kind === 'output' ? whole.slice(-outputCharsMax) : whole,
-  }
-  return old ? live.with(at, grown) : [...live, grown]
-}
-
-/** Removes the parts that `event` has recorded. */
-export function dropRecorded(live: readonly LivePart[], event: Event): readonly LivePart[] {
-  switch (event.type) {
-    case 'step.ended':
-      return live.filter(({ step, kind }) => step !== event.step || kind === 'output')
-    case 'call.settled':
-      return live.filter(({ call }) => call !== event.call)
-    case 'turn.ended':
-      return []
-    default:
-      return live
   }
 }

@@ -73,11 +73,12 @@ export const limits = {
   /** News buffered for a slow reader before its stream is ended. */
   newsWaitingMax: 10_000,
   providerSilenceMs: 120_000,
-  /** Provider responses: the start of an error body, one event, the whole answer in bytes, its text in characters. */
+  /** Provider responses: the start of an error body, one event, the whole answer in bytes, characters and parts. */
   errorBodyBytesMax: 1024 * 1024,
   answerEventBytesMax: 16 * 1024 * 1024,
   answerBytesMax: 256 * 1024 * 1024,
   answerCharsMax: 16 * 1024 * 1024,
+  answerPartsMax: 2000,
   /** Retries of a failed model call: count, first wait, longest wait. */
   retriesMax: 3,
   retryWaitMs: 1000,

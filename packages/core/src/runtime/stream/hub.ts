@@ -1,12 +1,9 @@
 import {
-  appendLive,
   type CallId,
+  createLiveParts,
   createRecordFrame,
-  dropRecorded,
-  type Event,
   type Frame,
   type FrameOf,
-  type LivePart,
   type LivePosition,
   type ModelStatus,
   type SessionId,
@@ -123,7 +120,7 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
 
 /** Holds the text and output of the running step that is not recorded yet. */
 function createLiveAnswer(sessionId: SessionId) {
-  let live: readonly LivePart[] = []
+  const live = createLiveParts()
   let step: StepId | null = null
   let index = -1
   return {
@@ -134,18 +131,19 @@ function createLiveAnswer(sessionId: SessionId) {
         index = -1
       }
       index++
-      live = appendLive(live, position, text)
+      live.add(position, text)
       return { type: 'delta', sessionId, ...position, index, text }
     },
-    /** Drops what a record now contains. */
-    drop(event: Event): void {
-      if (live.length > 0) live = dropRecorded(live, event)
-    },
+    drop: live.drop,
     /** Returns all of it for a client that joins late; null when there is nothing. */
-    draft: (): FrameOf<'draft'> | null =>
-      step === null || live.length === 0 ? null : { type: 'draft', sessionId, step, index, parts: [...live] },
-    printed: (): ReadonlyMap<CallId, string> =>
-      new Map(live.flatMap(({ kind, call, text }) => (kind === 'output' && call !== undefined ? [[call, text]] : []))),
+    draft(): FrameOf<'draft'> | null {
+      const parts = live.list()
+      return step === null || parts.length === 0 ? null : { type: 'draft', sessionId, step, index, parts: [...parts] }
+    },
+    printed(): ReadonlyMap<CallId, string> {
+      const outputs = live.list().filter(({ kind }) => kind === 'output')
+      return new Map(outputs.flatMap(({ call, text }) => (call === undefined ? [] : [[call, text]])))
+    },
   }
 }
 

@@ -82,6 +82,22 @@ describe('the limits of an answer', () => {
     expect(shown).toBe(kind === 'arguments of no call' ? 0 : limits.answerCharsMax)
   })
 
+  it('stops an answer of too many parts and keeps those so far', async () => {
+    let sent = 0
+    const stream = new ReadableStream<LanguageModelV4StreamPart>({
+      pull(controller) {
+        const id = `${sent++}`
+        controller.enqueue({ type: 'text-start', id })
+        controller.enqueue({ type: 'text-delta', id, delta: 'x' })
+        controller.enqueue({ type: 'text-end', id })
+      },
+    })
+    const parts = await partsOf(stream)
+    expect(parts.at(-1)).toMatchObject({ end: { type: 'failed', retryable: false } })
+    expect(parts.filter(({ type }) => type === 'said').length).toBe(limits.answerPartsMax)
+    expect(sent).toBeLessThan(limits.answerPartsMax + 10)
+  })
+
   it('stops an answer of too many empty parts', async () => {
     let sent = 0
     const stream = new ReadableStream<LanguageModelV4StreamPart>({

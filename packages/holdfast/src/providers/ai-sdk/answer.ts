@@ -138,6 +138,7 @@ function createOpenParts() {
     const key = `${kind} ${id}`
     const known = open.get(key)
     if (known !== undefined) return known
+    if (partCount === limits.answerPartsMax) throw new AnswerTooLongError('answer', limits.answerPartsMax, 'parts')
     const begun: OpenPart = { part: partCount++, kind, id, text: '', ...(tool !== undefined && { tool }) }
     open.set(key, begun)
     return begun

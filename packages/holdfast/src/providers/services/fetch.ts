@@ -8,7 +8,7 @@ type Reader = ReadableStreamDefaultReader<Bytes>
 export class AnswerTooLongError extends Error {
   override readonly name = 'AnswerTooLongError'
 
-  constructor(what: 'event' | 'answer', max: number, unit: 'bytes' | 'characters') {
+  constructor(what: 'event' | 'answer', max: number, unit: 'bytes' | 'characters' | 'parts') {
     super(`one ${what} is longer than ${max} ${unit}`)
   }
 }

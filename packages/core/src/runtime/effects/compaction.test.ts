@@ -77,6 +77,14 @@ describe('compaction by hand', () => {
     expect(summed()).toEqual([])
   })
 
+  it('is refused if the summary is longer than the messages it would replace', async () => {
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+    summary = [say('very long '.repeat(100))]
+    await expect(talk.send({ type: 'compact' })).rejects.toThrow('longer than the messages it would replace')
+    await talk.ask('and now?')
+    expect(told(asked().at(-1)).length).toBe(11)
+  })
+
   it('includes the earlier summary in the next one', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
     await talk.send({ type: 'compact' })

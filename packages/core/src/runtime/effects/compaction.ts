@@ -1,5 +1,7 @@
+import { textTokens } from '@holdfast/protocol'
 import { chooseCut } from '../../context/cut.ts'
 import { compactionRequest } from '../../context/text-request.ts'
+import { messageTokens } from '../../context/window.ts'
 import type { NewCheckpoint } from '../../session/input.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { readWindow } from '../log/read-window.ts'
@@ -29,5 +31,9 @@ export async function writeCheckpoint(
   if ('failed' in written) return written
   const { keepFrom, prompt, savedTokens } = cut
   const { text: summary, usage, model } = written
+  const replacedTokens =
+    savedTokens + textTokens(window.summary ?? '') + dropped.reduce((sum, message) => sum + messageTokens(message), 0)
+  if (textTokens(summary) > replacedTokens)
+    return { failed: 'The summary came out longer than the messages it would replace.' }
   return { summary, keepFrom, ...(prompt !== null && { prompt }), savedTokens, usage, model }
 }

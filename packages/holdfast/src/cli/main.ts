@@ -6,7 +6,8 @@ import { createCrashReporter } from './terminal/crash-report.ts'
 import { createOutput } from './terminal/output.ts'
 
 // npm and npx forward Ctrl-C to a process that already got it from the terminal: two signals this close are one.
-const sameSignalMs = 200
+const sameSignalMs = 100
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const environment = process.env
 const isColoured = !environment['NO_COLOR']
@@ -34,16 +35,15 @@ const code = await runProgram(process.argv.slice(2), {
 })
 process.exit(code) // all output is written; an idle connection must not keep the process alive
 
+/** Aborts at the first signal. Then the system handles signals again, so that the second one ends even a blocked process. */
 function untilInterrupted(): AbortSignal {
   const interruption = new AbortController()
-  let firstAt = 0
   const onSignal = () => {
-    if (!interruption.signal.aborted) {
-      firstAt = performance.now()
-      interruption.abort()
-    } else if (performance.now() - firstAt > sameSignalMs) process.exit(130)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, sameSignalMs) // a timer would need a free event loop
+    for (const signal of signals) process.removeListener(signal, onSignal)
+    interruption.abort()
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+  for (const signal of signals) process.on(signal, onSignal)
   return interruption.signal
 }
 

@@ -81,6 +81,26 @@ describe('serve', () => {
     expect(existsSync(serverFileOf(cli))).toBe(true)
   })
 
+  it('starts once when several are started at the same moment; the others say where it is', async () => {
+    const all = Array.from({ length: 4 }, () => cli.start(['serve', '--port', '0', '--no-page']))
+    const ended = all.map(async (server) => ({ server, ...(await server.ended) }))
+    const losers: Awaited<(typeof ended)[number]>[] = []
+    const left = new Set(ended)
+    while (losers.length < 3) {
+      const [loser, promise] = await Promise.race([...left].map(async (one) => [await one, one] as const))
+      left.delete(promise)
+      losers.push(loser)
+    }
+    const { url, pid } = jsonOf(readFileSync(serverFileOf(cli), 'utf8'))
+    expect(all.filter((server) => losers.every((loser) => loser.server !== server)).map((one) => one.pid)).toEqual([
+      pid,
+    ])
+    for (const { code, stdout, stderr } of losers) {
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toContain(`already runs at ${url} (process ${pid})`)
+    }
+  })
+
   it('starts although a killed server left its files', async () => {
     const { server } = await serve()
     server.kill('SIGKILL')

@@ -82,7 +82,7 @@ describe('compaction by hand', () => {
     summary = [say('very long '.repeat(100))]
     await expect(talk.send({ type: 'compact' })).rejects.toThrow('longer than the messages it would replace')
     await talk.ask('and now?')
-    expect(told(asked().at(-1)).length).toBe(11)
+    expect(textsOf(asked().at(-1)).length).toBe(11)
   })
 
   it('includes the earlier summary in the next one', async () => {

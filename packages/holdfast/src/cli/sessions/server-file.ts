@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol/result'
 import { openAtomicFile } from '../../system/files/atomic-file.ts'
+import { type FileLock, lockFile } from '../../system/files/file-lock.ts'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import type { Home } from '../../system/home.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
@@ -47,6 +48,12 @@ export function readToken({ tokenFile }: ServerFile): string | undefined {
   } catch {
     return undefined // the server then answers that a token is missing
   }
+}
+
+/** Locks the home for one server; returns null if another process serves it, or is about to. */
+export function lockHome({ stateDir }: Home): FileLock | null {
+  ensurePrivateDirectory(stateDir)
+  return lockFile(join(stateDir, 'server.lock'))
 }
 
 /** Writes `server.json` and the token, readable by this user alone. */

@@ -4,6 +4,7 @@ import type { Catalogue, Drafts, Leases, Log, OnProblem, ReadRecord, Store } fro
 import type { CommandId, Recorded, SessionId } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
+import type { FileLock } from '../../system/files/file-lock.ts'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { probeText } from '../disk.ts'
 import { listSessions } from '../memory/memory-catalogue.ts'
@@ -14,7 +15,7 @@ import { createForkIndex } from './catalogue/fork-index.ts'
 import { addKnownRows, type EntryOfLog, lastOrder, rebuildRows } from './catalogue/rebuild-rows.ts'
 import { createSessionNames, findRows } from './catalogue/session-names.ts'
 import { openTrashFile } from './catalogue/trash-file.ts'
-import { type DirectoryLock, lockDirectory, openNodeFile } from './files/directory-lock.ts'
+import { lockDirectory, openNodeFile } from './files/directory-lock.ts'
 import { createJsonlPaths, findDirectoryFault, prepareDirectory } from './files/layout.ts'
 import { createDirectorySync, writeTemporaryFile } from './files/replace-file.ts'
 import { dropSnapshotAhead, loadDraft, loadSnapshot, saveDraft, saveSnapshot } from './files/side-files.ts'
@@ -45,7 +46,7 @@ const openMaxDefault = 256
  */
 export async function openJsonlStore(options: JsonlStoreOptions): Promise<Result<Store>> {
   const paths = createJsonlPaths(resolve(options.directory))
-  let lock: DirectoryLock | null = null
+  let lock: FileLock | null = null
   try {
     ensurePrivateDirectory(paths.directory)
     const refusal = await findDirectoryFault(paths)
@@ -60,7 +61,7 @@ export async function openJsonlStore(options: JsonlStoreOptions): Promise<Result
   }
 }
 
-async function openFiles(options: JsonlStoreOptions, lock: DirectoryLock) {
+async function openFiles(options: JsonlStoreOptions, lock: FileLock) {
   const { entryOf, onProblem, openMax = openMaxDefault } = options
   const paths = createJsonlPaths(resolve(options.directory))
   const found = await prepareDirectory(paths)

@@ -4,13 +4,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AreUsed, Blobs, CatalogueEntry, OnProblem, SweepOptions } from '@holdfast/core/ports'
 import type { Meta, Seq, SessionId } from '@holdfast/protocol'
 import { orThrow } from '@holdfast/protocol/result'
+import type { FileLock } from '../../system/files/file-lock.ts'
 import { openFileBlobs } from '../blobs/file-blobs.ts'
 import { openCatalogueFile, readCatalogue } from '../jsonl/catalogue/catalogue-file.ts'
 import { createForkIndex } from '../jsonl/catalogue/fork-index.ts'
 import { addKnownRows, rebuildRows } from '../jsonl/catalogue/rebuild-rows.ts'
 import { createSessionNames } from '../jsonl/catalogue/session-names.ts'
 import { openTrashFile } from '../jsonl/catalogue/trash-file.ts'
-import type { DirectoryLock } from '../jsonl/files/directory-lock.ts'
 import { type JsonlPaths, prepareDirectory } from '../jsonl/files/layout.ts'
 import { createDirectorySync, writeTemporaryFile } from '../jsonl/files/replace-file.ts'
 import { encodeHeader, encodeLine } from '../jsonl/log/log-line.ts'
@@ -27,7 +27,7 @@ type MirrorFilesDeps = {
   readonly log: FollowedLog
   readonly blobs: Blobs
   readonly onProblem: OnProblem
-  readonly lock: DirectoryLock
+  readonly lock: FileLock
 }
 
 /** The files of a mirror. Each record is written once: only if it is the next one of its session. */

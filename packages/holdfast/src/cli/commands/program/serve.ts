@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Removal } from '@holdfast/protocol'
 import { ageForm, dayMs } from '@holdfast/protocol/age'
 import { type Fault, fault } from '@holdfast/protocol/fault'
@@ -10,13 +11,21 @@ import { registerKey } from '../../../system/secrets/known-keys.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { countSessions } from '../../render/removal.ts'
 import { findServer, reportProblem, runtimeObservers } from '../../sessions/connect.ts'
-import { loadCookieKey, removeServerFile, type ServerFile, writeServerFile } from '../../sessions/server-file.ts'
+import {
+  loadCookieKey,
+  lockHome,
+  removeServerFile,
+  type ServerFile,
+  writeServerFile,
+} from '../../sessions/server-file.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
 import type { programSpecs } from './specs.ts'
 
 const tokenCharsMin = 22 // of base64url: more than 128 bits
 const closeMsMax = 2000
+const otherStartMsMax = 10_000
+const otherStartPollMs = 100
 
 /** Runs the server until a signal stops it. */
 export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, context) => {
@@ -29,6 +38,8 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   if (configuredToken === undefined && !isLoopback(host)) return failWith(unprotectedHost(host))
   const other = await findServer(context)
   if (other) return failWith(alreadyRunning(other))
+  const lock = lockHome(home)
+  if (lock === null) return failWith(await describeStartingServer(context))
 
   const interruption = context.untilInterrupted()
   const { open } = await import('../../../open.ts')
@@ -63,7 +74,19 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   } finally {
     removeServerFile(home, file)
     await closeInTime(server.value, holdfast, context)
+    lock.release()
   }
+}
+
+/** Waits until the server that was started at the same moment has an address, and returns the fault that names it. */
+async function describeStartingServer(context: CliContext): Promise<Fault> {
+  const deadline = performance.now() + otherStartMsMax
+  while (performance.now() < deadline) {
+    const other = await findServer(context)
+    if (other) return alreadyRunning(other)
+    await wait(otherStartPollMs)
+  }
+  return fault('unreachable', 'Another server of this home directory is starting. Wait for it, or stop it first.')
 }
 
 type Closable = { close(): Promise<void> }

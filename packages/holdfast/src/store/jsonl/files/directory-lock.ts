@@ -6,14 +6,9 @@ import type { NodeRow } from '@holdfast/core/ports'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
-import { tighten } from '../../../system/files/private-directory.ts'
+import { type FileLock, lockFile } from '../../../system/files/file-lock.ts'
 import { faultOf, isBusy } from '../../storage-fault.ts'
 import { readJsonIfExists, replaceFile } from './replace-file.ts'
-
-/** The exclusive right to write in a directory; ends with the process at the latest. */
-export interface DirectoryLock {
-  release(): void
-}
 
 type Holder = {
   /** Whether the directory is the store itself or a copy of one. */
@@ -23,34 +18,20 @@ type Holder = {
   readonly since: string
 }
 
-/**
- * Locks a directory for this process. Uses an operating system lock through SQLite on an empty file, because Node has no
- * file locks. It ends only with the process, so a paused process keeps it: plain files cannot be fenced. Nothing else in
- * this process may open the lock file: closing any descriptor of it releases the lock. Faults: session_locked.
- */
-export async function lockDirectory(
-  directory: string,
-  nowMs: number,
-  role: Holder['role'],
-): Promise<Result<DirectoryLock>> {
+/** Locks a directory for this process. A paused process keeps the lock: plain files cannot be fenced. Faults: session_locked. */
+export async function lockDirectory(directory: string, nowMs: number, role: Holder['role']): Promise<Result<FileLock>> {
   const path = join(directory, '.lock')
-  let database: DatabaseSync
+  let lock: FileLock | null
   try {
-    database = new DatabaseSync(path, { timeout: 0 })
+    lock = lockFile(path)
   } catch (error) {
     return refuse(faultOf(error, path))
   }
-  try {
-    database.exec('pragma journal_mode = memory; begin exclusive') // writes nothing, so it creates no journal file
-    tighten(path, 0o600)
-    const holder: Holder = { role, pid: process.pid, host: hostname(), since: new Date(nowMs).toISOString() }
-    // Used only in the error for other processes: a full disk must not prevent reading.
-    await replaceFile(holderPath(directory), `${JSON.stringify(holder)}\n`).catch(() => undefined)
-  } catch (error) {
-    database.close()
-    return refuse(isBusy(error) ? await createLockedFault(directory) : faultOf(error, path))
-  }
-  return ok({ release: () => database.close() })
+  if (lock === null) return refuse(await createLockedFault(directory))
+  const holder: Holder = { role, pid: process.pid, host: hostname(), since: new Date(nowMs).toISOString() }
+  // Used only in the error for other processes: a full disk must not prevent reading.
+  await replaceFile(holderPath(directory), `${JSON.stringify(holder)}\n`).catch(() => undefined)
+  return ok(lock)
 }
 
 /** Returns a `session_locked` fault if a process holds the directory; otherwise null. Changes nothing. */

@@ -1,0 +1,28 @@
+import { DatabaseSync } from 'node:sqlite'
+import { tighten } from './private-directory.ts'
+
+/** The exclusive right to something that a lock file stands for; ends with the process at the latest. */
+export interface FileLock {
+  release(): void
+}
+
+/** SQLite's code for a file that another process has locked. */
+const busy = 5
+
+/**
+ * Locks a file for this process; returns null if another process holds it. Uses an operating system lock through SQLite
+ * on an empty file, because Node has no file locks. It ends only with the process, so a paused process keeps it. Nothing
+ * else in this process may open the file: closing any descriptor of it releases the lock.
+ */
+export function lockFile(path: string): FileLock | null {
+  const database = new DatabaseSync(path, { timeout: 0 })
+  try {
+    database.exec('pragma journal_mode = memory; begin exclusive') // writes nothing, so it creates no journal file
+    tighten(path, 0o600)
+    return { release: () => database.close() }
+  } catch (error) {
+    database.close()
+    if (error instanceof Error && 'errcode' in error && error.errcode === busy) return null
+    throw error
+  }
+}

@@ -61,6 +61,7 @@ describe('HOLDFAST_LOG', () => {
     expect(stderr).not.toContain(token)
     expect(stderr.split('\n').filter((line) => line !== '' && !isLine(line))).toEqual([
       expect.stringMatching(/^Holdfast .* runs at/),
+      'Press Ctrl-C to stop it.',
       'Stopping. Press Ctrl-C again to quit at once.',
     ])
   })

@@ -39,8 +39,11 @@ export interface Tool {
   /** Changes something: denied in plan mode, asked for in exec mode. */
   readonly isDestructive: boolean
   readonly isReadOnly: boolean
-  /** Checks the call without changing anything. May run again after a crash. */
-  prepare(args: ToolArgs, place: ToolPlace): Promise<Prepared>
+  /**
+   * Checks the call without changing anything. May run again after a crash. An abort ends it; its result is then ignored.
+   * Work that may take longer than a few milliseconds runs on a thread.
+   */
+  prepare(args: ToolArgs, place: ToolPlace, signal: AbortSignal): Promise<Prepared>
   /** Runs the call. Repeats the checks of `prepare`: files may have changed. */
   run(args: ToolArgs, place: ToolPlace, run: ToolRun): Promise<ToolResult>
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createToolRun, openWorkdir } from '../../../testkit/src/contracts/tool.ts'
+import { createToolRun, notAborted, openWorkdir } from '../../../testkit/src/contracts/tool.ts'
 import { createMemory } from '../context/memory/memory.ts'
 import { createMemoryWrite } from './memory-write.ts'
 
@@ -33,7 +33,7 @@ describe('memory_write', () => {
 
   it('previews the file and the line with hidden characters escaped', async () => {
     const { tool, place, userFile } = await openTool()
-    expect(await tool.prepare({ text: 'use\ntabs\u202e' }, place)).toEqual({
+    expect(await tool.prepare({ text: 'use\ntabs\u202e' }, place, notAborted)).toEqual({
       type: 'ready',
       args: { text: 'use\ntabs\u202e', scope: 'workspace' },
       preview: {
@@ -43,7 +43,7 @@ describe('memory_write', () => {
       },
     })
     await tool.run({ text: 'one', scope: 'user' }, place, createToolRun().run)
-    expect(await tool.prepare({ text: 'two', scope: 'user' }, place)).toMatchObject({
+    expect(await tool.prepare({ text: 'two', scope: 'user' }, place, notAborted)).toMatchObject({
       preview: {
         path: userFile,
         diff: expect.stringContaining('\n - [2026-03-04 12:00 UTC] one\n+- [time of writing] two\n'),
@@ -57,6 +57,9 @@ describe('memory_write', () => {
     [{ text: 'x', scope: 'world' }, 'scope must be user or workspace'],
   ])('refuses %j with a message', async (args, words) => {
     const { tool, place } = await openTool()
-    expect(await tool.prepare(args, place)).toEqual({ type: 'unusable', message: expect.stringContaining(words) })
+    expect(await tool.prepare(args, place, notAborted)).toEqual({
+      type: 'unusable',
+      message: expect.stringContaining(words),
+    })
   })
 })

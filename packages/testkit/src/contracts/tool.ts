@@ -14,6 +14,8 @@ export type ToolSample = {
   readonly outlast?: (() => Promise<void>) | undefined
 }
 
+export const notAborted = new AbortController().signal
+
 /** Creates an empty workdir in its own temporary directory, removed after the test. */
 export async function openWorkdir(): Promise<{ readonly workdir: string; readonly beside: string }> {
   const beside = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-tool-')))
@@ -77,15 +79,18 @@ export function describeTool(name: string, open: () => Promise<ToolSample>) {
       for (const key of Object.keys(args))
         for (const value of [null, [], {}, true]) wrong.push({ ...args, [key]: value })
       for (const bad of wrong) {
-        expect(await tool.prepare(bad, place)).toEqual({ type: 'unusable', message: expect.stringContaining(name) })
+        expect(await tool.prepare(bad, place, notAborted)).toEqual({
+          type: 'unusable',
+          message: expect.stringContaining(name),
+        })
         expect(await tool.run(bad, place, createToolRun().run)).toMatchObject({ type: 'failed' })
       }
       for (const key of Object.keys(args)) {
         const { [key]: _, ...rest } = args
-        const prepared = await tool.prepare(rest, place)
+        const prepared = await tool.prepare(rest, place, notAborted)
         if (prepared.type === 'unusable') expect(prepared.message).toContain(`${key} is missing`)
       }
-      expect(await tool.prepare({ ...args, surprise: true }, place)).toMatchObject({
+      expect(await tool.prepare({ ...args, surprise: true }, place, notAborted)).toMatchObject({
         message: expect.stringContaining('surprise'),
       })
     })
@@ -94,22 +99,24 @@ export function describeTool(name: string, open: () => Promise<ToolSample>) {
       const { tool, place, args } = await open()
       for (const key of Object.keys(args))
         for (const value of ['', '\0', '\ud800', 'x'.repeat(200_000), '\u202e/../\u001b[2J', '../'.repeat(500)])
-          expect(['ready', 'unusable']).toContain((await tool.prepare({ ...args, [key]: value }, place)).type)
+          expect(['ready', 'unusable']).toContain(
+            (await tool.prepare({ ...args, [key]: value }, place, notAborted)).type,
+          )
     })
 
     it('changes nothing while it prepares, and prepares the same result again', async () => {
       const { tool, place, args } = await open()
       const before = await readTree(place.workdir)
-      const prepared = await tool.prepare(args, place)
+      const prepared = await tool.prepare(args, place, notAborted)
       expect(prepared).toMatchObject({ type: 'ready', args })
-      expect(await tool.prepare(args, place)).toEqual(prepared)
+      expect(await tool.prepare(args, place, notAborted)).toEqual(prepared)
       expect(await readTree(place.workdir)).toEqual(before)
     })
 
     it('refuses a missing workdir', async () => {
       const { tool, place, args } = await open()
       const missing = { workdir: join(place.workdir, 'no', 'such') }
-      expect(await tool.prepare(args, missing)).toMatchObject({ type: 'unusable' })
+      expect(await tool.prepare(args, missing, notAborted)).toMatchObject({ type: 'unusable' })
       expect(await tool.run(args, missing, createToolRun().run)).toMatchObject({ type: 'failed' })
     })
 

@@ -66,7 +66,7 @@ export function createPerform(deps: EffectDeps): Perform {
       case 'call-model':
         return callModel(deps, effect, contextBlobs, run)
       case 'prepare-call':
-        return prepareCall(deps, effect)
+        return prepareCall(deps, effect, run.signal)
       case 'await-approval':
         return awaitApproval(deps, effect, run.signal)
       case 'run-tool':

@@ -9,7 +9,11 @@ import type { EffectDeps } from '../dependencies.ts'
 import { isOffered } from './prepare-step.ts'
 
 /** Finds out what a call would do. It changes nothing, so it may run again after a crash. */
-export async function prepareCall(deps: EffectDeps, { call, tool: name }: EffectOf<'prepare-call'>): Promise<Report> {
+export async function prepareCall(
+  deps: EffectDeps,
+  { call, tool: name }: EffectOf<'prepare-call'>,
+  signal: AbortSignal,
+): Promise<Report> {
   const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
   const atMs = deps.clock.now()
@@ -17,7 +21,7 @@ export async function prepareCall(deps: EffectDeps, { call, tool: name }: Effect
   const tool = deps.tools.find(name)
   if (!tool || !isOffered(origin, tool)) return unusable(`The tool ${name} does not exist.`)
   const { args } = await readCall(deps, call)
-  const prepared = await tool.prepare(args, { workdir: origin.workdir })
+  const prepared = await tool.prepare(args, { workdir: origin.workdir }, signal)
   if (prepared.type === 'unusable') return unusable(prepared.message)
   const facts = await factsOf(deps, origin.workdir, tool, args)
   const found = { facts, argsHash: facts.argsHash, preview: toShow(prepared.preview) }

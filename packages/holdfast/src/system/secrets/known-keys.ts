@@ -36,6 +36,9 @@ export function maskKeys(text: string): string {
   return masked
 }
 
+/** Returns every known key, for a thread that masks too. */
+export const knownKeys = (): readonly string[] => [...known]
+
 /** Returns whether any key is known. */
 export const hasKeys = (): boolean => known.size > 0
 

@@ -19,7 +19,7 @@ type ToolDefinition<Shape extends z.ZodObject> = {
   readonly input: Shape
   readonly changes: 'nothing' | 'something'
   /** Returns what the call would do. Changes nothing. */
-  readonly preview: (args: z.infer<Shape>, place: ToolPlace) => Promise<Result<Preview>>
+  readonly preview: (args: z.infer<Shape>, place: ToolPlace, signal: AbortSignal) => Promise<Result<Preview>>
   /** Runs the call. Awaits `begun` before it changes anything, as `whenBegun` does. */
   readonly run: (args: z.infer<Shape>, place: ToolPlace, run: ToolRun) => Promise<ToolResult>
 }
@@ -32,10 +32,10 @@ export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition
     isDestructive: changes === 'something',
     isReadOnly: changes === 'nothing',
 
-    async prepare(args, place): Promise<Prepared> {
+    async prepare(args, place, signal): Promise<Prepared> {
       const checked = checkArguments(name, input, args)
       if (!checked.ok) return { type: 'unusable', message: describeFault(checked.fault) }
-      const preview = await definition.preview(checked.value, place).catch(foreseen)
+      const preview = await definition.preview(checked.value, place, signal).catch(foreseen)
       if (!preview.ok) return { type: 'unusable', message: describeFault(preview.fault) }
       return { type: 'ready', args: checked.value, preview: preview.value }
     },

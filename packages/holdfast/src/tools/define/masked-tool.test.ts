@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Tool, ToolRun } from '@holdfast/core/ports'
 import { invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { createMemory } from '../../context/memory/memory.ts'
 import { keyMark, registerKey } from '../../system/secrets/known-keys.ts'
 import { createTools } from '../tools.ts'
@@ -131,7 +131,7 @@ describe('the output of a masked tool', () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, '.env'), `A=1\nKEY=${key}\n`)
     const args = { path: '.env', old_text: 'A=1', new_text: 'A=2' }
-    const prepared = await toolOf('edit_file').prepare(args, { workdir })
+    const prepared = await toolOf('edit_file').prepare(args, { workdir }, notAborted)
     expect(prepared).toMatchObject({ type: 'ready', args, preview: { diff: expect.stringContaining(keyMark) } })
     expect(JSON.stringify(prepared)).not.toContain(key)
   })
@@ -140,9 +140,11 @@ describe('the output of a masked tool', () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, '.env'), `A=1\nKEY=${key}\n`)
     const tool = toolOf('write_file')
-    const prepared = await tool.prepare({ path: '.env', content: `A=2\nKEY=${keyMark}\n` }, { workdir })
+    const prepared = await tool.prepare({ path: '.env', content: `A=2\nKEY=${keyMark}\n` }, { workdir }, notAborted)
     expect(prepared).toMatchObject({ type: 'unusable', message: expect.stringContaining('use edit_file') })
-    expect(await tool.prepare({ path: 'other', content: keyMark }, { workdir })).toMatchObject({ type: 'ready' })
+    expect(await tool.prepare({ path: 'other', content: keyMark }, { workdir }, notAborted)).toMatchObject({
+      type: 'ready',
+    })
     expect(await readFile(join(workdir, '.env'), 'utf8')).toContain(key)
   })
 })

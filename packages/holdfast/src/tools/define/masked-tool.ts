@@ -10,7 +10,7 @@ type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 export function maskedTool(tool: Tool): Tool {
   return {
     ...tool,
-    prepare: async (args, place) => maskPrepared(await tool.prepare(args, place)),
+    prepare: async (args, place, signal) => maskPrepared(await tool.prepare(args, place, signal)),
     async run(args, place, run) {
       const live = createPieceMask()
       const masked: ToolRun = {

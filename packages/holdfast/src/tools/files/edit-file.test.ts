@@ -2,14 +2,15 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
-import { editFileTool, replaceOnce } from './edit-file.ts'
+import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { editFileTool } from './edit-file.ts'
+import { replaceOnce } from './file-change.ts'
 
 async function edit(content: string | Uint8Array, old_text: string, new_text: string) {
   const { workdir } = await openWorkdir()
   await writeFile(join(workdir, 'f'), content)
   const args = { path: 'f', old_text, new_text }
-  const prepared = await editFileTool.prepare(args, { workdir })
+  const prepared = await editFileTool.prepare(args, { workdir }, notAborted)
   const result = await editFileTool.run(args, { workdir }, createToolRun().run)
   return { prepared, result, content: await readFile(join(workdir, 'f')) }
 }
@@ -75,7 +76,7 @@ describe('edit_file', () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'f'), 'one')
     const args = { path: 'f', old_text: 'one', new_text: 'two' }
-    expect(await editFileTool.prepare(args, { workdir })).toMatchObject({ type: 'ready' })
+    expect(await editFileTool.prepare(args, { workdir }, notAborted)).toMatchObject({ type: 'ready' })
     const { run } = createToolRun({ begin: () => writeFile(join(workdir, 'f'), 'changed by others') })
     expect(await editFileTool.run(args, { workdir }, run)).toMatchObject({ type: 'failed' })
     expect(await readFile(join(workdir, 'f'), 'utf8')).toBe('changed by others')

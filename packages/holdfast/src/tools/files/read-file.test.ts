@@ -2,7 +2,7 @@ import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limits } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { readFileTool } from './read-file.ts'
 
 async function read(content: string | Uint8Array, args: { offset?: number; limit?: number } = {}) {
@@ -107,7 +107,7 @@ describe('read_file', () => {
 
   it('says that a file does not exist', async () => {
     const { workdir } = await openWorkdir()
-    expect(await readFileTool.prepare({ path: 'no\nsuch' }, { workdir })).toEqual({
+    expect(await readFileTool.prepare({ path: 'no\nsuch' }, { workdir }, notAborted)).toEqual({
       type: 'unusable',
       message: 'not_found: no\\nsuch does not exist',
     })

@@ -1,9 +1,10 @@
 import { escapeLine } from '@holdfast/protocol'
-import { createTwoFilesPatch, FILE_HEADERS_ONLY, formatPatch } from 'diff'
+import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff'
 
 const context = 3
-/** Beyond this many changed lines we do not search for the shortest diff: it would block the event loop. */
+/** Beyond this many changed lines, or lines to compare, we do not search for the shortest diff. */
 const changedLinesMax = 400
+const comparedLinesMax = 5000
 
 export type Change = {
   readonly path: string
@@ -12,35 +13,118 @@ export type Change = {
   readonly after: string
 }
 
-/** Returns the change as a unified diff. */
-export function unifiedDiff({ path, before, after }: Change): string {
+/**
+ * Returns the change as a unified diff, in linear time and memory. Only the lines between the first and the last
+ * difference are compared; if they are many, all of them are shown as replaced.
+ */
+export function unifiedDiff({ path, before: found, after }: Change): string {
   const shown = escapeLine(path) // a line feed in a name must not forge a line of the diff
-  const from = before === null ? '/dev/null' : `a/${shown}`
-  const to = `b/${shown}`
-  const patch =
-    before === null || before === '' || after === ''
-      ? undefined // nothing to match, and the library would count every line as a step
-      : createTwoFilesPatch(from, to, before, after, undefined, undefined, {
-          headerOptions: FILE_HEADERS_ONLY,
-          context,
-          maxEditLength: changedLinesMax,
-        })
-  return patch ?? replacedWhole(from, to, before ?? '', after)
+  const [from, to] = [found === null ? '/dev/null' : `a/${shown}`, `b/${shown}`]
+  const before = found ?? ''
+  const names = { oldFileName: from, newFileName: to, oldHeader: undefined, newHeader: undefined }
+  if (before === after) return formatPatch({ ...names, hunks: [] }, FILE_HEADERS_ONLY)
+  const changed = changedLines(before, after)
+  const hunks = comparedHunks(changed)
+  if (hunks !== null) return formatPatch({ ...names, hunks }, FILE_HEADERS_ONLY)
+  return `${formatPatch({ ...names, hunks: [] }, FILE_HEADERS_ONLY)}${replacedHunk(changed)}`
 }
 
-/** Returns a diff that removes the whole old text and adds the new. */
-function replacedWhole(oldFileName: string, newFileName: string, before: string, after: string): string {
-  const [removed, added] = [linesOf(before), linesOf(after)]
-  const lines = [...marked('-', removed), ...marked('+', added)]
-  const hunk = { oldStart: 1, oldLines: removed.length, newStart: 1, newLines: added.length, lines }
-  const hunks = lines.length === 0 ? [] : [hunk]
-  return formatPatch({ oldFileName, newFileName, oldHeader: undefined, newHeader: undefined, hunks }, FILE_HEADERS_ONLY)
+/** The lines that differ, with the equal lines around them. */
+type ChangedLines = {
+  /** The number of the first line of `leading`. */
+  readonly line: number
+  readonly leading: string
+  readonly removed: string
+  readonly added: string
+  readonly trailing: string
 }
 
-/** Splits text into lines with their line feeds. */
-const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+function changedLines(before: string, after: string): ChangedLines {
+  const start = lineStart(before, commonStart(before, after))
+  const end = commonEnd(before, after, start)
+  const leadingStart = linesBack(before, start, context)
+  const trailingEnd = linesOn(before, before.length - end, context)
+  return {
+    line: 1 + countFeeds(before, leadingStart),
+    leading: before.slice(leadingStart, start),
+    removed: before.slice(start, before.length - end),
+    added: after.slice(start, after.length - end),
+    trailing: before.slice(before.length - end, trailingEnd),
+  }
+}
 
-const marked = (mark: '-' | '+', lines: readonly string[]) =>
-  lines.flatMap((line) =>
-    line.endsWith('\n') ? [`${mark}${line.slice(0, -1)}`] : [`${mark}${line}`, '\\ No newline at end of file'],
+/** Returns the hunks of the shortest diff; null if the search would take too long. */
+function comparedHunks({ line, leading, removed, added, trailing }: ChangedLines) {
+  if (removed === '' || added === '') return null // nothing to compare
+  if (countFeeds(removed) > comparedLinesMax || countFeeds(added) > comparedLinesMax) return null
+  const [before, after] = [`${leading}${removed}${trailing}`, `${leading}${added}${trailing}`]
+  const options = { context, maxEditLength: changedLinesMax }
+  const patch = structuredPatch('', '', before, after, undefined, undefined, options)
+  const moved = (start: number) => start + line - 1
+  return (
+    patch?.hunks.map((hunk) => ({ ...hunk, oldStart: moved(hunk.oldStart), newStart: moved(hunk.newStart) })) ?? null
   )
+}
+
+/** Returns a hunk that removes all old lines and adds all new ones. Not made of an array of lines, which may be millions. */
+function replacedHunk({ line, leading, removed, added, trailing }: ChangedLines): string {
+  const equal = countLines(leading) + countLines(trailing)
+  const [oldLines, newLines] = [equal + countLines(removed), equal + countLines(added)]
+  const start = (lines: number) => (lines === 0 ? line - 1 : line) // as the format demands
+  const head = `@@ -${start(oldLines)},${oldLines} +${start(newLines)},${newLines} @@\n`
+  return `${head}${marked(' ', leading)}${marked('-', removed)}${marked('+', added)}${marked(' ', trailing)}`
+}
+
+function marked(mark: ' ' | '-' | '+', lines: string): string {
+  if (lines === '') return ''
+  const isEnded = lines.endsWith('\n')
+  const text = (isEnded ? lines.slice(0, -1) : lines).replaceAll('\n', `\n${mark}`)
+  return `${mark}${text}\n${isEnded ? '' : '\\ No newline at end of file\n'}`
+}
+
+/** Returns how many characters both texts begin with. */
+function commonStart(one: string, other: string): number {
+  const length = Math.min(one.length, other.length)
+  let at = 0
+  while (at < length && one.charCodeAt(at) === other.charCodeAt(at)) at++
+  return at
+}
+
+/** Returns the length of the whole lines that both texts end with, not counting the first `start` characters. */
+function commonEnd(one: string, other: string, start: number): number {
+  const length = Math.min(one.length, other.length) - start
+  let end = 0
+  while (end < length && one.charCodeAt(one.length - 1 - end) === other.charCodeAt(other.length - 1 - end)) end++
+  if (isLineStart(one, one.length - end) && isLineStart(other, other.length - end)) return end
+  const feed = one.indexOf('\n', one.length - end)
+  return feed === -1 ? 0 : one.length - feed - 1
+}
+
+const isLineStart = (text: string, at: number) => at === 0 || text[at - 1] === '\n'
+
+const lineStart = (text: string, at: number) => (at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1)
+
+/** Returns the start of the line that is up to `lines` lines before the one that starts at `at`. */
+function linesBack(text: string, at: number, lines: number): number {
+  let start = at
+  for (let line = 0; line < lines && start > 0; line++) start = lineStart(text, start - 1)
+  return start
+}
+
+/** Returns the end of the line that is up to `lines` lines after `at`. */
+function linesOn(text: string, at: number, lines: number): number {
+  let end = at
+  for (let line = 0; line < lines && end < text.length; line++) {
+    const feed = text.indexOf('\n', end)
+    end = feed === -1 ? text.length : feed + 1
+  }
+  return end
+}
+
+function countFeeds(text: string, end = text.length): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
+
+const countLines = (text: string) => countFeeds(text) + (text === '' || text.endsWith('\n') ? 0 : 1)

@@ -3,7 +3,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { createToolRun, openWorkdir, readTree } from '../../../../testkit/src/contracts/tool.ts'
+import { createToolRun, notAborted, openWorkdir, readTree } from '../../../../testkit/src/contracts/tool.ts'
 import { editFileTool } from '../files/edit-file.ts'
 import { listDirectoryTool } from '../files/list-directory.ts'
 import { readFileTool } from '../files/read-file.ts'
@@ -65,7 +65,7 @@ describe('confinement to the workdir', () => {
     const before = await readTree(beside)
     for (const { tool, args } of uses) {
       if (path.endsWith('/') && tool !== listDirectoryTool) continue // not a file's name to begin with
-      const prepared = await tool.prepare({ ...args, path }, { workdir })
+      const prepared = await tool.prepare({ ...args, path }, { workdir }, notAborted)
       expect(prepared).toEqual({ type: 'unusable', message: expect.stringMatching(/^outside_workdir: /) })
       const ran = await tool.run({ ...args, path }, { workdir }, createToolRun().run)
       expect(ran).toMatchObject({ type: 'failed', output: { text: expect.stringMatching(/^outside_workdir: /) } })
@@ -76,7 +76,7 @@ describe('confinement to the workdir', () => {
   it('refuses a sibling whose name starts with the name of the workdir', async () => {
     const { workdir } = await openHostileWorkdir()
     const path = `${workdir}-evil/secret.txt`
-    expect(await readFileTool.prepare({ path }, { workdir })).toMatchObject({
+    expect(await readFileTool.prepare({ path }, { workdir }, notAborted)).toMatchObject({
       message: expect.stringMatching(/^outside_workdir: /),
     })
   })
@@ -124,12 +124,12 @@ describe('confinement to the workdir', () => {
     for (const [from, path, words] of places)
       for (const { tool, args } of uses) {
         if (tool === listDirectoryTool) continue
-        const prepared = await tool.prepare({ ...args, path }, { workdir: from })
+        const prepared = await tool.prepare({ ...args, path }, { workdir: from }, notAborted)
         expect(prepared).toEqual({ type: 'unusable', message: expect.stringMatching(words) })
         const ran = await tool.run({ ...args, path }, { workdir: from }, createToolRun().run)
         expect(ran).toMatchObject({ type: 'failed', output: { text: expect.stringMatching(words) } })
       }
-    expect(await listDirectoryTool.prepare({ path: 'pipe' }, { workdir })).toMatchObject({
+    expect(await listDirectoryTool.prepare({ path: 'pipe' }, { workdir }, notAborted)).toMatchObject({
       message: expect.stringContaining('not a directory'),
     })
   })
@@ -150,7 +150,7 @@ describe('confinement to the workdir', () => {
       } else await symlink('.holdfast', join(workdir, 'own-link'))
       const before = await readTree(workdir)
       for (const { tool, args } of uses.slice(2)) {
-        const prepared = await tool.prepare({ ...args, path }, { workdir })
+        const prepared = await tool.prepare({ ...args, path }, { workdir }, notAborted)
         expect(prepared).toEqual({ type: 'unusable', message: expect.stringContaining('belongs to Holdfast') })
         expect(await tool.run({ ...args, path }, { workdir }, createToolRun().run)).toMatchObject({ type: 'failed' })
       }

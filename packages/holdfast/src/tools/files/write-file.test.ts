@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { writeFileTool } from './write-file.ts'
 
 const write = (workdir: string, path: string, content: string) =>
@@ -72,7 +72,7 @@ describe('write_file', () => {
       type: 'failed',
       output: { text: expect.stringContaining('ENOTDIR') },
     })
-    expect(await writeFileTool.prepare({ path: 'dir/', content: '' }, { workdir })).toMatchObject({
+    expect(await writeFileTool.prepare({ path: 'dir/', content: '' }, { workdir }, notAborted)).toMatchObject({
       message: expect.stringContaining('path must name a file'),
     })
     expect(await readdir(workdir)).toEqual(['file'])
@@ -91,7 +91,7 @@ describe('write_file', () => {
 
 describe('the preview of write_file', () => {
   const diffOf = async (workdir: string, path: string, content: string) => {
-    const prepared = await writeFileTool.prepare({ path, content }, { workdir })
+    const prepared = await writeFileTool.prepare({ path, content }, { workdir }, notAborted)
     return prepared.type === 'ready' && prepared.preview.type === 'diff' ? prepared.preview.diff : prepared
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Clock, ToolRun } from '@holdfast/core/ports'
 import { invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { livingMembers, tellEscaped } from './process-group.ts'
 import { createShell, type ShellDeps } from './shell.ts'
@@ -224,7 +224,7 @@ describe('shell', () => {
 
   it('shows the command and where it runs', async () => {
     const { workdir } = await openWorkdir()
-    const prepared = await createShell({ environment }).prepare({ command: 'ls' }, { workdir })
+    const prepared = await createShell({ environment }).prepare({ command: 'ls' }, { workdir }, notAborted)
     expect(prepared).toEqual({
       type: 'ready',
       args: { command: 'ls', timeout: 30 },
@@ -234,7 +234,7 @@ describe('shell', () => {
 
   it.each([0, 301, 1.5, '30'])('refuses a timeout of %j', async (timeout) => {
     const { workdir } = await openWorkdir()
-    const prepared = await createShell({ environment }).prepare({ command: 'ls', timeout }, { workdir })
+    const prepared = await createShell({ environment }).prepare({ command: 'ls', timeout }, { workdir }, notAborted)
     expect(prepared).toMatchObject({ type: 'unusable', message: expect.stringContaining('timeout must be') })
   })
 })

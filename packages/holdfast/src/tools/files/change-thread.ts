@@ -1,0 +1,100 @@
+import { Worker } from 'node:worker_threads'
+import { createSerialQueue, fault, type Result, refuse } from '@holdfast/protocol'
+import type { ChangeAnswer, ChangeAnswers, ChangeJob } from './change-worker.ts'
+
+type ChangeThreadOptions = {
+  /** How long one job may take. */
+  readonly timeMsMax?: number | undefined
+  /** The worker to run; ours by default. */
+  readonly script?: URL | undefined
+}
+
+export type ChangeThread = {
+  /** Runs a job after those before it. An abort ends it at once, even while it computes. */
+  run<Type extends ChangeJob['type']>(
+    job: Extract<ChangeJob, { readonly type: Type }>,
+    signal: AbortSignal,
+  ): Promise<Result<ChangeAnswers[Type]>>
+}
+
+type Answered = ChangeAnswer | 'aborted' | 'late' | Error
+
+/** A job takes linear time; only a very slow machine or disk reaches this. */
+const timeMsMaxDefault = 60_000
+const heapMegabytesMax = 512
+
+/**
+ * Computes changes of large files on a worker thread, one at a time, so that neither the event loop nor the memory
+ * depends on how many there are. The thread starts with the first job and ends after the last.
+ */
+export function createChangeThread({
+  timeMsMax = timeMsMaxDefault,
+  script = ownScript,
+}: ChangeThreadOptions = {}): ChangeThread {
+  const enqueue = createSerialQueue()
+  let worker: Worker | null = null
+  let waiting = 0
+
+  function start(): Worker {
+    // Do not pass the program's flags: --input-type, for example, keeps the worker from loading its file.
+    const resourceLimits = { maxOldGenerationSizeMb: heapMegabytesMax }
+    const started = new Worker(script, { execArgv: [], trackUnmanagedFds: false, resourceLimits })
+    started.on('error', () => undefined) // the job that runs is told; without one there is nobody to tell
+    return started
+  }
+
+  function end(): void {
+    void worker?.terminate()
+    worker = null
+  }
+
+  /** Sends the job to the thread. The thread is ended if it does not answer. */
+  async function ask(job: ChangeJob, signal: AbortSignal): Promise<Answered> {
+    if (signal.aborted) return 'aborted'
+    worker ??= start()
+    const asked = worker
+    const { promise, resolve } = Promise.withResolvers<Answered>()
+    const abort = () => resolve('aborted')
+    const fail = (cause: unknown) => resolve(cause instanceof Error ? cause : new Error(String(cause)))
+    const exit = () => resolve(new Error('The thread that computes changes ended.'))
+    const timer = setTimeout(() => resolve('late'), timeMsMax)
+    asked.on('message', resolve).on('error', fail).on('exit', exit)
+    signal.addEventListener('abort', abort)
+    asked.postMessage(job)
+    const answer = await promise
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+    asked.off('message', resolve).off('error', fail).off('exit', exit)
+    if (answer instanceof Error || typeof answer === 'string') end()
+    return answer
+  }
+
+  return {
+    async run<Type extends ChangeJob['type']>(job: Extract<ChangeJob, { readonly type: Type }>, signal: AbortSignal) {
+      waiting++
+      try {
+        const answer = await enqueue(() => ask(job, signal))
+        if (answer === 'aborted') return refuse(fault('bad_request', 'aborted'))
+        if (answer === 'late' || isOutOfMemory(answer)) return refuse(tooCostly(job, timeMsMax))
+        if (answer instanceof Error) throw answer
+        if (answer.type === 'broken') throw new Error(answer.why)
+        return answer.result as Result<ChangeAnswers[Type]> // the worker answers each job with its type
+      } finally {
+        waiting--
+        if (waiting === 0) end()
+      }
+    },
+  }
+}
+
+const isOutOfMemory = (answer: unknown) =>
+  answer instanceof Error && 'code' in answer && answer.code === 'ERR_WORKER_OUT_OF_MEMORY'
+
+const tooCostly = ({ edit }: ChangeJob, timeMsMax: number) =>
+  fault('too_large', `the change of ${edit.path} takes more than ${timeMsMax / 1000} seconds or too much memory`)
+
+/** The worker beside this file, which is TypeScript in the repo and JavaScript once built. */
+const ownScript = new URL(
+  import.meta.url.endsWith('.ts') ? './change-worker.ts' : './change-worker.js',
+  import.meta.url,
+)

@@ -1,0 +1,75 @@
+import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { holdsKey, keyMark } from '../../system/secrets/known-keys.ts'
+import { findPassages } from './find-passage.ts'
+import { unifiedDiff } from './unified-diff.ts'
+import { findWritable, readFileText } from './workspace-file.ts'
+
+/** What a call would do to one file. Plain data, which can be sent to a thread. */
+export type FileEdit = { readonly workdir: string; readonly path: string } & Readonly<
+  { type: 'write'; content: string } | ({ type: 'replace' } & Replacement)
+>
+
+export type Replacement = { readonly oldText: string; readonly newText: string }
+
+export type DiffedChange = { readonly path: string; readonly diff: string }
+
+/** Returns a diff of what an edit would change. Changes nothing. */
+export async function diffEdit(edit: FileEdit): Promise<Result<DiffedChange>> {
+  const found = await findWritable(edit.workdir, edit.path)
+  if (!found.ok) return found
+  const { path, stats } = found.value
+  const diffed = (before: string | null, after: string, note = '') =>
+    ok({ path: path.shown, diff: `${note}${unifiedDiff({ path: path.shown, before, after })}` })
+  if (edit.type === 'replace') {
+    const replaced = await replaceIn(edit)
+    return replaced.ok ? diffed(replaced.value.before, replaced.value.after) : replaced
+  }
+  if (stats === null) return diffed(null, edit.content)
+  const before = await readFileText(edit.workdir, edit.path)
+  if (!before.ok) return diffed(null, edit.content, `Replaced whole: ${before.fault.message}.\n`)
+  // The model was shown a mark in place of a key that is in the file, and would write the mark over the key.
+  if (edit.content.includes(keyMark) && holdsKey(before.value))
+    return refuse(
+      fault('bad_request', `${path.shown} holds a key that was shown as ${keyMark}: use edit_file for the rest`),
+    )
+  return diffed(before.value, edit.content)
+}
+
+/** Returns the new content of a file in which a passage is replaced. */
+export async function editedContent(edit: Extract<FileEdit, { type: 'replace' }>): Promise<Result<string>> {
+  const found = await findWritable(edit.workdir, edit.path)
+  if (!found.ok) return found
+  const replaced = await replaceIn(edit)
+  return replaced.ok ? ok(replaced.value.after) : replaced
+}
+
+async function replaceIn({ workdir, path, oldText, newText }: Extract<FileEdit, { type: 'replace' }>) {
+  const before = await readFileText(workdir, path)
+  if (!before.ok) return before
+  const after = replaceOnce(before.value, { oldText, newText })
+  return after.ok ? ok({ before: before.value, after: after.value }) : after
+}
+
+const linesListedMax = 10
+
+/** Replaces the only occurrence of `oldText`. If there is not exactly one, the fault says how many and where. */
+export function replaceOnce(text: string, { oldText, newText }: Replacement): Result<string> {
+  const { count, first, lines } = findPassages(text, oldText, linesListedMax)
+  if (count === 0) return refuse(fault('bad_request', `old_text is not found${hintOf(text, oldText)}`))
+  if (count === 1) return ok(text.slice(0, first) + newText + text.slice(first + oldText.length))
+  const where = `${lines.join(', ')}${count > lines.length ? ', …' : ''}`
+  return refuse(
+    fault('bad_request', `old_text is found ${count} times, at lines ${where}; give more of what stands around it`),
+  )
+}
+
+/** Returns a hint for the two most common mistakes of models. */
+function hintOf(text: string, oldText: string): string {
+  const holds = (one: string, passage: string) => findPassages(one, passage, 0).count > 0
+  if (text.includes('\r\n') && oldText.includes('\n') && holds(text.replaceAll('\r\n', '\n'), oldText))
+    return '; the lines of this file end with \\r\\n, those of old_text with \\n'
+  const trimmed = oldText.trim()
+  if (trimmed !== '' && trimmed !== oldText && holds(text, trimmed))
+    return '; without the blanks around it, it would be found'
+  return '; it must be the same character for character'
+}

@@ -1,0 +1,32 @@
+import type { Result } from '@holdfast/protocol'
+import { knownKeys } from '../../system/secrets/known-keys.ts'
+import { createChangeThread } from './change-thread.ts'
+import { type DiffedChange, diffEdit, editedContent, type FileEdit } from './file-change.ts'
+import { findWritable } from './workspace-file.ts'
+
+/** Up to this size of file and arguments together, the work takes a few milliseconds and needs no thread. */
+const smallBytesMax = 128 * 1024
+
+const thread = createChangeThread()
+
+/** Returns a diff of what an edit would change. Changes nothing. */
+export async function previewEdit(edit: FileEdit, signal: AbortSignal): Promise<Result<DiffedChange>> {
+  if (await isSmall(edit)) return diffEdit(edit)
+  return thread.run({ type: 'diff', edit, keys: knownKeys() }, signal)
+}
+
+/** Returns the new content of a file in which a passage is replaced. */
+export async function contentAfter(
+  edit: Extract<FileEdit, { type: 'replace' }>,
+  signal: AbortSignal,
+): Promise<Result<string>> {
+  if (await isSmall(edit)) return editedContent(edit)
+  return thread.run({ type: 'content', edit, keys: [] }, signal)
+}
+
+async function isSmall(edit: FileEdit): Promise<boolean> {
+  const found = await findWritable(edit.workdir, edit.path)
+  if (!found.ok) return true // refused at once
+  const given = edit.type === 'write' ? edit.content.length : edit.oldText.length + edit.newText.length
+  return (found.value.stats?.size ?? 0) + given <= smallBytesMax
+}

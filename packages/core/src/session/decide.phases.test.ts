@@ -1,9 +1,10 @@
 import { commandTypes, type FaultCode } from '@holdfast/protocol'
 import { aHash, type EventInput, queued, stateAfter, thinking, turnEnded } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { asked, decided, phases } from '../testing/deciding.ts'
+import { asked, decided, events, phases } from '../testing/deciding.ts'
 import { eachCommand, type SessionCommandInput } from '../testing/each-command.ts'
 import type { SessionState } from './state.ts'
+import { answerOf } from './view.ts'
 
 const fallenBack: EventInput = {
   ...{ type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null },
@@ -145,6 +146,78 @@ describe('each answer to an approval', () => {
     const atRest = scope === 'turn' ? 'bad_request' : 'trust.granted'
     expect(decided(states.idle, asked(command))).toBe(atRest)
     expect(decided(states.thinking, asked(command))).toBe('trust.granted')
+  })
+})
+
+/**
+ * The fields of each command's answer beside `seq`. A retry gets the same answer, because it is made of the first record
+ * of the command.
+ */
+const answerFields: Readonly<Record<SessionCommandInput['type'], readonly string[]>> = {
+  sendPrompt: ['queued'],
+  queueSteering: ['queued'],
+  queueFollowUp: ['queued'],
+  recallQueues: ['entries'],
+  clearQueues: [],
+  dequeueSteering: ['entries'],
+  editQueueEntry: [],
+  removeQueueEntry: ['entries'],
+  reorderQueue: [],
+  respondToApproval: [],
+  setToolTrust: [],
+  revokeToolTrust: [],
+  abort: [],
+  continue: [],
+  enterPlan: [],
+  enterExec: [],
+  setModel: [],
+  cycleModel: ['model', 'index', 'total'],
+  setThinkingLevel: ['thinkingLevel'],
+  cycleThinkingLevel: ['thinkingLevel'],
+  branchAt: ['branch'],
+  switchBranch: ['branch'],
+  rewind: ['branch'],
+  fork: ['session'],
+  togglePin: ['pinned'],
+  toggleToolCollapse: ['collapsed'],
+  toggleAllToolCollapses: ['collapsed'],
+  seedMessages: [],
+  addSystemMessage: [],
+  compact: ['summary', 'tokensBefore', 'tokensAfter'],
+  undoCompaction: ['tokens'],
+  appendCheckpoint: ['summary', 'tokensBefore', 'tokensAfter'],
+  summarize: ['text', 'path'],
+  setSummary: ['summary', 'tokensBefore', 'tokensAfter'],
+  truncateHistory: ['branch'],
+  setHistory: ['branch'],
+  appendClientEvent: [],
+  setBudgets: [],
+  pinSession: ['pinned'],
+  rename: ['title'],
+  moveWorkdir: ['workdir'],
+}
+
+describe('the answer of each command', () => {
+  const held = stateAfter(...thinking, queued('steering', 'a'), queued('steering', 'b'))
+  const commands: Readonly<Record<SessionCommandInput['type'], SessionCommandInput>> = {
+    ...eachCommand,
+    editQueueEntry: { type: 'editQueueEntry', entry: 5, content: 'else' },
+    removeQueueEntry: { type: 'removeQueueEntry', entry: 5 },
+    reorderQueue: { type: 'reorderQueue', queue: 'steering', entries: [6, 5] },
+  }
+  /** Refused in every state here: they need a history or a model. Their own tests check their answers. */
+  const refused = new Set<string>([
+    ...['cycleModel', 'branchAt', 'switchBranch', 'rewind', 'fork', 'togglePin', 'toggleToolCollapse'],
+    ...['compact', 'undoCompaction', 'summarize'],
+  ])
+  // The keys of the record are its type.
+  const types = Object.keys(answerFields).filter((type) => !refused.has(type)) as SessionCommandInput['type'][]
+
+  it.each(types)('%s has its declared fields', (type) => {
+    const firsts = [...Object.values(states), held].flatMap((state) => events(state, asked(commands[type])).slice(0, 1))
+    const fields = firsts.flatMap((event) => Object.keys(answerOf({ seq: 1, at: '', v: 1, event }).result))
+    expect(firsts.length).toBeGreaterThan(0)
+    expect([...new Set(fields)].sort()).toEqual([...answerFields[type]].sort())
   })
 })
 

@@ -36,10 +36,11 @@ function isRunning(pid: number): boolean {
 
 /** Adds trusts to a store that is not open. Records do not contain all of them: sessions may have been removed. */
 export async function writeTrusts(location: DiskLocation, trusts: readonly WorkspaceTrust[]): Promise<void> {
-  if (trusts.length === 0) return
-  if (location.kind === 'sqlite') writeToTable(location.path, trusts)
-  else await writeToFile(location.path, trusts)
+  if (trusts.length > 0) await writeTrustsTo[location.kind](location.path, trusts)
 }
+
+type WriteTrusts = (path: string, trusts: readonly WorkspaceTrust[]) => void | Promise<void>
+const writeTrustsTo: Readonly<Record<DiskLocation['kind'], WriteTrusts>> = { sqlite: writeToTable, jsonl: writeToFile }
 
 function writeToTable(path: string, trusts: readonly WorkspaceTrust[]): void {
   const database = openForWriting(path)

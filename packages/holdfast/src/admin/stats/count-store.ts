@@ -77,15 +77,22 @@ type Size = { readonly count: number; readonly bytes: number }
 /** Returns how much disk space a store uses. */
 async function measureStore(location: DiskLocation): Promise<Sizes> {
   const { count: blobs, bytes: blobBytes } = await measureDirectory(location.blobsDir)
-  if (location.kind === 'sqlite') {
-    const { bytes: recordBytes } = await measureFiles([location.path, `${location.path}-wal`])
-    return { recordBytes, indexBytes: 0, blobs, blobBytes }
-  }
-  const paths = createJsonlPaths(location.path)
-  const logs = await findLogs(paths)
-  const [catalogue, snapshots] = [await measureFiles([paths.catalogue]), await measureDirectory(paths.snapshots)]
-  const recordBytes = logs.reduce((sum, { bytes }) => sum + bytes, 0)
-  return { recordBytes, indexBytes: catalogue.bytes + snapshots.bytes, blobs, blobBytes }
+  return { ...(await measureRecords[location.kind](location.path)), blobs, blobBytes }
+}
+
+type RecordSizes = Pick<Sizes, 'recordBytes' | 'indexBytes'>
+
+const measureRecords: Readonly<Record<DiskLocation['kind'], (path: string) => Promise<RecordSizes>>> = {
+  async sqlite(path) {
+    const { bytes: recordBytes } = await measureFiles([path, `${path}-wal`])
+    return { recordBytes, indexBytes: 0 }
+  },
+  async jsonl(directory) {
+    const paths = createJsonlPaths(directory)
+    const [catalogue, snapshots] = [await measureFiles([paths.catalogue]), await measureDirectory(paths.snapshots)]
+    const recordBytes = (await findLogs(paths)).reduce((sum, { bytes }) => sum + bytes, 0)
+    return { recordBytes, indexBytes: catalogue.bytes + snapshots.bytes }
+  },
 }
 
 async function measureDirectory(directory: string): Promise<Size> {

@@ -53,7 +53,18 @@ export async function findOpenFault(
   location: DiskLocation,
   source: Pick<ReadOnlyStore, 'nodes'>,
 ): Promise<Fault | null> {
-  if (location.kind === 'jsonl') return findDirectoryHolder(location.path)
+  switch (location.kind) {
+    case 'jsonl':
+      return findDirectoryHolder(location.path)
+    case 'sqlite':
+      return findLiveNodeFault(location, source)
+  }
+}
+
+async function findLiveNodeFault(
+  location: DiskLocation,
+  source: Pick<ReadOnlyStore, 'nodes'>,
+): Promise<Fault | null> {
   const [node] = await findLiveNodes(source)
   if (node === undefined) return null
   const message = `The store at ${location.path} has been open in another process since ${node.startedAt}. Stop that process first.`
@@ -67,7 +78,15 @@ export async function findOpenFault(
 
 /** Returns a fault if another process has sessions of the store open: a migration would miss their next records. */
 export async function findBusyFault(location: DiskLocation, source: ReadOnlyStore): Promise<Fault | null> {
-  if (location.kind === 'jsonl') return findDirectoryHolder(location.path)
+  switch (location.kind) {
+    case 'jsonl':
+      return findDirectoryHolder(location.path)
+    case 'sqlite':
+      return findOpenSessionsFault(location, source)
+  }
+}
+
+async function findOpenSessionsFault(location: DiskLocation, source: ReadOnlyStore): Promise<Fault | null> {
   const liveNodes = new Set((await findLiveNodes(source)).map(({ id }) => id))
   const open: string[] = []
   if (liveNodes.size > 0) {

@@ -39,7 +39,7 @@ import { z } from 'zod'
 /** Describes each event in a sentence or two. The compiler requires an entry for a new event. */
 const sentences: Readonly<Record<EventType, string>> = {
   'session.started':
-    'The session started. For a fork, it also contains everything the fork inherits, so that it folds without its parent.',
+    'The session started. For a fork, it also contains everything the fork inherits, so its state can be computed without reading the parent.',
   'settings.changed': 'Some settings changed. Absent fields keep their value.',
   'context.changed': 'The system text and the tool schemas for the model changed. Both are stored as blobs.',
   'prompt.queued': 'A prompt arrived during a turn and was queued.',
@@ -49,7 +49,7 @@ const sentences: Readonly<Record<EventType, string>> = {
   'queue.reordered': 'The prompts of one queue were reordered.',
   'user.said': 'A person sent a message. `entry` is its queue entry, if it was queued.',
   'turn.started': 'A turn started, or an interrupted turn was resumed under its number.',
-  'turn.ended': 'The turn ended and the session is idle. Any reason except `done` can be continued.',
+  'turn.ended': 'The turn ended and the session is idle. A turn can be continued unless its reason is `done`.',
   'step.started': 'A model call is about to start. This record is durable before the request is sent.',
   'thinking.said': 'The model produced thinking. `meta` belongs to the provider and is sent back to it byte for byte.',
   'text.said': 'The model wrote text. `interrupted`: the text is incomplete.',
@@ -63,14 +63,15 @@ const sentences: Readonly<Record<EventType, string>> = {
   'call.settled': 'The outcome of the call. Recorded once per call.',
   'note.added': 'A note for people. The model receives it only if `told` is set.',
   'line.moved': 'The session moved to another line of its history.',
-  'checkpoint.written': 'A compaction: the model receives the summary instead of the messages before `keepFrom`.',
+  'checkpoint.written':
+    'A compaction: the model receives the summary instead of the messages before `keepFrom`. `why` says who wrote the summary: Holdfast (`automatic`), the command `compact` (`asked`) or a program (`made`).',
   'checkpoint.undone':
     'A compaction was undone: the model receives the hidden messages again. `holds` is the compaction that applies now, if any.',
   'summary.saved': 'A summary of the session was written to a file in its workdir.',
   'session.forked': 'A fork shares the history of this session up to `base`. Recorded before the fork is created.',
   'client.said': 'A client stored its own event for other clients. It is stored unchanged and never sent to a model.',
   'message.given':
-    'A message in the form its program gave it, to be returned unchanged. Its text is null here; the text is in the first of the next `records` that has one.',
+    'A message in the form its program gave it, to be returned unchanged. The next `records` records belong to this message. Its text is null here and stored in the first of them that has text.',
   'message.collapsed':
     'A tool call was collapsed or expanded on screen; all of them if `message` is null. It does not affect the model.',
   'trust.granted': 'A standing approval for a tool, or for one exact call of it. Trust for a turn ends with the turn.',

@@ -96,7 +96,7 @@ async function closeInTime(server: Closable, holdfast: Closable, { err }: CliCon
   const closed = server.close().then(() => holdfast.close())
   const late = untilAborted(AbortSignal.timeout(closeMsMax)).then(() => 'late' as const)
   if ((await Promise.race([closed, late])) === 'late')
-    await err.write('Some work did not stop in time and was cut off. Nothing acknowledged is lost.\n')
+    await err.write('Some work did not stop in time and was killed. Acknowledged data is safe.\n')
 }
 
 async function printAddress(context: CliContext, url: string, link: string | null): Promise<void> {

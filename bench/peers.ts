@@ -80,7 +80,7 @@ try {
       rows.push(timeRow('open 10,000 messages', peer, readyMs, mine.readyMs, true))
     }
     for (const [peer, { startMs }] of open) {
-      rows.push(timeRow('the same, program started too', peer, startMs, mine.startMs, false))
+      rows.push(timeRow('the same, including process start', peer, startMs, mine.startMs, false))
     }
     for (const [peer, { readMs }] of open) {
       rows.push(timeRow('read all 10,000', peer, readMs, mine.readMs, false))

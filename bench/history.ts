@@ -159,7 +159,7 @@ function createRuntime(storage: Pick<NodeDeps, 'store' | 'blobs' | 'requests'>):
     models: modelsWith(() => ({ type: 'ready', provider, contextTokens: 10_000_000 })),
     tools: { all: [look], find: () => look, endLeftover: async () => undefined },
     instructions: { gather: async () => 'Be kind.' },
-    artefacts: { save: async () => ok('') },
+    summaryFiles: { save: async () => ok('') },
     clock: wallClock,
     onProblem,
     node: { id: 'node_bench', address: '', startedAt: new Date().toISOString() },

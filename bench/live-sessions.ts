@@ -60,7 +60,7 @@ async function measure(dir: string): Promise<LiveFigures> {
     models: oneModel,
     tools: createTools({ environment: {}, memory }),
     instructions: createInstructions({ now: clock.now, memory }),
-    artefacts: createSummaryFiles({ now: clock.now }),
+    summaryFiles: createSummaryFiles({ now: clock.now }),
     clock,
     onProblem: ({ cause }) => console.error(cause),
     node: { id: 'node_bench', address: '', startedAt: new Date().toISOString() },

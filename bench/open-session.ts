@@ -45,7 +45,7 @@ export async function benchOpen({
     models: modelsWith(() => ({ type: 'unknown_model', message: 'a bench calls no model' })),
     tools: { all: [], find: () => null, endLeftover: async () => undefined },
     instructions: { gather: async () => '' },
-    artefacts: { save: async () => ok('') },
+    summaryFiles: { save: async () => ok('') },
     clock: wallClock,
     onProblem: ({ cause }) => console.error(cause),
     node,

@@ -50,7 +50,7 @@ describe.each(cases)('$service in aimock', ({ model }) => {
     return { ...begun, end: await waitForRest(session) }
   }
 
-  async function isSound({ ran, complaints, front, problems }: ChaosSession & Pick<Begun, 'front'>): Promise<void> {
+  async function isIntact({ ran, complaints, front, problems }: ChaosSession & Pick<Begun, 'front'>): Promise<void> {
     expect(ran()).toBe(1)
     expect(await complaints()).toEqual([])
     expect(front.requests.flatMap(({ complaint }) => complaint ?? [])).toEqual([])
@@ -74,13 +74,13 @@ describe.each(cases)('$service in aimock', ({ model }) => {
     mock.clearChaos()
     await session.continue()
     expect(await waitForRest(session)).toBe('done')
-    await isSound(lived)
+    await isIntact(lived)
   })
 
   it('is waited for if it is slow', async () => {
     const lived = await live({ latencyMs: 200 }) // 20 seconds on the session's clock
     expect([lived.end, listRetryNotes(await lived.records())]).toEqual(['done', []])
-    await isSound(lived)
+    await isIntact(lived)
   })
 
   it('keeps its text until the cut', async () => {
@@ -92,7 +92,7 @@ describe.each(cases)('$service in aimock', ({ model }) => {
     expect(kept.map((text) => text !== '' && words.startsWith(text))).toEqual([true])
     await session.continue()
     expect(await waitForRest(session)).toBe('done')
-    await isSound(begun)
+    await isIntact(begun)
   })
 
   it('is retried or continued after every disconnect', async () => {
@@ -104,6 +104,6 @@ describe.each(cases)('$service in aimock', ({ model }) => {
     if (end === 'failed') await session.continue()
     expect(await waitForRest(session)).toBe('done')
     expect(listTexts(await records()).at(-1)).toBe('Done.')
-    await isSound(begun)
+    await isIntact(begun)
   })
 })

@@ -44,7 +44,7 @@ export async function openChaosSession(url: string, model: ModelName): Promise<C
     models: modelsWith((name) => ({ type: 'ready', provider: createAdapter(url, name, clock) })),
     tools: { all: tools, find: () => tools[0] ?? null, endLeftover: async () => undefined },
     instructions: { gather: async () => 'Be kind.' },
-    artefacts: { save: async () => ok('note.md') },
+    summaryFiles: { save: async () => ok('note.md') },
     onProblem: (problem) => void problems.push(problem),
     node: { id: 'one', address: '', startedAt: '' },
     isAlive: async () => true,

@@ -57,7 +57,7 @@ export async function createSimulation(dice: Dice): Promise<Simulation> {
       models: createModels(parts),
       tools: createTools(parts),
       instructions: createInstructions(parts),
-      artefacts: { save: async () => ok('note.md') },
+      summaryFiles: { save: async () => ok('note.md') },
       clock,
       onProblem({ where, cause }) {
         if (cause instanceof InvariantViolation) durableLog.violations.push(`${where}: ${cause.message}`)

@@ -24,7 +24,7 @@ describe('a runtime', () => {
   it('backs up and checks its store while it runs', async () => {
     const made = await holdfast.backup(join(base, 'copy.db'))
     expect(made).toMatchObject({ url: `sqlite:${join(base, 'copy.db')}`, sessions: 4, lost: 0 })
-    expect(await holdfast.doctor()).toMatchObject({ isSound: true })
+    expect(await holdfast.doctor()).toMatchObject({ isIntact: true })
     await expect(holdfast.backup(join(base, 'copy.db'))).rejects.toMatchObject({ code: 'bad_request' })
   })
 

@@ -173,7 +173,7 @@ function createTransfer(registry: SessionRegistry, sessions: LocalSessions): Tra
         {
           ...registry.deps,
           stores,
-          isAwake: (id) => registry.all().some((runner) => runner.id === id),
+          isLoaded: (id) => registry.all().some((runner) => runner.id === id),
           storeFile: (bytes, name) => sessions.storeFile(bytes, name === undefined ? {} : { name }),
         },
         typeof paths === 'string' ? [paths] : paths,

@@ -138,7 +138,7 @@ function createAdapters(environment: Environment, { configDir }: Home, keyNames:
     images: createImages(),
     tools: createTools({ environment, keyNames, memory }),
     instructions: createInstructions({ now, memory }),
-    artefacts: createSummaryFiles({ now }),
+    summaryFiles: createSummaryFiles({ now }),
     clock: wallClock,
     isAlive: isNodeAlive,
     newSessionId,

@@ -74,7 +74,7 @@ export async function openRequestsFixture(model: ModelName): Promise<RequestsFix
       models: scriptedAgents.models(life),
       tools: scriptedAgents.tools(life),
       instructions: { gather: async ({ mode }) => `You are in ${mode} mode.` },
-      artefacts: { save: async () => ok('note.md') },
+      summaryFiles: { save: async () => ok('note.md') },
       onProblem({ where, cause }) {
         if (life.status === 'living')
           problems.push(`${where}: ${cause instanceof Error ? cause.stack : JSON.stringify(cause)}`)

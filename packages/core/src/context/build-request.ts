@@ -4,7 +4,7 @@ import type { RequestAsked, WindowPosition } from '../ports/request-builder.ts'
 import { fatesOf, fileForModel } from './model-files.ts'
 import { quoteAll, stepOf, type Window, type WindowMessage } from './window.ts'
 
-type RequestParts = Omit<RequestAsked, keyof WindowPosition> & {
+type RequestInput = Omit<RequestAsked, keyof WindowPosition> & {
   readonly window: Window
   /** The bytes of the window's files. */
   readonly files: ReadonlyMap<BlobHash, Uint8Array>
@@ -14,7 +14,7 @@ type RequestParts = Omit<RequestAsked, keyof WindowPosition> & {
  * Builds a model request from records and blobs alone. The same log gives the same bytes, also after a branch, restart
  * or compaction. The result is a history that every provider accepts.
  */
-export function buildRequest(parts: RequestParts): ModelRequest {
+export function buildRequest(parts: RequestInput): ModelRequest {
   const { model, thinkingLevel, system, tools, window, files, takes, providerOptions } = parts
   const fates = fatesOf(window, takes)
   const filePart: ToFilePart = (part) => fileForModel(part, fates.get(part), files.get(part.blob), takes)

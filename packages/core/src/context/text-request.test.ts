@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { artefactRequest, cleanTitle, compactionRequest } from './text-request.ts'
+import { cleanTitle, compactionRequest, summaryFileRequest } from './text-request.ts'
 import type { Window } from './window.ts'
 
 const window: Window = { summary: 'so far \ud800', pinned: [], prompt: null, messages: [] }
 
 describe('a request for a summary', () => {
   it('has no unpaired surrogates, also in the earlier summary', () => {
-    for (const request of [compactionRequest('sim/model', window, []), artefactRequest('sim/model', window)])
+    for (const request of [compactionRequest('sim/model', window, []), summaryFileRequest('sim/model', window)])
       expect(JSON.stringify(request.messages)).toContain('so far \ufffd')
   })
 })

@@ -6,7 +6,7 @@ const compactionTask = `Summarise the conversation above for the assistant that 
 Keep: what the person wants, decisions and their reasons, names of files, commands and values that matter, what was done, what failed, what is still open.
 Write plain sentences, no preface. If a summary of earlier parts stands at the beginning, take what it says into yours.`
 
-const artefactTask = `Write a note about the conversation above for a person who goes on with this work later.
+const summaryFileTask = `Write a note about the conversation above for a person who goes on with this work later.
 Use Markdown. First line: a title of at most eight words after "# ". Then the sections "## Decisions", "## Changes" and "## Open questions", each a short list; write "- none" where there is nothing.`
 
 const titleTask = `Give the conversation above a title that a person will know it by in a list.
@@ -38,8 +38,8 @@ const summaryRequest = (model: ModelName, summary: string | null, messages: read
 export const compactionRequest = (model: ModelName, { summary }: Window, cut: readonly WindowMessage[]): ModelRequest =>
   summaryRequest(model, summary, cut, compactionTask)
 
-export const artefactRequest = (model: ModelName, { summary, messages }: Window): ModelRequest =>
-  summaryRequest(model, summary, messages, artefactTask)
+export const summaryFileRequest = (model: ModelName, { summary, messages }: Window): ModelRequest =>
+  summaryRequest(model, summary, messages, summaryFileTask)
 
 export const titleRequest = (model: ModelName, { messages }: Window): ModelRequest =>
   textRequest(model, titleSystem, clip(quoteAll(messages), titleCharsMax), titleTask)

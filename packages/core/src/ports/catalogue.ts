@@ -41,7 +41,7 @@ export type Listed = {
   /** When it was moved to the trash, in milliseconds, or null. */
   readonly trashedAt: number | null
   /** The position in the list, so that the lists of two stores can be merged. */
-  readonly place: ListCursor
+  readonly position: ListCursor
 }
 
 export type ListPage = { readonly sessions: readonly Listed[]; readonly next: string | null }

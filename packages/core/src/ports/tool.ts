@@ -4,7 +4,7 @@ import type { ToolSchema } from './provider.ts'
 export type ToolArgs = { readonly [key: string]: unknown }
 
 /** The folder that a tool works in. */
-export type ToolPlace = { readonly workdir: string }
+export type ToolContext = { readonly workdir: string }
 
 /** What is known of a call before the question is put: what would run, or why it cannot. */
 export type Prepared =
@@ -22,7 +22,7 @@ export type ToolRun = {
   /** Shows live output. */
   readonly show: (text: string) => void
   /** Stores output that is too long for a record; its `text` gets head, marker and tail. */
-  readonly keep: (output: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) => Promise<Output>
+  readonly storeOutput: (output: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) => Promise<Output>
 }
 
 export type ToolResult = {
@@ -43,9 +43,9 @@ export interface Tool {
    * Checks the call without changing anything. May run again after a crash. An abort ends it; its result is then ignored.
    * Work that may take longer than a few milliseconds runs on a thread.
    */
-  prepare(args: ToolArgs, place: ToolPlace, signal: AbortSignal): Promise<Prepared>
+  prepare(args: ToolArgs, context: ToolContext, signal: AbortSignal): Promise<Prepared>
   /** Runs the call. Repeats the checks of `prepare`: files may have changed. */
-  run(args: ToolArgs, place: ToolPlace, run: ToolRun): Promise<ToolResult>
+  run(args: ToolArgs, context: ToolContext, run: ToolRun): Promise<ToolResult>
 }
 
 export interface Tools {

@@ -29,7 +29,7 @@ export type RuntimeDeps = {
   readonly compactionModel?: ModelName | undefined
   readonly tools: Tools
   readonly instructions: Instructions
-  readonly artefacts: SummaryFiles
+  readonly summaryFiles: SummaryFiles
   readonly clock: Clock
   readonly newSessionId: () => SessionId
   /** Returns the real path of an existing directory. Refused: bad_workdir. */

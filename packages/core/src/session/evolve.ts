@@ -42,10 +42,10 @@ export function evolve(state: SessionState, record: Recorded): SessionState {
   const used = spentAfter(state.used, event)
   const isEstimate = isEstimateAfter(state.isEstimate, event)
   const turnUsage = turnUsageAfter(state.turnUsage, event, state.turn.phase !== 'idle')
-  return { ...changed(state, record), seq, tokens, isEstimate, messages, used, turnUsage }
+  return { ...applyEvent(state, record), seq, tokens, isEstimate, messages, used, turnUsage }
 }
 
-function changed(state: SessionState, { seq, at, event }: Recorded): SessionState {
+function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionState {
   switch (event.type) {
     case 'session.started': {
       const { handle, key = null, workdir, tools = null, readOnly = false, persist = true, settings, fork } = event

@@ -41,7 +41,7 @@ export type Facts = {
   /** The named message, if it is on the line. */
   readonly message?: Readonly<{ isTold: boolean; isCall: boolean; tokens: number }> | undefined
   /** Whether any call of the line is shown collapsed. */
-  readonly isAnyFolded?: boolean | undefined
+  readonly isAnyCollapsed?: boolean | undefined
   /** The newest answer on the line, where the state does not know it. */
   readonly lastAnswer?: Pin | null | undefined
   /** The first message to keep, and the tokens of those kept. */

@@ -55,8 +55,8 @@ export function createConversationSession(registry: SessionRegistry, name: strin
   }
 
   async function readState(id: SessionId) {
-    const awake = registry.loaded(id)
-    return (awake ? awake.folded() : orThrow(await loadSession(stores.storeOf(id), id))).state
+    const loaded = registry.loaded(id)
+    return (loaded ? loaded.folded() : orThrow(await loadSession(stores.storeOf(id), id))).state
   }
 
   async function readHistory(id: SessionId): Promise<readonly StoredMessage[]> {

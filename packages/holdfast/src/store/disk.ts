@@ -6,11 +6,11 @@ import { systemErrorCode } from '../system/system-error.ts'
 export const probeText = '0'.repeat(64 * 1024)
 
 /** Marks the name of an unfinished file. Files that a crash left behind are found by it and removed. */
-export const draftMark = '.new-'
+export const temporaryMark = '.new-'
 
 /** Returns the name of a file until it is complete and replaces `path`. It contains the process id, to detect dead owners. */
 export const temporaryPath = (path: string): string =>
-  `${path}${draftMark}${process.pid}-${randomBytes(6).toString('hex')}`
+  `${path}${temporaryMark}${process.pid}-${randomBytes(6).toString('hex')}`
 
 // The statfs(2) magic numbers of Linux.
 const networkFileSystems: Readonly<Record<number, string>> = {

@@ -39,10 +39,10 @@ export type Finding = {
   readonly severity: Severity
   readonly code: FindingCode
   /** A session, a file or a directory. */
-  readonly place: string
+  readonly subject: string
   readonly what: string
   /** Whether `--repair` fixes it. */
-  readonly canMend: boolean
+  readonly canRepair: boolean
   /** The data that a repair gives up, in words; null if nothing is lost. */
   readonly loss: string | null
 }
@@ -51,12 +51,17 @@ export type Finding = {
 export const isWrong = ({ severity }: Finding): boolean => severity !== 'info'
 
 export const isSameFinding = (one: Finding, other: Finding): boolean =>
-  one.code === other.code && one.place === other.place
+  one.code === other.code && one.subject === other.subject
 
-type Found = Pick<Finding, 'code' | 'place' | 'what'> & Partial<Pick<Finding, 'canMend' | 'loss'>>
+type Found = Pick<Finding, 'code' | 'subject' | 'what'> & Partial<Pick<Finding, 'canRepair' | 'loss'>>
 const createFinding =
-  (severity: Severity, canMendByDefault: boolean) =>
-  ({ canMend = canMendByDefault, loss = null, ...found }: Found): Finding => ({ severity, ...found, canMend, loss })
+  (severity: Severity, canRepairByDefault: boolean) =>
+  ({ canRepair = canRepairByDefault, loss = null, ...found }: Found): Finding => ({
+    severity,
+    ...found,
+    canRepair,
+    loss,
+  })
 
 /** Data is lost or unreadable. */
 export const error = createFinding('error', false)
@@ -69,7 +74,7 @@ export async function modeFindings(path: string): Promise<readonly Finding[]> {
   const { mode } = (await lstatIfThere(path)) ?? { mode: 0 }
   if ((mode & 0o077) === 0) return []
   const what = `other users can access it (mode ${(mode & 0o777).toString(8)})`
-  return [warning({ code: 'permissions', place: path, what })]
+  return [warning({ code: 'permissions', subject: path, what })]
 }
 
 /** Returns null if the file is gone: an open store creates and renames files during a check. */
@@ -81,4 +86,4 @@ export const listNames = async (directory: string): Promise<readonly string[]> =
 
 /** A file that a crash left unfinished. */
 export const unfinishedFile = (path: string): Finding =>
-  warning({ code: 'unfinished_file', place: path, what: 'an unfinished file' })
+  warning({ code: 'unfinished_file', subject: path, what: 'an unfinished file' })

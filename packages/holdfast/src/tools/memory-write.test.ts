@@ -9,13 +9,13 @@ async function openTool() {
   const { workdir, beside } = await openWorkdir()
   const userFile = join(beside, 'config', 'MEMORY.md')
   const tool = createMemoryWrite(createMemory({ userFile, now: () => Date.parse('2026-03-04T12:00:00Z') }))
-  return { tool, place: { workdir }, userFile, workspaceFile: join(workdir, '.holdfast', 'MEMORY.md') }
+  return { tool, context: { workdir }, userFile, workspaceFile: join(workdir, '.holdfast', 'MEMORY.md') }
 }
 
 describe('memory_write', () => {
   it('adds a line to the memory of the workspace by default', async () => {
-    const { tool, place, workspaceFile } = await openTool()
-    expect(await tool.run({ text: 'use\ntabs' }, place, createToolRun().run)).toEqual({
+    const { tool, context, workspaceFile } = await openTool()
+    expect(await tool.run({ text: 'use\ntabs' }, context, createToolRun().run)).toEqual({
       type: 'ok',
       output: { text: 'added to .holdfast/MEMORY.md: - [2026-03-04 12:00 UTC] use tabs' },
       files: [{ path: '.holdfast/MEMORY.md', change: 'created' }],
@@ -24,16 +24,16 @@ describe('memory_write', () => {
   })
 
   it("adds a line to the user's memory, which is not a workspace file", async () => {
-    const { tool, place, userFile } = await openTool()
-    const result = await tool.run({ text: 'be brief', scope: 'user' }, place, createToolRun().run)
+    const { tool, context, userFile } = await openTool()
+    const result = await tool.run({ text: 'be brief', scope: 'user' }, context, createToolRun().run)
     expect(result).toMatchObject({ type: 'ok' })
     expect(result.files).toBeUndefined()
     expect(await readFile(userFile, 'utf8')).toBe('- [2026-03-04 12:00 UTC] be brief\n')
   })
 
   it('previews the file and the line with hidden characters escaped', async () => {
-    const { tool, place, userFile } = await openTool()
-    expect(await tool.prepare({ text: 'use\ntabs\u202e' }, place, notAborted)).toEqual({
+    const { tool, context, userFile } = await openTool()
+    expect(await tool.prepare({ text: 'use\ntabs\u202e' }, context, notAborted)).toEqual({
       type: 'ready',
       args: { text: 'use\ntabs\u202e', scope: 'workspace' },
       preview: {
@@ -42,8 +42,8 @@ describe('memory_write', () => {
         diff: '--- /dev/null\n+++ b/.holdfast/MEMORY.md\n@@ -0,0 +1,1 @@\n+- [time of writing] use tabs\\u{202e}\n',
       },
     })
-    await tool.run({ text: 'one', scope: 'user' }, place, createToolRun().run)
-    expect(await tool.prepare({ text: 'two', scope: 'user' }, place, notAborted)).toMatchObject({
+    await tool.run({ text: 'one', scope: 'user' }, context, createToolRun().run)
+    expect(await tool.prepare({ text: 'two', scope: 'user' }, context, notAborted)).toMatchObject({
       preview: {
         path: userFile,
         diff: expect.stringContaining('\n - [2026-03-04 12:00 UTC] one\n+- [time of writing] two\n'),
@@ -56,8 +56,8 @@ describe('memory_write', () => {
     [{ text: 'x'.repeat(2001) }, 'text must not be longer than 2000 characters'],
     [{ text: 'x', scope: 'world' }, 'scope must be user or workspace'],
   ])('refuses %j with a message', async (args, words) => {
-    const { tool, place } = await openTool()
-    expect(await tool.prepare(args, place, notAborted)).toEqual({
+    const { tool, context } = await openTool()
+    expect(await tool.prepare(args, context, notAborted)).toEqual({
       type: 'unusable',
       message: expect.stringContaining(words),
     })

@@ -20,7 +20,7 @@ const sample = (name: string, args: ToolArgs) => async () => {
   const outlast = async () => {
     for (let round = 0; round < 3; round++) await promisify(execFile)('/bin/sh', ['-c', '/bin/sh -c true'])
   }
-  return { tool, place: { workdir }, args, outlast }
+  return { tool, context: { workdir }, args, outlast }
 }
 
 describeTool('read_file', sample('read_file', { path: 'notes.txt', offset: 1, limit: 5 }))

@@ -51,7 +51,7 @@ export type SessionView = z.infer<typeof SessionView>
 
 /** Returns the view after one more record. */
 export function addToView(view: SessionView, record: Recorded): SessionView {
-  const next = changedView(view, record)
+  const next = applyToView(view, record)
   const { event } = record
   const tokens = tokensAfter(view.tokens, event)
   const isEstimate = isEstimateAfter(view.isEstimate, event)
@@ -62,7 +62,7 @@ export function addToView(view: SessionView, record: Recorded): SessionView {
   return { ...next, tokens, isEstimate, turnUsage, status: statusOf(next.mode, next.activity) }
 }
 
-function changedView(view: SessionView, { seq, at, event }: Recorded): SessionView {
+function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionView {
   switch (event.type) {
     case 'session.started': {
       const { settings, fork } = event

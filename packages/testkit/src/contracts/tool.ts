@@ -1,14 +1,14 @@
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Tool, ToolArgs, ToolPlace, ToolRun } from '@holdfast/core/ports'
+import type { Tool, ToolArgs, ToolContext, ToolRun } from '@holdfast/core/ports'
 import type { ProcessMark } from '@holdfast/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
 export type ToolSample = {
   readonly tool: Tool
-  readonly place: ToolPlace
-  /** Arguments that work in `place`; with a destructive tool they change it. */
+  readonly context: ToolContext
+  /** Arguments that work in `context`; with a destructive tool they change it. */
   readonly args: ToolArgs
   /** Waits at least as long as the change would take, so that a tool that does not wait for `begin` is caught. */
   readonly outlast?: (() => Promise<void>) | undefined
@@ -35,7 +35,7 @@ export function createToolRun(parts: Partial<ToolRun> = {}) {
       marks.push(mark)
     },
     show: (text) => shown.push(text),
-    keep: async (output) => {
+    storeOutput: async (output) => {
       const chunks: Uint8Array[] = []
       for await (const chunk of output) chunks.push(chunk)
       return { text: Buffer.concat(chunks).toString('utf8') }
@@ -74,91 +74,91 @@ export function describeTool(name: string, open: () => Promise<ToolSample>) {
     })
 
     it('explains bad arguments, and never throws', async () => {
-      const { tool, place, args } = await open()
+      const { tool, context, args } = await open()
       const wrong: ToolArgs[] = [{}, { ...args, surprise: true }]
       for (const key of Object.keys(args))
         for (const value of [null, [], {}, true]) wrong.push({ ...args, [key]: value })
       for (const bad of wrong) {
-        expect(await tool.prepare(bad, place, notAborted)).toEqual({
+        expect(await tool.prepare(bad, context, notAborted)).toEqual({
           type: 'unusable',
           message: expect.stringContaining(name),
         })
-        expect(await tool.run(bad, place, createToolRun().run)).toMatchObject({ type: 'failed' })
+        expect(await tool.run(bad, context, createToolRun().run)).toMatchObject({ type: 'failed' })
       }
       for (const key of Object.keys(args)) {
         const { [key]: _, ...rest } = args
-        const prepared = await tool.prepare(rest, place, notAborted)
+        const prepared = await tool.prepare(rest, context, notAborted)
         if (prepared.type === 'unusable') expect(prepared.message).toContain(`${key} is missing`)
       }
-      expect(await tool.prepare({ ...args, surprise: true }, place, notAborted)).toMatchObject({
+      expect(await tool.prepare({ ...args, surprise: true }, context, notAborted)).toMatchObject({
         message: expect.stringContaining('surprise'),
       })
     })
 
     it('handles hostile text without throwing', async () => {
-      const { tool, place, args } = await open()
+      const { tool, context, args } = await open()
       for (const key of Object.keys(args))
         for (const value of ['', '\0', '\ud800', 'x'.repeat(200_000), '\u202e/../\u001b[2J', '../'.repeat(500)])
           expect(['ready', 'unusable']).toContain(
-            (await tool.prepare({ ...args, [key]: value }, place, notAborted)).type,
+            (await tool.prepare({ ...args, [key]: value }, context, notAborted)).type,
           )
     })
 
     it('changes nothing while it prepares, and prepares the same result again', async () => {
-      const { tool, place, args } = await open()
-      const before = await readTree(place.workdir)
-      const prepared = await tool.prepare(args, place, notAborted)
+      const { tool, context, args } = await open()
+      const before = await readTree(context.workdir)
+      const prepared = await tool.prepare(args, context, notAborted)
       expect(prepared).toMatchObject({ type: 'ready', args })
-      expect(await tool.prepare(args, place, notAborted)).toEqual(prepared)
-      expect(await readTree(place.workdir)).toEqual(before)
+      expect(await tool.prepare(args, context, notAborted)).toEqual(prepared)
+      expect(await readTree(context.workdir)).toEqual(before)
     })
 
     it('refuses a missing workdir', async () => {
-      const { tool, place, args } = await open()
-      const missing = { workdir: join(place.workdir, 'no', 'such') }
+      const { tool, context, args } = await open()
+      const missing = { workdir: join(context.workdir, 'no', 'such') }
       expect(await tool.prepare(args, missing, notAborted)).toMatchObject({ type: 'unusable' })
       expect(await tool.run(args, missing, createToolRun().run)).toMatchObject({ type: 'failed' })
     })
 
     it('changes nothing before begin resolves', async () => {
-      const { tool, place, args, outlast } = await open()
-      const before = await readTree(place.workdir)
+      const { tool, context, args, outlast } = await open()
+      const before = await readTree(context.workdir)
       let atBegin: ReadonlyMap<string, string> | null = null
       const { run } = createToolRun({
         begin: async () => {
           await outlast?.()
-          atBegin = await readTree(place.workdir)
+          atBegin = await readTree(context.workdir)
         },
       })
-      expect(await tool.run(args, place, run)).toMatchObject({ type: 'ok' })
+      expect(await tool.run(args, context, run)).toMatchObject({ type: 'ok' })
       expect(atBegin).toEqual(before)
-      const after = await readTree(place.workdir)
+      const after = await readTree(context.workdir)
       if (tool.isReadOnly) expect(after).toEqual(before)
       else expect(after).not.toEqual(before)
     })
 
     it('changes nothing when begin rejects', async () => {
-      const { tool, place, args, outlast } = await open()
-      const before = await readTree(place.workdir)
+      const { tool, context, args, outlast } = await open()
+      const before = await readTree(context.workdir)
       const { run } = createToolRun({ begin: () => Promise.reject(new Error('no longer wanted')) })
-      await expect(tool.run(args, place, run)).rejects.toThrow('no longer wanted')
+      await expect(tool.run(args, context, run)).rejects.toThrow('no longer wanted')
       await outlast?.()
-      expect(await readTree(place.workdir)).toEqual(before)
+      expect(await readTree(context.workdir)).toEqual(before)
     })
 
     it('does not begin or change anything once aborted', async () => {
-      const { tool, place, args, outlast } = await open()
-      const before = await readTree(place.workdir)
+      const { tool, context, args, outlast } = await open()
+      const before = await readTree(context.workdir)
       const { run, marks } = createToolRun({ signal: AbortSignal.abort() })
-      expect(await tool.run(args, place, run)).toMatchObject({ type: 'failed' })
+      expect(await tool.run(args, context, run)).toMatchObject({ type: 'failed' })
       await outlast?.()
       expect(marks).toEqual([])
-      expect(await readTree(place.workdir)).toEqual(before)
+      expect(await readTree(context.workdir)).toEqual(before)
     })
 
     it('returns on abort while begin is stuck, and changes nothing', async () => {
-      const { tool, place, args, outlast } = await open()
-      const before = await readTree(place.workdir)
+      const { tool, context, args, outlast } = await open()
+      const before = await readTree(context.workdir)
       const controller = new AbortController()
       const { run } = createToolRun({
         signal: controller.signal,
@@ -167,9 +167,9 @@ export function describeTool(name: string, open: () => Promise<ToolSample>) {
           return new Promise(() => undefined)
         },
       })
-      expect(await tool.run(args, place, run)).toMatchObject({ type: 'failed' })
+      expect(await tool.run(args, context, run)).toMatchObject({ type: 'failed' })
       await outlast?.()
-      expect(await readTree(place.workdir)).toEqual(before)
+      expect(await readTree(context.workdir)).toEqual(before)
     })
   })
 }

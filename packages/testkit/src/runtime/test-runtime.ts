@@ -76,7 +76,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
       endLeftover: async () => undefined,
     },
     instructions: { gather: async () => 'Be kind.' },
-    artefacts: { save: async (_, title) => ok(`notes/${title}.md`) },
+    summaryFiles: { save: async (_, title) => ok(`notes/${title}.md`) },
     onProblem: () => undefined,
     observer: options.observer,
     node: { id: node, address: '', startedAt: '' },

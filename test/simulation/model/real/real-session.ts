@@ -75,7 +75,7 @@ export async function openRealSession(): Promise<RealSession> {
     const registry = createSessionRegistry({
       ...{ store: crashable, memoryStore: crashable, blobs, memoryBlobs: blobs, clock, node },
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
-      artefacts: { save: async () => ok('note.md') },
+      summaryFiles: { save: async () => ok('note.md') },
       models: scriptedAgents.models(life),
       tools: scriptedAgents.tools(life),
       instructions: { gather: async ({ mode }) => `You are in ${mode} mode.` },

@@ -29,7 +29,7 @@ import { openBlob } from '../blobs/read-blob.ts'
 import { loadSession } from '../log/load-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
-import { notTaken, storageErrorOf } from '../storage-health.ts'
+import { storageErrorOf, withNotAccepted } from '../storage-health.ts'
 import type { AttachedClient } from '../stream/driver-control.ts'
 import { modelStatus } from '../stream/hub.ts'
 import { createSessionReader, type SessionReader } from './session-reader.ts'
@@ -56,14 +56,14 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
 
   async function dispatch(submission: Submission): Promise<Result<Answer>> {
     const startedMs = clock.now()
-    const answer = await submitAwake(submission)
+    const answer = await submitLoaded(submission)
     observer?.answered?.(id, submission, answer, clock.now() - startedMs)
     return answer
   }
 
-  async function submitAwake(submission: Submission): Promise<Result<Answer>> {
+  async function submitLoaded(submission: Submission): Promise<Result<Answer>> {
     const runner = await registry.load(id)
-    if (!runner.ok) return refuse(notTaken(runner.fault))
+    if (!runner.ok) return refuse(withNotAccepted(runner.fault))
     const answer = await runner.value.submit(submission)
     // The session may have been unloaded meanwhile: load it again, so that the client does not notice.
     const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && registry.loaded(id) !== runner.value

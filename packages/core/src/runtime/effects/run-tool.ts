@@ -50,7 +50,7 @@ export async function runTool(
           // Late output of an aborted call is dropped: nothing would remove it from a screen.
           if (!signal.aborted) deps.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
         },
-        keep: (output) => storeOutput(deps.blobs, output, deps.storage.insist),
+        storeOutput: (output) => storeOutput(deps.blobs, output, deps.storage.insist),
       },
     )
     if (!signal.aborted) return finished(result)

@@ -34,13 +34,13 @@ async function listBoth(disk: Store, memory: Store, request: ListRequest): Promi
   if (inMemory.sessions.length === 0) return onDisk
   // Each store counts its own creations, so the order of creation does not compare. The sort is stable.
   const both = [...inMemory.sessions, ...onDisk.sessions].toSorted((left, right) =>
-    compareListPlaces({ ...left.place, order: 0 }, { ...right.place, order: 0 }),
+    compareListPlaces({ ...left.position, order: 0 }, { ...right.position, order: 0 }),
   )
   const sessions = both.slice(0, request.limit)
   const last = sessions.at(-1)
   const hasMore = both.length > sessions.length || onDisk.next !== null || inMemory.next !== null
   if (!hasMore || last === undefined) return { sessions, next: null }
-  return { sessions, next: `${inMemory.sessions.includes(last) ? memoryMark : ''}${encodeListCursor(last.place)}` }
+  return { sessions, next: `${inMemory.sessions.includes(last) ? memoryMark : ''}${encodeListCursor(last.position)}` }
 }
 
 /** After a session on disk, those in memory of the same moment were shown; after one in memory, those on disk were not. */

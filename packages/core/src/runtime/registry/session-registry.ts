@@ -54,7 +54,7 @@ export interface SessionRegistry {
 type LoadedRunner = { readonly runner: SessionRunner; readonly lease: Lease }
 
 /** The sessions of this process, by what happens to them now, and the parts that the functions below share. */
-type Parts = {
+type RegistryState = {
   readonly deps: NodeDeps
   readonly stores: SessionStores
   readonly news: SessionNewsFeed
@@ -71,7 +71,7 @@ type Parts = {
 }
 
 export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
-  const parts = createParts(deps)
+  const parts = createRegistryState(deps)
   const { stores, news, loaded, loading, unloading, mutex } = parts
   deps.models.onChanged(() => {
     for (const { runner } of loaded.values()) runner.hub.publishModel()
@@ -100,11 +100,11 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   return registry
 }
 
-function createParts(deps: NodeDeps): Parts {
+function createRegistryState(deps: NodeDeps): RegistryState {
   const { store, clock } = deps
   const stores = createSessionStores(deps)
   const inBackground = createBackgroundTasks(deps.onProblem)
-  const parts: Parts = {
+  const parts: RegistryState = {
     ...{ deps, stores, inBackground, isClosing: false },
     news: createSessionNewsFeed(),
     loaded: new Map(),
@@ -134,7 +134,7 @@ function createWatchers(deps: NodeDeps, { storeOf }: SessionStores, unloadIdle: 
 }
 
 async function load(
-  parts: Parts,
+  parts: RegistryState,
   id: SessionId,
   early?: Promise<Result<LoadedSession>>,
 ): Promise<Result<SessionRunner>> {
@@ -152,7 +152,7 @@ async function load(
 
 /** Claims the session and reads it at the same time. */
 async function open(
-  parts: Parts,
+  parts: RegistryState,
   id: SessionId,
   reading = loadSession(parts.stores.storeOf(id), id),
 ): Promise<Result<SessionRunner>> {
@@ -178,7 +178,7 @@ async function open(
 }
 
 async function createRunner(
-  parts: Parts,
+  parts: RegistryState,
   id: SessionId,
   { epoch, head }: Lease,
   early: Result<LoadedSession> | null,
@@ -204,32 +204,32 @@ async function createRunner(
   })
 }
 
-function publishChange(parts: Parts, id: SessionId): void {
+function publishChange(parts: RegistryState, id: SessionId): void {
   const runner = parts.loaded.get(id)?.runner
   if (!runner) return
   parts.watchers.afterChange(runner)
   parts.news.publish({ type: 'session.changed', session: withAttachments(parts, runner.folded().row.entry.meta) })
 }
 
-const withAttachments = ({ loaded }: Parts, meta: Meta): Meta => ({
+const withAttachments = ({ loaded }: RegistryState, meta: Meta): Meta => ({
   ...meta,
   attachments: loaded.get(meta.id)?.runner.hub.attached ?? 0,
 })
 
 /** Restarts a crashed session from its log, unless it keeps crashing. */
-function restart(parts: Parts, id: SessionId, cause: string): void {
+function restart(parts: RegistryState, id: SessionId, cause: string): void {
   const mayRestart = parts.crashLoopGuard.note(id, cause) && !parts.isClosing
   const reason = mayRestart ? 'crashed' : 'restart_exhausted'
   parts.news.publish({ type: 'session.stopped', session: id, reason, cause })
   if (mayRestart) parts.inBackground(`loading ${id} again`, load(parts, id))
 }
 
-function forget({ watchers, loaded }: Parts, id: SessionId): void {
+function forget({ watchers, loaded }: RegistryState, id: SessionId): void {
   watchers.idleUnloader.forget(id)
   loaded.delete(id)
 }
 
-async function unload(parts: Parts, id: SessionId, reason: 'stopped' | 'closing'): Promise<void> {
+async function unload(parts: RegistryState, id: SessionId, reason: 'stopped' | 'closing'): Promise<void> {
   const { loaded, unloading } = parts
   const one = loaded.get(id)
   if (!one) return unloading.get(id)
@@ -240,7 +240,7 @@ async function unload(parts: Parts, id: SessionId, reason: 'stopped' | 'closing'
 }
 
 async function release(
-  { deps, stores, news }: Parts,
+  { deps, stores, news }: RegistryState,
   id: SessionId,
   { runner, lease }: LoadedRunner,
   reason: 'stopped' | 'closing',
@@ -252,7 +252,7 @@ async function release(
   if (!runner.folded().row.entry.spoken) await own.removeUnspoken([])
 }
 
-async function close(parts: Parts): Promise<void> {
+async function close(parts: RegistryState): Promise<void> {
   const { deps, loaded, loading, unloading } = parts
   const { store, node, onProblem } = deps
   parts.isClosing = true

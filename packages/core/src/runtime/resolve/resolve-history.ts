@@ -18,7 +18,7 @@ import {
   textTokens,
   unreachable,
 } from '@holdfast/protocol'
-import { artefactRequest } from '../../context/text-request.ts'
+import { summaryFileRequest } from '../../context/text-request.ts'
 import { isWindowEvent, messageTokens } from '../../context/window.ts'
 import { turnRunning } from '../../session/decide/prompt.ts'
 import type { Facts } from '../../session/input.ts'
@@ -48,7 +48,7 @@ export async function resolveHistory(
     case 'toggleToolCollapse':
       return ok({ ...(await messageFacts(deps, command.message)), contextTokens: contextTokensOf(deps) })
     case 'toggleAllToolCollapses':
-      return ok({ isAnyFolded: await isAnyFolded(deps) })
+      return ok({ isAnyCollapsed: await isAnyCollapsed(deps) })
     case 'appendCheckpoint':
       return ok({ windowTokens: await windowTokens(deps) })
     case 'undoCompaction':
@@ -122,7 +122,7 @@ async function messageFacts({ store, session, state }: EffectDeps, message: Mess
 }
 
 /** Whether any call of the line is shown collapsed; without calls, whether the next one would be. */
-async function isAnyFolded(deps: EffectDeps): Promise<boolean> {
+async function isAnyCollapsed(deps: EffectDeps): Promise<boolean> {
   const { line, collapse } = deps.state()
   const except = collapse.except.filter((call) => isOnLine(line, call))
   if (!collapse.all || except.length === 0) return collapse.all || except.length > 0
@@ -175,12 +175,12 @@ type Saved = Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage' | 'model'>
 
 /** Lets the model write a note about the session and saves it in the workdir. Null when nothing was said. */
 async function writeSummaryFile(deps: EffectDeps, signal: AbortSignal): Promise<Result<Saved | null>> {
-  const { store, session, state, artefacts } = deps
+  const { store, session, state, summaryFiles: artefacts } = deps
   const { origin } = state()
   invariant(origin, 'a session that can be summarised was started')
   const window = await readWindow(store, session, state())
   if (window.messages.length === 0 && !window.summary) return ok(null)
-  const written = await writeSummary(deps, (model) => artefactRequest(model, window), signal)
+  const written = await writeSummary(deps, (model) => summaryFileRequest(model, window), signal)
   if ('message' in written) return refuse(fault(written.type, written.message, { model: modelNow(state()) }))
   if ('failed' in written) return refuse(fault('summary_failed', `No summary was written: ${written.failed}`))
   const { text, usage, model } = written

@@ -14,7 +14,7 @@ import { plan } from '../../session/plan.ts'
 import { askedCalls } from '../../session/state.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
 import type { EffectDeps } from '../dependencies.ts'
-import { createPerform, createPerformer } from '../effects/perform-effect.ts'
+import { createEffectRunner, createPerformer } from '../effects/performer.ts'
 import { createRequestBuilder } from '../effects/request-builder.ts'
 import { endLeftovers } from '../effects/run-tool.ts'
 import { createSnapshotAutosave, type Folded } from '../log/load-session.ts'
@@ -23,7 +23,14 @@ import { factsGoStale, resolve } from '../resolve/resolve.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn } from './abort-turn.ts'
-import { endStreams, firstAnswer, handleInput, type RunnerOptions, type RunningSession, retryMs } from './mailbox.ts'
+import {
+  endStreams,
+  firstAnswer,
+  handleInput,
+  type RunnerOptions,
+  type RunningSession,
+  retryMs,
+} from './handle-input.ts'
 import { createSideWork } from './side-work.ts'
 
 /** A loaded session: its folded state, its subscribers and its effects. Inputs are decided one at a time. */
@@ -84,7 +91,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     () => session.folded.state,
   )
   const performer = createPerformer(
-    createPerform(effects),
+    createEffectRunner(effects),
     (input) => report(session, input),
     (cause) => deps.onProblem({ where: `session ${id}`, cause }),
   )

@@ -32,9 +32,9 @@ export function toggleToolCollapse(state: SessionState, message: MessageId, fact
 /** Expands all calls if any is collapsed; otherwise collapses all. */
 export function toggleAllToolCollapses(
   { collapse }: SessionState,
-  { isAnyFolded = collapse.all || collapse.except.length > 0 }: Facts,
+  { isAnyCollapsed = collapse.all || collapse.except.length > 0 }: Facts,
 ): Events {
-  return [{ type: 'message.collapsed', message: null, collapsed: !isAnyFolded }]
+  return [{ type: 'message.collapsed', message: null, collapsed: !isAnyCollapsed }]
 }
 
 export function addSystemMessage(state: SessionState, text: string, level: 'info' | 'error'): Decided {

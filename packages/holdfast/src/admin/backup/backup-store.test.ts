@@ -58,7 +58,7 @@ describe.each(['sqlite', 'jsonl'] as const)('backup of a %s store', (kind) => {
     await writing
     await holdfast.close()
     expect(made.lost).toBe(0)
-    expect(orThrow(await check(copy)).isSound).toBe(true)
+    expect(orThrow(await check(copy)).isIntact).toBe(true)
 
     const other = await openHoldfast({
       store: copy.url,

@@ -30,12 +30,12 @@ export async function checkBlobs(
         ? 'a blob that this session refers to is missing'
         : 'the content of the blob does not match its hash'
     const code = found === null ? 'missing_blob' : 'damaged_blob'
-    findings.push(error({ code, place: `${session} ${hash}`, what }))
+    findings.push(error({ code, subject: `${session} ${hash}`, what }))
   }
   const unused = await countUnused(blobsDir, used)
   if (unused.count > 0) {
     const what = `${unused.count} blobs (${unused.bytes} bytes) are not used by any session`
-    findings.push(info({ code: 'unused_blobs', place: blobsDir, what }))
+    findings.push(info({ code: 'unused_blobs', subject: blobsDir, what }))
   }
   return findings
 }

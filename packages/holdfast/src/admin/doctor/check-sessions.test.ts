@@ -36,9 +36,9 @@ it.each(kinds)('the doctor finds nothing wrong in a %s store while sessions are 
   try {
     for (let round = 0; round < rounds; round += 1) {
       const before = written
-      const { findings, isSound } = await holdfast.doctor()
+      const { findings, isIntact } = await holdfast.doctor()
       expect(findings.filter(({ severity }) => severity !== 'info')).toEqual([])
-      expect(isSound).toBe(true)
+      expect(isIntact).toBe(true)
       expect(written).toBeGreaterThan(before)
     }
   } finally {

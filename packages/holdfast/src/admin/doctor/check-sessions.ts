@@ -144,11 +144,11 @@ function checkParent({ id, parent, base }: StoreSession, ancestor: CheckedLog | 
   if (parent === null || ancestor === null) return []
   if (ancestor === undefined) {
     const what = `its parent session ${parent}, whose records it shares up to ${base}, is missing`
-    return [error({ code: 'lineage', place: id, what })]
+    return [error({ code: 'lineage', subject: id, what })]
   }
   if (base <= ancestor.head) return []
   const what = `it shares the records of ${parent} up to ${base}, but that session ends at ${ancestor.head}`
-  return [error({ code: 'lineage', place: id, what })]
+  return [error({ code: 'lineage', subject: id, what })]
 }
 
 function listLossFindings(
@@ -161,24 +161,24 @@ function listLossFindings(
   if (lost.length > 0) {
     const what = `records cannot be read: ${listSeqs(lost)}; the session is read-only until you accept the loss with --repair`
     const loss = `${lost.length === 1 ? 'record' : 'records'} ${listSeqs(lost)} of ${id}`
-    findings.push(error({ code: 'lost_records', place: id, what, canMend: canFold, loss }))
+    findings.push(error({ code: 'lost_records', subject: id, what, canRepair: canFold, loss }))
   }
   const accepted = read.lost.filter((seq) => read.givenUp.has(seq))
   if (accepted.length > 0) {
     const what = `the loss of these records was accepted: ${listSeqs(accepted)}`
-    findings.push(info({ code: 'given_up_records', place: id, what }))
+    findings.push(info({ code: 'given_up_records', subject: id, what }))
   }
   const contradiction = `its records contradict each other: ${read.foldError}`
-  if (read.foldError !== null) findings.push(error({ code: 'unfoldable', place: id, what: contradiction }))
+  if (read.foldError !== null) findings.push(error({ code: 'unfoldable', subject: id, what: contradiction }))
   return findings
 }
 
 const listSeqs = (seqs: readonly Seq[]): string =>
   seqs.length <= namedMax ? seqs.join(', ') : `${seqs.slice(0, namedMax).join(', ')} and ${seqs.length - namedMax} more`
 
-function createRowFinding({ id, entry }: StoreSession, canMend: boolean): Finding {
+function createRowFinding({ id, entry }: StoreSession, canRepair: boolean): Finding {
   const what = entry === null ? 'its catalogue row cannot be read' : 'its catalogue row does not match its log'
-  return (entry === null ? error : warning)({ code: 'row', place: id, what, canMend })
+  return (entry === null ? error : warning)({ code: 'row', subject: id, what, canRepair })
 }
 
 /** Checks a snapshot. While another process has the store, a snapshot may be newer than the head that was read. */
@@ -190,8 +190,13 @@ async function checkSnapshot(
   const snapshot = await source.snapshotOf(id)
   const isAhead = snapshot !== null && snapshot !== 'damaged' && snapshot.seq > head && !isHeld
   if (!isAhead && snapshot !== 'damaged') return null
-  return warning({ code: 'snapshot', place: id, what: `its snapshot is ${isAhead ? 'ahead of its log' : 'damaged'}` })
+  return warning({ code: 'snapshot', subject: id, what: `its snapshot is ${isAhead ? 'ahead of its log' : 'damaged'}` })
 }
 
-const createOwnerFinding = ({ id, owner }: StoreSession, canMend: boolean): Finding =>
-  warning({ code: 'dead_owner', place: id, what: `it is owned by ${owner}, a process that no longer runs`, canMend })
+const createOwnerFinding = ({ id, owner }: StoreSession, canRepair: boolean): Finding =>
+  warning({
+    code: 'dead_owner',
+    subject: id,
+    what: `it is owned by ${owner}, a process that no longer runs`,
+    canRepair,
+  })

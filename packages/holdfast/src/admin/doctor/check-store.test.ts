@@ -47,7 +47,7 @@ describe.each(kinds)('doctor of a %s store', (kind) => {
     const { location } = planted()
     expect(await wrongIn(location)).toEqual([])
     const records = (await contentOf(location))?.sessions.reduce((sum, session) => sum + session.records.length, 0)
-    expect(orThrow(await check(location))).toMatchObject({ isSound: true, sessions: 4, records })
+    expect(orThrow(await check(location))).toMatchObject({ isIntact: true, sessions: 4, records })
   })
 
   for (const [what, code, plant, stays] of [...damages[kind], ...commonDamages]) {
@@ -57,15 +57,15 @@ describe.each(kinds)('doctor of a %s store', (kind) => {
       const before = hashesOf(directory)
       const found = orThrow(await check(one.location))
       expect(found.findings.map((finding) => finding.code)).toContain(code)
-      expect(found.isSound).toBe(stays === 'harmless')
+      expect(found.isIntact).toBe(stays === 'harmless')
       expect(hashesOf(directory)).toEqual(before)
 
       const repaired = orThrow(await check(one.location, { repair: true }))
       const again = orThrow(await check(one.location))
-      expect([repaired.isSound, again.isSound]).toEqual(Array(2).fill(stays !== 'permanent'))
+      expect([repaired.isIntact, again.isIntact]).toEqual(Array(2).fill(stays !== 'permanent'))
       if (stays === undefined) {
         expect(again.findings.filter(({ severity }) => severity !== 'info')).toEqual([])
-        expect(repaired.findings.filter((finding) => finding.code === code && !finding.mended)).toEqual([])
+        expect(repaired.findings.filter((finding) => finding.code === code && !finding.repaired)).toEqual([])
       } else expect(again.findings.map((finding) => finding.code)).toContain(code)
     })
   }
@@ -145,8 +145,8 @@ describe('doctor', () => {
     const sql = `update session set meta = json_set(meta, '$.handle', 'no-handle-1') where id = '${talk}'`
     change({ location, sessions: filled.sqlite }, sql)
     const { findings } = orThrow(await check(location))
-    expect(findings.map(({ code, place: where }) => [code, where])).toEqual([['row', talk]])
-    expect(orThrow(await check(location, { repair: true })).isSound).toBe(true)
+    expect(findings.map(({ code, subject: where }) => [code, where])).toEqual([['row', talk]])
+    expect(orThrow(await check(location, { repair: true })).isIntact).toBe(true)
   })
 
   it('leaves a repaired store that opens normally', async () => {
@@ -154,7 +154,7 @@ describe('doctor', () => {
     rmSync(join(location.path, 'catalogue.jsonl'))
     const { store } = orThrow(await openDiskStore(location, () => undefined))
     await store.close()
-    expect(orThrow(await check(location)).isSound).toBe(true)
+    expect(orThrow(await check(location)).isIntact).toBe(true)
   })
 })
 
@@ -174,7 +174,7 @@ describe('damaged page of a SQLite store', () => {
       const found = orThrow(await check(location))
       expect([found.sessions, lostOf(found)]).toEqual([4, []])
       const repaired = orThrow(await check(location, { repair: true }))
-      expect(repaired).toMatchObject({ isSound: true, sessions: 4, records: found.records, accepted: [] })
+      expect(repaired).toMatchObject({ isIntact: true, sessions: 4, records: found.records, accepted: [] })
       const talk = (await contentOf(location))?.sessions.find(({ id }) => id === sessions.talk)
       expect(talk?.records.filter((record) => 'lost' in record)).toEqual([])
     },
@@ -187,9 +187,9 @@ describe('damaged page of a SQLite store', () => {
       const whole = await contentOf(one.location)
       dropLastEntry(one, index)
       const found = orThrow(await check(one.location))
-      expect(found.findings.map(({ code, canMend }) => [code, canMend])).toContainEqual(['damaged_file', true])
+      expect(found.findings.map(({ code, canRepair }) => [code, canRepair])).toContainEqual(['damaged_file', true])
       expect(lostOf(found)).toEqual([])
-      expect(orThrow(await check(one.location, { repair: true }))).toMatchObject({ isSound: true, accepted: [] })
+      expect(orThrow(await check(one.location, { repair: true }))).toMatchObject({ isIntact: true, accepted: [] })
       expect(await contentOf(one.location)).toEqual(whole)
     },
   )
@@ -199,7 +199,7 @@ describe('damaged page of a SQLite store', () => {
     const damaged = readFileSync(location.path)
     const found = orThrow(await check(location))
     expect(found.sessions).toBe(4)
-    expect(lostOf(found)).toMatchObject([{ place: sessions.talk, canMend: true }])
+    expect(lostOf(found)).toMatchObject([{ subject: sessions.talk, canRepair: true }])
     const repaired = orThrow(await check(location, { repair: true }))
     expect(repaired.accepted).toEqual([expect.stringContaining(sessions.talk)])
     const aside = `${location.path}.quarantine`
@@ -210,7 +210,7 @@ describe('damaged page of a SQLite store', () => {
     const session = await holdfast.getSession(sessions.talk)
     await session.addSystemMessage('on we go')
     await holdfast.close()
-    expect(orThrow(await check(location)).isSound).toBe(true)
+    expect(orThrow(await check(location)).isIntact).toBe(true)
   })
 
   it('of sessions loses nothing: indexes and logs restore the rows', async () => {
@@ -220,11 +220,13 @@ describe('damaged page of a SQLite store', () => {
     overwritePage(one, 'session')
     const before = hashesOf(directory)
     const found = orThrow(await check(one.location))
-    expect(found.findings).toContainEqual(expect.objectContaining({ code: 'damaged_file', canMend: true, loss: null }))
+    expect(found.findings).toContainEqual(
+      expect.objectContaining({ code: 'damaged_file', canRepair: true, loss: null }),
+    )
     expect(hashesOf(directory)).toEqual(before)
 
     const repaired = orThrow(await check(one.location, { repair: true }))
-    expect(repaired).toMatchObject({ isSound: true, sessions: 4, accepted: [] })
+    expect(repaired).toMatchObject({ isIntact: true, sessions: 4, accepted: [] })
     expect(await contentOf(one.location)).toEqual(whole)
   })
 
@@ -246,7 +248,7 @@ describe('damaged page of a SQLite store', () => {
     expect(await check(one.location, { repair: true })).toMatchObject({ ok: false, fault: { details } })
     expect(readFileSync(one.location.path).equals(before)).toBe(true)
     other.close()
-    expect(orThrow(await check(one.location, { repair: true })).isSound).toBe(true)
+    expect(orThrow(await check(one.location, { repair: true })).isIntact).toBe(true)
   })
 
   it.each([
@@ -264,12 +266,12 @@ describe('damaged page of a SQLite store', () => {
     overwritePage(one, name)
     const before = hashesOf(directory)
     const found = orThrow(await check(one.location))
-    expect(found.findings.map(({ code, canMend }) => [code, canMend])).toContainEqual(['damaged_file', true])
+    expect(found.findings.map(({ code, canRepair }) => [code, canRepair])).toContainEqual(['damaged_file', true])
     expect(hashesOf(directory)).toEqual(before)
 
     const repaired = orThrow(await check(one.location, { repair: true }))
-    expect(repaired).toMatchObject({ isSound: true, sessions: 4, accepted })
+    expect(repaired).toMatchObject({ isIntact: true, sessions: 4, accepted })
     expect((await contentOf(one.location))?.sessions).toEqual(whole?.sessions)
-    expect(orThrow(await check(one.location)).isSound).toBe(true)
+    expect(orThrow(await check(one.location)).isIntact).toBe(true)
   })
 })

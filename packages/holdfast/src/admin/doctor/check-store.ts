@@ -18,13 +18,13 @@ export type StoreReport = {
   readonly records: number
   readonly blobs: number
   /** The most severe first. */
-  readonly findings: readonly (Finding & { readonly mended: boolean })[]
+  readonly findings: readonly (Finding & { readonly repaired: boolean })[]
   /** Describes the loss. The caller accepted it by asking for the repair. */
   readonly accepted: readonly string[]
   /** Messages of the store during the repair, for example where the end of a log was moved to. */
-  readonly told: readonly string[]
+  readonly messages: readonly string[]
   /** True if nothing is wrong now: every finding was repaired or its loss accepted. */
-  readonly isSound: boolean
+  readonly isIntact: boolean
 }
 
 const passesMax = 3
@@ -42,7 +42,7 @@ export async function check(location: DiskLocation, options: CheckOptions = {}):
     return refuse(fault('not_found', `There is no store ${location.url}.`, { store: location.url }))
   try {
     const found = await checkAll(location)
-    if (!options.repair || !found.findings.some(({ canMend }) => canMend))
+    if (!options.repair || !found.findings.some(({ canRepair }) => canRepair))
       return ok(createReport(location, found, null))
     const inUse = await findUse(location)
     if (inUse !== null) return refuse(inUse)
@@ -55,15 +55,15 @@ export async function check(location: DiskLocation, options: CheckOptions = {}):
 /** Repairs in several passes: one repair can reveal the next problem, for example a row behind a wrong head. */
 async function repairAll(location: DiskLocation, found: CheckResult, now: () => number): Promise<RepairResult> {
   let checked = found
-  const told: string[] = []
-  for (let pass = 0; pass < passesMax && checked.findings.some(({ canMend }) => canMend); pass++) {
-    told.push(...(await repair(location, checked, now())))
+  const messages: string[] = []
+  for (let pass = 0; pass < passesMax && checked.findings.some(({ canRepair }) => canRepair); pass++) {
+    messages.push(...(await repair(location, checked, now())))
     checked = await checkAll(location)
   }
-  return { checked, told }
+  return { checked, messages }
 }
 
-type RepairResult = { readonly checked: CheckResult; readonly told: readonly string[] }
+type RepairResult = { readonly checked: CheckResult; readonly messages: readonly string[] }
 
 export type CheckResult = Omit<CheckedSessions, 'blobs'> & {
   readonly blobs: number
@@ -82,7 +82,7 @@ async function checkAll(location: DiskLocation): Promise<CheckResult> {
     const fileFindings = files.filter(({ code }) => !isHeld || code !== 'unfinished_file')
     if (source !== null) return await checkContent(location, source, isHeld, fileFindings)
     const what = opened.ok ? 'it does not exist' : opened.fault.message
-    return { ...nothing, findings: [...fileFindings, error({ code: 'unusable', place: location.path, what })] }
+    return { ...nothing, findings: [...fileFindings, error({ code: 'unusable', subject: location.path, what })] }
   } finally {
     await source?.close()
   }
@@ -116,7 +116,7 @@ async function checkContent(
     const deadNodes = isNamed ? await findDeadNodes(source) : []
     const dead = deadNodes.map(({ id, startedAt }) => {
       const what = `a process that started ${startedAt} ended without unregistering`
-      return warning({ code: 'dead_node', place: id, what })
+      return warning({ code: 'dead_node', subject: id, what })
     })
     const isDead = isNamed ? createIsDead(source) : async () => false
     const { findings, blobs, ...rest } = await checkSessions(source, { isHeld, isDead })
@@ -125,7 +125,7 @@ async function checkContent(
     return { ...rest, blobs: blobs.size, deadNodes, findings: [...fileFindings, ...own, ...blobFindings] }
   } catch (cause) {
     if (!(cause instanceof HoldfastError)) throw cause
-    const damage = error({ code: 'damaged_file', place: location.path, what: cause.message })
+    const damage = error({ code: 'damaged_file', subject: location.path, what: cause.message })
     return { ...nothing, findings: [...fileFindings, damage] }
   }
 }
@@ -165,13 +165,22 @@ async function findUse(location: DiskLocation): Promise<Fault | null> {
 function createReport(location: DiskLocation, before: CheckResult, repaired: RepairResult | null): StoreReport {
   const after = repaired?.checked ?? null
   const isLeft = (finding: Finding) => after?.findings.some((one) => isSameFinding(one, finding)) ?? true
-  const old = before.findings.map((finding) => ({ ...finding, mended: isWrong(finding) && !isLeft(finding) }))
+  const old = before.findings.map((finding) => ({ ...finding, repaired: isWrong(finding) && !isLeft(finding) }))
   const added = (after?.findings ?? []).filter((finding) => !before.findings.some((old) => isSameFinding(finding, old)))
-  const findings = [...old, ...added.map((finding) => ({ ...finding, mended: false }))].toSorted(
+  const findings = [...old, ...added.map((finding) => ({ ...finding, repaired: false }))].toSorted(
     (left, right) => severities.indexOf(left.severity) - severities.indexOf(right.severity),
   )
   const { sessions, records, blobs } = after ?? before
-  const isSound = findings.every((finding) => finding.mended || !isWrong(finding))
-  const accepted = findings.flatMap(({ mended: isMended, loss }) => (isMended && loss !== null ? [loss] : []))
-  return { store: location.url, sessions, records, blobs, findings, accepted, told: repaired?.told ?? [], isSound }
+  const isIntact = findings.every((finding) => finding.repaired || !isWrong(finding))
+  const accepted = findings.flatMap(({ repaired: isMended, loss }) => (isMended && loss !== null ? [loss] : []))
+  return {
+    store: location.url,
+    sessions,
+    records,
+    blobs,
+    findings,
+    accepted,
+    messages: repaired?.messages ?? [],
+    isIntact,
+  }
 }

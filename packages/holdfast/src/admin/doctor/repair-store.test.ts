@@ -33,7 +33,7 @@ describe('repair of lost data', () => {
     const report = await repair()
     expect(report.accepted).toEqual([`session ${sessions.trashed} with records 1 to ${head}`])
     expect(keptAside()).toContain(sessions.trashed)
-    expect(await repair()).toMatchObject({ isSound: true, accepted: [] })
+    expect(await repair()).toMatchObject({ isIntact: true, accepted: [] })
   })
 
   it('names the records that a truncated log has lost', async () => {
@@ -45,7 +45,7 @@ describe('repair of lost data', () => {
     const after = (await contentOf(location))?.sessions.find(({ id }) => id === sessions.fork)?.head ?? 0
     expect(after).toBeLessThan(head)
     const which = head - after === 1 ? `record ${head}` : `records ${after + 1} to ${head}`
-    expect(report).toMatchObject({ isSound: true, accepted: [`${which} of ${sessions.fork}`] })
+    expect(report).toMatchObject({ isIntact: true, accepted: [`${which} of ${sessions.fork}`] })
   })
 })
 
@@ -53,7 +53,7 @@ describe('repair', () => {
   it('reports where it moved the unacknowledged end of a log', async () => {
     appendFileSync(logOf({ location, sessions }, sessions.talk), '{"seq":99,"at":"20')
     const report = await repair()
-    expect(report.told.join()).toContain(`${sessions.talk}.jsonl.torn-1`)
+    expect(report.messages.join()).toContain(`${sessions.talk}.jsonl.torn-1`)
     expect(report.accepted).toEqual([])
   })
 })

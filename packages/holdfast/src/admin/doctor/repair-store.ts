@@ -16,8 +16,8 @@ export async function repair(location: DiskLocation, checked: CheckResult, nowMs
   const messages: string[] = []
   const admin = adminOf(location)
   const quarantine = createQuarantine(admin.quarantineDir)
-  const findings = checked.findings.filter(({ canMend }) => canMend)
-  for (const { code, place: path } of findings) {
+  const findings = checked.findings.filter(({ canRepair }) => canRepair)
+  for (const { code, subject: path } of findings) {
     if (code === 'permissions') await chmod(path, (await lstat(path)).mode & 0o700)
     if (code === 'unfinished_file') await quarantine.move(path)
   }

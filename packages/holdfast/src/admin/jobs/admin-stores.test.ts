@@ -21,10 +21,10 @@ afterAll(() => rmSync(base, { recursive: true, force: true }))
 describe('store of a given home', () => {
   it('is checked with the blobs of that home', async () => {
     const report = await checkStore(location.url, { environment: environment() })
-    expect(report).toMatchObject({ store: location.url, isSound: true })
+    expect(report).toMatchObject({ store: location.url, isIntact: true })
     expect(report.blobs).toBeGreaterThan(0)
     const elsewhere = { HOLDFAST_HOME: join(base, 'another') }
-    expect(await checkStore(location.url, { environment: elsewhere })).toMatchObject({ isSound: false })
+    expect(await checkStore(location.url, { environment: elsewhere })).toMatchObject({ isIntact: false })
   })
 
   it('is backed up and migrated with its blobs', async () => {

@@ -33,7 +33,7 @@ async function saveToNewFile(directory: string, text: string, pid: number): Prom
       const file = openAtomicFile(path, { replaces: false, pid })
       if (!file.ok) continue
       await file.value.write(text)
-      if (!file.value.keep().ok) continue
+      if (!file.value.commit().ok) continue
       for (const old of saved.filter((one) => one <= number - filesMax)) rmSync(pathOf(directory, old), { force: true })
       return path
     }

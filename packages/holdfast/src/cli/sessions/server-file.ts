@@ -86,5 +86,5 @@ export function removeServerFile(home: Home, { pid, tokenFile }: ServerFile): vo
 async function writeFile(path: string, text: string, pid: number): Promise<void> {
   const file = orThrow(openAtomicFile(path, { replaces: true, pid }))
   await file.write(text)
-  orThrow(file.keep())
+  orThrow(file.commit())
 }

@@ -5,7 +5,7 @@ import { type AtomicFile, type AtomicFileOptions, openAtomicFile } from '../../s
 /** Opens a file that only its user can read. If the file exists, the error names the flag that replaces it. */
 export function openPrivateFile(path: string, options: AtomicFileOptions): Result<AtomicFile> {
   const file = withHint(openAtomicFile(path, options), path)
-  return file.ok ? ok({ ...file.value, keep: () => withHint(file.value.keep(), path) }) : file
+  return file.ok ? ok({ ...file.value, keep: () => withHint(file.value.commit(), path) }) : file
 }
 
 function withHint<Value>(result: Result<Value>, path: string): Result<Value> {

@@ -134,7 +134,7 @@ export async function refreshCatalogue(refresh: CatalogueRefresh): Promise<Resul
   const file = openAtomicFile(target, { replaces: true, pid })
   if (!file.ok) return file
   await file.value.write(`${JSON.stringify(given.value, null, 2)}\n`)
-  const written = file.value.keep()
+  const written = file.value.commit()
   return written.ok ? given : written
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import type { BlobHash } from '@holdfast/protocol'
 import { ifExists } from '../disk.ts'
 
-export const draftPrefix = 'new-'
+export const temporaryPrefix = 'new-'
 
 /** The paths in a directory of blobs: 256 subdirectories, and one for the blobs that a sweep has set aside. */
 export const createBlobPaths = (directory: string) => ({

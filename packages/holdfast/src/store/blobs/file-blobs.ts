@@ -10,7 +10,7 @@ import { storageReason, systemErrorCode } from '../../system/system-error.ts'
 import { ifExists } from '../disk.ts'
 import { storageFault } from '../storage-fault.ts'
 import { blobTooLarge } from '../store-faults.ts'
-import { type BlobPaths, createBlobPaths, didExist, draftPrefix, exists, restoreBlob } from './blob-paths.ts'
+import { type BlobPaths, createBlobPaths, didExist, exists, restoreBlob, temporaryPrefix } from './blob-paths.ts'
 import { sweepFiles } from './sweep-files.ts'
 
 type Written = { readonly hash: BlobHash; readonly bytes: number }
@@ -27,7 +27,7 @@ export async function openFileBlobs(
 
   const blobs: Blobs = {
     async put(bytes) {
-      const draft = join(directory, `${draftPrefix}${randomUUID()}`)
+      const draft = join(directory, `${temporaryPrefix}${randomUUID()}`)
       try {
         return await attempt(directory, async () => {
           const written = await writeDraft(draft, bytes, bytesMax)

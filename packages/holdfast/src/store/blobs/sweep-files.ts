@@ -4,7 +4,7 @@ import type { AreUsed, BlobSweep, SweepOptions } from '@holdfast/core/ports'
 import type { BlobHash } from '@holdfast/protocol'
 import { ifExists } from '../disk.ts'
 import { listNames } from '../finding.ts'
-import { type BlobPaths, didExist, draftPrefix, exists, restoreBlob } from './blob-paths.ts'
+import { type BlobPaths, didExist, exists, restoreBlob, temporaryPrefix } from './blob-paths.ts'
 
 type OldBlob = { readonly hash: BlobHash; readonly bytes: number }
 
@@ -82,7 +82,8 @@ async function* listOldBlobs(directory: string, prefix: string, olderThan: numbe
 async function removeDrafts(directory: string, names: readonly string[], olderThan: number): Promise<void> {
   for (const name of names) {
     const path = join(directory, name)
-    if (name.startsWith(draftPrefix) && (await bytesIfOld(path, olderThan)) !== null) await rm(path, { force: true })
+    if (name.startsWith(temporaryPrefix) && (await bytesIfOld(path, olderThan)) !== null)
+      await rm(path, { force: true })
   }
 }
 

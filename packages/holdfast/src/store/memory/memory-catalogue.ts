@@ -39,7 +39,7 @@ const toListed = ({ row, place }: PlacedRow): Listed => ({
   busy: row.entry.busy,
   owner: row.owner,
   trashedAt: row.trashedAt,
-  place,
+  position: place,
 })
 
 function createRowMatch(request: ListRequest): (row: CatalogueRow) => boolean {

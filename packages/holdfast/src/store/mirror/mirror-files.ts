@@ -19,7 +19,7 @@ import type { SessionRow } from '../jsonl/log/session-row.ts'
 import { addToIndex } from '../jsonl/write/append.ts'
 import { createSessionRemover } from '../jsonl/write/session-files.ts'
 import { decodeEntry } from '../sqlite/read/read-methods.ts'
-import type { FollowedSession, FollowPage, StoredPage, StoredRecord } from '../sqlite/rows/messages.ts'
+import type { FollowedSession, FollowPage, StoredPage, StoredRecord } from '../sqlite/rows/requests.ts'
 import type { FollowedLog } from '../sqlite/sqlite-store.ts'
 
 type MirrorFilesDeps = {

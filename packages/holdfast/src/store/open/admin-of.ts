@@ -61,10 +61,7 @@ export async function findOpenFault(
   }
 }
 
-async function findLiveNodeFault(
-  location: DiskLocation,
-  source: Pick<ReadOnlyStore, 'nodes'>,
-): Promise<Fault | null> {
+async function findLiveNodeFault(location: DiskLocation, source: Pick<ReadOnlyStore, 'nodes'>): Promise<Fault | null> {
   const [node] = await findLiveNodes(source)
   if (node === undefined) return null
   const message = `The store at ${location.path} has been open in another process since ${node.startedAt}. Stop that process first.`

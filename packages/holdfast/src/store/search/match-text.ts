@@ -1,13 +1,13 @@
 import { clip } from '@holdfast/protocol/text-of'
 import type { Query, Term } from './query.ts'
-import { fold, type Words, wordsOf } from './words.ts'
+import { normalizeText, type Words, wordsOf } from './words.ts'
 
 /** Returns a test whether a text matches a query. It gives the answer that the index gives. */
 export function createMatcher(query: Query): (text: string) => boolean {
   // A cheap first check without false negatives: most texts are rejected before they are split into words.
   const required = query.map(({ words, parts }) => [words, parts ?? words] as const)
   return (text) => {
-    const folded = fold(text)
+    const folded = normalizeText(text)
     const mayMatch = required.every((alternatives) =>
       alternatives.some((words) => words.every((word) => folded.includes(word))),
     )
@@ -36,7 +36,7 @@ const adjacentBonus = 400
 
 /** Returns how well a text matches. Each further occurrence adds less, and less in a long text. */
 export function scoreOf(text: string, query: Query): number {
-  const folded = fold(clip(text, scoredCharsMax))
+  const folded = normalizeText(clip(text, scoredCharsMax))
   const lengthFactor = 1.2 * (0.25 + (0.75 * folded.length) / averageChars)
   let score = 0
   for (const { written } of query) {
@@ -115,7 +115,7 @@ function foldWithPositions(text: string): { readonly folded: string; readonly po
   let folded = ''
   let index = 0
   for (const char of text) {
-    const more = fold(char)
+    const more = normalizeText(char)
     folded += more
     for (let unit = 0; unit < more.length; unit += 1) positions.push(index)
     index += char.length

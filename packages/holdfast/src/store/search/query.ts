@@ -1,6 +1,6 @@
 import { fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
-import { fold, foldWord, isUnspaced, partsOf, splitWords } from './words.ts'
+import { foldWord, isUnspaced, normalizeText, partsOf, splitWords } from './words.ts'
 
 /** A required term: a word, a prefix, or a phrase. */
 export type Term = {
@@ -47,7 +47,7 @@ function parseTerm(piece: string, isQuoted: boolean, isStarred: boolean): Term |
     isPrefix,
     isExact: isQuoted || written.length > 1,
     parts: parts !== null && parts.length > 1 ? parts : null,
-    written: fold(text).trim(),
+    written: normalizeText(text).trim(),
   }
 }
 

@@ -23,7 +23,7 @@ const isCompound = /_|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
 const seam = /_+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 
 /** Removes differences of case, accents, width and ligatures. Folds each character on its own, whatever its context. */
-export function fold(text: string): string {
+export function normalizeText(text: string): string {
   if (isAscii.test(text)) return text.toLowerCase()
   return text
     .normalize('NFKC')
@@ -45,7 +45,7 @@ export function splitWords(text: string): readonly string[] {
 }
 
 /** Returns a word in the form in which it is stored and searched. */
-export const foldWord = (word: string): string => clip(fold(word), wordCharsMax)
+export const foldWord = (word: string): string => clip(normalizeText(word), wordCharsMax)
 
 /** Returns the parts of a compound name, or null for a plain word. */
 export function partsOf(word: string): readonly string[] | null {

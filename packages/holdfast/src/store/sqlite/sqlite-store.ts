@@ -2,7 +2,15 @@ import type { Append, NewSession, Store } from '@holdfast/core/ports'
 import { done, type Fault, invariant, ok, orThrow, type Result, refOf, type Seq } from '@holdfast/protocol'
 import { storageFault } from '../storage-fault.ts'
 import { createReadMethods } from './read/read-methods.ts'
-import type { CallOf, Changes, FollowPage, Question, Questions, RecordColumns, StoreChange } from './rows/messages.ts'
+import type {
+  CallOf,
+  FollowPage,
+  Question,
+  ReadRequests,
+  RecordColumns,
+  StoreChange,
+  WriteRequests,
+} from './rows/requests.ts'
 import { isSearchIndexFault } from './search/index-tables.ts'
 import { createWorkerLink } from './worker/worker-link.ts'
 import type { WriterOptions } from './write/writer.ts'
@@ -10,8 +18,8 @@ import type { WriterOptions } from './write/writer.ts'
 /** The log of all sessions, for a mirror: read from a cursor that the store saves. */
 export type FollowedLog = {
   readonly [Name in 'read' | 'follow' | 'followedSessions' | 'trashed' | 'blobUse']: (
-    ...args: Parameters<Questions[Name]>
-  ) => Promise<ReturnType<Questions[Name]>>
+    ...args: Parameters<ReadRequests[Name]>
+  ) => Promise<ReturnType<ReadRequests[Name]>>
 } & {
   /** Moves the cursor, unless a session was removed after that page was read. */
   saveCursor(name: string, page: Pick<FollowPage, 'pos' | 'removals'>): Promise<void>
@@ -34,11 +42,11 @@ export async function openSqliteStore(options: WriterOptions): Promise<Result<Sq
   const reader = createWorkerLink<Question>({ script: workerScript('reader'), options: { path }, faultOfDeath })
 
   // Each worker answers by its table; TypeScript cannot follow that through the link.
-  const write = <Name extends keyof Changes>(name: Name, ...args: Parameters<Changes[Name]>) =>
-    writer.ask([name, ...args] as unknown as StoreChange) as Promise<ReturnType<Changes[Name]>>
-  const ask = <Name extends keyof Questions>(name: Name, ...args: Parameters<Questions[Name]>) =>
-    reader.ask([name, ...args] as unknown as Question) as Promise<Result<ReturnType<Questions[Name]>>>
-  const read = async <Name extends keyof Questions>(name: Name, ...args: Parameters<Questions[Name]>) =>
+  const write = <Name extends keyof WriteRequests>(name: Name, ...args: Parameters<WriteRequests[Name]>) =>
+    writer.ask([name, ...args] as unknown as StoreChange) as Promise<ReturnType<WriteRequests[Name]>>
+  const ask = <Name extends keyof ReadRequests>(name: Name, ...args: Parameters<ReadRequests[Name]>) =>
+    reader.ask([name, ...args] as unknown as Question) as Promise<Result<ReturnType<ReadRequests[Name]>>>
+  const read = async <Name extends keyof ReadRequests>(name: Name, ...args: Parameters<ReadRequests[Name]>) =>
     orThrow(await ask(name, ...args))
 
   const close = async (): Promise<void> => {
@@ -112,13 +120,13 @@ export async function openSqliteStore(options: WriterOptions): Promise<Result<Sq
 const workerScript = (name: 'writer' | 'reader'): URL =>
   new URL(`./worker/${name}-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
 
-export const encodeAppend = (append: Append): CallOf<Pick<Changes, 'append'>> => {
+export const encodeAppend = (append: Append): CallOf<Pick<WriteRequests, 'append'>> => {
   const { session, after, epoch, clearDraft, blobs, trust } = append
   const { entry, records } = encodeColumns(append, after)
   return ['append', session, after, epoch, entry, records, clearDraft, blobs, trust]
 }
 
-export const encodeNew = (created: NewSession): CallOf<Pick<Changes, 'create'>> => {
+export const encodeNew = (created: NewSession): CallOf<Pick<WriteRequests, 'create'>> => {
   const { handle, key = null, parent = null } = created.entry.meta
   const startedFor = created.parent === null ? parent : null
   return ['create', { ...created, handle, key, startedFor, ...encodeColumns(created, created.base) }]

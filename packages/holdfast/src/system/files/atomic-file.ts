@@ -16,11 +16,11 @@ import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { systemErrorCode } from '../system-error.ts'
 import { syncDirectorySync } from './sync-directory.ts'
 
-/** A file written under a temporary name. `keep` gives it its real name; only its owner can read it. */
+/** A file written under a temporary name. `commit` gives it its real name; only its owner can read it. */
 export interface AtomicFile {
   readonly write: (text: string) => Promise<void>
-  keep(): Result<null>
-  drop(): void
+  commit(): Result<null>
+  discard(): void
 }
 
 export type AtomicFileOptions = {
@@ -33,34 +33,34 @@ export function openAtomicFile(path: string, { replaces, pid }: AtomicFileOption
   if (existsSync(path) && statSync(path).isDirectory()) return unusable(`${path} is a directory.`, path)
   if (!replaces && existsSync(path)) return exists(path)
   if (!existsSync(dirname(path))) return unusable(`There is no directory ${dirname(path)}.`, path)
-  const draft = join(dirname(path), `.${basename(path)}.${pid}.tmp`)
-  const file = openSync(draft, 'wx', 0o600)
+  const temporary = join(dirname(path), `.${basename(path)}.${pid}.tmp`)
+  const file = openSync(temporary, 'wx', 0o600)
   fchmodSync(file, 0o600) // whatever the umask
-  const drop = () => rmSync(draft, { force: true })
+  const remove = () => rmSync(temporary, { force: true })
   return ok({
     async write(text) {
       const bytes = Buffer.from(text)
       for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
     },
-    keep() {
+    commit() {
       fsyncSync(file)
       closeSync(file)
       try {
         // `link` never replaces a file that appeared while we wrote.
-        if (replaces) renameSync(draft, path)
-        else linkSync(draft, path)
+        if (replaces) renameSync(temporary, path)
+        else linkSync(temporary, path)
         syncDirectorySync(dirname(path))
         return ok(null)
       } catch (error) {
         if (systemErrorCode(error) !== 'EEXIST') throw error
         return exists(path)
       } finally {
-        drop()
+        remove()
       }
     },
-    drop() {
+    discard() {
       closeSync(file)
-      drop()
+      remove()
     },
   })
 }

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 const chunkBytes = 64 * 1024
 const lineFeed = 0x0a
 
-export type Window = {
+export type LineRange = {
   /** The lines asked for, as they are in the file. */
   readonly bytes: Buffer
   /** The line the next byte belongs to, 1-based. */
@@ -20,13 +20,13 @@ type WindowRequest = {
 }
 
 /** Reads lines of a file of any size without holding more than it returns. */
-export async function readRange(handle: FileHandle, request: WindowRequest): Promise<Window> {
+export async function readRange(handle: FileHandle, request: WindowRequest): Promise<LineRange> {
   const { offset, bytesMax, signal } = request
   const stop = offset + request.lines
   const kept: Buffer[] = []
   let keptBytes = 0
   let line = 1
-  const window = (end: Window['end']): Window => ({ bytes: Buffer.concat(kept), nextLine: line, end })
+  const window = (end: LineRange['end']): LineRange => ({ bytes: Buffer.concat(kept), nextLine: line, end })
 
   let chunk = Buffer.allocUnsafe(chunkBytes)
   for (let position = 0; ; ) {
@@ -53,7 +53,7 @@ export async function readRange(handle: FileHandle, request: WindowRequest): Pro
 }
 
 /** Cuts at the last whole line that fits; inside a line only when not even one line fits. */
-function cut(bytes: Buffer, bytesMax: number, line: number): Window {
+function cut(bytes: Buffer, bytesMax: number, line: number): LineRange {
   const lastFeed = bytes.subarray(0, bytesMax).lastIndexOf(lineFeed)
   if (lastFeed !== -1) return { bytes: bytes.subarray(0, lastFeed + 1), nextLine: line, end: 'bytes' }
   let border = bytesMax

@@ -1,4 +1,4 @@
-import type { Prepared, Tool, ToolPlace, ToolResult, ToolRun } from '@holdfast/core/ports'
+import type { Prepared, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
 import {
   type Fault,
   type FileChange,
@@ -19,9 +19,9 @@ type ToolDefinition<Shape extends z.ZodObject> = {
   readonly input: Shape
   readonly changes: 'nothing' | 'something'
   /** Returns what the call would do. Changes nothing. */
-  readonly preview: (args: z.infer<Shape>, place: ToolPlace, signal: AbortSignal) => Promise<Result<Preview>>
+  readonly preview: (args: z.infer<Shape>, context: ToolContext, signal: AbortSignal) => Promise<Result<Preview>>
   /** Runs the call. Awaits `begun` before it changes anything, as `whenBegun` does. */
-  readonly run: (args: z.infer<Shape>, place: ToolPlace, run: ToolRun) => Promise<ToolResult>
+  readonly run: (args: z.infer<Shape>, context: ToolContext, run: ToolRun) => Promise<ToolResult>
 }
 
 /** Creates a tool from its definition: parses arguments, and turns system errors into sentences. */
@@ -32,17 +32,17 @@ export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition
     isDestructive: changes === 'something',
     isReadOnly: changes === 'nothing',
 
-    async prepare(args, place, signal): Promise<Prepared> {
+    async prepare(args, context, signal): Promise<Prepared> {
       const checked = checkArguments(name, input, args)
       if (!checked.ok) return { type: 'unusable', message: describeFault(checked.fault) }
-      const preview = await definition.preview(checked.value, place, signal).catch(foreseen)
+      const preview = await definition.preview(checked.value, context, signal).catch(foreseen)
       if (!preview.ok) return { type: 'unusable', message: describeFault(preview.fault) }
       return { type: 'ready', args: checked.value, preview: preview.value }
     },
 
-    async run(args, place, run) {
+    async run(args, context, run) {
       const checked = checkArguments(name, input, args)
-      if (checked.ok) return definition.run(checked.value, place, run)
+      if (checked.ok) return definition.run(checked.value, context, run)
       return (await begun(run)) ? failedWith(checked.fault) : abortedResult
     },
   }
@@ -61,14 +61,16 @@ export const failedWith = (why: Fault): ToolResult => ({ type: 'failed', output:
 type Done = { readonly text: string; readonly isFailed?: boolean; readonly files?: readonly FileChange[] }
 
 /** Runs `work` once the start of the call is recorded. Returns its text, inline if short and else as a blob, or its fault. */
-export function whenBegun<Args>(work: (args: Args, place: ToolPlace, signal: AbortSignal) => Promise<Result<Done>>) {
-  return async (args: Args, place: ToolPlace, run: ToolRun): Promise<ToolResult> => {
+export function whenBegun<Args>(
+  work: (args: Args, context: ToolContext, signal: AbortSignal) => Promise<Result<Done>>,
+) {
+  return async (args: Args, context: ToolContext, run: ToolRun): Promise<ToolResult> => {
     if (!(await begun(run))) return abortedResult
-    const done = await work(args, place, run.signal).catch(foreseen)
+    const done = await work(args, context, run.signal).catch(foreseen)
     if (!done.ok) return failedWith(done.fault)
     const { text, isFailed, files } = done.value
     const bytes = Buffer.from(text)
-    const output = bytes.length <= limits.toolOutputInlineBytesMax ? { text } : await run.keep([bytes])
+    const output = bytes.length <= limits.toolOutputInlineBytesMax ? { text } : await run.storeOutput([bytes])
     return { type: isFailed ? 'failed' : 'ok', output, ...(files && { files }) }
   }
 }

@@ -24,7 +24,7 @@ function listen() {
     signal: new AbortController().signal,
     begin: async () => undefined,
     show: (text) => shown.push(text),
-    async keep(output) {
+    async storeOutput(output) {
       for await (const bytes of output) kept.push(bytes)
       return { text: Buffer.concat(kept).toString('latin1') }
     },
@@ -68,7 +68,7 @@ describe('the output of a masked tool', () => {
     const { run, shown, kept } = listen()
     const tool: Tool = {
       ...toolOf('shell'),
-      async run(_args, _place, { show, keep }) {
+      async run(_args, _place, { show, storeOutput: keep }) {
         for (const piece of pieces) show(piece)
         return { type: 'ok', output: await keep(pieces.map((piece) => Buffer.from(piece))) }
       },
@@ -94,7 +94,7 @@ describe('the output of a masked tool', () => {
     const { run, shown, kept } = listen()
     const tool: Tool = {
       ...toolOf('shell'),
-      async run(_args, _place, { show, keep }) {
+      async run(_args, _place, { show, storeOutput: keep }) {
         for (const piece of pieces) show(piece.toString('latin1'))
         return { type: 'ok', output: await keep(pieces) }
       },
@@ -115,7 +115,7 @@ describe('the output of a masked tool', () => {
     const pieces = [short, `${long.slice(short.length)} `, round, `${round} ${short}`].map((text) => Buffer.from(text))
     const tool: Tool = {
       ...toolOf('shell'),
-      run: async (_args, _place, { keep }) => ({ type: 'ok', output: await keep(pieces) }),
+      run: async (_args, _place, { storeOutput: keep }) => ({ type: 'ok', output: await keep(pieces) }),
     }
     await maskedTool(tool).run({}, { workdir: '/' }, run)
     expect(Buffer.concat(kept).toString()).toBe(`${keyMark} ${keyMark}${keyMark} ${keyMark}`)

@@ -10,8 +10,8 @@ type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 export function maskedTool(tool: Tool): Tool {
   return {
     ...tool,
-    prepare: async (args, place, signal) => maskPrepared(await tool.prepare(args, place, signal)),
-    async run(args, place, run) {
+    prepare: async (args, context, signal) => maskPrepared(await tool.prepare(args, context, signal)),
+    async run(args, context, run) {
       const live = createPieceMask()
       const masked: ToolRun = {
         ...run,
@@ -19,9 +19,9 @@ export function maskedTool(tool: Tool): Tool {
           const shown = live.add(text)
           if (shown !== '') run.show(shown)
         },
-        keep: (output) => run.keep(maskBytes(output)),
+        storeOutput: (output) => run.storeOutput(maskBytes(output)),
       }
-      const result = await tool.run(args, place, masked).catch((error: unknown) => {
+      const result = await tool.run(args, context, masked).catch((error: unknown) => {
         throw maskError(error) // its message becomes the result
       })
       const rest = live.end()

@@ -93,7 +93,7 @@ describe('read_file', () => {
     const content = 'x\n'.repeat(20_000)
     await writeFile(join(workdir, 'file'), content)
     const { run } = createToolRun({
-      keep: async (output) => {
+      storeOutput: async (output) => {
         let bytes = 0
         for await (const chunk of output) bytes += chunk.length
         return { text: `kept ${bytes}` }

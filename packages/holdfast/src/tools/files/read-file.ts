@@ -1,7 +1,7 @@
 import { escapeLine, limits, ok } from '@holdfast/protocol'
 import { z } from 'zod'
 import { openFile } from '../../system/files/open-file.ts'
-import { readRange, type Window } from '../../system/files/read-range.ts'
+import { type LineRange, readRange } from '../../system/files/read-range.ts'
 import { countArgument, filePathArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
 
@@ -36,7 +36,7 @@ export const readFileTool = defineTool({
   }),
 })
 
-function answerOf({ path, offset = 1 }: ReadArgs, { bytes, nextLine, end }: Window, size: number) {
+function answerOf({ path, offset = 1 }: ReadArgs, { bytes, nextLine, end }: LineRange, size: number) {
   const shown = escapeLine(path)
   if (end === 'aborted') return { isFailed: true, text: 'aborted' }
   if (bytes.includes(0)) return { isFailed: true, text: `${shown} is binary (${size} bytes) and is not shown` }

@@ -117,17 +117,21 @@ describe('shell', () => {
 
   it('returns on abort even if the output cannot be stored', async () => {
     const controller = new AbortController()
-    const keep: ToolRun['keep'] = async () => {
+    const keep: ToolRun['storeOutput'] = async () => {
       controller.abort()
       return new Promise(() => undefined)
     }
-    const { result, marks } = await shell('sleep 1000', {}, { signal: controller.signal, keep })
+    const { result, marks } = await shell('sleep 1000', {}, { signal: controller.signal, storeOutput: keep })
     expect(result.type).toBe('failed')
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
 
   it('fails when the output cannot be stored, and leaves nothing running', async () => {
-    const { result, marks } = await shell('sleep 1000', {}, { keep: () => Promise.reject(new Error('disk full')) })
+    const { result, marks } = await shell(
+      'sleep 1000',
+      {},
+      { storeOutput: () => Promise.reject(new Error('disk full')) },
+    )
     expect(result).toMatchObject({ type: 'failed', output: { text: expect.stringContaining('disk full') } })
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
@@ -175,11 +179,15 @@ describe('shell', () => {
 
     it('on abort when the output cannot be stored', async () => {
       const controller = new AbortController()
-      const keep: ToolRun['keep'] = async (output) => {
+      const keep: ToolRun['storeOutput'] = async (output) => {
         for await (const _ of output) controller.abort()
         return new Promise(() => undefined)
       }
-      const { result, leftRunning } = await runEscape(`${leave} & wait`, {}, { signal: controller.signal, keep })
+      const { result, leftRunning } = await runEscape(
+        `${leave} & wait`,
+        {},
+        { signal: controller.signal, storeOutput: keep },
+      )
       expect(result).toEqual({ type: 'failed', output: { text: 'aborted' }, leftRunning })
     })
 

@@ -102,7 +102,7 @@ async function attend(gate: Gate, run: ToolRun, runLimits: RunLimits): Promise<T
   }
   gate.open()
   const kept = run
-    .keep(outputOf(gate, run, { ending: supervision.ending, close }, runLimits))
+    .storeOutput(outputOf(gate, run, { ending: supervision.ending, close }, runLimits))
     .then(ok, (error: unknown) => ({
       ok: false as const,
       fault: fault('storage_error', `the output could not be kept: ${String(error)}`),

@@ -1,7 +1,7 @@
 import { clip, escapeHidden, escapeLine, firstLine, type Message } from '@holdfast/protocol'
 import { memo } from 'react'
 import { Markdown } from '../../markdown/markdown.tsx'
-import { Fold } from '../../ui/fold.tsx'
+import { Collapsible } from '../../ui/collapsible.tsx'
 import { holdOf, useLive, useSession } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
 import { messageElementId } from './show-message.ts'
@@ -72,9 +72,9 @@ function Note({ message }: { readonly message: Extract<Message, { readonly kind:
   if (text.length <= noteCharsMax && !text.includes('\n')) return <p className={className}>{escapeHidden(text)}</p>
   const head = `${clip(escapeLine(text), noteCharsMax)}…`
   return (
-    <Fold className={className} label={head} isOpenAtFirst={false} head={<span>{head}</span>}>
+    <Collapsible className={className} label={head} isOpenAtFirst={false} head={<span>{head}</span>}>
       {() => <p className="note-text">{escapeHidden(text)}</p>}
-    </Fold>
+    </Collapsible>
   )
 }
 
@@ -88,7 +88,7 @@ type ThinkingBlockProps = {
 export function ThinkingBlock({ text, isLive, message }: ThinkingBlockProps) {
   const said = isLive ? 'Thinking' : message?.interrupted ? 'Thought, interrupted' : 'Thought'
   return (
-    <Fold
+    <Collapsible
       className="thinking"
       {...(message && { elementId: messageElementId(message.id) })}
       label={said}
@@ -109,7 +109,7 @@ export function ThinkingBlock({ text, isLive, message }: ThinkingBlockProps) {
           {message && <PinButton message={message} />}
         </>
       )}
-    </Fold>
+    </Collapsible>
   )
 }
 
@@ -137,13 +137,13 @@ function CheckpointView({ message: { id, text } }: CheckpointViewProps) {
         )}
       </p>
       {text !== '' && (
-        <Fold className="note" label="Summary" isOpenAtFirst={false} head={<span>Summary</span>}>
+        <Collapsible className="note" label="Summary" isOpenAtFirst={false} head={<span>Summary</span>}>
           {() => (
             <p className="note-text" dir="auto">
               {escapeHidden(text)}
             </p>
           )}
-        </Fold>
+        </Collapsible>
       )}
     </section>
   )

@@ -2,7 +2,7 @@ import { type CallStatus, type CallView, escapeLine, type Message, ruleText } fr
 import { useContext } from 'react'
 import { durationText, outputText } from '../../text/format.ts'
 import { callSummary } from '../../text/message-text.ts'
-import { Fold } from '../../ui/fold.tsx'
+import { Collapsible } from '../../ui/collapsible.tsx'
 import { ArgumentsView } from '../approval/preview-view.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
@@ -32,7 +32,7 @@ export function ToolCard({ message, liveOutput }: ToolCardProps) {
   const summary = callSummary(call)
   const isLive = call.status === 'running' && liveOutput !== undefined
   return (
-    <Fold
+    <Collapsible
       className={`tool ${call.approval ? 'asked' : call.status}`}
       label={`${tool} ${summary}, ${status}`}
       elementId={messageElementId(message.id)}
@@ -61,7 +61,7 @@ export function ToolCard({ message, liveOutput }: ToolCardProps) {
           </p>
         </>
       )}
-    </Fold>
+    </Collapsible>
   )
 }
 

@@ -51,7 +51,7 @@ function flipInMiddle(path: string): void {
   flipAt(path, lines.slice(0, 4).join('\n').length + 40)
 }
 
-/** Something that cannot be mended, or that need not be: it stays. */
+/** Something that cannot be repaired, or that need not be: it stays. */
 export type Staying = 'permanent' | 'harmless'
 export type Row = readonly [
   what: string,

@@ -4,7 +4,7 @@ import { branchTable } from '../../render/tables.ts'
 import { withStoredSession } from '../../sessions/stored-session.ts'
 import type { sessionSpecs } from './specs.ts'
 
-/** Reads the store and wakes no session. */
+/** Reads the store and loads no session. */
 export const run: RunCommand<typeof sessionSpecs.branches> = ({ positionals: [name = ''], flags }, context) =>
   withStoredSession(context, name, {}, async (session) => {
     const branches = orThrow(await session.branches())

@@ -5,7 +5,7 @@ import { headText, messageText } from '../../render/transcript-text.ts'
 import { warnOfLoss, withStoredSession } from '../../sessions/stored-session.ts'
 import type { sessionSpecs } from './specs.ts'
 
-/** Reads the store and wakes no session. */
+/** Reads the store and loads no session. */
 export const run: RunCommand<typeof sessionSpecs.show> = ({ positionals: [name = ''], flags }, context) =>
   withStoredSession(context, name, { branch: flags.branch }, async (session) => {
     const { out } = context

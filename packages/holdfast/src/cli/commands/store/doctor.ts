@@ -15,27 +15,30 @@ export const run: RunCommand<typeof storeSpecs.doctor> = async ({ flags: { repai
   const checked = orThrow(await check(store, { repair, now: context.now }))
   if (json) await context.out.writeJson(checked)
   else await printReport(checked, repair, context)
-  return checked.isSound ? exitCodes.ok : exitCodes.failed
+  return checked.isIntact ? exitCodes.ok : exitCodes.failed
 }
 
 async function printReport(report: StoreReport, isRepair: boolean, { out, err }: CliContext): Promise<void> {
   for (const finding of report.findings) {
-    const { severity, code, place, what } = finding
+    const { severity, code, subject: place, what } = finding
     await out.write(
       `${severity}  ${code}  ${escapeLine(place)}  ${escapeLine(what)}${repairState(finding, isRepair)}\n`,
     )
   }
-  for (const line of report.told) await out.write(`note  ${escapeLine(line)}\n`)
+  for (const line of report.messages) await out.write(`note  ${escapeLine(line)}\n`)
   for (const loss of report.accepted) await out.write(`lost  ${escapeLine(loss)}\n`)
-  const { store, sessions, records, blobs, isSound } = report
-  const state = isSound ? 'sound' : 'damaged'
+  const { store, sessions, records, blobs, isIntact } = report
+  const state = isIntact ? 'sound' : 'damaged'
   await err.write(`${store} is ${state}: ${countSessions(sessions)}, ${records} records, ${blobs} files.\n`)
 }
 
-function repairState({ severity, canMend, loss, mended }: StoreReport['findings'][number], isRepair: boolean): string {
+function repairState(
+  { severity, canRepair, loss, repaired }: StoreReport['findings'][number],
+  isRepair: boolean,
+): string {
   if (severity === 'info') return ''
-  if (mended) return loss === null ? '  (repaired)' : '  (lost; the loss is recorded)'
-  if (!canMend) return '  (cannot be repaired)'
+  if (repaired) return loss === null ? '  (repaired)' : '  (lost; the loss is recorded)'
+  if (!canRepair) return '  (cannot be repaired)'
   if (isRepair) return '  (could not be repaired)'
   return loss === null ? '  (--repair repairs it)' : '  (--repair records the loss)'
 }

@@ -22,11 +22,11 @@ export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [
       for await (const text of exportSession({ ...session, blobs }, { format, redact: flags.redact })) await write(text)
       await warnOfLoss(session, context)
     } catch (error) {
-      file?.drop()
+      file?.discard()
       throw error
     }
     if (file === null) return
-    orThrow(file.keep())
+    orThrow(file.commit())
     await context.err.write(`Wrote ${flags.output}.\n`)
   })
 }

@@ -5,7 +5,7 @@ import type { Seq } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { draftMark } from '../../disk.ts'
+import { temporaryMark } from '../../disk.ts'
 import {
   error,
   type Finding,
@@ -80,7 +80,7 @@ async function copyDrafts(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o700 })
   await chmod(to, 0o700)
   for (const name of await listNames(from))
-    if (!name.includes(draftMark)) await copyPrivate(join(from, name), join(to, basename(name)))
+    if (!name.includes(temporaryMark)) await copyPrivate(join(from, name), join(to, basename(name)))
   await syncDirectory(to)
 }
 
@@ -111,10 +111,10 @@ async function checkLogs(directory: string, isHeld: boolean): Promise<readonly F
   const logs = await findLogs(paths)
   if (existsSync(paths.catalogue) && !catalogue.isWhole && !isHeld) {
     const what = 'the catalogue cannot be read completely'
-    findings.push(warning({ code: 'catalogue', place: paths.catalogue, what }))
+    findings.push(warning({ code: 'catalogue', subject: paths.catalogue, what }))
   }
   if (existsSync(paths.trash) && parseTrash(await readFile(paths.trash, 'utf8')) === null) {
-    findings.push(warning({ code: 'trash', place: paths.trash, what: 'the trash list is damaged' }))
+    findings.push(warning({ code: 'trash', subject: paths.trash, what: 'the trash list is damaged' }))
   }
   for (const { id, isShared, bytes } of logs) {
     const path = paths.log(id, isShared)
@@ -123,23 +123,24 @@ async function checkLogs(directory: string, isHeld: boolean): Promise<readonly F
     if (loaded === null && (await lstatIfThere(path)) === null) continue // removed in the meantime
     if (loaded === null) {
       const what = 'it is named like a log but is not one; it is left alone'
-      findings.push(error({ code: 'unusable', place: path, what }))
+      findings.push(error({ code: 'unusable', subject: path, what }))
       continue
     }
     const { torn, header } = loaded
-    if (header === null) findings.push(error({ code: 'damaged_file', place: path, what: 'its first line is damaged' }))
+    if (header === null)
+      findings.push(error({ code: 'damaged_file', subject: path, what: 'its first line is damaged' }))
     if (isHeld) continue // an append may be in progress, and the catalogue follows the logs
     const head = loaded.index.head()
     if (known !== null && head < known.head) {
       const what = `it ends at ${head} but went up to ${known.head} before: the missing records cannot be recovered`
       const loss = `${describeSpan(head, known.head)} of ${id}`
-      findings.push(error({ code: 'head', place: path, what, canMend: true, loss }))
+      findings.push(error({ code: 'head', subject: path, what, canRepair: true, loss }))
     }
     if (torn !== null) {
       const what = `its last ${torn.bytes} bytes belong to an append that was never acknowledged`
-      findings.push(warning({ code: 'torn_tail', place: path, what }))
+      findings.push(warning({ code: 'torn_tail', subject: path, what }))
     } else if (existsSync(paths.catalogue) && (known === null || known.bytes !== bytes) && catalogue.isWhole) {
-      findings.push(warning({ code: 'catalogue', place: path, what: 'the catalogue does not match this log' }))
+      findings.push(warning({ code: 'catalogue', subject: path, what: 'the catalogue does not match this log' }))
     }
   }
   const existing = new Set(logs.map(({ id }) => id))
@@ -147,7 +148,7 @@ async function checkLogs(directory: string, isHeld: boolean): Promise<readonly F
     if (existing.has(id)) continue
     const what = 'the log of a session is missing; without it the session is lost'
     const loss = `session ${id} with ${describeSpan(base, head)}`
-    findings.push(error({ code: 'missing_log', place: paths.log(id, isShared), what, canMend: true, loss }))
+    findings.push(error({ code: 'missing_log', subject: paths.log(id, isShared), what, canRepair: true, loss }))
   }
   return findings
 }
@@ -162,7 +163,7 @@ async function checkNames(directory: string): Promise<readonly Finding[]> {
     const path = join(directory, name)
     const found = await lstatIfThere(path)
     if (found === null) continue
-    if (name.includes(draftMark)) findings.push(unfinishedFile(path))
+    if (name.includes(temporaryMark)) findings.push(unfinishedFile(path))
     else if (/\.torn-\d+$/.test(name))
       findings.push(createAsideFinding(path, 'the half-written end of a log after a crash; it was never acknowledged'))
     else if (/^trash\.json\.damaged-\d+$/.test(name))
@@ -178,12 +179,12 @@ async function checkNames(directory: string): Promise<readonly Finding[]> {
   for (const side of ['drafts', 'snapshots']) {
     for (const name of existsSync(join(directory, side)) ? await readdir(join(directory, side)) : []) {
       const path = join(directory, side, name)
-      findings.push(...(name.includes(draftMark) ? [unfinishedFile(path)] : await modeFindings(path)))
+      findings.push(...(name.includes(temporaryMark) ? [unfinishedFile(path)] : await modeFindings(path)))
     }
   }
   return findings
 }
 
-const createAsideFinding = (path: string, what: string): Finding => info({ code: 'kept_aside', place: path, what })
+const createAsideFinding = (path: string, what: string): Finding => info({ code: 'kept_aside', subject: path, what })
 const createForeignFinding = (path: string): Finding =>
-  info({ code: 'foreign_file', place: path, what: 'not a file of this store; it is left alone' })
+  info({ code: 'foreign_file', subject: path, what: 'not a file of this store; it is left alone' })

@@ -89,7 +89,7 @@ describe('trash file', () => {
     expect(await stateOf(again)).toEqual({ listed: [2, 1].map(sessionId), trashed: [] })
     expect(await readAll(again, 1)).toHaveLength(1)
     expect(readFileSync(`${file()}.damaged-1`, 'utf8')).toBe(damaged)
-    const found = (await checkDirectory(directory, true)).filter(({ place }) => place.includes('damaged'))
+    const found = (await checkDirectory(directory, true)).filter(({ subject: place }) => place.includes('damaged'))
     expect(found).toMatchObject([{ code: 'kept_aside', what: expect.stringContaining('a damaged trash list') }])
     expect(problems.map(({ where }) => where)).toEqual(['reading the trash'])
     await again.trash(sessionId(2), 80)

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SessionId } from '@holdfast/protocol'
 import { type Fault, fault } from '@holdfast/protocol/fault'
-import { draftMark, networkFileSystemOf } from '../../disk.ts'
+import { networkFileSystemOf, temporaryMark } from '../../disk.ts'
 import { lstatIfThere } from '../../finding.ts'
 import { storageFault } from '../../storage-fault.ts'
 import { readJsonIfExists, replaceFile } from './replace-file.ts'
@@ -90,7 +90,7 @@ async function inspectAll(directory: string, names: readonly string[], onFile: O
 }
 
 async function inspect(directory: string, name: string, onFile: OnFile): Promise<FoundLog | null> {
-  if (name.includes(draftMark)) return null
+  if (name.includes(temporaryMark)) return null
   const path = join(directory, name)
   const stats = await lstatIfThere(path)
   if (stats === null || !stats.isFile()) return null // skips links too: they may point anywhere
@@ -104,7 +104,7 @@ async function inspect(directory: string, name: string, onFile: OnFile): Promise
 export const isOurs = (name: string): boolean => /^ses_[0-9a-z]+\.|^(catalogue\.jsonl|\w+\.json)$/.test(name)
 
 async function removeUnfinished(directory: string, names: readonly string[]): Promise<void> {
-  for (const name of names) if (name.includes(draftMark)) await rm(join(directory, name), { force: true })
+  for (const name of names) if (name.includes(temporaryMark)) await rm(join(directory, name), { force: true })
 }
 
 /** Removes the log of each session that has a `.shared` file: it is purged, and a crash prevented its removal. */

@@ -2,7 +2,7 @@ import { copyFile, open, rename, rm, truncate } from 'node:fs/promises'
 import type { NewSession } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
-import { draftMark } from '../../disk.ts'
+import { temporaryMark } from '../../disk.ts'
 import { faultOf } from '../../storage-fault.ts'
 import { sessionNotFound } from '../../store-faults.ts'
 import type { CatalogueFile } from '../catalogue/catalogue-file.ts'
@@ -130,7 +130,10 @@ export function createSessionRemover(deps: SessionFilesDeps) {
       const position = index.positionOf(seq)
       return position === null ? last : position.offset + position.bytes + 1
     }, 0)
-    const [path, temporary] = [paths.log(row.id, row.isShared), `${paths.log(row.id, true)}${draftMark}${process.pid}`]
+    const [path, temporary] = [
+      paths.log(row.id, row.isShared),
+      `${paths.log(row.id, true)}${temporaryMark}${process.pid}`,
+    ]
     await copyFile(path, temporary)
     if (end > 0) await truncate(temporary, end)
     await using file = await open(temporary, 'r+')

@@ -45,7 +45,7 @@ export function checkDatabase(path: string): readonly Finding[] {
     )
     return [...wrong, ...others]
   } catch (cause) {
-    return [error({ code: 'damaged_file', place: path, what: faultOf(cause, path).message })]
+    return [error({ code: 'damaged_file', subject: path, what: faultOf(cause, path).message })]
   }
 }
 
@@ -56,7 +56,7 @@ function checkHeads(database: DatabaseSync): readonly Finding[] {
     where head < (select max(seq) from record where record.sid = session.sid)`)
   return rows.all().map((row) =>
     error({
-      ...{ code: 'head', place: String(row['id']), canMend: true },
+      ...{ code: 'head', subject: String(row['id']), canRepair: true },
       what: `its head is ${row['head']}, but it has records up to ${row['last']}`,
     }),
   )
@@ -68,7 +68,7 @@ function checkParents(database: DatabaseSync): readonly Finding[] {
     select id, base from session where (parent is null and base > 0) or parent not in (select sid from session)`)
   return rows.all().map((row) => {
     const what = `the session it was forked from, up to seq ${row['base']}, is missing`
-    return error({ code: 'lineage', place: String(row['id']), what })
+    return error({ code: 'lineage', subject: String(row['id']), what })
   })
 }
 
@@ -81,7 +81,7 @@ function checkNames(database: DatabaseSync): readonly Finding[] {
   return rows
     .all()
     .map((row) =>
-      warning({ code: 'row', place: String(row['id']), what: 'its lookup columns do not match its metadata' }),
+      warning({ code: 'row', subject: String(row['id']), what: 'its lookup columns do not match its metadata' }),
     )
 }
 
@@ -91,7 +91,7 @@ function checkIndex(database: DatabaseSync, path: string): readonly Finding[] {
   try {
     const cursor = Number(database.prepare('select pos from cursor where name = ?').get(searchCursorName)?.['pos'] ?? 0)
     const last = Number(database.prepare('select max(pos) as pos from record').get()?.['pos'] ?? 0)
-    const report = (what: string) => [warning({ code: 'search', place: path, what })]
+    const report = (what: string) => [warning({ code: 'search', subject: path, what })]
     if (cursor > last) return report(`its cursor is ${cursor}, but the last record is ${last}`)
     const missing = countNotIndexed(database, cursor)
     return missing === 0 ? [] : report(`${missing} messages are not in the word index`)
@@ -124,7 +124,7 @@ const hasText = (body: unknown): boolean => (decodeIndexedEvent(body)?.text ?? '
 /** A blob that is not marked as used would be removed, although a record refers to it. */
 function checkBlobUses(database: DatabaseSync): readonly Finding[] {
   return findMissingUses(database).map(({ session, hash }) =>
-    warning({ code: 'blob_use', place: `${session} ${hash}`, what: 'a file it refers to is not marked as used' }),
+    warning({ code: 'blob_use', subject: `${session} ${hash}`, what: 'a file it refers to is not marked as used' }),
   )
 }
 
@@ -179,35 +179,40 @@ function checkIntegrity(database: DatabaseSync, path: string): readonly Finding[
   if (messages.some((what) => !isAboutWords(what) && !isAboutIndex(what))) return findDamagedTables(database, path)
   return messages.map((what) =>
     isAboutWords(what)
-      ? warning({ code: 'search', place: path, what })
-      : error({ code: 'damaged_file', place: path, what, canMend: true }),
+      ? warning({ code: 'search', subject: path, what })
+      : error({ code: 'damaged_file', subject: path, what, canRepair: true }),
   )
 }
 
 function findDamagedTables(database: DatabaseSync, path: string): readonly Finding[] {
-  const canMend = canRebuild(database)
+  const canRepair = canRebuild(database)
   const tables = database.prepare(`select name from sqlite_schema where type = 'table' order by rootpage`).all()
   const findings = tables.flatMap(({ name }) => {
     const table = String(name)
     if (isIntact(database, table)) return []
     if (/^search(_|$)/.test(table))
-      return [warning({ code: 'search', place: path, what: 'pages of the word index are damaged', canMend })]
+      return [warning({ code: 'search', subject: path, what: 'pages of the word index are damaged', canRepair })]
     const isTableDamaged = !isTableReadable(database, table)
-    const what = `pages of ${isTableDamaged ? '' : 'an index of '}the table ${table} are damaged${adviceFor(canMend)}`
-    const loss = isTableDamaged && canMend ? (lossOf[table] ?? null) : null
-    return [error({ code: 'damaged_file', place: path, what, canMend, loss })]
+    const what = `pages of ${isTableDamaged ? '' : 'an index of '}the table ${table} are damaged${adviceFor(canRepair)}`
+    const loss = isTableDamaged && canRepair ? (lossOf[table] ?? null) : null
+    return [error({ code: 'damaged_file', subject: path, what, canRepair, loss })]
   })
   if (findings.length > 0) return findings.filter(isFirstWithText)
   return [
-    error({ code: 'damaged_file', place: path, what: `some of its pages are damaged${adviceFor(canMend)}`, canMend }),
+    error({
+      code: 'damaged_file',
+      subject: path,
+      what: `some of its pages are damaged${adviceFor(canRepair)}`,
+      canRepair,
+    }),
   ]
 }
 
 const isFirstWithText = ({ what }: Finding, index: number, all: readonly Finding[]): boolean =>
   all.findIndex((other) => other.what === what) === index
 
-const adviceFor = (canMend: boolean): string =>
-  canMend ? '' : '. Run holdfast migrate --to URL to copy the intact sessions to another store'
+const adviceFor = (canRepair: boolean): string =>
+  canRepair ? '' : '. Run holdfast migrate --to URL to copy the intact sessions to another store'
 
 /** A rebuild needs the session of each record: from its row or, if that is damaged, from the indexes of the table. */
 const canRebuild = (database: DatabaseSync): boolean =>

@@ -39,7 +39,7 @@ it('rebuilds a damaged store of version 2 with the parents of started sessions',
   writeVersion2(path)
   const records = ask('select pos, sid, seq, crc, body from record')
   overwriteTable('draft')
-  expect(checkDatabase(path)).toContainEqual(expect.objectContaining({ code: 'damaged_file', canMend: true }))
+  expect(checkDatabase(path)).toContainEqual(expect.objectContaining({ code: 'damaged_file', canRepair: true }))
 
   await rebuildDatabase(path)
 
@@ -63,5 +63,5 @@ it.each(['session', 'started_for'])(
 it('does not offer to rebuild a damaged store of version 1, whose rows differ', () => {
   writeVersion1(path)
   overwriteTable('draft')
-  expect(checkDatabase(path)).toMatchObject([{ code: 'damaged_file', canMend: false }])
+  expect(checkDatabase(path)).toMatchObject([{ code: 'damaged_file', canRepair: false }])
 })

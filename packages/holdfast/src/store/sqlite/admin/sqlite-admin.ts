@@ -20,7 +20,9 @@ export function createSqliteAdmin(path: string): StoreAdmin {
     checkInside: () => checkDatabase(path),
     async repair(found, quarantine) {
       if (found.findings.some(({ code }) => pageCodes.has(code))) await repairPages(path, quarantine)
-      const changed = new Set(found.findings.filter(({ code }) => rowCodes.has(code)).map(({ place }) => place))
+      const changed = new Set(
+        found.findings.filter(({ code }) => rowCodes.has(code)).map(({ subject: place }) => place),
+      )
       if (changed.size > 0) await quarantine.note('rows.jsonl', readRawRows(path, [...changed]))
       repairDatabase(path, found)
     },
@@ -66,13 +68,13 @@ function repairDatabase(path: string, { findings, repairs }: ToRepair): void {
   const useBlob = database.prepare('insert or ignore into blob_use (hash, sid, seq) values (?, ?, ?)')
 
   database.exec('begin immediate')
-  for (const { code, place } of findings) if (code === 'head') raiseHead.run(place)
+  for (const { code, subject: place } of findings) if (code === 'head') raiseHead.run(place)
   for (const { session, dropsSnapshot, entry } of repairs) {
     if (dropsSnapshot) dropSnapshot.run(session)
     // Before the store is opened: a session whose metadata is not JSON cannot be appended to.
     setMeta.run(JSON.stringify(entry.meta), session)
   }
-  for (const { code, place } of findings) if (code === 'row') setColumns.run(place)
+  for (const { code, subject: place } of findings) if (code === 'row') setColumns.run(place)
   for (const { hash, sid, seq } of findMissingUses(database)) useBlob.run(hash, sid, seq)
   database.exec('commit')
 }

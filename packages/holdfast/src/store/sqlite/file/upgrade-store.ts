@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { tighten } from '../../../system/files/private-directory.ts'
 import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
-import { draftMark, temporaryPath } from '../../disk.ts'
+import { temporaryMark, temporaryPath } from '../../disk.ts'
 import { checkRecord, recordColumns } from '../rows/columns.ts'
 import { schemaVersion, type Upgrade, upgrades } from '../rows/schema.ts'
 import { whileBusy } from './busy-retry.ts'
@@ -65,7 +65,7 @@ function upgradeLocked(path: string, database: DatabaseSync, { at, list }: Requi
 
 /** Writes a copy of the store under another name that is synced and then renamed. Calls `copied` before the rename. */
 function backUpStore(from: string, to: string, copied: () => void): void {
-  const drafts = `${basename(to)}${draftMark}`
+  const drafts = `${basename(to)}${temporaryMark}`
   // The caller has the write lock, so these belong to processes that died.
   for (const name of readdirSync(dirname(to)))
     if (name.startsWith(drafts)) rmSync(join(dirname(to), name), { force: true })

@@ -11,7 +11,7 @@ import { limits } from '@holdfast/protocol/limits'
 import { orThrow } from '@holdfast/protocol/result'
 import { createMetaMatch } from '../../list-match.ts'
 import { numberOrNull, type Row, readEntry, textOrNull } from '../rows/columns.ts'
-import type { Questions, StoredListed } from '../rows/messages.ts'
+import type { ReadRequests, StoredListed } from '../rows/requests.ts'
 
 const isListed = 'spoken = 1 and trashed_at is null and purged_at is null'
 
@@ -22,7 +22,7 @@ const latestOfHalf = (pinned: 0 | 1): string => `
 export const latestStatement = `${latestOfHalf(1)} union all ${latestOfHalf(0)} order by 2 desc, 3 desc limit 1`
 
 /** Finds sessions by their rows; no statement here reads a record. */
-export function createCatalogueReader(database: DatabaseSync): Pick<Questions, 'list' | 'find' | 'busy' | 'entry'> {
+export function createCatalogueReader(database: DatabaseSync): Pick<ReadRequests, 'list' | 'find' | 'busy' | 'entry'> {
   const named = (where: string, rest = '') =>
     database.prepare(`select id from session where ${where} and purged_at is null ${rest}`)
   const byId = named('id = ?')
@@ -105,7 +105,7 @@ export const listStatements = {
 } as const
 
 /** Answers `list` from the session rows. */
-function createListReader(database: DatabaseSync): Questions['list'] {
+function createListReader(database: DatabaseSync): ReadRequests['list'] {
   // Prepared on first use: a read-only store of an earlier version lacks a table.
   const prepared: Partial<Record<keyof typeof listStatements, StatementSync>> = {}
   const iterate = (name: keyof typeof listStatements, ...parameters: readonly (string | number)[]): Iterable<Row> => {
@@ -137,7 +137,7 @@ function createListReader(database: DatabaseSync): Questions['list'] {
     const matches = createRowMatch(request)
     const rows = Iterator.from(walk(request, orThrow(decodeListCursor(request.cursor)))).filter(matches)
     const sessions = [...rows.take(request.limit + 1).map(toListed)]
-    const next = sessions.length > request.limit ? (sessions[request.limit - 1]?.place ?? null) : null
+    const next = sessions.length > request.limit ? (sessions[request.limit - 1]?.position ?? null) : null
     return { sessions: sessions.slice(0, request.limit), next: next === null ? null : encodeListCursor(next) }
   }
 }
@@ -171,5 +171,11 @@ function toListed(row: Row): StoredListed {
   const [trashedAt, order] = [numberOrNull(row['trashed_at']), Number(row['sid'])]
   const pinned = trashedAt === null && row['pinned'] === 1 ? 1 : 0
   const place = { pinned, at: trashedAt ?? Number(row['active_at']), order } as const
-  return { meta: String(row['meta']), busy: row['busy'] === 1, owner: textOrNull(row['owner']), trashedAt, place }
+  return {
+    meta: String(row['meta']),
+    busy: row['busy'] === 1,
+    owner: textOrNull(row['owner']),
+    trashedAt,
+    position: place,
+  }
 }

@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { BlobHash, SessionId } from '@holdfast/protocol'
 import { checkRecord, readSession, recordColumns, selectSession } from '../rows/columns.ts'
-import type { FollowedSession, Questions } from '../rows/messages.ts'
+import type { FollowedSession, ReadRequests } from '../rows/requests.ts'
 import { removalsName, trashingsName } from '../rows/schema.ts'
 
-type Following = Pick<Questions, 'follow' | 'followedSessions' | 'trashed' | 'blobUse'>
+type Following = Pick<ReadRequests, 'follow' | 'followedSessions' | 'trashed' | 'blobUse'>
 
 /** Reads the log across sessions, in the order of commits. */
 export function createFollowReader(database: DatabaseSync): Following {

@@ -2,17 +2,24 @@ import type { CatalogueEntry, Draft, Listed, ReadRecord, Store } from '@holdfast
 import type { BlobHash, LostRecord, Meta, Recorded, StepId, Trust } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow, type Result } from '@holdfast/protocol/result'
-import type { Questions, StoredDraft, StoredEntry, StoredListed, StoredRecord, StoredTrust } from '../rows/messages.ts'
+import type {
+  ReadRequests,
+  StoredDraft,
+  StoredEntry,
+  StoredListed,
+  StoredRecord,
+  StoredTrust,
+} from '../rows/requests.ts'
 
 /** Asks a reader on this thread, or one in a worker. */
-type Ask = <Name extends keyof Questions>(
+type Ask = <Name extends keyof ReadRequests>(
   name: Name,
-  ...args: Parameters<Questions[Name]>
-) => Result<ReturnType<Questions[Name]>> | Promise<Result<ReturnType<Questions[Name]>>>
+  ...args: Parameters<ReadRequests[Name]>
+) => Result<ReturnType<ReadRequests[Name]>> | Promise<Result<ReturnType<ReadRequests[Name]>>>
 
 /** Creates the read methods of the store port. A storage fault is thrown where the port has no result to return it in. */
 export function createReadMethods(ask: Ask) {
-  const read = async <Name extends keyof Questions>(name: Name, ...args: Parameters<Questions[Name]>) =>
+  const read = async <Name extends keyof ReadRequests>(name: Name, ...args: Parameters<ReadRequests[Name]>) =>
     orThrow(await ask(name, ...args))
 
   return {

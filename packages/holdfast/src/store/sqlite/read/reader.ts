@@ -8,18 +8,18 @@ import { snapshotChecksum } from '../../snapshot-checksum.ts'
 import { faultOf, isStorageFailure } from '../../storage-fault.ts'
 import { whileBusy } from '../file/busy-retry.ts'
 import { findFileFault, openForReading } from '../file/database-file.ts'
-import { type Question, type Questions, runCall } from '../rows/messages.ts'
 import { createRecordReader } from '../rows/record-reader.ts'
+import { type Question, type ReadRequests, runCall } from '../rows/requests.ts'
 import { isIndexDamage, searchIndexFault } from '../search/index-tables.ts'
 import { createSearchReader } from '../search/search-reader.ts'
 import { createCatalogueReader } from './catalogue-reader.ts'
 import { createFollowReader } from './follow-reader.ts'
 
 export interface Reader {
-  ask<Name extends keyof Questions>(
+  ask<Name extends keyof ReadRequests>(
     name: Name,
-    ...args: Parameters<Questions[Name]>
-  ): Result<ReturnType<Questions[Name]>>
+    ...args: Parameters<ReadRequests[Name]>
+  ): Result<ReturnType<ReadRequests[Name]>>
   /** The same for a question that crossed threads. */
   answer(question: Question): Result<unknown>
   close(): void
@@ -27,7 +27,7 @@ export interface Reader {
 
 /** Answers questions about a store from one read-only connection. Synchronous: for a worker, or a command that only reads. */
 export function createReader(path: string): Reader {
-  let open: { readonly database: DatabaseSync; readonly questions: Questions } | null = null
+  let open: { readonly database: DatabaseSync; readonly questions: ReadRequests } | null = null
 
   function close(): void {
     open?.database.close()
@@ -73,7 +73,7 @@ export function openReader(path: string): Result<Reader | null> {
   return opened
 }
 
-function createQuestions(database: DatabaseSync): Questions {
+function createQuestions(database: DatabaseSync): ReadRequests {
   // Prepared on first use: a store of version 1 has no index.
   let search: ReturnType<typeof createSearchReader> | null = null
   const nodes = database.prepare('select id, address, started_at as startedAt from node order by id')
@@ -110,7 +110,7 @@ function createQuestions(database: DatabaseSync): Questions {
 }
 
 /** Answers which blobs the records refer to. */
-export function createBlobUseReader(database: DatabaseSync): Pick<Questions, 'blobsInUse' | 'refersTo'> {
+export function createBlobUseReader(database: DatabaseSync): Pick<ReadRequests, 'blobsInUse' | 'refersTo'> {
   const used = database.prepare(`
     select value as hash from json_each(?) where exists (select 1 from blob_use where hash = value)`)
   // A session's own records, and the ones it shares with its parents.

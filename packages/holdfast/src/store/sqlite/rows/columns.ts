@@ -1,6 +1,6 @@
 import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { LostRecord, SessionId } from '@holdfast/protocol'
-import type { FollowedSession, StoredEntry, StoredRecord } from './messages.ts'
+import type { FollowedSession, StoredEntry, StoredRecord } from './requests.ts'
 
 export type Row = Record<string, unknown>
 

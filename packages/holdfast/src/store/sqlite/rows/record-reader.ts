@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
 import { checkColumns, checkRecord, recordColumns } from './columns.ts'
-import type { StoredPage, StoredRecord } from './messages.ts'
+import type { StoredPage, StoredRecord } from './requests.ts'
 
 /** A range of seqs, both ends included, and the session of the lineage that stores them. */
 type SeqRange = { readonly sid: number; readonly session: string; readonly from: number; readonly upTo: number }

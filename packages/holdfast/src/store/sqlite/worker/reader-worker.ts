@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createReader } from '../read/reader.ts'
-import type { Question } from '../rows/messages.ts'
+import type { Question } from '../rows/requests.ts'
 import type { WorkerData } from './worker-link.ts'
 import { serve } from './worker-serve.ts'
 

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { StoreChange } from '../rows/messages.ts'
+import type { StoreChange } from '../rows/requests.ts'
 import { createWriter, type WriterOptions } from '../write/writer.ts'
 import type { WorkerData } from './worker-link.ts'
 import { serve } from './worker-serve.ts'

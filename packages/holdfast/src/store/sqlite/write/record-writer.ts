@@ -4,12 +4,12 @@ import type { Fault } from '@holdfast/protocol/fault'
 import { done, refuse } from '@holdfast/protocol/result'
 import * as faults from '../../store-faults.ts'
 import { checksumOf, compressBody } from '../rows/columns.ts'
-import type { Changes, RecordColumns, SessionToCreate } from '../rows/messages.ts'
+import type { RecordColumns, SessionToCreate, WriteRequests } from '../rows/requests.ts'
 
 const cachedSidsMax = 10_000
 
 /** Creates sessions and appends to them. All checks come before the first change, so a refusal changes nothing. */
-export function createRecordWriter(database: DatabaseSync): Pick<Changes, 'append' | 'create'> {
+export function createRecordWriter(database: DatabaseSync): Pick<WriteRequests, 'append' | 'create'> {
   const rows = createRecordRows(database)
   return { append: createAppend(database, rows), create: createCreate(database, rows) }
 }
@@ -35,7 +35,7 @@ function createRecordRows(database: DatabaseSync) {
   }
 }
 
-function createAppend(database: DatabaseSync, { insertAll, useBlobs }: RecordRows): Changes['append'] {
+function createAppend(database: DatabaseSync, { insertAll, useBlobs }: RecordRows): WriteRequests['append'] {
   const seqOfCommand = database.prepare('select seq from record where sid = ? and command_id = ?')
   // The usual append changes head and meta only: no index of `session` is touched.
   const advance = database.prepare(`
@@ -49,7 +49,7 @@ function createAppend(database: DatabaseSync, { insertAll, useBlobs }: RecordRow
   const sids = createSidCache(database)
   const changeTrust = createTrustWriter(database)
 
-  const append: Changes['append'] = (...change) => {
+  const append: WriteRequests['append'] = (...change) => {
     const [session, after, epoch, entry, records, clearDraft, blobs, trust] = change
     const sid = sids.get(session)
     if (sid === null) return refuse(faults.sessionNotFound(session))
@@ -117,7 +117,7 @@ function createTrustWriter(database: DatabaseSync) {
   }
 }
 
-function createCreate(database: DatabaseSync, { insertAll, useBlobs }: RecordRows): Changes['create'] {
+function createCreate(database: DatabaseSync, { insertAll, useBlobs }: RecordRows): WriteRequests['create'] {
   const sameNames = database.prepare('select id, handle, key from session where id = ? or handle = ? or key = ?')
   const parentById = database.prepare('select sid from session where id = ? and head >= ?')
   const insertSession = database.prepare(`

@@ -2,10 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { done, ok, refuse } from '@holdfast/protocol/result'
 import { sessionLocked, sessionNotFound, sessionNotTrashed } from '../../store-faults.ts'
 import { numberOrNull } from '../rows/columns.ts'
-import type { Changes } from '../rows/messages.ts'
+import type { WriteRequests } from '../rows/requests.ts'
 import { removalsName, trashingsName } from '../rows/schema.ts'
 
-type Removals = Pick<Changes, 'trash' | 'restore' | 'purge' | 'removeUnspoken'>
+type Removals = Pick<WriteRequests, 'trash' | 'restore' | 'purge' | 'removeUnspoken'>
 
 /** Trashes, restores and removes sessions; a purge keeps the records that forks share. The caller begins the transaction. */
 export function createSessionRemover(database: DatabaseSync): Removals {

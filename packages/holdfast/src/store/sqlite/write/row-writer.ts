@@ -5,7 +5,7 @@ import { probeText } from '../../disk.ts'
 import { snapshotChecksum } from '../../snapshot-checksum.ts'
 import { fenced, sessionLocked, sessionNotFound, sessionTrashed } from '../../store-faults.ts'
 import { textOrNull } from '../rows/columns.ts'
-import type { Changes } from '../rows/messages.ts'
+import type { WriteRequests } from '../rows/requests.ts'
 import { removalsName } from '../rows/schema.ts'
 
 /** No follower has this name: if a crash leaves the row, it does no harm, and the next probe removes it. */
@@ -87,5 +87,5 @@ export function createRowWriter(database: DatabaseSync) {
       dropCursor.run(probeName)
       return done
     },
-  } satisfies Partial<Changes>
+  } satisfies Partial<WriteRequests>
 }

@@ -5,7 +5,7 @@ import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { faultOf, isBusy, isFull, isStorageFailure, storageFault } from '../../storage-fault.ts'
 import { whileBusy } from '../file/busy-retry.ts'
 import { findFileFault, openForReading, openForWriting, prepareStoreFile } from '../file/database-file.ts'
-import { type Changes, runCall, type StoreChange } from '../rows/messages.ts'
+import { runCall, type StoreChange, type WriteRequests } from '../rows/requests.ts'
 import { searchCursorName } from '../rows/schema.ts'
 import { isIndexDamage } from '../search/index-tables.ts'
 import { createIndexFollower, createWordIndex, type WordIndex } from '../search/word-index.ts'
@@ -30,7 +30,7 @@ export interface Writer {
 type Open = {
   readonly database: DatabaseSync
   readonly inode: number
-  readonly changes: Changes
+  readonly changes: WriteRequests
   readonly begin: StatementSync
   readonly commit: StatementSync
   readonly index: WordIndex
@@ -184,7 +184,7 @@ function resetIndex(database: DatabaseSync, index: WordIndex): boolean {
   }
 }
 
-function createChangesWithIndex(database: DatabaseSync, index: WordIndex): Changes {
+function createChangesWithIndex(database: DatabaseSync, index: WordIndex): WriteRequests {
   try {
     return createChanges(database, index)
   } catch (error) {
@@ -193,7 +193,7 @@ function createChangesWithIndex(database: DatabaseSync, index: WordIndex): Chang
   }
 }
 
-function createChanges(database: DatabaseSync, index: WordIndex): Changes {
+function createChanges(database: DatabaseSync, index: WordIndex): WriteRequests {
   return {
     ...createRecordWriter(database),
     ...createRowWriter(database),

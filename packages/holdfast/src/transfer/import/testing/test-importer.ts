@@ -49,7 +49,7 @@ export async function openTestImporter(
     stores: registry.stores,
     ...{ newSessionId, newHandle },
     resolveWorkdir: async (path) => ok(path === '.' ? '/here' : path),
-    isAwake: () => false,
+    isLoaded: () => false,
     storeFile: (bytes) => sessions.storeFile(bytes),
   }
   const place: TestImporter['place'] = (files) => {

@@ -6,7 +6,7 @@ import type { ImportedLog } from './imported-log.ts'
 export type ImportDeps = NodeDeps & {
   readonly stores: SessionRegistry['stores']
   /** Returns whether the session runs in this process; then only its runner may append. */
-  readonly isAwake: (session: SessionId) => boolean
+  readonly isLoaded: (session: SessionId) => boolean
   readonly storeFile: (bytes: Uint8Array, name: string | undefined) => Promise<Result<StoredFile>>
 }
 
@@ -43,7 +43,7 @@ export async function writeLog(
   const end = log.base + (options.sourceRecords ?? log.records.length)
   const upTo = Math.min(known.head, end)
   if (known.base !== log.base || !(await hasSameRecords(deps, log, upTo))) return unchanged('changed')
-  const isOurs = deps.isAwake(log.session) || known.owner === deps.node.id
+  const isOurs = deps.isLoaded(log.session) || known.owner === deps.node.id
   if (end <= known.head) {
     if (known.owner !== null && !isOurs) await releaseDeadOwner(deps, log.session)
     return unchanged('same')

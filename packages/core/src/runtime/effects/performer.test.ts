@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
 import type { EffectRun } from '../dependencies.ts'
-import { createPerformer } from './perform-effect.ts'
+import { createPerformer } from './performer.ts'
 
 const effect = (call: number): Effect => ({
   type: 'prepare-call',

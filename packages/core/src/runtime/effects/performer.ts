@@ -56,7 +56,7 @@ export function createPerformer(
 }
 
 /** Runs effects. A broken one reports a failure, so that the session never waits for it. */
-export function createPerform(deps: EffectDeps): Perform {
+export function createEffectRunner(deps: EffectDeps): Perform {
   const contextBlobs = createContextBlobs(deps.blobs, deps.storage.insist)
 
   const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {

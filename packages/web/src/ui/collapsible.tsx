@@ -15,7 +15,7 @@ type FoldProps = {
 }
 
 /** A collapsible section. Collapsed content is not drawn, so a long transcript stays fast. */
-export function Fold({ className, head, label, isOpenAtFirst, onFold, elementId, children }: FoldProps) {
+export function Collapsible({ className, head, label, isOpenAtFirst, onFold, elementId, children }: FoldProps) {
   const [chosen, setChosen] = useState<{ readonly isOpen: boolean; readonly atFirst: boolean } | null>(null)
   const id = useId()
   const isOpen = chosen?.atFirst === isOpenAtFirst ? chosen.isOpen : isOpenAtFirst

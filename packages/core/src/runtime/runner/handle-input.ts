@@ -16,10 +16,10 @@ import type { Input } from '../../session/input.ts'
 import { plan } from '../../session/plan.ts'
 import { answerOf } from '../../session/view.ts'
 import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'
-import type { createPerformer } from '../effects/perform-effect.ts'
+import type { createPerformer } from '../effects/performer.ts'
 import { encodeAppend } from '../log/encode-append.ts'
 import type { createSnapshotAutosave, Folded, LoadedSession } from '../log/load-session.ts'
-import { notTaken, type StorageHealth } from '../storage-health.ts'
+import { type StorageHealth, withNotAccepted } from '../storage-health.ts'
 import type { Hub } from '../stream/hub.ts'
 import type { createAbortTurn } from './abort-turn.ts'
 import type { createSideWork } from './side-work.ts'
@@ -128,7 +128,7 @@ async function refusedAppend(
   const row = await session.options.deps.store.entry(session.options.id).catch(() => null)
   const isBehind = row !== null && row.head > session.folded.state.seq
   if (isBehind) abandon(session, fault('log_moved', 'The log is ahead of its session.'))
-  else if (input.type === 'command' && input.command.type !== 'abort') return refuse(notTaken(refusal.fault))
+  else if (input.type === 'command' && input.command.type !== 'abort') return refuse(withNotAccepted(refusal.fault))
   return refusal
 }
 

@@ -53,7 +53,7 @@ export type FollowPage = {
 }
 
 /** The questions the reader answers. Bodies travel as text; the thread that asked parses them. */
-export interface Questions {
+export interface ReadRequests {
   /** Opens the file and reads its schema. */
   open(): undefined
   read(session: string, range: ReadRange): StoredPage
@@ -108,7 +108,7 @@ export type SessionToCreate = Omit<NewSession, 'records' | 'entry'> & {
 }
 
 /** The changes the writer makes. Each one is an all-or-nothing step in the transaction of its group. */
-export interface Changes {
+export interface WriteRequests {
   /** Creates or upgrades the file if needed, then opens it. */
   open(): Result<undefined>
   append(
@@ -148,10 +148,10 @@ export type CallOf<Table> = {
     ? readonly [name: Name, ...args: Args]
     : never
 }[keyof Table]
-export type Question = CallOf<Questions>
-export type StoreChange = CallOf<Changes>
+export type Question = CallOf<ReadRequests>
+export type StoreChange = CallOf<WriteRequests>
 
 /** Runs a call. Its type pairs the name with the arguments, so nothing is checked here. */
-export function runCall(methods: Questions | Changes, [name, ...args]: Question | StoreChange): unknown {
+export function runCall(methods: ReadRequests | WriteRequests, [name, ...args]: Question | StoreChange): unknown {
   return (methods as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[name]?.(...args)
 }

@@ -103,7 +103,7 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     call: 5,
     tool: 'shell',
     argsHash: hash,
-    preview: { type: 'diff', path: 'a', diff: '+' },
+    preview: { type: 'diff', path: 'a', diff: '+', blob: { hash, bytes: 9 } },
     expiresAt: '2026-01-02T03:04:05.678Z',
   },
   'call.approved': { type: 'call.approved', call: 5, argsHash: hash, by: { rule: 'not destructive' }, scope: 'once' },

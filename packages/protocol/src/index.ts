@@ -46,7 +46,6 @@ export {
   Outcome,
   Output,
   outcomeOutput,
-  Preview,
   ProcessMark,
   ruleText,
 } from './event/call.ts'
@@ -65,6 +64,7 @@ export {
   refOf,
 } from './event/event.ts'
 export { CheckpointMark, LineLength } from './event/history-events.ts'
+export { boundPreview, Preview } from './event/preview.ts'
 export { QueueEntry, reorderQueue } from './event/queue.ts'
 export { ClientEvent, Fork } from './event/session.ts'
 export { clip, firstLine, textOf } from './event/text-of.ts'

@@ -8,7 +8,13 @@ export type ToolContext = { readonly workdir: string }
 
 /** What is known of a call before the question is put: what would run, or why it cannot. */
 export type Prepared =
-  | { readonly type: 'ready'; readonly args: ToolArgs; readonly preview: Preview }
+  | {
+      readonly type: 'ready'
+      readonly args: ToolArgs
+      readonly preview: Preview
+      /** The whole text of a preview that the tool has cut itself, to be stored. It shows no hidden characters and no keys. */
+      readonly whole?: Uint8Array | undefined
+    }
   /** Wrong arguments, a path outside, a missing file: an error result, never a crash. */
   | { readonly type: 'unusable'; readonly message: string }
 

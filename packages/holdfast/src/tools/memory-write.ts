@@ -37,7 +37,7 @@ export const createMemoryWrite = (memory: WritableMemory) =>
     async preview(args, { workdir }) {
       const change = await memory.foresee({ ...args, workdir })
       if (!change.ok) return change
-      return ok({ type: 'diff', path: change.value.path, diff: unifiedDiff(change.value) })
+      return ok({ preview: { type: 'diff', path: change.value.path, diff: unifiedDiff(change.value) } })
     },
 
     run: whenBegun(async (args: z.infer<typeof input>, { workdir }) => {

@@ -1,14 +1,7 @@
 import { z } from 'zod'
 import { BlobHash, CallId, ClientId, Instant } from '../value/id.ts'
+import { Preview } from './preview.ts'
 import { TrustScope } from './trust.ts'
-
-/** Shows a person exactly what will run. */
-export const Preview = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('command'), command: z.string(), cwd: z.string() }),
-  z.object({ type: z.literal('diff'), path: z.string(), diff: z.string() }),
-  z.object({ type: z.literal('arguments'), args: z.record(z.string(), z.unknown()) }),
-])
-export type Preview = z.infer<typeof Preview>
 
 /** Output of a tool. Long output is a blob; `text` then holds its head and tail with a marker between. */
 export const Output = z.object({

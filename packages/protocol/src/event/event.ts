@@ -77,6 +77,7 @@ export const blobEventTypes = [
   'prompt.queued',
   'queue.edited',
   'queue.removed',
+  'approval.asked',
   'call.settled',
 ] as const satisfies readonly Event['type'][]
 
@@ -91,6 +92,8 @@ export function blobsOf(event: Event): readonly BlobHash[] {
       return filesIn(event.content)
     case 'queue.removed':
       return event.entries.flatMap(({ content }) => filesIn(content))
+    case 'approval.asked':
+      return event.preview.blob ? [event.preview.blob.hash] : []
     case 'call.settled': {
       const blob = 'output' in event.outcome ? event.outcome.output?.blob : undefined
       return blob ? [blob.hash] : []

@@ -28,6 +28,9 @@ export const limits = {
   callArgsBytesMax: 1024 * 1024,
   toolOutputInlineBytesMax: 16 * 1024,
   toolOutputBytesMax: 64 * 1024 * 1024,
+  /** A preview in a record, and the blob with the whole of a longer one. */
+  previewBytesMax: 16 * 1024,
+  previewWholeBytesMax: 16 * 1024 * 1024,
   toolPathCharsMax: 4096,
   shellCommandBytesMax: 100_000,
   readFileBytesMax: 256_000,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { ApprovedBy, Output, Preview } from '../event/call.ts'
+import { ApprovedBy, Output } from '../event/call.ts'
+import { Preview } from '../event/preview.ts'
 import { Finish, ModelFault } from '../event/turn.ts'
 import { Content } from '../value/content.ts'
 import { ApprovalId, CallId, Instant, MessageId, StepId, TurnNumber } from '../value/id.ts'

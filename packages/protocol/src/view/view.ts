@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Preview } from '../event/call.ts'
 import type { Recorded } from '../event/event.ts'
+import { Preview } from '../event/preview.ts'
 import { QueueEntry, reorderQueue } from '../event/queue.ts'
 import { addTrust, Trust } from '../event/trust.ts'
 import { ModelFault, TurnEnd } from '../event/turn.ts'

@@ -11,8 +11,7 @@ import {
 import { admitFile, unfitImage } from '../../context/file-kind.ts'
 import type { FittedImage, UnfitImage } from '../../ports/images.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
-
-const pieceBytes = 256 * 1024
+import { piecesOf } from './pieces.ts'
 
 type Deps = Pick<RuntimeDeps, 'blobs' | 'memoryBlobs' | 'images'>
 
@@ -50,9 +49,4 @@ export async function storeUpload(
     },
     ...(fitted.changed !== undefined && { changed: fitted.changed }),
   })
-}
-
-/** Splits bytes, so that hashing a large file does not block the event loop. */
-function* piecesOf(bytes: Uint8Array): Iterable<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
 }

@@ -1,22 +1,82 @@
-import { aTool, call, isRecord } from '@holdfast/testkit'
-import { expect, it } from 'vitest'
-import type { Tool } from '../../ports/tool.ts'
-import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
+import { limits, orThrow } from '@holdfast/protocol'
+import { aTool, call, isRecord, say } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import type { Blobs } from '../../ports/blobs.ts'
+import type { Prepared, Tool } from '../../ports/tool.ts'
+import { createMemoryBlobs, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
-it('is aborted with its turn', async () => {
-  const preparing = Promise.withResolvers<AbortSignal>()
-  const tool: Tool = {
-    ...aTool('touch', () => Promise.reject(new Error('it must not run'))),
-    prepare: (_args, _place, signal) => {
-      preparing.resolve(signal)
+const prompt = { type: 'sendPrompt', content: 'go' } as const
+
+/** A tool that must not run. */
+const preparing = (prepare: Tool['prepare']): Tool => ({
+  ...aTool('touch', () => Promise.reject(new Error('it must not run'))),
+  prepare,
+})
+
+describe('a call that is being prepared', () => {
+  it('is aborted with its turn', async () => {
+    const prepared = Promise.withResolvers<AbortSignal>()
+    const tool = preparing((_args, _place, signal) => {
+      prepared.resolve(signal)
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-    },
-  }
-  const runtime = await openMemoryRuntime({ script: [[call('touch', {})]], tools: [tool] })
-  await runtime.send('a', { type: 'sendPrompt', content: 'go' })
-  const signal = await preparing.promise
-  expect(signal.aborted).toBe(false)
-  await runtime.send('b', { type: 'abort' })
-  await runtime.frame(isRecord('turn.ended'))
-  expect(signal.aborted).toBe(true)
+    })
+    const runtime = await openMemoryRuntime({ script: [[call('touch', {})]], tools: [tool] })
+    await runtime.send('a', prompt)
+    const signal = await prepared.promise
+    expect(signal.aborted).toBe(false)
+    await runtime.send('b', { type: 'abort' })
+    await runtime.frame(isRecord('turn.ended'))
+    expect(signal.aborted).toBe(true)
+  })
+})
+
+describe('a long preview', () => {
+  const diff = `--- a\n${'-\n'.repeat(1_000_000)}+end\n`
+  const given: readonly [string, Omit<Extract<Prepared, { type: 'ready' }>, 'args'>][] = [
+    ['by the runtime', { type: 'ready', preview: { type: 'diff', path: 'f', diff } }],
+    [
+      'by the tool',
+      { type: 'ready', preview: { type: 'diff', path: 'f', diff: '--- a\n+end\n' }, whole: Buffer.from(diff) },
+    ],
+  ]
+  it.each(given)('cut %s is a bounded record, and its whole text is a blob of the session', async (_, ready) => {
+    const tool = preparing(async (args) => ({ ...ready, args }))
+    const runtime = await openMemoryRuntime({ script: [[call('touch', {})]], tools: [tool] })
+    await runtime.send('a', prompt)
+    await runtime.frame(isRecord('approval.asked'))
+    const snapshot = orThrow(await runtime.handle.snapshot())
+    expect(JSON.stringify(snapshot).length).toBeLessThan(4 * limits.previewBytesMax)
+    const [approval] = snapshot.view.pendingApprovals
+    expect(approval?.preview).toMatchObject({ type: 'diff', diff: expect.stringContaining('+end\n') })
+    const hash = approval?.preview.blob?.hash
+    expect(hash).toBeDefined()
+    if (hash === undefined) return
+    const bytes = await Array.fromAsync(orThrow(await runtime.handle.blob(hash)))
+    expect(Buffer.concat(bytes).toString()).toBe(diff)
+  })
+
+  it('of a call that nobody is asked about is not stored', async () => {
+    const tool: Tool = {
+      ...aTool(
+        'look',
+        async (_args, _place, { begin }) => begin().then(() => ({ type: 'ok', output: { text: 'seen' } })),
+        false,
+      ),
+      prepare: async (args) => ({ type: 'ready', args, preview: { type: 'diff', path: 'f', diff } }),
+    }
+    const inner = createMemoryBlobs()
+    let stored = 0
+    const put: Blobs['put'] = (bytes) => {
+      stored++
+      return inner.put(bytes)
+    }
+    const runtime = await openMemoryRuntime({
+      blobs: { ...inner, put },
+      script: [[call('look', {})], [say('Done.')]],
+      tools: [tool],
+    })
+    await runtime.send('a', prompt)
+    await runtime.frame(isRecord('turn.ended'))
+    expect(stored).toBe(2) // the system text and the tool schemas
+  })
 })

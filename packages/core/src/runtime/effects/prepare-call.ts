@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { BlobHash, type CallId, type EventOf, invariant } from '@holdfast/protocol'
-import { toShow } from '../../policy/preview.ts'
-import type { CallFacts } from '../../policy/verdict.ts'
+import { type CallFacts, judge } from '../../policy/verdict.ts'
 import type { Tool, ToolArgs } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
+import { shortPreview, storePreview } from '../blobs/store-preview.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { isOffered } from './prepare-step.ts'
 
@@ -24,7 +24,11 @@ export async function prepareCall(
   const prepared = await tool.prepare(args, { workdir: origin.workdir }, signal)
   if (prepared.type === 'unusable') return unusable(prepared.message)
   const facts = await factsOf(deps, origin.workdir, tool, args)
-  const found = { facts, argsHash: facts.argsHash, preview: toShow(prepared.preview) }
+  // The whole of a long preview is stored only for a person who is asked.
+  const isAsked = judge(facts, deps.state()).type === 'ask'
+  const storage = { blobs: deps.blobs, insist: deps.storage.insist, signal }
+  const preview = isAsked ? await storePreview(prepared, storage) : shortPreview(prepared)
+  const found = { facts, argsHash: facts.argsHash, preview }
   return { type: 'call.prepared', call, found, atMs }
 }
 

@@ -171,8 +171,14 @@ function lineOf(
   }
 }
 
-/** Formats exactly what a call would run. */
+/** Formats exactly what a call would run; a long preview ends with the name of its whole text. */
 export function previewText(preview: Preview): string {
+  const { blob } = preview
+  if (!blob) return shownText(preview)
+  return `${shownText(preview)}\n[shortened; the whole has ${blob.bytes} bytes and is kept as ${blob.hash}]`
+}
+
+function shownText(preview: Preview): string {
   if (preview.type === 'command') return escapeLine(preview.command)
   if (preview.type === 'diff') return `${escapeLine(preview.path)}\n${escapeHidden(preview.diff)}`
   return escapeLine(JSON.stringify(preview.args))

@@ -83,11 +83,28 @@ const formCharsMin = 16
 
 /** Masks keys that are broken into lines. */
 function maskWrapped(text: string): string {
-  const joined = text.replace(lineBreaks, '')
+  const joined = withoutBreaks(text)
   let masked = text
   for (const form of forms)
-    if (form.length >= formCharsMin && joined.includes(form)) masked = masked.replace(wrapped(form), keyMark)
+    if (form.length >= formCharsMin && joined.includes(form, 0, 'latin1'))
+      masked = masked.replace(wrapped(form), keyMark)
   return masked
+}
+
+/**
+ * Returns the text without `lineBreaks`, as bytes: a regular expression needs much more time and memory for millions of
+ * lines. Keys are ASCII, so that the low byte of each character is enough to look for them.
+ */
+function withoutBreaks(text: string): Buffer {
+  const bytes = Buffer.from(text, 'latin1')
+  let end = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const isReturn = bytes[at] === 13 && (bytes[at + 1] === 10 || at === bytes.length - 1)
+    if (isReturn) continue
+    if (bytes[at] !== 10) bytes[end++] = bytes[at] ?? 0
+    else for (let blanks = 0; blanks < 32 && (bytes[at + 1] === 32 || bytes[at + 1] === 9); blanks++) at++
+  }
+  return bytes.subarray(0, end)
 }
 
 const wrapped = (form: string): RegExp =>

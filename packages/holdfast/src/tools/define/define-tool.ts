@@ -1,17 +1,11 @@
 import type { Prepared, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
-import {
-  type Fault,
-  type FileChange,
-  fault,
-  limits,
-  type Preview,
-  type ProcessMark,
-  type Result,
-  refuse,
-} from '@holdfast/protocol'
+import { type Fault, type FileChange, fault, limits, type ProcessMark, type Result, refuse } from '@holdfast/protocol'
 import type { z } from 'zod'
 import { systemErrorCode, systemErrorWords } from '../../system/system-error.ts'
 import { checkArguments, inputSchema } from './arguments.ts'
+
+/** What a call would do: all that the runtime learns from `prepare` except the arguments. */
+type Previewed = Omit<Extract<Prepared, { type: 'ready' }>, 'type' | 'args'>
 
 type ToolDefinition<Shape extends z.ZodObject> = {
   readonly name: string
@@ -19,7 +13,7 @@ type ToolDefinition<Shape extends z.ZodObject> = {
   readonly input: Shape
   readonly changes: 'nothing' | 'something'
   /** Returns what the call would do. Changes nothing. */
-  readonly preview: (args: z.infer<Shape>, context: ToolContext, signal: AbortSignal) => Promise<Result<Preview>>
+  readonly preview: (args: z.infer<Shape>, context: ToolContext, signal: AbortSignal) => Promise<Result<Previewed>>
   /** Runs the call. Awaits `begun` before it changes anything, as `whenBegun` does. */
   readonly run: (args: z.infer<Shape>, context: ToolContext, run: ToolRun) => Promise<ToolResult>
 }
@@ -35,9 +29,9 @@ export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition
     async prepare(args, context, signal): Promise<Prepared> {
       const checked = checkArguments(name, input, args)
       if (!checked.ok) return { type: 'unusable', message: describeFault(checked.fault) }
-      const preview = await definition.preview(checked.value, context, signal).catch(foreseen)
-      if (!preview.ok) return { type: 'unusable', message: describeFault(preview.fault) }
-      return { type: 'ready', args: checked.value, preview: preview.value }
+      const previewed = await definition.preview(checked.value, context, signal).catch(foreseen)
+      if (!previewed.ok) return { type: 'unusable', message: describeFault(previewed.fault) }
+      return { type: 'ready', args: checked.value, ...previewed.value }
     },
 
     async run(args, context, run) {

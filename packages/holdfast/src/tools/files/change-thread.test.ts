@@ -9,7 +9,7 @@ const scriptOf = (source: string) => new URL(`data:text/javascript,${encodeURICo
 /** A worker that never answers, however long it runs. */
 const endless = scriptOf("require('node:worker_threads').parentPort.on('message', () => { for (;;); })")
 const job = {
-  type: 'diff',
+  type: 'preview',
   edit: { type: 'write', workdir: '/', path: 'f', content: '' },
   keys: [],
 } as const
@@ -20,18 +20,18 @@ describe('the thread for changes', () => {
     await writeFile(join(workdir, 'f'), 'one\ntwo\n')
     const edit = { type: 'replace', workdir, path: 'f', oldText: 'two', newText: '2' } as const
     const thread = createChangeThread()
-    expect(await thread.run({ type: 'diff', edit, keys: [] }, notAborted)).toEqual(await diffEdit(edit))
+    expect(await thread.run({ type: 'preview', edit, keys: [] }, notAborted)).toEqual(await diffEdit(edit))
     expect(await thread.run({ type: 'content', edit, keys: [] }, notAborted)).toEqual(await editedContent(edit))
     const gone = { ...edit, workdir: join(workdir, 'gone') }
-    expect(await thread.run({ type: 'diff', edit: gone, keys: [] }, notAborted)).toMatchObject({ ok: false })
+    expect(await thread.run({ type: 'preview', edit: gone, keys: [] }, notAborted)).toMatchObject({ ok: false })
   })
 
   it('masks the keys of the process', async () => {
     const { workdir } = await openWorkdir()
     const key = 'sk-0123456789-thread'
     const edit = { type: 'write', workdir, path: 'f', content: `KEY=${key}\n` } as const
-    expect(await createChangeThread().run({ type: 'diff', edit, keys: [key] }, notAborted)).toMatchObject({
-      value: { diff: expect.stringContaining('\n+KEY=[key removed]\n') },
+    expect(await createChangeThread().run({ type: 'preview', edit, keys: [key] }, notAborted)).toMatchObject({
+      value: { preview: { diff: expect.stringContaining('\n+KEY=[key removed]\n') } },
     })
   })
 

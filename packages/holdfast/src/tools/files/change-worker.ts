@@ -1,15 +1,15 @@
 import { parentPort } from 'node:worker_threads'
-import { ok, type Result } from '@holdfast/protocol'
+import { boundPreview, escapeHidden, ok, type Result } from '@holdfast/protocol'
 import { maskKeys, registerKey } from '../../system/secrets/known-keys.ts'
 import { foreseen } from '../define/define-tool.ts'
-import { type DiffedChange, diffEdit, editedContent, type FileEdit } from './file-change.ts'
+import { diffEdit, type EditPreview, editedContent, type FileEdit } from './file-change.ts'
 
 /** One piece of work for the thread. The keys of the process are masked in what it returns. */
 export type ChangeJob = { readonly keys: readonly string[] } & Readonly<
-  { type: 'diff'; edit: FileEdit } | { type: 'content'; edit: Extract<FileEdit, { type: 'replace' }> }
+  { type: 'preview'; edit: FileEdit } | { type: 'content'; edit: Extract<FileEdit, { type: 'replace' }> }
 >
 
-export type ChangeAnswers = { diff: DiffedChange; content: string }
+export type ChangeAnswers = { preview: EditPreview; content: string }
 
 /** The answer to a job; `broken` is our bug. */
 export type ChangeAnswer =
@@ -28,7 +28,19 @@ async function answer(job: ChangeJob): Promise<ChangeAnswer> {
 async function work(job: ChangeJob): Promise<Result<ChangeAnswers[keyof ChangeAnswers]>> {
   if (job.type === 'content') return editedContent(job.edit)
   const diffed = await diffEdit(job.edit)
-  return diffed.ok ? ok({ ...diffed.value, diff: maskKeys(diffed.value.diff) }) : diffed
+  return diffed.ok ? ok(toShow(diffed.value)) : diffed
 }
 
-parentPort?.on('message', async (job: ChangeJob) => parentPort?.postMessage(await answer(job)))
+/** Returns the preview as it is shown, and its whole text: both may be too long to be masked, escaped and cut elsewhere. */
+function toShow({ preview }: EditPreview): EditPreview {
+  const diff = escapeHidden(maskKeys(preview.diff))
+  const { preview: shown, whole } = boundPreview({ ...preview, diff })
+  return { preview: { ...preview, ...shown, type: 'diff' }, ...(whole && { whole }) }
+}
+
+parentPort?.on('message', async (job: ChangeJob) => {
+  const answered = await answer(job)
+  const value = answered.type === 'done' && answered.result.ok ? answered.result.value : ''
+  const moved = typeof value !== 'string' && value.whole ? [value.whole.buffer] : []
+  parentPort?.postMessage(answered, moved)
+})

@@ -24,8 +24,7 @@ export const editFileTool = defineTool({
   async preview(args, { workdir }, signal) {
     const edit = editOf(args, workdir)
     if (!edit.ok) return edit
-    const diffed = await previewEdit(edit.value, signal)
-    return diffed.ok ? ok({ type: 'diff', ...diffed.value }) : diffed
+    return previewEdit(edit.value, signal)
   },
 
   run: whenBegun(async (args: EditArgs, { workdir }, signal) => {

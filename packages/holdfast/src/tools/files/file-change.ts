@@ -1,4 +1,4 @@
-import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { fault, ok, type Preview, type Result, refuse } from '@holdfast/protocol'
 import { holdsKey, keyMark } from '../../system/secrets/known-keys.ts'
 import { findPassages } from './find-passage.ts'
 import { unifiedDiff } from './unified-diff.ts'
@@ -11,15 +11,25 @@ export type FileEdit = { readonly workdir: string; readonly path: string } & Rea
 
 export type Replacement = { readonly oldText: string; readonly newText: string }
 
-export type DiffedChange = { readonly path: string; readonly diff: string }
+export type EditPreview = {
+  readonly preview: Extract<Preview, { type: 'diff' }>
+  /** The whole diff, if the preview shows only its head and tail. */
+  readonly whole?: Uint8Array<ArrayBuffer>
+}
 
-/** Returns a diff of what an edit would change. Changes nothing. */
-export async function diffEdit(edit: FileEdit): Promise<Result<DiffedChange>> {
+/** Returns what an edit would change, as a diff. Changes nothing. */
+export async function diffEdit(edit: FileEdit): Promise<Result<EditPreview>> {
   const found = await findWritable(edit.workdir, edit.path)
   if (!found.ok) return found
   const { path, stats } = found.value
   const diffed = (before: string | null, after: string, note = '') =>
-    ok({ path: path.shown, diff: `${note}${unifiedDiff({ path: path.shown, before, after })}` })
+    ok({
+      preview: {
+        type: 'diff' as const,
+        path: path.shown,
+        diff: `${note}${unifiedDiff({ path: path.shown, before, after })}`,
+      },
+    })
   if (edit.type === 'replace') {
     const replaced = await replaceIn(edit)
     return replaced.ok ? diffed(replaced.value.before, replaced.value.after) : replaced

@@ -22,7 +22,7 @@ export const listDirectoryTool = defineTool({
     const opened = await openListed(workdir, args.path)
     if (!opened.ok) return opened
     await opened.value[Symbol.asyncDispose]()
-    return ok({ type: 'arguments', args })
+    return ok({ preview: { type: 'arguments', args } })
   },
 
   run: whenBegun(({ path }: z.infer<typeof input>, { workdir }, signal) => list(workdir, path, signal)),

@@ -23,7 +23,7 @@ export const readFileTool = defineTool({
     const opened = await openFile(workdir, args.path)
     if (!opened.ok) return opened
     await opened.value.handle.close()
-    return ok({ type: 'arguments', args })
+    return ok({ preview: { type: 'arguments', args } })
   },
 
   run: whenBegun(async (args: ReadArgs, { workdir }, signal) => {

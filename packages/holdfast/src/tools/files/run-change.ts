@@ -1,7 +1,7 @@
 import type { Result } from '@holdfast/protocol'
 import { knownKeys } from '../../system/secrets/known-keys.ts'
 import { createChangeThread } from './change-thread.ts'
-import { type DiffedChange, diffEdit, editedContent, type FileEdit } from './file-change.ts'
+import { diffEdit, type EditPreview, editedContent, type FileEdit } from './file-change.ts'
 import { findWritable } from './workspace-file.ts'
 
 /** Up to this size of file and arguments together, the work takes a few milliseconds and needs no thread. */
@@ -9,10 +9,10 @@ const smallBytesMax = 128 * 1024
 
 const thread = createChangeThread()
 
-/** Returns a diff of what an edit would change. Changes nothing. */
-export async function previewEdit(edit: FileEdit, signal: AbortSignal): Promise<Result<DiffedChange>> {
+/** Returns what an edit would change, as a diff. Changes nothing. */
+export async function previewEdit(edit: FileEdit, signal: AbortSignal): Promise<Result<EditPreview>> {
   if (await isSmall(edit)) return diffEdit(edit)
-  return thread.run({ type: 'diff', edit, keys: knownKeys() }, signal)
+  return thread.run({ type: 'preview', edit, keys: knownKeys() }, signal)
 }
 
 /** Returns the new content of a file in which a passage is replaced. */

@@ -18,8 +18,7 @@ export const writeFileTool = defineTool({
   changes: 'something',
 
   async preview({ path, content }, { workdir }, signal) {
-    const diffed = await previewEdit({ type: 'write', workdir, path, content }, signal)
-    return diffed.ok ? ok({ type: 'diff', ...diffed.value }) : diffed
+    return previewEdit({ type: 'write', workdir, path, content }, signal)
   },
 
   run: whenBegun(async ({ path, content }: z.infer<typeof input>, { workdir }, signal) => {

@@ -56,7 +56,7 @@ export function createShell({
 
     async preview({ command }, { workdir }) {
       const cwd = await resolveWorkdir(workdir)
-      return cwd.ok ? ok({ type: 'command', command, cwd: cwd.value }) : cwd
+      return cwd.ok ? ok({ preview: { type: 'command', command, cwd: cwd.value } }) : cwd
     },
 
     async run({ command, timeout }, { workdir }, run) {

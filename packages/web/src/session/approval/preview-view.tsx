@@ -1,6 +1,7 @@
 import { escapeHidden, escapeLine, type Preview } from '@holdfast/protocol'
 import { useMemo } from 'react'
 import { inOrder } from '../../ui/elements.tsx'
+import { useSession } from '../state/session-context.ts'
 
 type DiffLine = {
   readonly kind: 'file' | 'hunk' | 'added' | 'removed' | 'same' | 'note'
@@ -81,39 +82,55 @@ export function ArgumentsView({ args }: { readonly args: Readonly<Record<string,
   )
 }
 
-/** Shows exactly what will run, in full. */
+/** Shows exactly what will run. Of a long preview only head and tail are drawn; a link leads to the whole. */
 export function PreviewView({ preview }: { readonly preview: Preview }) {
+  const { handle } = useSession()
+  const { blob } = preview
+  return (
+    <div className="preview">
+      {blob && (
+        <p className="preview-where" role="note">
+          Shortened.{' '}
+          <a href={`/v1/sessions/${handle.id}/blobs/${blob.hash}`} download={`preview-${blob.hash.slice(0, 8)}.txt`}>
+            Download the whole preview ({blob.bytes.toLocaleString('en')} bytes)
+          </a>
+        </p>
+      )}
+      <PreviewBody preview={preview} />
+    </div>
+  )
+}
+
+function PreviewBody({ preview }: { readonly preview: Preview }) {
   switch (preview.type) {
     case 'command':
       return (
-        <div className="preview">
+        <>
           <pre className="command">
             <code>{escapeHidden(preview.command)}</code>
           </pre>
           <p className="preview-where">
             in <code>{escapeLine(preview.cwd)}</code>
           </p>
-        </div>
+        </>
       )
     case 'diff': {
       const { added, removed } = diffCounts(parseDiff(preview.diff))
       return (
-        <div className="preview">
+        <>
           <p className="preview-where">
             <code>{escapeLine(preview.path)}</code>
-            <span className="counts">
-              <span className="plus">+{added}</span> <span className="minus">−{removed}</span>
-            </span>
+            {!preview.blob && (
+              <span className="counts">
+                <span className="plus">+{added}</span> <span className="minus">−{removed}</span>
+              </span>
+            )}
           </p>
           <DiffView diff={preview.diff} />
-        </div>
+        </>
       )
     }
     case 'arguments':
-      return (
-        <div className="preview">
-          <ArgumentsView args={preview.args} />
-        </div>
-      )
+      return <ArgumentsView args={preview.args} />
   }
 }

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { cutText } from '../text/cut-text.ts'
+import { BlobHash } from '../value/id.ts'
+import { limits } from '../value/limits.ts'
+
+/** The whole of a preview that is too long for a record. */
+const blob = z.object({ hash: BlobHash, bytes: z.int().min(0) }).optional()
+
+/** Shows a person exactly what will run. Of a long one, its head and tail; the whole is a blob. */
+export const Preview = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('command'), command: z.string(), cwd: z.string(), blob }),
+  z.object({ type: z.literal('diff'), path: z.string(), diff: z.string(), blob }),
+  z.object({ type: z.literal('arguments'), args: z.record(z.string(), z.unknown()), blob }),
+])
+export type Preview = z.infer<typeof Preview>
+
+/** A preview that fits in a record. `whole` is the text that was cut; null if nothing was. */
+type Bounded = { readonly preview: Preview; readonly whole: Uint8Array<ArrayBuffer> | null }
+
+/** Cuts a long preview to its head and tail, with a line between them that says how much is left out. */
+export function boundPreview(preview: Preview): Bounded {
+  switch (preview.type) {
+    case 'command':
+      return bound(preview.command, '', (command) => ({ ...preview, command }))
+    case 'diff':
+      // A line that begins with a backslash is a comment in a diff.
+      return bound(preview.diff, '\\ ', (diff) => ({ ...preview, diff }))
+    case 'arguments': {
+      const json = JSON.stringify(preview.args, null, 2)
+      return bound(json, '', (text) => (text === json ? preview : { ...preview, args: { arguments: text } }))
+    }
+  }
+}
+
+function bound(text: string, comment: string, withText: (text: string) => Preview): Bounded {
+  if (text.length <= limits.previewBytesMax / 3) return { preview: withText(text), whole: null } // a unit has up to 3 bytes
+  const mark = (leftOut: number) => `\n${comment}[… ${leftOut} bytes left out …]\n`
+  const bytes = new TextEncoder().encode(text)
+  if (bytes.length <= limits.previewBytesMax) return { preview: withText(text), whole: null }
+  const isTooLong = bytes.length > limits.previewWholeBytesMax
+  const whole = isTooLong ? new TextEncoder().encode(cutText(bytes, limits.previewWholeBytesMax, mark)) : bytes
+  return { preview: withText(cutText(bytes, limits.previewBytesMax, mark)), whole }
+}

@@ -215,9 +215,21 @@ describe('hostile text', () => {
   ])('takes bounded time for a long run of %j', (mark) => {
     const before = process.threadCpuUsage() // work, not time: other processes do not count
     parseMarkdown(mark.repeat(20_000 / mark.length))
-    parseMarkdown(mark.repeat(190_000 / mark.length))
+    parseMarkdown(mark.repeat(95_000 / mark.length))
     parseMarkdown(mark.repeat(1_000_000 / mark.length))
     expect(process.threadCpuUsage(before).user).toBeLessThan(3_000_000)
+  })
+
+  it.each([
+    ['lines of a list item', '- ', 'a|b\n', ''],
+    ['lines of a numbered item', '1. a\n   ', 'a|b\n', ''],
+    ['indented lines of an item', '- a\n', '  b\n', ''],
+    ['link definitions in an item', '1. a\n   ', '[a]: b\n', ''],
+    ['characters before an @', '', 'a.', '@'],
+  ])('takes bounded time for many %s', (_, before, mark, after) => {
+    const cpu = process.threadCpuUsage()
+    for (const length of [20_000, 95_000]) parseMarkdown(before + mark.repeat(length / mark.length) + after)
+    expect(process.threadCpuUsage(cpu).user).toBeLessThan(500_000)
   })
 
   it('shows too many unmatched delimiters as plain text', () => {

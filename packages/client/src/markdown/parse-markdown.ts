@@ -19,10 +19,11 @@ export type Block =
 export type Cell = { readonly align: 'left' | 'center' | 'right' | null; readonly inner: readonly Inline[] }
 
 /** A longer text is shown as it is. */
-const markdownCharsMax = 200_000
-/** The work on one quote or list grows with the square of its lines. A text with a longer one is shown as it is. */
+const markdownCharsMax = 100_000
+/** The work on a quote, list or item grows with the square of its lines. A text with a longer one is shown as it is. */
 const quoteLinesMax = 2000
 const listItemsMax = 5000
+const itemLinesMax = 1000
 const blockNestingMax = 8
 const inlineNestingMax = 8
 /** The work of matching delimiters grows with their square. Once this much is done, the rest of the text stays plain. */
@@ -55,7 +56,7 @@ class BoundedLexer extends Lexer {
   }
 
   override inlineTokens(src: string, tokens: Token[] = []): Token[] {
-    const work = this.#inlineWork + (src.match(/[*_~[\]<`!&@:]/g)?.length ?? 0) ** 2
+    const work = this.#inlineWork + (src.match(/[*_~[\]<`!&@:]/g)?.length ?? 0) ** 2 + addressWork(src)
     if (this.#inlineDepth >= inlineNestingMax || work > inlineWorkMax) return plainTokens(src, tokens)
     this.#inlineWork = work
     this.#inlineDepth++
@@ -63,6 +64,19 @@ class BoundedLexer extends Lexer {
     this.#inlineDepth--
     return tokens
   }
+}
+
+const addressChar = /[\w.!#$%&'*+/=?^`{|}~-]/
+
+/** Returns the work of looking for e-mail addresses: marked tries every start of the characters before an `@`. */
+function addressWork(text: string): number {
+  let work = 0
+  for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
+    let start = at
+    while (addressChar.test(text[start - 1] ?? ' ')) start--
+    work += (at - start) ** 2 / 100
+  }
+  return work
 }
 
 function plainTokens(text: string, tokens: Token[]): Token[] {
@@ -129,8 +143,9 @@ function isTooLarge(source: string): boolean {
   const prose = source.replace(/^(```|~~~).*\n[\s\S]*?^\1/gm, '')
   // A quote or list ends at a blank line before a line that is neither indented nor marked.
   return prose.split(/\n[ \t]*\n(?=[^\s>*+\-\d])/).some((part) => {
-    const hasQuote = /^[ \t]*([-*+] +|\d+[.)] +)*>/m.test(part)
-    return hasQuote ? countOf(part, /\n/g) > quoteLinesMax : countOf(part, /^[ \t]*([-*+]|\d+[.)])/gm) > listItemsMax
+    if (/^[ \t]*([-*+] +|\d+[.)] +)*>/m.test(part)) return countOf(part, /\n/g) > quoteLinesMax
+    const [, ...items] = part.split(/^[ \t]*(?:[-*+]|\d+[.)])/m)
+    return items.length > listItemsMax || items.some((item) => countOf(item, /\n/g) > itemLinesMax)
   })
 }
 

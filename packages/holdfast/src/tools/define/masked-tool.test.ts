@@ -68,9 +68,9 @@ describe('the output of a masked tool', () => {
     const { run, shown, kept } = listen()
     const tool: Tool = {
       ...toolOf('shell'),
-      async run(_args, _place, { show, storeOutput: keep }) {
+      async run(_args, _context, { show, storeOutput }) {
         for (const piece of pieces) show(piece)
-        return { type: 'ok', output: await keep(pieces.map((piece) => Buffer.from(piece))) }
+        return { type: 'ok', output: await storeOutput(pieces.map((piece) => Buffer.from(piece))) }
       },
     }
     await maskedTool(tool).run({}, { workdir: '/' }, run)
@@ -94,9 +94,9 @@ describe('the output of a masked tool', () => {
     const { run, shown, kept } = listen()
     const tool: Tool = {
       ...toolOf('shell'),
-      async run(_args, _place, { show, storeOutput: keep }) {
+      async run(_args, _context, { show, storeOutput }) {
         for (const piece of pieces) show(piece.toString('latin1'))
-        return { type: 'ok', output: await keep(pieces) }
+        return { type: 'ok', output: await storeOutput(pieces) }
       },
     }
     const result = await maskedTool(tool).run({}, { workdir: '/' }, run)
@@ -115,7 +115,7 @@ describe('the output of a masked tool', () => {
     const pieces = [short, `${long.slice(short.length)} `, round, `${round} ${short}`].map((text) => Buffer.from(text))
     const tool: Tool = {
       ...toolOf('shell'),
-      run: async (_args, _place, { storeOutput: keep }) => ({ type: 'ok', output: await keep(pieces) }),
+      run: async (_args, _context, { storeOutput }) => ({ type: 'ok', output: await storeOutput(pieces) }),
     }
     await maskedTool(tool).run({}, { workdir: '/' }, run)
     expect(Buffer.concat(kept).toString()).toBe(`${keyMark} ${keyMark}${keyMark} ${keyMark}`)

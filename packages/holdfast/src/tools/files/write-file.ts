@@ -13,7 +13,7 @@ const input = z.strictObject({
 export const writeFileTool = defineTool({
   name: 'write_file',
   description:
-    'Writes a file of the working directory whole, new or in context of the old. To change a part, use edit_file.',
+    'Writes a file of the working directory whole, new or in place of the old. To change a part, use edit_file.',
   input,
   changes: 'something',
 

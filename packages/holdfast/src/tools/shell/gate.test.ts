@@ -36,7 +36,7 @@ const runShell = (command: string, workdir: string) => `
       signal: new AbortController().signal,
       begin: async ({ group }) => console.log(group),
       show: (text) => process.stdout.write(text),
-      keep: async (output) => {
+      storeOutput: async (output) => {
         for await (const _ of output);
         return { text: '' }
       },

@@ -117,11 +117,11 @@ describe('shell', () => {
 
   it('returns on abort even if the output cannot be stored', async () => {
     const controller = new AbortController()
-    const keep: ToolRun['storeOutput'] = async () => {
+    const storeOutput: ToolRun['storeOutput'] = async () => {
       controller.abort()
       return new Promise(() => undefined)
     }
-    const { result, marks } = await shell('sleep 1000', {}, { signal: controller.signal, storeOutput: keep })
+    const { result, marks } = await shell('sleep 1000', {}, { signal: controller.signal, storeOutput })
     expect(result.type).toBe('failed')
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
@@ -179,14 +179,14 @@ describe('shell', () => {
 
     it('on abort when the output cannot be stored', async () => {
       const controller = new AbortController()
-      const keep: ToolRun['storeOutput'] = async (output) => {
+      const storeOutput: ToolRun['storeOutput'] = async (output) => {
         for await (const _ of output) controller.abort()
         return new Promise(() => undefined)
       }
       const { result, leftRunning } = await runEscape(
         `${leave} & wait`,
         {},
-        { signal: controller.signal, storeOutput: keep },
+        { signal: controller.signal, storeOutput },
       )
       expect(result).toEqual({ type: 'failed', output: { text: 'aborted' }, leftRunning })
     })

@@ -83,7 +83,7 @@ export {
 } from './frame/frame.ts'
 export { createLiveParts, type LivePart, type LivePosition } from './frame/live-parts.ts'
 export { NewsFrame, newsSession, SessionNews, StopReason } from './frame/news.ts'
-export { createRecordFrame, encodeFrame } from './frame/sse.ts'
+export { createRecordFrame, createSnapshotFrame, encodeFrame, type RecordedView } from './frame/sse.ts'
 export {
   createTranscript,
   messageOf,

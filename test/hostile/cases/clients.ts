@@ -2,16 +2,20 @@ import { connect, type Socket } from 'node:net'
 import { createSession } from '@holdfast/client'
 import { ask, check } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
+import { waitForRest } from '../wait-for-rest.ts'
 
 const megabyte = 1024 ** 2
 
-/** Starts a session whose newest page is as large as prompts may make it. */
+/** Starts a session with messages as large as prompts may be. */
 async function startLargeSession({ server, workdir }: CaseRun, prompts: number): Promise<string> {
   const started = await server.sessions.start({ workdir, model: 'demo/agent' })
   if (!started.ok) throw new Error(started.fault.message)
   const session = createSession(started.value)
   const text = `say nothing ${'x'.repeat(700_000)}`
-  for (let prompt = 0; prompt < prompts; prompt++) await session.sendPrompt(text)
+  for (let prompt = 0; prompt < prompts; prompt++) {
+    await session.sendPrompt(text)
+    await waitForRest(started.value)
+  }
   return started.value.id
 }
 
@@ -64,6 +68,33 @@ const newcomers: HostileCase = {
       return []
     })
     return { did: `${count} viewers came at once`, violations: (await Promise.all(followed)).flat() }
+  },
+}
+
+/** Reads pages of large messages, many at once: each must be bounded, and together they must show every message. */
+const largePages: HostileCase = {
+  name: 'large-pages',
+  from: 'client',
+  async run(run) {
+    const [prompts, readers] = run.isQuick ? [5, 10] : [20, 50]
+    const id = await startLargeSession(run, prompts)
+    const readAll = async () => {
+      let said = 0
+      let before: number | null = null
+      do {
+        const cursor: string = before === null ? '' : `&before=${before}`
+        const answer = await ask(run.server, `/sessions/${id}/messages?limit=500${cursor}`)
+        const refusal = check('GET messages', answer, [200, 503])
+        if (answer.status !== 200) return refusal
+        if (answer.text.length > 6 * megabyte) return [`a page has ${answer.text.length} bytes`]
+        const page = JSON.parse(answer.text)
+        said += page.messages.filter(({ kind }: { kind: string }) => kind === 'user').length
+        before = page.before
+      } while (before !== null)
+      return said === prompts ? [] : [`the pages have ${said} of ${prompts} prompts`]
+    }
+    const violations = (await Promise.all(Array.from({ length: readers }, readAll))).flat()
+    return { did: `${readers} clients read ${prompts} large prompts`, violations }
   },
 }
 
@@ -134,5 +165,5 @@ const deepJson: HostileCase = {
 }
 
 export const clientCases: readonly HostileCase[] = [
-  ...[silentViewers, newcomers, uploads, redactedExport, reusedCommandId, deepJson],
+  ...[silentViewers, newcomers, largePages, uploads, redactedExport, reusedCommandId, deepJson],
 ]

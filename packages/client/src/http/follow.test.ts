@@ -120,7 +120,8 @@ describe('following a session', () => {
 })
 
 const changed = (title: string): SessionNews => ({ type: 'session.changed', session: { ...meta, title } })
-const encodeNews = (...news: readonly NewsFrame[]) => news.map((one) => new TextDecoder().decode(encodeFrame(one)))
+const encodeNews = (...news: readonly NewsFrame[]) =>
+  news.flatMap((one) => encodeFrame(one).map((piece) => new TextDecoder().decode(piece)))
 
 async function runNews(script: readonly Reply[], count: number, options: FollowNewsOptions = {}) {
   const server = createScriptedServer(script)

@@ -62,7 +62,8 @@ export const streams =
         start(controller) {
           const encoder = new TextEncoder()
           for (const frame of frames) {
-            controller.enqueue(typeof frame === 'string' ? encoder.encode(frame) : encodeFrame(frame))
+            for (const piece of typeof frame === 'string' ? [encoder.encode(frame)] : encodeFrame(frame))
+              controller.enqueue(piece)
           }
           if (then === 'ends') controller.close()
           else signal?.addEventListener('abort', () => controller.error(new DOMException('gone', 'AbortError')))

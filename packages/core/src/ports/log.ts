@@ -42,6 +42,8 @@ export type ReadRange = {
   /** Inclusive; the head when absent. */
   readonly upTo?: Seq | undefined
   readonly limit: number
+  /** Ends the page at the record that reaches this size, in characters of JSON. Such a page may have fewer than `limit`. */
+  readonly charsMax?: number | undefined
   /** Newest first, from `upTo` down. */
   readonly newestFirst?: boolean | undefined
   /** Only these event types. A damaged record is always included. */

@@ -11,6 +11,7 @@ import { createFailedAttempts, createServerAddress, isLoopback, urlHost } from '
 import { createLoginCodes, createLoginCookie } from './auth/login.ts'
 import { describeApi } from './describe-api.ts'
 import { createAttachments } from './http/attachments.ts'
+import { createOutbox } from './http/outbox.ts'
 import type { ServerDeps } from './http/route.ts'
 import { noTransfer, type Transfer } from './http/transfer.ts'
 import { routes } from './routes/routes.ts'
@@ -35,6 +36,10 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   /** How long a client may take to send its headers, and its whole request. */
   readonly headersTimeoutMs?: number
   readonly requestTimeoutMs?: number
+  /** How long a client may take no byte of what waits for it. */
+  readonly stallMs?: number
+  /** How many bytes may wait for all clients together. */
+  readonly bufferBytesMax?: number
   /** How long `close` waits for running requests. */
   readonly closeGraceMs?: number
 }
@@ -63,7 +68,8 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     connectionsCheckingInterval: Math.min(headersTimeout, 1000),
     keepAliveTimeout: 5000,
   })
-  const closeIdle = trackConnections(server)
+  const connections = trackConnections(server)
+  cutStalled(server, options.stallMs ?? limits.viewerStallMs, connections.isBusy)
   const listening = await listen(server, options)
   if (!listening.ok) return listening
   const port = listening.value
@@ -77,6 +83,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     heartbeatMs: limits.heartbeatMs,
     ...options,
     attachments: createAttachments({ after, closing: closing.signal, onProblem }),
+    outbox: createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax }),
     describeApi: () => describeApi(routes, options.version),
     address,
     codes,
@@ -102,17 +109,26 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     loginLink: () => `${url}/login?code=${codes.create()}`,
     close() {
       closing.abort()
-      closed ??= closeWithin(options.closeGraceMs ?? 1500, server, closeIdle)
+      closed ??= closeWithin(options.closeGraceMs ?? 1500, server, connections.closeIdle)
       return closed
     },
   })
 }
 
+/** Cuts connections whose client took no byte for `stallMs` although some wait, and idle ones. */
+function cutStalled(server: Server, stallMs: number, isBusy: (socket: Socket) => boolean): void {
+  server.setTimeout(stallMs)
+  // A request that is being worked on keeps its connection: nothing waits for its client yet.
+  server.on('timeout', (socket) => {
+    if (socket.writableLength > 0 || !isBusy(socket)) socket.destroy()
+  })
+}
+
 /**
- * Returns a function that closes every idle connection, now and as soon as one becomes idle. Node's own
+ * Tracks the open connections. `closeIdle` closes every idle one, now and as soon as one becomes idle. Node's own
  * `closeIdleConnections` skips connections without a request yet, which browsers open in advance.
  */
-function trackConnections(server: Server): () => void {
+function trackConnections(server: Server) {
   const requests = new Map<Socket, number>()
   let isClosing = false
   const closeIfIdle = (socket: Socket) => {
@@ -133,9 +149,13 @@ function trackConnections(server: Server): () => void {
     })
   })
 
-  return () => {
-    isClosing = true
-    for (const socket of requests.keys()) closeIfIdle(socket)
+  return {
+    all: () => requests.keys(),
+    isBusy: (socket: Socket) => (requests.get(socket) ?? 0) > 0,
+    closeIdle(): void {
+      isClosing = true
+      for (const socket of requests.keys()) closeIfIdle(socket)
+    },
   }
 }
 

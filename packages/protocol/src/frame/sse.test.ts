@@ -1,8 +1,9 @@
+import { aMessage, aMeta, aView } from '@holdfast/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ClientId } from '../value/id.ts'
 import { Frame } from './frame.ts'
-import { createRecordFrame, encodeFrame } from './sse.ts'
+import { createRecordFrame, createSnapshotFrame, encodeFrame } from './sse.ts'
 
 const sessionId = 'ses_01k9xyzabcdefghjkmnpqrstvw'
 const said = (text: string): Frame =>
@@ -19,7 +20,7 @@ const said = (text: string): Frame =>
 const delta = (text: string): Frame =>
   Frame.parse({ type: 'delta', sessionId, step: 3, part: 0, kind: 'text', index: 0, text })
 
-const asText = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+const asText = (pieces: readonly Uint8Array[]) => pieces.map((piece) => new TextDecoder().decode(piece)).join('')
 
 describe('the event stream', () => {
   it("sends a record's seq as the event id, so that a browser reconnects with it", () => {
@@ -41,6 +42,26 @@ describe('the event stream', () => {
         expect(asText(encodeFrame(frame))).toBe(asText(encodeFrame({ ...plain, record })))
       }),
     )
+  })
+
+  it('encodes the messages of a snapshot once for all who come at its seq', () => {
+    const here = { clients: [], storageError: null, credentialsConfigured: true, contextTokens: 1, workspaceTrust: [] }
+    const recorded = {
+      seq: 3,
+      view: aView(),
+      messages: [aMessage('notice', { level: 'info', text: 'hi\u2028' })],
+      before: null,
+      summary: 'so far',
+    }
+    const frames = [null, here].map((own) =>
+      createSnapshotFrame(recorded, { sessionId: aMeta().id, meta: aMeta(), here: own }),
+    )
+    const [[, one], [, two]] = frames.map(encodeFrame) as [readonly Uint8Array[], readonly Uint8Array[]]
+    expect(one).toBe(two)
+    for (const frame of frames) {
+      const [, json = ''] = /^event: snapshot\ndata: (.*)\n\n$/s.exec(asText(encodeFrame(frame))) ?? []
+      expect(JSON.parse(json)).toEqual(frame)
+    }
   })
 
   it('encodes a frame once for all subscribers', () => {

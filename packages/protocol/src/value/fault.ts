@@ -64,6 +64,7 @@ export const faultStatus = {
   store_too_new: 503,
   storage_error: 503,
   unreachable: 503,
+  server_busy: 503,
 } as const
 
 export type FaultCode = keyof typeof faultStatus

@@ -6,6 +6,8 @@ export const limits = {
   promptBytesMax: 1024 * 1024,
   promptPartsMax: 64,
   promptsQueuedMax: 64,
+  /** The text of all queued prompts: every snapshot shows it. */
+  promptsQueuedCharsMax: 4 * 1024 * 1024,
   clientEventIdCharsMax: 200,
   clientEventCharsMax: 1024 * 1024,
   seedMessagesMax: 10_000,
@@ -53,7 +55,11 @@ export const limits = {
   requestFilesBytesMax: 20_000_000,
   requestFilesMax: 100,
   pageMessagesMax: 500,
+  /** A page of the transcript and the page of a snapshot, as JSON. A larger message is a page of its own. */
+  pageBytesMax: 4 * 1024 * 1024,
   pageRecordsMax: 1000,
+  /** Records that are read from the store at once, as JSON. */
+  readCharsMax: 2 * 1024 * 1024,
   listSessionsMax: 1000,
   /** Sessions of one tree that are counted together. */
   treeSessionsMax: 10_000,
@@ -66,6 +72,10 @@ export const limits = {
   blobGraceMs: 24 * 3_600_000,
   prefixMatchesMax: 10,
   frameBufferBytesMax: 1024 * 1024,
+  /** Bytes that a server holds for all clients that have not taken them yet; then it refuses to read more for anyone. */
+  serverBufferBytesMax: 128 * 1024 * 1024,
+  /** How long a client may take no byte of what waits for it, before it is cut off. */
+  viewerStallMs: 30_000,
   snapshotMessages: 100,
   snapshotEveryRecords: 256,
   draftSaveMs: 1000,

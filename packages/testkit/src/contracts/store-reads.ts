@@ -63,6 +63,20 @@ export function describeReads(open: OpenStore): void {
       expect(seqsOf(await store().read(sessionId(1), { after: 0, limit: 2, types, newestFirst: true }))).toEqual([5, 3])
     })
 
+    it('ends a page at the record that reaches a size, and goes on after it', async () => {
+      const long = 'x'.repeat(1000)
+      const records = textsAfter(0, 'a', long, 'c', long, long)
+      await mustCreate(store(), newSession(1, { records: [...records, recordAt(6, note('f'))] }))
+      const page = (range: object) => store().read(sessionId(1), { after: 0, limit: 9, charsMax: 1000, ...range })
+      expect(seqsOf(await page({}))).toEqual([1, 2])
+      expect(seqsOf(await page({ after: 2 }))).toEqual([3, 4])
+      expect(seqsOf(await page({ after: 4 }))).toEqual([5])
+      expect(seqsOf(await page({ after: 5 }))).toEqual([6])
+      expect(seqsOf(await page({ newestFirst: true }))).toEqual([6, 5])
+      expect(seqsOf(await page({ types: ['note.added'] }))).toEqual([6])
+      expect(seqsOf(await page({ limit: 1 }))).toEqual([1])
+    })
+
     it('reads nothing of a missing session', async () => {
       expect(await readAll(store(), 9)).toEqual([])
     })

@@ -92,7 +92,9 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       for (;;) {
         // The snapshot of an unloaded session is read while the session is claimed.
         const loading = cursor === undefined && registry.loaded(id) === null ? loadSession(store, id) : undefined
-        const ahead = loading?.then((loaded) => (loaded.ok ? read().shownOf(loaded.value) : null)).catch(() => null)
+        const ahead = loading
+          ?.then((loaded) => (loaded.ok ? read().recordedView(loaded.value) : null))
+          .catch(() => null)
         const loaded = await registry.load(id, loading)
         if (!loaded.ok) {
           const error = storageErrorOf(loaded.fault)
@@ -126,6 +128,7 @@ function createReader(registry: SessionRegistry, store: Store, id: SessionId): S
       const runner = registry.loaded(id)
       return runner ? ok(runner.folded()) : loadSession(store, id)
     },
+    share: (seq, read) => registry.loaded(id)?.hub.share(seq, read) ?? read(),
     completeMeta: registry.withAttachments,
     workspaceTrust: async ({ origin }) => (origin ? store.workspaceTrust(origin.workdir) : []),
     here: ({ settings }, trust) => ({
@@ -171,7 +174,10 @@ async function* followSession(
 /** Reads the records between a client's cursor and the head it joined at, page by page. */
 async function* replay(log: Past['log'], id: SessionId, after: number, upTo: number): AsyncGenerator<Recorded> {
   for (let cursor = after; cursor < upTo; ) {
-    const page = await log.read(id, { after: cursor, upTo, limit: limits.pageRecordsMax })
+    const page = await log.read(id, {
+      ...{ after: cursor, upTo },
+      ...{ limit: limits.pageRecordsMax, charsMax: limits.readCharsMax },
+    })
     for (const record of page) {
       cursor = record.seq
       if (!('lost' in record)) yield record

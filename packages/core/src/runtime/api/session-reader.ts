@@ -1,4 +1,5 @@
 import {
+  createSnapshotFrame,
   type FrameOf,
   fault,
   findDivergence,
@@ -11,9 +12,9 @@ import {
   ok,
   type PageRequest,
   type ProcessView,
+  type RecordedView,
   type Result,
   refuse,
-  type Seq,
   type SessionHandle,
   type SessionId,
   type Trust,
@@ -22,19 +23,14 @@ import type { KeptBranch, SessionState } from '../../session/state.ts'
 import { viewOf } from '../../session/view.ts'
 import type { Folded } from '../log/load-session.ts'
 import { type LinePage, type LineReader, readPage } from '../log/read-page.ts'
+import type { Hub } from '../stream/hub.ts'
 
 /** The reading half of a session handle. It never loads a session into the registry. */
 export interface SessionReader extends Pick<SessionHandle, 'snapshot' | 'page' | 'branches'> {
   /** Reads the recorded part of a snapshot, which is the same whenever it is read. */
-  shownOf(folded: Folded): Promise<Shown>
+  recordedView(folded: Folded): Promise<RecordedView>
   /** Builds the snapshot of a known state. `ahead` is used if it was read at the same seq. */
-  snapshotOf(folded: Folded, ahead?: Promise<Shown | null>): Promise<FrameOf<'snapshot'>>
-}
-
-export type Shown = {
-  readonly seq: Seq
-  readonly page: LinePage
-  readonly summary: string | null
+  snapshotOf(folded: Folded, ahead?: Promise<RecordedView | null>): Promise<FrameOf<'snapshot'>>
 }
 
 type SessionReaderDeps = {
@@ -48,6 +44,8 @@ type SessionReaderDeps = {
   readonly workspaceTrust: (state: SessionState) => Promise<readonly Trust[]>
   /** Returns the state of the process that runs the session; null if no process here runs it. */
   readonly here: (state: SessionState, workspaceTrust: readonly Trust[]) => ProcessView | null
+  /** Lets all who read at the same seq share what they read. */
+  readonly share?: Hub['share']
 }
 
 export function createSessionReader({
@@ -57,6 +55,7 @@ export function createSessionReader({
   completeMeta,
   workspaceTrust,
   here,
+  share = (_, read) => read(),
 }: SessionReaderDeps): SessionReader {
   async function pageOf({ state }: Folded, line: Line, request: PageRequest): Promise<LinePage> {
     const page = await readPage(log, id, line, state.seq, request)
@@ -78,38 +77,30 @@ export function createSessionReader({
     return record && !('lost' in record) && record.event.type === 'checkpoint.written' ? record.event.summary : null
   }
 
-  async function shownOf(now: Folded): Promise<Shown> {
-    const [page, summary] = await Promise.all([
+  async function recordedView(now: Folded): Promise<RecordedView> {
+    const [{ messages, before }, summary] = await Promise.all([
       pageOf(now, now.state.line, { limit: limits.snapshotMessages }),
       summaryOf(now),
     ])
-    return { seq: now.state.seq, page, summary }
+    return { seq: now.state.seq, view: viewOf(now.state), messages: [...messages], before, summary }
   }
 
-  async function shownAt(now: Folded, ahead: Promise<Shown | null> | undefined): Promise<Shown> {
-    const read = await ahead
-    return read?.seq === now.state.seq ? read : shownOf(now)
+  function sharedView(now: Folded, ahead: Promise<RecordedView | null> | undefined): Promise<RecordedView> {
+    return share(now.state.seq, async () => {
+      const read = await ahead
+      return read?.seq === now.state.seq ? read : recordedView(now)
+    })
   }
 
-  async function snapshotOf(now: Folded, ahead?: Promise<Shown | null>): Promise<FrameOf<'snapshot'>> {
+  async function snapshotOf(now: Folded, ahead?: Promise<RecordedView | null>): Promise<FrameOf<'snapshot'>> {
     // Workspace trust may change without a record here, so it is never read ahead.
-    const [{ page, summary }, trust] = await Promise.all([shownAt(now, ahead), workspaceTrust(now.state)])
-    const { messages, before } = page
-    return {
-      type: 'snapshot',
-      sessionId: id,
-      seq: now.state.seq,
-      meta: completeMeta(now.row.entry.meta),
-      view: viewOf(now.state),
-      messages: [...messages],
-      before,
-      summary,
-      here: here(now.state, trust),
-    }
+    const [recorded, trust] = await Promise.all([sharedView(now, ahead), workspaceTrust(now.state)])
+    const meta = completeMeta(now.row.entry.meta)
+    return createSnapshotFrame(recorded, { sessionId: id, meta, here: here(now.state, trust) })
   }
 
   return {
-    shownOf,
+    recordedView,
     snapshotOf,
     async snapshot() {
       const now = await folded()

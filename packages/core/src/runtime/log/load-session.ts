@@ -68,7 +68,8 @@ export async function loadSession(source: SessionSource, id: SessionId): Promise
   let lost: Seq[] = []
   let after = folded?.state.seq ?? known.base
   while (after < known.head) {
-    const page = await source.read(id, { after, upTo: known.head, limit: limits.pageRecordsMax })
+    const range = { after, upTo: known.head, limit: limits.pageRecordsMax, charsMax: limits.readCharsMax }
+    const page = await source.read(id, range)
     invariant(page.length > 0, `the log of ${id} ends at ${after}, before its head ${known.head}`)
     for (const record of page) {
       after = record.seq

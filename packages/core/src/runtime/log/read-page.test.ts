@@ -1,4 +1,4 @@
-import { type Line, MessageId, type PageRequest } from '@holdfast/protocol'
+import { type Line, limits, MessageId, type PageRequest } from '@holdfast/protocol'
 import { aSession, askedFor, callOf, type EventInput, recordsOf, settled, stepEnded, userSaid } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Log, ReadRecord } from '../../ports/log.ts'
@@ -106,5 +106,70 @@ describe('a page of the transcript', () => {
   it('shows a notice at the position of a damaged record', async () => {
     expect(await page(words(5), { limit: 2 }, whole, [4])).toMatchObject({ ids: [4, 5], parents: [3, 4] })
     expect(await page(words(5), { limit: 2, after: id(2) }, whole, [3])).toMatchObject({ ids: [3, 4] })
+  })
+
+  describe('of large messages', () => {
+    const large = 'x'.repeat(600_000)
+    const given = Array.from({ length: 30 }, () => userSaid(large))
+    const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+
+    it.each(['\u0001', '\n', 'x', 'é'])('has at most its bytes, also if JSON makes %j longer', async (char) => {
+      const odd = Array.from({ length: 30 }, () => userSaid(char.repeat(300_000)))
+      const { messages, before } = await readPage(logOf(odd), aSession, whole, odd.length, { limit: 30 })
+      expect(bytesOf(messages)).toBeLessThan(limits.pageBytesMax + 1024)
+      expect(bytesOf(messages) + bytesOf(messages[0])).toBeGreaterThan(limits.pageBytesMax)
+      expect(before).toBe(messages[0]?.id)
+    })
+
+    it('sequence shows each message once, in both directions', async () => {
+      const back: number[] = []
+      for (let before: MessageId | undefined; ; ) {
+        const found = await page(given, { before, limit: 500 })
+        back.unshift(...found.ids)
+        expect(found.parents).toEqual(found.ids.map((one) => (one === 1 ? null : one - 1)))
+        if (found.before === null) break
+        before = id(found.before)
+      }
+      const forward: number[] = []
+      for (let after = id(0); ; ) {
+        const found = await page(given, { after, limit: 500 })
+        forward.push(...found.ids)
+        if (found.after === null) break
+        after = id(found.after)
+      }
+      const all = given.map((_, index) => index + 1)
+      expect([back, forward]).toEqual([all, all])
+    })
+
+    it('is a single message, if that alone is larger', async () => {
+      const huge = [userSaid('a'), userSaid('x'.repeat(limits.pageBytesMax)), userSaid('b')]
+      expect(await page(huge, { before: id(3) })).toMatchObject({ ids: [2], before: 2 })
+      expect(await page(huge, {})).toMatchObject({ ids: [3], before: 3 })
+      expect(await page(huge, { before: id(2) })).toMatchObject({ ids: [1], before: null })
+    })
+
+    it('reads little more than it shows', async () => {
+      let read = 0
+      const log = logOf(given)
+      const counted: typeof log = {
+        ...log,
+        async read(session, range) {
+          const found = await log.read(session, { ...range, limit: Math.min(range.limit, 3) })
+          read += found.length
+          return found
+        },
+      }
+      await readPage(counted, aSession, whole, given.length, { limit: 500 })
+      expect(read).toBeLessThan(given.length / 2)
+    })
+
+    it('counts the outputs of its calls', async () => {
+      const output = 'x'.repeat(limits.toolOutputInlineBytesMax)
+      const calls = Array.from({ length: 400 }, () => callOf('shell'))
+      const log = logOf([...calls, ...calls.map((_, index) => settled(index + 1, output))])
+      const { messages, before } = await readPage(log, aSession, whole, 800, { limit: 500 })
+      expect(bytesOf(messages)).toBeLessThan(limits.pageBytesMax + 1024)
+      expect(before).toBe(messages[0]?.id)
+    })
   })
 })

@@ -12,6 +12,7 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import type { Log, ReadRecord } from '../../ports/log.ts'
+import { estimateChars } from './record-size.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
 export type LinePage = {
@@ -22,7 +23,10 @@ export type LinePage = {
 
 export type LineReader = Pick<Log, 'read' | 'readRefs'>
 
-/** Reads a page of the line that ends at `head`, oldest first. An unreadable record becomes a notice in its place. */
+/**
+ * Reads a page of the line that ends at `head`, oldest first. It has at most `limit` messages and, unless one alone is
+ * larger, `limits.pageBytesMax` bytes. An unreadable record becomes a notice in its place.
+ */
 export async function readPage(
   log: LineReader,
   id: SessionId,
@@ -34,49 +38,93 @@ export async function readPage(
   const isForward = request.after !== undefined && request.before === undefined
   const from = (request.after ?? 0) + 1
   const to = request.before === undefined ? head : Math.min(request.before - 1, head)
-  // One extra record shows whether there are more; read backwards, it is also the parent of the oldest.
-  const scanned = await scan(log, id, clipLine(line, from, to), limit + 1, !isForward)
-  const found = isForward ? scanned : scanned.toReversed()
-  const hasMore = found.length > limit
-  const kept = isForward ? found.slice(0, limit) : found.slice(hasMore ? 1 : 0)
-  const [earlier] = isForward ? await scan(log, id, clipLine(line, 0, from - 1), 1, true) : []
-  const oldest = isForward ? earlier : hasMore ? found[0] : undefined
-  const messages = await assemble(log, id, kept, oldest?.seq ?? null)
+  const page = await scan(log, id, clipLine(line, from, to), limit, !isForward)
+  const earlier = isForward ? await findLast(log, id, clipLine(line, 0, from - 1)) : null
+  const assembled = assemble(isForward ? page.records : page.records.toReversed(), page.outcomes, earlier)
+  const countMax = page.isCut ? Math.min(limit, page.records.length - 1) : limit
+  const count = countFitting(isForward ? assembled : assembled.toReversed(), countMax)
+  const hasMore = assembled.length > count
+  const messages = isForward ? assembled.slice(0, count) : assembled.slice(assembled.length - count)
 
   const first = messages[0]?.id ?? null
   const last = messages.at(-1)?.id ?? null
-  if (isForward) return { messages, before: oldest && first !== null ? first : null, after: hasMore ? last : null }
+  if (isForward) return { messages, before: earlier !== null ? first : null, after: hasMore ? last : null }
   return { messages, before: hasMore ? first : null, after: request.before === undefined ? null : last }
 }
 
-function scan(log: LineReader, id: SessionId, spans: Spans, limit: number, newestFirst: boolean) {
-  const records = walkLine(log, id, spans, { types: messageEvents, newestFirst, pageSize: limit })
-  return Array.fromAsync(take(records, limit))
+type ScannedPage = {
+  readonly records: readonly ReadRecord[]
+  /** The records about the calls among them. */
+  readonly outcomes: readonly ReadRecord[]
+  /** Whether the last record is beyond the page, and only shows that there are more. */
+  readonly isCut: boolean
 }
 
-async function* take(records: AsyncIterable<ReadRecord>, limit: number): AsyncGenerator<ReadRecord> {
-  let count = 0
-  for await (const record of records) {
-    yield record
-    if (++count === limit) return
-  }
-}
+/** How many calls the store is asked about at once. */
+const callsAtOnce = 32
 
-async function assemble(
+/** Reads records until they fill a page, and one more. Read backwards, that one is also the parent of the oldest. */
+async function scan(
   log: LineReader,
   id: SessionId,
+  spans: Spans,
+  limit: number,
+  newestFirst: boolean,
+): Promise<ScannedPage> {
+  const records: ReadRecord[] = []
+  const outcomes: ReadRecord[] = []
+  let calls: Seq[] = []
+  let chars = 0
+  const add = (record: ReadRecord, list: ReadRecord[]) => {
+    list.push(record)
+    chars += 'lost' in record ? 0 : estimateChars(record.event)
+  }
+  const readOutcomes = async () => {
+    for (const record of calls.length === 0 ? [] : await log.readRefs(id, calls)) add(record, outcomes)
+    calls = []
+  }
+  for await (const record of walkLine(log, id, spans, { types: messageEvents, newestFirst, pageSize: limit + 1 })) {
+    const isBeyond = records.length === limit || chars > limits.pageBytesMax
+    add(record, records)
+    if (!('lost' in record) && record.event.type === 'call.requested') calls.push(record.seq)
+    if (isBeyond || calls.length === callsAtOnce) await readOutcomes()
+    if (isBeyond) return { records, outcomes, isCut: true }
+  }
+  await readOutcomes()
+  return { records, outcomes, isCut: false }
+}
+
+/** Returns the seq of the last message of these spans. */
+async function findLast(log: LineReader, id: SessionId, spans: Spans): Promise<Seq | null> {
+  for await (const { seq } of walkLine(log, id, spans, { types: messageEvents, newestFirst: true, pageSize: 1 }))
+    return seq
+  return null
+}
+
+/** Returns how many of the messages fit on a page: at least one. */
+function countFitting(messages: readonly Message[], limit: number): number {
+  let bytes = 0
+  const beyond = messages.findIndex((message, index) => {
+    if (index === limit) return true
+    bytes += Buffer.byteLength(JSON.stringify(message))
+    return index > 0 && bytes > limits.pageBytesMax
+  })
+  return beyond === -1 ? messages.length : beyond
+}
+
+function assemble(
   records: readonly ReadRecord[],
+  outcomes: readonly ReadRecord[],
   parent: Seq | null,
-): Promise<readonly Message[]> {
-  const calls = records.flatMap((record) =>
-    !('lost' in record) && record.event.type === 'call.requested' ? [record.seq] : [],
-  )
-  const outcomes = calls.length === 0 ? [] : await log.readRefs(id, calls)
+): readonly Message[] {
   const transcript = createTranscript()
   const near = records.find((record): record is Recorded => !('lost' in record))?.at
-  for (const record of [...records, ...outcomes]) {
+  for (const record of records) {
     if (!('lost' in record)) transcript.add(record)
     else transcript.addLost(record, near)
+  }
+  for (const record of outcomes.toSorted((left, right) => left.seq - right.seq)) {
+    if (!('lost' in record)) transcript.add(record) // a lost outcome is a notice at its own position
   }
   const [first, ...rest] = transcript.messages
   return first ? [{ ...first, parent: parent === null ? null : MessageId.parse(parent) }, ...rest] : []

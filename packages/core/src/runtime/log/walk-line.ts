@@ -1,5 +1,6 @@
 import { type clipLine, type EventType, limits, type SessionId } from '@holdfast/protocol'
 import type { Log, ReadRecord } from '../../ports/log.ts'
+import { charsAtMost, estimateChars } from './record-size.ts'
 
 /** Ranges of seqs, as `clipLine` returns them. */
 export type Spans = ReturnType<typeof clipLine>
@@ -11,7 +12,7 @@ export type WalkOptions = {
   readonly pageSize?: number | undefined
 }
 
-/** Yields the records of a line, reading bounded pages on demand. */
+/** Yields the records of a line, reading on demand: pages of bounded length and size. */
 export async function* walkLine(
   log: Pick<Log, 'read'>,
   id: SessionId,
@@ -21,12 +22,19 @@ export async function* walkLine(
   for (const span of newestFirst ? spans.toReversed() : spans) {
     let { from, to } = span
     while (from <= to) {
-      const page = await log.read(id, { after: from - 1, upTo: to, limit, newestFirst, types })
+      const charsMax = limits.readCharsMax
+      const page = await log.read(id, { after: from - 1, upTo: to, limit, charsMax, newestFirst, types })
       yield* page
       const last = page.at(-1)
-      if (!last || page.length < limit) break
+      if (!last || (page.length < limit && isWithin(page, charsMax))) break
       if (newestFirst) to = last.seq - 1
       else from = last.seq + 1
     }
   }
+}
+
+/** Returns whether these records are certainly smaller than `charsMax`: then their size did not end the page. */
+function isWithin(records: readonly ReadRecord[], charsMax: number): boolean {
+  const estimated = records.reduce((sum, record) => sum + ('lost' in record ? 0 : estimateChars(record.event)), 0)
+  return charsAtMost(estimated) < charsMax
 }

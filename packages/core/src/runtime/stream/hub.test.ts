@@ -1,5 +1,5 @@
 import { CallId, ClientId, type Frame, StepId } from '@holdfast/protocol'
-import { aSession, type EventInput, recordsOf, settled, stepEnded, turnEnded } from '@holdfast/testkit'
+import { aSession, aView, type EventInput, recordsOf, settled, stepEnded, turnEnded } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createHub } from './hub.ts'
 
@@ -8,6 +8,7 @@ const encoded = (seq: number, given: EventInput) =>
 const step = StepId.parse(4)
 const text = { step, part: 0, kind: 'text' as const }
 const output = { step, part: 5, kind: 'output' as const, call: CallId.parse(5), tool: 'shell' }
+const recorded = (seq: number) => ({ seq, view: aView(), messages: [], before: null, summary: null })
 const unready = () => ({ type: 'no_credentials', message: 'no key' }) as const
 const open = () => createHub(aSession, () => undefined, unready)
 const draftOf = (hub: ReturnType<typeof open>) => {
@@ -28,6 +29,24 @@ describe('the hub', () => {
       expect(frame).toMatchObject({ type })
       expect((await right?.next())?.value).toBe(frame)
     }
+  })
+
+  it('reads the view at the newest seq once for all who ask', async () => {
+    const hub = open()
+    let reads = 0
+    const at = (seq: number) => hub.share(seq, async () => ({ ...recorded(seq), summary: `read ${++reads}` }))
+    const [one, two] = await Promise.all([at(3), at(3)])
+    expect([one, reads]).toEqual([two, 1])
+    expect(await at(3)).toBe(one)
+    expect((await at(4)).summary).toBe('read 2')
+    expect((await at(3)).summary).toBe('read 3')
+    expect((await at(4)).summary).toBe('read 2')
+  })
+
+  it('reads the view again after a failure', async () => {
+    const hub = open()
+    await expect(hub.share(3, () => Promise.reject(new Error('disk')))).rejects.toThrow('disk')
+    expect(await hub.share(3, async () => recorded(3))).toEqual(recorded(3))
   })
 
   it('gives a new subscriber the running message so far, then the rest', async () => {

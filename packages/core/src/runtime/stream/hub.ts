@@ -6,6 +6,8 @@ import {
   type FrameOf,
   type LivePosition,
   type ModelStatus,
+  type RecordedView,
+  type Seq,
   type SessionId,
   type StepId,
   type StorageError,
@@ -34,6 +36,8 @@ export interface Hub {
   publishModel(): void
   /** Subscribes: from now on the subscription misses nothing. */
   join(who?: AttachedClient): Joined
+  /** Returns what `read` returns at this seq. Everyone who asks at the newest seq gets the same object while it is in use. */
+  share(seq: Seq, read: () => Promise<RecordedView>): Promise<RecordedView>
   /** What running calls have printed, as far as it is still held. */
   printed(): ReadonlyMap<CallId, string>
   end(...why: Parameters<EndFrame>): void
@@ -110,11 +114,37 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
       }
       return { subscription, draft: live.draft(), storage, model: modelFrame(), leave }
     },
+    share: createShare(),
     printed: live.printed,
     end(reason, retryMs) {
       for (const subscription of subscriptions) subscription.end(endFrame(reason, retryMs))
       subscriptions.clear()
     },
+  }
+}
+
+/** Shares the view at the newest seq. A weak reference keeps it no longer than the subscribers that still send it. */
+function createShare(): Hub['share'] {
+  let newest = -1
+  let known: WeakRef<RecordedView> | null = null
+  let reading: Promise<RecordedView> | null = null
+  return (seq, read) => {
+    if (seq < newest) return read()
+    const view = seq === newest ? known?.deref() : undefined
+    if (view) return Promise.resolve(view)
+    if (seq === newest && reading) return reading
+    const mine = read()
+      .then((found) => {
+        if (reading === mine) known = new WeakRef(found)
+        return found
+      })
+      .finally(() => {
+        if (reading === mine) reading = null
+      })
+    newest = seq
+    known = null
+    reading = mine
+    return mine
   }
 }
 

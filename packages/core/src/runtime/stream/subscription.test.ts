@@ -51,6 +51,13 @@ describe('a subscriber', () => {
     expect(read).toEqual([1, 2, 'draft'])
   })
 
+  it('that is slow gets only the newest list of clients', async () => {
+    const subscription = open()
+    const presence: Frame = { type: 'presence', sessionId: aSession, clients: [] }
+    for (const frame of [presence, record(1), presence, presence]) subscription.push(frame, 100)
+    expect(await drain(subscription)).toEqual([1, 'presence', 'end'])
+  })
+
   it('gets nothing after the end, not even a pending draft', async () => {
     const subscription = open()
     subscription.push(delta(0), limits.frameBufferBytesMax)

@@ -24,6 +24,11 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
     bytes += size
     wake?.()
   }
+  const drop = (isObsolete: (frame: Frame) => boolean) => {
+    if (!waiting.some((one) => isObsolete(one.frame))) return
+    waiting = waiting.filter((one) => !isObsolete(one.frame))
+    bytes = waiting.reduce((sum, one) => sum + one.bytes, 0)
+  }
   const clear = () => {
     waiting = []
     bytes = 0
@@ -36,12 +41,12 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
       const isLive = frame.type === 'delta' || frame.type === 'draft'
       if (isLive && owesDraft) return true // the draft will contain this too
       if (isLive && bytes + size > limits.frameBufferBytesMax / 2) {
-        waiting = waiting.filter((one) => one.frame.type !== 'delta' && one.frame.type !== 'draft')
-        bytes = waiting.reduce((sum, one) => sum + one.bytes, 0)
+        drop((one) => one.type === 'delta' || one.type === 'draft')
         owesDraft = true
         wake?.()
         return true
       }
+      if (frame.type === 'presence') drop((one) => one.type === 'presence') // only the newest counts
       if (bytes + size > limits.frameBufferBytesMax) {
         clear()
         isClosed = true

@@ -1,4 +1,4 @@
-import { limits, type Settings } from '@holdfast/protocol'
+import { invariant, limits, type Settings } from '@holdfast/protocol'
 import {
   aHash,
   callOf,
@@ -49,6 +49,18 @@ describe('a prompt in a turn', () => {
     expect(decided(full, asked(steer('more')))).toBe('queue_full')
     expect(decided(full, asked(follow('more')))).toBe('queue_full')
     expect(decided(livedThrough(full, asked({ type: 'dequeueSteering' })), asked(steer('more')))).toBe('prompt.queued')
+  })
+
+  it('is refused when the texts of both queues together are too long, also by an edit', () => {
+    const long = 'x'.repeat(limits.promptsQueuedCharsMax / 4)
+    const state = stateAfter(...thinking, ...Array.from({ length: 4 }, () => queued('follow_up', long)))
+    expect(decided(state, asked(steer('x')))).toBe('queue_full')
+    const [first] = state.queue
+    invariant(first, 'a prompt waits')
+    const edit = (content: string) => asked({ type: 'editQueueEntry', entry: first.id, content: text(content) })
+    expect(decided(state, edit(`${long}x`))).toBe('queue_full')
+    expect(decided(state, edit(long))).toBe('queue.edited')
+    expect(decided(livedThrough(state, edit('short')), asked(steer('x')))).toBe('prompt.queued')
   })
 })
 

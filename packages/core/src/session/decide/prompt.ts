@@ -54,8 +54,19 @@ function enqueue(state: SessionState, queue: Queue, content: Content): Decided {
       ),
     )
   }
+  if (charsOf(content) + queuedChars(state) > limits.promptsQueuedCharsMax) return refuse(queueTooLong)
   return ok([{ type: 'prompt.queued', queue, content }])
 }
+
+const charsOf = (content: Content): number =>
+  content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
+
+const queuedChars = ({ queue }: SessionState): number => queue.reduce((sum, { content }) => sum + charsOf(content), 0)
+
+const queueTooLong = fault(
+  'queue_full',
+  `The queued prompts may have ${limits.promptsQueuedCharsMax} characters together. Wait until the turn takes one, or remove one.`,
+)
 
 /** Removes the waiting prompts of some queues. */
 export function recallQueues(state: SessionState, which: readonly Queue[], recalled: boolean): Events {
@@ -65,7 +76,10 @@ export function recallQueues(state: SessionState, which: readonly Queue[], recal
 
 export function editEntry(state: SessionState, { entry, content }: CommandOf<'editQueueEntry'>): Decided {
   if (isEmpty(content)) return refuse(emptyPrompt)
-  if (!findEntry(state, entry)) return refuse(notWaiting(entry))
+  const found = findEntry(state, entry)
+  if (!found) return refuse(notWaiting(entry))
+  const chars = queuedChars(state) - charsOf(found.content) + charsOf(content)
+  if (chars > limits.promptsQueuedCharsMax) return refuse(queueTooLong)
   return ok([{ type: 'queue.edited', entry, content }])
 }
 

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { decodeFrames } from '@holdfast/client'
 import { type Frame, invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
@@ -91,7 +92,6 @@ describe('events', () => {
 
   it('are pulled only as fast as the client reads', async () => {
     await using test = await openTestServer()
-    const { connect } = await import('node:net')
     const slow = connect(test.server.port, '127.0.0.1')
     const lines = `Host: 127.0.0.1:${test.server.port}\r\nAuthorization: Bearer ${test.tokens.viewer}`
     slow.write(`GET ${path}?after=0 HTTP/1.1\r\n${lines}\r\n\r\n`)
@@ -133,5 +133,38 @@ describe('events', () => {
     test.fake.publish({ type: 'end', sessionId, reason: 'slow', retryMs: 0 })
     const frames = decodeFrames(body)
     expect(seqs(await take(frames, 2))).toEqual(['end', undefined])
+  })
+
+  /** Opens a stream and never reads a byte of it. */
+  async function followSilently(test: Test) {
+    const socket = connect(test.server.port, '127.0.0.1')
+    socket.pause()
+    const lines = `Host: 127.0.0.1:${test.server.port}\r\nAuthorization: Bearer ${test.tokens.viewer}`
+    socket.write(`GET ${path}?after=0 HTTP/1.1\r\n${lines}\r\n\r\n`)
+    await expect.poll(() => test.fake.subscribers.size).toBe(1)
+    return socket
+  }
+
+  it('are cut if the client takes no byte of what waits for it', async () => {
+    await using test = await openTestServer({ stallMs: 50 })
+    const silent = await followSilently(test)
+    test.fake.say('x'.repeat(30_000_000)) // more than the system buffers
+    await test.fake.left
+    expect(test.fake.subscribers.size).toBe(0)
+    silent.destroy()
+  })
+
+  it('are refused while too many bytes wait for clients', async () => {
+    await using test = await openTestServer({ bufferBytesMax: 1_000_000 })
+    const silent = await followSilently(test)
+    test.fake.say('x'.repeat(30_000_000))
+    const statusOf = async (address: string) => (await test.call(address)).status
+    await expect.poll(() => statusOf(`/v1/sessions/${sessionId}/usage`)).toBe(503)
+    const refused = await test.call(path)
+    expect([await codeOf(refused), refused.headers.get('retry-after')]).toEqual(['server_busy', '5'])
+    expect(await statusOf('/v1/health')).toBe(200)
+    silent.destroy()
+    await test.fake.left
+    expect(await statusOf(`/v1/sessions/${sessionId}/usage`)).toBe(200)
   })
 })

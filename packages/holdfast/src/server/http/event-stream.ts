@@ -1,7 +1,11 @@
 import type { UnderlyingSource } from 'node:stream/web'
+import type { Outbox } from './outbox.ts'
 import type { ServerDeps } from './route.ts'
 
 const comment = new TextEncoder().encode(': holdfast\n\n')
+
+/** A frame is sent in parts of this size, so that a connection holds one part, and a slow client shows its progress. */
+const partBytes = 64 * 1024
 
 export const reconnectMs = 1000
 
@@ -10,7 +14,10 @@ type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
   readonly name: string
   /** Returns the frames. The signal aborts when the stream is over. */
   readonly follow: (gone: AbortSignal) => AsyncIterable<One>
-  readonly encode: (frame: One) => Uint8Array
+  readonly encode: (frame: One) => readonly Uint8Array[]
+  readonly hold: Outbox['hold']
+  /** Called once, when the first frame came, none came for a while, or the stream is over. */
+  readonly began?: () => void
   /** Signals that end the stream, each with the last frame then. */
   readonly endings: readonly { readonly when: AbortSignal; readonly last: One }[]
   /** The last frame if `follow` throws. */
@@ -18,18 +25,92 @@ type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
 }
 
 /**
- * Opens a body that is pulled: the next frame is read only when the socket took the last one. So frames for a slow client
+ * Opens a body that is pulled: the next part is sent only when the socket took the last one. So frames for a slow client
  * are buffered, and limited, only at their source.
  */
 export function openEventStream<One extends { readonly type: string }>(deps: EventStreamDeps<One>) {
-  const { name, follow, encode, endings, failed, heartbeatMs, onProblem } = deps
+  const { encode, endings, heartbeatMs, hold } = deps
+  const frames = createFrameReader(deps)
+  let began = deps.began ?? (() => undefined)
+  const begin = () => {
+    began()
+    began = () => undefined
+  }
+  /** A large frame whose parts are being sent. Its own reference lets newcomers share its encoding. */
+  let sending: { readonly frame: One; readonly parts: Iterator<Uint8Array>; readonly sent: () => void } | null = null
+  const endSending = () => {
+    sending?.sent()
+    sending = null
+  }
+  const leave = () => {
+    begin()
+    endSending()
+    frames.leave()
+  }
+
+  /** Sends the first part of a frame. */
+  const send = (frame: One, controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const pieces = encode(frame)
+    const parts = partsOf(pieces)
+    const first = parts.next()
+    if (!first.done) controller.enqueue(first.value)
+    if (frame.type === 'end') {
+      leave()
+      return controller.close()
+    }
+    if (pieces.length === 1 && (pieces[0]?.byteLength ?? 0) <= partBytes) return
+    const releases = pieces.map(hold)
+    sending = {
+      ...{ frame, parts },
+      sent: () => {
+        for (const release of releases) release()
+      },
+    }
+  }
+
+  const source: UnderlyingSource<Uint8Array> = {
+    start(controller) {
+      frames.start() // before the first byte, so that a connected client misses nothing
+      controller.enqueue(comment) // tells the client that it is connected
+    },
+
+    async pull(controller) {
+      const part = sending?.parts.next()
+      if (part && !part.done) {
+        await nextTurn() // other connections come between
+        return frames.gone.aborted ? undefined : controller.enqueue(part.value)
+      }
+      endSending()
+      let frame: One | 'done' | null = await frames.next(heartbeatMs)
+      begin()
+      if (frames.gone.aborted) return
+      for (const { when, last } of endings) if (when.aborted) frame ??= last
+      if (frame === null) return controller.enqueue(comment)
+      if (frame !== 'done') return send(frame, controller)
+      leave()
+      controller.close()
+    },
+
+    cancel: leave,
+  }
+  return new ReadableStream(source, { highWaterMark: 0 })
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+function* partsOf(pieces: readonly Uint8Array[]): Iterator<Uint8Array> {
+  for (const piece of pieces)
+    for (let at = 0; at < piece.byteLength; at += partBytes) yield piece.subarray(at, at + partBytes)
+}
+
+/** Reads one frame ahead. */
+function createFrameReader<One>({ name, follow, endings, failed, onProblem }: EventStreamDeps<One>) {
   const gone = new AbortController()
   const frames = follow(gone.signal)[Symbol.asyncIterator]()
-
   let isReading = false
   let arrived: One | 'done' | null = null
   let wake = () => {}
-  const readNext = () => {
+  const start = () => {
     isReading = true
     const report = (cause: unknown) => {
       onProblem({ where: `events of ${name}`, cause })
@@ -43,12 +124,8 @@ export function openEventStream<One extends { readonly type: string }>(deps: Eve
         wake()
       })
   }
-  const leave = () => {
-    gone.abort()
-    frames.return?.().catch(() => undefined) // its errors no longer matter
-  }
-  /** Resolves when a frame arrived, when the stream shall end, or when a heartbeat is due. */
-  const waitForFrame = (): Promise<void> => {
+  /** Resolves when a frame arrived, when the stream shall end, or after `forMs`. */
+  const wait = (forMs: number): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const settle = () => {
       clearTimeout(timer)
@@ -56,7 +133,7 @@ export function openEventStream<One extends { readonly type: string }>(deps: Eve
       wake = () => {}
       resolve()
     }
-    const timer = setTimeout(settle, heartbeatMs)
+    const timer = setTimeout(settle, forMs)
     wake = settle
     for (const { when } of endings) {
       if (when.aborted) settle()
@@ -65,34 +142,26 @@ export function openEventStream<One extends { readonly type: string }>(deps: Eve
     return promise
   }
 
-  const source: UnderlyingSource<Uint8Array> = {
-    start(controller) {
-      readNext() // before the first byte, so that a connected client misses nothing
-      controller.enqueue(comment) // tells the client that it is connected
-    },
-
-    async pull(controller) {
-      if (!isReading) readNext()
-      if (arrived === null) await waitForFrame()
-      if (gone.signal.aborted) return
-      let frame: One | 'done' | null = arrived
-      for (const { when, last } of endings) if (when.aborted) frame ??= last
-      if (frame === null) return controller.enqueue(comment)
-      if (frame !== 'done') controller.enqueue(encode(frame))
-      if (frame === 'done' || frame.type === 'end') {
-        leave()
-        return controller.close()
+  return {
+    gone: gone.signal,
+    start,
+    /** Returns the next frame; null if none came in time, or if the stream shall end first. */
+    async next(forMs: number): Promise<One | 'done' | null> {
+      if (!isReading) start()
+      if (arrived === null) await wait(forMs)
+      const frame = arrived
+      if (frame !== null) {
+        arrived = null
+        isReading = false
       }
-      arrived = null
-      isReading = false
+      return frame
     },
-
-    cancel() {
-      leave()
+    leave() {
+      gone.abort()
+      frames.return?.().catch(() => undefined) // its errors no longer matter
       wake()
     },
   }
-  return new ReadableStream(source, { highWaterMark: 0 })
 }
 
 export function answerEventStream(body: ReadableStream<Uint8Array>): Response {

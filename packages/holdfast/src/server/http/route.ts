@@ -16,6 +16,7 @@ import { z } from 'zod'
 import type { AuthenticateDeps, ServerAddress, TokenRole } from '../auth/access.ts'
 import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { Attachments } from './attachments.ts'
+import type { Outbox } from './outbox.ts'
 import type { Transfer } from './transfer.ts'
 
 /** The dependencies of the routes. */
@@ -25,6 +26,7 @@ export type ServerDeps = AuthenticateDeps & {
   /** Counts what the store holds. */
   readonly stats: (options: StatsOptions) => Promise<Result<Stats>>
   readonly attachments: Attachments
+  readonly outbox: Outbox
   readonly version: string
   readonly now: () => number
   readonly describeApi: () => object
@@ -111,8 +113,18 @@ export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Que
       const answer = await handle({ ...checked, session, input }, deps)
       if (!answer.ok) return answer
       const { value } = answer
-      return ok(value instanceof Response ? value : Response.json(value, { status: spec.answers.status }))
+      return value instanceof Response ? ok(value) : encodeAnswer(value, spec.answers.status)
     },
+  }
+}
+
+/** Encodes an answer. Refused: too_large, for one that no string can hold. */
+function encodeAnswer(value: unknown, status: number): Result<Response> {
+  try {
+    return ok(Response.json(value, { status }))
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    return refuse(fault('too_large', 'The answer is too large to send. Ask for a smaller part.'))
   }
 }
 

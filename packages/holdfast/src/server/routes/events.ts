@@ -22,7 +22,10 @@ const getEvents = defineRoute({
   summary: 'Follow a session as server-sent events, from a cursor or from a snapshot',
   query: z.strictObject({ after: cursor, attachment: ClientId.optional(), role: z.string().optional() }),
   answers,
-  async handle({ session, request, caller, input }, { sessions, attachments, closing, heartbeatMs, onProblem }) {
+  async handle(
+    { session, request, caller, input },
+    { sessions, attachments, outbox, closing, heartbeatMs, onProblem },
+  ) {
     // A browser that reconnects sends its newer cursor in this header and the old one in the URL.
     const last = parse(cursor, request.headers.get('last-event-id') ?? undefined)
     if (!last.ok) return last
@@ -38,9 +41,13 @@ const getEvents = defineRoute({
     const end = (reason: FrameOf<'end'>['reason'], retryMs: number | null): Frame => ({
       ...{ type: 'end', sessionId: id, reason, retryMs },
     })
+    const place = await outbox.enter()
+    if (!place.ok) return place
     const stream = client === undefined ? null : attachments.stream(id, client)
     const body = openEventStream<Frame>({
       name: id,
+      hold: outbox.hold,
+      began: place.value,
       follow(gone) {
         gone.addEventListener('abort', () => stream?.end(), { once: true })
         return handle.value.subscribe({ after, client, role, signal: gone })
@@ -65,9 +72,10 @@ const getNews = defineRoute({
   access: 'token',
   summary: 'Follow all sessions as server-sent events: started, changed, stopped',
   answers,
-  async handle(_, { sessions, closing, heartbeatMs, onProblem }) {
+  async handle(_, { sessions, outbox, closing, heartbeatMs, onProblem }) {
     const body = openEventStream<NewsFrame>({
       name: 'all sessions',
+      hold: outbox.hold,
       follow: (gone) => followNews(sessions, gone),
       encode: encodeFrame,
       endings: [{ when: closing, last: newsEnd('closing') }],

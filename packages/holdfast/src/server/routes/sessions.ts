@@ -97,9 +97,16 @@ function defineRead<Query = unknown>(
     summary,
     ...(query && { query }),
     answers: answersJson(schema),
-    async handle(call, { sessions }) {
+    async handle(call, { sessions, outbox }) {
       const handle = await sessions.open(call.session)
-      return handle.ok ? read(handle.value, call) : handle
+      if (!handle.ok) return handle
+      const place = await outbox.enter()
+      if (!place.ok) return place
+      try {
+        return await read(handle.value, call)
+      } finally {
+        place.value()
+      }
     },
   })
 }

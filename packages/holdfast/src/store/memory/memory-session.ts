@@ -40,11 +40,22 @@ export function decodeRecords(records: readonly EncodedRecord[], after: Seq): Re
 }
 
 export function readRange(session: MemorySession | undefined, range: ReadRange): readonly Recorded[] {
-  const { after, upTo = Number.MAX_SAFE_INTEGER, limit, newestFirst, types } = range
+  const { after, upTo = Number.MAX_SAFE_INTEGER, limit, charsMax, newestFirst, types } = range
   const inRange = readLineage(session).filter(
     ({ seq, event }) => seq > after && seq <= upTo && (types === undefined || types.includes(event.type)),
   )
-  return structuredClone((newestFirst === true ? inRange.toReversed() : inRange).slice(0, limit))
+  const page = (newestFirst === true ? inRange.toReversed() : inRange).slice(0, limit)
+  return structuredClone(charsMax === undefined ? page : page.slice(0, countWithin(page, charsMax)))
+}
+
+/** Returns how many records it takes to reach `charsMax`. */
+function countWithin(records: readonly Recorded[], charsMax: number): number {
+  let chars = 0
+  const last = records.findIndex(({ event }) => {
+    chars += JSON.stringify(event).length
+    return chars >= charsMax
+  })
+  return last === -1 ? records.length : last + 1
 }
 
 export function readRefs(session: MemorySession | undefined, calls: readonly Seq[]): readonly Recorded[] {

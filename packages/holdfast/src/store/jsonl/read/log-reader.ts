@@ -32,19 +32,27 @@ export function createLogReader(rows: ReadonlyMap<SessionId, SessionRow>, logs: 
   }
 
   async function read(session: SessionId, range: ReadRange): Promise<readonly ReadRecord[]> {
-    const { after, upTo = Number.MAX_SAFE_INTEGER, limit, newestFirst = false } = range
+    const { after, upTo = Number.MAX_SAFE_INTEGER, limit, charsMax, newestFirst = false } = range
     const types = range.types === undefined ? null : new Set<string>(range.types)
     const spans = findSpans(session, after, upTo)
     const page: ReadRecord[] = []
+    let bytesLeft = charsMax ?? Number.POSITIVE_INFINITY // a line has at least as many bytes as its record has characters
     for (const { row, from, upTo: end } of newestFirst ? spans : spans.toReversed()) {
       const left = limit - page.length
-      if (left <= 0) break
+      if (left <= 0 || bytesLeft <= 0) break
       if (row === null) {
         page.push(...listLost(from, end, left, newestFirst))
         continue
       }
       const log = await logs.get(row)
-      page.push(...(await log.read(log.index.select({ from, upTo: end, limit: left, newestFirst, types }))))
+      const selected = log.index.select({ from, upTo: end, limit: left, newestFirst, types })
+      const seqs: Seq[] = []
+      for (const seq of selected) {
+        if (bytesLeft <= 0) break
+        seqs.push(seq)
+        bytesLeft -= log.index.positionOf(seq)?.bytes ?? 0
+      }
+      page.push(...(await log.read(seqs)))
     }
     return page
   }

@@ -42,12 +42,13 @@ export function createRecordReader(database: DatabaseSync) {
   /** Returns one answer for each seq: a missing or damaged row is a lost record. */
   function read(
     session: string,
-    { after, upTo: last, limit, newestFirst: isDown = false, types }: ReadRange,
+    { after, upTo: last, limit, charsMax = Number.POSITIVE_INFINITY, newestFirst: isDown = false, types }: ReadRange,
   ): StoredPage {
     const wanted = types === undefined ? null : new Set(types)
     const ranges = lineage(session, after, last ?? Number.MAX_SAFE_INTEGER)
     const step = isDown ? -1 : 1
     const page: (StoredRecord | LostRecord)[] = []
+    let chars = 0
     for (const { sid, session: holder, from, upTo } of isDown ? ranges : ranges.toReversed()) {
       let next = isDown ? upTo : from
       const loseUntil = (seq: number): void => {
@@ -55,16 +56,20 @@ export function createRecordReader(database: DatabaseSync) {
       }
       while (page.length < limit && next >= from && next <= upTo) {
         const count = countRows(limit - page.length, wanted !== null)
-        const rows = isDown ? newestFirst(sid, from, next, count) : oldestFirst(sid, next, upTo, count)
-        for (const row of rows) {
+        let found = 0
+        for (const row of isDown ? newestFirst(sid, from, next, count) : oldestFirst(sid, next, upTo, count)) {
+          found += 1
           loseUntil(Number(row[0]))
           if (page.length >= limit) return page
           const record = checkColumns(holder, row)
           // A lost record may have had any of the types.
-          if ('lost' in record || wanted === null || wanted.has(record.type)) page.push(record)
+          const isWanted = 'lost' in record || wanted === null || wanted.has(record.type)
+          if (isWanted) page.push(record)
           next += step
+          chars += isWanted && !('lost' in record) ? record.body.length : 0
+          if (chars >= charsMax) return page
         }
-        if (rows.length < count) loseUntil(isDown ? from - 1 : upTo + 1)
+        if (found < count) loseUntil(isDown ? from - 1 : upTo + 1)
       }
     }
     return page
@@ -94,9 +99,9 @@ function countRows(missing: number, isFiltered: boolean): number {
   return Math.min(Math.max(missing * rowsPerMatch, rowsAtOnce.min), rowsAtOnce.max)
 }
 
-/** Reads rows as lists: an object for each takes twice as long. */
-function asLists(statement: StatementSync): (...parameters: readonly number[]) => readonly (readonly unknown[])[] {
+/** Reads rows as lists, one at a time: an object for each takes twice as long, and a page may end at any row. */
+function asLists(statement: StatementSync): (...parameters: readonly number[]) => Iterable<readonly unknown[]> {
   statement.setReturnArrays(true)
   // Node's types describe rows as objects only.
-  return (...parameters) => statement.all(...parameters) as unknown as readonly (readonly unknown[])[]
+  return (...parameters) => statement.iterate(...parameters) as unknown as Iterable<readonly unknown[]>
 }

@@ -52,7 +52,7 @@ describe('a timeout', () => {
       {
         type: 'call.settled',
         call: 6,
-        outcome: { type: 'denied', code: 'timed_out', message: 'nobody answered in time' },
+        outcome: { type: 'denied', code: 'timed_out', message: 'not answered in time' },
         durationMs: null,
       },
     ])

@@ -40,7 +40,7 @@ const expiry = ({ settings: { approvalTimeoutMs } }: SessionState, atMs: number)
 /** Records a question that expired as a denial. */
 export function expireApproval(state: SessionState, { call }: ReportOf<'approval.expired'>): Events {
   if (findCall(state, call)?.status !== 'asked') return []
-  return [settle(call, { type: 'denied', code: 'timed_out', message: 'nobody answered in time' })]
+  return [settle(call, { type: 'denied', code: 'timed_out', message: 'not answered in time' })]
 }
 
 /** Records the start of an approved call, once. Plan mode may have begun since the approval. */

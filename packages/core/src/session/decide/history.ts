@@ -11,9 +11,9 @@ import { seed } from './seed.ts'
 export function decideHistory(state: SessionState, command: HistoryCommand, facts: Facts): Decided {
   switch (command.type) {
     case 'branchAt':
-      return returnToTurnEnd(state, 'branch', facts)
+      return returnToTurnEnd(state, 'branch', command.turn, facts)
     case 'rewind':
-      return returnToTurnEnd(state, 'rewind', facts)
+      return returnToTurnEnd(state, 'rewind', command.turn, facts)
     case 'switchBranch':
       return switchBranch(state, command.branch)
     case 'truncateHistory':
@@ -23,7 +23,7 @@ export function decideHistory(state: SessionState, command: HistoryCommand, fact
     case 'seedMessages':
       return state.turn.phase === 'idle' ? seed(state, command.messages) : refuse(turnRunning)
     case 'fork':
-      return fork(state, facts)
+      return fork(state, command.at, facts)
     case 'togglePin':
       return togglePin(state, command.message, facts)
     case 'toggleToolCollapse':

@@ -42,9 +42,9 @@ function move(state: SessionState, { line, length, checkpoint, name, why }: Move
 }
 
 /** Goes back to the end of a turn: to try again (`branch`), or to discard the rest (`rewind`). */
-export function returnToTurnEnd(state: SessionState, why: 'branch' | 'rewind', { end }: Facts): Decided {
+export function returnToTurnEnd(state: SessionState, why: 'branch' | 'rewind', turn: number, { end }: Facts): Decided {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
-  if (!end) return refuse(turnNotFound(state))
+  if (!end) return refuse(turnNotFound(state, turn))
   if (isFull(state)) return refuse(tooMany)
   const { seq, ...length } = end
   const line = closedAt(state.line, seq)
@@ -110,16 +110,19 @@ const tooMany = fault(
   { branchesMax, lineSpansMax },
 )
 
-function turnNotFound({ turns }: SessionState): Fault {
+/** Names the turn that was asked for; without one, the last finished turn was. */
+function turnNotFound({ turns }: SessionState, turn?: number): Fault {
   const known = turns === 1 ? 'Its only turn is 0.' : `Its turns are 0 to ${turns - 1}.`
-  const message =
-    turns === 0 ? 'This session has no turn yet.' : `This session has no such turn that has ended. ${known}`
+  const isNone = turns === 0 || turn === undefined
+  const message = isNone
+    ? 'This session has no finished turn yet.'
+    : `This session has no finished turn ${turn}. ${known}`
   return fault('turn_not_found', message, { turns })
 }
 
 /** Records a fork. Its id is recorded before it is created, so that a retry creates no second one. */
-export function fork(state: SessionState, { end, fork: id }: Facts): Decided {
-  if (!end || id === undefined) return refuse(turnNotFound(state))
+export function fork(state: SessionState, at: number | undefined, { end, fork: id }: Facts): Decided {
+  if (!end || id === undefined) return refuse(turnNotFound(state, at))
   const shared = goingOn(closedAt(state.line, end.seq), end.seq + 1)
   return ok([{ type: 'session.forked', fork: id, base: end.seq, line: shared }])
 }

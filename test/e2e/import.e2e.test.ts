@@ -97,6 +97,8 @@ describe('holdfast import and export', () => {
       1,
       expect.stringContaining('is not a session file that Holdfast can import'),
     ])
+    writeFileSync(join(cli.workdir, 'notes.md'), '# Notes\n\nnot a session\n')
+    expect((await cli.run(['import', 'notes.md'])).stderr).toContain('notes.md is not a session file')
     const wrong = await cli.run(['import', 'x.json', '--from', 'word'])
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--from must be auto, holdfast')])
   })

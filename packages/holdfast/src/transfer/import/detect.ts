@@ -47,6 +47,7 @@ export async function detect(file: FileHandle, size: number, wanted: FormatName 
   return detectDocument(file, size, isWanted)
 }
 
+const looksLikeJson = /^\s*\{/
 const decodeSilently = (bytes: Uint8Array): string => decode(bytes, null, () => undefined)
 
 async function detectDocument(
@@ -63,7 +64,7 @@ async function detectDocument(
   const value = complete ?? repairJson(text)
   const isRepaired = complete === undefined
   const format = isObject(value) && documentFormats.filter(isWanted).find(({ owns }) => owns(value))
-  if (!format) return { type: 'none', why: isRepaired ? 'damaged' : 'not_a_session' }
+  if (!format) return { type: 'none', why: isRepaired && looksLikeJson.test(text) ? 'damaged' : 'not_a_session' }
   return { type: 'document', format, value, bytes: read, isRepaired }
 }
 

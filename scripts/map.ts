@@ -53,4 +53,7 @@ function directImports({ imports }: Room, rooms: readonly Room[]): readonly stri
 
 const labelOf = (path: string): string => path.replace(/^packages\/[a-z]+\/src\/?/, '') || 'src'
 
-if (process.argv[1] === import.meta.filename) await writeFile(mapPath, await renderMap())
+if (process.argv[1] === import.meta.filename) {
+  await writeFile(mapPath, await renderMap())
+  process.stdout.write(`Wrote ${mapPath}.\n`)
+}

@@ -10,7 +10,15 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { connectHoldfast } from '@holdfast/client'
-import { Command, type CommandInput, commandFault, orThrow, type SessionHandle } from '@holdfast/protocol'
+import {
+  Command,
+  type CommandInput,
+  commandFault,
+  commandTypes,
+  orThrow,
+  type SessionHandle,
+  unknownCommand,
+} from '@holdfast/protocol'
 import type { Call, Tracing } from './walk/trace.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -118,12 +126,20 @@ function printThreads(calls: readonly Call[]): void {
   }
 }
 
-function parseCommand([type = 'rename', ...fields]: readonly string[]): CommandInput {
+/** Parses a command, or prints why it is invalid and returns null. */
+function parseCommand([type = 'rename', ...fields]: readonly string[]): CommandInput | null {
   const given = Object.fromEntries(fields.map((field) => field.split(/=(.*)/s).slice(0, 2)))
   const input = { type, ...examples[type], ...given }
   const command = Command.safeParse(input)
-  if (!command.success) throw new Error(commandFault(input, command.error).message)
-  return command.data
+  if (command.success) return command.data
+  const isKnown = commandTypes.some((known) => known === type)
+  const message = isKnown ? commandFault(input, command.error).message : unknownCommand(type)
+  process.stderr.write(`${message}\n`)
+  return null
 }
 
-if (process.argv[1] === import.meta.filename) printThreads(await walk(parseCommand(process.argv.slice(2))))
+if (process.argv[1] === import.meta.filename) {
+  const command = parseCommand(process.argv.slice(2))
+  if (command) printThreads(await walk(command))
+  else process.exitCode = 2
+}

@@ -57,6 +57,7 @@ describe('the program', () => {
     [['branch', '@latest'], 'branch needs <turn>: holdfast branch <session> <turn>.'],
     [['branch', '@latest', 'two'], "<turn> must be the number of a turn, from 0, not 'two'."],
     [['fork', '@latest', '--at', 'x'], "--at must be a whole number from 0 to 999999999, not 'x'."],
+    [['tell', '@latest', 'claimDriver'], 'tell cannot send claimDriver. Use the page or an attached client.'],
     [['tell', '@latest', 'branchAt'], 'branchAt needs turn: turn=….'],
     [['run', 'hi', '--model', 'claude'], "--model must be provider/model, for example demo/agent, not 'claude'."],
     [['run', 'hi', '--yes', '--no'], 'Use either --yes or --no, not both.'],
@@ -304,7 +305,9 @@ describe('branches', () => {
     expect(await cli.run(['branches', '@latest'])).toMatchObject({ code: 0, stdout: '' })
     const branched = await cli.run(['branch', '@latest', '0'])
     expect(branched).toMatchObject({ code: 0, stdout: 'branch-1\n' })
-    expect(branched.stderr).toBe('Saved the line so far as branch-1. The session continues from the end of turn 0.\n')
+    expect(branched.stderr).toBe(
+      'Saved the messages so far as branch-1. The session continues from the end of turn 0.\n',
+    )
     await cli.run(['run', '-s', '@latest', 'count to 3'])
     expect(await textsOf()).toEqual(['count to 1', 'count to 3'])
     expect(await textsOf('--branch', 'branch-1')).toEqual(['count to 1', 'count to 2'])
@@ -320,7 +323,7 @@ describe('branches', () => {
   it('gives the range of turns if a turn is out of range', async () => {
     await ask('count to 1', 'count to 2')
     const { stderr } = await cli.run(['branch', '@latest', '7'])
-    expect(stderr).toBe('This session has no such turn that has ended. Its turns are 0 to 1.\n')
+    expect(stderr).toBe('This session has no finished turn 7. Its turns are 0 to 1.\n')
   })
 
   it.each([
@@ -345,8 +348,9 @@ describe('branches', () => {
   it('are shared with a fork, which continues separately', async () => {
     await ask('count to 1', 'count to 2')
     const [original] = jsonOf((await cli.run(['ls', '--json'])).stdout).sessions
-    const forked = await cli.run(['fork', original.handle, '--at', '0'])
+    const forked = await cli.run(['fork', '@latest', '--at', '0'])
     expect(forked.stdout).toMatch(/^[a-z]+-[a-z]+-\d+\n$/)
+    expect(forked.stderr).toContain(`shares the history of ${original.handle}.`)
     const fork = forked.stdout.trim()
     expect((await cli.run(['run', '-s', fork, 'count to 5'])).stdout).toBe('1, 2, 3, 4, 5.\n')
     const exportOf = async (name: string) => (await cli.run(['export', name])).stdout

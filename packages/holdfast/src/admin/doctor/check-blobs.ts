@@ -34,7 +34,7 @@ export async function checkBlobs(
   }
   const unused = await countUnused(blobsDir, used)
   if (unused.count > 0) {
-    const what = `${unused.count} blobs (${unused.bytes} bytes) are not used by any session`
+    const what = `blobs that no session uses: ${unused.count} (${unused.bytes} bytes)`
     findings.push(info({ code: 'unused_blobs', subject: blobsDir, what }))
   }
   return findings

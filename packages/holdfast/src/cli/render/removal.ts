@@ -1,6 +1,7 @@
 import type { NotRemovedReason, Removal } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { CliContext } from '../terminal/cli-context.ts'
+import { counted } from './tables.ts'
 
 const stayReasons: { readonly [Reason in NotRemovedReason]: string } = {
   running: 'it is running or waits for an approval',
@@ -10,8 +11,6 @@ const stayReasons: { readonly [Reason in NotRemovedReason]: string } = {
 }
 
 const workspacesMax = 20
-
-export const countSessions = (count: number): string => (count === 1 ? '1 session' : `${count} sessions`)
 
 /** Prints a removal: handles on standard output, the sentence about them (`did`, or `would` in a dry run) on standard error. */
 export async function printRemoval(
@@ -24,7 +23,7 @@ export async function printRemoval(
   const { gone, count, stayed, dryRun } = removal
   const more = count - gone.length
   await out.write(`${gone.map(({ handle }) => `${handle}\n`).join('')}${more > 0 ? `… and ${more} more\n` : ''}`)
-  await err.write(`${dryRun ? would : did} ${countSessions(count)}.\n`)
+  await err.write(`${dryRun ? would : did} ${counted(count, 'session')}.\n`)
   for (const { handle, title, reason } of stayed)
     await err.write(`${handle} stays, because ${stayReasons[reason]}: ${escapeLine(title)}\n`)
 }
@@ -41,7 +40,7 @@ export const nothingRemoved = (dryRun: boolean): Removal => ({
 export async function printWorkspaces({ count, workspaces, dryRun }: Removal, { err }: CliContext): Promise<void> {
   if (count === 0) return
   for (const one of workspaces.slice(0, workspacesMax))
-    await err.write(`${countSessions(one.count)} of ${escapeLine(one.workspace)}\n`)
+    await err.write(`${counted(one.count, 'session')} of ${escapeLine(one.workspace)}\n`)
   const more = workspaces.length - workspacesMax
   if (more > 0) await err.write(`… and sessions of ${more} more workspaces\n`)
   if (!dryRun) await err.write('To restore one: holdfast trash restore <session>\n')

@@ -55,9 +55,9 @@ it('aligns the branches with their index and the message at which they differ', 
   ])
   expect(branchTable(branches, now, plain)).toBe(
     [
-      'INDEX  NAME         TURNS  MESSAGES  LEFT  DIFFERS AT',
-      '0      branch-1     3      16        3h    19',
-      '1      another try  1      4         3h    –',
+      'INDEX  NAME         TURNS  MESSAGES  SAVED  DIFFERS AT',
+      '0      branch-1     3      16        3h     19',
+      '1      another try  1      4         3h     –',
       '',
     ].join('\n'),
   )

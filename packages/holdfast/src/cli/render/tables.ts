@@ -47,7 +47,7 @@ export async function printList(list: SessionList, isJson: boolean, none: string
 
 /** Formats a list of branches. `switch` accepts their index too. */
 export function branchTable(branches: readonly ListedBranch[], nowMs: number, paint: Paint): string {
-  const heading = ['INDEX', 'NAME', 'TURNS', 'MESSAGES', 'LEFT', 'DIFFERS AT']
+  const heading = ['INDEX', 'NAME', 'TURNS', 'MESSAGES', 'SAVED', 'DIFFERS AT']
   const rows = branches.map(({ name, turns, messages, at, differsAt }, index) => [
     String(index),
     escapeLine(name),
@@ -66,6 +66,9 @@ const units = [
   ['h', 3600],
   ['m', 60],
 ] as const
+
+/** Formats a count with its noun: `1 session`, `2 sessions`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 /** Formats a duration in the largest unit that fits. */
 export function formatAge(ms: number): string {

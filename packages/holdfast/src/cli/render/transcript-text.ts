@@ -2,10 +2,11 @@ import type { Message, Meta } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { formatCall, formatCallStatus } from '../../transfer/export/call-line.ts'
 import type { Paint } from '../terminal/output.ts'
+import { counted } from './tables.ts'
 
 /** Formats the head of a transcript for a terminal. */
 export function headText({ id, handle, title, model, status, workspace, messageCount }: Meta, paint: Paint): string {
-  const about = [id, escapeLine(model), status, `${messageCount} messages`, escapeLine(workspace)].join(' · ')
+  const about = [id, escapeLine(model), status, counted(messageCount, 'message'), escapeLine(workspace)].join(' · ')
   return `${paint.bold(handle)}  ${escapeLine(title)}\n${paint.dim(about)}\n`
 }
 

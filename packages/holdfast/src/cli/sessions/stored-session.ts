@@ -12,6 +12,7 @@ import {
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { isNodeAlive } from '../../system/node/node-socket.ts'
 import { readPages } from '../../transfer/export/export-session.ts'
+import { counted } from '../render/tables.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
 import { openStoreToRead, type StoreToRead } from './resolve-store.ts'
@@ -41,7 +42,9 @@ export async function withStoredSession(
 /** Warns if records of the session are lost. */
 export async function warnOfLoss({ lost }: StoredSession, { err }: CliContext): Promise<void> {
   if (lost.length > 0)
-    await err.write(`${lost.length} records of this session cannot be read. Run holdfast doctor to see why.\n`)
+    await err.write(
+      `${counted(lost.length, 'record')} of this session cannot be read. Run holdfast doctor to see why.\n`,
+    )
 }
 
 async function readSession({ source, blobsDir }: StoreToRead, id: SessionId, branch: PageRequest['branch']) {

@@ -6,6 +6,7 @@ import {
   orThrow,
   type Seq,
   type SessionHandle,
+  type SessionId,
   type Sessions,
   type SessionView,
 } from '@holdfast/protocol'
@@ -16,7 +17,7 @@ import { type CommandResult, exitCodes } from '../terminal/exit.ts'
 import { checkNamed, withSessions } from './connect.ts'
 import { openNamed } from './session-name.ts'
 
-type PrintAnswer = (answer: Answer, sessions: Sessions) => Promise<void>
+type PrintAnswer = (answer: Answer, sessions: Sessions, id: SessionId) => Promise<void>
 
 /** Sends a command to a session and prints its answer. Without a server, waits until the work it starts is done. */
 export async function submitCommand(
@@ -29,8 +30,9 @@ export async function submitCommand(
   const interruption = context.untilInterrupted()
   return withSessions(context, async ({ sessions, isRemote }) => {
     const handle = orThrow(await openNamed(sessions, context, name))
-    if (!isRemote) return submitHere(handle, command, (answer) => print(answer, sessions), context, interruption)
-    await print(orThrow(await handle.submit(command)), sessions)
+    if (!isRemote)
+      return submitHere(handle, command, (answer) => print(answer, sessions, handle.id), context, interruption)
+    await print(orThrow(await handle.submit(command)), sessions, handle.id)
     return exitCodes.ok
   })
 }

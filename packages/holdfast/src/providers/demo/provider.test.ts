@@ -189,7 +189,7 @@ run rm -rf .
     const request = wanting('Summarise the conversation above.')
     expect(await textTo(request)).toBe(`They began.
 
-This summary is by the demo, which only counts. 4 messages were exchanged, 1 of them tool calls. The first request was: list
+This summary is by the demo, which only counts. Messages: 4. Tool calls: 1. The first request was: list
 The last was: run make`)
     expect(await callsTo(request)).toEqual([])
   })

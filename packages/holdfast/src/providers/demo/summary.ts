@@ -69,7 +69,7 @@ const intro = 'This summary is by the demo, which only counts.'
 
 function describeCounts(messages: number, calls: ReadonlyMap<string, number>): string {
   const times = [...calls.values()].reduce((sum, one) => sum + one, 0)
-  return `${messages} messages were exchanged, ${times} of them tool calls.`
+  return `Messages: ${messages}. Tool calls: ${times}.`
 }
 
 function quoteRequests(requests: readonly string[]): string {

@@ -9,7 +9,7 @@ import { isLoopback } from '../../../server/auth/access.ts'
 import { parseStoreUrl } from '../../../store/open/store-location.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { countSessions } from '../../render/removal.ts'
+import { counted } from '../../render/tables.ts'
 import { findServer, reportProblem, runtimeObservers } from '../../sessions/connect.ts'
 import {
   loadCookieKey,
@@ -45,7 +45,8 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const { open } = await import('../../../open.ts')
   const { createTransfer } = await import('../../../server-transfer.ts')
   const store = orThrow(parseStoreUrl(context.store, home)).url
-  const onPruned = ({ count }: Removal) => void err.write(`Retention moved ${countSessions(count)} to the trash.\n`)
+  const onPruned = ({ count }: Removal) =>
+    void err.write(`Retention moved ${counted(count, 'session')} to the trash.\n`)
   const retention = retentionMs === undefined ? undefined : { days: retentionMs / dayMs, onPruned }
   const options = { store, mirror, environment, retention, titleModel, ...runtimeObservers(context) }
   const holdfast = orThrow(await open(options))

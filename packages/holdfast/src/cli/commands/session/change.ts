@@ -1,4 +1,4 @@
-import type { Answer, Sessions } from '@holdfast/protocol'
+import type { Answer, SessionId, Sessions } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { parseTurn } from '../../args/parse-args.ts'
@@ -12,7 +12,7 @@ export const branch: RunCommand<typeof sessionSpecs.branch> = async (
 ) => {
   const turn = turnOf(text)
   const describe = (saved: string) =>
-    `Saved the line so far as ${saved}. The session continues from the end of turn ${turn}.`
+    `Saved the messages so far as ${saved}. The session continues from the end of turn ${turn}.`
   return submitAndPrint(name, { type: 'branchAt', turn }, { field: 'branch', describe }, flags.json, context)
 }
 
@@ -21,7 +21,7 @@ export const rewind: RunCommand<typeof sessionSpecs.rewind> = async (
   context,
 ) => {
   const turn = turnOf(text)
-  const describe = (saved: string) => `Undid the turns after turn ${turn}. The line so far is saved as ${saved}.`
+  const describe = (saved: string) => `Undid the turns after turn ${turn}. The messages so far are saved as ${saved}.`
   return submitAndPrint(name, { type: 'rewind', turn }, { field: 'branch', describe }, flags.json, context)
 }
 
@@ -33,7 +33,7 @@ export const switchBranch: RunCommand<typeof sessionSpecs.switch> = (
   context,
 ) => {
   const to = parseTurn(asked) ?? asked
-  const describe = (reached: string) => `Switched to ${reached}. The line before is saved as a branch.`
+  const describe = (reached: string) => `Switched to ${reached}. The messages before are saved as a branch.`
   // The answer has no branch if the session is on it already.
   const printed = { field: 'branch', describe, unchanged: typeof to === 'string' ? to : '' } as const
   return submitAndPrint(name, { type: 'switchBranch', branch: to }, printed, flags.json, context)
@@ -44,11 +44,11 @@ export const fork: RunCommand<typeof sessionSpecs.fork> = (
   context,
 ) => {
   const command = { type: 'fork', ...(at !== undefined && { at }) } as const
-  const print = async (answer: Answer, sessions: Sessions) => {
+  const print = async (answer: Answer, sessions: Sessions, source: SessionId) => {
     if (json) return context.out.writeJson(answer)
     const handle = await handleOf(sessions, String(answer.result['session']))
     await context.out.write(`${handle}\n`)
-    await context.err.write(`Started ${handle}, which shares the past of ${name}.\n`)
+    await context.err.write(`Started ${handle}, which shares the history of ${await handleOf(sessions, source)}.\n`)
   }
   return submitCommand(name, command, print, context)
 }

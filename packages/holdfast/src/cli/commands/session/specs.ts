@@ -86,11 +86,11 @@ export const sessionSpecs = {
     ],
   },
   branch: {
-    about: 'save the messages as a branch; go back to a turn',
+    about: 'go back to the end of a turn; save a branch',
     positionals: ['<session>', '<turn>'],
     flags: { store, json },
     notes: [
-      `The session continues from the end of the turn. The branch has all messages up to now. Prints the name of the new branch. ${turnNote}`,
+      `Saves the current messages as a branch and prints its name. The session continues from the end of the turn. ${turnNote}`,
       sessionNote,
     ],
   },
@@ -107,16 +107,16 @@ export const sessionSpecs = {
     notes: ['<branch> is a name or an index from holdfast branches. Prints the name of the branch.', sessionNote],
   },
   rewind: {
-    about: 'undo the turns after a turn; save a branch with them',
+    about: 'like branch, but record that the later turns were wrong',
     positionals: ['<session>', '<turn>'],
     flags: { store, json },
     notes: [`Prints the name of the new branch. Files are not changed back. ${turnNote}`, sessionNote],
   },
   fork: {
-    about: "start a new session that shares this one's past",
+    about: "start a new session that shares this session's history",
     positionals: ['<session>'],
     flags: {
-      at: { value: 'turn', range: [0, 999_999_999], about: 'share up to the end of this turn (default: the last one)' },
+      at: { value: 'turn', range: [0, 999_999_999], about: 'share up to this turn (default: the last finished turn)' },
       store,
       json,
     },
@@ -164,7 +164,7 @@ export const sessionSpecs = {
     about: 'list, restore or delete the sessions in the trash',
     positionals: ['[list/restore/empty]', '[session]'],
     flags: {
-      'older-than': { value: 'age', isAge: true, about: 'empty: only sessions in the trash for longer than this' },
+      'older-than': { value: 'age', isAge: true, about: 'with empty: delete only sessions trashed longer ago' },
       limit: listLimit,
       cursor: listCursor,
       'dry-run': dryRun,
@@ -180,7 +180,7 @@ export const sessionSpecs = {
     list: { heading: 'Commands:', rows: tellRows },
     notes: [
       'A value that is JSON is read as JSON, anything else as text.',
-      'claimDriver and handOver fail here: they need an attached client, and tell does not attach.',
+      'tell does not attach to the session, so it cannot send claimDriver or handOver.',
       sessionNote,
     ],
   },

@@ -3,6 +3,7 @@ import { type Answer, contentText } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { submitCommand } from '../../sessions/submit-command.ts'
+import { rejectUsage } from '../../terminal/exit.ts'
 import { type Output, toJsonText } from '../../terminal/output.ts'
 import type { sessionSpecs } from './specs.ts'
 import { parseTellCommand } from './tell-command.ts'
@@ -12,6 +13,8 @@ export const run: RunCommand<typeof sessionSpecs.tell> = async (
   context,
 ) => {
   const command = parseTellCommand(type, pairs)
+  if (command.type === 'claimDriver' || command.type === 'handOver')
+    return rejectUsage(`tell cannot send ${command.type}. Use the page or an attached client.`)
   const { out } = context
   const print = (answer: Answer) => (flags.json ? out.writeJson(answer) : printAnswer(answer, out))
   return submitCommand(name, command, print, context)

@@ -1,6 +1,6 @@
 import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { countSessions } from '../../render/removal.ts'
+import { counted } from '../../render/tables.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import { exitCodes } from '../../terminal/exit.ts'
@@ -16,8 +16,10 @@ export const run: RunCommand<typeof storeSpecs.backup> = async ({ positionals: [
   const { url, sessions, records, lost, blobs, blobBytes, missingBlobs } = made
   if (flags.json) await out.writeJson(made)
   else
-    await out.write(`${url}: ${countSessions(sessions)}, ${records} records, ${blobs} files of ${blobBytes} bytes.\n`)
-  if (lost > 0) await err.write(`${lost} records cannot be read. Run holdfast doctor to see which.\n`)
+    await out.write(
+      `${url}: ${counted(sessions, 'session')}, ${counted(records, 'record')}, ${counted(blobs, 'file')} of ${counted(blobBytes, 'byte')}.\n`,
+    )
+  if (lost > 0) await err.write(`${counted(lost, 'record')} cannot be read. Run holdfast doctor to see which.\n`)
   for (const hash of missingBlobs) await err.write(`The file ${hash} is missing or damaged in the store.\n`)
   return lost + missingBlobs.length > 0 ? exitCodes.failed : exitCodes.ok
 }

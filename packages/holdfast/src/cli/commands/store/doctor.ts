@@ -2,7 +2,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { StoreReport } from '../../../admin/doctor/check-store.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { countSessions } from '../../render/removal.ts'
+import { counted } from '../../render/tables.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes } from '../../terminal/exit.ts'
@@ -29,7 +29,9 @@ async function printReport(report: StoreReport, isRepair: boolean, { out, err }:
   for (const loss of report.accepted) await out.write(`lost  ${escapeLine(loss)}\n`)
   const { store, sessions, records, blobs, isIntact } = report
   const state = isIntact ? 'sound' : 'damaged'
-  await err.write(`${store} is ${state}: ${countSessions(sessions)}, ${records} records, ${blobs} files.\n`)
+  await err.write(
+    `${store} is ${state}: ${counted(sessions, 'session')}, ${counted(records, 'record')}, ${counted(blobs, 'file')}.\n`,
+  )
 }
 
 function repairState(

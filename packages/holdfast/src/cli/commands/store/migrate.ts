@@ -3,7 +3,7 @@ import { orThrow } from '@holdfast/protocol/result'
 import { parseDiskUrl } from '../../../store/open/store-location.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
-import { countSessions } from '../../render/removal.ts'
+import { counted } from '../../render/tables.ts'
 import { reportProblem } from '../../sessions/connect.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import { exitCodes, failWith, rejectUsage } from '../../terminal/exit.ts'
@@ -20,7 +20,8 @@ export const run: RunCommand<typeof storeSpecs.migrate> = async ({ flags }, cont
   const { migrate } = await import('../../../admin/migrate/migrate-store.ts')
   const migrated = await migrate({
     ...{ from, to, signal, onProblem: reportProblem(context) },
-    onProgress: ({ phase, sessions, records }) => line.show(`${phase}: ${sessions} sessions, ${records} records`),
+    onProgress: ({ phase, sessions, records }) =>
+      line.show(`${phase}: ${counted(sessions, 'session')}, ${counted(records, 'record')}`),
   })
   await line.end()
   if (!migrated.ok) return failWith(migrated.fault)
@@ -29,7 +30,7 @@ export const run: RunCommand<typeof storeSpecs.migrate> = async ({ flags }, cont
   if (flags.json) await out.writeJson(migrated.value)
   else
     await out.write(
-      `${countSessions(copied)} copied, ${kept} copied before. ${records} records are equal. ${blobs} files, ${blobBytes} bytes.\n`,
+      `${counted(copied, 'session')} copied, ${kept} copied before. Compared ${counted(records, 'record')}: all equal. ${counted(blobs, 'file')}, ${counted(blobBytes, 'byte')}.\n`,
     )
   for (const { session, why } of refused) await err.write(`${session} was not copied: ${escapeLine(why)}.\n`)
   for (const hash of missingBlobs) await err.write(`The file ${hash} is also missing in ${source}.\n`)

@@ -3,7 +3,7 @@ import { basename, dirname, join, sep } from 'node:path'
 import { fault, type Meta, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { countSessions } from '../../render/removal.ts'
+import { counted } from '../../render/tables.ts'
 import { type ReachedSessions, withExistingSessions } from '../../sessions/connect.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -94,7 +94,7 @@ async function moveSession(reached: ReachedSessions, id: string, workdir: string
 async function printMoves(moves: Moves, to: string, dryRun: boolean, { out, err }: CliContext): Promise<void> {
   const { moved, stayed } = moves
   await out.write(moved.map(({ handle }) => `${handle}\n`).join(''))
-  await err.write(`${dryRun ? 'Would move' : 'Moved'} ${countSessions(moved.length)} to ${escapeLine(to)}.\n`)
+  await err.write(`${dryRun ? 'Would move' : 'Moved'} ${counted(moved.length, 'session')} to ${escapeLine(to)}.\n`)
   if (moved.length > 0 && !dryRun) await err.write('Trust given in the old folder does not carry over.\n')
   for (const { handle, reason } of stayed) await err.write(`${handle} stays: ${escapeLine(reason)}\n`)
 }

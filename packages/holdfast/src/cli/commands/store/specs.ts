@@ -24,14 +24,14 @@ export const storeSpecs = {
     positionals: ['<file or directory>', '[more…]'],
     flags: {
       from: { value: 'program', choices: importFormats, about: 'read files of this program (default: auto)' },
-      quiet: { about: 'print errors only, not what was changed' },
+      quiet: { about: 'print errors only, not repairs' },
       store,
       json,
     },
     notes: [
       `--from takes ${importFormats.join(', ')}; auto looks into each file.`,
-      'The files are not changed. Importing a session again makes no copy; it adds the messages written since.',
-      'Prints a line for each file with a session. Anything changed on the way is reported on standard error.',
+      'The files are not changed. Importing a session again adds only its new messages.',
+      'Prints a line for each file with a session. Messages that had to be repaired or left out are listed on standard error.',
     ],
   },
   'mv-workspace': {
@@ -49,7 +49,7 @@ export const storeSpecs = {
     notes: ['Calls without a known price are counted as unpriced, not as free.'],
   },
   doctor: {
-    about: 'check a store and repair it',
+    about: 'check a store; with --repair, repair it',
     flags: { repair: { about: 'repair it; save the damaged parts first' }, store, json },
     notes: [
       'Without --repair nothing is changed. Prints a line for each finding.',

@@ -2,8 +2,7 @@ import type { Stats, Tally } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { countSessions } from '../../render/removal.ts'
-import { textTable } from '../../render/tables.ts'
+import { counted, textTable } from '../../render/tables.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import type { Output } from '../../terminal/output.ts'
 import type { storeSpecs } from './specs.ts'
@@ -23,7 +22,7 @@ async function printStats({ sessions, total, days, models, workspaces, store }: 
   const { listed, pinned, trashed } = sessions
   const table = (name: string, rows: readonly (readonly [string, Tally])[]) =>
     textTable(
-      [name, 'MESSAGES', 'TURNS', 'CALLS', 'IN', 'OUT', 'CACHED', 'COST'],
+      [name, 'MESSAGES', 'TURNS', 'MODEL CALLS', 'IN', 'OUT', 'CACHED', 'COST'],
       rows.map(([first, tally]) => [escapeLine(first), ...cells(tally)]),
       out.paint,
     )
@@ -31,11 +30,11 @@ async function printStats({ sessions, total, days, models, workspaces, store }: 
   const byWorkspace = workspaces.map((one) => [one.workspace, one] as const)
   const { records, recordBytes, indexBytes, blobs, blobBytes } = store
   const parts = [
-    `${countSessions(listed)}, ${pinned} pinned, ${trashed} in the trash.\n`,
+    `${counted(listed, 'session')}, ${pinned} pinned, ${trashed} in the trash.\n`,
     table('DAY', [...days.map((one) => [one.day, one] as const), ['all', total]]),
     table('MODEL', byModel),
     table('WORKSPACE', byWorkspace),
-    `${records} records, ${megabytes(recordBytes)}; index ${megabytes(indexBytes)}; ${blobs} files, ${megabytes(blobBytes)}.\n`,
+    `${counted(records, 'record')}, ${megabytes(recordBytes)}; index ${megabytes(indexBytes)}; ${counted(blobs, 'file')}, ${megabytes(blobBytes)}.\n`,
   ]
   await out.write(parts.join('\n'))
 }

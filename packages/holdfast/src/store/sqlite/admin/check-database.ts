@@ -94,7 +94,7 @@ function checkIndex(database: DatabaseSync, path: string): readonly Finding[] {
     const report = (what: string) => [warning({ code: 'search', subject: path, what })]
     if (cursor > last) return report(`its cursor is ${cursor}, but the last record is ${last}`)
     const missing = countNotIndexed(database, cursor)
-    return missing === 0 ? [] : report(`${missing} messages are not in the word index`)
+    return missing === 0 ? [] : report(`messages that are not in the word index: ${missing}`)
   } finally {
     database.exec('commit')
   }

@@ -59,6 +59,20 @@ describe('a fork', () => {
     expect(await second.words()).toEqual(['one', 'answer 0'])
   })
 
+  it('inherits everything its parent was started with, except the handle and the key', async () => {
+    const options = { tools: [], readOnly: true, instructions: 'be brief', providerOptions: { made: { a: 1 } } }
+    const started = orThrow(await runtime.registry.start({ workdir: '/work', key: 'mine', ...options }))
+    const parent = talkTo(createLocalSession(runtime.registry, started.id))
+    await parent.ask('one')
+    const { session } = await parent.send({ type: 'fork' })
+    const forked = orThrow(await runtime.registry.load(SessionId.parse(session)))
+    const { handle, key, ...inherited } = forked.folded().state.origin ?? {}
+    const { handle: itsHandle, key: itsKey, ...given } = started.folded().state.origin ?? {}
+    expect(inherited).toEqual(given)
+    expect([handle, key]).not.toEqual([itsHandle, itsKey])
+    expect(given).toMatchObject({ ...options, persist: true })
+  })
+
   it('inherits pins and compactions, but not trust or waiting prompts', async () => {
     const [first] = orThrow(await runtime.handle.page()).messages
     await talk.send({ type: 'togglePin', message: first?.id ?? 0 })

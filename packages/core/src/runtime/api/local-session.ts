@@ -56,20 +56,16 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
 
   async function dispatch(submission: Submission): Promise<Result<Answer>> {
     const startedMs = clock.now()
-    const answer = await submitLoaded(submission)
+    const runner = await registry.load(id)
+    let answer = runner.ok ? await runner.value.submit(submission) : refuse(withNotAccepted(runner.fault))
+    // The session may have been unloaded meanwhile: load it again, so that the client does not notice.
+    const isStopped = !answer.ok && answer.fault.code === 'session_stopped'
+    if (isStopped && runner.ok && registry.loaded(id) !== runner.value) {
+      const again = await registry.load(id)
+      answer = again.ok ? await again.value.submit(submission) : again
+    }
     observer?.answered?.(id, submission, answer, clock.now() - startedMs)
     return answer
-  }
-
-  async function submitLoaded(submission: Submission): Promise<Result<Answer>> {
-    const runner = await registry.load(id)
-    if (!runner.ok) return refuse(withNotAccepted(runner.fault))
-    const answer = await runner.value.submit(submission)
-    // The session may have been unloaded meanwhile: load it again, so that the client does not notice.
-    const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && registry.loaded(id) !== runner.value
-    if (!isUnloaded) return answer
-    const again = await registry.load(id)
-    return again.ok ? again.value.submit(submission) : again
   }
 
   return {

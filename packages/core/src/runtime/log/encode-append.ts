@@ -4,6 +4,7 @@ import {
   type CommandId,
   type Event,
   eventVersion,
+  type Recorded,
   type Seq,
   type SessionId,
 } from '@holdfast/protocol'
@@ -21,17 +22,18 @@ type Batch = {
 /** Numbers the events of a batch and encodes each once: the same text goes to the disk and to every subscriber. */
 export function encodeRecords({ after, atMs, events, commandId, by }: Batch): readonly EncodedRecord[] {
   const at = new Date(atMs).toISOString()
-  return events.map((event, index) => ({
-    record: {
-      seq: after + 1 + index,
-      at,
-      v: eventVersion[event.type],
+  const records: EncodedRecord[] = []
+  for (const event of events) {
+    const isFirst = records.length === 0
+    const record: Recorded = {
+      ...{ seq: after + 1 + records.length, at, v: eventVersion[event.type] },
       ...(by !== null && { by }),
-      ...(commandId !== null && index === 0 && { commandId }),
+      ...(commandId !== null && isFirst && { commandId }),
       event,
-    },
-    body: JSON.stringify(event),
-  }))
+    }
+    records.push({ record, body: JSON.stringify(event) })
+  }
+  return records
 }
 
 /** Encodes a batch and folds it, ready to be appended at the head of the session. */

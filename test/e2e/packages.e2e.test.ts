@@ -15,7 +15,7 @@ await using holdfast = await openHoldfast()
 const session = await holdfast.startSession({ workdir: '.', model: 'demo/agent' })
 await session.sendPrompt('list')
 for await (const frame of session.subscribe({ after: 0 })) {
-  if (frame.type === 'delta') process.stdout.write(frame.text)
+  if (frame.type === 'delta' && frame.kind === 'text') process.stdout.write(frame.text)
   if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
 }
 `

@@ -183,11 +183,7 @@ describe('shell', () => {
         for await (const _ of output) controller.abort()
         return new Promise(() => undefined)
       }
-      const { result, leftRunning } = await runEscape(
-        `${leave} & wait`,
-        {},
-        { signal: controller.signal, storeOutput },
-      )
+      const { result, leftRunning } = await runEscape(`${leave} & wait`, {}, { signal: controller.signal, storeOutput })
       expect(result).toEqual({ type: 'failed', output: { text: 'aborted' }, leftRunning })
     })
 

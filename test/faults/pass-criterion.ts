@@ -11,8 +11,6 @@ export type Witness = {
   readonly acknowledged: number
   /** Seqs that were damaged after their acknowledgement: they may be lost, but must be reported as lost. */
   readonly damaged?: readonly number[]
-  /** Later appends went to a file that was moved, removed or truncated: they may be lost (docs/faults.md, D14). */
-  readonly namedUpTo?: number
 }
 
 /** The records of a session after `after` that an outside witness has seen, as digests. */
@@ -95,7 +93,7 @@ function checkedWith(
   { logs, pages }: Reading,
   hasFiles: boolean,
 ): readonly number[] {
-  const isOwed = witnesses.some(({ acknowledged, namedUpTo = acknowledged }) => Math.min(acknowledged, namedUpTo) > 0)
+  const isOwed = witnesses.some(({ acknowledged }) => acknowledged > 0)
   const looked: readonly (readonly [number, boolean])[] = [
     [1, isOwed || shown.length > 0],
     [2, witnesses.length > 0],
@@ -114,9 +112,8 @@ function checkedWith(
 type Check = (point: number, holds: boolean, what: string) => void
 
 function verifyLog(location: SubjectLocation, witness: Witness, read: readonly Read[], check: Check): void {
-  const { log, submitted, acknowledged, damaged = [], namedUpTo = acknowledged } = witness
-  const owed = Math.min(acknowledged, namedUpTo)
-  check(1, read.length >= owed, `log ${log}: ${owed} acknowledged, ${read.length} read`)
+  const { log, submitted, acknowledged, damaged = [] } = witness
+  check(1, read.length >= acknowledged, `log ${log}: ${acknowledged} acknowledged, ${read.length} read`)
   check(4, read.length <= submitted, `log ${log}: ${submitted} submitted, ${read.length} read`)
   check(2, isWholeBatches(location, read.length), `log ${log}: ${read.length} records end within a batch`)
   for (const [index, one] of read.entries()) {

@@ -3,7 +3,10 @@ import { dirname } from 'node:path'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { type StorageReason, storageReason, systemErrorCode } from '../system/system-error.ts'
 
-type Reason = StorageReason | 'busy' | 'damaged' | 'lacks_table' | 'replaced' | 'network_file_system'
+type Reason = StorageReason | 'busy' | 'damaged' | 'lacks_table' | LossReason | 'recovered' | 'network_file_system'
+
+/** What another program did to the files of an open store. */
+type LossReason = 'replaced' | 'log_removed' | 'log_truncated'
 
 // Primary result codes of sqlite.org/rescode.html; an extended code has more detail in its higher bytes.
 const reasonOf: Readonly<Record<number, Reason>> = {
@@ -28,6 +31,11 @@ const sentences: Readonly<Record<Reason, string>> = {
   lacks_table:
     'a table is missing; if an earlier version wrote the store, open it to write once, otherwise restore a backup',
   replaced: 'the file was moved, removed or replaced while it was open; restart Holdfast',
+  log_removed:
+    'its write-ahead log was moved, removed or replaced while it was open; keep other programs from its files, and restart Holdfast',
+  log_truncated:
+    'its write-ahead log was truncated while it was open; keep other programs from its files, and restart Holdfast',
+  recovered: 'it is missing, and a copy of its records lies beside it; move the copy to its path, or elsewhere',
   network_file_system: 'it is on a network file system, where locks and syncs are unreliable; use a local disk',
   io: 'the disk failed; see the system log',
 }
@@ -52,6 +60,25 @@ export const isStorageFailure = (error: unknown): boolean => {
 
 export function storageFault(path: string, reason: Reason, more?: Record<string, unknown>): Fault {
   return fault('storage_error', `The store at ${path} cannot be used: ${sentences[reason]}.`, { reason, ...more, path })
+}
+
+const losses: Readonly<Record<LossReason, string>> = {
+  replaced: 'was moved, removed, replaced or truncated while it was open',
+  log_removed: 'was left without its write-ahead log, which another program moved, removed or replaced',
+  log_truncated: 'was left with a part of its write-ahead log, which another program truncated',
+}
+
+/** Returns whether a fault says that another program changed the files of an open store. */
+export const isLossFault = ({ details }: Fault): boolean => Object.hasOwn(losses, String(details?.['reason']))
+
+/** Says what happened to an open store, and where its records are: in `saved` or, if that is null, in its file again. */
+export function lostFileFault(path: string, reason: LossReason, saved: string | null): Fault {
+  const where =
+    saved === null
+      ? 'Its records were saved to its file, and it can be used again.'
+      : `Its records were saved to ${saved}. Stop Holdfast, move ${path} and any -wal and -shm files of it away, move ${saved} to ${path}, and start Holdfast.`
+  const details = { reason, saved: saved ?? path, path }
+  return fault('storage_error', `The store at ${path} ${losses[reason]}. ${where}`, details)
 }
 
 /** Converts an error of SQLite or the file system to a fault with its reason, code and path. */

@@ -311,19 +311,14 @@ describe('JSONL store on a failing disk', () => {
         writeFileSync(logOf(1), bytes)
       },
     ],
-  ])('rejects appends soon after the file was %s', async (_, harm) => {
+  ])('rejects the next append after the file was %s', async (_, harm) => {
     const store = await open()
     await mustCreate(store, newSession(1))
     await mustAppend(store, appendTo(1, 1))
     harm()
-    let after = 2
-    let result = await store.append(appendTo(1, after))
-    while (result.ok && after < 100_000) {
-      after += 1
-      result = await store.append(appendTo(1, after))
-    }
+    const result = await store.append(appendTo(1, 2))
     expect(result).toMatchObject({ fault: { code: 'storage_error', details: { reason: 'replaced' } } })
-    expect(codeOf(await store.append(appendTo(1, after)))).toBe('storage_error')
+    expect(codeOf(await store.append(appendTo(1, 2)))).toBe('storage_error')
     await store.close()
   })
 })

@@ -114,16 +114,11 @@ describe('sqlite store', () => {
     await store.close()
   })
 
-  it('detects that its file was removed and refuses further appends', async () => {
+  it('refuses the next append if its file was removed', async () => {
     const store = await open()
     await mustCreate(store, newSession(1))
     rmSync(path)
-    let after = 1
-    let result = await store.append(appendTo(1, after))
-    while (result.ok && after < 100_000) {
-      after += 1
-      result = await store.append(appendTo(1, after))
-    }
+    const result = await store.append(appendTo(1, 1))
     expect(result).toMatchObject({ fault: { code: 'storage_error', details: { reason: 'replaced' } } })
     await store.close()
   })

@@ -1,6 +1,6 @@
 import type { Append, NewSession, Store } from '@holdfast/core/ports'
 import { done, type Fault, invariant, ok, orThrow, type Result, refOf, type Seq } from '@holdfast/protocol'
-import { storageFault } from '../storage-fault.ts'
+import { isLossFault, storageFault } from '../storage-fault.ts'
 import { createReadMethods } from './read/read-methods.ts'
 import type {
   CallOf,
@@ -44,8 +44,14 @@ export async function openSqliteStore(options: WriterOptions): Promise<Result<Sq
   // Each worker answers by its table; TypeScript cannot follow that through the link.
   const write = <Name extends keyof WriteRequests>(name: Name, ...args: Parameters<WriteRequests[Name]>) =>
     writer.ask([name, ...args] as unknown as StoreChange) as Promise<ReturnType<WriteRequests[Name]>>
-  const ask = <Name extends keyof ReadRequests>(name: Name, ...args: Parameters<ReadRequests[Name]>) =>
+  const askOnce = <Name extends keyof ReadRequests>(name: Name, ...args: Parameters<ReadRequests[Name]>) =>
     reader.ask([name, ...args] as unknown as Question) as Promise<Result<ReturnType<ReadRequests[Name]>>>
+  const ask: typeof askOnce = async (name, ...args) => {
+    const found = await askOnce(name, ...args)
+    if (found.ok || !isLossFault(found.fault)) return found
+    await write('extendIndex', 0) // the writer saves what only its connection has
+    return askOnce(name, ...args)
+  }
   const read = async <Name extends keyof ReadRequests>(name: Name, ...args: Parameters<ReadRequests[Name]>) =>
     orThrow(await ask(name, ...args))
 

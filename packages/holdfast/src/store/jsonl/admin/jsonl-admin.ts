@@ -166,6 +166,8 @@ async function checkNames(directory: string): Promise<readonly Finding[]> {
     if (name.includes(temporaryMark)) findings.push(unfinishedFile(path))
     else if (/\.torn-\d+$/.test(name))
       findings.push(createAsideFinding(path, 'the half-written end of a log after a crash; it was never acknowledged'))
+    else if (/\.recovered-\d+$/.test(name))
+      findings.push(createAsideFinding(path, 'a log that was saved when another program moved, removed or replaced it'))
     else if (/^trash\.json\.damaged-\d+$/.test(name))
       findings.push(
         createAsideFinding(path, 'a damaged trash list that was moved aside; its sessions are listed again'),

@@ -1,24 +1,20 @@
-import { constants } from 'node:fs'
-import { type FileHandle, link, open, rm, stat } from 'node:fs/promises'
+import { constants, statSync } from 'node:fs'
+import { type FileHandle, link, mkdir, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { HoldfastError } from '@holdfast/protocol/fault'
+import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { temporaryPath } from '../../disk.ts'
-import { storageFault } from '../../storage-fault.ts'
-
-/** How often the path is checked: writes to a deleted or replaced file succeed and are lost. */
-const checkEveryMs = 20
+import { lostFileFault, storageFault } from '../../storage-fault.ts'
 
 /** Appends to one session's file. The text is durable when `write` resolves, and not in the log when it rejects. */
 export function createLogWriter(path: string, from: { readonly end: number; readonly lacksBreak: boolean }) {
   let { end, lacksBreak } = from
   let file: FileHandle | null = null
   let inode: number | null = null
-  let checkedAt = 0
   let hasFailed = false
-  /** True once the path holds another file than ours: nothing more is written until the log is loaded again. */
-  let isReplaced = false
+  /** Set once the path holds another file than ours: nothing more is written until the log is loaded again. */
+  let replaced: Fault | null = null
 
   async function reopen(): Promise<FileHandle> {
     const opened = await open(path, constants.O_RDWR | constants.O_APPEND)
@@ -47,17 +43,19 @@ export function createLogWriter(path: string, from: { readonly end: number; read
     await closing?.close().catch(() => undefined)
   }
 
-  async function expectSameFile(size: number): Promise<void> {
-    const now = performance.now()
-    if (now - checkedAt < checkEveryMs) return
-    const found = await stat(path).catch(() => null)
-    if (found?.ino !== inode || found?.size !== size) throw createReplacedError()
-    checkedAt = now
+  /** Throws if the path holds another file: writes to a removed or replaced one succeed and are lost. */
+  async function expectSameFile(opened: FileHandle, size: number): Promise<void> {
+    // On this thread: it takes 2 µs on a local disk, and a hop to another thread takes 20.
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found?.ino === inode && found?.size === size) return
+    if (found?.ino === inode) throw createReplacedError()
+    replaced = lostFileFault(path, 'replaced', await saveLog(opened, path, end))
+    throw new HoldfastError(replaced)
   }
 
   function createReplacedError(): HoldfastError {
-    isReplaced = true
-    return new HoldfastError(storageFault(path, 'replaced'))
+    replaced ??= storageFault(path, 'replaced')
+    return new HoldfastError(replaced)
   }
 
   return {
@@ -66,13 +64,13 @@ export function createLogWriter(path: string, from: { readonly end: number; read
     async write(text: string): Promise<void> {
       const bytes = Buffer.from(lacksBreak ? `\n${text}` : text)
       try {
-        if (isReplaced) throw createReplacedError()
+        if (replaced !== null) throw createReplacedError()
         file ??= await reopen()
         for (let written = 0; written < bytes.length; ) {
           written += (await file.write(bytes, written)).bytesWritten
         }
         await file.datasync()
-        await expectSameFile(end + bytes.length)
+        await expectSameFile(file, end + bytes.length)
       } catch (error) {
         hasFailed = true
         await close()
@@ -92,31 +90,50 @@ export async function moveTornTail(
   end: number,
 ): Promise<{ readonly path: string; readonly bytes: number }> {
   await using file = await open(path, 'r+')
+  const { size } = await file.stat()
+  const torn = await copyAside(file, { from: end, upTo: size }, path, 'torn')
+  await file.truncate(end)
+  await file.sync()
+  return { path: torn, bytes: size - end }
+}
+
+/** Copies a log that lost its name to a file `….recovered-1`. Returns that name. */
+const saveLog = (file: FileHandle, path: string, end: number): Promise<string> =>
+  copyAside(file, { from: 0, upTo: end }, path, 'recovered')
+
+async function copyAside(
+  file: FileHandle,
+  { from, upTo }: { readonly from: number; readonly upTo: number },
+  path: string,
+  mark: 'torn' | 'recovered',
+): Promise<string> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const temporary = temporaryPath(path)
-  let bytes = 0
   try {
-    await using torn = await open(temporary, 'wx', 0o600)
-    await torn.chmod(0o600)
+    await using aside = await open(temporary, 'wx', 0o600)
+    await aside.chmod(0o600)
     const chunk = Buffer.allocUnsafe(chunkBytes)
-    for (;;) {
-      const { bytesRead } = await file.read(chunk, 0, chunkBytes, end + bytes)
+    for (let at = from; at < upTo; ) {
+      const { bytesRead } = await file.read(chunk, 0, Math.min(chunkBytes, upTo - at), at)
       if (bytesRead === 0) break
-      await torn.writeFile(chunk.subarray(0, bytesRead))
-      bytes += bytesRead
+      await aside.writeFile(chunk.subarray(0, bytesRead))
+      at += bytesRead
     }
-    await torn.sync()
-    const tornPath = await linkUnusedName(temporary, path)
+    await aside.sync()
+    const name = await linkUnusedName(temporary, path, mark)
     await syncDirectory(dirname(path))
-    await file.truncate(end)
-    await file.sync()
-    return { path: tornPath, bytes }
+    return name
   } finally {
     await rm(temporary, { force: true })
   }
 }
 
 /** Links a file to the first unused name of `<path>.<mark>-1`, `-2` and so on. Returns that name. */
-export async function linkUnusedName(file: string, path: string, mark: 'torn' | 'damaged' = 'torn'): Promise<string> {
+export async function linkUnusedName(
+  file: string,
+  path: string,
+  mark: 'torn' | 'damaged' | 'recovered',
+): Promise<string> {
   for (let number = 1; ; number++) {
     try {
       await link(file, `${path}.${mark}-${number}`)

@@ -2,11 +2,11 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { blobEventTypes, blobsOf, type Event, type SessionId } from '@holdfast/protocol'
-import { error, type Finding, lstatIfThere, modeFindings, unfinishedFile, warning } from '../../finding.ts'
+import { error, type Finding, info, lstatIfThere, modeFindings, unfinishedFile, warning } from '../../finding.ts'
 import { searchedTypes } from '../../search/searched-event.ts'
 import { faultOf } from '../../storage-fault.ts'
 import { isTableReadable, readDamagedSessions, unlessDamaged } from '../file/damaged-pages.ts'
-import { openForReading, openForWriting } from '../file/database-file.ts'
+import { openForReading, openForWriting, recoveredMark } from '../file/database-file.ts'
 import { decompressBody } from '../rows/columns.ts'
 import { searchCursorName } from '../rows/schema.ts'
 import { decodeIndexedEvent } from '../search/indexed-event.ts'
@@ -29,6 +29,10 @@ export async function checkFiles(path: string): Promise<readonly Finding[]> {
   for (const other of await readdir(dirname(path))) {
     if (other.startsWith(name) && draftSuffix.test(other.slice(name.length)))
       findings.push(unfinishedFile(join(dirname(path), other)))
+    if (other.startsWith(`${name}${recoveredMark}`)) {
+      const what = 'a copy that was saved when another program moved, removed, replaced or truncated the store'
+      findings.push(info({ code: 'kept_aside', subject: join(dirname(path), other), what }))
+    }
   }
   return findings
 }

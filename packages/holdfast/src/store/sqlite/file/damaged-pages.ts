@@ -3,13 +3,17 @@ import { sqliteCode } from '../../storage-fault.ts'
 import type { Row } from '../rows/columns.ts'
 
 const damageCodes: ReadonlySet<number | null> = new Set([11, 26]) // SQLITE_CORRUPT, SQLITE_NOTADB
+const shortRead = 522 // SQLITE_IOERR_SHORT_READ: the file ends before the page does
+
+const isDamage = (error: unknown): boolean =>
+  damageCodes.has(sqliteCode(error)) || (error instanceof Error && 'errcode' in error && error.errcode === shortRead)
 
 /** Returns the result of `work`, or `otherwise` if it met a damaged page. */
 export function unlessDamaged<Value, const Other>(otherwise: Other, work: () => Value): Value | Other {
   try {
     return work()
   } catch (error) {
-    if (!damageCodes.has(sqliteCode(error))) throw error
+    if (!isDamage(error)) throw error
     return otherwise
   }
 }

@@ -1,4 +1,15 @@
-import { accessSync, constants, existsSync, linkSync, openSync, readSync, rmSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Fault, fault } from '@holdfast/protocol/fault'
@@ -10,6 +21,9 @@ import { faultOf, storageFault } from '../../storage-fault.ts'
 import { applicationId, schemaVersion, tables } from '../rows/schema.ts'
 import { whileBusy } from './busy-retry.ts'
 import { type UpgradeOptions, upgradeStore } from './upgrade-store.ts'
+
+/** Marks the name of a copy that was saved when an open store lost its file. */
+export const recoveredMark = '.recovered-'
 
 /** Returns a fault if the file is not a store that this version can open. Takes no locks and changes nothing. */
 export function findFileFault(path: string): Fault | null {
@@ -32,6 +46,9 @@ export function prepareStoreFile(path: string, options: UpgradeOptions = {}): Fa
     if (!existsSync(path)) {
       // SQLite would replay the orphaned log into the new file.
       if (existsSync(`${path}-wal`)) return notAStore(`${path}-wal`)
+      // An empty store would hide that the records are in another file.
+      if (existsSync(`${path}${recoveredMark}1`))
+        return storageFault(path, 'recovered', { saved: `${path}${recoveredMark}1` })
       createStoreFile(path, directory)
     }
     const refusal = findFileFault(path)
@@ -91,6 +108,15 @@ function createStoreFile(path: string, directory: string): void {
     syncDirectorySync(directory)
   } finally {
     for (const file of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(file, { force: true })
+  }
+}
+
+export function syncFileSync(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
   }
 }
 

@@ -5,9 +5,10 @@ import type { BlobHash } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { snapshotChecksum } from '../../snapshot-checksum.ts'
-import { faultOf, isStorageFailure } from '../../storage-fault.ts'
+import { faultOf, isStorageFailure, storageFault } from '../../storage-fault.ts'
 import { whileBusy } from '../file/busy-retry.ts'
 import { findFileFault, openForReading } from '../file/database-file.ts'
+import { rememberFiles } from '../file/held-files.ts'
 import { createRecordReader } from '../rows/record-reader.ts'
 import { type Question, type ReadRequests, runCall } from '../rows/requests.ts'
 import { isIndexDamage, searchIndexFault } from '../search/index-tables.ts'
@@ -27,7 +28,7 @@ export interface Reader {
 
 /** Answers questions about a store from one read-only connection. Synchronous: for a worker, or a command that only reads. */
 export function createReader(path: string): Reader {
-  let open: { readonly database: DatabaseSync; readonly questions: ReadRequests } | null = null
+  let open: OpenReader | null = null
 
   function close(): void {
     open?.database.close()
@@ -36,11 +37,16 @@ export function createReader(path: string): Reader {
 
   function answer(question: Question): Result<unknown> {
     try {
+      const loss = open?.findLoss() ?? null
+      if (loss !== null) {
+        // Records that are only in files without a path would be gone with this process.
+        close()
+        return refuse(storageFault(path, loss))
+      }
       if (open === null) {
         const refusal = findFileFault(path)
         if (refusal !== null) return refuse(refusal)
-        const database = openForReading(path)
-        open = { database, questions: whileBusy(() => createQuestions(database)) }
+        open = openFile(path)
       }
       const { database, questions } = open
       // One transaction, so that a head and the records below it belong together. It ends before this returns.
@@ -61,6 +67,23 @@ export function createReader(path: string): Reader {
   // `Questions` pairs each name with its arguments and answer; TypeScript cannot follow that through the call.
   const ask = ((...question: unknown[]) => answer(question as unknown as Question)) as Reader['ask']
   return { ask, answer, close }
+}
+
+type OpenReader = {
+  readonly database: DatabaseSync
+  readonly questions: ReadRequests
+  readonly findLoss: ReturnType<typeof rememberFiles>
+}
+
+function openFile(path: string): OpenReader {
+  const database = openForReading(path)
+  try {
+    const questions = whileBusy(() => createQuestions(database))
+    return { database, questions, findLoss: rememberFiles(path) }
+  } catch (error) {
+    database.close()
+    throw error
+  }
 }
 
 /** Opens a store on this thread; null if there is no file. Refused: not_a_store, store_too_new, storage_error. */

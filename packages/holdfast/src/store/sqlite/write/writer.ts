@@ -1,10 +1,11 @@
-import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { HoldfastError } from '@holdfast/protocol/fault'
+import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
-import { faultOf, isBusy, isFull, isStorageFailure, storageFault } from '../../storage-fault.ts'
+import { faultOf, isBusy, isFull, isStorageFailure } from '../../storage-fault.ts'
 import { whileBusy } from '../file/busy-retry.ts'
 import { findFileFault, openForReading, openForWriting, prepareStoreFile } from '../file/database-file.ts'
+import { type FileLoss, type HeldFiles, holdFiles } from '../file/held-files.ts'
+import { rescueOpenStore } from '../rescue/rescue-open-store.ts'
 import { runCall, type StoreChange, type WriteRequests } from '../rows/requests.ts'
 import { searchCursorName } from '../rows/schema.ts'
 import { isIndexDamage } from '../search/index-tables.ts'
@@ -29,18 +30,13 @@ export interface Writer {
 
 type Open = {
   readonly database: DatabaseSync
-  readonly inode: number
+  readonly files: HeldFiles
   readonly changes: WriteRequests
   readonly begin: StatementSync
   readonly commit: StatementSync
   readonly index: WordIndex
   readonly follower: ReturnType<typeof createIndexFollower>
-  /** When the path was last checked to lead to this file, and the file's size then. */
-  checkedAtMs: number
-  bytes: number
 }
-
-const checkEveryMs = 20
 
 /** Writes the store file, as the only writer of this process. Synchronous: it runs in a worker. */
 export function createWriter(
@@ -50,15 +46,21 @@ export function createWriter(
   let open: Open | null = null
   let hasFailed = false
   let hasResetIndex = false
+  /** Why this process does not use the store any more: its file is gone. */
+  let lost: Fault | null = null
 
   function run(requests: readonly StoreChange[]): readonly Result<unknown>[] {
     try {
-      const refusal = requests.some(([name]) => name === 'open') ? prepareStoreFile(path) : null
+      if (lost !== null) throw new HoldfastError(lost)
+      const refusal = open === null && requests.some(([name]) => name === 'open') ? prepareStoreFile(path) : null
       if (refusal !== null) throw new HoldfastError(refusal)
       open ??= reopen()
+      const loss = open.files.findLoss()
+      if (loss !== null) throw new HoldfastError(rescue(open, loss))
       const answers = commitGroup(open, requests)
       open.follower.wake()
-      expectInPlace(path, open)
+      const lossSince = open.files.findLossAfterCommit()
+      if (lossSince !== null) throw new HoldfastError(rescue(open, lossSince))
       hasResetIndex = false
       return answers
     } catch (error) {
@@ -72,8 +74,19 @@ export function createWriter(
     return opened
   }
 
+  /** Saves the records of a store whose files were changed by another program. The connection is closed. */
+  function rescue({ database, files }: Open, loss: FileLoss): Fault {
+    files.close()
+    open = null
+    const rescued = rescueOpenStore(path, database, loss)
+    if (!rescued.isInPlace) lost = rescued.fault
+    return rescued.fault
+  }
+
   function rest(): number {
     try {
+      // The next change reports a loss. Until then the log must not be copied into the file.
+      if (open !== null && open.files.findLoss() !== null) return Number.POSITIVE_INFINITY
       return open?.follower.rest() ?? Number.POSITIVE_INFINITY
     } catch (error) {
       // The next change reports the failure; a failed handle is never used again.
@@ -107,12 +120,17 @@ export function createWriter(
 
   /** After a failed sync the kernel reports lost pages as clean, so the handle is never used again. */
   function close(): void {
+    const closing = open
+    if (closing === null) return
+    open = null
+    const loss = closing.files.findLossAfterCommit()
+    if (loss !== null) return void rescue(closing, loss)
     try {
-      open?.database.close()
+      closing.files.close()
+      closing.database.close()
     } catch {
       // It has failed already; it only must not be used again.
     }
-    open = null
   }
 
   return { run, rest, close }
@@ -122,7 +140,6 @@ export function createWriter(
 function openFile(path: string, openDatabase: () => DatabaseSync, hasFailed: boolean): Open {
   const refusal = findFileFault(path)
   if (refusal !== null) throw new HoldfastError(refusal)
-  const { ino: inode, size: bytes } = statSync(path)
   const database = openDatabase()
   try {
     // After a failed sync the log may have frames that never reached the disk: later frames would be lost too.
@@ -132,22 +149,11 @@ function openFile(path: string, openDatabase: () => DatabaseSync, hasFailed: boo
     const follower = createIndexFollower(database, index)
     follower.wake()
     const changes = createChangesWithIndex(database, index)
-    return { database, inode, changes, begin, commit, index, follower, bytes, checkedAtMs: performance.now() }
+    return { database, changes, begin, commit, index, follower, files: holdFiles(path, database) }
   } catch (error) {
     database.close()
     throw error
   }
-}
-
-/** Throws if the path leads to another file: writes to a moved or deleted one are lost. A check costs 5 % of a commit. */
-function expectInPlace(path: string, held: Open): void {
-  const now = performance.now()
-  if (now - held.checkedAtMs < checkEveryMs) return
-  const found = statSync(path, { throwIfNoEntry: false })
-  // Holdfast never shrinks the file: if it is smaller, another program truncated it.
-  if (found?.ino !== held.inode || found.size < held.bytes) throw new HoldfastError(storageFault(path, 'replaced'))
-  held.bytes = found.size
-  held.checkedAtMs = now
 }
 
 function commitGroup(open: Open, requests: readonly StoreChange[]): readonly Result<unknown>[] {

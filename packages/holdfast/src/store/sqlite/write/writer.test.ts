@@ -28,7 +28,7 @@ function createFailingOpen() {
   let failure: Error | null = null
   return {
     opened,
-    checkpoints: () => prepared.filter((sql) => sql.includes('wal_checkpoint')).length,
+    checkpoints: () => prepared.filter((sql) => sql.includes('wal_checkpoint(truncate)')).length,
     failNextCommit: (error: Error) => {
       failure = error
     },

@@ -14,7 +14,7 @@ export type ToolSample = {
   readonly outlast?: (() => Promise<void>) | undefined
 }
 
-export const notAborted = new AbortController().signal
+export const notAborted: AbortSignal = new AbortController().signal
 
 /** Creates an empty workdir in its own temporary directory, removed after the test. */
 export async function openWorkdir(): Promise<{ readonly workdir: string; readonly beside: string }> {

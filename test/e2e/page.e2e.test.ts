@@ -395,7 +395,7 @@ describe('the page, in a real browser on a real server', () => {
     await opener.click()
     const tree = page.getByRole('region', { name: 'Branches' })
     await tree.getByText('After “count to 2”').waitFor()
-    await tree.getByRole('button', { name: /^branch-1 3 turns · \d+ messages · left just now count to 3$/ }).click()
+    await tree.getByRole('button', { name: /^branch-1 3 turns · \d+ messages · saved just now count to 3$/ }).click()
     await answer(4).waitFor()
     expect(await prompts()).toEqual(['count to 2', 'count to 3', 'count to 4'])
 

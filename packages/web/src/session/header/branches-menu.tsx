@@ -89,7 +89,7 @@ function BranchRow({ branch: { name, turns, messages, at, first }, nowMs, hold, 
     >
       <strong>{escapeLine(name)}</strong>
       <span>
-        {counted(turns, 'turn')} · {counted(messages, 'message')} · left {ago === 'now' ? 'just now' : `${ago} ago`}
+        {counted(turns, 'turn')} · {counted(messages, 'message')} · saved {ago === 'now' ? 'just now' : `${ago} ago`}
       </span>
       <span className="branch-first" dir="auto">
         {first ? messageText(first) : 'Ends here; the current line continues it.'}

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Frame } from '@holdfast/protocol'
 import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/entry/index.ts'
 import { livingMembers } from '../packages/holdfast/src/tools/shell/process-group.ts'
-import { type FakeService, startFakeService } from './fake-service.ts'
+import { type FakeService, startFakeService } from './fixtures/fake-service.ts'
 import { median } from './median.ts'
 
 /** A shell command with a child process. It prints a line once it runs. */

@@ -15,7 +15,7 @@ import { resolveWorkdir } from '../packages/holdfast/src/system/files/resolve-pa
 import { newHandle, newSessionId } from '../packages/holdfast/src/system/identity.ts'
 import { wallClock } from '../packages/holdfast/src/system/wall-clock.ts'
 import { countStore } from './count-store.ts'
-import { writeLongSession } from './long-session.ts'
+import { writeLongSession } from './fixtures/long-session.ts'
 import { median } from './median.ts'
 
 const lengths = [100, 1_000, 20_000] as const

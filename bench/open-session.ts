@@ -9,7 +9,7 @@ import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-st
 import { resolveWorkdir } from '../packages/holdfast/src/system/files/resolve-path.ts'
 import { newHandle, newSessionId } from '../packages/holdfast/src/system/identity.ts'
 import { wallClock } from '../packages/holdfast/src/system/wall-clock.ts'
-import { writeLongSession } from './long-session.ts'
+import { writeLongSession } from './fixtures/long-session.ts'
 import { median } from './median.ts'
 
 const lengths = [10, 1_000, 10_000] as const

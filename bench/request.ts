@@ -7,7 +7,7 @@ import { orThrow } from '@holdfast/protocol'
 import { createRequestThread } from '../packages/holdfast/src/context/requests/request-thread.ts'
 import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
 import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
-import { type BusySession, storeImages, writeBusySession } from './busy-session.ts'
+import { type BusySession, storeImages, writeBusySession } from './fixtures/busy-session.ts'
 import { median } from './median.ts'
 
 const windowBytes = 800 * 1024

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
-import { writeLongSession } from './long-session.ts'
+import { writeLongSession } from './fixtures/long-session.ts'
 import { median } from './median.ts'
 
 const run = promisify(execFile)

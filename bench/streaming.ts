@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/entry/index.ts'
-import { startFakeService } from './fake-service.ts'
+import { startFakeService } from './fixtures/fake-service.ts'
 
 /** The fake service's model `metronome`: a word every 10 ms for one second. */
 const beats = 100

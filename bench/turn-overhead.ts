@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/entry/index.ts'
-import { startFakeService } from './fake-service.ts'
+import { startFakeService } from './fixtures/fake-service.ts'
 import { median } from './median.ts'
 
 const deltas = 2000

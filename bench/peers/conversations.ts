@@ -1,4 +1,4 @@
-import { createZipfText } from '../zipf-text.ts'
+import { createZipfText } from '../fixtures/zipf-text.ts'
 import type { PeerMessage } from './peer.ts'
 
 /** Returns messages of user and assistant in turns, `meanBytes` long on average. The same seed gives the same messages. */

@@ -1,8 +1,8 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { createZipfText } from '../fixtures/zipf-text.ts'
 import { median } from '../median.ts'
-import { createZipfText } from '../zipf-text.ts'
 import type { OpenPeer, Peer, PeerMessage } from './peer.ts'
 
 export type FindFigures = {

@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { orThrow } from '@holdfast/protocol'
 import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
-import { writeSession } from '../write-session.ts'
-import { createZipfText } from '../zipf-text.ts'
+import { writeSession } from '../fixtures/write-session.ts'
+import { createZipfText } from '../fixtures/zipf-text.ts'
 
 export type Filling = {
   readonly sessions: number

@@ -2,8 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createDice } from '@holdfast/testkit'
 import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
+import { createZipfText } from '../fixtures/zipf-text.ts'
 import { median } from '../median.ts'
-import { createZipfText } from '../zipf-text.ts'
 
 export type ImportFigures = {
   /** From a few long sessions. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { orThrow, type SearchOptions } from '@holdfast/protocol'
 import { createDice } from '@holdfast/testkit'
 import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
-import { createZipfText } from '../zipf-text.ts'
+import { createZipfText } from '../fixtures/zipf-text.ts'
 import { betweenMs, firstMs, workspaceOf } from './fill.ts'
 
 const queries = 200

@@ -31,7 +31,7 @@ type StorageBarProps = { readonly error: NonNullable<LiveView['storageError']> }
 export function StorageBar({ error }: StorageBarProps) {
   return (
     <p className="fault" role="alert">
-      {escapeLine(error.message)} The session goes on by itself once that is put right.
+      {escapeLine(error.message)} The session continues when the store accepts writes again.
     </p>
   )
 }

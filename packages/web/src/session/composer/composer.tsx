@@ -4,7 +4,7 @@ import { isBusy } from '../../text/format.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { MessageBox } from '../../ui/message-box.tsx'
 import type { DraftText } from '../state/draft-text.ts'
-import type { Commands, SaidAs } from '../state/use-commands.ts'
+import type { Commands, PromptKind } from '../state/use-commands.ts'
 
 type ComposerProps = {
   readonly draft: DraftText
@@ -21,7 +21,7 @@ export function Composer({ draft, view, commands, isWatching, isStoreRefusing, o
   const [fault, setFault] = useState<Fault | null>(null)
   const busy = isBusy(view.status)
 
-  const send = async (as: SaidAs) => {
+  const send = async (as: PromptKind) => {
     const sent = draft.current()
     if (sent.trim() === '' || isSending) return
     setSending(true)

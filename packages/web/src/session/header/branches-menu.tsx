@@ -13,7 +13,7 @@ import { messageText } from '../../text/message-text.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { HeaderMenu } from '../../ui/header-menu.tsx'
 import { useNow } from '../../ui/use-now.ts'
-import { holdOf, useSession } from '../state/session-context.ts'
+import { useSession, whyHistoryLocked } from '../state/session-context.ts'
 
 type BranchesMenuProps = { readonly view: SessionView; readonly turns: number; readonly messages: number }
 
@@ -28,7 +28,7 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
   const { branches, fault } = useBranches(handle, view, isOpen)
   if (view.branches.length === 0) return null
 
-  const hold = holdOf(live)
+  const hold = whyHistoryLocked(live)
   const move = async (name: string) => {
     setMoving(name)
     const came = await asks.switchBranch(name)

@@ -4,7 +4,7 @@ import type { RelatedSession, RelatedSessions } from '../../list/related-session
 import { FaultNote } from '../../ui/elements.tsx'
 import { HeaderMenu } from '../../ui/header-menu.tsx'
 import { goTo, hrefOf } from '../../ui/route.ts'
-import { heldBy, holdOf, useSession } from '../state/session-context.ts'
+import { useSession, whyHistoryLocked, whyReadOnly } from '../state/session-context.ts'
 
 type Work =
   | { readonly at: 'rest' }
@@ -18,8 +18,8 @@ export function SessionMenu({ related }: { readonly related: RelatedSessions }) 
   const [work, setWork] = useState<Work>({ at: 'rest' })
   const [fault, setFault] = useState<Fault | null>(null)
   const isWorking = work.at === 'compacting' || work.at === 'summarizing'
-  const watching = heldBy(live)
-  const hold = isWorking ? 'A summary is being written.' : holdOf(live)
+  const watching = whyReadOnly(live)
+  const hold = isWorking ? 'A summary is being written.' : whyHistoryLocked(live)
   const isAnyCollapsed = live.messages.some(({ kind, collapsed }) => kind === 'tool_call' && collapsed)
 
   const compact = async () => {

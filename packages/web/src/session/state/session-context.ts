@@ -2,7 +2,7 @@ import type { LiveView } from '@holdfast/client'
 import { escapeLine, invariant, type SessionHandle } from '@holdfast/protocol'
 import { createContext, useContext, useSyncExternalStore } from 'react'
 import { isBusy } from '../../text/format.ts'
-import type { Asks } from './use-commands.ts'
+import type { PageCommands } from './use-commands.ts'
 
 type Attached = LiveView['presence'][number]
 
@@ -39,7 +39,7 @@ const reasonOf = (driver: string | null): string =>
 export type SessionOnScreen = {
   readonly handle: SessionHandle
   readonly live: LiveView
-  readonly asks: Asks
+  readonly asks: PageCommands
   /** Inserts text at the start of the input. */
   readonly takeBack: (text: string) => void
 }
@@ -67,8 +67,8 @@ export function useLive<Value>(read: (live: LiveView) => Value): Value {
 export const runningText = 'A turn is running. Stop it or wait until it ends.'
 
 /** Why this page may not send commands, or null. */
-export const heldBy = (live: LiveView): string | null => controlOf(live).watching
+export const whyReadOnly = (live: LiveView): string | null => controlOf(live).watching
 
 /** Why the history cannot be changed now, or null. */
-export const holdOf = (live: LiveView): string | null =>
-  heldBy(live) ?? (live.view && isBusy(live.view.status) ? runningText : null)
+export const whyHistoryLocked = (live: LiveView): string | null =>
+  whyReadOnly(live) ?? (live.view && isBusy(live.view.status) ? runningText : null)

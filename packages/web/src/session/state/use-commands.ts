@@ -17,25 +17,25 @@ import {
 import { useMemo, useState } from 'react'
 
 /** How a prompt joins a running turn. Without one, both start a turn. */
-export type SaidAs = 'sendPrompt' | 'queueFollowUp'
+export type PromptKind = 'sendPrompt' | 'queueFollowUp'
 
 /** The commands of the page; the same functions while the session is open. */
-export type Asks = ReturnType<typeof createAsks>
+export type PageCommands = ReturnType<typeof createPageCommands>
 
-export type Commands = Asks & {
+export type Commands = PageCommands & {
   /** The fault of the last command. `send`, `decide`, `editEntry` and `switchBranch` return theirs instead. */
   readonly fault: Fault | null
-  readonly asks: Asks
+  readonly asks: PageCommands
 }
 
 /** Creates the commands of the session on screen. */
 export function useCommands(live: LiveView): Commands {
   const [fault, setFault] = useState<Fault | null>(null)
-  const asks = useMemo(() => createAsks(live, setFault), [live])
+  const asks = useMemo(() => createPageCommands(live, setFault), [live])
   return { fault, asks, ...asks }
 }
 
-function createAsks(live: LiveView, setFault: (fault: Fault | null) => void) {
+function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => void) {
   let unanswered: { readonly said: string; readonly commandId: CommandId } | null = null
   const submit = async (command: CommandInput, commandId = createCommandId()): Promise<Fault | null> => {
     const answer = await live.submit(command, { commandId })
@@ -58,7 +58,7 @@ function createAsks(live: LiveView, setFault: (fault: Fault | null) => void) {
     return answer.ok ? null : answer.fault
   }
   return {
-    send: async (text: string, as: SaidAs): Promise<Fault | null> => {
+    send: async (text: string, as: PromptKind): Promise<Fault | null> => {
       // The answer may have been lost. The same text sent again uses the same command id.
       const said = `${as} ${text}`
       const commandId = unanswered?.said === said ? unanswered.commandId : createCommandId()

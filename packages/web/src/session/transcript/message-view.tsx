@@ -2,7 +2,7 @@ import { clip, escapeHidden, escapeLine, firstLine, type Message } from '@holdfa
 import { memo } from 'react'
 import { Markdown } from '../../markdown/markdown.tsx'
 import { Collapsible } from '../../ui/collapsible.tsx'
-import { holdOf, useLive, useSession } from '../state/session-context.ts'
+import { useLive, useSession, whyHistoryLocked } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
 import { messageElementId } from './show-message.ts'
 import { ToolCard } from './tool-card.tsx'
@@ -119,7 +119,7 @@ type CheckpointViewProps = { readonly message: Extract<Message, { readonly kind:
 function CheckpointView({ message: { id, text } }: CheckpointViewProps) {
   const { asks } = useSession()
   const holding = useLive(({ view }) => view?.checkpoint ?? null)
-  const hold = useLive(holdOf)
+  const hold = useLive(whyHistoryLocked)
   const holds = holding === id
   return (
     <section className={holds ? 'checkpoint holds' : 'checkpoint'} aria-label="Checkpoint">

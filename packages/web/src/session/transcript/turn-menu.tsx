@@ -3,7 +3,7 @@ import { type ToggleEvent, useEffect, useId, useRef, useState } from 'react'
 import { isBusy } from '../../text/format.ts'
 import { onArrows } from '../../ui/header-menu.tsx'
 import { goTo } from '../../ui/route.ts'
-import { heldBy, holdOf, runningText, useLive, useSession } from '../state/session-context.ts'
+import { runningText, useLive, useSession, whyHistoryLocked, whyReadOnly } from '../state/session-context.ts'
 
 type Prompt = Extract<Message, { readonly kind: 'user' }>
 type TurnMenuProps = { readonly prompt: Prompt }
@@ -63,8 +63,8 @@ type TurnChoicesProps = TurnMenuProps & { readonly onDone: () => void }
 function TurnChoices({ prompt, onDone }: TurnChoicesProps) {
   const { asks, takeBack } = useSession()
   const { turn } = prompt
-  const watching = useLive(heldBy)
-  const hold = useLive(holdOf)
+  const watching = useLive(whyReadOnly)
+  const hold = useLive(whyHistoryLocked)
   const isLast = useLive(({ messages }) => messages.at(-1)?.turn === turn)
   const isRunning = useLive(({ view }) => view !== null && isBusy(view.status))
 

@@ -75,7 +75,7 @@ describe('a whole store', () => {
     for (const place of [[], store, ['--store', 'sqlite:saved.db']])
       expect(await cli.run(['doctor', ...place])).toMatchObject({
         code: 0,
-        stderr: expect.stringContaining('is sound'),
+        stderr: expect.stringContaining('is intact'),
       })
     expect((await cli.run(['doctor', '--store', 'memory:'])).code).toBe(1)
     const stats = await cli.run(['stats', '--json', ...store])

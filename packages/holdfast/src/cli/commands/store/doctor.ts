@@ -28,7 +28,7 @@ async function printReport(report: StoreReport, isRepair: boolean, { out, err }:
   for (const line of report.messages) await out.write(`note  ${escapeLine(line)}\n`)
   for (const loss of report.accepted) await out.write(`lost  ${escapeLine(loss)}\n`)
   const { store, sessions, records, blobs, isIntact } = report
-  const state = isIntact ? 'sound' : 'damaged'
+  const state = isIntact ? 'intact' : 'damaged'
   await err.write(
     `${store} is ${state}: ${counted(sessions, 'session')}, ${counted(records, 'record')}, ${counted(blobs, 'file')}.\n`,
   )

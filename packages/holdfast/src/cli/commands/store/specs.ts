@@ -53,7 +53,7 @@ export const storeSpecs = {
     flags: { repair: { about: 'repair it; save the damaged parts first' }, store, json },
     notes: [
       'Without --repair nothing is changed. Prints a line for each finding.',
-      'Exit code 0: the store is sound, or was repaired. 1: it is damaged.',
+      'Exit code 0: the store is intact, or was repaired. 1: it is damaged.',
     ],
   },
   backup: {

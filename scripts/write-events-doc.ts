@@ -56,7 +56,8 @@ const sentences: Readonly<Record<EventType, string>> = {
   'call.requested': 'The model requested a tool call. `malformed` says why its arguments are invalid, if they are.',
   'step.ended':
     'The model call ended. `usage` is null if the provider did not report it; `estimate` is then an approximate value.',
-  'approval.asked': 'A person was asked to approve the call. The seq of this record is the id of the approval.',
+  'approval.asked':
+    'A person was asked to approve the call. The seq of this record is the id of the approval. A call is asked for again if the content it depends on changed after it was approved.',
   'call.approved': 'A person or a rule approved the call with exactly these arguments.',
   'call.started':
     'The tool is about to run. This record is durable before it changes anything. The call is never run again.',

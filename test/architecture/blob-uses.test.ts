@@ -5,8 +5,8 @@ import { oneOfEach } from './sample-records.ts'
 
 type Named = { readonly key: string; readonly hash: string }
 
-/** Hashes of arguments name no stored blob. */
-const isBlob = ({ key }: Named): boolean => key !== 'argsHash'
+/** Hashes of arguments and of files name no stored blob. */
+const isBlob = ({ key }: Named): boolean => key !== 'argsHash' && key !== 'contentHash'
 
 /** Returns the value with a new hash in place of each hash, and the new hashes. */
 function withOwnHashes(value: unknown): { readonly value: unknown; readonly named: readonly Named[] } {

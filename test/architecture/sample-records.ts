@@ -104,9 +104,18 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     tool: 'shell',
     argsHash: hash,
     preview: { type: 'diff', path: 'a', diff: '+', blob: { hash, bytes: 9 } },
+    contentHash: hash,
+    changed: true,
     expiresAt: '2026-01-02T03:04:05.678Z',
   },
-  'call.approved': { type: 'call.approved', call: 5, argsHash: hash, by: { rule: 'not destructive' }, scope: 'once' },
+  'call.approved': {
+    type: 'call.approved',
+    call: 5,
+    argsHash: hash,
+    by: { rule: 'not destructive' },
+    contentHash: hash,
+    scope: 'once',
+  },
   'call.started': { type: 'call.started', call: 5, process: { group: 42, startedAt: 'boot:1' } },
   'call.settled': {
     type: 'call.settled',
@@ -114,7 +123,7 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     outcome: { type: 'interrupted', code: 'aborted', output: { text: 'half', blob: { hash, bytes: 9 } } },
     durationMs: 3,
     by: { client: 'tui' },
-    files: [{ path: 'a', change: 'modified' }],
+    files: [{ path: 'a', change: 'modified', contentHash: hash }],
   },
   'note.added': { type: 'note.added', turn: 0, kind: 'notice', level: 'error', code: 'x', text: 'note' },
   'line.moved': {

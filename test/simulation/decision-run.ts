@@ -92,6 +92,10 @@ function reportOn(effect: Effect, dice: Dice, { state }: Core): Input {
       return { type: 'approval.expired', call: effect.call }
     case 'run-tool': {
       const { call, tool } = effect
+      if (dice.chance(1, 8)) {
+        const found = { facts: factsOf(tool), argsHash: hash, preview: { type: 'arguments' as const, args: {} } }
+        return { type: 'call.changed', call, found, atMs: 0 }
+      }
       if (dice.chance(1, 2)) return { type: 'tool.starting', call, facts: factsOf(tool), process: null }
       const outcome = { type: 'ok' as const, output: { text: 'done' } }
       return { type: 'tool.finished', call, outcome, durationMs: 1, files: [] }

@@ -14,6 +14,7 @@ export function createRecordChecker(): RecordChecker {
   const entries = new Map<number, 'waiting' | 'sent' | 'removed'>()
   const contents = new Map<number, string>()
   const asked = new Set<number>()
+  const started = new Set<number>()
   const approved = new Map<number, Approved>()
   const tools = new Map<number, string>()
   let trust: Trust[] = []
@@ -84,13 +85,16 @@ export function createRecordChecker(): RecordChecker {
         return null
       case 'approval.asked':
         asked.add(event.call)
-        return null
+        // The content of an approved call changed before it ran: the former answer no longer counts.
+        if (started.has(event.call)) return `call ${event.call} is asked for after it started`
+        return approved.delete(event.call) === (event.changed === true) ? null : `call ${event.call} is asked for twice`
       case 'call.approved': {
         const problem = approvalProblem(event)
         approved.set(event.call, event)
         return problem
       }
       case 'call.started':
+        started.add(event.call)
         return approved.has(event.call) ? null : `call ${event.call} started unapproved`
       case 'trust.granted':
         trust.push(event)

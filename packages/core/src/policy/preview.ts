@@ -15,6 +15,12 @@ export function toShow(preview: Preview): Preview {
   }
 }
 
+/** Whether two previews show the same change. The lines may have moved within the file. */
+export const isSameChange = (one: Preview, other: Preview): boolean => comparable(one) === comparable(other)
+
+const comparable = (preview: Preview): string =>
+  JSON.stringify(preview.type === 'diff' ? { ...preview, diff: preview.diff.replace(/^@@ .*$/gm, '@@') } : preview)
+
 function spelledOut<Value>(value: Value): Value
 function spelledOut(value: unknown): unknown {
   if (typeof value === 'string') return escapeHidden(value)

@@ -1,4 +1,4 @@
-import type { FileChange, Output, Preview, ProcessMark, Result } from '@holdfast/protocol'
+import type { BlobHash, FileChange, Output, Preview, ProcessMark, Result } from '@holdfast/protocol'
 import type { ToolSchema } from './provider.ts'
 
 export type ToolArgs = { readonly [key: string]: unknown }
@@ -14,12 +14,16 @@ export type Prepared =
       readonly preview: Preview
       /** The whole text of a preview that the tool has cut itself, to be stored. It shows no hidden characters and no keys. */
       readonly whole?: Uint8Array | undefined
+      /** Identifies the content that the preview was made from, so that no other content is changed. */
+      readonly contentHash?: BlobHash | undefined
     }
   /** Wrong arguments, a path outside, a missing file: an error result, never a crash. */
   | { readonly type: 'unusable'; readonly message: string }
 
 export type ToolRun = {
   readonly signal: AbortSignal
+  /** The hash that `prepare` returned. If the content is another now, the tool changes nothing and fails. */
+  readonly contentHash?: BlobHash | undefined
   /**
    * Must be awaited before the tool changes anything. It resolves once the start is on stable storage, and rejects if
    * the call is no longer wanted. A tool that starts a process names it here.

@@ -1,4 +1,4 @@
-import type { Fault, ModelName, Result, SessionId, Settings, StepId } from '@holdfast/protocol'
+import type { createSerialQueue, Fault, ModelName, Result, SessionId, Settings, StepId } from '@holdfast/protocol'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Images } from '../ports/images.ts'
@@ -52,6 +52,8 @@ export type EffectDeps = RuntimeDeps & {
   readonly findDamage: () => Promise<Fault | null>
   /** Returns the signal that aborts long work for a command. */
   readonly sideWorkSignal: () => AbortSignal
+  /** Runs work of this session one after the other. */
+  readonly oneByOne: ReturnType<typeof createSerialQueue>
   /** The answer that a model is writing; an abort keeps its text. */
   answer: RunningAnswer | null
 }

@@ -10,7 +10,15 @@ import {
   unreachable,
 } from '@holdfast/protocol'
 import { respondToApproval, revokeToolTrust, setToolTrust } from './decide/approval.ts'
-import { expireApproval, judgeCall, noteEscapedProcess, settle, settleCall, startCall } from './decide/call.ts'
+import {
+  expireApproval,
+  judgeCall,
+  judgeChangedCall,
+  noteEscapedProcess,
+  settle,
+  settleCall,
+  startCall,
+} from './decide/call.ts'
 import { decideHistory } from './decide/history.ts'
 import { appendClientEvent } from './decide/message.ts'
 import { continueTurn, editEntry, recallQueues, removeEntry, reorder, sendPrompt } from './decide/prompt.ts'
@@ -42,6 +50,8 @@ function decideInput(state: SessionState, input: Input): Decided {
       return ok(isThinking(state, input.step) ? noteRetry(state, input) : [])
     case 'call.prepared':
       return ok(judgeCall(state, input))
+    case 'call.changed':
+      return ok(judgeChangedCall(state, input))
     case 'approval.expired':
       return ok(expireApproval(state, input))
     case 'tool.starting':

@@ -3,6 +3,7 @@ import {
   addTrust,
   CallId,
   EntryId,
+  type EventOf,
   eventTokens,
   invariant,
   isEstimateAfter,
@@ -24,6 +25,7 @@ import {
   type Call,
   type CallProgress,
   compactionFailed,
+  findCall,
   type SessionState,
   type Turn,
   type TurnCount,
@@ -31,7 +33,10 @@ import {
 } from './state.ts'
 
 /** The version of this fold. Raise it when the same log would fold to another state: old snapshots are then ignored. */
-export const foldNumber = 9
+export const foldNumber = 10
+
+/** How many written contents of a round are remembered. */
+const writtenMax = 1000
 
 /** Folds one record. Total, synchronous, and never refuses: a recorded event has happened. */
 export function evolve(state: SessionState, record: Recorded): SessionState {
@@ -97,18 +102,33 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
         return { ...state, turn: fallenBack(state.turn, event.fallback, state.settings.model) }
       return { ...state, turn: { ...preparing(counted(state.turn)), isAnswered: true } }
     case 'approval.asked': {
-      const { argsHash, preview, expiresAt = null } = event
-      const asked = { status: 'asked', approval: ApprovalId.parse(seq), argsHash, preview, expiresAt } as const
+      const { argsHash, contentHash = null, preview, expiresAt = null, changed = false } = event
+      const target = { argsHash, contentHash }
+      const asked = {
+        status: 'asked',
+        approval: ApprovalId.parse(seq),
+        ...target,
+        preview,
+        expiresAt,
+        changed,
+      } as const
       return { ...state, turn: progressed(state.turn, event.call, asked) }
     }
-    case 'call.approved':
-      return { ...state, turn: progressed(state.turn, event.call, { status: 'approved', argsHash: event.argsHash }) }
+    case 'call.approved': {
+      const { argsHash, contentHash = null } = event
+      const call = findCall(state, event.call)
+      const preview = call?.status === 'asked' ? call.preview : null
+      return {
+        ...state,
+        turn: progressed(state.turn, event.call, { status: 'approved', argsHash, contentHash, preview }),
+      }
+    }
     case 'call.started':
       return { ...state, turn: withStarted(state.turn, event.call, event.process ?? null) }
     case 'call.settled': {
       const awaited = state.awaited.filter(({ call }) => call !== event.call)
       if (awaited.length < state.awaited.length) return { ...state, awaited }
-      return { ...state, turn: withoutCall(state.turn, event.call) }
+      return { ...state, turn: withoutCall(state.turn, event) }
     }
     case 'turn.ended': {
       const last = { number: event.turn, reason: event.reason, ...(event.fault && { fault: event.fault }) }
@@ -185,8 +205,8 @@ const withoutFallback = (turn: Turn): Turn => (turn.phase === 'idle' ? turn : { 
 
 /** Adds a call to the round. A seeded call has no step of ours; it is settled at once. */
 function withCall(turn: Turn, step: StepId, call: Call): Turn {
-  const calls = turn.phase === 'acting' ? [...turn.calls, call] : [call]
-  return { phase: 'acting', step, calls, ...counted(turn) }
+  const { calls, written } = turn.phase === 'acting' ? turn : { calls: [], written: [] }
+  return { phase: 'acting', step, calls: [...calls, call], written, ...counted(turn) }
 }
 
 function progressed(turn: Turn, id: CallId, progress: CallProgress): Turn {
@@ -201,8 +221,10 @@ function withStarted(turn: Turn, id: CallId, process: ProcessMark | null): Turn 
 }
 
 /** Removes a settled call. The last one closes the round, and the next step is due. */
-function withoutCall(turn: Turn, id: CallId): Turn {
+function withoutCall(turn: Turn, { call: id, files = [] }: EventOf<'call.settled'>): Turn {
   invariant(turn.phase === 'acting', 'a call settled outside its round')
   const calls = turn.calls.filter((call) => call.id !== id)
-  return calls.length > 0 ? { ...turn, calls } : preparing(counted(turn))
+  if (calls.length === 0) return preparing(counted(turn))
+  const hashes = files.flatMap(({ contentHash }) => (contentHash === undefined ? [] : [contentHash]))
+  return { ...turn, calls, written: [...turn.written, ...hashes].slice(-writtenMax) }
 }

@@ -131,6 +131,8 @@ export type Report = Readonly<
     }
   /** `atMs` is when it was prepared: the time limit of a question starts then. */
   | { type: 'call.prepared'; call: CallId; found: FoundCall; atMs: number }
+  /** The content that an approved call depends on is another now; it was prepared again. */
+  | { type: 'call.changed'; call: CallId; found: ReadyCall; atMs: number }
   | { type: 'approval.expired'; call: CallId }
   | { type: 'tool.starting'; call: CallId; facts: CallFacts; process: ProcessMark | null }
   | { type: 'tool.finished'; call: CallId; outcome: Outcome; durationMs: number; files: readonly FileChange[] }
@@ -144,7 +146,14 @@ export type Report = Readonly<
   | { type: 'process.restarted'; draft: Draft | null }
 >
 
-type FoundCall = Readonly<{ facts: CallFacts; argsHash: BlobHash; preview: Preview } | { unusable: string }>
+export type ReadyCall = Readonly<{
+  facts: CallFacts
+  argsHash: BlobHash
+  preview: Preview
+  contentHash?: BlobHash | undefined
+}>
+
+type FoundCall = ReadyCall | Readonly<{ unusable: string }>
 
 export type Input = Asked | Report
 

@@ -11,7 +11,7 @@ export type Effect = Readonly<{ key: string }> &
     | { type: 'call-model'; step: StepId; model: ModelName; thinkingLevel: ThinkingLevel }
     /** Finds out what a call would do, before the question is put. May run again after a crash. */
     | { type: 'prepare-call'; call: CallId; tool: string }
-    | { type: 'run-tool'; call: CallId; tool: string; argsHash: BlobHash }
+    | { type: 'run-tool'; call: CallId; tool: string; argsHash: BlobHash; contentHash: BlobHash | null }
   >
 
 export type EffectOf<Type extends Effect['type']> = Extract<Effect, { type: Type }>
@@ -39,7 +39,8 @@ export function plan(state: SessionState): readonly Effect[] {
           if (call.expiresAt === null) return []
           return [{ type: 'await-approval', key: `await-approval:${id}`, call: id, until: call.expiresAt }]
         }
-        return [{ type: 'run-tool', key: `run-tool:${id}`, call: id, tool, argsHash: call.argsHash }]
+        const contentHash = call.status === 'approved' ? call.contentHash : null // a started call is running already
+        return [{ type: 'run-tool', key: `run-tool:${id}`, call: id, tool, argsHash: call.argsHash, contentHash }]
       })
   }
 }

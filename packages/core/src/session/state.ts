@@ -112,7 +112,13 @@ export type Turn = Readonly<
   /** `attempt` counts the models that were called for this answer. */
   | ({ phase: 'thinking'; step: StepId; model: ModelName; thinkingLevel: ThinkingLevel; attempt: number } & TurnCount)
   /** Calls are open. A settled call leaves the list; the last one closes the round. */
-  | ({ phase: 'acting'; step: StepId; calls: readonly Call[] } & TurnCount)
+  | ({
+      phase: 'acting'
+      step: StepId
+      calls: readonly Call[]
+      /** What calls of this round have written: a later call may find it. */
+      written: readonly BlobHash[]
+    } & TurnCount)
 >
 
 export type TurnCount = Readonly<{ number: TurnNumber; steps: number; fallback: Fallback | null }>
@@ -126,10 +132,20 @@ export type Call = { readonly id: CallId; readonly tool: string } & CallProgress
 
 export type CallProgress = Readonly<
   | { status: 'requested' }
-  | { status: 'asked'; approval: ApprovalId; argsHash: BlobHash; preview: Preview; expiresAt: Instant | null }
-  | { status: 'approved'; argsHash: BlobHash }
+  | ({
+      status: 'asked'
+      approval: ApprovalId
+      preview: Preview
+      expiresAt: Instant | null
+      changed: boolean
+    } & CallTarget)
+  /** `preview` is what a person was shown; null if nobody was asked. */
+  | ({ status: 'approved'; preview: Preview | null } & CallTarget)
   | { status: 'started'; argsHash: BlobHash; process: ProcessMark | null }
 >
+
+/** What an approval covers: these arguments, and this content if the call depends on any. */
+type CallTarget = Readonly<{ argsHash: BlobHash; contentHash: BlobHash | null }>
 
 /** Returns the state before the first record. A fork's first seq is `base + 1`. */
 export const emptySession = (base: Seq = 0): SessionState => ({

@@ -36,11 +36,9 @@ export function viewOf(state: SessionState): SessionView {
     ...{ branch, tokens, isEstimate, turnUsage, checkpoint, clientEventsComplete },
     fallback: turn.phase === 'idle' ? null : (turn.fallback?.model ?? null),
     step: turn.phase === 'thinking' ? turn.step : null,
-    pendingApprovals: askedCalls(state).map(({ id: call, tool, approval: id, preview }) => ({
-      id,
-      call,
-      tool,
-      preview,
+    pendingApprovals: askedCalls(state).map(({ id: call, tool, approval: id, preview, changed }) => ({
+      ...{ id, call, tool, preview },
+      ...(changed && { changed }),
     })),
     activeToolCalls: openCalls(state).map(({ id, tool }) => ({ id, tool })),
     queue: [...state.queue],

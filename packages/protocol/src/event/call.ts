@@ -39,7 +39,12 @@ export const ruleText = (rule: string): string =>
 export const ProcessMark = z.object({ group: z.int().min(2), startedAt: z.string() })
 export type ProcessMark = z.infer<typeof ProcessMark>
 
-export const FileChange = z.object({ path: z.string(), change: z.enum(['created', 'modified', 'deleted']) })
+export const FileChange = z.object({
+  path: z.string(),
+  change: z.enum(['created', 'modified', 'deleted']),
+  /** Identifies the content that the call left there, as `contentHash` of a later call would. */
+  contentHash: BlobHash.optional(),
+})
 export type FileChange = z.infer<typeof FileChange>
 
 export const callEvents = [
@@ -50,6 +55,10 @@ export const callEvents = [
     /** The answer is valid for exactly these arguments. */
     argsHash: BlobHash,
     preview: Preview,
+    /** Identifies the content that the preview was made from. The answer is valid for exactly this content. */
+    contentHash: BlobHash.optional(),
+    /** The content changed after the call was approved: the question is put again. */
+    changed: z.literal(true).optional(),
     /** When an unanswered approval is denied; never when absent. */
     expiresAt: Instant.optional(),
   }),
@@ -58,6 +67,8 @@ export const callEvents = [
     call: CallId,
     argsHash: BlobHash,
     by: ApprovedBy,
+    /** The content that the call may change; a call that depends on none has no such hash. */
+    contentHash: BlobHash.optional(),
     /** How far the approval reaches. Beyond `once` it also grants trust. */
     scope: z.enum(['once', ...TrustScope.options]),
   }),

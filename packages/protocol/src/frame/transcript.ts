@@ -72,7 +72,7 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
       }
       if (event.type === 'approval.asked') {
         const approval = { id: ApprovalId.parse(record.seq), preview: event.preview }
-        changeCall(event.call, (call) => ({ ...call, approval }))
+        changeCall(event.call, (call) => ({ ...call, approval, approvedBy: null }))
       } else if (event.type === 'call.approved') {
         changeCall(event.call, (call) => ({ ...call, approval: null, approvedBy: event.by }))
       } else if (event.type === 'call.started') {

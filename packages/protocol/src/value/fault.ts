@@ -52,6 +52,7 @@ export const faultStatus = {
   fenced: 409,
   log_moved: 409,
   log_damaged: 409,
+  content_changed: 409,
   too_large: 413,
   wrong_media_type: 415,
   session_locked: 423,

@@ -11,7 +11,14 @@ import { Activity, Mode, ModelName, Status, statusOf, ThinkingLevel } from '../v
 import { Usage } from '../value/usage.ts'
 import { isEstimateAfter, tokensAfter, turnUsageAfter } from './usage-folds.ts'
 
-export const PendingApproval = z.object({ id: ApprovalId, call: CallId, tool: z.string(), preview: Preview })
+export const PendingApproval = z.object({
+  id: ApprovalId,
+  call: CallId,
+  tool: z.string(),
+  preview: Preview,
+  /** It was approved before, and the content changed since. */
+  changed: z.literal(true).optional(),
+})
 export type PendingApproval = z.infer<typeof PendingApproval>
 
 /** The current state of a session for screens, besides the transcript. */
@@ -124,11 +131,9 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       return { ...view, step: null, fallback: fallback === view.model ? null : fallback }
     }
     case 'approval.asked': {
-      const { call, tool, preview } = event
-      return {
-        ...view,
-        pendingApprovals: [...view.pendingApprovals, { id: ApprovalId.parse(seq), call, tool, preview }],
-      }
+      const { call, tool, preview, changed } = event
+      const asked = { id: ApprovalId.parse(seq), call, tool, preview, ...(changed && { changed }) }
+      return { ...view, pendingApprovals: [...view.pendingApprovals, asked] }
     }
     case 'call.approved':
       return { ...view, pendingApprovals: view.pendingApprovals.filter(({ call }) => call !== event.call) }

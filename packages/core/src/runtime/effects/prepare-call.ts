@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { BlobHash, type CallId, type EventOf, invariant } from '@holdfast/protocol'
 import { type CallFacts, judge } from '../../policy/verdict.ts'
-import type { Tool, ToolArgs } from '../../ports/tool.ts'
-import type { Report } from '../../session/input.ts'
+import type { Prepared, Tool, ToolArgs } from '../../ports/tool.ts'
+import type { ReadyCall, Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import { shortPreview, storePreview } from '../blobs/store-preview.ts'
 import type { EffectDeps } from '../dependencies.ts'
@@ -24,12 +24,21 @@ export async function prepareCall(
   const prepared = await tool.prepare(args, { workdir: origin.workdir }, signal)
   if (prepared.type === 'unusable') return unusable(prepared.message)
   const facts = await factsOf(deps, origin.workdir, tool, args)
+  return { type: 'call.prepared', call, found: await toReport(deps, prepared, facts, signal), atMs }
+}
+
+/** Returns what the session learns of a prepared call. */
+export async function toReport(
+  deps: EffectDeps,
+  prepared: Extract<Prepared, { type: 'ready' }>,
+  facts: CallFacts,
+  signal: AbortSignal,
+): Promise<ReadyCall> {
   // The whole of a long preview is stored only for a person who is asked.
   const isAsked = judge(facts, deps.state()).type === 'ask'
   const storage = { blobs: deps.blobs, insist: deps.storage.insist, signal }
   const preview = isAsked ? await storePreview(prepared, storage) : shortPreview(prepared)
-  const found = { facts, argsHash: facts.argsHash, preview }
-  return { type: 'call.prepared', call, found, atMs }
+  return { facts, argsHash: facts.argsHash, preview, contentHash: prepared.contentHash }
 }
 
 export async function readCall({ store, session }: EffectDeps, call: CallId): Promise<EventOf<'call.requested'>> {

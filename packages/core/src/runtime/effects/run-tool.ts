@@ -1,21 +1,33 @@
-import { invariant, type Outcome, type ProcessMark } from '@holdfast/protocol'
-import type { ToolResult, Tools } from '../../ports/tool.ts'
+import { type BlobHash, type CallId, invariant, type Outcome, type ProcessMark } from '@holdfast/protocol'
+import type { Prepared, Tool, ToolArgs, ToolResult, Tools } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
-import type { SessionState } from '../../session/state.ts'
+import { findCall, type SessionState } from '../../session/state.ts'
 import { storeOutput } from '../blobs/store-output.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
-import { factsOf, hashArgs, readCall } from './prepare-call.ts'
+import { factsOf, hashArgs, readCall, toReport } from './prepare-call.ts'
 
 /** Thrown when the call was aborted between its approval and its start. */
 class NotWanted extends Error {
   override readonly name = 'NotWanted'
 }
 
-/** Runs a call exactly as approved, once its start is on stable storage. */
-export async function runTool(
+/**
+ * Runs a call exactly as approved, once its start is on stable storage. Calls that depend on content run one after the
+ * other, so that each finds what the one before has recorded.
+ */
+export function runTool(deps: EffectDeps, effect: EffectOf<'run-tool'>, run: EffectRun): Promise<Report | null> {
+  if (effect.contentHash === null) return runCall(deps, effect, run)
+  return deps.oneByOne(async () => {
+    const ended = run.signal.aborted ? null : await runCall(deps, effect, run)
+    if (ended && !run.signal.aborted) await run.report(ended)
+    return null
+  })
+}
+
+async function runCall(
   deps: EffectDeps,
-  { call, tool: name, argsHash }: EffectOf<'run-tool'>,
+  { call, tool: name, argsHash, contentHash }: EffectOf<'run-tool'>,
   { signal, report }: EffectRun,
 ): Promise<Report | null> {
   const { origin, turn } = deps.state()
@@ -32,11 +44,15 @@ export async function runTool(
   if (!tool) return finished({ type: 'failed', output: { text: `The tool ${name} no longer exists.` } })
   invariant(hashArgs(name, args) === argsHash, `call ${call} is not what was approved`)
 
+  const checked =
+    contentHash === null ? null : await checkContent(deps, { call, tool, args, contentHash }, { signal, report })
+  if (checked === 'not wanted') return null
+  if (checked?.type === 'unusable') return finished({ type: 'failed', output: { text: checked.message } })
+
   const begin = async (process?: ProcessMark) => {
     const facts = await factsOf(deps, origin.workdir, tool, args)
     const started = await report({ type: 'tool.starting', call, facts, process: process ?? null })
-    const now = deps.state().turn
-    const isStarted = now.phase === 'acting' && now.calls.some(({ id, status }) => id === call && status === 'started')
+    const isStarted = findCall(deps.state(), call)?.status === 'started'
     if (!started.ok || signal.aborted || !isStarted) throw new NotWanted(`call ${call} is no longer wanted`)
   }
   try {
@@ -45,6 +61,7 @@ export async function runTool(
       { workdir: origin.workdir },
       {
         signal,
+        contentHash: checked?.contentHash,
         begin,
         show: (text) => {
           // Late output of an aborted call is dropped: nothing would remove it from a screen.
@@ -65,6 +82,34 @@ export async function runTool(
     const text = `The tool ${name} failed: ${cause instanceof Error ? cause.message : String(cause)}`
     return finished({ type: 'failed', output: { text } })
   }
+}
+
+type BoundCall = {
+  readonly call: CallId
+  readonly tool: Tool
+  readonly args: ToolArgs
+  readonly contentHash: BlobHash
+}
+
+/**
+ * Prepares an approved call again. If the content it depends on is another now, the session decides whether it still may
+ * run; otherwise it was settled, or a person is asked again.
+ */
+async function checkContent(
+  deps: EffectDeps,
+  { call, tool, args, contentHash }: BoundCall,
+  { signal, report }: EffectRun,
+): Promise<Prepared | 'not wanted'> {
+  const { origin } = deps.state()
+  invariant(origin, 'a call needs a started session')
+  const prepared = await tool.prepare(args, { workdir: origin.workdir }, signal)
+  if (signal.aborted) return 'not wanted'
+  if (prepared.type === 'unusable' || prepared.contentHash === contentHash) return prepared
+  const facts = await factsOf(deps, origin.workdir, tool, args)
+  const found = await toReport(deps, prepared, facts, signal)
+  const reported = await report({ type: 'call.changed', call, found, atMs: deps.clock.now() })
+  const mayRun = reported.ok && !signal.aborted && findCall(deps.state(), call)?.status === 'approved'
+  return mayRun ? prepared : 'not wanted'
 }
 
 /** Ends processes that a dead owner of the session left running, before their calls are settled. */

@@ -127,7 +127,7 @@ async function pastApproval({ store, session, state }: EffectDeps, approval: App
   const [asked] = await store.read(session, { after: approval - 1, upTo: approval, limit: 1 })
   if (!asked || 'lost' in asked || asked.event.type !== 'approval.asked') return {}
   for (const record of await store.readRefs(session, [asked.event.call])) {
-    if ('lost' in record) continue
+    if ('lost' in record || record.seq <= approval) continue // a call can be asked for again
     const { event } = record
     if (event.type === 'call.approved')
       return { decided: { by: 'client' in event.by ? (event.by.client ?? 'someone else') : event.by.rule } }

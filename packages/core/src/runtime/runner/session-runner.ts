@@ -122,6 +122,7 @@ function createEffectDeps({ id, epoch, deps }: RunnerOptions, own: OwnParts, sta
     ...{ session: id, epoch, state },
     requests: deps.requests ?? createRequestBuilder(deps.store, deps.blobs),
     findDamage: () => checkDamage(effects),
+    oneByOne: createSerialQueue(),
     answer: null,
   }
   return effects

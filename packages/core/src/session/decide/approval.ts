@@ -27,16 +27,23 @@ export function respondToApproval(
   }
 
   const { id: call, tool, argsHash } = asked
+  const target = targetOf(asked)
   if (decision === 'reject') {
     const reason = message?.trim() ? message : 'a person said no'
     return ok([settle(call, { type: 'denied', code: 'rejected', message: reason }, by)])
   }
   const scope = scopes[decision]
-  const approved: Event = { type: 'call.approved', call, argsHash, by: { client: by }, scope }
+  const approved: Event = { type: 'call.approved', call, ...target, by: { client: by }, scope }
   if (scope === 'once') return ok([approved])
   const trust = { tool, scope, ...(isTrustedExactly(tool) && { argsHash }) }
   return ok([approved, ...grant(state, trust, call)])
 }
+
+/** Returns what the answer to a question covers. */
+const targetOf = ({ argsHash, contentHash }: ReturnType<typeof askedCalls>[number]) => ({
+  argsHash,
+  ...(contentHash !== null && { contentHash }),
+})
 
 /** Grants trust. Open questions that it covers are answered. */
 export function setToolTrust(state: SessionState, { tool, scope, argsHash }: CommandOf<'setToolTrust'>): Decided {
@@ -56,8 +63,8 @@ function grant(state: SessionState, trust: Trust, answered?: number): Events {
   const covered = askedCalls(state).filter(
     (call) => call.id !== answered && call.tool === tool && (trust.argsHash ?? call.argsHash) === call.argsHash,
   )
-  const approved = covered.map(({ id, argsHash }): Event => {
-    return { type: 'call.approved', call: id, argsHash, by: { rule: `trust: ${scope}` }, scope: 'once' }
+  const approved = covered.map((call): Event => {
+    return { type: 'call.approved', call: call.id, ...targetOf(call), by: { rule: `trust: ${scope}` }, scope: 'once' }
   })
   return [{ type: 'trust.granted', ...trust }, ...approved]
 }

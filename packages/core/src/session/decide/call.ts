@@ -1,6 +1,17 @@
-import { type CallId, type ClientId, type Event, type Outcome, TurnNumber, unreachable } from '@holdfast/protocol'
+import {
+  type BlobHash,
+  type CallId,
+  type ClientId,
+  type Event,
+  type EventOf,
+  type Outcome,
+  type Preview,
+  TurnNumber,
+  unreachable,
+} from '@holdfast/protocol'
+import { isSameChange } from '../../policy/preview.ts'
 import { judge, type Verdict } from '../../policy/verdict.ts'
-import type { Events, ReportOf } from '../input.ts'
+import type { Events, ReadyCall, ReportOf } from '../input.ts'
 import { findCall, type SessionState } from '../state.ts'
 
 /** Settles a call that did not run to its end; `by` is the client that ended it. */
@@ -13,19 +24,49 @@ export const settle = (call: CallId, outcome: Outcome, by?: ClientId | null): Ev
 export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'call.prepared'>): Events {
   if (findCall(state, call)?.status !== 'requested') return []
   if ('unusable' in found) return [settle(call, { type: 'failed', output: { text: found.unusable } })]
-  const { facts, argsHash, preview } = found
+  const { facts, argsHash, contentHash } = found
+  const target = { argsHash, ...(contentHash !== undefined && { contentHash }) }
   const verdict = judge(facts, state)
   switch (verdict.type) {
     case 'allow':
-      return [{ type: 'call.approved', call, argsHash, by: { rule: verdict.rule }, scope: 'once' }]
+      return [{ type: 'call.approved', call, ...target, by: { rule: verdict.rule }, scope: 'once' }]
     case 'ask':
-      return [{ type: 'approval.asked', call, tool: facts.tool, argsHash, preview, ...expiry(state, atMs) }]
+      return [askFor(state, call, found, atMs)]
     case 'deny':
       return deny(state, call, verdict)
     default:
       return unreachable(verdict)
   }
 }
+
+function askFor(state: SessionState, call: CallId, found: ReadyCall, atMs: number): EventOf<'approval.asked'> {
+  const { facts, argsHash, contentHash, preview } = found
+  const target = { argsHash, ...(contentHash !== undefined && { contentHash }) }
+  return { type: 'approval.asked', call, tool: facts.tool, ...target, preview, ...expiry(state, atMs) }
+}
+
+/**
+ * Decides about an approved call whose content changed before it ran. A change by an earlier call of the session is no
+ * obstacle if nobody has to be asked, or if the call would still change the same. A person who was asked is asked again.
+ * A change by anybody else is never overwritten unseen.
+ */
+export function judgeChangedCall(state: SessionState, { call, found, atMs }: ReportOf<'call.changed'>): Events {
+  const approved = findCall(state, call)
+  if (approved?.status !== 'approved') return []
+  const verdict = judge(found.facts, state)
+  if (verdict.type === 'deny') return deny(state, call, verdict)
+  const isOwn = isWrittenHere(state, found.contentHash)
+  const isAsSeen = approved.preview !== null && isSameChange(approved.preview, found.preview)
+  if (isOwn && (verdict.type === 'allow' || isAsSeen)) return [] // it still may run
+  if (verdict.type === 'ask') return [{ ...askFor(state, call, found, atMs), changed: true }]
+  return [settle(call, { type: 'failed', output: { text: changedText(found.preview) } })]
+}
+
+const isWrittenHere = ({ turn }: SessionState, hash: BlobHash | undefined): boolean =>
+  turn.phase === 'acting' && hash !== undefined && turn.written.includes(hash)
+
+const changedText = (preview: Preview): string =>
+  `content_changed: ${preview.type === 'diff' ? preview.path : 'something it depends on'} changed after this call was prepared; nothing was written. Read it again.`
 
 /** Settles a call as denied. The model gets the reason as the result; people also see a denial by plan mode. */
 function deny({ turn }: SessionState, call: CallId, { code, message }: Extract<Verdict, { type: 'deny' }>): Events {

@@ -93,7 +93,7 @@ export async function runTurn(
   }
 }
 
-type AskedCall = Pick<PendingApproval, 'tool' | 'preview'> & { readonly id: number }
+type AskedCall = Pick<PendingApproval, 'tool' | 'preview' | 'changed'> & { readonly id: number }
 
 async function answerApproval(
   handle: SessionHandle,
@@ -103,7 +103,7 @@ async function answerApproval(
 ): Promise<void> {
   const { approvals } = options
   const decision = approvals === 'approve' ? 'approve' : 'reject'
-  const what = `${escapeLine(asked.tool)} asks to run: ${previewText(asked.preview)}`
+  const what = `${escapeLine(asked.tool)} asks to run${asked.changed ? ', because the file changed' : ''}: ${previewText(asked.preview)}`
   const unattended = approvals === 'unattended' ? 'Rejected: run cannot ask you. Use --yes to approve.' : null
   await output.note(
     `? ${what}\n  ${unattended ?? (decision === 'approve' ? 'Approved by --yes.' : 'Rejected by --no.')}`,

@@ -55,12 +55,10 @@ export const failedWith = (why: Fault): ToolResult => ({ type: 'failed', output:
 type Done = { readonly text: string; readonly isFailed?: boolean; readonly files?: readonly FileChange[] }
 
 /** Runs `work` once the start of the call is recorded. Returns its text, inline if short and else as a blob, or its fault. */
-export function whenBegun<Args>(
-  work: (args: Args, context: ToolContext, signal: AbortSignal) => Promise<Result<Done>>,
-) {
+export function whenBegun<Args>(work: (args: Args, context: ToolContext, run: ToolRun) => Promise<Result<Done>>) {
   return async (args: Args, context: ToolContext, run: ToolRun): Promise<ToolResult> => {
     if (!(await begun(run))) return abortedResult
-    const done = await work(args, context, run.signal).catch(foreseen)
+    const done = await work(args, context, run).catch(foreseen)
     if (!done.ok) return failedWith(done.fault)
     const { text, isFailed, files } = done.value
     const bytes = Buffer.from(text)

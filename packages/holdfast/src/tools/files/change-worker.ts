@@ -2,14 +2,14 @@ import { parentPort } from 'node:worker_threads'
 import { boundPreview, escapeHidden, ok, type Result } from '@holdfast/protocol'
 import { maskKeys, registerKey } from '../../system/secrets/known-keys.ts'
 import { foreseen } from '../define/define-tool.ts'
-import { diffEdit, type EditPreview, editedContent, type FileEdit } from './file-change.ts'
+import { diffEdit, type EditedContent, type EditPreview, editedContent, type FileEdit } from './file-change.ts'
 
 /** One piece of work for the thread. The keys of the process are masked in what it returns. */
 export type ChangeJob = { readonly keys: readonly string[] } & Readonly<
   { type: 'preview'; edit: FileEdit } | { type: 'content'; edit: Extract<FileEdit, { type: 'replace' }> }
 >
 
-export type ChangeAnswers = { preview: EditPreview; content: string }
+export type ChangeAnswers = { preview: EditPreview; content: EditedContent }
 
 /** The answer to a job; `broken` is our bug. */
 export type ChangeAnswer =
@@ -32,15 +32,15 @@ async function work(job: ChangeJob): Promise<Result<ChangeAnswers[keyof ChangeAn
 }
 
 /** Returns the preview as it is shown, and its whole text: both may be too long to be masked, escaped and cut elsewhere. */
-function toShow({ preview }: EditPreview): EditPreview {
+function toShow({ preview, contentHash }: EditPreview): EditPreview {
   const diff = escapeHidden(maskKeys(preview.diff))
   const { preview: shown, whole } = boundPreview({ ...preview, diff })
-  return { preview: { ...preview, ...shown, type: 'diff' }, ...(whole && { whole }) }
+  return { preview: { ...preview, ...shown, type: 'diff' }, contentHash, ...(whole && { whole }) }
 }
 
 parentPort?.on('message', async (job: ChangeJob) => {
   const answered = await answer(job)
-  const value = answered.type === 'done' && answered.result.ok ? answered.result.value : ''
-  const moved = typeof value !== 'string' && value.whole ? [value.whole.buffer] : []
+  const value = answered.type === 'done' && answered.result.ok ? answered.result.value : null
+  const moved = value && 'whole' in value && value.whole ? [value.whole.buffer] : []
   parentPort?.postMessage(answered, moved)
 })

@@ -27,12 +27,13 @@ export const editFileTool = defineTool({
     return previewEdit(edit.value, signal)
   },
 
-  run: whenBegun(async (args: EditArgs, { workdir }, signal) => {
+  run: whenBegun(async (args: EditArgs, { workdir }, { signal, contentHash }) => {
     const edit = editOf(args, workdir)
     if (!edit.ok) return edit
-    const content = await contentAfter(edit.value, signal)
-    if (!content.ok) return content
-    const written = await replaceFile(workdir, args.path, content.value, signal)
+    const edited = await contentAfter(edit.value, signal)
+    if (!edited.ok) return edited
+    const { content, contentHash: found } = edited.value
+    const written = await replaceFile(workdir, args.path, content, { signal, expected: contentHash ?? found })
     return written.ok ? ok({ text: `edited ${written.value.path}`, files: [written.value] }) : written
   }),
 })

@@ -1,8 +1,9 @@
-import { fault, ok, type Preview, type Result, refuse } from '@holdfast/protocol'
+import { type BlobHash, fault, ok, type Preview, type Result, refuse } from '@holdfast/protocol'
 import { holdsKey, keyMark } from '../../system/secrets/known-keys.ts'
+import { hashContent, readContent } from './file-content.ts'
 import { findPassages } from './find-passage.ts'
 import { unifiedDiff } from './unified-diff.ts'
-import { findWritable, readFileText } from './workspace-file.ts'
+import { findWritable } from './workspace-file.ts'
 
 /** What a call would do to one file. Plain data, which can be sent to a thread. */
 export type FileEdit = { readonly workdir: string; readonly path: string } & Readonly<
@@ -15,49 +16,51 @@ export type EditPreview = {
   readonly preview: Extract<Preview, { type: 'diff' }>
   /** The whole diff, if the preview shows only its head and tail. */
   readonly whole?: Uint8Array<ArrayBuffer>
+  readonly contentHash: BlobHash
 }
+
+export type EditedContent = { readonly content: string; readonly contentHash: BlobHash }
 
 /** Returns what an edit would change, as a diff. Changes nothing. */
 export async function diffEdit(edit: FileEdit): Promise<Result<EditPreview>> {
   const found = await findWritable(edit.workdir, edit.path)
   if (!found.ok) return found
   const { path, stats } = found.value
-  const diffed = (before: string | null, after: string, note = '') =>
-    ok({
-      preview: {
-        type: 'diff' as const,
-        path: path.shown,
-        diff: `${note}${unifiedDiff({ path: path.shown, before, after })}`,
-      },
-    })
-  if (edit.type === 'replace') {
-    const replaced = await replaceIn(edit)
-    return replaced.ok ? diffed(replaced.value.before, replaced.value.after) : replaced
+  const { shown } = path
+  const diffed = (contentHash: BlobHash, before: string | null, after: string, note = '') => {
+    const diff = `${note}${unifiedDiff({ path: shown, before, after })}`
+    return ok({ preview: { type: 'diff' as const, path: shown, diff }, contentHash })
   }
-  if (stats === null) return diffed(null, edit.content)
-  const before = await readFileText(edit.workdir, edit.path)
-  if (!before.ok) return diffed(null, edit.content, `Replaced whole: ${before.fault.message}.\n`)
+  if (edit.type === 'replace') {
+    const replaced = await replaceIn(edit, shown)
+    return replaced.ok ? diffed(replaced.value.contentHash, replaced.value.before, replaced.value.content) : replaced
+  }
+  if (stats === null) return diffed(hashContent(shown, null), null, edit.content)
+  const current = await readContent(edit.workdir, edit.path, shown)
+  if (!current.ok) return current
+  const { contentHash, text: before } = current.value
+  if (!before.ok) return diffed(contentHash, null, edit.content, `Replaced whole: ${before.fault.message}.\n`)
   // The model was shown a mark in place of a key that is in the file, and would write the mark over the key.
   if (edit.content.includes(keyMark) && holdsKey(before.value))
-    return refuse(
-      fault('bad_request', `${path.shown} holds a key that was shown as ${keyMark}: use edit_file for the rest`),
-    )
-  return diffed(before.value, edit.content)
+    return refuse(fault('bad_request', `${shown} holds a key that was shown as ${keyMark}: use edit_file for the rest`))
+  return diffed(contentHash, before.value, edit.content)
 }
 
-/** Returns the new content of a file in which a passage is replaced. */
-export async function editedContent(edit: Extract<FileEdit, { type: 'replace' }>): Promise<Result<string>> {
+/** Returns the new content of a file in which a passage is replaced, and identifies the old one. */
+export async function editedContent(edit: Extract<FileEdit, { type: 'replace' }>): Promise<Result<EditedContent>> {
   const found = await findWritable(edit.workdir, edit.path)
   if (!found.ok) return found
-  const replaced = await replaceIn(edit)
-  return replaced.ok ? ok(replaced.value.after) : replaced
+  const replaced = await replaceIn(edit, found.value.path.shown)
+  return replaced.ok ? ok({ content: replaced.value.content, contentHash: replaced.value.contentHash }) : replaced
 }
 
-async function replaceIn({ workdir, path, oldText, newText }: Extract<FileEdit, { type: 'replace' }>) {
-  const before = await readFileText(workdir, path)
+async function replaceIn({ workdir, path, oldText, newText }: Extract<FileEdit, { type: 'replace' }>, shown: string) {
+  const current = await readContent(workdir, path, shown)
+  if (!current.ok) return current
+  const { contentHash, text: before } = current.value
   if (!before.ok) return before
   const after = replaceOnce(before.value, { oldText, newText })
-  return after.ok ? ok({ before: before.value, after: after.value }) : after
+  return after.ok ? ok({ before: before.value, content: after.value, contentHash }) : after
 }
 
 const linesListedMax = 10

@@ -25,7 +25,7 @@ export const listDirectoryTool = defineTool({
     return ok({ preview: { type: 'arguments', args } })
   },
 
-  run: whenBegun(({ path }: z.infer<typeof input>, { workdir }, signal) => list(workdir, path, signal)),
+  run: whenBegun(({ path }: z.infer<typeof input>, { workdir }, { signal }) => list(workdir, path, signal)),
 })
 
 async function openListed(workdir: string, path: string): Promise<Result<OpenDirectory>> {

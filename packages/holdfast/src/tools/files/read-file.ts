@@ -26,7 +26,7 @@ export const readFileTool = defineTool({
     return ok({ preview: { type: 'arguments', args } })
   },
 
-  run: whenBegun(async (args: ReadArgs, { workdir }, signal) => {
+  run: whenBegun(async (args: ReadArgs, { workdir }, { signal }) => {
     const opened = await openFile(workdir, args.path)
     if (!opened.ok) return opened
     await using handle = opened.value.handle

@@ -1,7 +1,7 @@
 import type { Result } from '@holdfast/protocol'
 import { knownKeys } from '../../system/secrets/known-keys.ts'
 import { createChangeThread } from './change-thread.ts'
-import { diffEdit, type EditPreview, editedContent, type FileEdit } from './file-change.ts'
+import { diffEdit, type EditedContent, type EditPreview, editedContent, type FileEdit } from './file-change.ts'
 import { findWritable } from './workspace-file.ts'
 
 /** Up to this size of file and arguments together, the work takes a few milliseconds and needs no thread. */
@@ -19,7 +19,7 @@ export async function previewEdit(edit: FileEdit, signal: AbortSignal): Promise<
 export async function contentAfter(
   edit: Extract<FileEdit, { type: 'replace' }>,
   signal: AbortSignal,
-): Promise<Result<string>> {
+): Promise<Result<EditedContent>> {
   if (await isSmall(edit)) return editedContent(edit)
   return thread.run({ type: 'content', edit, keys: [] }, signal)
 }

@@ -1,32 +1,12 @@
-import { constants as bufferConstants } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
-import { access, type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
+import { access, type FileHandle, link, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { escapeLine, type FileChange, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
-import { type OpenDirectory, openDirectory, openFile, statFile } from '../../system/files/open-file.ts'
+import { type BlobHash, escapeLine, type FileChange, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { type OpenDirectory, openDirectory, statFile } from '../../system/files/open-file.ts'
 import { resolvePath, type WorkspacePath } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
-
-/** Files to diff or edit are held in memory several times. */
-const editedBytesMax = Math.min(limits.editedFileBytesMax, bufferConstants.MAX_STRING_LENGTH)
-
-/** Reads a file's exact text. Refuses files that are not UTF-8 text or too long. */
-export async function readFileText(workdir: string, path: string): Promise<Result<string>> {
-  const opened = await openFile(workdir, path)
-  if (!opened.ok) return opened
-  await using handle = opened.value.handle
-  const { size } = opened.value.stats
-  if (size > editedBytesMax)
-    return refuse(
-      fault('too_large', `${escapeLine(path)} has ${size} bytes; up to ${editedBytesMax} can be diffed or edited`),
-    )
-  const bytes = await handle.readFile()
-  const text = bytes.toString('utf8') // keeps a byte-order mark, which TextDecoder would drop
-  if (bytes.includes(0)) return refuse(fault('bad_request', `${escapeLine(path)} is binary (${size} bytes)`))
-  if (!Buffer.from(text).equals(bytes)) return refuse(fault('bad_request', `${escapeLine(path)} is not valid UTF-8`))
-  return ok(text)
-}
+import { hashAt, hashContent } from './file-content.ts'
 
 type Writable = { readonly path: WorkspacePath; readonly stats: Stats | null }
 
@@ -50,12 +30,21 @@ export async function findWritable(workdir: string, path: string): Promise<Resul
   return ok({ path: resolved.value, stats: stats.value })
 }
 
-/** Writes `content` to `path` atomically. Creates missing directories inside the workdir. */
+type ReplaceOptions = {
+  readonly signal: AbortSignal
+  /** The content that may be replaced; any, if absent. */
+  readonly expected?: BlobHash | undefined
+}
+
+/**
+ * Writes `content` to `path` atomically. Creates missing directories inside the workdir. If the file does not have the
+ * expected content directly before the change, nothing is written.
+ */
 export async function replaceFile(
   workdir: string,
   path: string,
   content: string,
-  signal: AbortSignal,
+  { signal, expected }: ReplaceOptions,
 ): Promise<Result<FileChange>> {
   const found = await findWritable(workdir, path)
   if (!found.ok) return found
@@ -75,10 +64,24 @@ export async function replaceFile(
   if (occupant !== null && !occupant.isFile())
     return refuse(fault('bad_request', `${escapeLine(shown)} is no longer a regular file`))
 
-  const written = await writeBeside(parent, name, content, { stats: occupant ?? stats, signal })
-  if (!written) return refuse(fault('bad_request', 'aborted before anything was written'))
-  return ok({ path: shown, change: occupant === null ? 'created' : 'modified' })
+  const isExpected = async () => expected === undefined || (await hashAt(parent.at(name), shown)) === expected
+  const bytes = Buffer.from(content)
+  const isNew = expected === hashContent(shown, null)
+  const written = await writeBeside(parent, name, bytes, { stats: occupant ?? stats, signal, isExpected, isNew })
+  if (written === 'aborted') return refuse(fault('bad_request', 'aborted before anything was written'))
+  if (written === 'changed') return refuse(contentChanged(shown))
+  return ok({
+    path: shown,
+    change: occupant === null ? 'created' : 'modified',
+    contentHash: hashContent(shown, bytes),
+  })
 }
+
+const contentChanged = (shown: string) =>
+  fault(
+    'content_changed',
+    `${escapeLine(shown)} changed after this call was prepared; nothing was written. Read it again.`,
+  )
 
 async function openParent({ root, absolute, missing }: WorkspacePath): Promise<Result<OpenDirectory>> {
   const existing = missing.reduce((path) => dirname(path), absolute)
@@ -95,25 +98,54 @@ async function openParent({ root, absolute, missing }: WorkspacePath): Promise<R
   return opened
 }
 
-type Beside = { readonly stats: Stats | null; readonly signal: AbortSignal }
+type Beside = {
+  readonly stats: Stats | null
+  readonly signal: AbortSignal
+  readonly isExpected: () => Promise<boolean>
+  /** Whether nothing may exist at the name yet. */
+  readonly isNew: boolean
+}
 
-async function writeBeside(parent: OpenDirectory, name: string, content: string, { stats, signal }: Beside) {
+async function writeBeside(
+  parent: OpenDirectory,
+  name: string,
+  content: Uint8Array,
+  { stats, signal, isExpected, isNew }: Beside,
+): Promise<'written' | 'aborted' | 'changed'> {
   const temporary = parent.at(`.${randomUUID()}.tmp`) // not derived from `name`, which may already have the maximum length
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
   await using handle = await open(temporary, flags, stats === null ? 0o666 : 0o600)
-  let isRenamed = false
+  let isMoved = false
   try {
     await handle.writeFile(content)
     if (stats !== null) await keepOwnerAndMode(handle, stats)
     await handle.sync()
-    if (signal.aborted) return false
-    await rename(temporary, parent.at(name))
-    isRenamed = true
+    if (signal.aborted) return 'aborted'
+    if (!(await isExpected())) return 'changed' // as late as possible: nothing locks the file
+    isMoved = await move(temporary, parent.at(name), isNew)
+    if (!isMoved) return 'changed'
     await parent.sync()
-    return true
+    return 'written'
   } finally {
-    if (!isRenamed) await unlink(temporary).catch(() => undefined) // the first failure is the one to report
+    if (!isMoved) await unlink(temporary).catch(() => undefined) // the first failure is the one to report
   }
+}
+
+/** Moves a file. Returns false if nothing may exist at the new path and something does. */
+async function move(from: string, to: string, isNew: boolean): Promise<boolean> {
+  if (isNew) {
+    const linked = await link(from, to).then(
+      () => 'linked',
+      (error: unknown) => systemErrorCode(error), // some file systems have no links
+    )
+    if (linked === 'EEXIST') return false
+    if (linked === 'linked') {
+      await unlink(from)
+      return true
+    }
+  }
+  await rename(from, to)
+  return true
 }
 
 async function keepOwnerAndMode(handle: FileHandle, stats: Stats): Promise<void> {

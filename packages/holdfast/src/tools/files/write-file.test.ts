@@ -13,7 +13,7 @@ describe('write_file', () => {
     expect(await write(workdir, 'a/b/c.txt', 'żółw\r\n')).toEqual({
       type: 'ok',
       output: { text: 'created a/b/c.txt, 9 bytes' },
-      files: [{ path: 'a/b/c.txt', change: 'created' }],
+      files: [{ path: 'a/b/c.txt', change: 'created', contentHash: expect.stringMatching(/^[0-9a-f]{64}$/) }],
     })
     expect(await readFile(join(workdir, 'a/b/c.txt'), 'utf8')).toBe('żółw\r\n')
     expect(await readdir(join(workdir, 'a/b'))).toEqual(['c.txt'])

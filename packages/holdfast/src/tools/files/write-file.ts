@@ -21,8 +21,8 @@ export const writeFileTool = defineTool({
     return previewEdit({ type: 'write', workdir, path, content }, signal)
   },
 
-  run: whenBegun(async ({ path, content }: z.infer<typeof input>, { workdir }, signal) => {
-    const written = await replaceFile(workdir, path, content, signal)
+  run: whenBegun(async ({ path, content }: z.infer<typeof input>, { workdir }, { signal, contentHash }) => {
+    const written = await replaceFile(workdir, path, content, { signal, expected: contentHash })
     if (!written.ok) return written
     const { change, path: shown } = written.value
     return ok({ text: `${change} ${shown}, ${Buffer.byteLength(content)} bytes`, files: [written.value] })

@@ -56,6 +56,9 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long diff scrolls, and must do so by keyboard too */}
       <section className="approval-body" aria-label="What will run" tabIndex={0}>
+        {approval.changed && (
+          <p className="preview-where">The file changed after you approved this. Here is the new change.</p>
+        )}
         <PreviewView preview={approval.preview} />
       </section>
       <FaultNote fault={fault} />

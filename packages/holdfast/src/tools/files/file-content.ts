@@ -1,0 +1,70 @@
+import { constants as bufferConstants } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import { BlobHash, escapeLine, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { openFile } from '../../system/files/open-file.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
+
+/** Files to diff or edit are held in memory several times. */
+const editedBytesMax = Math.min(limits.editedFileBytesMax, bufferConstants.MAX_STRING_LENGTH)
+
+export type FileContent = {
+  /** Identifies the content at this path. */
+  readonly contentHash: BlobHash
+  /** The exact text. Refused if the file is too long or not UTF-8 text. */
+  readonly text: Result<string>
+}
+
+/** Reads an existing file of the workdir. `shown` is its resolved path. */
+export async function readContent(workdir: string, path: string, shown: string): Promise<Result<FileContent>> {
+  const opened = await openFile(workdir, path)
+  if (!opened.ok) return opened
+  await using handle = opened.value.handle
+  const bytes = await readSmall(handle)
+  const contentHash = await hashHandle(handle, shown, bytes)
+  if (bytes !== null) return ok({ contentHash, text: toText(bytes, path) })
+  const { size } = opened.value.stats
+  const message = `${escapeLine(path)} has ${size} bytes; up to ${editedBytesMax} can be diffed or edited`
+  return ok({ contentHash, text: refuse(fault('too_large', message)) })
+}
+
+function toText(bytes: Buffer, path: string): Result<string> {
+  const text = bytes.toString('utf8') // keeps a byte-order mark, which TextDecoder would drop
+  if (bytes.includes(0)) return refuse(fault('bad_request', `${escapeLine(path)} is binary (${bytes.length} bytes)`))
+  if (Buffer.from(text).equals(bytes)) return ok(text)
+  return refuse(fault('bad_request', `${escapeLine(path)} is not valid UTF-8`))
+}
+
+/** Identifies content at a path: its bytes, or null if there is no file. Another file with the same bytes has another hash. */
+export const hashContent = (shown: string, bytes: Uint8Array | null): BlobHash =>
+  hashParts(shown, bytes === null ? 'none' : createHash('sha256').update(bytes).digest('hex'))
+
+const hashParts = (...parts: readonly string[]): BlobHash =>
+  BlobHash.parse(createHash('sha256').update(JSON.stringify(parts)).digest('hex'))
+
+/** Identifies what is at an absolute path now; null if it is not a regular file. Links are not followed. */
+export async function hashAt(absolute: string, shown: string): Promise<BlobHash | null> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
+  const opened = await open(absolute, flags).catch((error: unknown) => systemErrorCode(error) ?? 'unknown')
+  if (opened === 'ENOENT') return hashContent(shown, null)
+  if (typeof opened === 'string') return null // a link, or no longer readable
+  await using handle = opened
+  if (!(await handle.stat()).isFile()) return null
+  return await hashHandle(handle, shown, await readSmall(handle)) // awaited here: the handle closes on the way out
+}
+
+/** Hashes the bytes of a file. A file that is too long to edit is identified by its size and its time of change. */
+async function hashHandle(handle: FileHandle, shown: string, bytes: Buffer | null): Promise<BlobHash> {
+  if (bytes !== null) return hashContent(shown, bytes)
+  const { ino, size, mtimeNs } = await handle.stat({ bigint: true })
+  return hashParts(shown, `${ino} ${size} ${mtimeNs}`)
+}
+
+/** Reads a whole file; null if it is too long to be edited. */
+async function readSmall(handle: FileHandle): Promise<Buffer | null> {
+  const { size } = await handle.stat()
+  if (size > editedBytesMax) return null
+  const bytes = await handle.readFile()
+  return bytes.length > editedBytesMax ? null : bytes // it may grow while it is read
+}

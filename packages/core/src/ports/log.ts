@@ -22,6 +22,8 @@ export type Append = {
   readonly blobs: readonly BlobHash[]
   /** What these records change in the trust of the session's workspace. */
   readonly trust: readonly TrustChange[]
+  /** The hash of the command that made the batch, stored with its first record. */
+  readonly commandHash?: string | undefined
 }
 
 export type NewSession = {
@@ -67,6 +69,8 @@ export interface Log {
   readRefs(session: SessionId, calls: readonly Seq[]): Promise<readonly ReadRecord[]>
   /** Returns the first record that this command wrote; null if it wrote none. */
   findCommand(session: SessionId, commandId: CommandId): Promise<Recorded | null>
+  /** Returns the hash that was stored with that record; null for one that was written, copied or imported without it. */
+  commandHash(session: SessionId, commandId: CommandId): Promise<string | null>
 }
 
 /** A change to the trust of a workspace, made in the same transaction as its records. */

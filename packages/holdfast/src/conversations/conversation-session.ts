@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createLocalSession, findByKey, loadSession, type SessionRegistry, walkLine } from '@holdfast/core'
 import {
+  CommandId,
   type CommandInput,
   clipLine,
   fault,
@@ -99,6 +100,10 @@ export function createConversationSession(registry: SessionRegistry, name: strin
       const id = known.value === null ? await start() : known
       if (!id.ok || id.value === null) return id
       try {
+        // A truncation counts from the end of the history, so a retry would be another command.
+        const isTruncation = operations[0]?.type === 'truncate'
+        const seen = isTruncation && (await stores.storeOf(id.value).findCommand(id.value, CommandId.parse(commandId)))
+        if (seen) return id
         const command = await createCommand(id.value, operations)
         return command === null ? known : await createLocalSession(registry, id.value).submit(command, { commandId })
       } catch (cause) {

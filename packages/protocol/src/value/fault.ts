@@ -49,6 +49,7 @@ export const faultStatus = {
   no_credentials: 409,
   context_too_large: 409,
   command_seen: 409,
+  command_id_reused: 409,
   fenced: 409,
   log_moved: 409,
   log_damaged: 409,

@@ -156,5 +156,16 @@ export function describeLog(open: OpenStore): void {
       expect(await store().findCommand(sessionId(1), commandId('cmd-b'))).toBeNull()
       expect(await store().findCommand(sessionId(9), commandId('cmd-a'))).toBeNull()
     })
+
+    it('stores the hash of a command, if it is given, once', async () => {
+      const named = (seq: number, text: string) => [recordAt(seq, textSaid(text), { commandId: commandId(text) })]
+      const hashOf = (text: string) => store().commandHash(sessionId(1), commandId(text))
+      await mustCreate(store(), newSession(1), newSession(2))
+      await mustAppend(store(), appendTo(1, 1, { records: named(2, 'cmd-a'), commandHash: 'hash-a' }))
+      await mustAppend(store(), appendTo(1, 2, { records: named(3, 'cmd-b') }))
+      await store().append(appendTo(1, 3, { records: named(4, 'cmd-a'), commandHash: 'other' }))
+      expect([await hashOf('cmd-a'), await hashOf('cmd-b'), await hashOf('cmd-c')]).toEqual(['hash-a', null, null])
+      expect(await store().commandHash(sessionId(2), commandId('cmd-a'))).toBeNull()
+    })
   })
 }

@@ -12,7 +12,7 @@ it('stops work that began while the abort waited in the queue, before anything i
   const aborting = createAbortTurn({
     enqueue,
     interrupt: () => deeds.push('interrupt'),
-    findCommand: async () => null,
+    answerBefore: async () => null,
     record: async () => {
       deeds.push('record')
       return ok({ seq: 1, result: {} })

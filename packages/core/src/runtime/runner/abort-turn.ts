@@ -1,13 +1,5 @@
-import {
-  type Answer,
-  type createSerialQueue,
-  ok,
-  type Recorded,
-  type Result,
-  type Submission,
-} from '@holdfast/protocol'
+import type { Answer, createSerialQueue, Result } from '@holdfast/protocol'
 import type { SessionSubmission } from '../../session/input.ts'
-import { answerOf } from '../../session/view.ts'
 import type { RunInBackground } from '../background-tasks.ts'
 
 /** How long to wait for the disk to say whether the abort was sent before. */
@@ -19,7 +11,8 @@ type AbortDeps = {
   readonly enqueue: ReturnType<typeof createSerialQueue>
   /** Stops the work of the turn, before anything is written. */
   readonly interrupt: () => void
-  readonly findCommand: (id: Submission['commandId']) => Promise<Recorded | null>
+  /** Returns the answer to a command that was accepted before; null if it was not. */
+  readonly answerBefore: (submission: SessionSubmission) => Promise<Result<Answer> | null>
   /** Records the end of the turn. */
   readonly record: (submission: SessionSubmission) => Promise<Result<Answer>>
   readonly pause: (delayMs: number) => Promise<void>
@@ -29,7 +22,7 @@ type AbortDeps = {
 
 /** Aborts the running turn: stops the work first and records it afterwards, however long the disk takes. */
 export function createAbortTurn(deps: AbortDeps) {
-  const { enqueue, interrupt, findCommand, pause, isClosed, inBackground } = deps
+  const { enqueue, interrupt, answerBefore, pause, isClosed, inBackground } = deps
   /** The abort that is not recorded yet. It is dropped when its turn is over: it must not end the next one. */
   const pending = { submission: null as SessionSubmission | null }
 
@@ -52,9 +45,9 @@ export function createAbortTurn(deps: AbortDeps) {
     pending,
     async abort(submission: SessionSubmission): Promise<Result<Answer>> {
       // A retry must not stop a later turn. But a disk that does not answer must not delay the abort.
-      const known = findCommand(submission.commandId).catch(() => null)
+      const known = answerBefore(submission).catch(() => null)
       const first = await Promise.race([known, pause(lookMsMax).then(() => null)])
-      if (first) return ok(answerOf(first))
+      if (first) return first
       interrupt() // before anything is written, so that it works on a full or stuck disk
       const aborted = await enqueue(() => record(submission))
       if (!aborted.ok && aborted.fault.code === 'storage_error')

@@ -1,6 +1,5 @@
 import {
   type Answer,
-  type CommandId,
   type createSerialQueue,
   type Fault,
   fault,
@@ -10,6 +9,7 @@ import {
   refuse,
   type Seq,
   type SessionId,
+  type Submission,
 } from '@holdfast/protocol'
 import { decide } from '../../session/decide.ts'
 import type { Input } from '../../session/input.ts'
@@ -22,6 +22,7 @@ import type { createSnapshotAutosave, Folded, LoadedSession } from '../log/load-
 import { type StorageHealth, withNotAccepted } from '../storage-health.ts'
 import type { Hub } from '../stream/hub.ts'
 import type { createAbortTurn } from './abort-turn.ts'
+import { findReuse, hashCommand } from './same-command.ts'
 import type { createSideWork } from './side-work.ts'
 
 export type RunnerOptions = {
@@ -82,15 +83,15 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   const { id, epoch, deps, onChange } = session.options
   const { state } = session.folded
   const decision = decide(state, input)
-  const { commandId, by } = input.type === 'command' ? input : { commandId: null, by: null }
-  if (!decision.ok) return firstAnswer(session, commandId, decision)
+  const sent = input.type === 'command' ? input : null
+  if (!decision.ok) return firstAnswer(session, sent, decision)
   const events = decision.value
   const nothingNew = ok({ seq: state.seq, result: {} })
-  if (events.length === 0) return firstAnswer(session, commandId, nothingNew)
+  if (events.length === 0) return firstAnswer(session, sent, nothingNew)
 
-  const batch = { atMs: deps.clock.now(), events, commandId, by }
+  const batch = { atMs: deps.clock.now(), events, commandId: sent?.commandId ?? null, by: sent?.by ?? null }
   const { append, next } = encodeAppend({ session: id, epoch, folded: session.folded }, batch)
-  const appended = await deps.store.append(append)
+  const appended = await deps.store.append(sent ? { ...append, commandHash: hashCommand(sent.command) } : append)
   session.effects.storage.track(appended)
   if (!appended.ok) return refusedAppend(session, input, appended)
 
@@ -107,12 +108,22 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
 
 /** Returns the first answer to a command that was sent before; call it only where the command writes nothing now. */
 export async function firstAnswer(
-  { options: { id, deps } }: RunningSession,
-  commandId: CommandId | null,
+  session: RunningSession,
+  sent: Pick<Submission, 'commandId' | 'command'> | null,
   otherwise: Result<Answer>,
 ): Promise<Result<Answer>> {
-  const first = commandId === null ? null : await deps.store.findCommand(id, commandId)
-  return first ? ok(answerOf(first)) : otherwise
+  return (sent && (await answerBefore(session, sent))) ?? otherwise
+}
+
+/** Returns the answer to a command that was accepted before; null if it was not. Refused: command_id_reused. */
+export async function answerBefore(
+  { options: { id, deps } }: Pick<RunningSession, 'options'>,
+  sent: Pick<Submission, 'commandId' | 'command'>,
+): Promise<Result<Answer> | null> {
+  const first = await deps.store.findCommand(id, sent.commandId)
+  if (first === null) return null
+  const reuse = await findReuse(deps.store, id, sent, first)
+  return reuse ? refuse(reuse) : ok(answerOf(first))
 }
 
 async function refusedAppend(
@@ -121,7 +132,7 @@ async function refusedAppend(
   refusal: Extract<Result<void>, { ok: false }>,
 ): Promise<Result<Answer>> {
   const { code } = refusal.fault
-  if (code === 'command_seen' && input.type === 'command') return firstAnswer(session, input.commandId, refusal)
+  if (code === 'command_seen' && input.type === 'command') return firstAnswer(session, input, refusal)
   if (code === 'fenced' || code === 'log_moved' || code === 'session_not_found') abandon(session, refusal.fault)
   if (code !== 'storage_error') return refusal
   // A batch can reach the disk although the disk reported an error: then the log is ahead of our state.

@@ -181,7 +181,7 @@ describe('an abort', () => {
     await runtime.send('a', prompt)
     await gate.reached
     const both = [runtime.send('b', { type: 'enterPlan' }), runtime.send('b', { type: 'abort' })]
-    expect(await Promise.all(both)).toMatchObject([{ ok: true }, { ok: true }])
+    expect(await Promise.all(both)).toMatchObject([{ ok: true }, { fault: { code: 'command_id_reused' } }])
     expect((await runtime.events()).slice(-4)).toEqual(['settings.changed', 'text.said', 'step.ended', 'turn.ended'])
   })
 

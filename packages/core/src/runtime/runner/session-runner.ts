@@ -24,6 +24,7 @@ import type { SessionStorage } from '../storage-health.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn } from './abort-turn.ts'
 import {
+  answerBefore,
   endStreams,
   firstAnswer,
   handleInput,
@@ -31,6 +32,7 @@ import {
   type RunningSession,
   retryMs,
 } from './handle-input.ts'
+import { commandIdReused } from './same-command.ts'
 import { createSideWork } from './side-work.ts'
 
 /** A loaded session: its folded state, its subscribers and its effects. Inputs are decided one at a time. */
@@ -101,7 +103,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     record: (submission) => recordAbort(session, submission),
     isClosed: () => session.closed !== null,
     interrupt: () => interrupt(session),
-    findCommand: (commandId) => deps.store.findCommand(id, commandId),
+    answerBefore: (submission) => answerBefore(session, submission),
   })
   const session: RunningSession = {
     ...{ options, enqueue, hub, effects, performer, sideWork, aborting },
@@ -148,33 +150,36 @@ async function submit(session: RunningSession, { command, ...sender }: Submissio
   }
 }
 
-/** Answers a request that concerns this process. Nothing of it is recorded. */
+/** Answers a request that concerns this process. Nothing of it is recorded, so a record with its id is of another command. */
 async function answerRequest(
   session: RunningSession,
   request: ProcessRequest,
   { by, commandId }: Omit<Submission, 'command'>,
 ): Promise<Result<Answer>> {
   const { drivers } = session.hub
+  const { id, deps } = session.options
+  const first = await deps.store.findCommand(id, commandId)
+  if (first) return refuse(commandIdReused(commandId, first.seq))
   const nothingNew = ok({ seq: session.folded.state.seq, result: {} })
   if (request.type !== 'refreshCredentials') {
     const refusal = drivers.answer(request, by)
-    return refusal ? firstAnswer(session, commandId, refuse(refusal)) : nothingNew
+    return refusal ? refuse(refusal) : nothingNew
   }
   const refusal = by && drivers.refusal(by)
-  const refreshed = refusal ? refuse(refusal) : await session.options.deps.models.refresh()
+  const refreshed = refusal ? refuse(refusal) : await deps.models.refresh()
   if (refreshed.ok && session.closed) return refuse(session.closed)
-  return firstAnswer(session, commandId, refreshed.ok ? nothingNew : refreshed)
+  return refreshed.ok ? nothingNew : refreshed
 }
 
 /** Looks up what the command needs to know, then decides it in turn. */
 async function admit(session: RunningSession, submission: SessionSubmission): Promise<Result<Answer>> {
   const { seq } = session.folded.state
-  const { command, commandId, by } = submission
+  const { command, by } = submission
   if (command.type === 'respondToApproval') await settleExpired(session)
   const refusal = by && session.hub.drivers.refusal(by)
-  if (refusal) return firstAnswer(session, commandId, refuse(refusal))
+  if (refusal) return firstAnswer(session, submission, refuse(refusal))
   const facts = await resolve(session.effects, submission)
-  if (!facts.ok) return firstAnswer(session, commandId, facts)
+  if (!facts.ok) return firstAnswer(session, submission, facts)
   if (command.type === 'abort') return session.aborting.abort(submission)
   const decided = await session.enqueue(async () => {
     // Records were added since the look-up: look up again, where none can be added meanwhile.
@@ -182,7 +187,7 @@ async function admit(session: RunningSession, submission: SessionSubmission): Pr
     const fresh = isStale ? await resolve(session.effects, submission) : facts
     return fresh.ok
       ? handleInput(session, { type: 'command', facts: fresh.value, ...submission })
-      : firstAnswer(session, commandId, fresh)
+      : firstAnswer(session, submission, fresh)
   })
   // Another client may have answered the question meanwhile: look up again, so that the fault can name it.
   const isOutdated = !decided.ok && decided.fault.code === 'approval_not_found' && session.folded.state.seq > seq
@@ -203,7 +208,8 @@ async function recordAbort(session: RunningSession, submission: SessionSubmissio
   const facts = { draft: effects.answer?.draft(), printed: hub.printed() }
   const recorded = await handleInput(session, { type: 'command', facts, ...submission })
   // Under an id that another command used, the abort is not recorded; what it stopped stays stopped.
-  if (recorded.ok && session.folded.state.turn.phase !== 'idle' && (await settleStopped(session)).ok) {
+  const isOver = recorded.ok || recorded.fault.code === 'command_id_reused'
+  if (isOver && session.folded.state.turn.phase !== 'idle' && (await settleStopped(session)).ok) {
     performer.reconcile([])
     performer.reconcile(plan(session.folded.state)) // restarts the timers of open questions
   }

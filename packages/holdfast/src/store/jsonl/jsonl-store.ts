@@ -201,6 +201,11 @@ function createLog({ rows, logs, reader, creator, queue }: JsonlFiles, { run, at
     read: (session, range) => run(() => reader.read(session, range)),
     readRefs: (session, calls) => run(() => reader.readRefs(session, calls)),
     findCommand: (session, commandId) => run(() => findCommand(session, commandId)),
+    commandHash: (session, commandId) =>
+      run(async () => {
+        const row = findRow(rows, session)
+        return row === null ? null : (await logs.get(row)).index.hashOf(commandId)
+      }),
   }
 }
 

@@ -20,7 +20,18 @@ describe('searchSessions', () => {
       }
     })
     const session: MemorySession = {
-      ...{ id: sessionId(1), order: 1, parent: null, base: 0, records, blobs: [], head: length, epoch: 1, owner: null },
+      ...{
+        id: sessionId(1),
+        order: 1,
+        parent: null,
+        base: 0,
+        records,
+        blobs: [],
+        commandHashes: new Map(),
+        head: length,
+        epoch: 1,
+        owner: null,
+      },
       ...{ entry: entryOf(1), draft: null, snapshot: null, trashedAt: null },
     }
     const found = orThrow(await searchSessions(new Map([[session.id, session]]), { text: 'needle', limit: 5 }))

@@ -10,6 +10,8 @@ export type MemorySession = {
   readonly records: Recorded[]
   /** The blobs that its records refer to, each with the first seq that does. */
   readonly blobs: BlobUse[]
+  /** The hashes of its commands, by their ids. */
+  readonly commandHashes: Map<string, string>
   head: Seq
   epoch: number
   owner: string | null

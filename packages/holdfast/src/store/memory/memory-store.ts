@@ -63,11 +63,12 @@ function createLog(sessions: MemorySessions, trusts: MemoryTrusts): Log {
         ...{ id: session, order, parent: from, base, head: base + records.length },
         ...{ epoch: 1, owner, entry: structuredClone(entry), records: decodeRecords(records, base) },
         ...{ draft: null, snapshot: null, trashedAt: null, blobs: createBlobUses(base + 1, blobs) },
+        commandHashes: new Map(),
       })
       return done
     },
 
-    async append({ session, after, epoch, records, entry, clearDraft, blobs, trust }) {
+    async append({ session, after, epoch, records, entry, clearDraft, blobs, trust, commandHash }) {
       const found = sessions.get(session)
       if (found === undefined) return notFound(session)
       if (found.epoch !== epoch) return fenced(found, epoch)
@@ -79,6 +80,8 @@ function createLog(sessions: MemorySessions, trusts: MemoryTrusts): Log {
       found.head += records.length
       found.entry = structuredClone(entry)
       found.blobs.push(...createBlobUses(after + 1, blobs))
+      const commandId = records[0]?.record.commandId
+      if (commandId !== undefined && commandHash !== undefined) found.commandHashes.set(commandId, commandHash)
       if (clearDraft) found.draft = null
       const { workspace } = entry.meta
       trusts.set(workspace, trust.reduce(applyTrustChange, trusts.get(workspace) ?? []))
@@ -91,6 +94,7 @@ function createLog(sessions: MemorySessions, trusts: MemoryTrusts): Log {
       const found = sessions.get(session)?.records.find((record) => record.commandId === commandId)
       return found === undefined ? null : structuredClone(found)
     },
+    commandHash: async (session, commandId) => sessions.get(session)?.commandHashes.get(commandId) ?? null,
   }
 }
 

@@ -127,9 +127,9 @@ const workerScript = (name: 'writer' | 'reader'): URL =>
   new URL(`./worker/${name}-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
 
 export const encodeAppend = (append: Append): CallOf<Pick<WriteRequests, 'append'>> => {
-  const { session, after, epoch, clearDraft, blobs, trust } = append
+  const { session, after, epoch, clearDraft, blobs, trust, commandHash = null } = append
   const { entry, records } = encodeColumns(append, after)
-  return ['append', session, after, epoch, entry, records, clearDraft, blobs, trust]
+  return ['append', session, after, epoch, entry, records, clearDraft, blobs, trust, commandHash]
 }
 
 export const encodeNew = (created: NewSession): CallOf<Pick<WriteRequests, 'create'>> => {

@@ -34,6 +34,8 @@ type WriteMarks = {
   /** True if the batch holds the answer that the draft was part of. */
   readonly endsDraft: boolean
   readonly blobs: readonly string[]
+  /** The hash of the command that made the batch. */
+  readonly commandHash?: string | undefined
 }
 
 /** The index entry of a line. */
@@ -78,11 +80,12 @@ export function parseHeader(session: SessionId, line: Buffer): LogHeader | 'too_
 
 export function encodeLine(session: SessionId, record: LineRecord, marks: WriteMarks): string {
   const { seq, at, type, v, by, commandId, ref, body } = record
-  const { prior, more, endsDraft, blobs } = marks
+  const { prior, more, endsDraft, blobs, commandHash } = marks
   const meta = JSON.stringify({
     ...{ seq, at, type, v },
     ...(by !== null && { client: by }),
     ...(commandId !== null && { commandId }),
+    ...(commandHash !== undefined && { commandHash }),
     ...(ref !== null && { ref }),
     ...(prior > 0 && { prior }),
     ...(more > 0 && { more }),
@@ -101,8 +104,8 @@ export function parseLineMeta(session: SessionId, line: Buffer): LineMeta | null
   if (readChecksum(session, line) === null) return null
   const meta = parseMeta(line)
   if (meta === null) return null
-  const { seq, at, type, ref = null, commandId = null, prior = 0, more = 0, endsDraft = false } = meta
-  return { seq, at, type, ref, commandId, prior, more, endsDraft }
+  const { seq, at, type, ref = null, commandId = null, commandHash, prior = 0, more = 0, endsDraft = false } = meta
+  return { seq, at, type, ref, commandId, commandHash, prior, more, endsDraft }
 }
 
 /** Parses the record of a line; it is lost if the line is damaged or has another seq. */

@@ -20,7 +20,7 @@ type GroupAppenderDeps = {
   readonly trusts: TrustFile
 }
 
-type Line = { readonly record: LineRecord; readonly text: string }
+type Line = { readonly record: LineRecord; readonly commandHash?: string | undefined; readonly text: string }
 /** The appends of one group that were accepted so far, and the head after them. */
 type Accepted = { head: Seq; readonly commands: Map<string, Seq>; readonly appends: Append[] }
 
@@ -96,7 +96,7 @@ function accept(append: Append, accepted: Accepted): void {
   accepted.head += append.records.length
 }
 
-type Batch = Pick<Append, 'after' | 'records' | 'clearDraft' | 'blobs'>
+type Batch = Pick<Append, 'after' | 'records' | 'clearDraft' | 'blobs' | 'commandHash'>
 
 /**
  * Encodes the lines of one write. The first line of a batch carries the batch's side effects. Every line carries the
@@ -105,15 +105,16 @@ type Batch = Pick<Append, 'after' | 'records' | 'clearDraft' | 'blobs'>
 export function encodeWrite(session: SessionId, batches: readonly Batch[]): readonly Line[] {
   const total = batches.reduce((sum, { records }) => sum + records.length, 0)
   const lines: Line[] = []
-  for (const { after, records, clearDraft, blobs } of batches) {
+  for (const { after, records, clearDraft, blobs, commandHash } of batches) {
     for (const [index, encoded] of records.entries()) {
       const record = toLineRecord(encoded)
       const { seq } = record
       invariant(seq === after + index + 1, `a record at seq ${seq} does not follow ${after + index}`)
       const isFirst = index === 0
       const [prior, more] = [lines.length, total - lines.length - 1]
-      const marks = { prior, more, endsDraft: isFirst && clearDraft, blobs: isFirst ? blobs : [] }
-      lines.push({ record, text: encodeLine(session, record, marks) })
+      const ofFirst = isFirst ? { endsDraft: clearDraft, blobs, commandHash } : { endsDraft: false, blobs: [] }
+      const text = encodeLine(session, record, { prior, more, ...ofFirst })
+      lines.push({ record, commandHash: ofFirst.commandHash, text })
     }
   }
   return lines
@@ -127,9 +128,9 @@ function toLineRecord({ record, body }: EncodedRecord): LineRecord {
 /** Adds consecutive lines that start at `offset` to the index. */
 export function addToIndex(log: Pick<OpenLog, 'index'>, lines: readonly Line[], offset: number): void {
   let at = offset
-  for (const { record, text } of lines) {
+  for (const { record, commandHash, text } of lines) {
     const bytes = Buffer.byteLength(text)
-    log.index.add(record, { offset: at, bytes: bytes - 1 })
+    log.index.add({ ...record, commandHash }, { offset: at, bytes: bytes - 1 })
     at += bytes
   }
 }

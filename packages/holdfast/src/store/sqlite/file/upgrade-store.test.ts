@@ -16,6 +16,7 @@ import { prepareStoreFile, readStoreHeader } from './database-file.ts'
 import { backupPathOf, type UpgradeStep, upgradeSteps, upgradeStore } from './upgrade-store.ts'
 import { writeVersion1 } from './version-1.fixture.ts'
 import { writeVersion2 } from './version-2.fixture.ts'
+import { writeVersion3 } from './version-3.fixture.ts'
 
 let path = ''
 beforeEach(() => {
@@ -72,6 +73,7 @@ async function startedFor(parent: SessionId | undefined): Promise<readonly strin
 describe.each([
   [1, writeVersion1],
   [2, writeVersion2],
+  [3, writeVersion3],
 ])('a store of version %i', (version, write) => {
   beforeEach(() => write(path))
 
@@ -110,7 +112,7 @@ describe.each([
       expect(prepareStoreFile(path, { at: fail })).toMatchObject({ message: expect.stringContaining('the failure') })
       const isNew = step === 'committed'
       expect(versionOf(path)).toEqual([isNew ? schemaVersion : version])
-      expect(schemaOf(path).some((row) => JSON.stringify(row).includes('"started_for"'))).toBe(isNew)
+      expect(schemaOf(path).some((row) => JSON.stringify(row).includes('"command_hash"'))).toBe(isNew)
       expect(everyRecord(path)).toEqual(records)
       expect(prepareStoreFile(path)).toBeNull()
       expect([versionOf(path), everyRecord(path)]).toEqual([[schemaVersion], records])

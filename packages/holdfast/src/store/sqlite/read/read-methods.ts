@@ -32,6 +32,7 @@ export function createReadMethods(ask: Ask) {
       const message = `Command ${commandId} was admitted at seq ${record.seq}, but its record is damaged.`
       throw new HoldfastError(fault('log_damaged', message, { session, seq: record.seq }))
     },
+    commandHash: (session, commandId) => read('commandHash', session, commandId),
     async list(request) {
       const { sessions, next } = await read('list', request)
       return { sessions: sessions.map(decodeListed), next }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { NodeRow } from '@holdfast/core/ports'
 import type { BlobHash } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
@@ -97,8 +97,9 @@ export function openReader(path: string): Result<Reader | null> {
 }
 
 function createQuestions(database: DatabaseSync): ReadRequests {
-  // Prepared on first use: a store of version 1 has no index.
+  // Prepared on first use: a store of an earlier version lacks their tables.
   let search: ReturnType<typeof createSearchReader> | null = null
+  let hash: StatementSync | null = null
   const nodes = database.prepare('select id, address, started_at as startedAt from node order by id')
   const draft = database.prepare('select step, parts from draft join session using (sid) where id = ?')
   const snapshot = database.prepare(
@@ -115,6 +116,13 @@ function createQuestions(database: DatabaseSync): ReadRequests {
     search(request) {
       search ??= createSearchReader(database)
       return search(request)
+    },
+    commandHash(session, commandId) {
+      hash ??= database.prepare(`
+        select hash from session join record using (sid) join command_hash using (sid, seq)
+        where id = ? and command_id = ?`)
+      const row = hash.get(session, commandId)
+      return row === undefined ? null : String(row['hash'])
     },
     nodes: () => nodes.all().map((row) => ({ ...row }) as NodeRow), // its columns
     loadDraft(session) {

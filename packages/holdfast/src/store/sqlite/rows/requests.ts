@@ -59,6 +59,7 @@ export interface ReadRequests {
   read(session: string, range: ReadRange): StoredPage
   readRefs(session: string, calls: readonly number[]): StoredPage
   findCommand(session: string, commandId: string): StoredRecord | LostRecord | null
+  commandHash(session: string, commandId: string): string | null
   list(request: ListRequest): { readonly sessions: readonly StoredListed[]; readonly next: string | null }
   find(name: SessionName): readonly SessionId[]
   search(request: SearchRequest): SearchPage
@@ -120,6 +121,7 @@ export interface WriteRequests {
     clearDraft: boolean,
     blobs: readonly string[],
     trust: readonly TrustChange[],
+    commandHash: string | null,
   ): Result<undefined>
   create(session: SessionToCreate): Result<undefined>
   claim(session: string, owner: string, takeFrom: string | null): Result<Lease>

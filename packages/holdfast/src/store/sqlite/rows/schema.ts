@@ -2,7 +2,7 @@
 export const applicationId = 0x686f6c64
 
 /** The version of the tables. `upgrades` converts every earlier version. */
-export const schemaVersion = 3
+export const schemaVersion = 4
 
 /** How far each follower of the log has read, and counts of removals. Some stores of version 1 lack this table. */
 const cursorTable = `
@@ -74,6 +74,12 @@ insert or ignore into started_for (sid, parent)
   where parent is null and json_valid(meta) and json_extract(meta, '$.parent') is not null;
 `
 
+/** The hashes of commands by the first record of each, since version 4. A record without one is compared by its type. */
+const commandHashes = `
+create table if not exists command_hash (sid integer, seq integer, hash text not null, primary key (sid, seq)) strict, without rowid;
+create trigger if not exists command_hash_ends after delete on session begin delete from command_hash where sid = old.sid; end;
+`
+
 /**
  * `record.pos` makes every insert an append to one tree, whatever the session. `active_at` changes with a prompt and not
  * with each record, so an ordinary append touches no index of `session`. An empty `args_hash` trusts any arguments.
@@ -105,7 +111,7 @@ create table node (id text primary key, address text not null, started_at text n
 create table trust (
   workspace text, tool text, args_hash text not null default '', primary key (workspace, tool, args_hash)
 ) strict, without rowid;
-${cursorTable}${listIndexes}${searchTables}${startedFor}`
+${cursorTable}${listIndexes}${searchTables}${startedFor}${commandHashes}`
 
 export type Upgrade = { readonly to: number; readonly statements: string }
 
@@ -113,4 +119,5 @@ export type Upgrade = { readonly to: number; readonly statements: string }
 export const upgrades: readonly Upgrade[] = [
   { to: 2, statements: `${allowCompressedBodies}${cursorTable}${markBlobsOfVersion1}${listIndexes}${searchTables}` },
   { to: 3, statements: `${startedFor}${fillStartedFor}` },
+  { to: 4, statements: commandHashes },
 ]

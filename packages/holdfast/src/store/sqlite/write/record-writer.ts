@@ -46,11 +46,12 @@ function createAppend(database: DatabaseSync, { insertAll, useBlobs }: RecordRow
     where sid = ? and head = ? and epoch = ?`)
   const headAndEpoch = database.prepare('select head, epoch from session where sid = ?')
   const dropDraft = database.prepare('delete from draft where sid = ?')
+  const insertHash = database.prepare('insert or replace into command_hash (sid, seq, hash) values (?, ?, ?)')
   const sids = createSidCache(database)
   const changeTrust = createTrustWriter(database)
 
   const append: WriteRequests['append'] = (...change) => {
-    const [session, after, epoch, entry, records, clearDraft, blobs, trust] = change
+    const [session, after, epoch, entry, records, clearDraft, blobs, trust, commandHash] = change
     const sid = sids.get(session)
     if (sid === null) return refuse(faults.sessionNotFound(session))
     for (const { 5: commandId } of records) {
@@ -68,6 +69,7 @@ function createAppend(database: DatabaseSync, { insertAll, useBlobs }: RecordRow
     }
 
     insertAll(sid, session, records)
+    if (commandHash !== null) insertHash.run(sid, after + 1, commandHash)
     if (clearDraft) dropDraft.run(sid)
     useBlobs(sid, after + 1, blobs)
     for (const one of trust) changeTrust(workspace, one)

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import {
+  type Command,
+  type CommandId,
+  type CommandType,
+  type Event,
+  type EventType,
+  type Fault,
+  fault,
+  type Recorded,
+  type SessionId,
+} from '@holdfast/protocol'
+import type { Log } from '../../ports/log.ts'
+
+const hashChars = 22
+
+/** Returns a hash of what a command says. The order of its fields does not matter. */
+export const hashCommand = (command: Command): string =>
+  createHash('sha256').update(JSON.stringify(command, sortFields)).digest('base64url').slice(0, hashChars)
+
+const sortFields = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
+    : value
+
+type Sent = { readonly commandId: CommandId; readonly command: Command }
+
+/** Returns a fault if the command that wrote `first` under this id was another one. */
+export async function findReuse(
+  log: Pick<Log, 'commandHash'>,
+  session: SessionId,
+  { commandId, command }: Sent,
+  first: Recorded,
+): Promise<Fault | null> {
+  const hash = await log.commandHash(session, commandId)
+  const isSame = hash === null ? mayHaveWritten(command.type, first.event) : hash === hashCommand(command)
+  return isSame ? null : commandIdReused(commandId, first.seq)
+}
+
+export const commandIdReused = (commandId: CommandId, seq: number): Fault =>
+  fault(
+    'command_id_reused',
+    `The command id ${commandId} was used for another command, at seq ${seq}. Nothing was done. Use a new id.`,
+    { commandId, seq },
+  )
+
+/** Returns whether a command of this type can have written this event first. */
+export function mayHaveWritten(type: CommandType, event: Event): boolean {
+  const writers =
+    event.type === 'settings.changed'
+      ? Object.keys(event).flatMap((name) => settingWriters[name] ?? [])
+      : firstWriters[event.type]
+  return writers === undefined || writers.includes(type)
+}
+
+/** The commands whose first event is of a type. A type that is not listed may come first in several: any is accepted. */
+const firstWriters: { readonly [Type in EventType]?: readonly CommandType[] } = {
+  'turn.started': ['sendPrompt', 'queueSteering', 'queueFollowUp', 'continue', 'seedMessages'],
+  'prompt.queued': ['sendPrompt', 'queueSteering', 'queueFollowUp'],
+  'queue.edited': ['editQueueEntry'],
+  'queue.removed': ['recallQueues', 'clearQueues', 'dequeueSteering', 'removeQueueEntry'],
+  'queue.reordered': ['reorderQueue'],
+  'call.approved': ['respondToApproval', 'setToolTrust'],
+  'trust.granted': ['respondToApproval', 'setToolTrust'],
+  'trust.revoked': ['revokeToolTrust'],
+  'line.moved': ['branchAt', 'switchBranch', 'rewind', 'truncateHistory', 'setHistory'],
+  'session.forked': ['fork'],
+  'message.pinned': ['togglePin', 'enterExec'],
+  'message.collapsed': ['toggleToolCollapse', 'toggleAllToolCollapses'],
+  'note.added': ['addSystemMessage'],
+  'checkpoint.written': ['compact', 'appendCheckpoint', 'setSummary', 'setHistory', 'truncateHistory'],
+  'checkpoint.undone': ['undoCompaction', 'setSummary', 'setHistory', 'truncateHistory'],
+  'summary.saved': ['summarize'],
+  'client.said': ['appendClientEvent'],
+}
+
+/** The commands that change a setting. */
+const settingWriters: { readonly [name: string]: readonly CommandType[] } = {
+  title: ['rename'],
+  pinned: ['pinSession'],
+  workdir: ['moveWorkdir'],
+  budgets: ['setBudgets'],
+  mode: ['enterPlan', 'enterExec'],
+  model: ['setModel', 'cycleModel'],
+  thinkingLevel: ['setThinkingLevel', 'cycleThinkingLevel', 'setModel', 'cycleModel'],
+}

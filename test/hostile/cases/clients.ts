@@ -144,6 +144,41 @@ const reusedCommandId: HostileCase = {
   },
 }
 
+/** Speaks as the attachment of another caller, and tries to end it. */
+const foreignAttachment: HostileCase = {
+  name: 'foreign-attachment',
+  from: 'client',
+  async run(run) {
+    const id = await startLargeSession(run, 1)
+    const path = `/sessions/${id}/attachments`
+    const made = await ask(run.server, path, { body: { attachment: 'mine' } })
+    const login = await fetch(run.server.loginLink, { redirect: 'manual' })
+    const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const as = (method: string, address: string, body?: object) =>
+      fetch(`${run.server.url}/v1${address}`, {
+        method,
+        headers: {
+          cookie,
+          'sec-fetch-site': 'same-origin',
+          'holdfast-attachment': 'mine',
+          ...(body && { 'content-type': 'application/json' }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+    const answers = await Promise.all([
+      as('POST', `/sessions/${id}/commands`, { type: 'rename', title: 'taken' }),
+      as('GET', `/sessions/${id}/events?attachment=mine`),
+      as('POST', `${path}/mine/claim`),
+      as('DELETE', `${path}/mine`),
+    ])
+    const refusals = await Promise.all(answers.map(async (one) => ({ status: one.status, text: await one.text() })))
+    return {
+      did: 'used the attachment of another caller',
+      violations: [...check('attach', made, [201]), ...refusals.flatMap((one) => check('foreign use', one, [403]))],
+    }
+  },
+}
+
 const deepJson: HostileCase = {
   name: 'deep-json',
   from: 'client',
@@ -165,5 +200,5 @@ const deepJson: HostileCase = {
 }
 
 export const clientCases: readonly HostileCase[] = [
-  ...[silentViewers, newcomers, largePages, uploads, redactedExport, reusedCommandId, deepJson],
+  ...[silentViewers, newcomers, largePages, uploads, redactedExport, reusedCommandId, foreignAttachment, deepJson],
 ]

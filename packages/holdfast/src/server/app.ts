@@ -5,7 +5,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import type { Logger } from '../observe/logging/logger.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
-import { authenticate, type TokenRole } from './auth/access.ts'
+import { authenticate, type Caller } from './auth/access.ts'
 import type { Route, ServerDeps } from './http/route.ts'
 import { answerPageFile } from './page-files.ts'
 
@@ -76,14 +76,14 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
   return app
 }
 
-/** Returns the caller's role if it may use the route. A viewer may read everything and change nothing. */
-function checkAccess(deps: ServerDeps, { req, env }: Context<Env>, access: Route['access']): Result<TokenRole | null> {
+/** Returns the caller if it may use the route. A viewer may read everything and change nothing. */
+function checkAccess(deps: ServerDeps, { req, env }: Context<Env>, access: Route['access']): Result<Caller | null> {
   if (access === 'open') return ok(null)
   const caller = authenticate(deps, req.raw, env.incoming.socket.remoteAddress ?? '')
   if (!caller.ok) return caller
-  if (caller.value === 'viewer' && req.method !== 'GET' && req.method !== 'HEAD')
+  if (caller.value.role === 'viewer' && req.method !== 'GET' && req.method !== 'HEAD')
     return refuse(fault('not_driver', 'This token may only read.'))
-  if (access === 'admin' && caller.value !== 'admin')
+  if (access === 'admin' && caller.value.role !== 'admin')
     return refuse(fault('not_driver', 'This route needs an admin token: it affects the whole store.'))
   return caller
 }

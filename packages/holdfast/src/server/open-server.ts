@@ -12,7 +12,7 @@ import { createLoginCodes, createLoginCookie } from './auth/login.ts'
 import { describeApi } from './describe-api.ts'
 import { createAttachments } from './http/attachments.ts'
 import { createOutbox } from './http/outbox.ts'
-import type { ServerDeps } from './http/route.ts'
+import { createByteBudget, type ServerDeps } from './http/route.ts'
 import { noTransfer, type Transfer } from './http/transfer.ts'
 import { routes } from './routes/routes.ts'
 
@@ -40,6 +40,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly stallMs?: number
   /** How many bytes may wait for all clients together. */
   readonly bufferBytesMax?: number
+  /** How many bytes of uploads may be in memory. */
+  readonly uploadsBytesMax?: number
   /** How long `close` waits for running requests. */
   readonly closeGraceMs?: number
 }
@@ -83,6 +85,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     heartbeatMs: limits.heartbeatMs,
     ...options,
     attachments: createAttachments({ after, closing: closing.signal, onProblem }),
+    uploads: createByteBudget(options.uploadsBytesMax ?? limits.uploadsBytesMax),
     outbox: createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax }),
     describeApi: () => describeApi(routes, options.version),
     address,

@@ -14,6 +14,7 @@ export const faultStatus = {
   unknown_model: 400,
   unauthorized: 401,
   not_driver: 403,
+  foreign_attachment: 403,
   outside_workdir: 403,
   untrusted_workspace: 403,
   wrong_host: 403,

@@ -43,6 +43,8 @@ export const limits = {
   memoryBytesMax: 16 * 1024,
   memoryNoteCharsMax: 2000,
   blobBytesMax: 64 * 1024 * 1024,
+  /** Files that a server receives at once, together. */
+  uploadsBytesMax: 128 * 1024 * 1024,
   /** A file uploaded for import. Some formats are parsed in one go, beside running sessions. */
   importBytesMax: 64 * 1024 * 1024,
   /** A file sent to a model unchanged. Providers accept 32 MB per request, in Base64. */

@@ -8,6 +8,11 @@ export type TokenRole = 'driver' | 'viewer' | 'admin'
 /** A token as the server stores it: its SHA-256 in hex, never the token itself. */
 export type AccessToken = { readonly hash: string; readonly role: TokenRole }
 
+/** Who calls: a token or a login of the page, by an id that reveals no secret, and what it may do. */
+export type Caller = { readonly id: string; readonly role: TokenRole }
+
+const callerIdChars = 16
+
 /** Returns a secret of 256 bits, safe in a header, a cookie and a URL. */
 export const createSecret = (): string => randomBytes(32).toString('base64url')
 
@@ -21,31 +26,34 @@ export const isSameSecret = (sent: string, known: Buffer): boolean => timingSafe
 
 export type AuthenticateDeps = {
   readonly tokens: readonly AccessToken[]
-  readonly cookie: { isValid(header: string | null): boolean }
+  readonly cookie: { loginOf(header: string | null): string | null }
   readonly attempts: ReturnType<typeof createFailedAttempts>
 }
 
-/** Returns the caller's role, by bearer token or by the page's cookie. A token in a URL is ignored. */
+/** Returns the caller, by bearer token or by the page's cookie. A token in a URL is ignored. */
 export function authenticate(
   { tokens, cookie, attempts }: AuthenticateDeps,
   { method, headers }: Request,
   remote: string,
-): Result<TokenRole> {
+): Result<Caller> {
   const authorization = headers.get('authorization')
   if (authorization !== null) {
     const sent = digest(/^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '')
-    let role: TokenRole | null = null
+    let caller: Caller | null = null
     // Compares with every known token, to take the same time.
     for (const token of tokens) {
       const known = Buffer.from(token.hash, 'hex')
-      if (known.length === 32 && timingSafeEqual(sent, known)) role = token.role
+      if (known.length === 32 && timingSafeEqual(sent, known))
+        caller = { id: `token:${token.hash.slice(0, callerIdChars)}`, role: token.role }
     }
-    return role === null ? attempts.refuse(remote, 'Unknown token.') : ok(role)
+    return caller === null ? attempts.refuse(remote, 'Unknown token.') : ok(caller)
   }
   // Not counted as a failed attempt: every open page sends an outdated cookie after a restart.
-  if (!cookie.isValid(headers.get('cookie')))
+  const login = cookie.loginOf(headers.get('cookie'))
+  if (login === null)
     return refuse(fault('unauthorized', 'Send a token as `Authorization: Bearer …`, or open the login link.'))
-  if (isSameOrigin(method, headers.get('sec-fetch-site'), headers.get('origin'))) return ok('admin')
+  if (isSameOrigin(method, headers.get('sec-fetch-site'), headers.get('origin')))
+    return ok({ id: `login:${login}`, role: 'admin' })
   return refuse(fault('wrong_origin', 'The login cookie works only from the page itself.'))
 }
 

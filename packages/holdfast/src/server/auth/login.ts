@@ -33,22 +33,25 @@ type LoginCookieDeps = { readonly now: () => number; readonly key: Uint8Array | 
 /** The cookie of a page that logged in. It is signed with the server's key, so the server stores nothing. */
 export function createLoginCookie({ now, key = randomBytes(32), port }: LoginCookieDeps) {
   const name = `holdfast_${port}` // browsers share cookies between ports, so each server needs its own name
-  const sign = (until: string) => createHmac('sha256', key).update(until).digest('base64url')
+  const sign = (login: string, until: string) =>
+    createHmac('sha256', key).update(`${login}.${until}`).digest('base64url')
 
   return {
     /** Returns a `Set-Cookie` header. */
     issue(): string {
       const until = String(Math.floor(now() / 1000) + cookieLifeSeconds)
-      return `${name}=${until}.${sign(until)}; Path=/; Max-Age=${cookieLifeSeconds}; HttpOnly; SameSite=Strict`
+      const login = randomBytes(12).toString('base64url') // each login is a caller of its own
+      return `${name}=${login}.${until}.${sign(login, until)}; Path=/; Max-Age=${cookieLifeSeconds}; HttpOnly; SameSite=Strict`
     },
 
-    /** Returns whether a `Cookie` header holds an unexpired cookie that we issued. */
-    isValid(header: string | null): boolean {
-      return (header ?? '').split(/; */).some((pair) => {
-        if (!pair.startsWith(`${name}=`)) return false
-        const [until = '', signature = ''] = pair.slice(name.length + 1).split('.')
-        return isSameSecret(signature, digest(sign(until))) && Number(until) * 1000 > now()
-      })
+    /** Returns the login of an unexpired cookie that we issued; null if a `Cookie` header has none. */
+    loginOf(header: string | null): string | null {
+      for (const pair of (header ?? '').split(/; */)) {
+        if (!pair.startsWith(`${name}=`)) continue
+        const [login = '', until = '', signature = ''] = pair.slice(name.length + 1).split('.')
+        if (isSameSecret(signature, digest(sign(login, until))) && Number(until) * 1000 > now()) return login
+      }
+      return null
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock, OnProblem } from '@holdfast/core/ports'
 import {
   type ClientId,
+  type Fault,
   type Frame,
   fault,
   limits,
@@ -11,10 +12,13 @@ import {
   type SessionHandle,
   type SessionId,
 } from '@holdfast/protocol'
+import type { Caller } from '../auth/access.ts'
 
 export type Attachments = ReturnType<typeof createAttachments>
 
 type Attachment = {
+  /** The caller that made it. No other may use its name. */
+  readonly owner: string
   readonly streams: Set<AbortController>
   /** Ends the subscription of an opened attachment. */
   subscription: AbortController | null
@@ -44,8 +48,8 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
   const all = new Map<string, Attachment>()
   const nothing = () => undefined
 
-  const findOrAdd = (key: string): Attachment => {
-    const one = all.get(key) ?? { streams: new Set(), subscription: null, cancelDeadline: nothing }
+  const findOrAdd = (key: string, owner: string): Attachment => {
+    const one = all.get(key) ?? { owner, streams: new Set(), subscription: null, cancelDeadline: nothing }
     all.set(key, one)
     return one
   }
@@ -67,14 +71,30 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
     const waiting = [...all].filter(([, { streams }]) => streams.size === 0)
     for (const [oldestKey, oldest] of waiting.slice(0, -limits.detachedClientsMax)) remove(oldestKey, oldest)
   }
+  /** Returns a fault if another caller made the attachment. */
+  const findForeign = (session: SessionId, client: ClientId | undefined, caller: Caller | null): Fault | null => {
+    const one = client === undefined ? undefined : all.get(keyOf(session, client))
+    if (one === undefined || one.owner === idOf(caller)) return null
+    return fault('foreign_attachment', `${client} is attached by another caller. Use another name.`, { client })
+  }
   closing.addEventListener('abort', () => {
     for (const [key, one] of all) remove(key, one)
   })
 
   return {
+    findForeign,
+
     /** Attaches a client before it has a stream. Opening again may ask for another role. */
-    async open(handle: SessionHandle, client: ClientId, role: Role | undefined): Promise<Result<Role>> {
+    async open(
+      handle: SessionHandle,
+      client: ClientId,
+      role: Role | undefined,
+      caller: Caller | null,
+    ): Promise<Result<Role>> {
+      const foreign = findForeign(handle.id, client, caller)
+      if (foreign) return refuse(foreign)
       const key = keyOf(handle.id, client)
+      const reserved = findOrAdd(key, idOf(caller)) // the name is taken at once
       const subscription = new AbortController()
       const attached = Promise.withResolvers<Role | null>()
       const follow = async () => {
@@ -96,9 +116,10 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
       const given = await attached.promise
       if (given === null || closing.aborted) {
         subscription.abort()
+        update(key, reserved)
         return refuse(fault('session_stopped', 'The session stopped before the client was attached. Try again.'))
       }
-      const one = findOrAdd(key)
+      const one = findOrAdd(key, idOf(caller))
       one.subscription?.abort()
       one.subscription = subscription
       update(key, one)
@@ -106,9 +127,9 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
     },
 
     /** Registers a stream of the client. `left` aborts when the client leaves; call `end` when the stream is over. */
-    stream(session: SessionId, client: ClientId): { readonly left: AbortSignal; end(): void } {
+    stream(session: SessionId, client: ClientId, caller: Caller | null): { readonly left: AbortSignal; end(): void } {
       const key = keyOf(session, client)
-      const one = findOrAdd(key)
+      const one = findOrAdd(key, idOf(caller))
       const left = new AbortController()
       one.streams.add(left)
       update(key, one)
@@ -120,8 +141,10 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
       }
     },
 
-    /** Detaches the client and ends its streams. Refused: not_subscribed. */
-    leave(session: SessionId, client: ClientId): Result<null> {
+    /** Detaches the client and ends its streams. Refused: not_subscribed, foreign_attachment. */
+    leave(session: SessionId, client: ClientId, caller: Caller | null): Result<null> {
+      const foreign = findForeign(session, client, caller)
+      if (foreign) return refuse(foreign)
       const key = keyOf(session, client)
       const one = all.get(key)
       if (!one) return refuse(fault('not_subscribed', `${client} is not attached to this session.`, { client }))
@@ -130,6 +153,8 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
     },
   }
 }
+
+const idOf = (caller: Caller | null): string => caller?.id ?? ''
 
 const keyOf = (session: SessionId, client: ClientId): string => `${session} ${client}`
 

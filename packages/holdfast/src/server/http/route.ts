@@ -13,7 +13,7 @@ import {
   type StatsOptions,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import type { AuthenticateDeps, ServerAddress, TokenRole } from '../auth/access.ts'
+import type { AuthenticateDeps, Caller, ServerAddress } from '../auth/access.ts'
 import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { Attachments } from './attachments.ts'
 import type { Outbox } from './outbox.ts'
@@ -27,6 +27,8 @@ export type ServerDeps = AuthenticateDeps & {
   readonly stats: (options: StatsOptions) => Promise<Result<Stats>>
   readonly attachments: Attachments
   readonly outbox: Outbox
+  /** What uploads hold in memory. */
+  readonly uploads: ByteBudget
   readonly version: string
   readonly now: () => number
   readonly describeApi: () => object
@@ -49,7 +51,7 @@ type CheckedRequest = {
   readonly query: Readonly<Record<string, string>>
   readonly remote: string
   /** Null on an open route. */
-  readonly caller: TokenRole | null
+  readonly caller: Caller | null
 }
 
 export type Call<Query, Body> = CheckedRequest & {
@@ -166,23 +168,63 @@ async function readJson(request: Request): Promise<Result<unknown>> {
   }
 }
 
-export async function readBytes(request: Request, bytesMax: number): Promise<Result<Uint8Array>> {
+/** Reads a body of at most `bytesMax` bytes. `budget` limits what all bodies hold together; the caller gives the bytes back. */
+export async function readBytes(
+  request: Request,
+  bytesMax: number,
+  budget: ByteBudget = unlimited,
+): Promise<Result<Uint8Array>> {
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return refuseTooLarge(bytesMax)
 
-  const chunks: Uint8Array[] = []
+  let chunks: Uint8Array[] | null = []
   let bytes = 0
+  const drop = () => {
+    for (const chunk of chunks ?? []) budget.give(chunk.byteLength)
+    chunks = null
+  }
   try {
     // A chunked body names no length, so count while reading.
     for await (const chunk of request.body ?? []) {
       bytes += chunk.byteLength
-      if (bytes > bytesMax) return refuseTooLarge(bytesMax)
-      chunks.push(chunk)
+      if (bytes > bytesMax) {
+        drop()
+        return refuseTooLarge(bytesMax)
+      }
+      if (chunks === null) continue // reads on, so that the client gets its answer
+      if (budget.take(chunk.byteLength)) chunks.push(chunk)
+      else drop()
     }
   } catch {
+    drop()
     return brokenBody
   }
-  return ok(Buffer.concat(chunks))
+  if (chunks !== null) return ok(Buffer.concat(chunks))
+  const message = 'The server receives too many files at once. Try again in a few seconds.'
+  return refuse(fault('server_busy', message, { retryAfterSeconds: 5 }))
 }
+
+/** Counts bytes that requests hold, up to a limit. */
+export interface ByteBudget {
+  /** Returns false, and takes nothing, if the limit would be exceeded. */
+  take(bytes: number): boolean
+  give(bytes: number): void
+}
+
+export function createByteBudget(bytesMax: number): ByteBudget {
+  let taken = 0
+  return {
+    take(bytes) {
+      if (taken + bytes > bytesMax) return false
+      taken += bytes
+      return true
+    },
+    give(bytes) {
+      taken -= bytes
+    },
+  }
+}
+
+const unlimited: ByteBudget = { take: () => true, give: () => undefined }
 
 const refuseTooLarge = (bytesMax: number): Result<never> =>
   refuse(fault('too_large', `A request may have at most ${bytesMax} bytes.`, { bytesMax }))

@@ -10,9 +10,14 @@ const storeFile = defineRoute({
   query: z.strictObject({ name: StoreFileOptions.shape.name, persist: flag }),
   takesBytes: true,
   answers: answersJson(StoredFile, 201),
-  async handle({ request, input }, { sessions }) {
-    const bytes = await readBytes(request, limits.blobBytesMax)
-    return bytes.ok ? sessions.storeFile(bytes.value, input.query) : bytes
+  async handle({ request, input }, { sessions, uploads }) {
+    const bytes = await readBytes(request, limits.blobBytesMax, uploads)
+    if (!bytes.ok) return bytes
+    try {
+      return await sessions.storeFile(bytes.value, input.query)
+    } finally {
+      uploads.give(bytes.value.byteLength)
+    }
   },
 })
 

@@ -32,7 +32,7 @@ const postCommand = defineRoute({
   body: z.looseObject({ type: z.string(), ...withId }),
   bodyDescribed: z.union(Command.options.map((option) => option.extend(withId))),
   answers: answersJson(Answer, 202),
-  async handle({ session, request, caller, input }, { sessions }) {
+  async handle({ session, request, caller, input }, { sessions, attachments }) {
     const { commandId, ...fields } = input.body
     if (!commandNames.has(fields.type)) return refuse(fault('bad_request', unknownCommand(fields.type)))
     const command = Command.safeParse(fields)
@@ -41,7 +41,9 @@ const postCommand = defineRoute({
     if (!as.ok) return as
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
-    const by = as.value ?? (caller === 'admin' ? null : unattached)
+    const foreign = attachments.findForeign(handle.value.id, as.value, caller)
+    if (foreign) return refuse(foreign)
+    const by = as.value ?? (caller?.role === 'admin' ? null : unattached)
     return handle.value.dispatch(toSubmission(command.data, by, commandId))
   },
 })
@@ -54,13 +56,13 @@ const openAttachment = defineRoute({
   summary: 'Attach to a session before following it; the attachment waits a while for its stream',
   body: z.strictObject({ role: z.string().optional(), attachment: ClientId.optional() }),
   answers: answersJson(z.object({ attachment: ClientId, role: Role, keptMs: z.int() }), 201),
-  async handle({ session, input }, { sessions, attachments }) {
+  async handle({ session, caller, input }, { sessions, attachments }) {
     const asked = readRole(input.body.role)
     if (!asked.ok) return asked
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
     const attachment = input.body.attachment ?? ClientId.parse(randomUUID())
-    const role = await attachments.open(handle.value, attachment, asked.value)
+    const role = await attachments.open(handle.value, attachment, asked.value, caller)
     if (!role.ok) return role
     const headers = { location: `/v1/sessions/${handle.value.id}/attachments/${encodeURIComponent(attachment)}` }
     const body = { attachment, role: role.value, keptMs: limits.detachedClientMs }
@@ -73,12 +75,12 @@ const leaveAttachment = defineRoute({
   access: 'token',
   summary: 'Leave a session: ends the streams of this attachment and gives up its role',
   answers: { status: 204, mediaType: 'application/json', schema: null },
-  async handle({ session, path }, { sessions, attachments }) {
+  async handle({ session, caller, path }, { sessions, attachments }) {
     const attachment = readAttachment(path)
     if (!attachment.ok) return attachment
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
-    const left = attachments.leave(handle.value.id, attachment.value)
+    const left = attachments.leave(handle.value.id, attachment.value, caller)
     return left.ok ? ok(new Response(null, { status: 204 })) : left
   },
 })
@@ -102,14 +104,16 @@ const handOverDriver = defineRoute({
 
 /** Submits a command for the attachment in the path. */
 async function submitAs(
-  { session, path }: AnyCall,
-  { sessions }: ServerDeps,
+  { session, caller, path }: AnyCall,
+  { sessions, attachments }: ServerDeps,
   command: Command,
 ): Promise<Result<Answer>> {
   const as = readAttachment(path)
   if (!as.ok) return as
   const handle = await sessions.open(session)
-  return handle.ok ? handle.value.dispatch(toSubmission(command, as.value)) : handle
+  if (!handle.ok) return handle
+  const foreign = attachments.findForeign(handle.value.id, as.value, caller)
+  return foreign ? refuse(foreign) : handle.value.dispatch(toSubmission(command, as.value))
 }
 
 type AnyCall = Call<unknown, unknown>

@@ -5,6 +5,7 @@ import {
   type FrameOf,
   type NewsFrame,
   ok,
+  refuse,
   Seq,
   type Sessions,
 } from '@holdfast/protocol'
@@ -36,14 +37,16 @@ const getEvents = defineRoute({
 
     const after = last.value ?? input.query.after
     const client = input.query.attachment
-    const role = caller === 'viewer' ? 'viewer' : asked.value // a viewer token must not block the driver role
+    const role = caller?.role === 'viewer' ? 'viewer' : asked.value // a viewer token must not block the driver role
     const { id } = handle.value
     const end = (reason: FrameOf<'end'>['reason'], retryMs: number | null): Frame => ({
       ...{ type: 'end', sessionId: id, reason, retryMs },
     })
+    const foreign = attachments.findForeign(id, client, caller)
+    if (foreign) return refuse(foreign)
     const place = await outbox.enter()
     if (!place.ok) return place
-    const stream = client === undefined ? null : attachments.stream(id, client)
+    const stream = client === undefined ? null : attachments.stream(id, client, caller)
     const body = openEventStream<Frame>({
       name: id,
       hold: outbox.hold,

@@ -21,7 +21,7 @@ const getLogin = defineRoute({
   async handle({ input, request, remote }, { codes, cookie, attempts }) {
     if (codes.redeem(input.query.code)) return ok(redirectToPage({ 'set-cookie': cookie.issue() }))
     // Going back in the browser history opens the used link again, already logged in.
-    if (cookie.isValid(request.headers.get('cookie'))) return ok(redirectToPage({}))
+    if (cookie.loginOf(request.headers.get('cookie')) !== null) return ok(redirectToPage({}))
     return attempts.refuse(remote, usedLink)
   },
 })

@@ -26,7 +26,7 @@ const deleteSession = defineRoute({
   query: z.strictObject({ force: flag, dryRun: flag }),
   answers: answersJson(Removal),
   async handle({ session, caller, input }, { sessions }) {
-    if (input.query.force && caller !== 'admin') return refuse(forceNeedsAdmin)
+    if (input.query.force && caller?.role !== 'admin') return refuse(forceNeedsAdmin)
     return sessions.delete(session, input.query)
   },
 })

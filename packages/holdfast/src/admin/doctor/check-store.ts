@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import type { NodeRow } from '@holdfast/core/ports'
-import { type Fault, fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
+import { type Fault, fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
+import { temporaryPath } from '../../store/disk.ts'
 import { error, type Finding, isSameFinding, isWrong, severities, warning } from '../../store/finding.ts'
 import { adminOf, findOpenFault } from '../../store/open/admin-of.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
@@ -82,9 +83,34 @@ async function checkAll(location: DiskLocation): Promise<CheckResult> {
     const fileFindings = files.filter(({ code }) => !isHeld || code !== 'unfinished_file')
     if (source !== null) return await checkContent(location, source, isHeld, fileFindings)
     const what = opened.ok ? 'it does not exist' : opened.fault.message
-    return { ...nothing, findings: [...fileFindings, error({ code: 'unusable', subject: location.path, what })] }
+    return (
+      (await checkSalvaged(location, fileFindings)) ?? {
+        ...nothing,
+        findings: [...fileFindings, error({ code: 'unusable', subject: location.path, what })],
+      }
+    )
   } finally {
     await source?.close()
+  }
+}
+
+/** Checks what a repair would make of a store that cannot be opened, in a copy. Returns null if nothing can be read. */
+async function checkSalvaged(location: DiskLocation, fileFindings: readonly Finding[]): Promise<CheckResult | null> {
+  const copy = { ...location, path: temporaryPath(location.path) }
+  try {
+    const salvaged = await adminOf(location).salvageTo(copy.path)
+    const source = salvaged === null ? null : orThrow(await openReadOnlyStore(copy))
+    if (salvaged === null || source === null) return null
+    try {
+      const { findings, ...rest } = await checkContent(copy, source, false, fileFindings)
+      const damage = error({ code: 'damaged_file', subject: location.path, ...salvaged, canRepair: true })
+      return { ...rest, findings: [damage, ...findings.filter(({ subject }) => subject !== copy.path)] }
+    } finally {
+      await source.close()
+    }
+  } finally {
+    for (const left of [copy.path, `${copy.path}-wal`, `${copy.path}-shm`])
+      rmSync(left, { recursive: true, force: true })
   }
 }
 

@@ -6,7 +6,7 @@ import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result } from '@holdfast/protocol/result'
 import type { ReadOnlyStore, StoreSession, TypeCount, WorkspaceTrust } from '../read-only-store.ts'
 import { snapshotChecksum } from '../snapshot-checksum.ts'
-import { faultOf, isStorageFailure } from '../storage-fault.ts'
+import { faultOf, sqliteCode } from '../storage-fault.ts'
 import { whileBusy } from './file/busy-retry.ts'
 import { createDamagedReader, lastSessionOf, runOnReadableRows, unlessDamaged } from './file/damaged-pages.ts'
 import { openForReading } from './file/database-file.ts'
@@ -73,7 +73,7 @@ function createLogRemover(path: string): () => void {
       database.prepare('select 1 from sqlite_schema limit 1').get() // SQLite's locks protect the log of another process
     } catch (error) {
       // Busy, read-only or damaged: an empty log does no harm.
-      if (!isStorageFailure(error)) throw error
+      if (sqliteCode(error) === null) throw error
     }
   }
 }

@@ -160,6 +160,24 @@ async function giveUp(one: Planted): Promise<void> {
   orThrow(await check(one.location, { repair: true }))
 }
 
+const wrongBytes: readonly Row[] = [
+  ['magic string', 3],
+  ['page size', 16],
+  ['read version', 19],
+  ['size in pages', 30],
+  ['schema format', 47],
+  ['text encoding', 59],
+  ['store version', 61],
+  ['application id', 70],
+  ['reserved bytes', 80],
+].map(
+  ([name, offset]): Row => [
+    `a wrong byte in its header: ${name}`,
+    'damaged_file',
+    (one) => flipAt(one.location.path, Number(offset)),
+  ],
+)
+
 export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
   sqlite: [
     [
@@ -254,6 +272,12 @@ export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
       'unfinished_file',
       (one) => writeFileSync(`${one.location.path}.v1-backup.new-1-x`, 'half'),
     ],
+    [
+      'a file one page short',
+      'damaged_file',
+      (one) => truncateSync(one.location.path, readFileSync(one.location.path).length - pageBytes),
+    ],
+    ...wrongBytes,
     ['no store at all', 'unusable', (one) => writeFileSync(one.location.path, 'this is not a store'), 'permanent'],
     [
       'a file cut in half (D5)',

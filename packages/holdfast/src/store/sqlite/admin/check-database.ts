@@ -7,6 +7,7 @@ import { searchedTypes } from '../../search/searched-event.ts'
 import { faultOf } from '../../storage-fault.ts'
 import { isTableReadable, readDamagedSessions, unlessDamaged } from '../file/damaged-pages.ts'
 import { openForReading, openForWriting, recoveredMark } from '../file/database-file.ts'
+import { findHeaderProblems } from '../rescue/mended-copy.ts'
 import { decompressBody } from '../rows/columns.ts'
 import { searchCursorName } from '../rows/schema.ts'
 import { decodeIndexedEvent } from '../search/indexed-event.ts'
@@ -41,7 +42,7 @@ export async function checkFiles(path: string): Promise<readonly Finding[]> {
 export function checkDatabase(path: string): readonly Finding[] {
   using database = openForReading(path)
   try {
-    const wrong = checkPages(database, path)
+    const wrong = [...checkHeader(path), ...checkPages(database, path)]
     const checks = [checkHeads, checkParents, checkNames, (one: DatabaseSync) => checkIndex(one, path), checkBlobUses]
     // A check that meets a damaged page reports nothing: the page is reported already.
     const others = checks.flatMap((check) =>
@@ -51,6 +52,12 @@ export function checkDatabase(path: string): readonly Finding[] {
   } catch (cause) {
     return [error({ code: 'damaged_file', subject: path, what: faultOf(cause, path).message })]
   }
+}
+
+/** SQLite does not use all of the header, and its own check does not look at it. */
+function checkHeader(path: string): readonly Finding[] {
+  const problems = findHeaderProblems(path) ?? []
+  return problems.map((what) => error({ code: 'damaged_file', subject: path, what, canRepair: true }))
 }
 
 /** A head below the last record would make the next append fail; one above it reads as lost records. */
@@ -166,7 +173,7 @@ function blobsIn(body: string): readonly string[] {
 const checkMessagesMax = 10
 
 /** The data of a table that no log contains. Lost records are reported with their sessions. */
-const lossOf: Readonly<Record<string, string>> = {
+export const lossOf: Readonly<Record<string, string>> = {
   trust: 'some of what workspaces allow without asking',
   draft: 'some of the answers that were not finished',
 }

@@ -2,12 +2,17 @@ import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from '
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
+import type { NodeRow } from '@holdfast/core/ports'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
+import { findLiveNodes } from '../../../system/node/node-socket.ts'
 import { temporaryPath } from '../../disk.ts'
-import { storageFault } from '../../storage-fault.ts'
+import { sqliteCode, storageFault } from '../../storage-fault.ts'
+import { isTableReadable, unlessDamaged } from '../file/damaged-pages.ts'
 import { findFileFault, openForReading, openForWriting, prepareStoreFile } from '../file/database-file.ts'
 import { copyRows, findIntegrityProblem } from '../rescue/copy-rows.ts'
+import { removeCopy, writeMendedCopy } from '../rescue/mended-copy.ts'
+import { addRowsOfPages } from '../rescue/page-rows.ts'
 
 /** All pages in one step: with smaller steps each concurrent write would restart the copy, possibly forever. */
 const allPages = 0x7fffffff
@@ -50,23 +55,83 @@ export const oldestRebuilt = 2
 /** Replaces a damaged file, of which the caller has a copy, with a new one that has every readable row. */
 export async function rebuildDatabase(path: string): Promise<void> {
   const draft = temporaryPath(path)
-  const refusal = prepareStoreFile(draft)
-  if (refusal !== null) throw new HoldfastError(refusal)
   try {
-    const problem = copyReadableRows(path, draft)
-    if (problem !== null) throw new HoldfastError(storageFault(path, 'damaged', { error: problem }))
-    // SQLite would replay a remaining write-ahead log into the new file.
-    if ([path, draft].some((file) => existsSync(`${file}-wal`))) throw new HoldfastError(storageFault(path, 'busy'))
+    if (salvageDatabase(path, draft) === null) throw new HoldfastError(storageFault(path, 'damaged'))
+    await expectNoUser(path, draft)
     await syncFile(draft)
     renameSync(draft, path)
     await syncDirectory(dirname(path))
   } finally {
-    for (const left of [draft, `${draft}-wal`, `${draft}-shm`]) rmSync(left, { force: true })
+    removeCopy(draft)
   }
 }
 
-function copyReadableRows(from: string, to: string): string | null {
-  // Opened to write: closing the last connection checkpoints the log of the damaged file.
+/** The tables whose rows cannot all be read, and the records without a session. */
+export type Salvaged = {
+  readonly damagedTables: readonly string[]
+  readonly orphans: { readonly records: number; readonly sessions: number }
+}
+
+/** Writes every readable row of a damaged file, which is not changed, to a new one. Null: it is no store, or has no readable session. */
+export function salvageDatabase(path: string, to: string): Salvaged | null {
+  const mended = temporaryPath(path)
+  try {
+    if (!writeMendedCopy(path, mended)) return null
+    const refusal = prepareStoreFile(to)
+    if (refusal !== null) throw new HoldfastError(refusal)
+    const damagedTables = copyReadableRows(mended, to)
+    using copy = openForReading(to)
+    const problem = findIntegrityProblem(copy)
+    if (problem !== null) throw new HoldfastError(storageFault(path, 'damaged', { error: problem }))
+    // An empty store in place of the file would help nobody.
+    const isEmpty = copy.prepare('select 1 from session').get() === undefined
+    if (isEmpty && damagedTables.length > 0) return null
+    const orphans = copy.prepare(`
+      select count(*) as records, count(distinct sid) as sessions from record where sid not in (select sid from session)`)
+    return { damagedTables, orphans: orphans.get() as Salvaged['orphans'] } // its columns
+  } finally {
+    removeCopy(mended)
+  }
+}
+
+const salvagedTables = ['session', 'record', 'draft', 'trust']
+
+/** Returns the tables with pages that cannot be read. */
+function copyReadableRows(from: string, to: string): readonly string[] {
+  const damagedTables = unlessDamaged(salvagedTables, () => copyTables(from, to))
+  if (damagedTables.some((table) => table === 'session' || table === 'record')) {
+    using copy = openForWriting(to)
+    addRowsOfPages(from, copy)
+  }
+  return damagedTables
+}
+
+/** Fails if the list of tables is damaged: then rows are found by their pages only. */
+function copyTables(from: string, to: string): readonly string[] {
+  // Opened to write: closing the last connection copies its log into the file.
   using damaged = openForWriting(from)
-  return copyRows(damaged, to)
+  copyRows(damaged, to)
+  return salvagedTables.filter((table) => !isTableReadable(damaged, table))
+}
+
+/** Throws if another process has the store open. */
+async function expectNoUser(path: string, salvaged: string): Promise<void> {
+  try {
+    // SQLite removes the log when the last connection closes.
+    using database = openForWriting(path)
+    database.prepare('select 1 from sqlite_schema').get()
+  } catch (error) {
+    if (sqliteCode(error) === null) throw error
+    await expectNoLiveNode(path, salvaged)
+    // SQLite cannot read the file, so nothing has it open. It would replay the log into the new file.
+    for (const left of [`${path}-wal`, `${path}-shm`]) rmSync(left, { force: true })
+  }
+  if (existsSync(`${path}-wal`)) throw new HoldfastError(storageFault(path, 'busy'))
+}
+
+async function expectNoLiveNode(path: string, salvaged: string): Promise<void> {
+  using database = openForReading(salvaged)
+  const nodes = database.prepare('select id, address, started_at as startedAt from node').all() as NodeRow[] // its columns
+  if ((await findLiveNodes({ nodes: async () => nodes })).length > 0)
+    throw new HoldfastError(storageFault(path, 'busy'))
 }

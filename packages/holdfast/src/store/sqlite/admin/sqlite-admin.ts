@@ -3,10 +3,11 @@ import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow } from '@holdfast/protocol/result'
 import type { FindingCode } from '../../finding.ts'
 import type { Quarantine, StoreAdmin, ToRepair } from '../../store-admin.ts'
-import { openForReading, openForWriting } from '../file/database-file.ts'
+import { findFileFault, openForReading, openForWriting } from '../file/database-file.ts'
+import { describeDamage, findHeaderProblems } from '../rescue/mended-copy.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
-import { checkDatabase, checkFiles, findMissingUses, readPageState, reindex } from './check-database.ts'
-import { copyDatabase, rebuildDatabase } from './copy-database.ts'
+import { checkDatabase, checkFiles, findMissingUses, lossOf, readPageState, reindex } from './check-database.ts'
+import { copyDatabase, rebuildDatabase, type Salvaged, salvageDatabase } from './copy-database.ts'
 
 /** The codes that a damaged page may be reported with. */
 const pageCodes: ReadonlySet<FindingCode> = new Set(['damaged_file', 'search'])
@@ -18,6 +19,10 @@ export function createSqliteAdmin(path: string): StoreAdmin {
     quarantineDir: `${path}.quarantine`,
     checkFiles: () => checkFiles(path),
     checkInside: () => checkDatabase(path),
+    async salvageTo(copy) {
+      const salvaged = salvageDatabase(path, copy)
+      return salvaged === null ? null : describeSalvaged(path, salvaged)
+    },
     async repair(found, quarantine) {
       if (found.findings.some(({ code }) => pageCodes.has(code))) await repairPages(path, quarantine)
       const changed = new Set(
@@ -44,12 +49,23 @@ export function createSqliteAdmin(path: string): StoreAdmin {
   }
 }
 
+/** Says what is wrong with the file, and what is missing apart from the records that their sessions report as lost. */
+function describeSalvaged(path: string, { damagedTables, orphans }: Salvaged) {
+  const tables = damagedTables.map((table) => `pages of the table ${table} are damaged`)
+  const missing = damagedTables.flatMap((table) => lossOf[table] ?? [])
+  if (damagedTables.includes('session')) missing.push('sessions whose rows cannot be read')
+  if (orphans.records > 0) missing.push(`${orphans.records} records of ${orphans.sessions} sessions whose ids are lost`)
+  const loss = missing.length === 0 ? null : missing.join('; ')
+  return { what: [describeDamage(path), ...tables].join('; '), loss }
+}
+
 async function repairPages(path: string, quarantine: Quarantine): Promise<void> {
-  const state = readPageState(path)
+  const hasWrongHeader = (findHeaderProblems(path) ?? []).length > 0 || findFileFault(path) !== null
+  const state = hasWrongHeader ? 'damaged' : readPageState(path)
   if (state === 'whole') return
   for (const file of [path, `${path}-wal`]) if (existsSync(file)) await quarantine.copy(file)
   if (state === 'stale_index') reindex(path)
-  if (readPageState(path) === 'damaged') await rebuildDatabase(path)
+  if (hasWrongHeader || readPageState(path) === 'damaged') await rebuildDatabase(path)
 }
 
 /** Repairs rows and columns in one transaction. The caller has exclusive use of the file. */

@@ -143,14 +143,21 @@ const openFiles = new Map<string, { readonly inode: number; readonly file: numbe
 
 /** Reads the bytes itself: during a checkpoint the main file is not a valid database. Null: not a SQLite file. */
 export function readStoreHeader(path: string): { readonly applicationId: number; readonly version: number } | null {
+  const header = readHeaderBytes(path)
+  if (header.length < headerBytes || !header.toString('latin1').startsWith('SQLite format 3\0')) return null
+  return { applicationId: header.readInt32BE(68), version: header.readInt32BE(60) }
+}
+
+const headerBytes = 100
+
+/** Returns the first 100 bytes of a file, or fewer if it is shorter. */
+export function readHeaderBytes(path: string): Buffer {
   const { ino: inode } = statSync(path)
   let known = openFiles.get(path)
   if (known?.inode !== inode) {
     known = { inode, file: openSync(path, 'r') }
     openFiles.set(path, known)
   }
-  const header = Buffer.alloc(100)
-  if (readSync(known.file, header, { position: 0 }) < header.length) return null
-  if (!header.toString('latin1').startsWith('SQLite format 3\0')) return null
-  return { applicationId: header.readInt32BE(68), version: header.readInt32BE(60) }
+  const header = Buffer.alloc(headerBytes)
+  return header.subarray(0, readSync(known.file, header, { position: 0 }))
 }

@@ -34,6 +34,45 @@ const repeatedPassage: HostileCase = {
   },
 }
 
+/** Looks for passages that differ from the file only in their first character, many times at once. */
+const passageNotFound: HostileCase = {
+  name: 'passage-not-found',
+  from: 'model',
+  async run(run) {
+    const calls = run.isQuick ? 4 : 64
+    await writeFile(join(run.workdir, 'a.txt'), 'aaaaaaa\r\n'.repeat((4 * megabyte) / 9))
+    const passage = `b${'aaaaaaa\n'.repeat((run.isQuick ? 50_000 : 900_000) / 8)}`
+    const args = { path: 'a.txt', old_text: passage, new_text: 'b' }
+    const handle = await promptModel(run, 'passage-not-found', () =>
+      Array.from({ length: calls }, () => ({ tool: 'edit_file', args })),
+    )
+    const rest = await waitForRest(handle, 1)
+    const violations = rest === 'rests' ? [] : ['an edit without a match was offered for approval']
+    return { did: `looked ${calls} times for ${passage.length} characters that are not there`, violations }
+  },
+}
+
+/** Is aborted while large changes are compared. */
+const abortedPreparation: HostileCase = {
+  name: 'aborted-preparation',
+  from: 'model',
+  async run(run) {
+    const calls = run.isQuick ? 8 : 64
+    await writeFile(join(run.workdir, 'lines.txt'), '\n'.repeat(4 * megabyte - 1))
+    const handle = await promptModel(run, 'aborted-preparation', () =>
+      Array.from({ length: calls }, (_, call) => ({
+        tool: 'write_file',
+        args: { path: 'lines.txt', content: `${call}\n` },
+      })),
+    )
+    await waitForRest(handle, 1) // the others are still being prepared
+    await createSession(handle).abort()
+    const rest = await waitForRest(handle, 1)
+    const violations = rest === 'rests' ? [] : ['an aborted call still asks']
+    return { did: `aborted the preparation of ${calls} large changes`, violations }
+  },
+}
+
 /** Asks to overwrite a file of line feeds: every line of it is in the diff. */
 const previewBomb: HostileCase = {
   name: 'preview-bomb',
@@ -50,7 +89,7 @@ const previewBomb: HostileCase = {
     await waitForRest(handle, calls)
     const violations = ['', '/approvals', '/messages'].map(async (path) => {
       const answer = await ask(run.server, `/sessions/${handle.id}${path}`)
-      const isLarge = answer.text.length > 16 * megabyte
+      const isLarge = answer.text.length > 8 * megabyte
       return [
         ...check(`GET ${path}`, answer, [200]),
         ...(isLarge ? [`GET ${path} has ${answer.text.length} bytes`] : []),
@@ -94,8 +133,19 @@ const changedWhileWaiting: HostileCase = {
     await waitForRest(handle, 1)
     const now = await readFile(path, 'utf8')
     const violations = now === 'mine\n' ? [] : [`the file now holds ${JSON.stringify(now)}`]
+    const snapshot = await handle.snapshot()
+    const asked = snapshot.ok ? snapshot.value.view.pendingApprovals[0] : undefined
+    const shown = asked?.preview.type === 'diff' ? asked.preview.diff : ''
+    if (!shown.includes('-mine\n+two\n')) violations.push(`the new diff is not shown: ${JSON.stringify(asked)}`)
     return { did: 'approved a write of a file that changed meanwhile', violations }
   },
 }
 
-export const modelCases: readonly HostileCase[] = [repeatedPassage, previewBomb, manyBlocks, changedWhileWaiting]
+export const modelCases: readonly HostileCase[] = [
+  repeatedPassage,
+  passageNotFound,
+  previewBomb,
+  abortedPreparation,
+  manyBlocks,
+  changedWhileWaiting,
+]

@@ -1,8 +1,8 @@
-import type { Frame } from '@holdfast/protocol'
+import { BlobHash, type Frame } from '@holdfast/protocol'
 import { aFrame, aRecord, type EventInput } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createTextOutput } from '../testing/text-output.ts'
-import { createRunOutput, type RunResult } from './run-output.ts'
+import { createRunOutput, previewText, type RunResult } from './run-output.ts'
 
 const result = {} as RunResult // text output does not print it
 
@@ -85,4 +85,13 @@ describe('the JSON of a running turn', () => {
     const lines = text().trimEnd().split('\n')
     expect(lines.map((line) => JSON.parse(line))).toEqual([{ storage: { error } }, { storage: { error: null } }])
   })
+})
+
+it('names the whole text of a preview that is shortened', () => {
+  const preview = { type: 'command' as const, command: 'echo a\u202e', cwd: '/work' }
+  expect(previewText(preview)).toBe('echo a\\u{202e}')
+  const blob = { hash: BlobHash.parse('a'.repeat(64)), bytes: 99_000 }
+  expect(previewText({ ...preview, blob })).toBe(
+    `echo a\\u{202e}\n[shortened; the whole has 99000 bytes and is kept as ${blob.hash}]`,
+  )
 })

@@ -154,6 +154,7 @@ describe('a session', () => {
       preview: { diff: expect.stringContaining('-mine\n+two\n') },
     })
     expect(await readFile(file, 'utf8')).toBe('mine\n')
+    expect(await answer(first?.id)).toMatchObject({ ok: false, fault: { code: 'already_decided' } })
     await answer(second?.id)
     expect(await outcomes()).toEqual(['ok'])
     expect(await readFile(file, 'utf8')).toBe('two\n')

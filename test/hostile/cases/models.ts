@@ -102,6 +102,25 @@ const previewBomb: HostileCase = {
   },
 }
 
+/** Asks for many changes at once, each too small for a thread. */
+const manyChanges: HostileCase = {
+  name: 'many-changes',
+  from: 'model',
+  async run(run) {
+    const calls = 64
+    await writeFile(join(run.workdir, 'lines.txt'), '\n'.repeat(60_000))
+    const handle = await promptModel(run, 'many-changes', () =>
+      Array.from({ length: calls }, (_, call) => ({
+        tool: 'write_file',
+        args: { path: 'lines.txt', content: `${call}\n` },
+      })),
+    )
+    await waitForRest(handle, calls)
+    const answer = await ask(run.server, `/sessions/${handle.id}`)
+    return { did: `asked for ${calls} changes at once`, violations: check('GET session', answer, [200]) }
+  },
+}
+
 /** Answers in very many blocks of one character. */
 const manyBlocks: HostileCase = {
   name: 'many-blocks',
@@ -146,6 +165,7 @@ export const modelCases: readonly HostileCase[] = [
   passageNotFound,
   previewBomb,
   abortedPreparation,
+  manyChanges,
   manyBlocks,
   changedWhileWaiting,
 ]

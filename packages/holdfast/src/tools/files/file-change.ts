@@ -19,10 +19,13 @@ export type EditPreview = {
   readonly contentHash: BlobHash
 }
 
+/** Waits between reading a file and computing with it. */
+type BeforeWork = () => Promise<void>
+
 export type EditedContent = { readonly content: string; readonly contentHash: BlobHash }
 
 /** Returns what an edit would change, as a diff. Changes nothing. */
-export async function diffEdit(edit: FileEdit): Promise<Result<EditPreview>> {
+export async function diffEdit(edit: FileEdit, beforeWork?: BeforeWork): Promise<Result<EditPreview>> {
   const found = await findWritable(edit.workdir, edit.path)
   if (!found.ok) return found
   const { path, stats } = found.value
@@ -32,12 +35,16 @@ export async function diffEdit(edit: FileEdit): Promise<Result<EditPreview>> {
     return ok({ preview: { type: 'diff' as const, path: shown, diff }, contentHash })
   }
   if (edit.type === 'replace') {
-    const replaced = await replaceIn(edit, shown)
+    const replaced = await replaceIn(edit, shown, beforeWork)
     return replaced.ok ? diffed(replaced.value.contentHash, replaced.value.before, replaced.value.content) : replaced
   }
-  if (stats === null) return diffed(hashContent(shown, null), null, edit.content)
+  if (stats === null) {
+    await beforeWork?.()
+    return diffed(hashContent(shown, null), null, edit.content)
+  }
   const current = await readContent(edit.workdir, edit.path, shown)
   if (!current.ok) return current
+  await beforeWork?.()
   const { contentHash, text: before } = current.value
   if (!before.ok) return diffed(contentHash, null, edit.content, `Replaced whole: ${before.fault.message}.\n`)
   // The model was shown a mark in place of a key that is in the file, and would write the mark over the key.
@@ -47,18 +54,26 @@ export async function diffEdit(edit: FileEdit): Promise<Result<EditPreview>> {
 }
 
 /** Returns the new content of a file in which a passage is replaced, and identifies the old one. */
-export async function editedContent(edit: Extract<FileEdit, { type: 'replace' }>): Promise<Result<EditedContent>> {
+export async function editedContent(
+  edit: Extract<FileEdit, { type: 'replace' }>,
+  beforeWork?: BeforeWork,
+): Promise<Result<EditedContent>> {
   const found = await findWritable(edit.workdir, edit.path)
   if (!found.ok) return found
-  const replaced = await replaceIn(edit, found.value.path.shown)
+  const replaced = await replaceIn(edit, found.value.path.shown, beforeWork)
   return replaced.ok ? ok({ content: replaced.value.content, contentHash: replaced.value.contentHash }) : replaced
 }
 
-async function replaceIn({ workdir, path, oldText, newText }: Extract<FileEdit, { type: 'replace' }>, shown: string) {
+async function replaceIn(
+  { workdir, path, oldText, newText }: Extract<FileEdit, { type: 'replace' }>,
+  shown: string,
+  beforeWork?: BeforeWork,
+) {
   const current = await readContent(workdir, path, shown)
   if (!current.ok) return current
   const { contentHash, text: before } = current.value
   if (!before.ok) return before
+  await beforeWork?.()
   const after = replaceOnce(before.value, { oldText, newText })
   return after.ok ? ok({ before: before.value, content: after.value, contentHash }) : after
 }

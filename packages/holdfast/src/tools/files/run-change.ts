@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Result } from '@holdfast/protocol'
 import { knownKeys } from '../../system/secrets/known-keys.ts'
 import { createChangeThread } from './change-thread.ts'
@@ -5,13 +6,13 @@ import { diffEdit, type EditedContent, type EditPreview, editedContent, type Fil
 import { findWritable } from './workspace-file.ts'
 
 /** Up to this size of file and arguments together, the work takes a few milliseconds and needs no thread. */
-const smallBytesMax = 128 * 1024
+const smallBytesMax = 64 * 1024
 
 const thread = createChangeThread()
 
 /** Returns what an edit would change, as a diff. Changes nothing. */
 export async function previewEdit(edit: FileEdit, signal: AbortSignal): Promise<Result<EditPreview>> {
-  if (await isSmall(edit)) return diffEdit(edit)
+  if (await isSmall(edit)) return diffEdit(edit, ownTurn)
   return thread.run({ type: 'preview', edit, keys: knownKeys() }, signal)
 }
 
@@ -20,8 +21,16 @@ export async function contentAfter(
   edit: Extract<FileEdit, { type: 'replace' }>,
   signal: AbortSignal,
 ): Promise<Result<EditedContent>> {
-  if (await isSmall(edit)) return editedContent(edit)
+  if (await isSmall(edit)) return editedContent(edit, ownTurn)
   return thread.run({ type: 'content', edit, keys: [] }, signal)
+}
+
+let lastTurn: Promise<void> = Promise.resolve()
+
+/** Resolves in a turn of the event loop of its own. A round has many calls, and each one may take milliseconds. */
+function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => setImmediate())
+  return lastTurn
 }
 
 async function isSmall(edit: FileEdit): Promise<boolean> {

@@ -130,7 +130,7 @@ function linesOn(text: string, at: number, lines: number): number {
 
 function countFeeds(text: string, end = text.length): number {
   let count = 0
-  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count++
+  for (let at = 0; at < end; at++) if (text.charCodeAt(at) === lineFeed) count++
   return count
 }
 

@@ -58,10 +58,10 @@ export const limits = {
   requestFilesMax: 100,
   pageMessagesMax: 500,
   /** A page of the transcript and the page of a snapshot, as JSON. A larger message is a page of its own. */
-  pageBytesMax: 4 * 1024 * 1024,
+  pageBytesMax: 2 * 1024 * 1024,
   pageRecordsMax: 1000,
   /** Records that are read from the store at once, as JSON. */
-  readCharsMax: 2 * 1024 * 1024,
+  readCharsMax: 1024 * 1024,
   listSessionsMax: 1000,
   /** Sessions of one tree that are counted together. */
   treeSessionsMax: 10_000,

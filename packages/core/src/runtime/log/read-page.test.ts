@@ -109,12 +109,12 @@ describe('a page of the transcript', () => {
   })
 
   describe('of large messages', () => {
-    const large = 'x'.repeat(600_000)
+    const large = 'x'.repeat(300_000)
     const given = Array.from({ length: 30 }, () => userSaid(large))
     const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
 
     it.each(['\u0001', '\n', 'x', 'é'])('has at most its bytes, also if JSON makes %j longer', async (char) => {
-      const odd = Array.from({ length: 30 }, () => userSaid(char.repeat(300_000)))
+      const odd = Array.from({ length: 30 }, () => userSaid(char.repeat(100_000)))
       const { messages, before } = await readPage(logOf(odd), aSession, whole, odd.length, { limit: 30 })
       expect(bytesOf(messages)).toBeLessThan(limits.pageBytesMax + 1024)
       expect(bytesOf(messages) + bytesOf(messages[0])).toBeGreaterThan(limits.pageBytesMax)

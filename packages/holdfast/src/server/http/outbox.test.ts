@@ -7,7 +7,7 @@ describe('the outbox', () => {
     const turns: (() => void)[] = []
     const { enter } = createOutbox({ connections: () => [], nextTurn: (go) => turns.push(go) })
     const entered: (() => void)[] = []
-    const all = Array.from({ length: 100 }, async () => entered.push(orThrow(await enter())))
+    const all = Array.from({ length: 100 }, async () => entered.push(orThrow(await enter('stream'))))
     await Promise.all(all.slice(0, 16))
     expect(entered).toHaveLength(16)
     for (let built = 0; built < 84; built++) {
@@ -34,8 +34,8 @@ describe('the outbox', () => {
     const socket = { writableLength: 11 }
     const { enter } = createOutbox({ connections: () => [socket], bytesMax: 10 })
     for (let each = 0; each < 40; each++)
-      expect(await enter()).toMatchObject({ ok: false, fault: { code: 'server_busy' } })
+      expect(await enter('stream')).toMatchObject({ ok: false, fault: { code: 'server_busy' } })
     socket.writableLength = 10
-    expect(await enter()).toMatchObject({ ok: true })
+    expect(await enter('stream')).toMatchObject({ ok: true })
   })
 })

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 
-/** How many large answers are built at once. Each may have `limits.pageBytesMax` bytes. */
-const builtAtOnceMax = 16
+/** How many answers are built at once. A page costs up to `limits.pageBytesMax`; streams share their snapshots. */
+const builtAtOnceMax = { page: 1, stream: 16 } as const
 const retryAfterSeconds = 5
 
 type OutboxDeps = {
@@ -24,27 +24,24 @@ export function createOutbox({
   /** Pieces that streams are sending, each with the number of its streams. */
   const held = new Map<Uint8Array, number>()
   let heldBytes = 0
-  const waiting: (() => void)[] = []
-  let building = 0
+  const places = {
+    page: createPlaces(builtAtOnceMax.page, nextTurn),
+    stream: createPlaces(builtAtOnceMax.stream, nextTurn),
+  }
 
   const bytes = (): number => {
     let total = heldBytes
     for (const { writableLength } of connections()) total += writableLength
     return total
   }
-  const leave = () => {
-    const next = waiting.shift()
-    if (next) nextTurn(next)
-    else building -= 1
-  }
 
   return {
     bytes,
 
     /** Waits for a place to build an answer. Call the returned function once, when the answer is built. Refused: server_busy. */
-    async enter(): Promise<Result<() => void>> {
-      if (building < builtAtOnceMax) building += 1
-      else await new Promise<void>((resolve) => waiting.push(resolve))
+    async enter(kind: keyof typeof places): Promise<Result<() => void>> {
+      const { take, leave } = places[kind]
+      await take()
       if (bytes() <= bytesMax) return ok(leave)
       leave()
       const message = 'The server holds too much for clients that do not read. Try again in a few seconds.'
@@ -62,6 +59,23 @@ export function createOutbox({
         held.delete(piece)
         heldBytes -= piece.byteLength
       }
+    },
+  }
+}
+
+/** Gives a number of places to those that wait, in order. */
+function createPlaces(max: number, nextTurn: (go: () => void) => void) {
+  const waiting: (() => void)[] = []
+  let taken = 0
+  return {
+    async take(): Promise<void> {
+      if (taken < max) taken += 1
+      else await new Promise<void>((resolve) => waiting.push(resolve))
+    },
+    leave(): void {
+      const next = waiting.shift()
+      if (next) nextTurn(next)
+      else taken -= 1
     },
   }
 }

@@ -44,7 +44,7 @@ const getEvents = defineRoute({
     })
     const foreign = attachments.findForeign(id, client, caller)
     if (foreign) return refuse(foreign)
-    const place = await outbox.enter()
+    const place = await outbox.enter('stream')
     if (!place.ok) return place
     const stream = client === undefined ? null : attachments.stream(id, client, caller)
     const body = openEventStream<Frame>({

@@ -83,6 +83,8 @@ const searchMessages = defineRoute({
   },
 })
 
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
 /** Defines a route that reads something of one session. */
 function defineRead<Query = unknown>(
   name: string,
@@ -100,10 +102,12 @@ function defineRead<Query = unknown>(
     async handle(call, { sessions, outbox }) {
       const handle = await sessions.open(call.session)
       if (!handle.ok) return handle
-      const place = await outbox.enter()
+      const place = await outbox.enter('page')
       if (!place.ok) return place
       try {
-        return await read(handle.value, call)
+        const answer = await read(handle.value, call)
+        await nextTurn() // reading and encoding a large page are two steps
+        return answer
       } finally {
         place.value()
       }

@@ -1,8 +1,11 @@
-import { fault, ok, refuse } from '@holdfast/protocol'
+import { type FaultCode, fault, ok, refuse } from '@holdfast/protocol'
 import { toResult } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
 import type { Transfer } from './server/http/transfer.ts'
 import { formatNames } from './transfer/import/parse/format.ts'
+
+/** Faults that are not about the content of the file. */
+const passedOn: ReadonlySet<FaultCode> = new Set(['storage_error', 'too_large', 'import_stopped', 'internal'])
 
 /** Creates the exports and imports that the server offers. */
 export function createTransfer(holdfast: Pick<Holdfast, 'export' | 'import'>): Transfer {
@@ -13,20 +16,24 @@ export function createTransfer(holdfast: Pick<Holdfast, 'export' | 'import'>): T
         const pieces = holdfast.export(name, options)[Symbol.asyncIterator]()
         const first = await pieces.next()
         return (async function* () {
-          for (let next = first; !next.done; next = await pieces.next()) yield next.value
+          try {
+            for (let next = first; !next.done; next = await pieces.next()) yield next.value
+          } finally {
+            await pieces.return?.() // the client may leave before the end
+          }
         })()
       }),
-    async importFile(path, { from }) {
+    async importFile(path, { from, ...options }) {
       const format = formatNames.find((one) => one === from)
       if (from !== undefined && from !== 'auto' && format === undefined) {
         return refuse(fault('bad_request', `from must be auto, ${formatNames.join(', ')}.`, { from }))
       }
-      const files = await holdfast.import(path, { from: format })
+      const files = await holdfast.import(path, { ...options, from: format })
       const [failed] = files.filter(({ status }) => status === 'failed' || status === 'skipped')
       if (failed?.fault) {
         const { code, message } = failed.fault
         const why = message.replaceAll(path, 'The file')
-        return refuse(fault(code === 'storage_error' ? code : 'bad_request', why)) // a full disk is not a bad request
+        return refuse(fault(passedOn.has(code) ? code : 'bad_request', why))
       }
       return ok(
         files.map(({ status, session, format: found, messages, remarks }) => ({

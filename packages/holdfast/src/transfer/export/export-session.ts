@@ -15,7 +15,7 @@ import * as html from './html.ts'
 import { transcriptJson } from './json.ts'
 import { type ExportedLog, sessionLines } from './jsonl.ts'
 import * as markdown from './markdown.ts'
-import { redactValue } from './redact.ts'
+import { type Redactor, startRedactor } from './redact-thread.ts'
 
 export const exportFormats = ['md', 'html', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof exportFormats)[number]
@@ -45,11 +45,20 @@ export async function* exportSession(source: ExportSource, options: ExportOption
     const message = `Unknown export format '${format}'. Use one of ${exportFormats.join(', ')}.`
     throw new HoldfastError(fault('bad_request', message, { format }))
   }
+  if (!redact) return yield* writeSession(source, format, null)
+  await using redactor = startRedactor()
+  yield* writeSession(source, format, redactor)
+}
+
+async function* writeSession(
+  source: ExportSource,
+  format: ExportFormat,
+  redactor: Redactor | null,
+): AsyncGenerator<string> {
   const { id, log, blobs } = source
-  if (format === 'jsonl') return yield* sessionLines(log, id, redact ? null : blobs, redact)
-  const redactIf = redact ? redactValue : <Value>(value: Value): Value => value
-  const meta = redactIf(source.meta)
-  const pages = redactPages(source.pages(), redactIf)
+  if (format === 'jsonl') return yield* sessionLines(log, id, redactor ? null : blobs, redactor)
+  const meta = redactor ? await redactor.redact(source.meta) : source.meta
+  const pages = redactor ? redactPages(source.pages(), redactor) : source.pages()
   if (format === 'json') return yield* transcriptJson(meta, pages, null)
   const write = format === 'md' ? markdown : html
   yield write.head(meta)
@@ -57,11 +66,12 @@ export async function* exportSession(source: ExportSource, options: ExportOption
   if (write.tail !== '') yield write.tail
 }
 
+/** Redacts one message at a time, so that a long page is never sent to the thread at once. */
 async function* redactPages(
   pages: AsyncIterable<readonly Message[]>,
-  redactOne: <Value>(value: Value) => Value,
+  { redact }: Redactor,
 ): AsyncGenerator<readonly Message[]> {
-  for await (const messages of pages) yield messages.map(redactOne)
+  for await (const messages of pages) for (const message of messages) yield [await redact(message)]
 }
 
 /** Reads the whole line of a stored session, page by page. */

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
 import { blobsOf } from '@holdfast/core'
 import type { Blobs, Catalogue, Log, ReadRecord } from '@holdfast/core/ports'
-import { type BlobHash, type Fork, limits, type Recorded, refOf, type SessionId } from '@holdfast/protocol'
+import { type BlobHash, type Fork, type Recorded, refOf, type SessionId } from '@holdfast/protocol'
 import { appendChecksum, encodeLine } from '../../store/jsonl/log/log-line.ts'
-import { redactValue } from './redact.ts'
+import type { Redactor } from './redact-thread.ts'
 
 export const exportFormat = 'holdfast-export'
 export const exportVersion = 1
 /** The size of a blob piece; each piece is a line. */
 const pieceBytes = 384 * 1024
+/** Records are read in small pages: each may have a megabyte. */
+const pageRecords = 16
 
 export type ExportedLog = Pick<Log, 'read'> & Pick<Catalogue, 'entry'>
 
@@ -20,20 +22,20 @@ export async function* sessionLines(
   log: ExportedLog,
   id: SessionId,
   blobs: Pick<Blobs, 'open'> | null,
-  isRedacted: boolean,
+  redactor: Redactor | null,
 ): AsyncGenerator<string> {
   const written = new Set<BlobHash>()
   for (const { upTo, ...start } of await listSpans(log, id)) {
     const { session, base } = start
-    const head = { format: exportFormat, version: exportVersion, ...start, ...(isRedacted && { redacted: true }) }
+    const head = { format: exportFormat, version: exportVersion, ...start, ...(redactor && { redacted: true }) }
     yield appendChecksum(session, JSON.stringify(head).slice(0, -1))
     for (let after = base; after < upTo; ) {
-      const page = await log.read(id, { after, upTo, limit: limits.pageRecordsMax })
+      const page = await log.read(id, { after, upTo, limit: pageRecords })
       if (page.length === 0) return
       for (const record of page) {
         after = record.seq
         if (blobs && !('lost' in record)) yield* blobLines(record, session, blobs, written)
-        yield recordLine(record, session, isRedacted)
+        yield recordLine(redactor ? await redactRecord(record, redactor) : record, session)
       }
     }
   }
@@ -53,10 +55,12 @@ async function listSpans(log: ExportedLog, id: SessionId) {
   })
 }
 
-function recordLine(record: ReadRecord, session: SessionId, isRedacted: boolean): string {
+const redactRecord = async (record: ReadRecord, { redact }: Redactor): Promise<ReadRecord> =>
+  'lost' in record ? record : { ...record, event: await redact(record.event) }
+
+function recordLine(record: ReadRecord, session: SessionId): string {
   if ('lost' in record) return appendChecksum(session, JSON.stringify(record).slice(0, -1))
-  const { seq, at, v, by = null, commandId = null } = record
-  const event = isRedacted ? redactValue(record.event) : record.event
+  const { seq, at, v, by = null, commandId = null, event } = record
   const line = { seq, at, type: event.type, v, by, commandId, ref: refOf(event), body: JSON.stringify(event) }
   return encodeLine(session, line, { prior: 0, more: 0, endsDraft: false, blobs: [] })
 }

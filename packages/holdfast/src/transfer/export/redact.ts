@@ -2,64 +2,107 @@ import { homedir } from 'node:os'
 
 const createPlaceholder = (what: string): string => `[${what} removed]`
 
+type Redaction = { readonly what: string; readonly redact: (text: string) => string }
+
+/** `keep` returns the replacement of a match, given its first group. */
+const replacing =
+  (pattern: RegExp, keep: (match: string, first: string) => string): Redaction['redact'] =>
+  (text) =>
+    text.replace(pattern, keep)
+
 /**
- * What redaction removes and the replacements. The longest forms come first. Repetitions are bounded, so that the time is
- * linear in the length of the text.
+ * What redaction removes and the replacements. The longest forms come first. The time of each is linear in the length of
+ * the text: a repetition either is bounded, or cannot begin inside a run that it already tried.
  */
-export const redactions: readonly {
-  readonly what: string
-  readonly pattern: RegExp
-  /** Returns the replacement of a match, given its first group. */
-  readonly keep: (match: string, first: string) => string
-}[] = [
+export const redactions: readonly Redaction[] = [
   {
     what: 'a private key',
-    pattern: /-----BEGIN ([A-Z0-9 ]*PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g,
-    keep: () => createPlaceholder('private key'),
+    redact: replacing(/-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g, () =>
+      createPlaceholder('private key'),
+    ),
   },
   {
     what: 'a JSON web token',
-    pattern: /\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g,
-    keep: () => createPlaceholder('token'),
+    redact: replacing(/[\w.-]{20,}/g, (run) => redactTokens(run)),
   },
   {
     what: 'a key with a known beginning',
-    pattern:
+    redact: replacing(
       /\b(?:sk|pk|rk)[-_][\w-]{16,}|\b(?:gh[pousr]|glpat|xox[abeoprs]|npm|hf|dop_v1|shpat|pypi|gsk|xai|rt)[-_][\w-]{16,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}/g,
-    keep: () => createPlaceholder('key'),
+      () => createPlaceholder('key'),
+    ),
   },
   {
     what: 'a token of an Authorization header',
-    pattern: /\b((?:bearer|basic|token)\s+)[\w.~+/=-]{12,}/gi,
-    keep: (_, before) => `${before}${createPlaceholder('token')}`,
+    redact: replacing(
+      /\b((?:bearer|basic|token)\s{1,200})[\w.~+/=-]{12,}/gi,
+      (_, before) => `${before}${createPlaceholder('token')}`,
+    ),
   },
   {
     what: 'a password in an address',
-    pattern: /(\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s:@/]{0,200}:)[^\s@/]{1,200}(?=@)/gi,
-    keep: (_, before) => `${before}${createPlaceholder('password')}`,
+    redact: replacing(
+      /(\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s:@/]{0,200}:)[^\s@/]{1,200}(?=@)/gi,
+      (_, before) => `${before}${createPlaceholder('password')}`,
+    ),
   },
   {
     what: 'a value that is given a secret name',
-    pattern:
-      /((?:[\w-]{0,40}(?:api[_-]?key|secret|passw(?:or)?d|passphrase|access[_-]?key|auth[_-]?token|token|credential)[\w-]{0,40})["']?\s*[=:]\s*["']?)(?!\[)[^\s"',;&<>(){}]{6,}/gi,
-    keep: (_, before) => `${before}${createPlaceholder('secret')}`,
+    // What comes before the name stays as it is, so it is not matched.
+    redact: replacing(
+      /((?:api[_-]?key|secret|passw(?:or)?d|passphrase|access[_-]?key|auth[_-]?token|token|credential)[\w-]{0,40}["']?\s{0,200}[=:]\s{0,200}["']?)(?!\[)[^\s"',;&<>(){}]{6,}/gi,
+      (_, before) => `${before}${createPlaceholder('secret')}`,
+    ),
   },
   {
     what: 'an e-mail address',
-    pattern: /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu,
-    keep: () => createPlaceholder('e-mail address'),
+    redact: redactAddresses,
   },
   {
     what: 'the name in a home directory',
-    pattern: /((?:\/home|\/Users|[A-Za-z]:(?:\\{1,2}|\/)Users|\/c\/Users)(?:\\{1,2}|\/))(?!\[)[^\s/\\:"'`<>|]+/g,
-    keep: (_, before) => `${before}[name]`,
+    redact: replacing(
+      /((?:\/home|\/Users|[A-Za-z]:(?:\\{1,2}|\/)Users|\/c\/Users)(?:\\{1,2}|\/))(?!\[)[^\s/\\:"'`<>|]+/g,
+      (_, before) => `${before}[name]`,
+    ),
   },
   {
     what: 'the home directory of root',
-    pattern: /(?:(?<![\w.~/\\[\]-])|(?<=file:\/\/))(?:\/var)?\/root(?![\w.-])/g,
-    keep: () => '[home]',
+    redact: replacing(/(?:(?<![\w.~/\\[\]-])|(?<=file:\/\/))(?:\/var)?\/root(?![\w.-])/g, () => '[home]'),
   },
 ]
+
+const tokenHeadCharsMin = 'eyJ'.length + 8
+const tokenBodyCharsMin = 8
+
+/** Removes the tokens in a run of their characters: a part from `eyJ` on, and the two parts after it. */
+function redactTokens(run: string): string {
+  const parts = run.split('.')
+  const kept: string[] = []
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] ?? ''
+    const start = part.search(/\beyJ/)
+    const isToken =
+      start !== -1 && part.length - start >= tokenHeadCharsMin && (parts[index + 1] ?? '').length >= tokenBodyCharsMin
+    kept.push(isToken ? part.slice(0, start) + createPlaceholder('token') : part)
+    if (isToken) index += 2
+  }
+  return kept.join('.')
+}
+
+/** Finds the @ first, and then looks at what is around it: a pattern that begins with the name would try every letter. */
+const address = /@(?<=([\p{L}\p{N}._%+-]{1,64})@)[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu
+
+function redactAddresses(text: string): string {
+  let clean = ''
+  let done = 0
+  for (const match of text.matchAll(address)) {
+    const start = Math.max(done, match.index - (match[1]?.length ?? 0))
+    if (start === match.index) continue // its name belongs to the address before it
+    clean += text.slice(done, start) + createPlaceholder('e-mail address')
+    done = match.index + match[0].length
+  }
+  return clean + text.slice(done)
+}
 
 /** A shorter home path would match unrelated text. */
 const homeCharsMin = 4
@@ -67,7 +110,7 @@ const ownHome = homedir()
 
 /** Removes what looks like a secret or an e-mail address, and the user's home directory. */
 export const redactText = (text: string, home: string = ownHome): string =>
-  redactions.reduce((sum, { pattern, keep }) => sum.replace(pattern, keep), replaceHome(text, home))
+  redactions.reduce((sum, { redact }) => redact(sum), replaceHome(text, home))
 
 function replaceHome(text: string, home: string): string {
   if (home.length < homeCharsMin || !text.includes(home)) return text

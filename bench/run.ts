@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { benchAbort } from './abort.ts'
 import { benchAppend } from './append.ts'
 import { benchHistory } from './history.ts'
+import { benchImport, type ImportSize } from './import.ts'
 import { benchLiveSessions } from './live-sessions.ts'
 import { benchOpen } from './open-session.ts'
 import { type BuildFigures, benchRequest } from './request.ts'
@@ -39,6 +40,7 @@ try {
   const hundred = await benchStreaming({ dir, sessions: 100, turns: 5 })
   const live = await benchLiveSessions()
   const startUp = await benchStartUp({ rounds })
+  const imported = await benchImport({ dir, rounds: 3 })
   const ratio = (sessions: number) => append.ofRaw[sessions] ?? Number.NaN
   const rows: readonly Row[] = [
     { what: 'raw write + fdatasync', figure: `${number(append.rawPerSecond)} /s`, goal: '', holds: null },
@@ -135,6 +137,20 @@ try {
       goal: '< 2 KB',
       holds: live.unloadedBytes < 2 * 1024,
     },
+    ...(['3 KB', '20 KB', '8 MB'] satisfies readonly ImportSize[]).map(
+      (size): Row => ({
+        what: `import of files of ${size}`,
+        figure: `${number(imported.perSecond[size] / 1e6, 1)} MB/s`,
+        goal: '≥ 20 MB/s',
+        holds: imported.perSecond[size] >= 20e6,
+      }),
+    ),
+    {
+      what: 'event loop delay while importing, p99',
+      figure: `${number(imported.loopDelayP99Ms, 2)} ms`,
+      goal: '< 50 ms',
+      holds: imported.loopDelayP99Ms < 50,
+    },
     { what: 'node -e 0', figure: `${number(startUp.nodeMs)} ms`, goal: '', holds: null },
     { what: 'holdfast --version', figure: `${number(startUp.versionMs)} ms`, goal: '', holds: null },
     {
@@ -152,7 +168,7 @@ try {
   ]
   if (process.argv.includes('--json'))
     process.stdout.write(
-      `${JSON.stringify({ append, open, request, history, abort, turn, fifty, hundred, live, startUp }, null, 2)}\n`,
+      `${JSON.stringify({ append, open, request, history, abort, turn, fifty, hundred, live, startUp, imported }, null, 2)}\n`,
     )
   else printRows(rows)
 } finally {

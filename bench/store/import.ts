@@ -17,8 +17,8 @@ const meanBytes = 1_000
 
 /** Measures imported bytes per second, from the call to the report, with every session on disk. */
 export async function benchImport(dir: string, rounds: number): Promise<ImportFigures> {
-  const long = await writeFiles(join(dir, 'import-long'), 8, 8 * megabyte)
-  const short = await writeFiles(join(dir, 'import-short'), 2_000, 20_000)
+  const long = await writeImportFiles(join(dir, 'import-long'), 8, 8 * megabyte)
+  const short = await writeImportFiles(join(dir, 'import-short'), 2_000, 20_000)
   const rates = { long: [] as number[], short: [] as number[] }
   for (let round = 0; round < rounds; round++) {
     rates.long.push(await rateOf(dir, `long-${round}`, long))
@@ -42,7 +42,7 @@ async function rateOf(dir: string, name: string, from: string): Promise<number> 
 }
 
 /** Writes a file of Claude Code: prompts, tool calls, results and answers. */
-async function writeFiles(dir: string, count: number, bytesEach: number): Promise<string> {
+export async function writeImportFiles(dir: string, count: number, bytesEach: number): Promise<string> {
   await mkdir(dir)
   const text = createZipfText(13)
   const dice = createDice(13)

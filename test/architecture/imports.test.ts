@@ -100,6 +100,8 @@ const rules: readonly IForbiddenRuleType[] = [
     'transfer-imports-the-core-index',
     `${holdfast}transfer/`,
     coreIndex,
+    // The thread of an import opens its own adapters.
+    `${holdfast}system/(identity|wall-clock|files/resolve-path)[.]ts$`,
     `${holdfast}store/jsonl/log/log-line[.]ts$`,
     '^packages/client/src/markdown/',
     ports,

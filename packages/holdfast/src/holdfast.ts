@@ -30,7 +30,9 @@ import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
 import type { Home } from './system/home.ts'
 import { type ExportOptions, exportSession, openExportSource } from './transfer/export/export-session.ts'
-import { type ImportedFile, type ImportOptions, importPaths } from './transfer/import/import-paths.ts'
+import { createImportHost } from './transfer/import/host/import-host.ts'
+import type { ImportedFile } from './transfer/import/import-paths.ts'
+import { type ImportThreadOptions, runImportThread } from './transfer/import/thread/import-thread.ts'
 
 export type { Notification, Notifier } from '@holdfast/core'
 
@@ -77,7 +79,7 @@ export interface Holdfast extends SessionAdmin, StoredSessions, Admin, AsyncDisp
   exportMarkdown(name: string, options?: Pick<ExportOptions, 'redact'>): Promise<string>
   exportSessionMarkdown(session: Pick<Session, 'id'>, options?: Pick<ExportOptions, 'redact'>): Promise<string>
   /** Imports sessions of other programs, or of another Holdfast, from files and folders, which are only read. */
-  import(paths: string | readonly string[], options?: ImportOptions): Promise<readonly ImportedFile[]>
+  import(paths: string | readonly string[], options?: ImportThreadOptions): Promise<readonly ImportedFile[]>
   /** Returns conversations for a program with its own loop; each is a session with a key. */
   conversations(options?: ConversationsOptions): Conversations
   stopSession(name: string): Promise<void>
@@ -102,7 +104,9 @@ export function createHoldfast(
   }
   const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
 
-  const closeAll = () => closeAdmin().finally(close)
+  const imports = createImports(registry, sessions)
+
+  const closeAll = () => Promise.all([imports.close(), closeAdmin()]).then(close, close)
 
   return {
     sessions,
@@ -110,7 +114,7 @@ export function createHoldfast(
     ...createSessionAdmin(sessions, getSession, registry.deps.clock.now),
     ...createStoredSessions({ registry, getSession, location, home }),
     ...admin,
-    ...createTransfer(registry, sessions),
+    ...createTransfer(registry, imports),
     startSession: async ({ notifier, ...given } = {}) =>
       withNotifier(createSession(orThrow(await sessions.start({ workdir: '.', ...given }))), notifier),
     async getOrCreate(key, { notifier, ...given } = {}) {
@@ -152,7 +156,7 @@ export function createHoldfast(
 
 type TransferMethods = Pick<Holdfast, 'export' | 'exportMarkdown' | 'exportSessionMarkdown' | 'import'>
 
-function createTransfer(registry: SessionRegistry, sessions: LocalSessions): TransferMethods {
+function createTransfer(registry: SessionRegistry, imports: ReturnType<typeof createImports>): TransferMethods {
   const { stores } = registry
   const exportPieces = async function* (name: string, options?: ExportOptions) {
     const { blobs, isAlive } = registry.deps
@@ -168,17 +172,33 @@ function createTransfer(registry: SessionRegistry, sessions: LocalSessions): Tra
     export: exportPieces,
     exportMarkdown,
     exportSessionMarkdown: ({ id }, options) => exportMarkdown(id, options),
-    import: (paths, options) =>
-      importPaths(
-        {
-          ...registry.deps,
-          stores,
-          isLoaded: (id) => registry.all().some((runner) => runner.id === id),
-          storeFile: (bytes, name) => sessions.storeFile(bytes, name === undefined ? {} : { name }),
-        },
-        typeof paths === 'string' ? [paths] : paths,
-        options,
-      ),
+    import: (paths, options) => imports.run(typeof paths === 'string' ? [paths] : paths, options),
+  }
+}
+
+/** Runs the imports of this process, each on a thread; `close` stops them. */
+function createImports(registry: SessionRegistry, sessions: LocalSessions) {
+  const closing = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  return {
+    run(paths: readonly string[], { signal, ...options }: ImportThreadOptions = {}) {
+      const context = {
+        host: createImportHost(registry, sessions),
+        defaultModel: registry.deps.models.defaultModel(),
+      }
+      const stop = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
+      const work = runImportThread(context, paths, { ...options, signal: stop })
+      const ended: Promise<unknown> = work.then(
+        () => running.delete(ended),
+        () => running.delete(ended),
+      )
+      running.add(ended)
+      return work
+    },
+    async close(): Promise<void> {
+      closing.abort()
+      await Promise.all(running)
+    },
   }
 }
 

@@ -150,6 +150,7 @@ export {
   Mode,
   ModelName,
   modelIdOf,
+  noWorkdir,
   Permission,
   ProviderName,
   ProviderOptions,

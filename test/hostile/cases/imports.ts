@@ -23,7 +23,7 @@ const manyMessages: HostileCase = {
   name: 'many-messages',
   from: 'import',
   async run(run) {
-    const count = run.isQuick ? 20_000 : 500_000
+    const count = run.isQuick ? 20_000 : 1_000_000
     const violations = await importBytes(run, 'tiny.jsonl', [...tinyMessages(count)].join(''))
     return { did: `imported ${count} messages of one character`, violations }
   },
@@ -42,22 +42,29 @@ const tornLine: HostileCase = {
   },
 }
 
-/** A ggcode session that repeats its whole history in every checkpoint. */
+/** A ggcode session with as many checkpoints as messages: some name their summary, the others repeat the last messages. */
 const checkpoints: HostileCase = {
   name: 'checkpoints',
   from: 'import',
   async run(run) {
-    const count = run.isQuick ? 200 : 2_000
-    const text = 'c'.repeat(16 * 1024)
-    const lines = [line({ type: 'session', version: 1, id: 's', timestamp: '2026-01-02T03:04:05Z', cwd: '/work' })]
+    const count = run.isQuick ? 1000 : 30_000
+    const about = { session_id: 's', timestamp: '2026-01-02T03:04:05Z' }
+    const message = (role: string, text: string, id?: string) => ({ id, role, content: [{ type: 'text', text }] })
+    const summary = message('system', `[Previous conversation summary] ${'c'.repeat(64 * 1024)}`, 'summary')
+    const lines = [line({ type: 'message', ...about, message: summary })]
     for (let each = 0; each < count; each++) {
-      lines.push(line({ type: 'message', id: `m${each}`, message: { role: 'user', content: `q${each}` } }))
-      lines.push(
-        line({ type: 'checkpoint', id: `c${each}`, summary: text, messages: [{ role: 'user', content: text }] }),
-      )
+      lines.push(line({ type: 'message', ...about, message: message('user', `q${each}`, `m${each}`) }))
+      const names = { checkpoint_summary_msg_id: 'summary', checkpoint_last_msg_id: `m${each}` }
+      const copy = { checkpoint_messages: [message('system', 'c'.repeat(1000)), message('user', `q${each}`)] }
+      lines.push(line({ type: 'checkpoint', ...about, ...(each % 2 === 0 ? names : copy) }))
     }
-    const violations = await importBytes(run, 'checkpoints.jsonl', lines.join(''))
-    return { did: `imported ${count} checkpoints of 16 KB`, violations }
+    const answer = await ask(run.server, '/import?name=checkpoints.jsonl', {
+      bytes: new TextEncoder().encode(lines.join('')),
+    })
+    const { format } = JSON.parse(answer.text).files?.[0] ?? {}
+    const violations = [...check('POST /import', answer, [200])]
+    if (format !== 'ggcode') violations.push(`the file was read as ${format}`)
+    return { did: `imported ${count} checkpoints`, violations }
   },
 }
 
@@ -74,8 +81,14 @@ const foreignFolders: HostileCase = {
       violations.push(...(await importBytes(run, 'folder.jsonl', text)))
     }
     const listed = JSON.parse((await ask(run.server, '/sessions?limit=50')).text)
-    for (const { handle, workdir } of listed.sessions)
-      if (['/', '/etc', process.env['HOME']].includes(workdir)) violations.push(`${handle} works in ${workdir}`)
+    const imported = listed.sessions.filter(({ messageCount }: { messageCount: number }) => messageCount === 1)
+    if (imported.length < 5) violations.push(`only ${imported.length} sessions were imported`)
+    for (const { id, handle, workspace } of imported) {
+      if (workspace !== '') violations.push(`${handle} works in ${workspace}`)
+      const body = { type: 'sendPrompt', content: 'go on', commandId: `prompt-${id}` }
+      const answer = await ask(run.server, `/sessions/${id}/commands`, { body })
+      violations.push(...check('sendPrompt without a folder', answer, [409]))
+    }
     return { did: 'imported sessions of system folders', violations }
   },
 }

@@ -31,7 +31,8 @@ export type NewSession = {
   /** For a fork, the session it came from and the last seq it shares with it; otherwise null and 0. */
   readonly parent: SessionId | null
   readonly base: Seq
-  readonly owner: string
+  /** The node that may append next; null if it is complete and free. */
+  readonly owner: string | null
   readonly records: readonly EncodedRecord[]
   readonly entry: CatalogueEntry
   /** Blobs these records refer to, so that they are kept. */

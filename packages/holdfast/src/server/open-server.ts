@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
 import type { Clock } from '@holdfast/core/ports'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
@@ -19,6 +20,8 @@ import { routes } from './routes/routes.ts'
 export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' | 'version' | 'now' | 'onProblem'> & {
   /** Without it, the routes for export and import refuse. */
   readonly transfer?: Transfer
+  /** The directory of uploads that are being imported; the system's directory for temporary files by default. */
+  readonly spoolDir?: string
   /** Without it, the route for statistics refuses. */
   readonly stats?: ServerDeps['stats']
   readonly host: string
@@ -81,6 +84,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   const codes = createLoginCodes({ now })
   const app = createApp(routes, {
     transfer: noTransfer,
+    spoolDir: tmpdir(),
     stats: async () => refuse(fault('not_found', 'This server has no statistics.')),
     heartbeatMs: limits.heartbeatMs,
     ...options,

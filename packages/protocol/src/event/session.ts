@@ -38,6 +38,7 @@ export const sessionEvents = [
     type: z.literal('session.started'),
     handle: Handle,
     key: Key.optional(),
+    /** Empty if it has none yet, as after an import that adopts no folder. */
     workdir: z.string(),
     settings: Settings,
     /** The only tools the model is offered; all when absent. */

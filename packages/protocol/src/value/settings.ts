@@ -25,6 +25,9 @@ export type ThinkingLevel = z.infer<typeof ThinkingLevel>
 export const Mode = z.enum(['exec', 'plan'])
 export type Mode = z.infer<typeof Mode>
 
+/** The workdir of a session that has none yet: an import adopts no folder that a person would not choose. */
+export const noWorkdir = ''
+
 /** Limits at which a turn stops, checked between two model calls. */
 export const Budgets = z.object({
   /** Model calls per turn. */

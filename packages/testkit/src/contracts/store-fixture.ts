@@ -75,7 +75,9 @@ export function entryOf(
   return { meta: { ...whole, ...meta }, spoken: true, busy: false, activeAt: number, ...more }
 }
 
-export const newSession = (number: number, more: Partial<NewSession> = {}): NewSession => ({
+type OwnedSession = NewSession & { readonly owner: string }
+
+export const newSession = (number: number, more: Partial<OwnedSession> = {}): OwnedSession => ({
   session: sessionId(number),
   parent: null,
   base: 0,

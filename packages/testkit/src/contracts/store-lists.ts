@@ -1,4 +1,4 @@
-import type { ListRequest, NewSession, Store } from '@holdfast/core/ports'
+import type { ListRequest, Store } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { entryOf, mustCreate, newSession, type OpenStore, sessionId, useStore } from './store-fixture.ts'
@@ -16,7 +16,7 @@ const nodeOf = (number: number) => `node-${number % 3}`
 const activeAtOf = (number: number) => 100 + ((number * 7) % 24)
 const trashedAtOf = (number: number) => 1000 + ((number * 11) % 24)
 
-const newSessionOf = (number: number): NewSession =>
+const newSessionOf = (number: number) =>
   newSession(number, {
     owner: nodeOf(number),
     entry: entryOf(number, {

@@ -90,7 +90,7 @@ function SessionRow({ meta, parent, nowMs, isCurrent, onChoose }: SessionRowProp
           <time dateTime={meta.lastMessageAt}>{relativeTime(meta.lastMessageAt, nowMs)}</time>
         </span>
         <span className="row-bottom">
-          <span title={meta.workspace}>{escapeLine(baseName(meta.workspace))}</span>
+          <span title={meta.workspace}>{escapeLine(baseName(meta.workspace)) || 'no folder'}</span>
           <span className="row-preview">{oneLine(meta.recentText || meta.preview)}</span>
         </span>
       </a>

@@ -10,7 +10,7 @@ const heldBytesMax = 1024 * 1024
 
 /** Stores the output of a tool: short output inline, long output in a blob, with its head and tail shown. */
 export async function storeOutput(
-  blobs: Blobs,
+  blobs: Pick<Blobs, 'put'>,
   output: Bytes,
   insist: SessionStorage['insist'] = (write) => write(),
 ): Promise<Output> {

@@ -11,6 +11,7 @@ import {
   limits,
   MessageId,
   messageEvents,
+  noWorkdir,
   ok,
   type Result,
   refuse,
@@ -20,7 +21,7 @@ import {
 } from '@holdfast/protocol'
 import { summaryFileRequest } from '../../context/text-request.ts'
 import { isWindowEvent, messageTokens } from '../../context/window.ts'
-import { turnRunning } from '../../session/decide/prompt.ts'
+import { turnRunning, workdirNeeded } from '../../session/decide/prompt.ts'
 import type { Facts } from '../../session/input.ts'
 import { modelNow, type Pin } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
@@ -178,6 +179,7 @@ async function writeSummaryFile(deps: EffectDeps, signal: AbortSignal): Promise<
   const { store, session, state, summaryFiles: artefacts } = deps
   const { origin } = state()
   invariant(origin, 'a session that can be summarised was started')
+  if (origin.workdir === noWorkdir) return refuse(workdirNeeded)
   const window = await readWindow(store, session, state())
   if (window.messages.length === 0 && !window.summary) return ok(null)
   const written = await writeSummary(deps, (model) => summaryFileRequest(model, window), signal)

@@ -6,11 +6,13 @@ import {
   fault,
   limits,
   type ModelName,
+  noWorkdir,
   ok,
   type Result,
   refuse,
   ThinkingLevel,
 } from '@holdfast/protocol'
+import { workdirNeeded } from '../../session/decide/prompt.ts'
 import type { Facts, SessionCommand, SessionSubmission } from '../../session/input.ts'
 import { askedCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
@@ -23,13 +25,13 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
     case 'sendPrompt':
     case 'queueSteering':
     case 'queueFollowUp': {
-      const refusal = (await refuseContent(deps, command.content)) ?? refuseModel(deps)
+      const refusal = (await refuseContent(deps, command.content)) ?? refuseFolder(deps) ?? refuseModel(deps)
       return factsUnless(refusal ?? (await deps.findDamage()))
     }
     case 'editQueueEntry':
       return factsUnless(await refuseContent(deps, command.content))
     case 'continue':
-      return factsUnless(refuseModel(deps) ?? (await deps.findDamage()))
+      return factsUnless(refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage()))
     case 'respondToApproval':
       return ok(command.approval === undefined ? {} : await pastApproval(deps, command.approval))
     case 'setModel':
@@ -66,6 +68,10 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
 }
 
 const factsUnless = (refusal: Fault | null): Result<Facts> => (refusal ? refuse(refusal) : ok({}))
+
+/** Checked before the model, so that a session is moved to a folder before its model needs a key. */
+const refuseFolder = ({ state }: EffectDeps): Fault | null =>
+  state().origin?.workdir === noWorkdir ? workdirNeeded : null
 
 async function refuseContent(deps: EffectDeps, content: Content): Promise<Fault | null> {
   const bytes = content.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)

@@ -1,4 +1,4 @@
-import { invariant, limits, type Settings } from '@holdfast/protocol'
+import { invariant, limits, noWorkdir, type Settings } from '@holdfast/protocol'
 import {
   aHash,
   callOf,
@@ -273,5 +273,19 @@ describe('a session whose budget is used up', () => {
   it('still queues prompts for its running turn', () => {
     const running = stateAfter(...thinking, { type: 'settings.changed', budgets: { maxTokens: 1 } })
     expect(decided(running, asked({ type: 'sendPrompt', content: 'go' }))).toBe('prompt.queued')
+  })
+})
+
+describe('a session without a workdir', () => {
+  const idle: SessionState = phases.idle
+  const homeless: SessionState = { ...idle, origin: idle.origin && { ...idle.origin, workdir: noWorkdir } }
+
+  it('starts no turn, and takes a prompt once it was moved to a folder', () => {
+    const prompt = asked({ type: 'sendPrompt', content: 'go on' })
+    expect(decided(homeless, prompt)).toBe('workdir_needed')
+    expect(events(homeless, asked({ type: 'moveWorkdir', workdir: '/work' }))).toEqual([
+      { type: 'settings.changed', workdir: '/work' },
+    ])
+    expect(decided(idle, prompt)).not.toBe('workdir_needed')
   })
 })

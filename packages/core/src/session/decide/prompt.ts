@@ -3,6 +3,7 @@ import {
   type Fault,
   fault,
   limits,
+  noWorkdir,
   ok,
   type Queue,
   type QueueEntry,
@@ -16,8 +17,8 @@ import type { SessionState } from '../state.ts'
 export function sendPrompt(state: SessionState, content: Content, queue: Queue): Decided {
   if (isEmpty(content)) return refuse(emptyPrompt)
   if (state.turn.phase !== 'idle') return enqueue(state, queue, content)
-  const spent = overBudget(state)
-  if (spent) return refuse(spent)
+  const barred = findBar(state)
+  if (barred) return refuse(barred)
   const turn = TurnNumber.parse(state.turns)
   return ok([
     { type: 'turn.started', turn, cause: 'prompt' },
@@ -37,10 +38,19 @@ export function continueTurn(state: SessionState): Decided {
       ),
     )
   }
-  const spent = overBudget(state)
-  if (spent) return refuse(spent)
+  const barred = findBar(state)
+  if (barred) return refuse(barred)
   return ok([{ type: 'turn.started', turn: turn.last.number, cause: 'continue' }])
 }
+
+/** Returns why no turn may start. */
+const findBar = (state: SessionState): Fault | null =>
+  state.origin?.workdir === noWorkdir ? workdirNeeded : overBudget(state)
+
+export const workdirNeeded = fault(
+  'workdir_needed',
+  'This session has no folder to work in. Move it to one first: moveWorkdir, or holdfast tell <session> moveWorkdir workdir=<folder>.',
+)
 
 export const turnRunning = fault('turn_running', 'A turn is running. Wait for it, or abort it.')
 

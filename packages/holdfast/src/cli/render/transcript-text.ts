@@ -6,7 +6,13 @@ import { counted } from './tables.ts'
 
 /** Formats the head of a transcript for a terminal. */
 export function headText({ id, handle, title, model, status, workspace, messageCount }: Meta, paint: Paint): string {
-  const about = [id, escapeLine(model), status, counted(messageCount, 'message'), escapeLine(workspace)].join(' · ')
+  const about = [
+    id,
+    escapeLine(model),
+    status,
+    counted(messageCount, 'message'),
+    escapeLine(workspace) || 'no folder',
+  ].join(' · ')
   return `${paint.bold(handle)}  ${escapeLine(title)}\n${paint.dim(about)}\n`
 }
 

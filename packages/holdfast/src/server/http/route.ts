@@ -23,6 +23,8 @@ import type { Transfer } from './transfer.ts'
 export type ServerDeps = AuthenticateDeps & {
   readonly sessions: LocalSessions
   readonly transfer: Transfer
+  /** The directory of uploads that are being imported. */
+  readonly spoolDir: string
   /** Counts what the store holds. */
   readonly stats: (options: StatsOptions) => Promise<Result<Stats>>
   readonly attachments: Attachments

@@ -13,6 +13,15 @@ export const ImportAnswer = z.object({
 type ExportChoice = {
   readonly format?: 'md' | 'html' | 'json' | 'jsonl' | undefined
   readonly redact?: boolean | undefined
+  /** Stops the export, for example when the client leaves. */
+  readonly signal?: AbortSignal | undefined
+}
+
+type ImportChoice = {
+  readonly from?: string | undefined
+  readonly keepSettings?: boolean | undefined
+  /** Stops the import, for example when the client leaves. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Exports and imports whole sessions. */
@@ -20,10 +29,7 @@ export interface Transfer {
   /** Exports a session piece by piece, without opening it. */
   export(name: string, options: ExportChoice): Promise<Result<AsyncIterable<string>>>
   /** Imports the sessions of a file. The file is only read. */
-  importFile(
-    path: string,
-    options: { readonly from?: string | undefined },
-  ): Promise<Result<readonly z.infer<typeof ImportAnswer>[]>>
+  importFile(path: string, options: ImportChoice): Promise<Result<readonly z.infer<typeof ImportAnswer>[]>>
 }
 
 const unavailable = async (): Promise<Result<never>> =>

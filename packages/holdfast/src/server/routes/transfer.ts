@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
@@ -39,12 +38,16 @@ const importFile = defineRoute({
   on: 'POST /v1/import',
   access: 'admin',
   summary: 'Import the sessions of a file from another program or another Holdfast',
-  query: z.strictObject({ name: z.string().max(255).optional(), from: z.string().max(40).optional() }),
+  query: z.strictObject({
+    name: z.string().max(255).optional(),
+    from: z.string().max(40).optional(),
+    keepSettings: flag,
+  }),
   takesBytes: true,
   answers: answersJson(z.object({ files: z.array(ImportAnswer) })),
-  async handle({ request, input }, { transfer }) {
-    const { name = 'session', from } = input.query
-    const made = await catchDiskErrors(() => mkdtemp(join(tmpdir(), 'holdfast-import-')))
+  async handle({ request, input }, { transfer, spoolDir, closing }) {
+    const { name = 'session', from, keepSettings } = input.query
+    const made = await catchDiskErrors(() => mkdtemp(join(spoolDir, 'holdfast-import-')))
     if (!made.ok) return made
     const directory = made.value
     try {
@@ -53,7 +56,8 @@ const importFile = defineRoute({
       if (!opened.ok) return opened
       const spooled = await spoolBody(request, opened.value).finally(() => opened.value.close())
       if (!spooled.ok) return spooled
-      const files = await transfer.importFile(path, { from })
+      const signal = AbortSignal.any([request.signal, closing])
+      const files = await transfer.importFile(path, { from, keepSettings, signal })
       return files.ok ? ok({ files: files.value }) : files
     } finally {
       await rm(directory, { recursive: true, force: true })

@@ -1,4 +1,3 @@
-import type { FileHandle } from 'node:fs/promises'
 import * as claudeCode from './formats/claude-code.ts'
 import * as codex from './formats/codex.ts'
 import * as ggcode from './formats/ggcode.ts'
@@ -8,7 +7,8 @@ import * as pi from './formats/pi.ts'
 import * as picoclaw from './formats/picoclaw.ts'
 import type { DocumentFormat, FormatName, LineFormat } from './parse/format.ts'
 import { isObject, type JsonObject, parse } from './parse/json.ts'
-import { decode } from './parse/read-lines.ts'
+import { decode, isNestedTooDeep } from './parse/read-lines.ts'
+import type { SourceFile } from './parse/source-file.ts'
 
 /** Tried in this order, because a line may match several formats. */
 const lineFormats: readonly LineFormat[] = [ggcode, claudeCode, codex, pi, picoclaw].map((tool) => tool.lineFormat)
@@ -17,7 +17,7 @@ const documentFormats: readonly DocumentFormat[] = [picoclaw, minga].map((tool) 
 /** How much of a file is read to detect its format, and the largest single document. */
 const headBytes = 1024 * 1024
 const linesChecked = 50
-const documentBytesMax = 256 * 1024 * 1024
+const documentBytesMax = 64 * 1024 * 1024
 
 export type Detected =
   | { readonly type: 'holdfast' }
@@ -29,10 +29,9 @@ export type Detected =
 type Document = { readonly value: JsonObject; readonly bytes: Uint8Array; readonly isRepaired: boolean }
 
 /** Detects the format of a file from its content. `wanted` limits the search to one program. */
-export async function detect(file: FileHandle, size: number, wanted: FormatName | null): Promise<Detected> {
-  if (size === 0) return { type: 'none', why: 'empty' }
-  const head = Buffer.allocUnsafe(Math.min(size, headBytes))
-  await file.read(head, 0, head.length, 0)
+export function detect(file: SourceFile, wanted: FormatName | null): Detected {
+  if (file.size === 0) return { type: 'none', why: 'empty' }
+  const head = file.read(0, Math.min(file.size, headBytes))
   const lines = decodeSilently(head).split('\n', linesChecked)
   const values = lines.map((line) => parse(line)).filter(isObject)
   const isWanted = ({ name }: { readonly name: FormatName }) => wanted === null || name === wanted
@@ -44,23 +43,17 @@ export async function detect(file: FileHandle, size: number, wanted: FormatName 
     if (format) return { type: 'lines', format }
   }
   if (wanted === 'holdfast') return { type: 'none', why: 'not_a_session' }
-  return detectDocument(file, size, isWanted)
+  return detectDocument(file, isWanted)
 }
 
 const looksLikeJson = /^\s*\{/
 const decodeSilently = (bytes: Uint8Array): string => decode(bytes, null, () => undefined)
 
-async function detectDocument(
-  file: FileHandle,
-  size: number,
-  isWanted: (format: DocumentFormat) => boolean,
-): Promise<Detected> {
-  if (size > documentBytesMax) return { type: 'none', why: 'too_large' }
-  const bytes = Buffer.allocUnsafe(size)
-  const { bytesRead } = await file.read(bytes, 0, size, 0)
-  const read = bytes.subarray(0, bytesRead)
+function detectDocument(file: SourceFile, isWanted: (format: DocumentFormat) => boolean): Detected {
+  if (file.size > documentBytesMax) return { type: 'none', why: 'too_large' }
+  const read = file.read(0, file.size)
   const text = decodeSilently(read)
-  const complete = parse(text)
+  const complete = isNestedTooDeep(read) ? undefined : parse(text)
   const value = complete ?? repairJson(text)
   const isRepaired = complete === undefined
   const format = isObject(value) && documentFormats.filter(isWanted).find(({ owns }) => owns(value))
@@ -79,8 +72,9 @@ export function repairJson(text: string): unknown {
       if (char === '\\') at++
       else if (char === '"') isInString = false
     } else if (char === '"') isInString = true
-    else if (char === '{' || char === '[') open.push(char === '{' ? '}' : ']')
-    else if (char === '}' || char === ']') {
+    else if (char === '{' || char === '[') {
+      if (open.push(char === '{' ? '}' : ']') > nestingMax) break
+    } else if (char === '}' || char === ']') {
       if (open.pop() !== char) break
       if (open.length > 0 && open.length < depthMax) best = { end: at + 1, closing: open.toReversed().join('') }
     } else if (char === '\0') break
@@ -91,3 +85,5 @@ export function repairJson(text: string): unknown {
 
 /** Deeper values are part of a message, and a message is imported completely or not at all. */
 const depthMax = 3
+/** What is nested deeper is not a session. */
+const nestingMax = 10_000

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
-import { isAbsolute } from 'node:path'
-import { findByKey } from '@holdfast/core'
 import { clip, type EventOf, Handle, Key, limits, ModelName, ok, type Result, type SessionId } from '@holdfast/protocol'
+import { chooseWorkdir } from './choose-workdir.ts'
+import type { ImportDeps } from './host/import-deps.ts'
 import type { ImportedConversation, Remark } from './parse/conversation.ts'
 import type { FormatName } from './parse/format.ts'
+import type { LogBatch } from './write/imported-log.ts'
 import { storeContent } from './write/store-content.ts'
 import { writeConversation } from './write/write-conversation.ts'
-import { type ImportDeps, type WriteResult, writeLog } from './write/write-log.ts'
+import { type WriteResult, writeLog } from './write/write-log.ts'
 
 /** The result of importing one source. */
 export type ImportOutcome = {
@@ -27,20 +28,29 @@ export async function importConversation(
   const key = createKey(format, conversation.about.id ?? '')
   if (/^[/\\]|\.\./.test(conversation.about.id ?? ''))
     remark(null, 'unsafe_id', 'Its id looks like a path; it is used only as a name.')
-  const known = await findByKey(deps.stores, key)
+  const known = await deps.findKey(key)
   if (!known.ok) return known
   const session = known.value ?? deps.newSessionId()
   const { messages, branches, about } = conversation
-  const stored = await storeContent(new Set([...branches.flatMap((one) => one.messages), ...messages]), deps, remark)
+  const stored = await storeContent(everyMessage(conversation), deps, remark)
   const started = await createStartedEvent(deps, key, conversation, remark)
-  const createdAt = about.createdAt ?? messages.find(({ at }) => at !== null)?.at ?? deps.clock.now()
-  const log = writeConversation(conversation, { session, started, createdAt, stored, remark })
-  const written = await writeLog(deps, log)
+  const createdAt = about.createdAt ?? messages.find(({ at }) => at !== null)?.at ?? deps.now()
+  let count = 0
+  const batches = function* (): Generator<LogBatch> {
+    count = yield* writeConversation({ about, messages, branches }, { session, started, createdAt, stored, remark })
+  }
+  const written = await writeLog(deps, { session, parent: null, base: 0 }, batches(), { isNewId: !known.value })
   // A concurrent import of the same source created it: compare with that one.
   if (!written.ok && written.fault.code === 'key_taken' && !known.value)
     return importConversation(deps, format, conversation, remark)
   if (!written.ok) return written
-  return ok({ status: written.value.status, session, messages: log.folded.row.entry.meta.messageCount })
+  return ok({ status: written.value.status, session, messages: count })
+}
+
+/** Returns each message once, also if several lines share it. */
+function everyMessage({ branches, messages }: ImportedConversation) {
+  if (branches.length === 0) return messages
+  return new Set([...branches.flatMap((one) => one.messages), ...messages])
 }
 
 /** Creates a key from a program's own id, or from its digest if the id is not a valid key. */
@@ -51,29 +61,20 @@ function createKey(format: FormatName, id: string): Key {
 }
 
 async function createStartedEvent(
-  { resolveWorkdir, models, newHandle }: ImportDeps,
+  deps: ImportDeps,
   key: Key,
   { about }: ImportedConversation,
   remark: Remark,
 ): Promise<EventOf<'session.started'>> {
+  const { defaultModel, newHandle } = deps
   const model = toModelName(about.model)
-  const defaultModel = models.defaultModel()
   if (about.model !== undefined && model === null) remark(null, 'model_unknown', `Its model is now ${defaultModel}.`)
-  const asked = about.workdir ?? '.'
-  const real = await resolveWorkdir(asked)
-  if (about.workdir !== undefined && !real.ok)
-    remark(null, 'workdir_missing', 'The folder it worked in does not exist here.')
-  const here = real.ok ? real : await resolveWorkdir('.')
-  const workdir = !real.ok && isPath(asked) ? asked : here.ok ? here.value : '/'
+  const workdir = await chooseWorkdir(deps, about.workdir, remark)
   const title = clip(about.title?.trim() ?? '', limits.titleCharsMax).toWellFormed()
   const settings = { model: model ?? defaultModel, thinkingLevel: 'off', mode: 'exec', budgets: {} } as const
   const named = { ...settings, ...(title !== '' && { title }) }
   return { type: 'session.started', handle: Handle.parse(newHandle(0)), key, workdir, settings: named }
 }
-
-/** Accepts absolute paths of any system: a folder of another machine keeps its name. */
-const isPath = (path: string): boolean =>
-  (isAbsolute(path) || /^[A-Za-z]:[\\/]/.test(path)) && path.length <= limits.toolPathCharsMax && !/\p{Cc}/u.test(path)
 
 const families: readonly (readonly [RegExp, string])[] = [
   [/^claude/i, 'anthropic'],

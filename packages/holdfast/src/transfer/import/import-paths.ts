@@ -1,25 +1,35 @@
 import { createHash } from 'node:crypto'
-import { constants, type Dirent } from 'node:fs'
-import { type FileHandle, open, readdir, readFile, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { type Fault, fault, type SessionId } from '@holdfast/protocol'
+import { readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { type Fault, fault, HoldfastError, type SessionId } from '@holdfast/protocol'
 import { type Detected, detect } from './detect.ts'
+import type { ImportDeps } from './host/import-deps.ts'
 import { type ImportOutcome, importConversation } from './import-conversation.ts'
 import { importHoldfast } from './import-holdfast.ts'
 import type { ImportedConversation, ImportRemark, Remark } from './parse/conversation.ts'
 import type { FormatName, ReadCompanionFile } from './parse/format.ts'
 import { decode, parseLine, readLines } from './parse/read-lines.ts'
+import { openSourceFile, type SourceFile } from './parse/source-file.ts'
+import { type WalkedPath, walkPath } from './walk-paths.ts'
 import { createPool } from './write/pool.ts'
-import type { ImportDeps } from './write/write-log.ts'
 
 export type ImportOptions = {
   /** The program that wrote the files; detected from their content by default. */
   readonly from?: FormatName | undefined
+  /**
+   * For Holdfast's own format: keeps the instructions, provider options, permissions and trust of the session. They are
+   * left out by default, because whoever wrote the file chose them.
+   */
+  readonly keepSettings?: boolean | undefined
+}
+
+export type ImportProgress = {
   /** Called once with the number of files, before the first is read. */
   readonly onCount?: ((files: number) => void) | undefined
+  /** Called when a file is begun. */
+  readonly onBegin?: ((file: string) => void) | undefined
   /** Called after each file. */
   readonly onFile?: ((file: ImportedFile) => void) | undefined
-  readonly signal?: AbortSignal | undefined
 }
 
 /** The result of one file, and what the import changed. */
@@ -41,11 +51,15 @@ const slotsMax = 64
 const slotBytes = 2 * 1024 * 1024
 const aloneBytes = 16 * 1024 * 1024
 
-/** Imports files and folders. A damaged file does not affect the others. */
+/**
+ * Imports files and folders. A damaged file does not affect the others. Files of `skip` are left out: an earlier call
+ * reported them. It reads and parses without waiting, so a program runs it on a thread.
+ */
 export async function importPaths(
   deps: ImportDeps,
   paths: readonly string[],
-  options: ImportOptions = {},
+  options: ImportOptions & ImportProgress = {},
+  skip: ReadonlySet<string> = new Set(),
 ): Promise<readonly ImportedFile[]> {
   const done: ImportedFile[] = []
   const pool = createPool(slotsMax)
@@ -57,11 +71,12 @@ export async function importPaths(
   for (const path of paths) for await (const entry of walkPath(path)) found.push(entry)
   options.onCount?.(found.length)
   for (const entry of found) {
-    if (options.signal?.aborted) break
+    if (skip.has(entry.path)) continue
+    options.onBegin?.(entry.path)
     if (entry.type === 'unread') report(createFailure(entry.path, entry.cause))
     else if (entry.type === 'skipped') report(createSkip(createEmptyResult(entry.path), entry.why))
     else {
-      const work = async () => report(await importFile(deps, entry.path, options.from ?? null))
+      const work = async () => report(await importFile(deps, entry.path, options))
       await pool.run(work, await countSlots(entry.path))
     }
   }
@@ -75,9 +90,16 @@ async function countSlots(path: string): Promise<number> {
 }
 
 function createFailure(file: string, cause: unknown): ImportedFile {
+  const known = cause instanceof HoldfastError ? cause.toFault() : null
   const message = `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`
-  return { ...createEmptyResult(file), status: 'failed', fault: fault('bad_request', message) }
+  return { ...createEmptyResult(file), status: 'failed', fault: known ?? fault('bad_request', message) }
 }
+
+/** Returns the result of a file that was not imported. */
+export const createFailedFile = (file: string, why: Fault): ImportedFile => ({
+  ...createEmptyResult(file),
+  ...{ status: 'failed', fault: why },
+})
 
 const createEmptyResult = (file: string): ImportedFile => ({
   ...{ file, format: null, status: 'skipped', session: null, messages: 0, bytes: 0 },
@@ -89,24 +111,23 @@ const createSkip = (result: ImportedFile, why: string): ImportedFile => ({
   fault: fault('bad_request', `${result.file} ${why}`),
 })
 
-async function importFile(deps: ImportDeps, path: string, from: FormatName | null): Promise<ImportedFile> {
+async function importFile(deps: ImportDeps, path: string, options: ImportOptions): Promise<ImportedFile> {
   const remarks: ImportRemark[] = []
   const remark: Remark = (line, code, what) => {
     if (remarks.length < remarksMax) remarks.push({ line, code, what })
   }
   try {
-    // O_NONBLOCK: opening a pipe must not block.
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    const stats = await file.stat()
-    const blank = { ...createEmptyResult(path), bytes: stats.size, remarks }
-    if (!stats.isFile()) return createSkip(blank, 'is not a file.')
-    if (stats.size > fileBytesMax) return createSkip(blank, `has more than ${fileBytesMax} bytes.`)
-    const detected = await detect(file, stats.size, from)
+    using file = openSourceFile(path)
+    const blank = { ...createEmptyResult(path), bytes: file.size, remarks }
+    if (!file.isFile) return createSkip(blank, 'is not a file.')
+    if (file.size > fileBytesMax) return createSkip(blank, `has more than ${fileBytesMax} bytes.`)
+    const detected = detect(file, options.from ?? null)
     if (detected.type === 'none') return createSkip(blank, reasons[detected.why])
     const format = detected.type === 'holdfast' ? 'holdfast' : detected.format.name
+    const { keepSettings = false } = options
     const outcome =
       detected.type === 'holdfast'
-        ? await importHoldfast(deps, file, remark)
+        ? await importHoldfast(deps, file, remark, { keepSettings })
         : await importConversation(deps, format, await readConversation(path, file, detected, remark), remark)
     if (!outcome.ok) return { ...blank, format, status: 'failed', fault: outcome.fault }
     return { ...blank, format, ...outcome.value }
@@ -122,56 +143,12 @@ const reasons = {
   too_large: 'is a single document that is too large to be read.',
 } as const
 
-/** In a folder only these files are read; their content decides. */
-const isCandidate = (name: string): boolean => /\.jsonl?$/i.test(name)
-const depthMax = 20
-
-/** A file to read, a path that is skipped and why, or a path that cannot be read. */
-type WalkedPath =
-  | { readonly type: 'file'; readonly path: string }
-  | { readonly type: 'skipped'; readonly path: string; readonly why: string }
-  | { readonly type: 'unread'; readonly path: string; readonly cause: unknown }
-
-/** Walks a path in name order. A link is followed only if it was named itself, and otherwise skipped. */
-async function* walkPath(path: string): AsyncGenerator<WalkedPath> {
-  try {
-    if ((await stat(path)).isDirectory()) yield* walkFolder(path, 0)
-    else yield { type: 'file', path }
-  } catch (cause) {
-    yield { type: 'unread', path, cause }
-  }
-}
-
-async function* walkFolder(folder: string, depth: number): AsyncGenerator<WalkedPath> {
-  let entries: Dirent[]
-  try {
-    entries = await readdir(folder, { withFileTypes: true })
-  } catch (cause) {
-    yield { type: 'unread', path: folder, cause }
-    return
-  }
-  for (const entry of entries.toSorted((left, right) => (left.name < right.name ? -1 : 1))) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) {
-      if (depth < depthMax) yield* walkFolder(path, depth + 1)
-      else yield { type: 'skipped', path, why: `is more than ${depthMax} folders deep.` }
-    } else if (entry.isSymbolicLink()) {
-      if (await mayPointToSession(path))
-        yield { type: 'skipped', path, why: 'is a link. Name it to import its target.' }
-    } else if (entry.isFile() && isCandidate(entry.name)) yield { type: 'file', path }
-  }
-}
-
-/** Returns whether a link may point to a session; other links are skipped silently. */
-const mayPointToSession = async (path: string): Promise<boolean> =>
-  isCandidate(path) || ((await stat(path).catch(() => null))?.isDirectory() ?? false)
-
 const companionBytesMax = 1024 * 1024
 
 /** Reads a file of a known format. Unreadable parts are left out, with a remark. */
 async function readConversation(
   path: string,
-  file: FileHandle,
+  file: SourceFile,
   detected: Extract<Detected, { type: 'lines' | 'document' }>,
   remark: Remark,
 ): Promise<ImportedConversation> {
@@ -184,12 +161,10 @@ async function readConversation(
   }
   const parser = await detected.format.parse(remark, createCompanionReader(path))
   let index = 0
-  for await (const lines of readLines(file, remark)) {
-    for (const line of lines) {
-      const value = parseLine(line, remark)
-      if (value) parser.add(value, line.number, index)
-      index++
-    }
+  for (const line of readLines(file, remark)) {
+    const value = parseLine(line, remark)
+    if (value) parser.add(value, line.number, index)
+    index++
   }
   return withId(parser.end(), path)
 }

@@ -58,7 +58,7 @@ export function SessionHeader({
       <div className="session-name">
         <h1 title={escapeLine(meta.title)}>{escapeLine(meta.title) || 'New session'}</h1>
         <p>
-          <span title={escapeLine(meta.workspace)}>{escapeLine(baseName(meta.workspace))}</span>
+          <span title={escapeLine(meta.workspace)}>{escapeLine(baseName(meta.workspace)) || 'no folder'}</span>
           <span className="header-model">
             {modelText(view)}
             {view.thinkingLevel !== 'off' && ` · thinks ${view.thinkingLevel}`}

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Removal } from '@holdfast/protocol'
 import { ageForm, dayMs } from '@holdfast/protocol/age'
@@ -50,11 +51,12 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const retention = retentionMs === undefined ? undefined : { days: retentionMs / dayMs, onPruned }
   const options = { store, mirror, environment, retention, titleModel, ...runtimeObservers(context) }
   const holdfast = orThrow(await open(options))
-  const { createSecret, hashToken, openServer } = await import('../../../server/index.ts')
+  const { createSecret, hashToken, openServer, openSpoolDir } = await import('../../../server/index.ts')
   const token = configuredToken ?? createSecret()
   registerKey(token)
   const server = await openServer({
     ...{ host, port, version, now, logger, sessions: holdfast.sessions, transfer: createTransfer(holdfast) },
+    spoolDir: await openSpoolDir(join(home.stateDir, 'imports')),
     stats: (options) => toResult(() => holdfast.stats(options)),
     tokens: [{ hash: hashToken(token), role: 'admin' }],
     pageDir: flags['no-page'] ? null : context.pageDir,

@@ -25,7 +25,8 @@ export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, f
   const signal = context.untilInterrupted()
   const { onCount, onFile, end } = createProgress(context)
   try {
-    const options = { from: from === 'auto' ? undefined : from, signal, onCount, onFile }
+    const keepSettings = flags['keep-settings']
+    const options = { from: from === 'auto' ? undefined : from, keepSettings, signal, onCount, onFile }
     const files = await opened.import([...paths], options)
     await end()
     for (const file of files) await printFile(file, paths.has(file.file), flags, context)

@@ -24,6 +24,7 @@ export const storeSpecs = {
     positionals: ['<file or directory>', '[more…]'],
     flags: {
       from: { value: 'program', choices: importFormats, about: 'read files of this program (default: auto)' },
+      'keep-settings': { about: 'keep instructions, provider options, permissions, trust' },
       quiet: { about: 'print errors only, not repairs' },
       store,
       json,

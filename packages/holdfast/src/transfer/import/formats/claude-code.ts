@@ -110,7 +110,8 @@ function createAnswerJoiner(): (line: readonly Piece[]) => readonly ImportedMess
     let answers: ImportedAnswer[] = []
     let results: ImportedMessage[] = []
     const endAnswer = () => {
-      messages.push(...join(answers), ...results)
+      for (const one of join(answers)) messages.push(one)
+      for (const one of results) messages.push(one)
       answers = []
       results = []
     }

@@ -31,7 +31,8 @@ function createParser(remark: Remark): LineParser {
       updatedAt = origin.at ?? updatedAt
       const payload = json.object(value['payload'])
       if (value['type'] === 'session_meta') head = 'id' in head ? head : payload
-      else if (value['type'] === 'turn_context') context = { ...context, ...payload }
+      else if (value['type'] === 'turn_context')
+        context = { model: payload['model'] ?? context['model'], cwd: payload['cwd'] ?? context['cwd'] }
       else if (value['type'] === 'response_item') items.add(payload, origin)
       else if (value['type'] === 'event_msg') items.addCount(payload, origin)
       else if (value['type'] === 'compacted') items.addMessage(read.checkpoint(origin, payload['message']))
@@ -60,6 +61,7 @@ function createParser(remark: Remark): LineParser {
 function createItems(remark: Remark) {
   const messages: ImportedMessage[] = []
   let parts: AnswerPart[] = []
+  let hasCall = false
   let startedAt: Origin | null = null
   let encrypted = 0
   let lastTotal = ''
@@ -67,10 +69,12 @@ function createItems(remark: Remark) {
   const endAnswer = () => {
     if (startedAt) messages.push({ role: 'assistant', ...startedAt, parts })
     parts = []
+    hasCall = false
     startedAt = null
   }
   const addPart = (origin: Origin, part: AnswerPart) => {
     startedAt ??= origin
+    hasCall ||= part.type === 'call'
     parts.push(part)
   }
   const addMessage = (message: ImportedMessage) => {
@@ -81,7 +85,7 @@ function createItems(remark: Remark) {
     if (item['encrypted_content']) encrypted++
     const text = joinTexts(item['summary']) || joinTexts(item['content'])
     if (text === '') return
-    if (parts.some(({ type }) => type === 'call')) endAnswer()
+    if (hasCall) endAnswer()
     addPart(origin, { type: 'thinking', text })
   }
 

@@ -43,3 +43,22 @@ describe('client events of ggcode', () => {
     expect(sessionOf(grown)).toBe(sessionOf(first))
   })
 })
+
+describe('checkpoints of ggcode', () => {
+  /** Counts the characters that are written for a file in which every second record names the same long summary. */
+  const countWritten = async (checkpoints: number): Promise<number> => {
+    using importer = await openTestImporter()
+    const message = { id: 'summary', role: 'system', content: [{ type: 'text', text: 'c'.repeat(20_000) }] }
+    const lines: unknown[] = [meta, { type: 'message', session_id, message }]
+    for (let each = 0; each < checkpoints; each++)
+      lines.push(said('user', `q${each}`), { type: 'checkpoint', session_id, checkpoint_summary_msg_id: 'summary' })
+    const records = await importer.records(sessionOf(await importer.importLines('a.jsonl', lines)))
+    return records.reduce((sum, { event: one }) => sum + JSON.stringify(one).length, 0)
+  }
+
+  it('write a summary once, however many of them name it', async () => {
+    const [few, many] = [await countWritten(50), await countWritten(100)]
+    expect(many).toBeLessThan(2 * few)
+    expect(many).toBeLessThan(100_000)
+  })
+})

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { ClientEvent } from '@holdfast/protocol'
 import type { AnswerPart, Checkpoint, ImportedMessage, ImportedPart, Origin, Remark } from '../parse/conversation.ts'
 import type { LineFormat, LineParser } from '../parse/format.ts'
@@ -15,7 +16,8 @@ export const lineFormat: LineFormat = {
   parse: createParser,
 }
 
-type Entry = { readonly id: string | undefined; readonly raw: string; readonly messages: readonly ImportedMessage[] }
+/** `digest` is of the message as a checkpoint copies it, without its id. */
+type Entry = { readonly id: string | undefined; readonly digest: string; readonly messages: readonly ImportedMessage[] }
 /** A client event, and the number of entries before it. */
 type ClientEntry = { readonly position: number; readonly message: Extract<ImportedMessage, { role: 'client' }> }
 type CheckpointRecord = { readonly at: Origin; readonly record: json.JsonObject; readonly position: number }
@@ -33,7 +35,7 @@ function createParser(remark: Remark): LineParser {
       const origin = { line, at: json.time(record['timestamp']) }
       switch (record['type']) {
         case 'meta':
-          meta = { ...meta, ...dropEmptyFields(record) }
+          meta = mergeMeta(meta, record)
           return
         case 'message':
           return entries.addMessage(record, origin)
@@ -90,7 +92,7 @@ function createEntries(remark: Remark) {
       if (id !== undefined) messageIds.add(id)
       const { signatures: more, messages } = readMessage(message, origin, remark)
       signatures += more
-      all.push({ id, raw: JSON.stringify(message), messages })
+      all.push({ id, digest: digestOf(message), messages })
     },
     addUsage(entry: json.JsonObject, line: number) {
       const usage = read.usage(entry['usage'])
@@ -133,10 +135,27 @@ function markComplete(clientEntries: readonly ClientEntry[]): readonly ClientEnt
   return clientEntries.map((one) => (one === first ? { ...one, message: { ...one.message, complete: true } } : one))
 }
 
-const createEntry = (message: ImportedMessage): Entry => ({ id: undefined, raw: '', messages: [message] })
+const createEntry = (message: ImportedMessage): Entry => ({ id: undefined, digest: '', messages: [message] })
 
-const dropEmptyFields = (record: json.JsonObject): json.JsonObject =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== '' && value !== null && value !== 0))
+const metaFields = [
+  'title',
+  'workspace',
+  'vendor',
+  'model',
+  'created_at',
+  'updated_at',
+  'tunnel_events_complete',
+] as const
+
+/** Takes over the fields that are used and not empty. */
+function mergeMeta(meta: json.JsonObject, record: json.JsonObject): json.JsonObject {
+  const merged: Record<string, unknown> = { ...meta }
+  for (const name of metaFields) if (record[name]) merged[name] = record[name]
+  return merged
+}
+
+const digestOf = ({ role, content }: json.JsonObject): string =>
+  createHash('sha256').update(JSON.stringify({ role, content })).digest('base64')
 
 function readMessage(message: json.JsonObject, origin: Origin, remark: Remark) {
   const { role, content } = message
@@ -178,70 +197,89 @@ function withCheckpoints(
   clientEntries: readonly ClientEntry[],
   remark: Remark,
 ): ImportedMessage[] {
-  const placed = new Map<number, Checkpoint[]>()
-  const summaries = new Set<Entry>()
+  const finder = createEntryFinder(entries)
+  // Of checkpoints with the same summary the last counts: its text is not written more often than the file has it.
+  const bySummary = new Map<Entry | CheckpointRecord, FoundCheckpoint>()
   for (const checkpoint of checkpoints) {
     const found =
       checkpoint.record['checkpoint_messages'] === undefined
-        ? findByIds(entries, checkpoint)
-        : findByCopy(entries, checkpoint)
-    if (found === null) {
-      remark(checkpoint.at.line, 'checkpoint_dropped', 'A checkpoint whose summary is not in the file was left out.')
-      continue
-    }
-    if (found.summary) summaries.add(found.summary)
-    placed.set(found.position, [...(placed.get(found.position) ?? []), found.checkpoint])
+        ? findByIds(finder, checkpoint)
+        : findByCopy(finder, checkpoint)
+    if (found) bySummary.set(found.summary ?? checkpoint, found)
+    else remark(checkpoint.at.line, 'checkpoint_dropped', 'A checkpoint whose summary is not in the file was left out.')
+  }
+  const summaries = new Set([...bySummary.values()].map(({ summary }) => summary))
+  const placed = new Map<number, Checkpoint[]>()
+  for (const { position, checkpoint } of bySummary.values()) {
+    const same = placed.get(position)
+    if (same) same.push(checkpoint)
+    else placed.set(position, [checkpoint])
   }
   const events = Map.groupBy(clientEntries, ({ position }) => position)
-  const leftAt = (position: number) => (events.get(position) ?? []).map(({ message }) => message)
   const messages: ImportedMessage[] = [...(placed.get(0) ?? [])]
-  for (const [index, one] of entries.entries()) {
-    messages.push(...leftAt(index))
-    if (!summaries.has(one)) messages.push(...one.messages)
-    messages.push(...(placed.get(index + 1) ?? []))
+  const add = (more: readonly ImportedMessage[] = []) => {
+    for (const message of more) messages.push(message)
   }
-  return [...messages, ...leftAt(entries.length)]
+  const addEvents = (position: number) => add(events.get(position)?.map(({ message }) => message))
+  for (const [index, one] of entries.entries()) {
+    addEvents(index)
+    if (!summaries.has(one)) add(one.messages)
+    add(placed.get(index + 1))
+  }
+  addEvents(entries.length)
+  return messages
 }
 
+/** Finds entries in constant time, because a file may have as many checkpoints as messages. */
+function createEntryFinder(entries: readonly Entry[]) {
+  const indexes = new Map<string, number>()
+  for (const [index, { id }] of entries.entries()) if (id !== undefined && !indexes.has(id)) indexes.set(id, index)
+  // For each index, the first one from there on that has a message.
+  const firsts = new Int32Array(entries.length + 1).fill(entries.length)
+  for (let index = entries.length - 1; index >= 0; index--)
+    firsts[index] = entries[index]?.messages.length ? index : (firsts[index + 1] ?? entries.length)
+  const firstFrom = (index: number): number => firsts[Math.max(0, index)] ?? entries.length
+  return {
+    at: (index: number): Entry | undefined => entries[index],
+    indexOf: (id: unknown): number => (typeof id === 'string' ? (indexes.get(id) ?? -1) : -1),
+    /** Returns the first message of the entries in a range, without those of entry `except`. */
+    firstMessage(from: number, to: number, except = -1): ImportedMessage | null {
+      let index = firstFrom(from)
+      if (index === except) index = firstFrom(index + 1)
+      return (index < to ? entries[index]?.messages[0] : undefined) ?? null
+    },
+  }
+}
+
+type EntryFinder = ReturnType<typeof createEntryFinder>
 type FoundCheckpoint = { readonly position: number; readonly checkpoint: Checkpoint; readonly summary: Entry | null }
 
 /** Keeps what follows the last summarized message, also if it was typed while the summary was written. */
-function findByIds(entries: readonly Entry[], { at, record, position }: CheckpointRecord): FoundCheckpoint | null {
-  const named = (name: string) => entries.findIndex(({ id }) => id !== undefined && id === record[name])
-  const index = named('checkpoint_summary_msg_id')
-  const summary = entries[index]
+function findByIds(finder: EntryFinder, { at, record, position }: CheckpointRecord): FoundCheckpoint | null {
+  const index = finder.indexOf(record['checkpoint_summary_msg_id'])
+  const summary = finder.at(index)
   if (!summary) return null
-  const last = named('checkpoint_last_msg_id')
+  const last = finder.indexOf(record['checkpoint_last_msg_id'])
   const where = Math.max(position, index + 1, last + 1)
-  const others = entries.map((one) => (one === summary ? { ...one, messages: [] } : one))
-  const keepFrom = findFirstMessage(others, last === -1 ? index + 1 : last + 1, where)
+  const keepFrom = finder.firstMessage(last === -1 ? index + 1 : last + 1, where, index)
   return { position: where, summary, checkpoint: read.checkpoint(at, readSummary(summary), keepFrom) }
 }
 
 /** A copy starts with the summary and ends with messages that are also in the file: those are kept. */
-function findByCopy(entries: readonly Entry[], { at, record, position }: CheckpointRecord): FoundCheckpoint | null {
+function findByCopy(finder: EntryFinder, { at, record, position }: CheckpointRecord): FoundCheckpoint | null {
   const copy = json.list(record['checkpoint_messages']).filter(json.isObject)
   const copied = copy.flatMap((one) => readMessage(one, at, () => undefined).messages)
   const summaryAt = copied.findIndex((one) => one.role === 'note')
-  const tail = copy.slice(summaryAt + 1).map((one) => JSON.stringify({ role: one['role'], content: one['content'] }))
+  const tail = copy.slice(summaryAt + 1)
   const from = position - tail.length
-  const isInFile = tail.every((raw, index) => raw === withoutId(entries[from + index]?.raw))
+  const isInFile = tail.every((one, index) => digestOf(one) === finder.at(from + index)?.digest)
   const summary = copied.flatMap((one) => (one.role === 'note' ? [one.text] : [])).join('\n\n')
-  const keepFrom = isInFile && tail.length > 0 ? findFirstMessage(entries, from, position) : null
+  const keepFrom = isInFile && tail.length > 0 ? finder.firstMessage(from, position) : null
   const whole = isInFile
     ? summary
     : [summary, ...copied.flatMap(describeMessage)].filter((text) => text !== '').join('\n\n')
   return { position, summary: null, checkpoint: read.checkpoint(at, dropSummaryMark(whole), keepFrom) }
 }
-
-function withoutId(raw: string | undefined): string {
-  if (!raw) return ''
-  const { role, content } = json.object(JSON.parse(raw))
-  return JSON.stringify({ role, content })
-}
-
-const findFirstMessage = (entries: readonly Entry[], from: number, to: number): ImportedMessage | null =>
-  entries.slice(Math.max(0, from), to).flatMap(({ messages }) => messages)[0] ?? null
 
 const readSummary = ({ messages }: Entry): string =>
   dropSummaryMark(messages.flatMap((one) => (one.role === 'note' ? [one.text] : describeMessage(one))).join('\n\n'))

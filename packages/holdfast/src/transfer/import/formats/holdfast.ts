@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { blobsOf, decide, type SessionCommand } from '@holdfast/core'
-import type { Blobs } from '@holdfast/core/ports'
+import { blobsOf, decide, type SessionCommand, type SessionState } from '@holdfast/core'
 import {
   type BlobHash,
   CommandId,
+  type EventOf,
   fault,
   InvariantViolation,
   limits,
@@ -17,52 +16,71 @@ import {
 } from '@holdfast/protocol'
 import { logFormat, logVersion, parseRecord, readChecksum } from '../../../store/jsonl/log/log-line.ts'
 import { exportFormat, exportVersion } from '../../export/jsonl.ts'
+import type { ImportHost } from '../host/import-host.ts'
 import type { Remark } from '../parse/conversation.ts'
 import { isObject, type JsonObject, parse, text } from '../parse/json.ts'
 import { readLines } from '../parse/read-lines.ts'
-import { allowsWithoutAsking, createImportedLog, type ImportedLog } from '../write/imported-log.ts'
+import type { SourceFile } from '../parse/source-file.ts'
+import { createImportedLog, type ImportedLog, type LogStart } from '../write/imported-log.ts'
 
 const versions: Readonly<Record<string, number>> = { [exportFormat]: exportVersion, [logFormat]: logVersion }
 
 export const isHoldfastHeader = (value: unknown): value is JsonObject =>
   isObject(value) && Object.hasOwn(versions, String(value['format']))
 
+type BlobHost = Pick<ImportHost, 'putBlob' | 'hasBlob'>
+
+type Started = EventOf<'session.started'>
+
 /** Stores the blobs of an export or log, and reads its sessions, oldest first, each up to its first damaged record. */
 export async function readHoldfastLog(
-  file: FileHandle,
-  blobs: Blobs,
+  file: SourceFile,
+  host: BlobHost,
   remark: Remark,
+  changeStarted: (event: Started) => Promise<Started>,
 ): Promise<Result<readonly ImportedLog[]>> {
   const logs: ImportedLog[] = []
   let current: ImportedLog | null = null
   let isBroken = false
-  const taker = createBlobReceiver(blobs, remark)
-  for await (const lines of readLines(file, remark)) {
-    for (const { number, bytes } of lines) {
-      const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      const value = parse(line.toString('utf8'))
-      if (isHoldfastHeader(value)) {
-        const head = readHead(value, line)
-        if (!head.ok) return head
-        current = createImportedLog(head.value)
-        logs.push(current)
-        isBroken = false
-      } else if (current === null || isBroken) continue
-      else if (isObject(value) && 'blob' in value)
-        await taker.take(value, readChecksum(current.session, line) !== null, number)
-      else {
-        const why = addRecord(current, line)
-        if (why === null) continue
-        isBroken = true
-        remark(number, 'damaged_line', `${why} The rest of this session was left out.`)
-      }
+  const taker = createBlobReceiver(host, remark)
+  const named = new Set<BlobHash>()
+  for (const { number, bytes } of readLines(file, remark)) {
+    const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const value = parse(line.toString('utf8'))
+    if (isHoldfastHeader(value)) {
+      const head = readHead(value, line)
+      if (!head.ok) return head
+      current = createImportedLog(head.value)
+      logs.push(current)
+      isBroken = false
+    } else if (current === null || isBroken) continue
+    else if (isObject(value) && 'blob' in value)
+      await taker.take(value, readChecksum(current.session, line) !== null, number)
+    else {
+      const read = readRecord(current, line)
+      const why = typeof read === 'string' ? read : addRecord(current, await withStarted(read, changeStarted))
+      if (typeof read !== 'string') for (const hash of blobsOf(read.event)) named.add(hash)
+      if (why === null) continue
+      isBroken = true
+      remark(number, 'damaged_line', `${why} The rest of this session was left out.`)
     }
   }
-  for (const log of logs) await remarkMissingBlobs(log, blobs, remark)
-  return ok(logs.filter(({ records }) => records.length > 0))
+  await remarkMissingBlobs(named, host, remark)
+  return ok(logs.filter(({ next, base }) => next > base + 1))
 }
 
-function readHead(value: JsonObject, line: Buffer): Result<Parameters<typeof createImportedLog>[0]> {
+/** Lets the importer change the first record of a session; all others are stored as they were written. */
+const withStarted = async (record: Recorded, change: (event: Started) => Promise<Started>): Promise<Recorded> =>
+  record.event.type === 'session.started' ? { ...record, event: await change(record.event) } : record
+
+/** Drops the instructions and the provider options, which only the first record of a session has. */
+export function dropOrigin({ instructions, providerOptions, ...kept }: Started, remark: Remark): Started {
+  if (instructions !== undefined) remark(null, 'instructions_dropped', 'Its own instructions were left out.')
+  if (providerOptions !== undefined) remark(null, 'provider_options_dropped', 'Its provider options were left out.')
+  return kept
+}
+
+function readHead(value: JsonObject, line: Buffer): Result<LogStart> {
   const session = SessionId.safeParse(value['session'])
   const parent = SessionId.nullable().safeParse(value['parent'])
   const { base } = value
@@ -74,15 +92,19 @@ function readHead(value: JsonObject, line: Buffer): Result<Parameters<typeof cre
   return ok({ session: session.data, parent: parent.data, base: Number(base) })
 }
 
-/** Adds the record of a line; returns why it cannot, or null. */
-function addRecord(log: ImportedLog, line: Buffer): string | null {
+/** Reads the record of a line; returns a sentence if it cannot. */
+function readRecord(log: ImportedLog, line: Buffer): Recorded | string {
   const read = parseRecord(log.session, log.next, line)
   if ('lost' in read) return 'A record is missing or damaged.'
   const record = Recorded.safeParse(read)
   // The record is stored as written, so it must equal what the schema reads.
-  if (!record.success || !isEqualRecord(record.data, read)) return 'A record has an unknown form.'
+  return record.success && isEqualRecord(record.data, read) ? read : 'A record has an unknown form.'
+}
+
+/** Adds a record; returns why it cannot, or null. */
+function addRecord(log: ImportedLog, record: Recorded): string | null {
   try {
-    log.addRecord(read)
+    log.addRecord(record)
     return null
   } catch (cause) {
     if (!(cause instanceof InvariantViolation)) throw cause
@@ -102,7 +124,7 @@ const withoutProto = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (name, inner) => (name === proto ? undefined : inner))
 
 /** Collects the pieces of a blob, and stores it if it is complete and matches its hash. */
-function createBlobReceiver(blobs: Blobs, remark: Remark) {
+function createBlobReceiver({ putBlob }: BlobHost, remark: Remark) {
   let pieces: Uint8Array[] = []
   let pieceBytes = 0
   let name = ''
@@ -120,21 +142,20 @@ function createBlobReceiver(blobs: Blobs, remark: Remark) {
       if (value['isLast'] !== true) return
       const digest = pieces.reduce((hash, one) => hash.update(one), createHash('sha256')).digest('hex')
       if (digest !== blob) return remark(line, 'damaged_line', 'A blob that does not match its hash was left out.')
-      const put = await blobs.put(pieces)
+      const put = await putBlob(pieces)
       if (!put.ok) remark(line, 'blob_missing', put.fault.message)
       pieces = []
     },
   }
 }
 
-async function remarkMissingBlobs({ records }: ImportedLog, blobs: Blobs, remark: Remark): Promise<void> {
-  const named = new Set<BlobHash>(records.flatMap(({ record }) => blobsOf(record.event)))
+async function remarkMissingBlobs(named: ReadonlySet<BlobHash>, { hasBlob }: BlobHost, remark: Remark): Promise<void> {
   let missing = 0
-  for (const hash of named) if (!(await blobs.has(hash))) missing++
+  for (const hash of named) if (!(await hasBlob(hash))) missing++
   if (missing > 0) remark(null, 'blob_missing', `${missing} blobs that its records refer to are not in the file.`)
 }
 
-/** Ends running work and revokes every standing approval: an imported session is idle and trusts nothing. */
+/** Ends running work, so that an imported session is idle. */
 export function endRunningWork(log: ImportedLog, at: number, remark: Remark): void {
   const commandId = CommandId.parse('import')
   const apply = (command: SessionCommand) => {
@@ -143,17 +164,24 @@ export function endRunningWork(log: ImportedLog, at: number, remark: Remark): vo
     for (const event of decided.value) log.add(event, at)
   }
   const { turn, queue } = log.folded.state
-  if (turn.phase !== 'idle' || queue.length > 0) {
-    remark(null, 'brought_to_rest', 'A turn was running during the export; it was aborted and its queue cleared.')
-    apply({ type: 'clearQueues' })
-    apply({ type: 'abort' })
-    apply({ type: 'clearQueues' })
-  }
-  const { trust, settings } = log.folded.state
-  const { permissions = [] } = settings
-  if (trust.length > 0) log.add({ type: 'trust.revoked', tool: null }, at)
-  const isLax = allowsWithoutAsking(settings)
-  const kept = permissions.filter(({ verdict }) => verdict !== 'allow')
-  if (isLax) log.add({ type: 'settings.changed', approvals: 'destructive', permissions: kept }, at)
-  if (trust.length > 0 || isLax) remark(null, 'trust_revoked', 'Its standing approvals were revoked.')
+  if (turn.phase === 'idle' && queue.length === 0) return
+  remark(null, 'brought_to_rest', 'A turn was running during the export; it was aborted and its queue cleared.')
+  apply({ type: 'clearQueues' })
+  apply({ type: 'abort' })
+  apply({ type: 'clearQueues' })
 }
+
+/** Revokes every standing approval and drops the permissions: an imported session trusts nothing. */
+export function dropTrust(log: ImportedLog, at: number, remark: Remark): void {
+  const { trust, settings } = log.folded.state
+  const { permissions = [], approvals } = settings
+  if (trust.length > 0) log.add({ type: 'trust.revoked', tool: null }, at)
+  const isLax = approvals === 'none' || permissions.length > 0
+  if (isLax) log.add({ type: 'settings.changed', approvals: stricter(approvals), permissions: [] }, at)
+  if (trust.length > 0 || approvals === 'none') remark(null, 'trust_revoked', 'Its standing approvals were revoked.')
+  if (permissions.length > 0) remark(null, 'permissions_dropped', 'Its permissions were left out.')
+}
+
+type Approvals = SessionState['settings']['approvals']
+
+const stricter = (approvals: Approvals): Approvals => (approvals === 'none' ? 'destructive' : approvals)

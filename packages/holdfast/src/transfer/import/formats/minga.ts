@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { AnswerPart, ImportedConversation, ImportedMessage, Origin, Remark } from '../parse/conversation.ts'
 import type { DocumentFormat } from '../parse/format.ts'
 import * as json from '../parse/json.ts'
@@ -35,7 +36,7 @@ type ShareMessage = (index: number, message: ImportedMessage) => ImportedMessage
 function createMessageSharing(): ShareMessage {
   const known = new Map<string, ImportedMessage>()
   return (index, message) => {
-    const name = `${index}:${JSON.stringify(message)}`
+    const name = `${index}:${createHash('sha256').update(JSON.stringify(message)).digest('base64')}`
     const shared = known.get(name) ?? message
     known.set(name, shared)
     return shared
@@ -46,6 +47,7 @@ function toMessages(entries: unknown, share: ShareMessage, remark: Remark): read
   const messages: ImportedMessage[] = []
   let parts: AnswerPart[] = []
   let results: ImportedMessage[] = []
+  let hasCall = false
   let startedAt: Origin | null = null
   const push = (message: ImportedMessage) => messages.push(share(messages.length, message))
   const endAnswer = () => {
@@ -53,6 +55,7 @@ function toMessages(entries: unknown, share: ShareMessage, remark: Remark): read
     for (const result of results) push(result)
     parts = []
     results = []
+    hasCall = false
     startedAt = null
   }
   const add = (message: ImportedMessage) => {
@@ -66,13 +69,14 @@ function toMessages(entries: unknown, share: ShareMessage, remark: Remark): read
       case 'thinking':
       case 'assistant':
         if (text === undefined) break
-        if (results.length > 0 || parts.some(({ type }) => type === 'call')) endAnswer()
+        if (results.length > 0 || hasCall) endAnswer()
         startedAt ??= origin
         parts.push({ type: value['type'] === 'assistant' ? 'text' : 'thinking', text })
         continue
       case 'tool_call': {
         startedAt ??= origin
         const { name, args, status, is_error, result, duration_ms } = value
+        hasCall = true
         parts.push(read.call(index, name, args ?? {}))
         if (status === 'running') continue
         const isFailed = is_error === true || status === 'error'

@@ -103,6 +103,7 @@ export type RemarkCode =
   | 'file_changed'
   | 'file_moved'
   | 'workdir_missing'
+  | 'workdir_dropped'
   | 'model_unknown'
   | 'unsafe_id'
   | 'handle_changed'
@@ -110,6 +111,9 @@ export type RemarkCode =
   | 'id_changed'
   | 'brought_to_rest'
   | 'trust_revoked'
+  | 'permissions_dropped'
+  | 'instructions_dropped'
+  | 'provider_options_dropped'
   | 'blob_missing'
 
 export type Remark = (line: number | null, code: RemarkCode, what: string) => void

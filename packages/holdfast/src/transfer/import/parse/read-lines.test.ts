@@ -1,24 +1,22 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { repairJson } from '../detect.ts'
-import { parseLine, readLines } from './read-lines.ts'
+import { findFusedRecord, isNestedTooDeep, parseLine, readLines } from './read-lines.ts'
+import { openSourceFile } from './source-file.ts'
 
 async function read(bytes: string | Uint8Array) {
   const directory = mkdtempSync(join(tmpdir(), 'hf-lines-'))
   const path = join(directory, 'a')
   writeFileSync(path, bytes)
-  const file = await open(path)
   const remarks: string[] = []
   const values: unknown[] = []
   try {
+    using file = openSourceFile(path)
     const remark = (line: number | null, code: string) => remarks.push(`${line} ${code}`)
-    for await (const lines of readLines(file, remark))
-      for (const line of lines) values.push([line.number, parseLine(line, remark)])
+    for (const line of readLines(file, remark)) values.push([line.number, parseLine(line, remark)])
   } finally {
-    await file.close()
     rmSync(directory, { recursive: true })
   }
   return { values, remarks }
@@ -70,5 +68,33 @@ describe('repairJson', () => {
       if (saved) expect(whole.messages.slice(0, saved.messages.length)).toEqual(saved.messages)
     }
     expect(repairJson(text.slice(0, -3))).toEqual({ id: 'x', messages: whole.messages.slice(0, 2) })
+  })
+})
+
+describe('findFusedRecord', () => {
+  /** Counts the characters that are parsed on a torn line of `size` characters, where every object may begin a record. */
+  const countParsed = (size: number): number => {
+    let chars = 0
+    findFusedRecord('{"a":['.repeat(size / 6), (text) => {
+      chars += text.length
+      return undefined
+    })
+    return chars
+  }
+
+  it('parses twice as much of a line that is twice as long', () => {
+    const size = 6 * 1024 * 1024
+    expect(countParsed(size)).toBeLessThan(5 * size)
+    expect(countParsed(2 * size)).toBeLessThan(2.1 * countParsed(size))
+  })
+})
+
+describe('isNestedTooDeep', () => {
+  const encode = (text: string) => new TextEncoder().encode(text)
+
+  it('finds values that are nested too deep, and not brackets in strings', () => {
+    expect(isNestedTooDeep(encode('{"a":['.repeat(20_000)))).toBe(true)
+    expect(isNestedTooDeep(encode('[{"a":1}],'.repeat(20_000)))).toBe(false)
+    expect(isNestedTooDeep(encode(JSON.stringify({ text: '[{"\\\\'.repeat(20_000) })))).toBe(false)
   })
 })

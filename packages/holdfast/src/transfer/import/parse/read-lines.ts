@@ -1,63 +1,47 @@
 import { isUtf8 } from 'node:buffer'
-import type { FileHandle } from 'node:fs/promises'
 import type { Remark } from './conversation.ts'
 import { isObject, type JsonObject, parse } from './json.ts'
+import type { SourceFile } from './source-file.ts'
 
 const chunkBytes = 1024 * 1024
 const lineFeed = 0x0a
-/** Extra bytes to detect the end of the file. */
-const endBytes = 1024
 /** Longer lines are left out, with a remark. */
 const lineBytesMax = 64 * 1024 * 1024
-const fusedTriesMax = 50
 
 export type Line = { readonly number: number; readonly bytes: Uint8Array; readonly isLast: boolean }
 
 /** Reads the lines of a file, one chunk at a time. Blank lines are skipped but counted. */
-export async function* readLines(file: FileHandle, remark: Remark): AsyncGenerator<readonly Line[]> {
+export function* readLines(file: Pick<SourceFile, 'read'>, remark: Remark): Generator<Line> {
   let pending: Uint8Array[] = []
   let pendingBytes = 0
-  let isTooLong = false
-  let number = 1
-  const endLine = (rest: Uint8Array, isLast: boolean, lines: Line[]) => {
-    if (isTooLong) remark(number, 'line_too_long', `A line of more than ${lineBytesMax} bytes was left out.`)
-    else {
-      const bytes = pending.length === 0 ? rest : Buffer.concat([...pending, rest])
-      if (!isBlank(bytes)) lines.push({ number, bytes, isLast })
-    }
+  let number = 0
+  const endLine = (rest: Uint8Array, isLast: boolean): Line | null => {
+    number++
+    const bytes = pending.length === 0 ? rest : Buffer.concat([...pending, rest])
+    const isTooLong = pendingBytes + rest.length > lineBytesMax
     pending = []
     pendingBytes = 0
-    isTooLong = false
-    number++
+    if (isTooLong) remark(number, 'line_too_long', `A line of more than ${lineBytesMax} bytes was left out.`)
+    return isTooLong || isBlank(bytes) ? null : { number, bytes, isLast }
   }
 
-  const { size } = await file.stat()
   for (let position = 0; ; ) {
-    // Lines are views of their chunk, so each read needs a new chunk; a small file gets a small one.
-    const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, Math.max(size - position, endBytes)))
-    const { bytesRead } = await file.read(chunk, 0, chunk.length, position)
-    const lines: Line[] = []
-    if (bytesRead === 0) {
-      if (pendingBytes > 0 || isTooLong) endLine(new Uint8Array(0), true, lines)
-      yield lines
-      return
-    }
-    position += bytesRead
+    const chunk = file.read(position, chunkBytes)
+    if (chunk.length === 0) break
+    position += chunk.length
     let start = 0
-    for (;;) {
-      const end = chunk.subarray(0, bytesRead).indexOf(lineFeed, start)
-      if (end === -1) break
-      endLine(chunk.subarray(start, end), false, lines)
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+      const line = endLine(chunk.subarray(start, end), false)
+      if (line) yield line
       start = end + 1
     }
-    const rest = chunk.subarray(start, bytesRead)
+    const rest = chunk.subarray(start)
     pendingBytes += rest.length
-    if (pendingBytes > lineBytesMax) {
-      isTooLong = true
-      pending = []
-    } else if (rest.length > 0) pending.push(rest)
-    yield lines
+    if (pendingBytes > lineBytesMax) pending = []
+    else if (rest.length > 0) pending.push(rest)
   }
+  const last = pendingBytes > 0 ? endLine(new Uint8Array(0), true) : null
+  if (last) yield last
 }
 
 const isBlank = (bytes: Uint8Array): boolean => {
@@ -79,14 +63,15 @@ export function decode(bytes: Uint8Array, line: number | null, remark: Remark): 
 /** Parses the object on a line, also one that follows a torn record; returns null with a remark if there is none. */
 export function parseLine({ number, bytes, isLast }: Line, remark: Remark): JsonObject | null {
   const text = decode(bytes, number, remark)
-  const value = parse(text)
+  const isDeep = isNestedTooDeep(bytes)
+  const value = isDeep ? undefined : parse(text)
   if (isObject(value)) return value
   if (value !== undefined) {
     remark(number, 'damaged_line', 'A line that is not a JSON object was left out.')
     return null
   }
   const nul = text.indexOf('\0')
-  const glued = findFusedRecord(nul === -1 ? text : text.replaceAll('\0', ''))
+  const glued = isDeep ? null : findFusedRecord(nul === -1 ? text : text.replaceAll('\0', ''))
   if (glued !== null) {
     remark(number, 'fused_line', 'A torn record was left out; the one after it was kept.')
     return glued
@@ -97,12 +82,44 @@ export function parseLine({ number, bytes, isLast }: Line, remark: Remark): Json
   return null
 }
 
-function findFusedRecord(text: string): JsonObject | null {
-  let at = 0
+/** Less text cannot nest deep enough to matter. */
+const checkedBytesMin = 64 * 1024
+const nestingMax = 10_000
+
+/** Returns whether JSON text opens more than 10,000 values at once: its parser needs memory for each of them. */
+export function isNestedTooDeep(bytes: Uint8Array): boolean {
+  if (bytes.length < checkedBytesMin) return false
+  let depth = 0
+  let isInString = false
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === quote) isInString = !isInString
+    else if (byte === backslash) at++
+    else if (isInString) continue
+    else if (byte === 0x7b || byte === 0x5b) {
+      if (++depth > nestingMax) return true
+    } else if (byte === 0x7d || byte === 0x5d) depth--
+  }
+  return false
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+const fusedTriesMax = 50
+/** The tries on one line parse at most this many characters, and four times its length. */
+const fusedCharsMax = 4 * 1024 * 1024
+
+/** Finds the complete record after a torn one. `parseText` is JSON.parse, or `undefined` for what is not JSON. */
+export function findFusedRecord(text: string, parseText: typeof parse = parse): JsonObject | null {
+  let at = -1
+  let left = fusedCharsMax + 4 * text.length
   for (let tries = 0; tries < fusedTriesMax; tries++) {
-    at = text.indexOf('{"', at + (tries === 0 ? 0 : 1))
+    at = text.indexOf('{"', at + 1)
     if (at === -1) return null
-    const value = parse(text.slice(at))
+    left -= text.length - at
+    if (left < 0) return null
+    const value = parseText(text.slice(at))
     // An inner object of the torn record does not count: a record has a role or a type.
     if (isObject(value)) return 'role' in value || 'type' in value ? value : null
   }

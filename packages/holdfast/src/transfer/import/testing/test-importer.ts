@@ -1,7 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLocalSessions, createSessionStores, emptySession, evolve, type SessionState } from '@holdfast/core'
+import {
+  createLocalSessions,
+  createSessionStores,
+  emptySession,
+  evolve,
+  type NodeDeps,
+  type SessionState,
+} from '@holdfast/core'
 import type { Blobs, ModelRequest, Store } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import { createTranscript, type Message, ok, type Recorded, type SessionId } from '@holdfast/protocol'
@@ -9,9 +16,10 @@ import { openTestRuntime } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../../store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../../store/memory/memory-store.ts'
 import { newHandle, newSessionId } from '../../../system/identity.ts'
+import type { ImportDeps } from '../host/import-deps.ts'
+import { createImportHost } from '../host/import-host.ts'
 import { type ImportedFile, importPaths } from '../import-paths.ts'
 import type { FormatName } from '../parse/format.ts'
-import type { ImportDeps } from '../write/write-log.ts'
 
 /** A runtime in memory, and a folder of its own to import from. */
 export interface TestImporter extends Disposable {
@@ -19,6 +27,8 @@ export interface TestImporter extends Disposable {
   readonly blobs: Blobs
   readonly directory: string
   readonly deps: ImportDeps
+  /** Returns the dependencies with another store or node. */
+  depsOn(changes: Partial<NodeDeps>): ImportDeps
   /** Writes files into the folder; returns the path of the first. */
   place(files: Readonly<Record<string, string | Uint8Array>>): string
   import(path: string, from?: FormatName): Promise<readonly ImportedFile[]>
@@ -31,12 +41,6 @@ export interface TestImporter extends Disposable {
   request(session: SessionId): Promise<ModelRequest>
 }
 
-/** Returns the dependencies with another store. */
-export function withStore(deps: ImportDeps, store: Store): ImportDeps {
-  const changed = { ...deps, store, memoryStore: store }
-  return { ...changed, stores: createSessionStores(changed) }
-}
-
 export async function openTestImporter(
   store: Store = createMemoryStore(),
   blobs: Blobs = createMemoryBlobs(),
@@ -44,14 +48,17 @@ export async function openTestImporter(
   const { registry } = await openTestRuntime({ store, blobs, takesOver: true })
   const sessions = createLocalSessions(registry)
   const directory = mkdtempSync(join(tmpdir(), 'hf-import-'))
-  const deps: ImportDeps = {
-    ...registry.deps,
-    stores: registry.stores,
-    ...{ newSessionId, newHandle },
-    resolveWorkdir: async (path) => ok(path === '.' ? '/here' : path),
-    isLoaded: () => false,
-    storeFile: (bytes) => sessions.storeFile(bytes),
+  const depsOn = (changes: Partial<NodeDeps>): ImportDeps => {
+    const changed = { ...registry.deps, ...changes }
+    const stores = createSessionStores({ ...changed, memoryStore: changed.store })
+    return {
+      ...createImportHost({ stores, deps: changed, all: () => [] }, sessions),
+      ...{ newSessionId, newHandle, now: changed.clock.now, homes: ['/home/test'] },
+      defaultModel: changed.models.defaultModel(),
+      resolveWorkdir: async (path) => ok(path),
+    }
   }
+  const deps = depsOn({})
   const place: TestImporter['place'] = (files) => {
     const paths = Object.entries(files).map(([name, text]) => {
       const path = join(directory, name)
@@ -69,7 +76,7 @@ export async function openTestImporter(
   const importAll: TestImporter['import'] = (path, from) => importPaths(deps, [path], { from })
 
   return {
-    ...{ store, blobs, directory, deps, place, records, state },
+    ...{ store, blobs, directory, deps, depsOn, place, records, state },
     import: importAll,
     async importLines(name, lines) {
       const path = place({

@@ -1,74 +1,114 @@
-import { type Folded, fold, type SessionState } from '@holdfast/core'
+import { blobsOf, type Folded, fold, type SessionState } from '@holdfast/core'
 import type { CatalogueEntry, EncodedRecord } from '@holdfast/core/ports'
-import { type Event, eventVersion, invariant, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
+import {
+  type BlobHash,
+  type Event,
+  eventVersion,
+  invariant,
+  type Recorded,
+  type Seq,
+  type SessionId,
+} from '@holdfast/protocol'
 
-/** The minimum of records per write; a write ends at the next safe point. */
+/** One write of an import ends after this many records or characters, at the end of a turn. */
 const batchRecords = 2000
+const batchChars = 1024 * 1024
+/** A very long turn is cut after this many times as much. */
+const longTurn = 4
 
-/** A position where the import may stop: the number of records before it, and the entry they fold to. */
-type SafePoint = { readonly count: number; readonly entry: CatalogueEntry }
+/** Records that are written at once, and the row they fold to. */
+export type LogBatch = {
+  readonly records: readonly EncodedRecord[]
+  readonly entry: CatalogueEntry
+  readonly blobs: readonly BlobHash[]
+  /** Whether the import added these records; they do not count when the source is compared with what is stored. */
+  readonly isAdded: boolean
+}
+
+export type LogStart = { readonly session: SessionId; readonly parent: SessionId | null; readonly base: Seq }
 
 /** The records of an imported session with their original times, folded as they are added. */
-export interface ImportedLog {
-  readonly session: SessionId
-  /** For a fork: its parent, and the last seq it shares with it. */
-  readonly parent: SessionId | null
-  readonly base: Seq
-  readonly records: readonly EncodedRecord[]
+export interface ImportedLog extends LogStart {
   /** The fold of all records. */
   readonly folded: Folded
-  /** Positions where a crash leaves an idle session that trusts nothing; the last one is the end. */
-  readonly safePoints: readonly SafePoint[]
   /** The seq the next record gets. */
   readonly next: Seq
   add(event: Event, at: number): Seq
   /** Adds an original record unchanged. Throws if it does not fold. */
   addRecord(record: Recorded): void
+  /** Ends the records of the source: those that follow are added by the import. */
+  endSource(): void
+  /** Returns the full batches and forgets them, so that a long session is never whole in memory. */
+  takeFull(): readonly LogBatch[]
+  /** Returns all that is left, and forgets it. */
+  takeAll(): readonly LogBatch[]
 }
-
-type LogStart = { readonly session: SessionId; readonly parent: SessionId | null; readonly base: Seq }
 
 /** Creates an empty log. The fold validates each record as for any other session. */
 export function createImportedLog({ session, parent, base }: LogStart): ImportedLog {
-  const records: EncodedRecord[] = []
   let folded: Folded | null = null
-  const safePoints: SafePoint[] = []
+  let batches: LogBatch[] = []
+  let records: EncodedRecord[] = []
+  let chars = 0
+  let count = 0
+  let isAdded = false
+
+  const endBatch = (): void => {
+    if (records.length === 0 || folded === null) return
+    const blobs = [...new Set(records.flatMap(({ record }) => blobsOf(record.event)))]
+    batches.push({ records, entry: folded.row.entry, blobs, isAdded })
+    records = []
+    chars = 0
+  }
   const addRecord = (record: Recorded): void => {
     folded = fold(folded, session, record)
-    records.push({ record, body: JSON.stringify(record.event) })
-    const count = records.length
-    if (count - (safePoints.at(-1)?.count ?? 0) >= batchRecords && isSafeToOpen(folded.state))
-      safePoints.push({ count, entry: folded.row.entry })
+    const body = JSON.stringify(record.event)
+    records.push({ record, body })
+    chars += body.length
+    count++
+    const size = Math.max(records.length / batchRecords, chars / batchChars)
+    if (size >= 1 && mayEnd(folded.state, size >= longTurn)) endBatch()
+  }
+  const takeFull = (): readonly LogBatch[] => {
+    const taken = batches
+    batches = []
+    return taken
   }
   return {
-    ...{ session, parent, base, records, addRecord },
+    ...{ session, parent, base, addRecord, takeFull },
     get next() {
-      return base + records.length + 1
+      return base + count + 1
     },
     get folded() {
       invariant(folded, 'a session begins with a record')
       return folded
     },
-    get safePoints() {
-      invariant(folded, 'a session begins with a record')
-      const before = safePoints.filter(({ count }) => count < records.length)
-      return [...before, { count: records.length, entry: folded.row.entry }]
-    },
     add(event, at) {
-      const seq = base + records.length + 1
+      const seq = base + count + 1
       const complete = event.type === 'turn.ended' && folded ? { ...event, ...getLineLength(folded) } : event
       addRecord({ seq, at: new Date(at).toISOString(), v: eventVersion[event.type], event: complete })
       return seq
     },
+    endSource() {
+      endBatch()
+      isAdded = true
+    },
+    takeAll() {
+      endBatch()
+      return takeFull()
+    },
   }
 }
 
-const getLineLength = ({ state }: Folded) => ({ messages: state.messages, tokens: state.tokens })
+/**
+ * Returns whether a crash may leave a session in this state, because a store of plain files lists it then: it trusts
+ * nothing, and it is idle unless its turn is very long.
+ */
+const mayEnd = ({ turn, queue, trust, settings }: SessionState, isLong: boolean): boolean =>
+  (isLong || turn.phase === 'idle') && queue.length === 0 && trust.length === 0 && !allowsWithoutAsking(settings)
 
 /** Returns whether the settings let a call run without asking. */
-export const allowsWithoutAsking = ({ approvals, permissions = [] }: SessionState['settings']): boolean =>
+const allowsWithoutAsking = ({ approvals, permissions = [] }: SessionState['settings']): boolean =>
   approvals === 'none' || permissions.some(({ verdict }) => verdict === 'allow')
 
-/** Returns whether opening the session runs nothing: it is idle and has no standing approval. */
-export const isSafeToOpen = ({ turn, queue, trust, settings }: SessionState): boolean =>
-  turn.phase === 'idle' && queue.length === 0 && trust.length === 0 && !allowsWithoutAsking(settings)
+const getLineLength = ({ state }: Folded) => ({ messages: state.messages, tokens: state.tokens })

@@ -1,6 +1,6 @@
 import { storeOutput } from '@holdfast/core'
-import type { Blobs } from '@holdfast/core/ports'
-import { type Content, limits, type Output, type Result, type StoredFile } from '@holdfast/protocol'
+import { type Content, limits, type Output } from '@holdfast/protocol'
+import type { ImportHost } from '../host/import-host.ts'
 import type { CallResult, FileAttachment, ImportedMessage, ImportedPart, Remark } from '../parse/conversation.ts'
 import { createPool } from './pool.ts'
 
@@ -10,30 +10,32 @@ export interface StoredContent {
   outputOf(result: CallResult): Output
 }
 
-type StoreContentDeps = {
-  readonly blobs: Blobs
-  readonly storeFile: (bytes: Uint8Array, name: string | undefined) => Promise<Result<StoredFile>>
-}
+type StoreContentDeps = Pick<ImportHost, 'putBlob' | 'storeFile'>
+
+type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 /** The number of concurrent writes. */
 const writesMax = 16
+/** A long output is hashed and written in pieces of this size. */
+const pieceBytes = 256 * 1024
 
 /** Stores files and long outputs before the records that refer to them, several at once. */
 export async function storeContent(
   messages: Iterable<ImportedMessage>,
-  { blobs, storeFile }: StoreContentDeps,
+  { putBlob, storeFile }: StoreContentDeps,
   remark: Remark,
 ): Promise<StoredContent> {
   const outputs = new Map<CallResult, Output>()
   const files = new Map<ImportedPart, Content[number] | null>()
   const pool = createPool(writesMax)
+  const blobs = { put: async (given: Bytes) => putBlob(await Array.fromAsync(given)) }
   for (const message of messages) {
     if (message.role === 'result' && isLong(message.text)) {
       await pool.run(async () => {
         const bytes = Buffer.from(message.text)
         const fits = bytes.length <= limits.blobBytesMax
         if (!fits) remark(message.line, 'file_dropped', 'A result was too long and was cut.')
-        outputs.set(message, await storeOutput(blobs, [fits ? bytes : bytes.subarray(0, limits.blobBytesMax)]))
+        outputs.set(message, await storeOutput(blobs, cut(fits ? bytes : bytes.subarray(0, limits.blobBytesMax))))
       })
     }
     for (const part of listFiles(message)) {
@@ -55,6 +57,10 @@ export async function storeContent(
         return files.get(part) ?? []
       }),
   }
+}
+
+function* cut(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
 }
 
 function listFiles(message: ImportedMessage): readonly FileAttachment[] {

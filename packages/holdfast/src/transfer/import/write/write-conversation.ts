@@ -11,7 +11,7 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import type { ImportedConversation, ImportedMessage, Remark } from '../parse/conversation.ts'
-import { createImportedLog, type ImportedLog } from './imported-log.ts'
+import { createImportedLog, type ImportedLog, type LogBatch } from './imported-log.ts'
 import type { StoredContent } from './store-content.ts'
 import { writeLine } from './write-line.ts'
 
@@ -26,8 +26,11 @@ type WriteDeps = {
   readonly remark: Remark
 }
 
-/** Writes the records of a conversation: its branches first, the current line last. */
-export function writeConversation(conversation: ImportedConversation, deps: WriteDeps): ImportedLog {
+/**
+ * Writes the records of a conversation in batches: its branches first, the current line last. Returns the number of its
+ * messages.
+ */
+export function* writeConversation(conversation: ImportedConversation, deps: WriteDeps): Generator<LogBatch, number> {
   const { session, started, createdAt, stored, remark } = deps
   const log = createImportedLog({ session, parent: null, base: 0 })
   log.add(started, createdAt)
@@ -51,10 +54,11 @@ export function writeConversation(conversation: ImportedConversation, deps: Writ
       const first = line.messages[from] ?? line.messages.at(-1)
       log.add(createMove(log, mark, leaving), first ? timeOf(first) : createdAt)
     }
-    writeLine(writing, line.messages, from)
+    for (const _ of writeLine(writing, line.messages, from)) yield* log.takeFull()
     leaving = line.name
   }
-  return log
+  yield* log.takeAll()
+  return log.folded.row.entry.meta.messageCount
 }
 
 const beginsTurn = (message: ImportedMessage | undefined): boolean => message === undefined || message.role === 'user'

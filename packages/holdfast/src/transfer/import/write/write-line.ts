@@ -7,6 +7,8 @@ import type { StoredContent } from './store-content.ts'
 /** The provider of imported answers: none of ours, so no opaque data is ever sent back with them. */
 const provider = 'seed'
 const toolCharsMax = 200
+/** An answer with more calls becomes several. */
+const roundCallsMax = 500
 
 type MessageOf<Role> = Extract<ImportedMessage, { readonly role: Role }>
 
@@ -23,8 +25,15 @@ type HistoryWriter = {
   readonly begins: Map<ImportedMessage, number>
 }
 
-/** Appends messages as a history that every provider accepts: each call is settled once, and nothing is empty. */
-export function writeLine(writing: HistoryWriter, whole: readonly ImportedMessage[], from: number): void {
+/**
+ * Appends messages as a history that every provider accepts: each call is settled once, and nothing is empty. Yields
+ * between messages, so that the records so far can be written.
+ */
+export function* writeLine(
+  writing: HistoryWriter,
+  whole: readonly ImportedMessage[],
+  from: number,
+): Generator<undefined> {
   const { log, remark, begins } = writing
   const results = pairCalls(whole, from === 0 ? remark : withoutShared(remark, whole, from))
   let turn = TurnNumber.parse(log.folded.state.turns)
@@ -59,7 +68,10 @@ export function writeLine(writing: HistoryWriter, whole: readonly ImportedMessag
     const used = step ?? (log.next as StepId) // without an earlier answer it is a step of its own
     log.add({ type: 'step.ended', turn: getTurn(turn, isOpen), step: used, finish: 'stop', usage }, at)
   }
-  for (const message of whole.slice(from)) {
+  for (let index = from; index < whole.length; index++) {
+    const message = whole[index]
+    if (message === undefined) break
+    yield
     at = writing.timeOf(message)
     begins.set(message, log.next)
     if (message.role === 'user') {
@@ -77,7 +89,7 @@ export function writeLine(writing: HistoryWriter, whole: readonly ImportedMessag
       if (parts.length > 0) {
         beginTurn(at)
         begins.set(message, log.next)
-        step = writeAnswer(writing, turn, message, parts, results)
+        for (const some of splitByCalls(parts)) step = writeAnswer(writing, turn, message, some, results)
       } else if (message.usage) writeUsage(message.usage)
     } else if (message.role === 'note') {
       if (message.text.trim() === '') continue
@@ -110,6 +122,17 @@ function usableParts({ parts, line }: ImportedAnswer, remark: Remark): readonly 
   const kept = parts.filter((part) => part.type === 'call' || part.text.trim() !== '')
   if (kept.length < parts.length) remark(line, 'empty_text', 'An empty part of an answer was left out.')
   return kept
+}
+
+/** Splits an answer with very many calls: a round is folded in time proportional to the square of its calls. */
+function splitByCalls(parts: readonly AnswerPart[]): readonly (readonly AnswerPart[])[] {
+  const pieces: AnswerPart[][] = [[]]
+  let calls = 0
+  for (const part of parts) {
+    if (part.type === 'call' && ++calls % roundCallsMax === 1 && calls > 1) pieces.push([])
+    pieces.at(-1)?.push(part)
+  }
+  return pieces
 }
 
 function writeAnswer(
@@ -183,10 +206,11 @@ function writeCheckpoint(
 }
 
 type Call = Extract<AnswerPart, { type: 'call' }>
+type OpenCall = { readonly call: Call; readonly line: number; readonly round: number }
 
 /** Finds the result of each call: a result answers the oldest open call with its id, and is left out without one. */
 function pairCalls(line: readonly ImportedMessage[], remark: Remark): ReadonlyMap<Call, CallResult> {
-  const open = new Map<string, { readonly call: Call; readonly line: number; readonly round: number }[]>()
+  const open = new Map<string, { readonly calls: OpenCall[]; answered: number }>()
   const paired = new Map<Call, CallResult>()
   let round = 0
   for (const message of line) {
@@ -196,20 +220,24 @@ function pairCalls(line: readonly ImportedMessage[], remark: Remark): ReadonlyMa
       for (const part of message.parts) {
         if (part.type !== 'call') continue
         const opened = { call: part, line: message.line, round }
-        if (!open.get(part.id)?.push(opened)) open.set(part.id, [opened])
+        const same = open.get(part.id)
+        if (same) same.calls.push(opened)
+        else open.set(part.id, { calls: [opened], answered: 0 })
       }
     }
     if (message.role !== 'result') continue
-    const answered = open.get(message.callId)?.shift()
-    if (answered === undefined) {
+    const same = open.get(message.callId)
+    const answered = same?.calls[same.answered]
+    if (same === undefined || answered === undefined) {
       remark(message.line, 'orphan_result', 'A result that answers no call was left out.')
       continue
     }
+    same.answered++
     if (answered.round !== round) remark(message.line, 'late_result', 'A late result was moved to its call.')
     paired.set(answered.call, message)
   }
-  for (const waiting of open.values())
-    for (const { call, line: at } of waiting)
+  for (const { calls, answered } of open.values())
+    for (const { call, line: at } of calls.slice(answered))
       remark(at, 'orphan_call', `The call of ${call.tool || 'a tool'} never got a result; it is now interrupted.`)
   return paired
 }

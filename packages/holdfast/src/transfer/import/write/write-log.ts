@@ -1,20 +1,19 @@
-import { blobsOf, claimSession, findSession, type NodeDeps, type SessionRegistry } from '@holdfast/core'
-import type { CatalogueEntry, CatalogueRow, EncodedRecord } from '@holdfast/core/ports'
-import { type Fault, Handle, limits, ok, type Result, type SessionId, type StoredFile } from '@holdfast/protocol'
-import type { ImportedLog } from './imported-log.ts'
+import type { CatalogueEntry, EncodedRecord } from '@holdfast/core/ports'
+import { type Fault, Handle, invariant, limits, ok, type Result, type SessionId } from '@holdfast/protocol'
+import type { ImportHost } from '../host/import-host.ts'
+import type { LogBatch, LogStart } from './imported-log.ts'
 
-export type ImportDeps = NodeDeps & {
-  readonly stores: SessionRegistry['stores']
-  /** Returns whether the session runs in this process; then only its runner may append. */
-  readonly isLoaded: (session: SessionId) => boolean
-  readonly storeFile: (bytes: Uint8Array, name: string | undefined) => Promise<Result<StoredFile>>
+export type WriteDeps = Pick<ImportHost, 'entry' | 'create' | 'append' | 'read' | 'claim' | 'release'> & {
+  readonly newHandle: (attempt: number) => string
 }
 
 type WriteOptions = {
-  /** The number of records from the source; the rest were added by the import. All of them by default. */
-  readonly sourceRecords?: number | undefined
   /** If another session has the key: creates the session without a key instead of refusing. */
   readonly mayDropKey?: boolean | undefined
+  /** Whether the id is new, so that no stored session can have it. */
+  readonly isNewId?: boolean | undefined
+  /** Whether a listed session grows in one write: the records before the last ones may trust what those revoke. */
+  readonly growsAtOnce?: boolean | undefined
 }
 
 const handleTriesMax = 20
@@ -31,61 +30,49 @@ const unchanged = (status: WriteResult['status']): Result<WriteResult> =>
 
 /**
  * Creates the session of these records, or appends the records that it lacks. Changes nothing if the session has other
- * records or runs. After a crash the next import completes it. Faults: session_trashed, key_taken, those of the store.
+ * records or runs. Until its last batch a new session is not listed, and a start after a crash removes it. Faults:
+ * session_trashed, key_taken, those of the store.
  */
 export async function writeLog(
-  deps: ImportDeps,
-  log: ImportedLog,
+  deps: WriteDeps,
+  start: LogStart,
+  batches: Iterable<LogBatch>,
   options: WriteOptions = {},
 ): Promise<Result<WriteResult>> {
-  const known = await deps.stores.entry(log.session)
-  if (known === null) return create(deps, log, options)
-  const end = log.base + (options.sourceRecords ?? log.records.length)
-  const upTo = Math.min(known.head, end)
-  if (known.base !== log.base || !(await hasSameRecords(deps, log, upTo))) return unchanged('changed')
-  const isOurs = deps.isLoaded(log.session) || known.owner === deps.node.id
-  if (end <= known.head) {
-    if (known.owner !== null && !isOurs) await releaseDeadOwner(deps, log.session)
-    return unchanged('same')
+  const known = options.isNewId ? null : await deps.entry(start.session)
+  if (known === null) return create(deps, start, withLast(batches), options)
+  if (known.base !== start.base) return unchanged('changed')
+  return extend(deps, start, withLast(batches), known, options)
+}
+
+type Step = LogBatch & { readonly isLast: boolean }
+
+/** Marks the last batch. */
+function* withLast(batches: Iterable<LogBatch>): Generator<Step> {
+  let before: LogBatch | null = null
+  for (const batch of batches) {
+    if (before) yield { ...before, isLast: false }
+    before = batch
   }
-  return isOurs ? unchanged('changed') : add(deps, log, known, options)
-}
-
-/** Returns a fault if the session is in the trash. */
-export async function checkTrash({ stores }: ImportDeps, session: SessionId): Promise<Result<void>> {
-  const row = await stores.entry(session)
-  const found = row === null || row.trashedAt === null ? ok(session) : await findSession(stores, session)
-  return found.ok ? ok(undefined) : found
-}
-
-/** Releases a session whose owner died after the last record. */
-async function releaseDeadOwner(deps: ImportDeps, session: SessionId): Promise<void> {
-  const claimed = await claimSession({ ...deps, store: deps.stores.storeOf(session) }, session)
-  if (claimed.ok) await deps.stores.storeOf(session).release(session, deps.node.id, claimed.value.lease.epoch)
+  if (before) yield { ...before, isLast: true }
 }
 
 type Names = Pick<CatalogueEntry['meta'], 'handle' | 'key'>
 
 async function create(
-  deps: ImportDeps,
-  log: ImportedLog,
+  deps: WriteDeps,
+  start: LogStart,
+  steps: Generator<Step>,
   { mayDropKey = false }: WriteOptions,
 ): Promise<Result<WriteResult>> {
-  const { stores, node } = deps
-  const { session, parent, base } = log
-  const [first] = log.safePoints
-  let names: Names = log.folded.row.entry.meta
+  const { value: first } = steps.next()
+  if (!first) return unchanged('same')
+  let names: Names = first.entry.meta
   let [tries, keyDropped] = [0, false]
   for (;;) {
-    const records = withNames(log.records, names)
-    const batch = records.slice(0, first?.count)
-    const entry = entryWithNames(first?.entry ?? log.folded.row.entry, names)
-    const blobs = listBlobs(batch)
-    const created = await stores.create({ session, parent, base, owner: node.id, records: batch, entry, blobs })
-    if (created.ok) {
-      const appended = await appendAndRelease(deps, log, names, { head: base + batch.length, epoch: 1 })
-      return appended.ok ? ok({ status: 'imported', handleChanged: tries > 0, keyDropped }) : appended
-    }
+    const { records, blobs } = withNames(first, names)
+    const created = await deps.create({ ...start, records, blobs, entry: rowOf(first, names) }, first.isLast)
+    if (created.ok) break
     const { code } = created.fault
     if (code === 'handle_taken' && tries < handleTriesMax)
       names = { key: names.key, handle: Handle.parse(deps.newHandle(++tries)) }
@@ -94,88 +81,141 @@ async function create(
       keyDropped = true
     } else return created
   }
+  const written = { status: 'imported', handleChanged: tries > 0, keyDropped } as const
+  if (first.isLast) return ok(written)
+  const head = start.base + first.records.length
+  const appended = await appendAndRelease(deps, start.session, steps, { head, epoch: 1, names })
+  return appended.ok ? ok(written) : appended
 }
 
-async function add(
-  deps: ImportDeps,
-  log: ImportedLog,
-  { head, entry }: CatalogueRow,
-  options: WriteOptions,
-): Promise<Result<WriteResult>> {
-  const claimed = await claimSession({ ...deps, store: deps.stores.storeOf(log.session) }, log.session)
-  if (!claimed.ok) return claimed.fault.code === 'session_locked' ? unchanged('changed') : claimed
-  const { lease } = claimed.value
-  if (lease.head !== head) {
-    // Another process appended after the comparison.
-    await deps.stores.storeOf(log.session).release(log.session, deps.node.id, lease.epoch)
-    return writeLog(deps, log, options)
-  }
-  const appended = await appendAndRelease(deps, log, entry.meta, lease)
-  return appended.ok ? unchanged('grown') : appended
-}
+type Position = { readonly head: number; readonly epoch: number; readonly names: Names }
 
-/** Appends the remaining records up to each safe point, with the entry they fold to; then releases the session. */
+/** Appends the remaining batches; then releases the session. */
 async function appendAndRelease(
-  { stores, node }: ImportDeps,
-  { session, base, records, safePoints }: ImportedLog,
-  names: Names,
-  { head, epoch }: { readonly head: number; readonly epoch: number },
+  deps: WriteDeps,
+  session: SessionId,
+  steps: Iterable<Step>,
+  { head, epoch, names }: Position,
 ): Promise<Result<void>> {
-  const store = stores.storeOf(session)
   try {
     let after = head
-    for (const { count, entry } of safePoints) {
-      if (base + count <= after) continue
-      const batch = records.slice(after - base, count)
+    for (const step of steps) {
+      const { records, blobs } = step
       // Imported approvals never change the trust of a workspace.
-      const change = { records: batch, blobs: listBlobs(batch), clearDraft: false, trust: [] }
-      const appended = await store.append({ session, after, epoch, entry: entryWithNames(entry, names), ...change })
+      const change = { records, blobs, clearDraft: false, trust: [] }
+      const appended = await deps.append({ session, after, epoch, entry: rowOf(step, names), ...change })
       if (!appended.ok) return appended
-      after = base + count
+      after += records.length
     }
     return ok(undefined)
   } finally {
-    await store.release(session, node.id, epoch)
+    await deps.release(session, epoch)
   }
 }
 
-const listBlobs = (records: readonly EncodedRecord[]) => [
-  ...new Set(records.flatMap(({ record }) => blobsOf(record.event))),
-]
+/** Returns the row after a batch. A session that is not whole yet is not listed, and nothing works on it. */
+function rowOf({ entry, isLast }: Step, { handle, key }: Names): CatalogueEntry {
+  const { key: _, ...unnamed } = entry.meta
+  const named = { ...entry, meta: { ...unnamed, handle, ...(key !== undefined && { key }) } }
+  return isLast ? named : { ...named, spoken: false, busy: false }
+}
 
-/** Returns the records with the handle and key that the session has here. */
-function withNames(records: readonly EncodedRecord[], { handle, key }: Names): readonly EncodedRecord[] {
-  const [first, ...rest] = records
+/** Returns the batch with the handle and key that the session has here. */
+function withNames<Batch extends LogBatch>(batch: Batch, { handle, key }: Names): Batch {
+  const [first, ...rest] = batch.records
   const event = first?.record.event
   if (first === undefined || event?.type !== 'session.started' || (event.handle === handle && event.key === key))
-    return records
+    return batch
   const { key: _, ...unnamed } = event
   const named = { ...unnamed, handle, ...(key !== undefined && { key }) }
-  return [{ record: { ...first.record, event: named }, body: JSON.stringify(named) }, ...rest]
+  return { ...batch, records: [{ record: { ...first.record, event: named }, body: JSON.stringify(named) }, ...rest] }
 }
 
-function entryWithNames(entry: CatalogueEntry, { handle, key }: Names): CatalogueEntry {
-  const { key: _, ...unnamed } = entry.meta
-  return { ...entry, meta: { ...unnamed, handle, ...(key !== undefined && { key }) } }
+type Known = NonNullable<Awaited<ReturnType<ImportHost['entry']>>>
+
+/** Compares the batches with what is stored, and appends what comes after it. */
+async function extend(
+  deps: WriteDeps,
+  { session, base }: LogStart,
+  steps: Generator<Step>,
+  known: Known,
+  { growsAtOnce = false }: WriteOptions,
+): Promise<Result<WriteResult>> {
+  let seq = base
+  // Not a for loop, which would end the generator when it is left.
+  for (let next = steps.next(); !next.done; next = steps.next()) {
+    const step = next.value
+    if (step.isAdded && seq <= known.head) break
+    const shared = step.records.slice(0, Math.max(0, known.head - seq))
+    if (!(await areStored(deps, session, shared))) return unchanged('changed')
+    seq += step.records.length
+    if (seq <= known.head) continue
+    if (known.isOurs) return unchanged('changed')
+    const rest = { ...step, records: step.records.slice(shared.length) }
+    const remaining = chain(rest, steps)
+    return append(deps, session, growsAtOnce && known.entry.spoken ? [joinSteps(remaining)] : remaining, known)
+  }
+  // The owner of a whole session may have died before it released it.
+  if (known.owner !== null && !known.isOurs) {
+    const claimed = await deps.claim(session)
+    if (claimed.ok) await deps.release(session, claimed.value.epoch)
+  }
+  return unchanged('same')
 }
 
-/** Returns whether the id belongs to a purged session whose forks still share its records. */
-export const isPurgedSession = ({ code, details }: Fault, session: SessionId): boolean =>
-  code === 'internal' && details?.['session'] === session
+function* chain(first: Step, rest: Iterable<Step>): Generator<Step> {
+  yield first
+  yield* rest
+}
 
-/** Returns whether the stored records equal these. The first one may differ, because it has the handle. */
-async function hasSameRecords(
-  { stores }: ImportDeps,
-  { session, base, records }: ImportedLog,
-  upTo: number,
-): Promise<boolean> {
-  for (let after = base + 1; after < upTo; ) {
-    const page = await stores.storeOf(session).read(session, { after, upTo, limit: limits.pageRecordsMax })
+/** Joins the steps to one, which ends with the row of the last. */
+function joinSteps(steps: Iterable<Step>): Step {
+  const all = [...steps]
+  const [records, blobs] = [all.flatMap((one) => one.records), all.flatMap((one) => one.blobs)]
+  const last = all.at(-1)
+  invariant(last, 'there is at least one batch to append')
+  return { ...last, records, blobs: [...new Set(blobs)] }
+}
+
+async function append(
+  deps: WriteDeps,
+  session: SessionId,
+  steps: Iterable<Step>,
+  { head, entry }: Known,
+): Promise<Result<WriteResult>> {
+  const claimed = await deps.claim(session)
+  if (!claimed.ok) return claimed.fault.code === 'session_locked' ? unchanged('changed') : claimed
+  const { epoch } = claimed.value
+  if (claimed.value.head !== head) {
+    // Another process appended after the comparison; the next import compares again.
+    await deps.release(session, epoch)
+    return unchanged('changed')
+  }
+  // A listed session stays listed while it grows.
+  const keep = function* () {
+    for (const step of steps) yield entry.spoken ? { ...step, isLast: true } : step
+  }
+  const appended = await appendAndRelease(deps, session, keep(), { head, epoch, names: entry.meta })
+  return appended.ok ? unchanged('grown') : appended
+}
+
+/** Returns whether the stored records equal these. The first of a session may differ, because it has the handle. */
+async function areStored(deps: WriteDeps, session: SessionId, records: readonly EncodedRecord[]): Promise<boolean> {
+  const compared = records[0]?.record.event.type === 'session.started' ? records.slice(1) : records
+  const first = compared[0]?.record.seq
+  const upTo = compared.at(-1)?.record.seq
+  if (first === undefined || upTo === undefined) return true
+  for (let after = first - 1; after < upTo; ) {
+    const page = await deps.read(session, { after, upTo, limit: limits.pageRecordsMax })
     if (page.length === 0) return false
     for (const record of page) {
-      if ('lost' in record || JSON.stringify(record.event) !== records[record.seq - base - 1]?.body) return false
+      if ('lost' in record || JSON.stringify(record.event) !== compared[record.seq - first]?.body) return false
       after = record.seq
     }
   }
   return true
 }
+
+/** Returns whether the id belongs to a purged session whose forks still share its records. */
+export const isPurgedSession = ({ code, details }: Fault, session: SessionId): boolean =>
+  code === 'internal' && details?.['session'] === session

@@ -1,0 +1,33 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+
+/** A file that an import reads. It is read without waiting: the import has a thread of its own. */
+export interface SourceFile extends Disposable {
+  readonly size: number
+  readonly isFile: boolean
+  /** Reads up to `length` bytes from a position; fewer at the end of the file. */
+  read(position: number, length: number): Uint8Array
+}
+
+/** A file up to this size is read once, and then served from memory. */
+const keptBytesMax = 1024 * 1024
+
+export function openSourceFile(path: string): SourceFile {
+  // O_NONBLOCK: opening a pipe must not block.
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const stats = fstatSync(descriptor)
+  const readAt = (position: number, length: number): Uint8Array => {
+    // Lines are views of what is read, so each read needs new memory.
+    const bytes = Buffer.allocUnsafeSlow(length)
+    let read = 0
+    for (let more = -1; more !== 0 && read < length; read += more)
+      more = readSync(descriptor, bytes, read, length - read, position + read)
+    return bytes.subarray(0, read)
+  }
+  const isFile = stats.isFile()
+  const kept = isFile && stats.size <= keptBytesMax ? readAt(0, stats.size) : null
+  return {
+    ...{ size: stats.size, isFile },
+    read: (position, length) => kept?.subarray(position, position + length) ?? readAt(position, length),
+    [Symbol.dispose]: () => closeSync(descriptor),
+  }
+}

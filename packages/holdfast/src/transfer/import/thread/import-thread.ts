@@ -1,0 +1,141 @@
+import { Worker } from 'node:worker_threads'
+import { type Fault, fault } from '@holdfast/protocol'
+import type { ImportHost, LocalImportHost } from '../host/import-host.ts'
+import { createFailedFile, type ImportedFile, type ImportOptions, type ImportProgress } from '../import-paths.ts'
+import type { FromImport, HostAnswer, HostCall, ImportJob } from './import-worker.ts'
+
+export type ImportThreadOptions = ImportOptions &
+  Pick<ImportProgress, 'onCount' | 'onFile'> & {
+    /** Stops the import at once. A session that is not whole yet is removed; what was reported stays. */
+    readonly signal?: AbortSignal | undefined
+  }
+
+type Context = Pick<ImportJob, 'defaultModel'> & { readonly host: LocalImportHost }
+
+/** The memory that the thread may use for what it parses and builds. */
+const heapMb = 640
+
+/**
+ * Imports files and folders on a thread of its own: it parses and builds, and asks the host to write. A file that needs
+ * more memory than the thread has is refused, and the import goes on with the others.
+ */
+export async function runImportThread(
+  { host, defaultModel }: Context,
+  paths: readonly string[],
+  { signal, onCount, onFile, ...options }: ImportThreadOptions = {},
+): Promise<readonly ImportedFile[]> {
+  const done: ImportedFile[] = []
+  const report = (file: ImportedFile): void => {
+    done.push(file)
+    onFile?.(file)
+  }
+  let isCounted = false
+  try {
+    while (!signal?.aborted) {
+      const begun = new Set<string>()
+      const skip = done.map(({ file }) => file)
+      const end = await runOnce({ paths, options, defaultModel, skip }, host, signal, (message) => {
+        if (message.type === 'begin') begun.add(message.file)
+        else if (message.type === 'file') {
+          begun.delete(message.file.file)
+          report(message.file)
+        } else if (message.type === 'count' && !isCounted) {
+          isCounted = true
+          onCount?.(message.files)
+        }
+      })
+      if (end === null) return done
+      if (signal?.aborted) for (const file of begun) report(createFailedFile(file, stopped))
+      else if (begun.size === 0) throw new Error(`The import ended: ${end.message}`)
+      else for (const file of begun) report(createFailedFile(file, { ...end, message: `${file}: ${end.message}` }))
+      await host.abandon()
+    }
+    return done
+  } finally {
+    await host.abandon()
+  }
+}
+
+const stopped = fault('import_stopped', 'The import was stopped before this file was done. Nothing of it was kept.')
+
+type Progress = Exclude<FromImport, { type: 'calls' | 'end' }>
+
+/** Runs one thread to its end. Returns null, or why it ended early. Its last calls to the host are done by then. */
+function runOnce(
+  job: ImportJob,
+  host: ImportHost,
+  signal: AbortSignal | undefined,
+  onProgress: (message: Progress) => void,
+): Promise<Fault | null> {
+  return new Promise((resolve) => {
+    // Pass no Node flags on: one like --input-type would prevent loading the worker's file.
+    const worker = new Worker(script, {
+      ...{ workerData: job, execArgv: [], trackUnmanagedFds: false },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    })
+    const running = new Set<Promise<void>>()
+    let end: Fault | null = fault('internal', 'The thread of the import ended.')
+    const stop = () => void worker.terminate()
+    const answer = createAnswers((answers) => worker.postMessage(answers))
+
+    worker.on('message', (message: FromImport) => {
+      if (message.type === 'end') end = null
+      else if (message.type !== 'calls') onProgress(message)
+      else if (!signal?.aborted)
+        for (const call of message.calls) {
+          const one = callHost(host, call).then((answered) => {
+            running.delete(one)
+            answer(answered)
+          })
+          running.add(one)
+        }
+    })
+    worker.on('error', (cause) => {
+      end = isOutOfMemory(cause) ? outOfMemory : fault('internal', `The import failed: ${messageOf(cause)}`)
+    })
+    worker.on('exit', async () => {
+      signal?.removeEventListener('abort', stop)
+      await Promise.all(running)
+      resolve(end)
+    })
+    signal?.addEventListener('abort', stop)
+    if (signal?.aborted) stop()
+  })
+}
+
+const outOfMemory = fault(
+  'too_large',
+  `It needs more than ${heapMb} MB of memory to be imported. Split it into smaller files.`,
+  { limit: 'heapMb', heapMb },
+)
+
+const isOutOfMemory = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY'
+
+async function callHost(host: ImportHost, [number, method, args]: HostCall): Promise<HostAnswer> {
+  try {
+    // The thread calls by the same interface; TypeScript cannot follow that through the port.
+    const called = host[method] as (...args: readonly unknown[]) => Promise<unknown>
+    return [number, { value: await called(...args) }]
+  } catch (cause) {
+    return [number, { error: messageOf(cause) }]
+  }
+}
+
+/** Sends the answers of one tick in one message. */
+function createAnswers(send: (answers: readonly HostAnswer[]) => void): (answer: HostAnswer) => void {
+  let outgoing: HostAnswer[] = []
+  return (answer) => {
+    if (outgoing.length === 0)
+      queueMicrotask(() => {
+        send(outgoing)
+        outgoing = []
+      })
+    outgoing.push(answer)
+  }
+}
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+
+/** The worker beside this file, which is TypeScript in the repo and JavaScript once built. */
+const script = new URL(import.meta.url.endsWith('.ts') ? './import-worker.ts' : './import-worker.js', import.meta.url)

@@ -1,0 +1,118 @@
+import { realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { resolveWorkdir } from '../../../system/files/resolve-path.ts'
+import { newHandle, newSessionId } from '../../../system/identity.ts'
+import { wallClock } from '../../../system/wall-clock.ts'
+import type { ImportHost } from '../host/import-host.ts'
+import { type ImportedFile, type ImportOptions, importPaths } from '../import-paths.ts'
+
+const rememberedMax = 10_000
+
+/** What the thread is started with. */
+export type ImportJob = {
+  readonly paths: readonly string[]
+  readonly options: ImportOptions
+  readonly defaultModel: string
+  readonly skip: readonly string[]
+}
+
+type Method = keyof ImportHost
+export type HostCall = readonly [number: number, method: Method, args: readonly unknown[]]
+
+/** Requests to the host and progress cross in batches, in the order they happened. */
+export type FromImport =
+  | { readonly type: 'calls'; readonly calls: readonly HostCall[] }
+  | { readonly type: 'count'; readonly files: number }
+  | { readonly type: 'begin'; readonly file: string }
+  | { readonly type: 'file'; readonly file: ImportedFile }
+  | { readonly type: 'end' }
+
+export type HostAnswer = readonly [number: number, answer: { readonly value: unknown } | { readonly error: string }]
+
+const port = parentPort
+if (port === null) throw new Error('an import runs in a worker')
+const job: ImportJob = workerData // typed by runImportThread
+const post = (message: FromImport) => port.postMessage(message)
+
+const host = createRemoteHost()
+await importPaths(
+  {
+    ...host,
+    ...{ newSessionId, newHandle, now: wallClock.now, homes: findHomes(), defaultModel: job.defaultModel },
+    resolveWorkdir: remember(resolveWorkdir),
+  },
+  job.paths,
+  {
+    ...job.options,
+    onCount: (files) => post({ type: 'count', files }),
+    onBegin: (file) => post({ type: 'begin', file }),
+    onFile: (file) => post({ type: 'file', file }),
+  },
+  new Set(job.skip),
+)
+post({ type: 'end' })
+port.close()
+
+/** Asks the host on the main thread. Calls of one tick cross in one message. */
+function createRemoteHost(): ImportHost {
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  let outgoing: HostCall[] = []
+  let lastNumber = 0
+  port?.on('message', (answers: readonly HostAnswer[]) => {
+    for (const [number, answer] of answers) {
+      if ('value' in answer) waiting.get(number)?.resolve(answer.value)
+      else waiting.get(number)?.reject(new Error(answer.error))
+      waiting.delete(number)
+    }
+  })
+  const ask = (method: Method, args: readonly unknown[]): Promise<unknown> => {
+    if (outgoing.length === 0)
+      queueMicrotask(() => {
+        post({ type: 'calls', calls: outgoing })
+        outgoing = []
+      })
+    lastNumber += 1
+    outgoing.push([lastNumber, method, args])
+    const answer = Promise.withResolvers<unknown>()
+    waiting.set(lastNumber, answer)
+    return answer.promise
+  }
+  // The host answers by its methods; TypeScript cannot follow that through the port.
+  const method = <Name extends Method>(name: Name) =>
+    ((...args: readonly unknown[]) => ask(name, args)) as unknown as ImportHost[Name]
+  return {
+    entry: method('entry'),
+    findKey: method('findKey'),
+    checkTrash: method('checkTrash'),
+    create: method('create'),
+    append: method('append'),
+    read: method('read'),
+    claim: method('claim'),
+    release: method('release'),
+    putBlob: method('putBlob'),
+    hasBlob: method('hasBlob'),
+    storeFile: method('storeFile'),
+  }
+}
+
+/** Returns the home directory of this user, as it is named and where it is. */
+function findHomes(): readonly string[] {
+  const named = homedir()
+  try {
+    return [named, realpathSync(named)]
+  } catch {
+    return [named]
+  }
+}
+
+/** Many files of a folder name the same workdir. */
+function remember<Value>(look: (path: string) => Promise<Value>): (path: string) => Promise<Value> {
+  const known = new Map<string, Promise<Value>>()
+  return (path) => {
+    const value = known.get(path) ?? look(path)
+    if (known.size >= rememberedMax) known.clear()
+    known.set(path, value)
+    return value
+  }
+}

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
-import { openForWriting } from '../../../packages/holdfast/src/store/sqlite/file/database-file.ts'
+import { openForWriting } from '../../../packages/holdfast/src/store/sqlite/files/database-file.ts'
 import { createWriter } from '../../../packages/holdfast/src/store/sqlite/write/writer.ts'
 import { allCalls, breakDisk, type DiskCall, type DiskFault, syncCalls, writeCalls } from '../failing-disk.ts'
 import { openSubject } from '../open-subject.ts'

@@ -3,10 +3,10 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Recorded, SessionId } from '@holdfast/protocol'
-import { prepareStoreFile } from '../../../packages/holdfast/src/store/sqlite/file/database-file.ts'
-import { backupPathOf } from '../../../packages/holdfast/src/store/sqlite/file/upgrade-store.ts'
-import { writeVersion1 } from '../../../packages/holdfast/src/store/sqlite/file/version-1.fixture.ts'
-import { writeVersion2 } from '../../../packages/holdfast/src/store/sqlite/file/version-2.fixture.ts'
+import { prepareStoreFile } from '../../../packages/holdfast/src/store/sqlite/files/database-file.ts'
+import { backupPathOf } from '../../../packages/holdfast/src/store/sqlite/files/upgrade-store.ts'
+import { writeVersion1 } from '../../../packages/holdfast/src/store/sqlite/files/version-1.fixture.ts'
+import { writeVersion2 } from '../../../packages/holdfast/src/store/sqlite/files/version-2.fixture.ts'
 import { decompressBody } from '../../../packages/holdfast/src/store/sqlite/rows/columns.ts'
 import { schemaVersion } from '../../../packages/holdfast/src/store/sqlite/rows/schema.ts'
 import { type Shown, verify } from '../pass-criterion.ts'
@@ -15,7 +15,10 @@ import { oneThread, traced } from '../strace.ts'
 import { databaseIn } from '../subject/subject.ts'
 import { digestOf } from '../workload.ts'
 
-const program = join(import.meta.dirname, '../../../packages/holdfast/src/store/sqlite/file/upgrade-process.fixture.ts')
+const program = join(
+  import.meta.dirname,
+  '../../../packages/holdfast/src/store/sqlite/files/upgrade-process.fixture.ts',
+)
 const calls = ['pwrite64', 'fsync', 'fdatasync', 'ftruncate', 'link', 'rename', 'unlink', 'chmod', 'fchmod']
 const quickMax = 2
 

@@ -38,7 +38,7 @@ export interface StoreAdmin {
    * Writes everything that can be read of a store that cannot be opened to a new store. Returns what is wrong and what is
    * missing, in words; null, without a copy, if nothing can be read. Changes nothing else.
    */
-  salvageTo(path: string): Promise<Pick<Finding, 'what' | 'loss'> | null>
+  copyReadableTo(path: string): Promise<Pick<Finding, 'what' | 'loss'> | null>
   /** Repairs what an append cannot, before the store is opened. The caller has exclusive use of it. */
   repair(found: ToRepair, quarantine: Quarantine): Promise<void>
   /** Rebuilds the data that is derived from the logs, after their repair. */

@@ -84,7 +84,7 @@ async function checkAll(location: DiskLocation): Promise<CheckResult> {
     if (source !== null) return await checkContent(location, source, isHeld, fileFindings)
     const what = opened.ok ? 'it does not exist' : opened.fault.message
     return (
-      (await checkSalvaged(location, fileFindings)) ?? {
+      (await checkReadableCopy(location, fileFindings)) ?? {
         ...nothing,
         findings: [...fileFindings, error({ code: 'unusable', subject: location.path, what })],
       }
@@ -95,15 +95,18 @@ async function checkAll(location: DiskLocation): Promise<CheckResult> {
 }
 
 /** Checks what a repair would make of a store that cannot be opened, in a copy. Returns null if nothing can be read. */
-async function checkSalvaged(location: DiskLocation, fileFindings: readonly Finding[]): Promise<CheckResult | null> {
+async function checkReadableCopy(
+  location: DiskLocation,
+  fileFindings: readonly Finding[],
+): Promise<CheckResult | null> {
   const copy = { ...location, path: temporaryPath(location.path) }
   try {
-    const salvaged = await adminOf(location).salvageTo(copy.path)
-    const source = salvaged === null ? null : orThrow(await openReadOnlyStore(copy))
-    if (salvaged === null || source === null) return null
+    const copied = await adminOf(location).copyReadableTo(copy.path)
+    const source = copied === null ? null : orThrow(await openReadOnlyStore(copy))
+    if (copied === null || source === null) return null
     try {
       const { findings, ...rest } = await checkContent(copy, source, false, fileFindings)
-      const damage = error({ code: 'damaged_file', subject: location.path, ...salvaged, canRepair: true })
+      const damage = error({ code: 'damaged_file', subject: location.path, ...copied, canRepair: true })
       return { ...rest, findings: [damage, ...findings.filter(({ subject }) => subject !== copy.path)] }
     } finally {
       await source.close()
@@ -198,7 +201,7 @@ function createReport(location: DiskLocation, before: CheckResult, repaired: Rep
   )
   const { sessions, records, blobs } = after ?? before
   const isIntact = findings.every((finding) => finding.repaired || !isWrong(finding))
-  const accepted = findings.flatMap(({ repaired: isMended, loss }) => (isMended && loss !== null ? [loss] : []))
+  const accepted = findings.flatMap(({ repaired: isRepaired, loss }) => (isRepaired && loss !== null ? [loss] : []))
   return {
     store: location.url,
     sessions,

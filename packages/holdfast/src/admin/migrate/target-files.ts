@@ -7,7 +7,7 @@ import { createJsonlPaths } from '../../store/jsonl/files/layout.ts'
 import { readJsonIfExists, replaceFile } from '../../store/jsonl/files/replace-file.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import type { WorkspaceTrust } from '../../store/read-only-store.ts'
-import { openForWriting } from '../../store/sqlite/file/database-file.ts'
+import { openForWriting } from '../../store/sqlite/files/database-file.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 

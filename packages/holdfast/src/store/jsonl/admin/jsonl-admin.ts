@@ -32,7 +32,7 @@ export function createJsonlAdmin(directory: string): StoreAdmin {
     quarantineDir: join(directory, 'quarantine'),
     checkFiles: (isHeld) => checkDirectory(directory, isHeld),
     checkInside: () => [],
-    salvageTo: async () => null, // each log is repaired by itself
+    copyReadableTo: async () => null, // each log is repaired by itself
     async repair({ findings, repairs }, quarantine) {
       // If a session's log is missing, only its catalogue row is left.
       const isChanged = findings.some(({ code }) => changesCatalogue.has(code))

@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { appendTo, newSession, textsAfter } from '@holdfast/testkit/contracts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pageBytes, readPageRows } from '../rescue/table-pages.ts'
+import { pageBytes, readPageRows } from '../repair/table-pages.ts'
 import { encodeAppend, encodeNew } from '../sqlite-store.ts'
 import { createWriter } from '../write/writer.ts'
-import { salvageDatabase } from './copy-database.ts'
+import { copyDamagedDatabase } from './copy-database.ts'
 
 // Hundreds of stores are created here: in memory, if there is such a file system.
-const home = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'holdfast-salvage-'))
+const home = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'holdfast-damaged-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 const path = join(home, 'holdfast.db')
@@ -46,13 +46,13 @@ function readRows(file: string): ReadonlyMap<string, string> {
 }
 
 /** Returns the rows that can be read of a file with these bytes; null if it is refused. */
-function salvage(bytes: Buffer): ReadonlyMap<string, string> | null {
+function copyDamaged(bytes: Buffer): ReadonlyMap<string, string> | null {
   const [damaged, copy] = [join(home, 'damaged.db'), join(home, 'copy.db')]
   writeFileSync(damaged, bytes)
   try {
-    const isSalvaged = salvageDatabase(damaged, copy) !== null
+    const isCopied = copyDamagedDatabase(damaged, copy) !== null
     expect(readFileSync(damaged).equals(bytes), 'it is not changed').toBe(true)
-    return isSalvaged ? readRows(copy) : null
+    return isCopied ? readRows(copy) : null
   } finally {
     for (const left of ['', '-wal', '-shm'])
       for (const file of [damaged, copy]) rmSync(`${file}${left}`, { force: true })
@@ -66,7 +66,7 @@ describe('a damaged store', () => {
     for (let offset = 0; offset < 100; offset++) {
       const bytes = Buffer.from(whole)
       bytes.writeUInt8(bytes.readUInt8(offset) ^ (changes[offset % changes.length] ?? 1), offset)
-      expect(salvage(bytes), `byte ${offset}`).toEqual(rows)
+      expect(copyDamaged(bytes), `byte ${offset}`).toEqual(rows)
     }
   })
 
@@ -75,7 +75,7 @@ describe('a damaged store', () => {
     const used = findPagesOfRows(pages)
     expect(used.size).toBe(rows.size)
     for (let left = pages - 1; left > pages / 4; left -= left > pages - 12 ? 1 : 5) {
-      const found = salvage(whole.subarray(0, left * pageBytes))
+      const found = copyDamaged(whole.subarray(0, left * pageBytes))
       const isSessionLeft = [1, 2, 3].every((sid) => Math.max(...(used.get(`session ${sid}`) ?? [])) <= left)
       if (!isSessionLeft) continue
       for (const [name, row] of rows) {
@@ -94,7 +94,7 @@ describe('a damaged store', () => {
     const bytes = Buffer.from(whole)
     expect(bytes.readUInt8((root - 1) * pageBytes), 'an interior page').toBe(5)
     bytes.fill('Z', (root - 1) * pageBytes, root * pageBytes)
-    expect(salvage(bytes)).toEqual(rows)
+    expect(copyDamaged(bytes)).toEqual(rows)
   })
 
   it('is another file if its tables are others', () => {
@@ -102,8 +102,8 @@ describe('a damaged store', () => {
     const database = new DatabaseSync(other)
     database.exec('pragma journal_mode = wal; create table diary (entry text)')
     database.close()
-    expect(salvage(readFileSync(other))).toBeNull()
-    expect(salvage(Buffer.from('Dear diary, '.repeat(1000)))).toBeNull()
+    expect(copyDamaged(readFileSync(other))).toBeNull()
+    expect(copyDamaged(Buffer.from('Dear diary, '.repeat(1000)))).toBeNull()
   })
 
   it('is not repaired if a newer version wrote it', () => {
@@ -114,7 +114,7 @@ describe('a damaged store', () => {
       'alter table record add column colour text; pragma user_version = 99; pragma wal_checkpoint(truncate)',
     )
     database.close()
-    expect(salvage(readFileSync(newer))).toBeNull()
+    expect(copyDamaged(readFileSync(newer))).toBeNull()
   })
 })
 

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { prepareStoreFile, readStoreHeader } from '../file/database-file.ts'
-import { writeVersion1 } from '../file/version-1.fixture.ts'
-import { writeVersion2 } from '../file/version-2.fixture.ts'
+import { prepareStoreFile, readStoreHeader } from '../files/database-file.ts'
+import { writeVersion1 } from '../files/version-1.fixture.ts'
+import { writeVersion2 } from '../files/version-2.fixture.ts'
 import { schemaVersion } from '../rows/schema.ts'
 import { checkDatabase } from './check-database.ts'
 import { rebuildDatabase } from './copy-database.ts'
 
 let path = ''
 beforeEach(() => {
-  path = join(mkdtempSync(join(tmpdir(), 'holdfast-rescue-')), 'holdfast.db')
+  path = join(mkdtempSync(join(tmpdir(), 'holdfast-copy-')), 'holdfast.db')
 })
 afterEach(() => rmSync(dirname(path), { recursive: true, force: true }))
 

@@ -8,11 +8,11 @@ import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { findLiveNodes } from '../../../system/node/node-socket.ts'
 import { temporaryPath } from '../../disk.ts'
 import { sqliteCode, storageFault } from '../../storage-fault.ts'
-import { isTableReadable, unlessDamaged } from '../file/damaged-pages.ts'
-import { findFileFault, openForReading, openForWriting, prepareStoreFile } from '../file/database-file.ts'
-import { copyRows, findIntegrityProblem } from '../rescue/copy-rows.ts'
-import { removeCopy, writeMendedCopy } from '../rescue/mended-copy.ts'
-import { addRowsOfPages } from '../rescue/page-rows.ts'
+import { isTableReadable, unlessDamaged } from '../files/damaged-pages.ts'
+import { findFileFault, openForReading, openForWriting, prepareStoreFile } from '../files/database-file.ts'
+import { copyRows, findIntegrityProblem } from '../repair/copy-rows.ts'
+import { removeCopy, writeCorrectedCopy } from '../repair/corrected-copy.ts'
+import { addRowsOfPages } from '../repair/page-rows.ts'
 
 /** All pages in one step: with smaller steps each concurrent write would restart the copy, possibly forever. */
 const allPages = 0x7fffffff
@@ -56,7 +56,7 @@ export const oldestRebuilt = 2
 export async function rebuildDatabase(path: string): Promise<void> {
   const draft = temporaryPath(path)
   try {
-    if (salvageDatabase(path, draft) === null) throw new HoldfastError(storageFault(path, 'damaged'))
+    if (copyDamagedDatabase(path, draft) === null) throw new HoldfastError(storageFault(path, 'damaged'))
     await expectNoUser(path, draft)
     await syncFile(draft)
     renameSync(draft, path)
@@ -67,19 +67,19 @@ export async function rebuildDatabase(path: string): Promise<void> {
 }
 
 /** The tables whose rows cannot all be read, and the records without a session. */
-export type Salvaged = {
+export type DamagedCopy = {
   readonly damagedTables: readonly string[]
   readonly orphans: { readonly records: number; readonly sessions: number }
 }
 
 /** Writes every readable row of a damaged file, which is not changed, to a new one. Null: it is no store, or has no readable session. */
-export function salvageDatabase(path: string, to: string): Salvaged | null {
-  const mended = temporaryPath(path)
+export function copyDamagedDatabase(path: string, to: string): DamagedCopy | null {
+  const corrected = temporaryPath(path)
   try {
-    if (!writeMendedCopy(path, mended)) return null
+    if (!writeCorrectedCopy(path, corrected)) return null
     const refusal = prepareStoreFile(to)
     if (refusal !== null) throw new HoldfastError(refusal)
-    const damagedTables = copyReadableRows(mended, to)
+    const damagedTables = copyReadableRows(corrected, to)
     using copy = openForReading(to)
     const problem = findIntegrityProblem(copy)
     if (problem !== null) throw new HoldfastError(storageFault(path, 'damaged', { error: problem }))
@@ -88,17 +88,17 @@ export function salvageDatabase(path: string, to: string): Salvaged | null {
     if (isEmpty && damagedTables.length > 0) return null
     const orphans = copy.prepare(`
       select count(*) as records, count(distinct sid) as sessions from record where sid not in (select sid from session)`)
-    return { damagedTables, orphans: orphans.get() as Salvaged['orphans'] } // its columns
+    return { damagedTables, orphans: orphans.get() as DamagedCopy['orphans'] } // its columns
   } finally {
-    removeCopy(mended)
+    removeCopy(corrected)
   }
 }
 
-const salvagedTables = ['session', 'record', 'draft', 'trust']
+const copiedTables = ['session', 'record', 'draft', 'trust']
 
 /** Returns the tables with pages that cannot be read. */
 function copyReadableRows(from: string, to: string): readonly string[] {
-  const damagedTables = unlessDamaged(salvagedTables, () => copyTables(from, to))
+  const damagedTables = unlessDamaged(copiedTables, () => copyTables(from, to))
   if (damagedTables.some((table) => table === 'session' || table === 'record')) {
     using copy = openForWriting(to)
     addRowsOfPages(from, copy)
@@ -111,26 +111,26 @@ function copyTables(from: string, to: string): readonly string[] {
   // Opened to write: closing the last connection copies its log into the file.
   using damaged = openForWriting(from)
   copyRows(damaged, to)
-  return salvagedTables.filter((table) => !isTableReadable(damaged, table))
+  return copiedTables.filter((table) => !isTableReadable(damaged, table))
 }
 
 /** Throws if another process has the store open. */
-async function expectNoUser(path: string, salvaged: string): Promise<void> {
+async function expectNoUser(path: string, copy: string): Promise<void> {
   try {
     // SQLite removes the log when the last connection closes.
     using database = openForWriting(path)
     database.prepare('select 1 from sqlite_schema').get()
   } catch (error) {
     if (sqliteCode(error) === null) throw error
-    await expectNoLiveNode(path, salvaged)
+    await expectNoLiveNode(path, copy)
     // SQLite cannot read the file, so nothing has it open. It would replay the log into the new file.
     for (const left of [`${path}-wal`, `${path}-shm`]) rmSync(left, { force: true })
   }
   if (existsSync(`${path}-wal`)) throw new HoldfastError(storageFault(path, 'busy'))
 }
 
-async function expectNoLiveNode(path: string, salvaged: string): Promise<void> {
-  using database = openForReading(salvaged)
+async function expectNoLiveNode(path: string, copy: string): Promise<void> {
+  using database = openForReading(copy)
   const nodes = database.prepare('select id, address, started_at as startedAt from node').all() as NodeRow[] // its columns
   if ((await findLiveNodes({ nodes: async () => nodes })).length > 0)
     throw new HoldfastError(storageFault(path, 'busy'))

@@ -3,11 +3,11 @@ import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow } from '@holdfast/protocol/result'
 import type { FindingCode } from '../../finding.ts'
 import type { Quarantine, StoreAdmin, ToRepair } from '../../store-admin.ts'
-import { findFileFault, openForReading, openForWriting } from '../file/database-file.ts'
-import { describeDamage, findHeaderProblems } from '../rescue/mended-copy.ts'
+import { findFileFault, openForReading, openForWriting } from '../files/database-file.ts'
+import { describeDamage, findHeaderProblems } from '../repair/corrected-copy.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
 import { checkDatabase, checkFiles, findMissingUses, lossOf, readPageState, reindex } from './check-database.ts'
-import { copyDatabase, rebuildDatabase, type Salvaged, salvageDatabase } from './copy-database.ts'
+import { copyDamagedDatabase, copyDatabase, type DamagedCopy, rebuildDatabase } from './copy-database.ts'
 
 /** The codes that a damaged page may be reported with. */
 const pageCodes: ReadonlySet<FindingCode> = new Set(['damaged_file', 'search'])
@@ -19,9 +19,9 @@ export function createSqliteAdmin(path: string): StoreAdmin {
     quarantineDir: `${path}.quarantine`,
     checkFiles: () => checkFiles(path),
     checkInside: () => checkDatabase(path),
-    async salvageTo(copy) {
-      const salvaged = salvageDatabase(path, copy)
-      return salvaged === null ? null : describeSalvaged(path, salvaged)
+    async copyReadableTo(copy) {
+      const copied = copyDamagedDatabase(path, copy)
+      return copied === null ? null : describeDamagedCopy(path, copied)
     },
     async repair(found, quarantine) {
       if (found.findings.some(({ code }) => pageCodes.has(code))) await repairPages(path, quarantine)
@@ -50,7 +50,7 @@ export function createSqliteAdmin(path: string): StoreAdmin {
 }
 
 /** Says what is wrong with the file, and what is missing apart from the records that their sessions report as lost. */
-function describeSalvaged(path: string, { damagedTables, orphans }: Salvaged) {
+function describeDamagedCopy(path: string, { damagedTables, orphans }: DamagedCopy) {
   const tables = damagedTables.map((table) => `pages of the table ${table} are damaged`)
   const missing = damagedTables.flatMap((table) => lossOf[table] ?? [])
   if (damagedTables.includes('session')) missing.push('sessions whose rows cannot be read')

@@ -2,10 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { faultOf, isBusy, isFull, isStorageFailure } from '../../storage-fault.ts'
-import { whileBusy } from '../file/busy-retry.ts'
-import { findFileFault, openForReading, openForWriting, prepareStoreFile } from '../file/database-file.ts'
-import { type FileLoss, type HeldFiles, holdFiles } from '../file/held-files.ts'
-import { rescueOpenStore } from '../rescue/rescue-open-store.ts'
+import { whileBusy } from '../files/busy-retry.ts'
+import { findFileFault, openForReading, openForWriting, prepareStoreFile } from '../files/database-file.ts'
+import { type FileLoss, type HeldFiles, holdFiles } from '../files/held-files.ts'
+import { recoverOpenStore } from '../repair/recover-open-store.ts'
 import { runCall, type StoreChange, type WriteRequests } from '../rows/requests.ts'
 import { searchCursorName } from '../rows/schema.ts'
 import { isIndexDamage } from '../search/index-tables.ts'
@@ -56,11 +56,11 @@ export function createWriter(
       if (refusal !== null) throw new HoldfastError(refusal)
       open ??= reopen()
       const loss = open.files.findLoss()
-      if (loss !== null) throw new HoldfastError(rescue(open, loss))
+      if (loss !== null) throw new HoldfastError(recover(open, loss))
       const answers = commitGroup(open, requests)
       open.follower.wake()
       const lossSince = open.files.findLossAfterCommit()
-      if (lossSince !== null) throw new HoldfastError(rescue(open, lossSince))
+      if (lossSince !== null) throw new HoldfastError(recover(open, lossSince))
       hasResetIndex = false
       return answers
     } catch (error) {
@@ -75,12 +75,12 @@ export function createWriter(
   }
 
   /** Saves the records of a store whose files were changed by another program. The connection is closed. */
-  function rescue({ database, files }: Open, loss: FileLoss): Fault {
+  function recover({ database, files }: Open, loss: FileLoss): Fault {
     files.close()
     open = null
-    const rescued = rescueOpenStore(path, database, loss)
-    if (!rescued.isInPlace) lost = rescued.fault
-    return rescued.fault
+    const recovered = recoverOpenStore(path, database, loss)
+    if (!recovered.isInPlace) lost = recovered.fault
+    return recovered.fault
   }
 
   function rest(): number {
@@ -124,7 +124,7 @@ export function createWriter(
     if (closing === null) return
     open = null
     const loss = closing.files.findLossAfterCommit()
-    if (loss !== null) return void rescue(closing, loss)
+    if (loss !== null) return void recover(closing, loss)
     try {
       closing.files.close()
       closing.database.close()

@@ -11,8 +11,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { unlessDamaged } from '../file/damaged-pages.ts'
-import { readHeaderBytes } from '../file/database-file.ts'
+import { unlessDamaged } from '../files/damaged-pages.ts'
+import { readHeaderBytes } from '../files/database-file.ts'
 import { applicationId, schemaVersion, tables } from '../rows/schema.ts'
 import { fileHeaderBytes, pageBytes } from './table-pages.ts'
 
@@ -65,13 +65,13 @@ const isKnown = (version: number): boolean => version >= 1 && version <= schemaV
  * Copies a store file and its log, corrects the header of the copy and fills missing pages with zeros. Returns false,
  * without a copy, if the file is no store or has tables of another version.
  */
-export function writeMendedCopy(path: string, to: string): boolean {
+export function writeCorrectedCopy(path: string, to: string): boolean {
   if (findHeaderProblems(path) === null) return false
   copyFileSync(path, to)
   if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${to}-wal`)
   const file = openSync(to, 'r+')
   try {
-    mendHeader(file)
+    correctHeader(file)
   } finally {
     closeSync(file)
   }
@@ -84,7 +84,7 @@ export function removeCopy(path: string): void {
   for (const left of [path, `${path}-wal`, `${path}-shm`]) rmSync(left, { force: true })
 }
 
-function mendHeader(file: number): void {
+function correctHeader(file: number): void {
   const header = Buffer.alloc(fileHeaderBytes)
   readSync(file, header, 0, fileHeaderBytes, 0)
   for (const [offset, , expected] of constants) expected.copy(header, offset)

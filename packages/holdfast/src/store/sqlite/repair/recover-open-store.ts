@@ -6,15 +6,15 @@ import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { temporaryPath } from '../../disk.ts'
 import { lostFileFault, storageFault } from '../../storage-fault.ts'
-import { whileBusy } from '../file/busy-retry.ts'
-import { openForReading, prepareStoreFile, recoveredMark, syncFileSync } from '../file/database-file.ts'
-import type { FileLoss } from '../file/held-files.ts'
+import { whileBusy } from '../files/busy-retry.ts'
+import { openForReading, prepareStoreFile, recoveredMark, syncFileSync } from '../files/database-file.ts'
+import type { FileLoss } from '../files/held-files.ts'
 import { copyRows } from './copy-rows.ts'
 
 /** Of a truncated log, SQLite's cache may have the only copy of a page. It must not drop one to read another. */
-const rescueCacheKiB = 512 * 1024
+const recoveryCacheKiB = 512 * 1024
 
-type Rescue = {
+type Recovery = {
   /** Says what happened and where the records are. */
   readonly fault: Fault
   /** True if the files with the store's paths have all records again, so that it can be opened again. */
@@ -22,7 +22,7 @@ type Rescue = {
 }
 
 /** Saves what an open connection still has of a store whose files were changed, and closes it. */
-export function rescueOpenStore(path: string, database: DatabaseSync, loss: FileLoss): Rescue {
+export function recoverOpenStore(path: string, database: DatabaseSync, loss: FileLoss): Recovery {
   try {
     if (loss === 'log_removed' && copyLogIntoFile(path, database)) {
       database.close()
@@ -55,7 +55,7 @@ function saveRows(path: string, database: DatabaseSync, loss: FileLoss): string 
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const draft = temporaryPath(path)
   if (loss === 'log_truncated' || !copyWhole(database, draft)) {
-    database.exec(`pragma cache_size = -${rescueCacheKiB}`)
+    database.exec(`pragma cache_size = -${recoveryCacheKiB}`)
     const refusal = prepareStoreFile(draft)
     if (refusal !== null) throw new HoldfastError(refusal)
     expectIntact(path, copyRows(database, draft))

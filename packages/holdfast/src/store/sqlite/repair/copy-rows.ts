@@ -7,8 +7,8 @@ import {
   restoreSessions,
   runOnReadableRows,
   unlessDamaged,
-} from '../file/damaged-pages.ts'
-import { openForWriting } from '../file/database-file.ts'
+} from '../files/damaged-pages.ts'
+import { openForWriting } from '../files/database-file.ts'
 import { fillStartedFor, searchCursorName } from '../rows/schema.ts'
 
 /** Copies every readable row to a new store. Returns the first problem that SQLite finds in the copy, or null. */

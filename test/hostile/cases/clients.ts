@@ -104,10 +104,11 @@ const uploads: HostileCase = {
   async run(run) {
     const [count, size] = run.isQuick ? [4, 16 * megabyte] : [20, 64 * megabyte - 1]
     const bytes = new Uint8Array(size)
+    bytes.set(new TextEncoder().encode('%PDF-1.4\n'))
     const sent = Array.from({ length: count }, (_, each) => {
       const one = bytes.slice()
-      one[0] = each
-      return ask(run.server, '/blobs?mediaType=application/pdf&name=a.pdf', { bytes: one })
+      one[size - 1] = each
+      return ask(run.server, '/blobs?name=a.pdf', { bytes: one })
     })
     const answers = await Promise.all(sent)
     return {

@@ -117,7 +117,9 @@ describe('stored sessions', () => {
     const odd = { eventId: `"${'ö'.repeat(150)}`, type: 'text' }
     expect(await session.clientEventsComplete()).toBe(false)
     await holdfast.appendClientEvent(session.id, event)
-    await holdfast.appendClientEvent(session.id, { ...event, data: 'another' })
+    await holdfast.appendClientEvent(session.id, event)
+    const other = holdfast.appendClientEvent(session.id, { ...event, data: 'another' })
+    await expect(other).rejects.toMatchObject({ code: 'command_id_reused' })
     await session.appendClientEvent(odd, { complete: true })
     await session.appendClientEvent(odd)
     expect(await session.clientEventsComplete()).toBe(true)

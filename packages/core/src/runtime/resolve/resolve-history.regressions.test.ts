@@ -47,9 +47,10 @@ describe('a line whose beginning is hidden', () => {
   })
 })
 
-it('answers a fork with a reused command id like the first command', async () => {
-  const first = await runtime.send('cmd-1', { type: 'addSystemMessage', text: 'a note' })
-  expect(await runtime.send('cmd-1', { type: 'fork' })).toEqual(first)
+it('refuses a fork with the command id of another command', async () => {
+  await runtime.send('cmd-1', { type: 'addSystemMessage', text: 'a note' })
+  const refused = await runtime.send('cmd-1', { type: 'fork' })
+  expect(refused).toMatchObject({ ok: false, fault: { code: 'command_id_reused' } })
 })
 
 describe('collapsing all calls', () => {

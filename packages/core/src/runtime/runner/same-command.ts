@@ -15,8 +15,11 @@ import type { Log } from '../../ports/log.ts'
 const hashChars = 22
 
 /** Returns a hash of what a command says. The order of its fields does not matter. */
-export const hashCommand = (command: Command): string =>
-  createHash('sha256').update(JSON.stringify(command, sortFields)).digest('base64url').slice(0, hashChars)
+export function hashCommand(command: Command): string {
+  // A client event is identified by its content: whether the events are complete now is not part of it.
+  const said = command.type === 'appendClientEvent' ? command.event : command
+  return createHash('sha256').update(JSON.stringify(said, sortFields)).digest('base64url').slice(0, hashChars)
+}
 
 const sortFields = (_: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

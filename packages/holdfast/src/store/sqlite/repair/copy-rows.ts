@@ -25,6 +25,7 @@ export function copyRows(damaged: DatabaseSync, to: string): string | null {
     copyNumbered(damaged, copy, { table: 'started_for', key: 'sid', last: sessions })
   copy.exec(fillStartedFor)
   for (const table of ['node', 'trust', 'blob_use', 'cursor']) copySmall(damaged, copy, table)
+  if (hasTable(damaged, 'command_hash')) copySmall(damaged, copy, 'command_hash')
   // Rebuilds the word index from the first record on.
   copy.prepare('delete from cursor where name = ?').run(searchCursorName)
   // The sid of a removed session is never reused.

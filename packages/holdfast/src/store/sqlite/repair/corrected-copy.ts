@@ -111,9 +111,11 @@ function hasOurTables(path: string, header: Buffer): boolean {
   const found = unlessDamaged(null, () => readTables(database))
   if (found === null) return isKnownVersion && header.readInt32BE(at.applicationId) === applicationId
   if (!isKnownVersion) return known.size === found.size && [...known].every(([name, sql]) => found.get(name) === sql)
-  // Version 2 lacks `started_for`.
-  return [...known.keys()].every((name) => name === 'started_for' || found.has(name))
+  return [...known.keys()].every((name) => laterTables.has(name) || found.has(name))
 }
+
+/** The tables that version 2 lacks. */
+const laterTables: ReadonlySet<unknown> = new Set(['started_for', 'command_hash'])
 
 let knownTables: ReadonlyMap<unknown, unknown> | null = null
 

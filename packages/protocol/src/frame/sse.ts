@@ -42,21 +42,19 @@ export function encodeFrame(frame: Frame | NewsFrame): readonly Uint8Array[] {
   const known = encoded.get(frame)
   if (known) return known
   const recorded = recordedViews.get(frame)
-  const pieces =
-    frame.type === 'snapshot' && recorded ? encodeSnapshot(frame, recorded) : [encoder.encode(textOf(frame))]
+  const eventText = eventTexts.get(frame)
+  let pieces: readonly Uint8Array[]
+  if (frame.type === 'snapshot' && recorded) pieces = encodeSnapshot(frame, recorded)
+  else if (frame.type === 'record' && eventText !== undefined) {
+    const { event: _, ...head } = frame.record // the event is the last field of a record
+    const json = `${JSON.stringify({ ...frame, record: head }).slice(0, -2)},"event":${eventText}}}`
+    pieces = [encoder.encode(`id: ${frame.record.seq}\nevent: record\ndata: ${json}\n\n`)]
+  } else {
+    const id = frame.type === 'record' ? `id: ${frame.record.seq}\n` : ''
+    pieces = [encoder.encode(`${id}event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`)]
+  }
   encoded.set(frame, pieces)
   return pieces
-}
-
-function textOf(frame: Frame | NewsFrame): string {
-  const id = frame.type === 'record' ? `id: ${frame.record.seq}\n` : ''
-  const eventText = eventTexts.get(frame)
-  let json: string
-  if (frame.type === 'record' && eventText !== undefined) {
-    const { event: _, ...head } = frame.record // the event is the last field of a record
-    json = `${JSON.stringify({ ...frame, record: head }).slice(0, -2)},"event":${eventText}}}`
-  } else json = JSON.stringify(frame)
-  return `${id}event: ${frame.type}\ndata: ${json}\n\n`
 }
 
 function encodeSnapshot(

@@ -14,11 +14,12 @@ import type { Log } from '../../ports/log.ts'
 
 const hashChars = 22
 
-/** Returns a hash of what a command says. The order of its fields does not matter. */
+/** Returns a hash of what a parsed command says. Parsing gives its fields one order. */
 export function hashCommand(command: Command): string {
-  // A client event is identified by its content: whether the events are complete now is not part of it.
-  const said = command.type === 'appendClientEvent' ? command.event : command
-  return createHash('sha256').update(JSON.stringify(said, sortFields)).digest('base64url').slice(0, hashChars)
+  // A client event is identified by its content, in any order: whether the events are complete now is not part of it.
+  const text =
+    command.type === 'appendClientEvent' ? JSON.stringify(command.event, sortFields) : JSON.stringify(command)
+  return createHash('sha256').update(text).digest('base64url').slice(0, hashChars)
 }
 
 const sortFields = (_: string, value: unknown): unknown =>

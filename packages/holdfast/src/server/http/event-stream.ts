@@ -31,34 +31,30 @@ type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
 export function openEventStream<One extends { readonly type: string }>(deps: EventStreamDeps<One>) {
   const { encode, endings, heartbeatMs, hold } = deps
   const frames = createFrameReader(deps)
-  let began = deps.began ?? (() => undefined)
-  const begin = () => {
-    began()
-    began = () => undefined
-  }
+  let began = deps.began
   /** A large frame whose parts are being sent. Its own reference lets newcomers share its encoding. */
   let sending: { readonly frame: One; readonly parts: Iterator<Uint8Array>; readonly sent: () => void } | null = null
-  const endSending = () => {
+  const leave = () => {
+    began?.()
+    began = undefined
     sending?.sent()
     sending = null
-  }
-  const leave = () => {
-    begin()
-    endSending()
     frames.leave()
   }
 
-  /** Sends the first part of a frame. */
+  /** Sends a small frame, or the first part of a large one. */
   const send = (frame: One, controller: ReadableStreamDefaultController<Uint8Array>) => {
     const pieces = encode(frame)
-    const parts = partsOf(pieces)
-    const first = parts.next()
-    if (!first.done) controller.enqueue(first.value)
-    if (frame.type === 'end') {
+    const [only] = pieces
+    if (only && pieces.length === 1 && only.byteLength <= partBytes) {
+      controller.enqueue(only)
+      if (frame.type !== 'end') return
       leave()
       return controller.close()
     }
-    if (pieces.length === 1 && (pieces[0]?.byteLength ?? 0) <= partBytes) return
+    const parts = partsOf(pieces)
+    const first = parts.next()
+    if (!first.done) controller.enqueue(first.value)
     const releases = pieces.map(hold)
     sending = {
       ...{ frame, parts },
@@ -80,9 +76,11 @@ export function openEventStream<One extends { readonly type: string }>(deps: Eve
         await nextTurn() // other connections come between
         return frames.gone.aborted ? undefined : controller.enqueue(part.value)
       }
-      endSending()
+      sending?.sent()
+      sending = null
       let frame: One | 'done' | null = await frames.next(heartbeatMs)
-      begin()
+      began?.()
+      began = undefined
       if (frames.gone.aborted) return
       for (const { when, last } of endings) if (when.aborted) frame ??= last
       if (frame === null) return controller.enqueue(comment)
@@ -124,23 +122,6 @@ function createFrameReader<One>({ name, follow, endings, failed, onProblem }: Ev
         wake()
       })
   }
-  /** Resolves when a frame arrived, when the stream shall end, or after `forMs`. */
-  const wait = (forMs: number): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const settle = () => {
-      clearTimeout(timer)
-      for (const { when } of endings) when.removeEventListener('abort', settle)
-      wake = () => {}
-      resolve()
-    }
-    const timer = setTimeout(settle, forMs)
-    wake = settle
-    for (const { when } of endings) {
-      if (when.aborted) settle()
-      else when.addEventListener('abort', settle)
-    }
-    return promise
-  }
 
   return {
     gone: gone.signal,
@@ -148,7 +129,19 @@ function createFrameReader<One>({ name, follow, endings, failed, onProblem }: Ev
     /** Returns the next frame; null if none came in time, or if the stream shall end first. */
     async next(forMs: number): Promise<One | 'done' | null> {
       if (!isReading) start()
-      if (arrived === null) await wait(forMs)
+      if (arrived === null) {
+        const waited = Promise.withResolvers<void>()
+        const timer = setTimeout(waited.resolve, forMs)
+        wake = waited.resolve
+        for (const { when } of endings) {
+          if (when.aborted) waited.resolve()
+          else when.addEventListener('abort', wake)
+        }
+        await waited.promise
+        clearTimeout(timer)
+        for (const { when } of endings) when.removeEventListener('abort', wake)
+        wake = () => {}
+      }
       const frame = arrived
       if (frame !== null) {
         arrived = null

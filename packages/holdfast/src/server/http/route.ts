@@ -174,14 +174,14 @@ async function readJson(request: Request): Promise<Result<unknown>> {
 export async function readBytes(
   request: Request,
   bytesMax: number,
-  budget: ByteBudget = unlimited,
+  budget: ByteBudget | null = null,
 ): Promise<Result<Uint8Array>> {
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return refuseTooLarge(bytesMax)
 
   let chunks: Uint8Array[] | null = []
   let bytes = 0
   const drop = () => {
-    for (const chunk of chunks ?? []) budget.give(chunk.byteLength)
+    for (const chunk of chunks ?? []) budget?.give(chunk.byteLength)
     chunks = null
   }
   try {
@@ -193,7 +193,7 @@ export async function readBytes(
         return refuseTooLarge(bytesMax)
       }
       if (chunks === null) continue // reads on, so that the client gets its answer
-      if (budget.take(chunk.byteLength)) chunks.push(chunk)
+      if (budget === null || budget.take(chunk.byteLength)) chunks.push(chunk)
       else drop()
     }
   } catch {
@@ -225,8 +225,6 @@ export function createByteBudget(bytesMax: number): ByteBudget {
     },
   }
 }
-
-const unlimited: ByteBudget = { take: () => true, give: () => undefined }
 
 const refuseTooLarge = (bytesMax: number): Result<never> =>
   refuse(fault('too_large', `A request may have at most ${bytesMax} bytes.`, { bytesMax }))

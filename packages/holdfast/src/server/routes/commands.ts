@@ -41,7 +41,7 @@ const postCommand = defineRoute({
     if (!as.ok) return as
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
-    const foreign = attachments.findForeign(handle.value.id, as.value, caller)
+    const foreign = as.value && attachments.findForeign(handle.value.id, as.value, caller)
     if (foreign) return refuse(foreign)
     const by = as.value ?? (caller?.role === 'admin' ? null : unattached)
     return handle.value.dispatch(toSubmission(command.data, by, commandId))

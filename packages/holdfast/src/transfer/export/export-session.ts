@@ -15,7 +15,7 @@ import * as html from './html.ts'
 import { transcriptJson } from './json.ts'
 import { type ExportedLog, sessionLines } from './jsonl.ts'
 import * as markdown from './markdown.ts'
-import { type Redactor, startRedactor } from './redact-thread.ts'
+import type { Redactor } from './redact-thread.ts'
 
 export const exportFormats = ['md', 'html', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof exportFormats)[number]
@@ -46,6 +46,7 @@ export async function* exportSession(source: ExportSource, options: ExportOption
     throw new HoldfastError(fault('bad_request', message, { format }))
   }
   if (!redact) return yield* writeSession(source, format, null)
+  const { startRedactor } = await import('./redact-thread.ts') // no thread without a redaction
   await using redactor = startRedactor()
   yield* writeSession(source, format, redactor)
 }

@@ -1,4 +1,4 @@
-import type { Answer, FaultCode, Mode, Queue, ThinkingLevel, TrustScope } from '@holdfast/protocol'
+import type { Answer, CommandInput, FaultCode, Mode, Queue, ThinkingLevel, TrustScope } from '@holdfast/protocol'
 import type { Key, Line, Node } from './tree.ts'
 
 /** The sender of a command: one of two clients, or null for the program itself. */
@@ -121,7 +121,7 @@ export type State = Line & {
   readonly attachments: readonly AttachedClient[]
   readonly isAwake: boolean
   /** The answer of each admitted command. */
-  readonly answered: ReadonlyMap<string, Answer>
+  readonly answered: ReadonlyMap<string, AnsweredCommand>
 }
 
 export const stepsMax = 3
@@ -162,3 +162,6 @@ export const refused = (state: State, code: FaultCode, by?: string): Outcome => 
   state,
   says: { ok: false, code, ...(by !== undefined && { by }) },
 })
+
+/** The answer to a command, and the command: its id is refused for another one. */
+export type AnsweredCommand = Answer & { readonly command: CommandInput }

@@ -67,7 +67,7 @@ export const dieOver = (by: Sender, template: CommandTemplate, when: 'before' | 
       invariant(hasDied() === isWritten, `${asked.command.type} is ${isWritten ? 'not ' : ''}written`)
       invariant(!isWritten || got === null, 'a killed process answered')
 
-      const first: Answer = { seq: head + 1, result: says.ok ? says.result : {} }
+      const first = { seq: head + 1, result: says.ok ? says.result : {}, command: asked.command }
       const known = { ...state, answered: new Map(state.answered).set(asked.id, first) }
       const onDisk = !isWritten ? state : when === 'after' ? known : modelRun.state
       await real.crash('killed')

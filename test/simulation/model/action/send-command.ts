@@ -60,7 +60,9 @@ export function bindCommand(sent: SentCommand, modelRun: ModelRun, real: RealSes
       (state, got) => {
         const { state: after, says } = predictOutcome(state, asked, got?.ok ? got.value.seq : 0)
         const isAdmitted = says.ok && says.isChange && got?.ok
-        const answered = isAdmitted ? new Map(after.answered).set(asked.id, got.value) : after.answered
+        const answered = isAdmitted
+          ? new Map(after.answered).set(asked.id, { ...got.value, command: asked.command })
+          : after.answered
         return {
           says,
           state: { ...after, answered, forks: got?.ok ? heardOf(after, asked.id, got.value) : after.forks },

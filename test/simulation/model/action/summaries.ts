@@ -33,7 +33,12 @@ const byWriter = (code: string, pick: number, ending: { readonly text: string } 
           const isAdmitted = says.ok && got?.ok && sent !== undefined
           return {
             says,
-            state: isAdmitted ? { ...after, answered: new Map(after.answered).set(sent, got.value) } : after,
+            state: isAdmitted
+              ? {
+                  ...after,
+                  answered: new Map(after.answered).set(sent, { ...got.value, command: { type: work.kind } }),
+                }
+              : after,
           }
         },
       ],

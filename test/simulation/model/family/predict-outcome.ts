@@ -1,4 +1,5 @@
-import { type Answer, type CommandInput, invariant } from '@holdfast/protocol'
+import { isDeepStrictEqual } from 'node:util'
+import { type Answer, Command, type CommandInput, invariant } from '@holdfast/protocol'
 import fc, { type Arbitrary } from 'fast-check'
 import { type Outcome, refused, type Sender, type State } from '../state.ts'
 import { approvals } from './approvals.ts'
@@ -63,15 +64,20 @@ export type SentCommand = {
 export function predictOutcome(woken: State, { id, by, command, ticket }: SentCommand, seq: number): Outcome {
   const state = { ...woken, isAwake: true }
   const first = state.answered.get(id)
-  if (!isDriverCommand(command)) {
-    if (first) return again(state, first)
-    if (!mayCommand(state, by)) return refused(state, 'not_driver')
-  }
+  if (first && !isSameCommand(first.command, command)) return refused(state, 'command_id_reused')
+  if (first) return again(state, first)
+  if (!isDriverCommand(command) && !mayCommand(state, by)) return refused(state, 'not_driver')
   const rule = rules[command.type] as Rule<typeof command.type> | undefined // looked up by its own type
   if (!rule) throw new Error(`no rule for ${command.type}: add it to a family`)
-  const outcome = rule(state, command as never, { by, seq, id, ticket })
-  // Claiming control leaves no record, so it is not remembered; a command admitted under this id is never refused.
-  return first && !outcome.says.ok ? again(state, first) : outcome
+  return rule(state, command as never, { by, seq, id, ticket })
+}
+
+/** Returns whether two commands say the same. A client event is identified by its content. */
+function isSameCommand(one: CommandInput, other: CommandInput): boolean {
+  const [left, right] = [Command.parse(one), Command.parse(other)]
+  if (left.type === 'appendClientEvent' && right.type === 'appendClientEvent')
+    return isDeepStrictEqual(left.event, right.event)
+  return isDeepStrictEqual(left, right)
 }
 
 const again = (state: State, first: Answer): Outcome => ({

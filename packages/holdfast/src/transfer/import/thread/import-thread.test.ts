@@ -48,8 +48,10 @@ describe('import on a thread', () => {
     expect(done.map(({ file }) => file)).not.toContain(paths[1])
     expect(done.length).toBeGreaterThan(0)
     expect(stopped.length).toBe(files.length - done.length)
-    const listed = (await holdfast.list()).sessions.map(({ id }) => id)
-    expect(listed.toSorted()).toEqual(done.map(({ session }) => session).toSorted())
+    const { sessions } = await holdfast.list()
+    expect(sessions.map(({ id }) => id)).toEqual(expect.arrayContaining(done.map(({ session }) => session)))
+    // A file may be written just before the stop, and reported as stopped; of the long one nothing is listed.
+    expect(sessions.map(({ turnCount }) => turnCount)).toEqual(sessions.map(() => 3))
     const again = await holdfast.import(paths)
     expect(again.find(({ file }) => file === paths[1])?.status).toBe('imported')
     expect((await holdfast.list()).sessions.length).toBe(3)

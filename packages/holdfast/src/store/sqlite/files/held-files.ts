@@ -1,4 +1,5 @@
-import { closeSync, openSync, type Stats, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readlinkSync, type Stats, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { storageFault } from '../../storage-fault.ts'
@@ -10,32 +11,70 @@ import { createLogFrames } from './log-frames.ts'
  */
 export type FileLoss = 'replaced' | 'log_removed' | 'log_truncated'
 
-const statOf = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false })
 const isSame = (one: Stats | undefined, other: Stats | undefined): boolean =>
   one?.ino === other?.ino && one?.dev === other?.dev
+const statOf = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false })
 
-/**
- * Remembers the files of a connection that has already read from them: SQLite uses the files it opened, wherever they
- * are by now. Returns a function that finds what happened to them since.
- */
-export function rememberFiles(path: string): (logBytesMin?: number) => FileLoss | null {
-  const [main, log, index] = [statOf(path), statOf(`${path}-wal`), statOf(`${path}-shm`)]
+/** The files of a connection that has already read from them: SQLite uses what it opened, wherever that is by now. */
+export interface OpenedFiles {
+  /** Returns what happened to the files since, or null. */
+  findMoved(): FileLoss | null
+  close(): void
+}
+
+export function rememberFiles(path: string): OpenedFiles {
+  const [main, index] = [statOf(path), statOf(`${path}-shm`)]
+  const log = rememberLog(`${path}-wal`)
   // Another connection of this process still has the file that was removed, and SQLite shares it with this one.
-  if (log !== undefined && index === undefined) throw new HoldfastError(storageFault(path, 'log_removed'))
+  if (log.exists && index === undefined) {
+    log.close()
+    throw new HoldfastError(storageFault(path, 'log_removed'))
+  }
   let bytes = main?.size ?? 0
-  return (logBytesMin = 0) => {
-    const found = statOf(path)
-    // Holdfast never shrinks the file: if it is smaller, another program truncated it.
-    if (found === undefined || !isSame(found, main) || found.size < bytes) return 'replaced'
-    bytes = found.size
-    const foundLog = statOf(`${path}-wal`)
-    if (!isSame(foundLog, log) || !isSame(statOf(`${path}-shm`), index)) return 'log_removed'
-    return (foundLog?.size ?? 0) < logBytesMin ? 'log_truncated' : null
+  return {
+    findMoved() {
+      const found = statOf(path)
+      // Holdfast never shrinks the file: if it is smaller, another program truncated it.
+      if (found === undefined || !isSame(found, main) || found.size < bytes) return 'replaced'
+      bytes = found.size
+      return log.isAtPath() && isSame(statOf(`${path}-shm`), index) ? null : 'log_removed'
+    },
+    close: log.close,
   }
 }
 
-/** A commit this soon after another is not preceded by a check: the one after it finds the same. */
-const freshMs = 2
+/**
+ * Remembers the file of a write-ahead log. On Linux a `stat` of it makes the next commit a third slower: a file whose
+ * times were asked for gets a new time with the next write, and that must be synced too. The name that the system keeps
+ * for an open file tells as much: it changes when the file is moved, removed or replaced.
+ */
+function rememberLog(path: string): { readonly exists: boolean; isAtPath(): boolean; close(): void } {
+  const file = openIfPresent(path)
+  if (file === null) return { exists: false, isAtPath: () => !existsSync(path), close() {} }
+  const link = `/proc/self/fd/${file}`
+  const close = () => closeSync(file)
+  if (existsSync(link)) {
+    const name = readlinkSync(link)
+    return { exists: true, isAtPath: () => readlinkSync(link) === name, close }
+  }
+  const stats = statOf(path)
+  return { exists: true, isAtPath: () => isSame(statOf(path), stats), close }
+}
+
+// SQLite takes no locks on this file, so closing a descriptor drops none.
+function openIfPresent(path: string): number | null {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** A check of all files is repeated after so long, even if nothing was moved in their folder. */
+const freshMs = 10
+/** A folder that changed more recently may change again without getting another time: its clock is coarse. */
+const coarseMs = 100
 
 /** The files of a store that a connection writes. Only what is in the files with these paths survives the process. */
 export interface HeldFiles {
@@ -47,26 +86,31 @@ export interface HeldFiles {
 }
 
 export function holdFiles(path: string, database: DatabaseSync): HeldFiles {
-  const findMoved = rememberFiles(path)
-  // SQLite takes no locks on this file, so closing a descriptor drops none.
+  const opened = rememberFiles(path)
   const file = openSync(`${path}-wal`, 'r')
   const frames = createLogFrames(file)
   frames.follow()
+  const folderPath = dirname(path)
+  let folder: Stats | undefined
   let checkedAtMs = Number.NEGATIVE_INFINITY
 
-  function findLoss(): FileLoss | null {
-    return performance.now() - checkedAtMs < freshMs ? null : findLossNow()
+  /** A file cannot be moved, removed or replaced without a change of its folder: one look at that is cheaper. */
+  function findMoved(): FileLoss | null {
+    const [found, nowMs] = [statOf(folderPath), performance.now()]
+    const isUnchanged = folder !== undefined && isSame(found, folder) && found?.mtimeMs === folder.mtimeMs
+    if (isUnchanged && nowMs - checkedAtMs < freshMs) return null
+    folder = found !== undefined && Date.now() - found.mtimeMs > coarseMs ? found : undefined
+    checkedAtMs = nowMs
+    return opened.findMoved()
   }
 
-  function findLossNow(): FileLoss | null {
-    const moved = findMoved(frames.bytes())
-    return moved === 'log_truncated' ? findTruncation(true) : moved
+  function findLoss(): FileLoss | null {
+    if (performance.now() - checkedAtMs < freshMs) return null
+    return findMoved() ?? (frames.areThere() ? null : findTruncation(true))
   }
 
   function findLossAfterCommit(): FileLoss | null {
-    const loss = findLossNow() ?? findLostFrames()
-    checkedAtMs = performance.now()
-    return loss
+    return findMoved() ?? findLostFrames()
   }
 
   function findLostFrames(): FileLoss | null {
@@ -85,7 +129,12 @@ export function holdFiles(path: string, database: DatabaseSync): HeldFiles {
     return frames.count() < expected ? 'log_truncated' : null
   }
 
-  return { findLoss, findLossAfterCommit, close: () => closeSync(file) }
+  function close(): void {
+    opened.close()
+    closeSync(file)
+  }
+
+  return { findLoss, findLossAfterCommit, close }
 }
 
 /** Returns how many frames SQLite has committed to its log. Null before SQLite 3.51, which would copy the log instead. */

@@ -52,8 +52,8 @@ export function createLogFrames(file: number) {
   return {
     follow,
     count: (): number => count,
-    /** The smallest size that a file with these frames can have. */
-    bytes: (): number => (count === 0 ? 0 : headerBytes + count * frameBytes),
+    /** Tells whether the file is long enough for the known frames. */
+    areThere: (): boolean => count === 0 || readSync(file, header, 0, 1, headerBytes + count * frameBytes - 1) === 1,
     /** Forgets all frames; the next `follow` starts at the beginning. */
     reset(): void {
       salts = Buffer.alloc(0)

@@ -8,7 +8,7 @@ import { snapshotChecksum } from '../../snapshot-checksum.ts'
 import { faultOf, isStorageFailure, storageFault } from '../../storage-fault.ts'
 import { whileBusy } from '../files/busy-retry.ts'
 import { findFileFault, openForReading } from '../files/database-file.ts'
-import { rememberFiles } from '../files/held-files.ts'
+import { type OpenedFiles, rememberFiles } from '../files/held-files.ts'
 import { createRecordReader } from '../rows/record-reader.ts'
 import { type Question, type ReadRequests, runCall } from '../rows/requests.ts'
 import { isIndexDamage, searchIndexFault } from '../search/index-tables.ts'
@@ -31,13 +31,14 @@ export function createReader(path: string): Reader {
   let open: OpenReader | null = null
 
   function close(): void {
+    open?.files.close()
     open?.database.close()
     open = null
   }
 
   function answer(question: Question): Result<unknown> {
     try {
-      const loss = open?.findLoss() ?? null
+      const loss = open?.files.findMoved() ?? null
       if (loss !== null) {
         // Records that are only in files without a path would be gone with this process.
         close()
@@ -72,14 +73,14 @@ export function createReader(path: string): Reader {
 type OpenReader = {
   readonly database: DatabaseSync
   readonly questions: ReadRequests
-  readonly findLoss: ReturnType<typeof rememberFiles>
+  readonly files: OpenedFiles
 }
 
 function openFile(path: string): OpenReader {
   const database = openForReading(path)
   try {
     const questions = whileBusy(() => createQuestions(database))
-    return { database, questions, findLoss: rememberFiles(path) }
+    return { database, questions, files: rememberFiles(path) }
   } catch (error) {
     database.close()
     throw error

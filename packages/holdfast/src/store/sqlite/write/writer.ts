@@ -123,9 +123,9 @@ export function createWriter(
     const closing = open
     if (closing === null) return
     open = null
-    const loss = closing.files.findLossAfterCommit()
-    if (loss !== null) return void recover(closing, loss)
     try {
+      const loss = closing.files.findLossAfterCommit()
+      if (loss !== null) return void recover(closing, loss)
       closing.files.close()
       closing.database.close()
     } catch {

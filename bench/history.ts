@@ -22,7 +22,7 @@ const lengths = [100, 1_000, 20_000] as const
 const forkedMessages = 10_000
 const steps = 50
 const callsPerStep = 4
-/** An early turn, of which nothing is in memory. */
+/** An early turn. None of its records are in memory. */
 const earlyTurn = TurnNumber.parse(7)
 
 export type HistoryFigures = {
@@ -33,7 +33,7 @@ export type HistoryFigures = {
   readonly switchMs: number
   /** Bytes that a fork of 10,000 messages writes to the store. */
   readonly forkBytes: number
-  /** Records read to wake a session of 10,000 messages and run a turn, and how many of them are before its checkpoint. */
+  /** Records read to load a session of 10,000 messages and run a turn, and how many of them are before its checkpoint. */
   readonly resumedRows: number
   readonly rowsBefore: number
 }

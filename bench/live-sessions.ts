@@ -84,7 +84,7 @@ async function measure(dir: string): Promise<LiveFigures> {
     const before = await bytesInUse()
     await startMany(registry, dir, liveSessions)
     const loaded = await bytesInUse()
-    if (registry.all().length !== liveSessions) throw new Error(`${registry.all().length} sessions are awake`)
+    if (registry.all().length !== liveSessions) throw new Error(`${registry.all().length} sessions are loaded`)
     await unloadIdle()
     const unloaded = await bytesInUse()
     return { loadedBytes: (loaded - before) / liveSessions, unloadedBytes: (unloaded - before) / liveSessions }

@@ -68,7 +68,7 @@ const checkpoints: HostileCase = {
   },
 }
 
-/** Files that name folders nobody should work in. */
+/** Files that name folders no session should work in. */
 const foreignFolders: HostileCase = {
   name: 'foreign-folders',
   from: 'import',

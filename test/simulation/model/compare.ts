@@ -80,7 +80,7 @@ export function findDifference(
       sideWork.map(({ of }) => expectedSummaryWords(state, of)),
     ],
     'running calls': [real.scriptedAgents.working.filter(isWanted).map(useOf).sort(), running(state).map(useOf).sort()],
-    'in memory': [real.isAwake(), state.isAwake],
+    'in memory': [real.isLoaded(), state.isLoaded],
     'broken promises': [real.problems, []],
     'wrong screens': [real.attachments.flatMap((one) => one.problem(now, state.attachments) ?? []), []],
   }

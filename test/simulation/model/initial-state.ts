@@ -35,7 +35,7 @@ const unborn: State = {
   depth: 0,
   decided: [],
   attachments: [],
-  isAwake: true,
+  isLoaded: true,
   answered: new Map(),
 }
 

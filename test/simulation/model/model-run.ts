@@ -247,6 +247,6 @@ async function perform(modelRun: ModelRun, bound: readonly BoundAction[]): Promi
 }
 
 /** Returns the part of a state that is recorded in the log. */
-function onRecord({ attachments: _, isAwake: __, sideWork: ___, turn, ...rest }: State): unknown {
+function onRecord({ attachments: _, isLoaded: __, sideWork: ___, turn, ...rest }: State): unknown {
   return { ...rest, turn: turn && { ...turn, streamed: '', saved: '' } }
 }

@@ -119,7 +119,7 @@ export type State = Line & {
   /** Decided approvals, with the person who decided, if any. */
   readonly decided: readonly { readonly approval: number; readonly by: string | null }[]
   readonly attachments: readonly AttachedClient[]
-  readonly isAwake: boolean
+  readonly isLoaded: boolean
   /** The answer of each admitted command. */
   readonly answered: ReadonlyMap<string, AnsweredCommand>
 }

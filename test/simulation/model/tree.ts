@@ -38,7 +38,7 @@ export type Node = {
   readonly id: number | null
 }
 
-/** A line: the path from the root to a leaf, of which the first nodes may be hidden. */
+/** A line: the path from the root to a leaf. Its first nodes may be hidden. */
 export type Line = {
   readonly tip: Key | null
   readonly hidden: number

@@ -214,7 +214,7 @@ const interrupt = (state: State, calls: readonly OpenCall[]): State =>
 
 /** Applies a crash: clients are detached, no work starts by itself, and open approvals stay open. */
 export function afterCrash(state: State, kept: string): State {
-  const alone = { ...state, attachments: [], isAwake: false, sideWork: [] }
+  const alone = { ...state, attachments: [], isLoaded: false, sideWork: [] }
   const calls = state.turn?.calls ?? []
   if (!calls.some(({ status }) => status === 'asked')) return cutShort(alone, 'interrupted', kept)
   return interrupt(

@@ -180,7 +180,7 @@ export async function checkRestart(fixture: RequestsFixture): Promise<void> {
 
 async function bodies(fixture: RequestsFixture): Promise<readonly string[]> {
   const live = fixture.live()
-  invariant(live, 'the session is not awake')
+  invariant(live, 'the session is not loaded')
   const build = await builderOf(fixture, live)
   const all = new Set([live.settings.model, ...targets(0)])
   const found: string[] = []

@@ -26,7 +26,7 @@ export const unload: Move = move('unload', async (modelRun, real) => {
   count('unload')
   await real.unload()
   const { state } = modelRun
-  await expectState(modelRun, real, state.isAwake ? afterCrash(state, state.turn?.streamed ?? '') : state, 'an unload')
+  await expectState(modelRun, real, state.isLoaded ? afterCrash(state, state.turn?.streamed ?? '') : state, 'an unload')
 })
 
 /** Advances the clock, so that a draft is saved or an idle session is unloaded. */
@@ -39,7 +39,7 @@ export const wait = (how: 'a while' | 'long'): Action => ({
         const { turn, attachments, steering, followUps, sideWork } = state
         const saved = withTurn(state, { saved: turn?.streamed ?? '', isPaused: false })
         const isUsed = turn || [attachments, steering, followUps, sideWork].some(({ length }) => length > 0)
-        return { says: null, state: how === 'long' && !isUsed ? { ...saved, isAwake: false } : saved }
+        return { says: null, state: how === 'long' && !isUsed ? { ...saved, isLoaded: false } : saved }
       },
     ],
   }),

@@ -21,7 +21,7 @@ export const switchSession = (pick: number): Move =>
       real.visit(name)
       modelRun.sent = chapter.sent
       // Whether it is loaded does not matter; workspace trust is shared.
-      const found = { ...seenFrom(chapter.state, state), attachments: [], isAwake: real.isAwake() }
+      const found = { ...seenFrom(chapter.state, state), attachments: [], isLoaded: real.isLoaded() }
       await expectState(modelRun, real, found, `a switch to ${name}`)
       invariant(
         chapter.head === null || chapter.head === modelRun.head,

@@ -32,7 +32,7 @@ export function attachClient(state: State, client: Client, asked: AttachedClient
           : attachment,
       )
     : [...state.attachments, { client, role, holds: 1 } as const]
-  return { ...state, attachments, isAwake: true }
+  return { ...state, attachments, isLoaded: true }
 }
 
 export function detachClient(state: State, client: Client): State {

@@ -27,7 +27,7 @@ function bornOf(state: State, end: number): State {
     folded: { all: false, except: [] },
     ...{ title: `${titleOf(state)} (fork)`, isPinned: false },
     depth: state.depth + 1,
-    isAwake: false,
+    isLoaded: false,
     answered: new Map(),
   }
 }

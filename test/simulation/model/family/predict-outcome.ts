@@ -62,7 +62,7 @@ export type SentCommand = {
 
 /** Predicts the outcome of a command from any sender, sent once or again. */
 export function predictOutcome(woken: State, { id, by, command, ticket }: SentCommand, seq: number): Outcome {
-  const state = { ...woken, isAwake: true }
+  const state = { ...woken, isLoaded: true }
   const first = state.answered.get(id)
   if (first && !isSameCommand(first.command, command)) return refused(state, 'command_id_reused')
   if (first) return again(state, first)

@@ -37,7 +37,7 @@ export type RealSession = {
   readonly session: string
   /** Switches to another session and disconnects all clients. */
   visit(session: string): void
-  isAwake(): boolean
+  isLoaded(): boolean
   now(): Promise<FrameOf<'snapshot'>>
   lines(): Promise<ReadLines>
   workspaceTrust(workdir: string): ReturnType<ReturnType<typeof createMemoryStore>['workspaceTrust']>
@@ -118,7 +118,7 @@ export async function openRealSession(): Promise<RealSession> {
       hangUp()
       session = SessionId.parse(other)
     },
-    isAwake: () => host.registry.loaded(session) !== null,
+    isLoaded: () => host.registry.loaded(session) !== null,
     now: async () => orThrow(await handle().snapshot()),
     lines: () => readLines(handle()),
     workspaceTrust: (workdir) => store.workspaceTrust(workdir),

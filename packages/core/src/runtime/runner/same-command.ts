@@ -57,7 +57,7 @@ export function mayHaveWritten(type: CommandType, event: Event): boolean {
   return writers === undefined || writers.includes(type)
 }
 
-/** The commands whose first event is of a type. A type that is not listed may come first in several: any is accepted. */
+/** The commands that can write an event of this type first. Any command is accepted for a type that is not listed. */
 const firstWriters: { readonly [Type in EventType]?: readonly CommandType[] } = {
   'turn.started': ['sendPrompt', 'queueSteering', 'queueFollowUp', 'continue', 'seedMessages'],
   'prompt.queued': ['sendPrompt', 'queueSteering', 'queueFollowUp'],

@@ -22,7 +22,7 @@ export type CommandSpec = {
   /** The error for too many arguments, if they must not be repeated on the terminal. */
   readonly tooMany?: string
   readonly flags: { readonly [name: string]: FlagSpec }
-  /** Pairs of flags of which only one may be given. */
+  /** Pairs of flags that exclude each other. */
   readonly exclusive?: readonly (readonly [string, string])[]
   /** A list for the help, under a heading. */
   readonly list?: { readonly heading: string; readonly rows: readonly (readonly [string, string])[] }

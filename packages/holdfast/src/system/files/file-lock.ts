@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { tighten } from './private-directory.ts'
 
-/** The exclusive right to something that a lock file stands for; ends with the process at the latest. */
+/** An exclusive lock on a file. The system releases it when the process ends. */
 export interface FileLock {
   release(): void
 }

@@ -39,7 +39,7 @@ export function createChangeThread({
     // Do not pass the program's flags: --input-type, for example, keeps the worker from loading its file.
     const resourceLimits = { maxOldGenerationSizeMb: heapMegabytesMax }
     const started = new Worker(script, { execArgv: [], trackUnmanagedFds: false, resourceLimits })
-    started.on('error', () => undefined) // the job that runs is told; without one there is nobody to tell
+    started.on('error', () => undefined) // a running job has its own listener; an idle thread is restarted by the next job
     return started
   }
 

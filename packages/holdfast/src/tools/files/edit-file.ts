@@ -9,8 +9,8 @@ const input = z.strictObject({
   path: filePathArgument.describe('The file, relative to the working directory.'),
   old_text: textArgument
     .min(1, 'must not be empty')
-    .describe('The text to replace, exactly as it stands in the file, line ends included. Must occur exactly once.'),
-  new_text: textArgument.describe('What stands there afterwards.'),
+    .describe('The text to replace, exactly as it is in the file, line ends included. Must occur exactly once.'),
+  new_text: textArgument.describe('The text that replaces it.'),
 })
 
 type EditArgs = z.infer<typeof input>

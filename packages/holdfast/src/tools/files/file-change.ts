@@ -87,7 +87,7 @@ export function replaceOnce(text: string, { oldText, newText }: Replacement): Re
   if (count === 1) return ok(text.slice(0, first) + newText + text.slice(first + oldText.length))
   const where = `${lines.join(', ')}${count > lines.length ? ', …' : ''}`
   return refuse(
-    fault('bad_request', `old_text is found ${count} times, at lines ${where}; give more of what stands around it`),
+    fault('bad_request', `old_text is found ${count} times, at lines ${where}; include more of the surrounding lines`),
   )
 }
 

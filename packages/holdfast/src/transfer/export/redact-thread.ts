@@ -14,7 +14,7 @@ export function startRedactor(): Redactor {
   const ended = once(worker, 'exit').then(([code]) => {
     throw new Error(`The thread that redacts ended with code ${code}.`)
   })
-  ended.catch(() => undefined) // whoever waits for an answer learns of it
+  ended.catch(() => undefined) // a pending redact() rejects; without one the exit is no error
   return {
     async redact(value) {
       worker.ref()

@@ -3,7 +3,7 @@ import { escapeLine, noWorkdir } from '@holdfast/protocol'
 import type { ImportDeps } from './host/import-deps.ts'
 import type { Remark } from './parse/conversation.ts'
 
-/** Nobody works in these folders or below them. */
+/** Folders of the system. Projects are never in them or below them. */
 const systemRoots = /^\/(etc|usr|bin|sbin|lib|lib32|lib64|libx32|boot|dev|proc|sys|run|System|Library)(\/|$)/
 /** Folders of the system that have folders of users below them. */
 const sharedFolders = /^\/(private(\/etc.*)?|var|opt|srv|tmp|mnt|media|home|Users|Volumes|Applications)?$/

@@ -18,7 +18,7 @@ export type ImportOptions = {
   readonly from?: FormatName | undefined
   /**
    * For Holdfast's own format: keeps the instructions, provider options, permissions and trust of the session. They are
-   * left out by default, because whoever wrote the file chose them.
+   * left out by default, because the author of the file chose them, not the person who imports it.
    */
   readonly keepSettings?: boolean | undefined
 }

@@ -52,7 +52,7 @@ function removeOwners(path: string): void {
 /** The earliest version whose rows fit the tables of this one. */
 export const oldestRebuilt = 2
 
-/** Replaces a damaged file, of which the caller has a copy, with a new one that has every readable row. */
+/** Replaces a damaged file with a new one that has every readable row. The caller has a copy of the damaged file. */
 export async function rebuildDatabase(path: string): Promise<void> {
   const draft = temporaryPath(path)
   try {
@@ -83,7 +83,7 @@ export function copyDamagedDatabase(path: string, to: string): DamagedCopy | nul
     using copy = openForReading(to)
     const problem = findIntegrityProblem(copy)
     if (problem !== null) throw new HoldfastError(storageFault(path, 'damaged', { error: problem }))
-    // An empty store in place of the file would help nobody.
+    // Keep the damaged file rather than replace it with an empty store.
     const isEmpty = copy.prepare('select 1 from session').get() === undefined
     if (isEmpty && damagedTables.length > 0) return null
     const orphans = copy.prepare(`

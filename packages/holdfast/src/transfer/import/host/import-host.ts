@@ -27,7 +27,8 @@ export type LocalImportHost = ImportHost & {
   abandon(): Promise<void>
 }
 
-type Held = { readonly epoch: number; readonly isNew: boolean }
+/** A session that the import has not released yet. */
+type UnfinishedSession = { readonly epoch: number; readonly isNew: boolean }
 
 /** Creates the host of an import on the runtime of this process. */
 export function createImportHost(
@@ -35,17 +36,17 @@ export function createImportHost(
   sessions: Pick<LocalSessions, 'storeFile'>,
 ): LocalImportHost {
   const { node, blobs } = deps
-  const held = new Map<SessionId, Held>()
-  const isAwake = (session: SessionId) => all().some(({ id }) => id === session)
+  const unfinished = new Map<SessionId, UnfinishedSession>()
+  const isLoaded = (session: SessionId) => all().some(({ id }) => id === session)
 
   const release: ImportHost['release'] = async (session, epoch) => {
     await stores.storeOf(session).release(session, node.id, epoch)
-    held.delete(session)
+    unfinished.delete(session)
   }
   return {
     async entry(session) {
       const row = await stores.entry(session)
-      return row && { ...row, isOurs: row.owner === node.id || isAwake(session) }
+      return row && { ...row, isOurs: row.owner === node.id || isLoaded(session) }
     },
     findKey: (key) => findByKey(stores, key),
     async checkTrash(session) {
@@ -55,7 +56,7 @@ export function createImportHost(
     },
     async create(session, isWhole) {
       const created = await stores.create({ ...session, owner: isWhole ? null : node.id })
-      if (created.ok && !isWhole) held.set(session.session, { epoch: 1, isNew: true })
+      if (created.ok && !isWhole) unfinished.set(session.session, { epoch: 1, isNew: true })
       return created
     },
     append: (append) => stores.storeOf(append.session).append(append),
@@ -64,7 +65,7 @@ export function createImportHost(
       const claimed = await claimSession({ ...deps, store: stores.storeOf(session) }, session)
       if (!claimed.ok) return claimed
       const { lease } = claimed.value
-      held.set(session, { epoch: lease.epoch, isNew: false })
+      unfinished.set(session, { epoch: lease.epoch, isNew: false })
       return ok(lease)
     },
     release,
@@ -72,7 +73,7 @@ export function createImportHost(
     hasBlob: (hash) => blobs.has(hash),
     storeFile: (bytes, name) => sessions.storeFile(bytes, name === undefined ? {} : { name }),
     async abandon() {
-      for (const [session, { epoch, isNew }] of [...held]) {
+      for (const [session, { epoch, isNew }] of [...unfinished]) {
         await release(session, epoch)
         if (isNew) await stores.storeOf(session).purge(session)
       }

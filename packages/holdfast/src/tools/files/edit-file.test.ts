@@ -43,7 +43,7 @@ describe('edit_file', () => {
     ['not found', 'one\n', 'two', /^bad_request: old_text is not found/],
     ['not found for its line ends', 'one\r\ntwo\r\n', 'one\ntwo', /end with \\r\\n/],
     ['not found for its blanks', 'one\n', '  one  ', /without the blanks/],
-    ['found more than once', 'x\ny\nx\n\nx', 'x', /found 3 times, at lines 1, 3, 5; include more of the surrounding lines/],
+    ['found more than once', 'x\ny\nx\n\nx', 'x', /found 3 times, at lines 1, 3, 5; include more of/],
     ['found more than once, overlapping', 'aaa', 'aa', /found 2 times, at lines 1, 1;/],
     ['found very often', 'x\n'.repeat(50), 'x', /found 50 times, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …;/],
     ['in an empty file', '', 'x', /not found/],

@@ -83,6 +83,7 @@ const rules: readonly IForbiddenRuleType[] = [
     `${holdfast}context/requests/`,
     '^packages/core/src/runtime/effects/request-builder[.]ts$',
     `${holdfast}store/(blobs/file-blobs|sqlite/read/(reader|read-methods))[.]ts$`,
+    `${holdfast}system/start-thread[.]ts$`,
     ports,
     protocol,
     node,
@@ -101,7 +102,7 @@ const rules: readonly IForbiddenRuleType[] = [
     `${holdfast}transfer/`,
     coreIndex,
     // The thread of an import opens its own adapters.
-    `${holdfast}system/(identity|wall-clock|files/resolve-path)[.]ts$`,
+    `${holdfast}system/(identity|start-thread|wall-clock|files/resolve-path)[.]ts$`,
     `${holdfast}store/jsonl/log/log-line[.]ts$`,
     '^packages/client/src/markdown/',
     ports,

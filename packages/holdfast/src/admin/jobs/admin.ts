@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads'
 import {
   fault,
   HoldfastError,
@@ -10,6 +9,7 @@ import {
   type StatsOptions,
 } from '@holdfast/protocol'
 import type { DiskLocation, StoreLocation } from '../../store/open/store-location.ts'
+import { findScript, startThread } from '../../system/start-thread.ts'
 import type { Backup } from '../backup/backup-store.ts'
 import type { StoreReport } from '../doctor/check-store.ts'
 import { limitDays } from '../stats/count-store.ts'
@@ -87,8 +87,7 @@ export function runJobThread<Type extends Job['type']>(
   signal?: AbortSignal,
 ): Promise<Result<JobAnswers[Type]>> {
   return new Promise((resolve) => {
-    // Pass no Node flags on: one like --input-type would prevent loading the worker's file.
-    const worker = new Worker(script, { workerData: job, execArgv: [], trackUnmanagedFds: false })
+    const worker = startThread(script, { workerData: job })
     const fail = (why: string) => resolve(refuse(fault('internal', `The ${job.type} of the store failed: ${why}.`)))
     let answer: Result<JobAnswers[Type]> | null = null
     const stop = () => {
@@ -112,4 +111,4 @@ export function runJobThread<Type extends Job['type']>(
   })
 }
 
-const script = new URL(import.meta.url.endsWith('.ts') ? './job-worker.ts' : './job-worker.js', import.meta.url)
+const script = findScript('./job-worker', import.meta.url)

@@ -1,7 +1,8 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { ModelRequest, OnProblem, RequestAsked, RequestBuilder } from '@holdfast/core/ports'
 import { WindowDamaged } from '@holdfast/core/requests'
 import { fault, HoldfastError } from '@holdfast/protocol'
+import { findScript, startThread } from '../../system/start-thread.ts'
 import type { Built, FromThread, RequestSource, ToThread } from './request-worker.ts'
 
 type RequestThreadOptions = {
@@ -37,8 +38,7 @@ export function createRequestThread({
   let lastNumber = 0
 
   function start(): Running {
-    // Do not pass the program's flags: --input-type, for example, keeps the worker from loading its file.
-    const worker = new Worker(script, { workerData: source, execArgv: [], trackUnmanagedFds: false }) // as the store's are
+    const worker = startThread(script, { workerData: source })
     const waiting = new Map<number, Waiting>()
     const { promise: ended, resolve } = Promise.withResolvers<void>()
     let why = 'it ended'
@@ -117,8 +117,4 @@ function causeOf(built: Exclude<Built, { readonly type: 'built' }>): Error {
 const threadDied = (why: string): HoldfastError =>
   new HoldfastError(fault('internal', `The request was not built: its thread ended (${why}). Try again.`))
 
-/** The worker beside this file, which is TypeScript in the repo and JavaScript once built. */
-const ownScript = new URL(
-  import.meta.url.endsWith('.ts') ? './request-worker.ts' : './request-worker.js',
-  import.meta.url,
-)
+const ownScript = findScript('./request-worker', import.meta.url)

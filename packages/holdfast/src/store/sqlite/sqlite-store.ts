@@ -1,5 +1,6 @@
 import type { Append, NewSession, Store } from '@holdfast/core/ports'
 import { done, type Fault, invariant, ok, orThrow, type Result, refOf, type Seq } from '@holdfast/protocol'
+import { findScript } from '../../system/start-thread.ts'
 import { isLossFault, storageFault } from '../storage-fault.ts'
 import { createReadMethods } from './read/read-methods.ts'
 import type {
@@ -122,9 +123,7 @@ export async function openSqliteStore(options: WriterOptions): Promise<Result<Sq
   })
 }
 
-/** The script is TypeScript in the repo and JavaScript once built. */
-const workerScript = (name: 'writer' | 'reader'): URL =>
-  new URL(`./worker/${name}-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+const workerScript = (name: 'writer' | 'reader'): URL => findScript(`./worker/${name}-worker`, import.meta.url)
 
 export const encodeAppend = (append: Append): CallOf<Pick<WriteRequests, 'append'>> => {
   const { session, after, epoch, clearDraft, blobs, trust, commandHash = null } = append

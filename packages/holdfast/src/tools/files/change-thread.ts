@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { createSerialQueue, fault, type Result, refuse } from '@holdfast/protocol'
+import { findScript, isOutOfMemory, startThread } from '../../system/start-thread.ts'
 import type { ChangeAnswer, ChangeAnswers, ChangeJob } from './change-worker.ts'
 
 type ChangeThreadOptions = {
@@ -21,7 +22,7 @@ type Answered = ChangeAnswer | 'aborted' | 'late' | Error
 
 /** A job takes linear time; only a very slow machine or disk reaches this. */
 const timeMsMaxDefault = 60_000
-const heapMegabytesMax = 512
+const heapMb = 512
 
 /**
  * Computes changes of large files on a worker thread, one at a time, so that neither the event loop nor the memory
@@ -36,9 +37,7 @@ export function createChangeThread({
   let waiting = 0
 
   function start(): Worker {
-    // Do not pass the program's flags: --input-type, for example, keeps the worker from loading its file.
-    const resourceLimits = { maxOldGenerationSizeMb: heapMegabytesMax }
-    const started = new Worker(script, { execArgv: [], trackUnmanagedFds: false, resourceLimits })
+    const started = startThread(script, { heapMb })
     started.on('error', () => undefined) // a running job has its own listener; an idle thread is restarted by the next job
     return started
   }
@@ -87,14 +86,7 @@ export function createChangeThread({
   }
 }
 
-const isOutOfMemory = (answer: unknown) =>
-  answer instanceof Error && 'code' in answer && answer.code === 'ERR_WORKER_OUT_OF_MEMORY'
-
 const tooCostly = ({ edit }: ChangeJob, timeMsMax: number) =>
   fault('too_large', `the change of ${edit.path} takes more than ${timeMsMax / 1000} seconds or too much memory`)
 
-/** The worker beside this file, which is TypeScript in the repo and JavaScript once built. */
-const ownScript = new URL(
-  import.meta.url.endsWith('.ts') ? './change-worker.ts' : './change-worker.js',
-  import.meta.url,
-)
+const ownScript = findScript('./change-worker', import.meta.url)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
+import { findScript, startThread } from '../../system/start-thread.ts'
 
 /** Redacts values on a thread of its own, one after the other. */
 export interface Redactor extends AsyncDisposable {
@@ -8,8 +8,7 @@ export interface Redactor extends AsyncDisposable {
 
 /** Starts the thread; disposing ends it, also while it redacts. */
 export function startRedactor(): Redactor {
-  // Pass no Node flags on: one like --input-type would prevent loading the worker's file.
-  const worker = new Worker(script, { execArgv: [], trackUnmanagedFds: false })
+  const worker = startThread(script)
   worker.unref()
   const ended = once(worker, 'exit').then(([code]) => {
     throw new Error(`The thread that redacts ended with code ${code}.`)
@@ -29,5 +28,4 @@ export function startRedactor(): Redactor {
   }
 }
 
-/** The worker beside this file, which is TypeScript in the repo and JavaScript once built. */
-const script = new URL(import.meta.url.endsWith('.ts') ? './redact-worker.ts' : './redact-worker.js', import.meta.url)
+const script = findScript('./redact-worker', import.meta.url)

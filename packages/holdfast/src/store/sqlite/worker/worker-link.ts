@@ -1,6 +1,6 @@
-import { Worker } from 'node:worker_threads'
 import type { Fault } from '@holdfast/protocol/fault'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
+import { startThread } from '../../../system/start-thread.ts'
 import { createEventLoopSpin } from './spin-wait.ts'
 
 /** Requests and answers cross in batches. The number pairs an answer with its request. */
@@ -57,8 +57,7 @@ export function createWorkerLink<Request>({ script, options, faultOfDeath }: Wor
   function startWorker() {
     const signal = new Int32Array(new SharedArrayBuffer(4))
     const workerData: WorkerData<unknown> = { signal, options }
-    // Does not inherit Node flags: one like --input-type would prevent the worker from loading its file.
-    const worker = new Worker(script, { workerData, execArgv: [], trackUnmanagedFds: false }) // see database-file.ts
+    const worker = startThread(script, { workerData })
     let why = 'the worker thread ended'
     const { promise: ended, resolve } = Promise.withResolvers<void>()
 

@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads'
 import { type Fault, fault } from '@holdfast/protocol'
+import { findScript, isOutOfMemory, startThread } from '../../../system/start-thread.ts'
 import type { ImportHost, LocalImportHost } from '../host/import-host.ts'
 import { createFailedFile, type ImportedFile, type ImportOptions, type ImportProgress } from '../import-paths.ts'
 import type { FromImport, HostAnswer, HostCall, ImportJob } from './import-worker.ts'
@@ -68,11 +68,7 @@ function runOnce(
   onProgress: (message: Progress) => void,
 ): Promise<Fault | null> {
   return new Promise((resolve) => {
-    // Pass no Node flags on: one like --input-type would prevent loading the worker's file.
-    const worker = new Worker(script, {
-      ...{ workerData: job, execArgv: [], trackUnmanagedFds: false },
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    })
+    const worker = startThread(script, { workerData: job, heapMb })
     const running = new Set<Promise<void>>()
     let end: Fault | null = fault('internal', 'The thread of the import ended.')
     const stop = () => void worker.terminate()
@@ -109,9 +105,6 @@ const outOfMemory = fault(
   { limit: 'heapMb', heapMb },
 )
 
-const isOutOfMemory = (cause: unknown): boolean =>
-  cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY'
-
 async function callHost(host: ImportHost, [number, method, args]: HostCall): Promise<HostAnswer> {
   try {
     // The thread calls by the same interface; TypeScript cannot follow that through the port.
@@ -137,5 +130,4 @@ function createAnswers(send: (answers: readonly HostAnswer[]) => void): (answer:
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
-/** The worker beside this file, which is TypeScript in the repo and JavaScript once built. */
-const script = new URL(import.meta.url.endsWith('.ts') ? './import-worker.ts' : './import-worker.js', import.meta.url)
+const script = findScript('./import-worker', import.meta.url)

@@ -1,0 +1,27 @@
+import { once } from 'node:events'
+import { expect, it } from 'vitest'
+import { findScript, isOutOfMemory, startThread } from './start-thread.ts'
+
+const scriptOf = (code: string) => new URL(`data:text/javascript,${encodeURIComponent(code)}`)
+
+it('starts a thread with its data and without the flags of this process', async () => {
+  const thread = startThread(
+    scriptOf(`import { parentPort, workerData } from 'node:worker_threads'
+parentPort.postMessage([workerData, process.execArgv])`),
+    { workerData: 'data' },
+  )
+  expect(await once(thread, 'message')).toEqual([['data', []]])
+  await once(thread, 'exit')
+})
+
+it('ends a thread that needs more memory than it may use', async () => {
+  const thread = startThread(scriptOf(`const all = []; for (;;) all.push({ all: [...all] })`), { heapMb: 8 })
+  const cause = await new Promise((resolve) => thread.on('error', resolve))
+  expect(isOutOfMemory(cause)).toBe(true)
+  expect(isOutOfMemory(new Error('other'))).toBe(false)
+})
+
+it('finds the script of a thread in the repo and in the built package', () => {
+  expect(findScript('./worker/one', 'file:///a/b.ts').href).toBe('file:///a/worker/one.ts')
+  expect(findScript('./worker/one', 'file:///a/b.js').href).toBe('file:///a/worker/one.js')
+})

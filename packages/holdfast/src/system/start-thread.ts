@@ -1,0 +1,25 @@
+import { Worker } from 'node:worker_threads'
+
+type ThreadOptions = {
+  readonly workerData?: unknown
+  /** The memory that the thread may use. With more it ends with an error, see `isOutOfMemory`. */
+  readonly heapMb?: number | undefined
+}
+
+/**
+ * Starts a worker thread. It does not inherit the flags of Node, because one like --input-type would prevent it from
+ * loading its script. Files that it leaves open stay open, because closing one would drop the locks of this process on it.
+ */
+export const startThread = (script: URL, { workerData, heapMb }: ThreadOptions = {}): Worker =>
+  new Worker(script, {
+    ...{ workerData, execArgv: [], trackUnmanagedFds: false },
+    ...(heapMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+  })
+
+/** Returns the script `name` in the folder of `module`: TypeScript in the repo, JavaScript once built. */
+export const findScript = (name: string, module: string): URL =>
+  new URL(`${name}${module.endsWith('.ts') ? '.ts' : '.js'}`, module)
+
+/** Returns whether a thread ended because it needed more memory than its `heapMb`. */
+export const isOutOfMemory = (cause: unknown): boolean =>
+  cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY'

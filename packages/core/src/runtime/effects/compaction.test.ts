@@ -3,10 +3,9 @@ import { aTool, call, createGate, fail, finish, say, type TestRuntime, waitAt } 
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ModelRequest, Models } from '../../ports/provider.ts'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
+import { textsOf } from '../../testing/request-texts.ts'
 import { type Talk, talkTo } from '../../testing/talk.ts'
 
-const textsOf = (request: ModelRequest | undefined) =>
-  request?.messages.flatMap(({ content }) => content.map((part) => ('text' in part ? part.text : part.type))) ?? []
 const isSummary = ({ purpose }: ModelRequest) => purpose === 'summary'
 const usage = (input: number) => ({ input, output: 10, cacheRead: 0, cacheWrite: 0, cost: 0 })
 

@@ -2,14 +2,9 @@ import { orThrow, SessionId } from '@holdfast/protocol'
 import { aSession, say, type TestRuntime } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
+import { lastTexts } from '../../testing/request-texts.ts'
 import { type Talk, talkTo } from '../../testing/talk.ts'
 import { createLocalSession } from '../api/local-session.ts'
-
-/** Returns the texts of the last model request. */
-const lastTexts = ({ model }: TestRuntime) =>
-  model.requests
-    .at(-1)
-    ?.messages.flatMap(({ content }) => content.map((part) => ('text' in part ? part.text : part.type))) ?? []
 
 let runtime: TestRuntime
 let talk: Talk

@@ -11,15 +11,9 @@ import { openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { contentOf, type FilledStore, fillStore, hashesOf, locationIn } from '../../store/open/testing/a-store.ts'
 import { check, type StoreReport } from './check-store.ts'
-import {
-  addNotes,
-  change,
-  commonDamages,
-  damages,
-  dropLastEntry,
-  overwritePage,
-  type Planted,
-} from './testing/planted-damages.ts'
+import { commonDamages, damages } from './testing/planted-damages.ts'
+import type { Planted } from './testing/planted-store.ts'
+import { addNotes, change, dropLastEntry, overwritePage } from './testing/sqlite-damages.ts'
 
 let base = ''
 let filled: Readonly<Record<DiskLocation['kind'], FilledStore>>

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { contentOf, type FilledStore, fillStore, locationIn } from '../../store/open/testing/a-store.ts'
 import { check } from './check-store.ts'
-import { logOf } from './testing/planted-damages.ts'
+import { logOf } from './testing/jsonl-damages.ts'
 
 let base = ''
 let location: DiskLocation

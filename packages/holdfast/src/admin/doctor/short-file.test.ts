@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { contentOf, type FilledStore, fillStore, locationIn } from '../../store/open/testing/a-store.ts'
 import { check } from './check-store.ts'
-import { addNotes } from './testing/planted-damages.ts'
+import { addNotes } from './testing/sqlite-damages.ts'
 
 let base = ''
 let location: DiskLocation

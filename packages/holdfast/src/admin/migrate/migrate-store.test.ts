@@ -30,7 +30,7 @@ import {
   locationIn,
   trashedAt,
 } from '../../store/open/testing/a-store.ts'
-import { addNotes, overwritePage } from '../doctor/testing/planted-damages.ts'
+import { addNotes, overwritePage } from '../doctor/testing/sqlite-damages.ts'
 import { migrationOwner } from './copy-session.ts'
 import { type MigrateDeps, migrate } from './migrate-store.ts'
 

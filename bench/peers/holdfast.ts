@@ -16,7 +16,7 @@ export function ourPeer(kind: 'sqlite' | 'jsonl'): Peer {
     const begun = () => holdfast.startSession({ workdir: dir, model: 'demo/agent' })
     /** Wakes a session and reads its state and newest messages, which a client receives first. */
     const resume = async (id: string) => {
-      const handle = orThrow(await holdfast.sessions.open(id))
+      const handle = orThrow(await holdfast.handles.open(id))
       const frames = handle.subscribe()[Symbol.asyncIterator]()
       const { value: first } = await frames.next()
       await frames.return?.()
@@ -45,7 +45,7 @@ export function ourPeer(kind: 'sqlite' | 'jsonl'): Peer {
       unload: (id) => holdfast.stopSession(id),
       readAll: async (id) => (await (await holdfast.getSession(id)).messages()).length,
       list: async (rows) => (await holdfast.list({ limit: rows })).sessions.map(({ title }) => title),
-      search: async (text, limit) => orThrow(await holdfast.sessions.search({ text, limit })).hits.length,
+      search: async (text, limit) => orThrow(await holdfast.handles.search({ text, limit })).hits.length,
       close: () => conversations.close().finally(() => holdfast.close()),
     }
   }

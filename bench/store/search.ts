@@ -25,7 +25,7 @@ export async function benchSearch(dir: string, path: string, sessions: number): 
   try {
     for (const { kind, options } of asked) {
       const start = performance.now()
-      const page = orThrow(await holdfast.sessions.search({ ...options, limit: hits }))
+      const page = orThrow(await holdfast.handles.search({ ...options, limit: hits }))
       samples.get(kind)?.push(performance.now() - start)
       found.set(kind, (found.get(kind) ?? 0) + page.hits.length)
     }

@@ -64,14 +64,14 @@ export function createAttachment(
   /** Returns the current state, once the session can be left. */
   async function readyToLeave({ running = 'refuse' }: MoveOptions) {
     const { handle } = current
-    const snapshot = orThrow(await handle.snapshot())
-    const attached = snapshot.here?.clients.find((one) => one.client === client)
-    const { activity } = snapshot.view
+    const state = orThrow(await handle.state(['meta', 'here', 'activity', 'model', 'thinkingLevel']))
+    const attached = state.here?.clients.find((one) => one.client === client)
+    const { activity } = state
     if (activity !== 'idle' && activity !== 'error') {
       if (running === 'refuse') throw new HoldfastError(stillRunning)
       orThrow(await handle.submit({ type: 'abort' }, attached ? { as: client } : {}))
     }
-    return { ...snapshot, role: attached?.role }
+    return { ...state, role: attached?.role }
   }
 
   function moveTo(handle: SessionHandle, had: Role | undefined): Session {
@@ -87,7 +87,9 @@ export function createAttachment(
     },
     submit: (command, options) => current.handle.submit(command, options),
     snapshot: () => current.handle.snapshot(),
+    state: (fields) => current.handle.state(fields),
     page: (request) => current.handle.page(request),
+    clientEvents: (request) => current.handle.clientEvents(request),
     branches: () => current.handle.branches(),
     blob: (...asked) => current.handle.blob(...asked),
     models: () => current.handle.models(),
@@ -119,8 +121,7 @@ export function createAttachment(
       }),
     newSession: ({ running, ...given } = {}) =>
       inTurn(async () => {
-        const { meta, view, role: had } = await readyToLeave({ running })
-        const { model, thinkingLevel } = view
+        const { meta, model, thinkingLevel, role: had } = await readyToLeave({ running })
         const next = orThrow(await sessions.start({ workdir: meta.workspace, model, thinkingLevel, ...given }))
         return moveTo(next, had)
       }),

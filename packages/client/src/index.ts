@@ -3,17 +3,17 @@ export { type Attachment, type AttachOptions, attach, createAttachment, type Mov
 export { decodeFrames, decodeNews } from './http/decode-stream.ts'
 export type { FollowNewsOptions } from './http/follow.ts'
 export type { Connection, FollowOptions } from './http/follow-stream.ts'
+export { type ListAllOptions, listAll } from './list-all.ts'
 export { createLiveView, type LiveView, type LiveViewOptions } from './live-view.ts'
 export { type ConnectOptions, connectHoldfast, type Health, type RemoteSessions } from './remote/connect-holdfast.ts'
 export type { RemoteSessionHandle } from './remote/remote-session-handle.ts'
+export type { MessageList } from './session/message-list.ts'
 export {
   type ClientEventOptions,
   type CommandOptions,
   createSession,
-  type EditorSnapshot,
   type EnterExecOptions,
   entriesOf,
-  type LineOptions,
   type PinOptions,
   type Session,
   type TrustOptions,
@@ -26,3 +26,4 @@ export {
   type ProviderInUse,
   type UsageOptions,
 } from './session/session-models.ts'
+export type { ClientEventsOptions, EditorSnapshot, LineOptions } from './session/session-reads.ts'

@@ -1,4 +1,4 @@
-import { createSession, type MessageSeed, type Session } from '@holdfast/client'
+import { createSession, type ListAllOptions, listAll, type MessageSeed, type Session } from '@holdfast/client'
 import {
   createLocalSession,
   createLocalSessions,
@@ -45,7 +45,7 @@ export type LocalStartOptions = Partial<StartOptions> & {
 /** The runtime in this process. Failed calls throw a `HoldfastError`. */
 export interface Holdfast extends SessionAdmin, StoredSessions, Admin, AsyncDisposable {
   /** The same sessions with results instead of exceptions, for the server and the command line. */
-  readonly sessions: LocalSessions
+  readonly handles: LocalSessions
   startSession(options?: LocalStartOptions): Promise<Session>
   /** Returns a session by id, unique prefix of an id, or handle. */
   getSession(name: string): Promise<Session>
@@ -55,7 +55,9 @@ export interface Holdfast extends SessionAdmin, StoredSessions, Admin, AsyncDisp
   latest(workspace?: string): Promise<Session | null>
   /** Returns the sessions in the memory of this process, with their metadata. */
   listSessions(): readonly { readonly session: Session; readonly metadata: Meta }[]
-  /** Lists the stored sessions: pinned ones first, then by latest message. */
+  /** Lists all stored sessions, page by page as a `for await` loop reads them. */
+  sessions(options?: ListAllOptions): AsyncIterable<Meta>
+  /** Returns one page of the stored sessions: pinned ones first, then by latest message. */
   list(options?: ListOptions): Promise<SessionList>
   /** Searches messages; ranks the newest 1,000 matches, best first. */
   search(text: string, options?: Omit<SearchOptions, 'text'>): Promise<FoundMessages>
@@ -109,7 +111,7 @@ export function createHoldfast(
   const closeAll = () => Promise.all([imports.close(), closeAdmin()]).then(close, close)
 
   return {
-    sessions,
+    handles: sessions,
     getSession,
     ...createSessionAdmin(sessions, getSession, registry.deps.clock.now),
     ...createStoredSessions({ registry, getSession, location, home }),
@@ -135,6 +137,7 @@ export function createHoldfast(
         session: sessionOf(id),
         metadata: registry.withAttachments(folded().row.entry.meta),
       })),
+    sessions: (options) => listAll(sessions, options),
     list: async (asked) => orThrow(await sessions.list(asked)),
     search: async (text, options) => orThrow(await sessions.search({ ...options, text })),
     storeFile: async (bytes, options) => orThrow(await sessions.storeFile(bytes, options)),

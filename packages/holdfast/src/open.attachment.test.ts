@@ -19,12 +19,12 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
     holdfast = await openHoldfast({ store: 'memory:', environment })
     closing.push(() => holdfast.close())
-    sessions = holdfast.sessions
+    sessions = holdfast.handles
     if (where === 'here') return
     const token = 'a'.repeat(30)
     const tokens = [{ hash: hashToken(token), role: 'admin' as const }]
     const options = { host: '127.0.0.1', port: 0, tokens, pageDir: null, version: '0', now: Date.now }
-    const server = orThrow(await openServer({ ...options, sessions: holdfast.sessions, onProblem: () => undefined }))
+    const server = orThrow(await openServer({ ...options, sessions: holdfast.handles, onProblem: () => undefined }))
     closing.unshift(() => server.close())
     sessions = connectHoldfast({ url: server.url, token })
   })

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 const openTest = () =>
   openTestServer({
-    ...{ sessions: holdfast.sessions, transfer: createTransfer(holdfast) },
+    ...{ sessions: holdfast.handles, transfer: createTransfer(holdfast) },
     stats: (options) => toResult(() => holdfast.stats(options)),
   })
 
@@ -55,7 +55,7 @@ describe('a server', () => {
     await using test = await openTest()
     const given = await (await test.call(`/v1/sessions/${filled.talk}/export?format=jsonl`)).text()
     const other = await openHoldfast({ store: 'memory:', environment: { HOLDFAST_HOME: join(base, 'other') } })
-    await using there = await openTestServer({ sessions: other.sessions, transfer: createTransfer(other) })
+    await using there = await openTestServer({ sessions: other.handles, transfer: createTransfer(other) })
     const send = (token: string) =>
       there.call('/v1/import?name=talk.jsonl', {
         method: 'POST',

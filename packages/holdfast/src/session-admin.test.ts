@@ -40,7 +40,7 @@ async function spoken(prompt = 'hello', workdir = home): Promise<Session> {
 
 /** Returns each version of the instructions that the model got. */
 async function systemTexts(id: string): Promise<readonly string[]> {
-  const handle = orThrow(await holdfast.sessions.open(id))
+  const handle = orThrow(await holdfast.handles.open(id))
   const { seq: head } = orThrow(await handle.snapshot())
   const texts: string[] = []
   for await (const frame of handle.subscribe({ after: 0 })) {
@@ -59,6 +59,21 @@ async function systemTexts(id: string): Promise<readonly string[]> {
 const idsIn = async () => (await holdfast.list()).sessions.map(({ id }) => id)
 const idsOf = ({ sessions }: Awaited<ReturnType<Holdfast['trash']>>) => sessions.map(({ id }) => id)
 const tomorrow = () => new Date(Date.now() + 24 * 3_600_000)
+
+describe('all sessions', () => {
+  it('are listed one by one, with the filters of a list', async () => {
+    const [one, two] = [await spoken('one'), await spoken('two')]
+    await one.pinSession()
+    const ids = async (options?: Parameters<Holdfast['sessions']>[0]) => {
+      const found: string[] = []
+      for await (const { id } of holdfast.sessions(options)) found.push(id)
+      return found
+    }
+    expect(await ids()).toEqual([one.id, two.id])
+    expect(await ids({ pinned: false })).toEqual([two.id])
+    expect(await ids({ workspace: '/elsewhere' })).toEqual([])
+  })
+})
 
 describe('session admin', () => {
   it('moves a session to the trash, restores it and deletes it permanently', async () => {

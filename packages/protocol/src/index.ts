@@ -1,3 +1,4 @@
+export { ClientEventPage, type ClientEventRequest, StoredClientEvent } from './api/client-events.ts'
 export { parseSessionName, type SessionName } from './api/parse-session-name.ts'
 export {
   ClearOptions,
@@ -24,6 +25,7 @@ export {
   type Sessions,
   StartOptions,
 } from './api/sessions.ts'
+export { pickFields, StateField, StateFields, stateSchema } from './api/state-fields.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
 export { withTrashedAt } from './api/trashed-at.ts'
 export {

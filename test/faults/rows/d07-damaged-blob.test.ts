@@ -35,7 +35,7 @@ async function openBoth(store: string, home: string) {
   const token = createSecret()
   const server = orThrow(
     await openServer({
-      ...{ sessions: holdfast.sessions, host: '127.0.0.1', port: 0, pageDir: null, version: '0', now: Date.now },
+      ...{ sessions: holdfast.handles, host: '127.0.0.1', port: 0, pageDir: null, version: '0', now: Date.now },
       ...{ tokens: [{ hash: hashToken(token), role: 'admin' }], onProblem: () => undefined },
     }),
   )
@@ -93,7 +93,7 @@ describe.each(['sqlite', 'jsonl'] as const)('D7 %s: damaged blobs of a session',
 })
 
 async function contextOf(holdfast: Holdfast, id: string): Promise<BlobHash> {
-  const handle = orThrow(await holdfast.sessions.open(id))
+  const handle = orThrow(await holdfast.handles.open(id))
   for await (const frame of handle.subscribe({ after: 0 }))
     if (frame.type === 'record' && frame.record.event.type === 'context.changed') return frame.record.event.system
   throw new Error('the model received no request')

@@ -6,7 +6,7 @@ import type { FollowNewsOptions } from './follow.ts'
 import type { Connection, FollowOptions } from './follow-stream.ts'
 import type { Pace } from './http.ts'
 
-const opened = json({ session: meta, seq: 0, view, messages: [], before: null, summary: null, here: null })
+const opened = json({ meta, session: meta, seq: 0, view, messages: [], before: null, summary: null, here: null })
 
 async function run(script: readonly Reply[], count: number, options: FollowOptions = {}, pace: Partial<Pace> = {}) {
   const server = createScriptedServer([opened, ...script], pace)

@@ -4,7 +4,7 @@ import { createScriptedServer, fails, json, type Reply, refused } from '../testi
 import { message, meta, sessionId, view } from '../testing/story.ts'
 import { connectHoldfast } from './connect-holdfast.ts'
 
-const opened = json({ session: meta, seq: 4, view, messages: [message(3)], before: 3, summary: null, here: null })
+const opened = json({ meta, session: meta, seq: 4, view, messages: [message(3)], before: 3, summary: null, here: null })
 const done = json({ seq: 5, result: { queued: 'steering' } }, 202)
 
 async function openWith(script: readonly Reply[]) {
@@ -18,7 +18,7 @@ describe('the sessions of a server', () => {
   it('can be opened by any name and have an id', async () => {
     const { handle, asked } = await openWith([])
     expect(handle.id).toBe(sessionId)
-    expect(asked[0]?.path).toBe('/v1/sessions/calm-harbor-12')
+    expect(asked[0]?.path).toBe('/v1/sessions/calm-harbor-12/state?fields=meta')
     expect(asked[0]?.headers.get('authorization')).toBe('Bearer token-1')
   })
 

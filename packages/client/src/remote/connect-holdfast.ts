@@ -13,12 +13,7 @@ import {
 } from '@holdfast/protocol'
 import { type FollowNewsOptions, followNews } from '../http/follow.ts'
 import { type Ask, createHttp, type Http, type Pace, parseAnswer, queryOf, wait } from '../http/http.ts'
-import {
-  createRemoteSessionHandle,
-  type RemoteSessionHandle,
-  readModels,
-  readSnapshot,
-} from './remote-session-handle.ts'
+import { createRemoteSessionHandle, type RemoteSessionHandle, readModels, readState } from './remote-session-handle.ts'
 
 export type ConnectOptions = {
   /** Address of the server, e.g. `http://127.0.0.1:4820`; `location.origin` in its own page. */
@@ -61,8 +56,8 @@ export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): Re
     async open(name) {
       const form = parseSessionName(name)
       if (!form.ok) return form
-      const snapshot = await readSnapshot(wire, name)
-      return snapshot.ok ? ok(createRemoteSessionHandle(wire, snapshot.value.sessionId)) : snapshot
+      const state = await readState(wire, name, ['meta'])
+      return state.ok ? ok(createRemoteSessionHandle(wire, state.value.meta.id)) : state
     },
 
     async list({ trashed, ...options } = {}) {

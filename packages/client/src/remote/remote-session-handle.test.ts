@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createScriptedServer, json } from '../testing/scripted-server.ts'
 import { message, meta, view } from '../testing/story.ts'
 
-const opened = json({ session: meta, seq: 4, view, messages: [message(3)], before: 3, summary: null, here: null })
+const opened = json({ meta, session: meta, seq: 4, view, messages: [message(3)], before: 3, summary: null, here: null })
 
 it('explains an invalid command and sends nothing', async () => {
   const server = createScriptedServer([opened])

@@ -1,5 +1,6 @@
 import {
   Answer,
+  ClientEventPage,
   Command,
   commandFault,
   createCommandId,
@@ -16,6 +17,9 @@ import {
   type SessionHandle,
   type SessionId,
   SnapshotFrame,
+  type StateField,
+  type StateFields,
+  stateSchema,
   TreeUsage,
 } from '@holdfast/protocol'
 import { follow } from '../http/follow.ts'
@@ -54,6 +58,7 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
 
     subscribe: (options) => follow(wire, id, options),
     snapshot: () => readSnapshot(wire, id),
+    state: (fields) => readState(wire, id, fields),
 
     async page(request = {}) {
       const page = await wire.json(`${path}/messages${queryOf(request)}`)
@@ -67,6 +72,9 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
       if (!after.ok) return after
       return ok({ session: session.value, messages: messages.value, before: before.value, after: after.value })
     },
+
+    clientEvents: async (request = {}) =>
+      parseAnswer(await wire.json(`${path}/client-events${queryOf(request)}`), 'client events', ClientEventPage),
 
     branches: async () =>
       parseAnswer(await wire.json(`${path}/branches`), 'a list of branches', ListedBranch.array(), 'branches'),
@@ -82,8 +90,17 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
   }
 }
 
-/** Reads the snapshot of a session by name, which also resolves the name to an id. */
-export async function readSnapshot(wire: Http, name: string): Promise<Result<FrameOf<'snapshot'>>> {
+/** Reads fields of the state of a session by name. */
+export async function readState<Field extends StateField>(
+  wire: Http,
+  name: string,
+  fields: readonly Field[],
+): Promise<Result<Pick<StateFields, Field>>> {
+  const answer = await wire.json(`/v1/sessions/${encodeURIComponent(name)}/state?fields=${fields.join(',')}`)
+  return parseAnswer(answer, 'a state request', stateSchema(fields))
+}
+
+async function readSnapshot(wire: Http, name: string): Promise<Result<FrameOf<'snapshot'>>> {
   const answer = await wire.json(`/v1/sessions/${encodeURIComponent(name)}`)
   if (!answer.ok) return answer
   const meta = field(answer.value, 'session')

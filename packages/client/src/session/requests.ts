@@ -1,5 +1,13 @@
-import type { SubmitOptions } from '@holdfast/protocol'
-import { type Answer, type CommandInput, type FrameOf, orThrow, type SessionHandle } from '@holdfast/protocol'
+import {
+  type Answer,
+  type CommandInput,
+  type FrameOf,
+  orThrow,
+  type SessionHandle,
+  type StateField,
+  type StateFields,
+  type SubmitOptions,
+} from '@holdfast/protocol'
 
 /** Sends commands to a session. Refusals are thrown as `HoldfastError`. */
 export const createRequests = (handle: SessionHandle) => ({
@@ -11,6 +19,9 @@ export const createRequests = (handle: SessionHandle) => ({
   run: async (command: CommandInput, options?: SubmitOptions): Promise<void> => {
     orThrow(await handle.submit(command, options))
   },
+  /** Reads fields of the state, without the transcript. */
+  state: async <Field extends StateField>(...fields: readonly Field[]): Promise<Pick<StateFields, Field>> =>
+    orThrow(await handle.state(fields)),
   snapshot: async (): Promise<FrameOf<'snapshot'>> => orThrow(await handle.snapshot()),
 })
 

@@ -56,7 +56,7 @@ describe('the history methods of a session', () => {
     await session.messages({ branch: 'branch-1' })
     expect(pages.map(({ branch }) => branch)).toEqual(['branch-1', 'branch-1', 'branch-1'])
     await session.messagesWithIds({ branch: 'branch-2' })
-    expect(pages.at(-1)).toMatchObject({ before: 3, branch: 'branch-2' })
+    expect(pages.at(-1)).toMatchObject({ after: 8, branch: 'branch-2' })
   })
 
   it('pin and collapse messages, and return the new state', async () => {

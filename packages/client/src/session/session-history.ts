@@ -3,7 +3,6 @@ import {
   type CommandInput,
   invariant,
   type ListedBranch,
-  type MessageId,
   orThrow,
   Seq,
   SessionId,
@@ -24,7 +23,7 @@ export type Compaction = {
 /** Methods for the history: lines and branches, marks, compaction. */
 export type SessionHistory = ReturnType<typeof createSessionHistory>
 
-export const createSessionHistory = ({ handle, submit, run, snapshot }: Requests) => ({
+export const createSessionHistory = ({ handle, submit, run }: Requests) => ({
   /** Goes back to the end of a turn (counted from 0). Returns the branch that saves the old line. */
   branchAt: async (turn: number, options?: SubmitOptions): Promise<string> =>
     BranchName.parse((await submit({ type: 'branchAt', turn }, options))['branch']),
@@ -46,7 +45,6 @@ export const createSessionHistory = ({ handle, submit, run, snapshot }: Requests
   /** Pins or unpins a message in the model's context. Returns whether it is pinned. */
   togglePin: async (message: number, options?: SubmitOptions): Promise<boolean> =>
     (await submit({ type: 'togglePin', message }, options))['pinned'] === true,
-  pinnedIds: async (): Promise<readonly MessageId[]> => (await snapshot()).view.pins,
   /** Collapses or opens a tool call on every screen. Returns whether it is collapsed. */
   toggleToolCollapse: async (message: number, options?: SubmitOptions): Promise<boolean> =>
     (await submit({ type: 'toggleToolCollapse', message }, options))['collapsed'] === true,
@@ -79,8 +77,6 @@ export const createSessionHistory = ({ handle, submit, run, snapshot }: Requests
   },
   /** Sets the summary that precedes the messages in the context. */
   setSummary: (summary: string, options?: SubmitOptions) => run({ type: 'setSummary', summary }, options),
-  /** Returns the summary of the active compaction; empty when there is none. */
-  getSummary: async (): Promise<string> => (await snapshot()).summary ?? '',
   /** Keeps only the last messages. The whole line is saved as a branch. */
   truncateHistory: (keepLast: number, options?: SubmitOptions) => run({ type: 'truncateHistory', keepLast }, options),
   /** Replaces the history by these messages. The old line is saved as a branch. */

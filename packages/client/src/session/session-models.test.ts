@@ -5,12 +5,11 @@ import { meta, snapshot, view } from '../testing/story.ts'
 import { createSession } from './session.ts'
 
 /** A session that answers every command so. */
-const answering = (result: Record<string, unknown>, state = snapshot(10)) =>
-  createSession({
-    ...createFakeHandle().handle,
-    submit: async () => ok({ seq: 1, result }),
-    snapshot: async () => ok(state),
-  })
+const answering = (result: Record<string, unknown>, state = snapshot(10)) => {
+  const { handle, setState } = createFakeHandle()
+  setState(state)
+  return createSession({ ...handle, submit: async () => ok({ seq: 1, result }) })
+}
 
 const listed = (model: string, unusable: string | null): ListedModel => ({
   model,
@@ -67,12 +66,14 @@ describe('the model methods of a session', () => {
   })
 })
 
-const session = (state = snapshot(10)) =>
-  createSession({
-    ...createFakeHandle().handle,
-    snapshot: async () => ok(state),
+const session = (state = snapshot(10)) => {
+  const { handle, setState } = createFakeHandle()
+  setState(state)
+  return createSession({
+    ...handle,
     treeUsage: async () => ok({ usage: { ...noUsage, cost: null }, sessions: 3 }),
   })
+}
 
 describe('the usage methods of a session', () => {
   it('return the usage of the session, of its turn, and with all descendants', async () => {

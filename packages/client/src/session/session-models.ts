@@ -1,9 +1,11 @@
 import {
   CycledModel,
-  type FrameOf,
   type ListedModel,
   limits,
   orThrow,
+  type ProcessView,
+  type SessionView,
+  type StateFields,
   type SubmitOptions,
   ThinkingLevel,
   type Usage,
@@ -35,9 +37,9 @@ export type UsageOptions = {
 }
 
 /** Methods for the model, its thinking level, its availability and its usage. An unknown price makes the cost null, never 0. */
-export function createSessionModels({ handle, submit, snapshot }: Requests) {
+export function createSessionModels({ handle, submit, state }: Requests) {
   /** Whether the model can be called now; null when the session is not running. */
-  const credentialsConfigured = async () => (await snapshot()).here?.credentialsConfigured ?? null
+  const credentialsConfigured = async () => (await state('here')).here?.credentialsConfigured ?? null
   return {
     /** Applies from the next step on. */
     setModel: (model: string, options?: SubmitOptions) => submit({ type: 'setModel', model }, options),
@@ -53,7 +55,7 @@ export function createSessionModels({ handle, submit, snapshot }: Requests) {
     async cycleThinkingLevel(options?: SubmitOptions): Promise<ThinkingLevel> {
       const { thinkingLevel } = await submit({ type: 'cycleThinkingLevel' }, options)
       // No result for a model with one level only.
-      return ThinkingLevel.parse(thinkingLevel ?? (await snapshot()).view.thinkingLevel)
+      return ThinkingLevel.parse(thinkingLevel ?? (await state('thinkingLevel')).thinkingLevel)
     },
     /** Returns the models that can be called now. */
     async getAvailableModels(): Promise<readonly ListedModel[]> {
@@ -61,7 +63,7 @@ export function createSessionModels({ handle, submit, snapshot }: Requests) {
       return models.filter(({ unusable }) => unusable === null)
     },
     /** Returns the provider, the model, its address and limits; never the key. */
-    getProvider: async () => providerInUse(await snapshot()),
+    getProvider: async () => providerInUse(await state('meta', 'here')),
     /** Looks for credentials again, for all sessions of the process. Returns whether this model can be called. Refused: storage_error. */
     async refreshCredentials(options?: SubmitOptions): Promise<boolean | null> {
       await submit({ type: 'refreshCredentials' }, options)
@@ -70,17 +72,21 @@ export function createSessionModels({ handle, submit, snapshot }: Requests) {
     credentialsConfigured,
     /** Returns the usage of the session, with `tree` including all descendants. */
     usage: async ({ tree = false }: UsageOptions = {}): Promise<Usage> =>
-      tree ? orThrow(await handle.treeUsage()).usage : (await snapshot()).meta.usage,
+      tree ? orThrow(await handle.treeUsage()).usage : (await state('meta')).meta.usage,
     /** Returns the usage of the current or last turn; null when unknown. */
-    turnUsage: async () => (await snapshot()).view.turnUsage,
-    contextUsage: async () => contextUsageOf(await snapshot()),
+    turnUsage: async () => (await state('turnUsage')).turnUsage,
+    /** Returns how full the model's context is. */
+    async contextUsage(): Promise<ContextUsage> {
+      const { tokens, isEstimate, here } = await state('tokens', 'isEstimate', 'here')
+      return contextUsageOf({ view: { tokens, isEstimate }, here })
+    },
   }
 }
 
 /** The file types every provider accepts. */
 const usualFiles: readonly string[] = ['image/*', 'application/pdf']
 
-function providerInUse({ meta: { provider, model }, here }: FrameOf<'snapshot'>): ProviderInUse {
+function providerInUse({ meta: { provider, model }, here }: Pick<StateFields, 'meta' | 'here'>): ProviderInUse {
   const abilities = {
     contextTokens: here?.contextTokens ?? null,
     files: here?.takes ?? usualFiles,
@@ -102,7 +108,13 @@ export type ContextUsage = {
 }
 
 /** Computes the context usage from a snapshot. */
-export function contextUsageOf({ view, here }: Pick<FrameOf<'snapshot'>, 'view' | 'here'>): ContextUsage {
+export function contextUsageOf({
+  view,
+  here,
+}: {
+  readonly view: Pick<SessionView, 'tokens' | 'isEstimate'>
+  readonly here: ProcessView | null
+}): ContextUsage {
   const { tokens, isEstimate } = view
   const contextTokens = here?.contextTokens ?? null
   return { tokens, contextTokens, share: tokens / (contextTokens ?? limits.contextTokens), isEstimate }

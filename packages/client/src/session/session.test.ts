@@ -80,7 +80,7 @@ describe('a session', () => {
     const session = createSession(handle)
     expect((await session.messages()).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     const limit = limits.pageMessagesMax
-    expect(pages).toEqual([{ limit }, { limit, before: 7 }, { limit, before: 3 }])
+    expect(pages).toEqual([0, 4, 8].map((after) => ({ limit, after })))
     const withIds = await session.messagesWithIds()
     expect(withIds.every(({ id, message }) => id === message.id)).toBe(true)
   })

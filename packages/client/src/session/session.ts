@@ -5,28 +5,17 @@ import {
   type CommandInput,
   combineQueueEntriesToText,
   type Decision,
-  type FrameOf,
-  limits,
-  listActiveTrust,
-  type Message,
-  type ModelFault,
-  orThrow,
-  type PageRequest,
-  type PendingApproval,
   type Queue,
   QueueEntry,
-  type Role,
   type SessionHandle,
-  type Status,
-  type StorageError,
   type SubmitOptions,
   type SubscribeOptions,
-  type TranscriptPage,
   type TrustScope,
 } from '@holdfast/protocol'
 import { createRequests } from './requests.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createSessionModels } from './session-models.ts'
+import { createSessionReads } from './session-reads.ts'
 
 export type CommandOptions = SubmitOptions
 export type EnterExecOptions = CommandOptions & {
@@ -45,7 +34,6 @@ export type ClientEventOptions = CommandOptions & {
   /** The client events now cover the whole session. */
   readonly complete?: boolean | undefined
 }
-export type LineOptions = Pick<PageRequest, 'branch'>
 type PromptContent = Extract<CommandInput, { readonly type: 'sendPrompt' }>['content']
 
 /** A session with one method per command. Refusals are thrown as `HoldfastError`. */
@@ -53,22 +41,12 @@ export type Session = Readonly<ReturnType<typeof createSession>>
 
 export function createSession(handle: SessionHandle) {
   const requests = createRequests(handle)
-  const { submit, run, snapshot } = requests
-  const messages = async ({ branch }: LineOptions = {}): Promise<readonly Message[]> => {
-    const pages: (readonly Message[])[] = []
-    const request: PageRequest = { branch, limit: limits.pageMessagesMax }
-    let next: PageRequest | null = request
-    while (next) {
-      const page: TranscriptPage = orThrow(await handle.page(next))
-      pages.unshift(page.messages)
-      next = page.before === null ? null : { ...request, before: page.before }
-    }
-    return pages.flat()
-  }
+  const { submit, run } = requests
 
   return {
     ...createSessionHistory(requests),
     ...createSessionModels(requests),
+    ...createSessionReads(requests),
     id: handle.id,
     /** Starts a turn. During a turn it steers and returns `{queued: 'steering'}`. */
     sendPrompt: (content: PromptContent, options?: CommandOptions) => submit({ type: 'sendPrompt', content }, options),
@@ -77,7 +55,6 @@ export function createSession(handle: SessionHandle) {
     /** Becomes the next turn when this one ends. */
     queueFollowUp: (content: PromptContent, options?: CommandOptions) =>
       submit({ type: 'queueFollowUp', content }, options),
-    getQueuedMessages: async (): Promise<readonly QueueEntry[]> => (await snapshot()).view.queue,
     /** Removes all queued prompts and returns them. */
     recallQueues: async (options?: CommandOptions) => entriesOf(await submit({ type: 'recallQueues' }, options)),
     clearQueues: (options?: CommandOptions) => submit({ type: 'clearQueues' }, options),
@@ -106,7 +83,6 @@ export function createSession(handle: SessionHandle) {
       submit({ type: 'setToolTrust', tool, scope, ...(argsHash !== undefined && { argsHash }) }, options),
     /** Revokes the trust in a tool, or in `all`. */
     revokeToolTrust: (tool: string, options?: CommandOptions) => submit({ type: 'revokeToolTrust', tool }, options),
-    listToolTrust: async () => listActiveTrust(await snapshot()),
     /** Makes the client `options.as` the driver, if there is none. */
     claimDriver: (options?: CommandOptions) => submit({ type: 'claimDriver' }, options),
     /** Makes another attached client the driver. */
@@ -123,23 +99,8 @@ export function createSession(handle: SessionHandle) {
     /** Stores a client's own event once. It is never sent to the model. */
     appendClientEvent: (event: ClientEvent, { complete, ...options }: ClientEventOptions = {}) =>
       run({ type: 'appendClientEvent', event, ...(complete !== undefined && { complete }) }, options),
-    /** Whether the client events cover the whole session. */
-    clientEventsComplete: async () => (await snapshot()).view.clientEventsComplete,
-    /** Returns the whole line, oldest first, or a saved branch. */
-    messages,
-    messagesWithIds: async (options?: LineOptions) =>
-      (await messages(options)).map((message) => ({ id: message.id, message })),
-    status: async () => (await snapshot()).view.status,
-    metadata: async () => (await snapshot()).meta,
-    activeToolCalls: async () => (await snapshot()).view.activeToolCalls,
-    /** Whether it is stored on disk. */
-    persist: async () => (await snapshot()).meta.persist !== false,
-    /** Returns the role of an attached client; null when it is not attached. */
-    subscriberRole: async (client: string): Promise<Role | null> =>
-      (await snapshot()).here?.clients.find((one) => one.client === client)?.role ?? null,
     /** Joins queued prompts into one text. */
     combineQueueEntriesToText: (entries: readonly QueueEntry[]) => combineQueueEntriesToText(entries),
-    editorSnapshot: async () => editorSnapshotOf(await snapshot()),
     subscribe: (options?: SubscribeOptions) => handle.subscribe(options),
   }
 }
@@ -147,26 +108,3 @@ export function createSession(handle: SessionHandle) {
 /** Returns the entries a command removed from the queues. */
 export const entriesOf = (result: Answer['result']): readonly QueueEntry[] =>
   QueueEntry.array().parse(result['entries'] ?? [])
-
-export type EditorSnapshot = {
-  readonly status: Status
-  /** The oldest pending approval. */
-  readonly pendingApproval: PendingApproval | null
-  readonly pendingApprovals: readonly PendingApproval[]
-  readonly error: ModelFault | null
-  readonly activeToolName: string | null
-  /** Null when the session is not running. */
-  readonly credentialsConfigured: boolean | null
-  /** Why the store rejects writes; null while writes succeed. */
-  readonly storageError: StorageError | null
-}
-
-const editorSnapshotOf = ({ view, here }: FrameOf<'snapshot'>): EditorSnapshot => ({
-  status: view.status,
-  pendingApproval: view.pendingApprovals[0] ?? null,
-  pendingApprovals: view.pendingApprovals,
-  error: view.lastTurn?.fault ?? null,
-  activeToolName: view.activeToolCalls[0]?.tool ?? null,
-  credentialsConfigured: here?.credentialsConfigured ?? null,
-  storageError: here?.storageError ?? null,
-})

@@ -4,12 +4,13 @@ import {
   fault,
   ok,
   type PageRequest,
+  pickFields,
   refuse,
   type SessionHandle,
   type SubmitOptions,
   type SubscribeOptions,
 } from '@holdfast/protocol'
-import { message, meta, sessionId, snapshot } from './story.ts'
+import { clientEvent, message, meta, sessionId, snapshot } from './story.ts'
 
 /** A session of ten messages in this process; frames come when the test says so. */
 export function createFakeHandle() {
@@ -49,12 +50,22 @@ export function createFakeHandle() {
       }
     },
     snapshot: async () => ok(state),
+    state: async (fields) => {
+      const { view, seq, meta: row, here, summary } = state
+      return ok(pickFields({ ...view, seq, meta: row, here, summary }, fields))
+    },
+    async clientEvents({ after = 0 } = {}) {
+      const events = Array.from({ length: 5 }, (_, index) => clientEvent(index + 1)).filter(({ seq }) => seq > after)
+      return ok({ events: events.slice(0, 2), after: events.length > 2 ? (events[1]?.seq ?? null) : null })
+    },
     async page(request = {}) {
       pages.push(request)
-      const upTo = request.before === undefined ? 10 : request.before - 1
-      const from = Math.max(1, upTo - 3)
+      const isForward = request.after !== undefined
+      const upTo = isForward ? Math.min(10, (request.after ?? 0) + 4) : (request.before ?? 11) - 1
+      const from = isForward ? (request.after ?? 0) + 1 : Math.max(1, upTo - 3)
       const messages = Array.from({ length: upTo - from + 1 }, (_, index) => message(from + index))
-      return ok({ session: meta, messages, before: from === 1 ? null : message(from).id, after: null })
+      const [before, after] = [from === 1 ? null : message(from).id, upTo === 10 ? null : message(upTo).id]
+      return ok({ session: meta, messages, before, after: isForward ? after : null })
     },
     branches: async () => ok([]),
     blob: async () => refuse(fault('blob_not_found', 'There is nothing.')),

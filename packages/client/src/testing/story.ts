@@ -1,4 +1,12 @@
-import { type Frame, type FrameOf, invariant, type Message, messageOf, type Recorded } from '@holdfast/protocol'
+import {
+  type Frame,
+  type FrameOf,
+  invariant,
+  type Message,
+  messageOf,
+  type Recorded,
+  type StoredClientEvent,
+} from '@holdfast/protocol'
 import { aMeta, aRecord, aView, type EventInput } from '@holdfast/testkit/fixtures'
 
 export const meta = aMeta()
@@ -51,3 +59,8 @@ export const end = (reason: FrameOf<'end'>['reason'], retryMs: number | null): F
 /** A frame in one word, for comparing runs of them. */
 export const word = (frame: Frame): string =>
   frame.type === 'record' ? String(frame.record.seq) : frame.type === 'snapshot' ? `snapshot ${frame.seq}` : frame.type
+
+export const clientEvent = (seq: number): StoredClientEvent => ({
+  ...{ seq, at: userRecord(seq).at, by: null },
+  event: { eventId: `event-${seq}`, type: 'shown' },
+})

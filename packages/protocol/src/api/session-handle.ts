@@ -7,6 +7,8 @@ import type { Result } from '../value/result.ts'
 import type { TreeUsage } from '../value/usage.ts'
 import type { Message } from '../view/message.ts'
 import type { Meta } from '../view/meta.ts'
+import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
+import type { StateField, StateFields } from './state-fields.ts'
 
 /** A page of the transcript, oldest first. `before` and `after` are the cursors of the next pages, null at an end. */
 export type TranscriptPage = {
@@ -40,7 +42,7 @@ export type SubmitOptions = {
 }
 
 /**
- * The only interface to a session: the same eight methods in this process and over the network.
+ * The only interface to a session: the same methods in this process and over the network.
  * Refusals are values; it throws only when its own code is broken.
  */
 export interface SessionHandle {
@@ -50,7 +52,11 @@ export interface SessionHandle {
   /** Every record after the cursor exactly once and in order, then what happens next. */
   subscribe(options?: SubscribeOptions): AsyncIterable<Frame>
   snapshot(): Promise<Result<FrameOf<'snapshot'>>>
+  /** Reads fields of the state, without the transcript: its cost does not depend on the length of the session. */
+  state<Field extends StateField>(fields: readonly Field[]): Promise<Result<Pick<StateFields, Field>>>
   page(request?: PageRequest): Promise<Result<TranscriptPage>>
+  /** A page of the stored client events, oldest first. */
+  clientEvents(request?: ClientEventRequest): Promise<Result<ClientEventPage>>
   /** The saved branches, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
   /** The bytes of a file part or long output that this session refers to. Refused: blob_not_found. */

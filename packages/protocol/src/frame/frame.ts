@@ -127,5 +127,11 @@ export const withModelStatus = (
 ): ProcessView => ({ clients, storageError, ...model, workspaceTrust })
 
 /** Returns every trust that applies now: the session's own and its workspace's. */
-export const listActiveTrust = ({ view, here }: Pick<FrameOf<'snapshot'>, 'view' | 'here'>): readonly Trust[] =>
+export const listActiveTrust = ({
+  view,
+  here,
+}: {
+  readonly view: Pick<SessionView, 'trust'>
+  readonly here: ProcessView | null
+}): readonly Trust[] =>
   here ? [...view.trust.filter(({ scope }) => scope !== 'workspace'), ...here.workspaceTrust] : view.trust

@@ -1,4 +1,4 @@
-import { type Frame, limits, orThrow } from '@holdfast/protocol'
+import { type Frame, limits, orThrow, SessionId } from '@holdfast/protocol'
 import { aSession, createGate, isRecord, modelsWith, say, sayPartial, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Models, Provider } from '../../ports/provider.ts'
@@ -265,5 +265,36 @@ describe('the unrecorded part of a snapshot', () => {
     expect(await contextOf(modelsWith(() => ({ type: 'ready', provider, contextTokens: 32_000 })))).toBe(32_000)
     expect(await contextOf(modelsWith(() => ({ type: 'ready', provider })))).toBeNull()
     expect(await contextOf(modelsWith(() => ({ type: 'no_credentials', message: 'no key' })))).toBeNull()
+  })
+})
+
+describe('the state of a session', () => {
+  it('is read without its transcript, loaded or not, and is that of the snapshot', async () => {
+    const given = createMemoryStore()
+    const reads: (number | undefined)[] = []
+    const read: Store['read'] = (id, range) => {
+      reads.push(range.upTo)
+      return given.read(id, range)
+    }
+    const runtime = await openMemoryRuntime({ store: { ...given, read }, script: [[say('Hi.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    const { view, meta, seq, here } = orThrow(await runtime.handle.snapshot())
+    const fields = ['status', 'pins', 'meta', 'seq', 'here'] as const
+    reads.length = 0
+    const loaded = orThrow(await runtime.handle.state(fields))
+    expect(reads).toEqual([])
+    expect(loaded).toEqual({ status: view.status, pins: view.pins, meta, seq, here })
+    await runtime.registry.unload(aSession)
+    reads.length = 0
+    expect(orThrow(await runtime.handle.state(['meta']))).toEqual({ meta })
+    expect(reads.length).toBeLessThanOrEqual(1) // the records after the stored snapshot
+  })
+
+  it('refuses a session that does not exist', async () => {
+    const runtime = await openMemoryRuntime()
+    const missing = createLocalSession(runtime.registry, SessionId.parse('ses_00000000000000000000000000'))
+    expect(await missing.state(['status'])).toMatchObject({ ok: false, fault: { code: 'session_not_found' } })
+    expect(await missing.clientEvents()).toMatchObject({ ok: false, fault: { code: 'session_not_found' } })
   })
 })

@@ -76,7 +76,9 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       return submission.ok ? dispatch(submission.value) : Promise.resolve(submission)
     },
     snapshot: () => read().snapshot(),
+    state: (fields) => read().state(fields),
     page: (request) => read().page(request),
+    clientEvents: (request) => read().clientEvents(request),
     branches: () => read().branches(),
     blob: (hash) => openBlob({ ...registry.deps, store }, id, hash),
     models: async () => ok(await models.list()),

@@ -12,11 +12,13 @@ import {
   ok,
   type PageRequest,
   type ProcessView,
+  pickFields,
   type RecordedView,
   type Result,
   refuse,
   type SessionHandle,
   type SessionId,
+  type StateField,
   type Trust,
 } from '@holdfast/protocol'
 import type { KeptBranch, SessionState } from '../../session/state.ts'
@@ -26,7 +28,8 @@ import { type LinePage, type LineReader, readPage } from '../log/read-page.ts'
 import type { Hub } from '../stream/hub.ts'
 
 /** The reading half of a session handle. It never loads a session into the registry. */
-export interface SessionReader extends Pick<SessionHandle, 'snapshot' | 'page' | 'branches'> {
+export interface SessionReader
+  extends Pick<SessionHandle, 'snapshot' | 'state' | 'page' | 'branches' | 'clientEvents'> {
   /** Reads the recorded part of a snapshot, which is the same whenever it is read. */
   recordedView(folded: Folded): Promise<RecordedView>
   /** Builds the snapshot of a known state. `ahead` is used if it was read at the same seq. */
@@ -106,6 +109,21 @@ export function createSessionReader({
       const now = await folded()
       return now.ok ? ok(await snapshotOf(now.value)) : now
     },
+    async state(fields) {
+      const now = await folded()
+      if (!now.ok) return now
+      const { state, row } = now.value
+      const asked = new Set<StateField>(fields)
+      const trust = asked.has('here') ? await workspaceTrust(state) : []
+      const all = {
+        ...viewOf(state),
+        seq: state.seq,
+        meta: completeMeta(row.entry.meta),
+        here: here(state, trust),
+        summary: asked.has('summary') ? await summaryOf(now.value) : null,
+      }
+      return ok(pickFields(all, fields))
+    },
     async page({ branch, ...request } = {}) {
       const now = await folded()
       if (!now.ok) return now
@@ -117,6 +135,20 @@ export function createSessionReader({
       const now = await folded()
       if (!now.ok) return now
       return ok(await Promise.all(now.value.state.branches.map((branch) => listed(now.value, branch))))
+    },
+    async clientEvents({ after = 0, limit = limits.pageRecordsMax } = {}) {
+      const now = await folded()
+      if (!now.ok) return now
+      const upTo = now.value.state.seq
+      const range = { after, upTo, limit: Math.min(limit, limits.pageRecordsMax), charsMax: limits.readCharsMax }
+      const page = await log.read(id, { ...range, types: ['client.said'] })
+      const events = page.flatMap((record) =>
+        'lost' in record || record.event.type !== 'client.said'
+          ? []
+          : [{ seq: record.seq, at: record.at, by: record.by ?? null, event: record.event.event }],
+      )
+      const last = page.at(-1)?.seq ?? upTo
+      return ok({ events, after: last < upTo ? last : null })
     },
   }
 }

@@ -6,8 +6,10 @@ import type { LineReader } from '../log/read-page.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
 import { createSessionReader } from './session-reader.ts'
 
+type ReadMethod = 'snapshot' | 'state' | 'page' | 'branches' | 'clientEvents'
+
 /** A stored session as of the moment it was opened, for a process that does not run it. */
-export interface StoredHandle extends Pick<SessionHandle, 'id' | 'snapshot' | 'page' | 'branches'> {
+export interface StoredHandle extends Pick<SessionHandle, 'id' | ReadMethod> {
   /** The records that could not be read. */
   readonly lost: readonly Seq[]
 }
@@ -28,11 +30,11 @@ export async function openStoredHandle(
   const [current = meta] = ownedStatus(rows, await findLiveOwners(busyOwners(rows), source, isAlive))
   const { status } = current
   const folded = async () => loaded
-  const { snapshot, page, branches } = createSessionReader({
+  const { snapshot, state, page, branches, clientEvents } = createSessionReader({
     ...{ id, log: source, folded },
     completeMeta: (now) => ({ ...now, status }),
     workspaceTrust: async () => [],
     here: () => null,
   })
-  return ok({ id, lost: loaded.value.lost, snapshot, page, branches })
+  return ok({ id, lost: loaded.value.lost, snapshot, state, page, branches, clientEvents })
 }

@@ -91,7 +91,7 @@ describe.each(kinds)('doctor of a %s store', (kind) => {
     await locked.close()
     orThrow(await check(one.location, { repair: true }))
     const holdfast = await openHoldfast({ store: one.location.url, environment })
-    const handle = orThrow(await holdfast.sessions.open(one.sessions.talk))
+    const handle = orThrow(await holdfast.handles.open(one.sessions.talk))
     const { seq } = orThrow(await handle.submit({ type: 'sendPrompt', content: 'go on' }))
     for await (const frame of handle.subscribe({ after: seq })) {
       if (frame.type !== 'record' || frame.record.event.type !== 'turn.ended') continue

@@ -54,7 +54,7 @@ export async function reachSessions(
   const { store, environment } = context
   const opened = await open({ store, environment, ...options, ...runtimeObservers(context) })
   if (!opened.ok) return opened
-  const { sessions, stopSession: unload, close } = opened.value
+  const { handles: sessions, stopSession: unload, close } = opened.value
   return ok({ sessions, isRemote: false, unload, close })
 }
 

@@ -159,12 +159,12 @@ describe('events', () => {
     const silent = await followSilently(test)
     test.fake.say('x'.repeat(30_000_000))
     const statusOf = async (address: string) => (await test.call(address)).status
-    await expect.poll(() => statusOf(`/v1/sessions/${sessionId}/usage`)).toBe(503)
+    await expect.poll(() => statusOf(`/v1/sessions/${sessionId}/branches`)).toBe(503)
     const refused = await test.call(path)
     expect([await codeOf(refused), refused.headers.get('retry-after')]).toEqual(['server_busy', '5'])
     expect(await statusOf('/v1/health')).toBe(200)
     silent.destroy()
     await test.fake.left
-    expect(await statusOf(`/v1/sessions/${sessionId}/usage`)).toBe(200)
+    expect(await statusOf(`/v1/sessions/${sessionId}/branches`)).toBe(200)
   })
 })

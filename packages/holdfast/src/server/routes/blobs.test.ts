@@ -17,7 +17,7 @@ let test: Test
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'holdfast-files-'))
   holdfast = await openHoldfast({ environment: { HOLDFAST_HOME: home, DEMO_PACE: '0' } })
-  test = await openTestServer({ sessions: holdfast.sessions })
+  test = await openTestServer({ sessions: holdfast.handles })
 })
 afterEach(async () => {
   await test[Symbol.asyncDispose]()

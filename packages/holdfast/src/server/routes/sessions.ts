@@ -1,8 +1,8 @@
 import {
   ageForm,
   BranchName,
+  ClientEventPage,
   FoundMessages,
-  type FrameOf,
   ListedBranch,
   ListOptions,
   limits,
@@ -14,11 +14,15 @@ import {
   parseAge,
   type Result,
   SearchOptions,
+  Seq,
   type SessionHandle,
   SessionList,
+  type Sessions,
   SessionView,
   SnapshotFrame,
   StartOptions,
+  StateField,
+  StateFields,
   TreeUsage,
   Trust,
 } from '@holdfast/protocol'
@@ -62,10 +66,10 @@ const startSession = defineRoute({
   async handle({ input }, { sessions }) {
     const started = await sessions.start(input.body)
     if (!started.ok) return started
-    const snapshot = await started.value.snapshot()
-    if (!snapshot.ok) return snapshot
+    const state = await started.value.state(['meta'])
+    if (!state.ok) return state
     const headers = { location: `/v1/sessions/${started.value.id}` }
-    return ok(Response.json({ session: snapshot.value.meta }, { status: 201, headers }))
+    return ok(Response.json({ session: state.value.meta }, { status: 201, headers }))
   },
 })
 
@@ -115,22 +119,62 @@ function defineRead<Query = unknown>(
   })
 }
 
-/** Reads one part of the snapshot. */
-const fromSnapshot =
-  (pick: (snapshot: FrameOf<'snapshot'>) => unknown) =>
-  async (handle: SessionHandle): Promise<Result<unknown>> => {
-    const snapshot = await handle.snapshot()
-    return snapshot.ok ? ok(pick(snapshot.value)) : snapshot
-  }
+/** Defines a route that reads fields of the state of one session. Its answer is small, so it waits for no page. */
+function defineStateRead<Field extends StateField>(
+  name: string,
+  summary: string,
+  schema: z.ZodType,
+  fields: readonly Field[],
+  show: (state: Pick<StateFields, Field>) => unknown,
+): Route {
+  return defineRoute({
+    on: `GET /v1/sessions/:id${name}`,
+    access: 'token',
+    summary,
+    answers: answersJson(schema),
+    handle: async ({ session }, { sessions }) => {
+      const state = await readState(sessions, session, fields)
+      return state.ok ? ok(show(state.value)) : state
+    },
+  })
+}
+
+async function readState<Field extends StateField>(
+  sessions: Sessions,
+  name: string,
+  fields: readonly Field[],
+): Promise<Result<Pick<StateFields, Field>>> {
+  const handle = await sessions.open(name)
+  return handle.ok ? handle.value.state(fields) : handle
+}
 
 const getSession = defineRead(
   '',
   'Get a session: its state and the newest page of its transcript',
   SnapshotFrame.omit({ type: true, sessionId: true, meta: true }).extend({ session: Meta }),
-  fromSnapshot(({ meta, seq, view, messages, before, summary, here }) => ({
-    ...{ session: meta, seq, view, messages, before, summary, here },
-  })),
+  async (handle) => {
+    const snapshot = await handle.snapshot()
+    if (!snapshot.ok) return snapshot
+    const { meta, seq, view, messages, before, summary, here } = snapshot.value
+    return ok({ session: meta, seq, view, messages, before, summary, here })
+  },
 )
+
+const getState = defineRoute({
+  on: 'GET /v1/sessions/:id/state',
+  access: 'token',
+  summary: 'Get the state of a session without its transcript; `fields` names the fields to send',
+  query: z.strictObject({
+    fields: z
+      .string()
+      .max(1000)
+      .transform((names) => names.split(','))
+      .pipe(z.array(StateField).min(1))
+      .optional(),
+  }),
+  answers: answersJson(StateFields.partial()),
+  handle: ({ session, input }, { sessions }) => readState(sessions, session, input.query.fields ?? StateField.options),
+})
 
 const messageCursor = wholeNumber.pipe(MessageId).optional()
 
@@ -162,37 +206,54 @@ const getBranches = defineRead(
   },
 )
 
-const getQueue = defineRead(
+const getClientEvents = defineRead(
+  '/client-events',
+  'Get a page of the events that clients stored, oldest first',
+  ClientEventPage,
+  (handle, { input }) => handle.clientEvents(input.query),
+  z.strictObject({ after: wholeNumber.pipe(Seq).optional(), limit: pageLimit(limits.pageRecordsMax) }),
+)
+
+const getQueue = defineStateRead(
   '/queues',
   'List the queued prompts',
   SessionView.pick({ queue: true }),
-  fromSnapshot(({ view }) => ({ queue: view.queue })),
+  ['queue'],
+  ({ queue }) => ({ queue }),
 )
 
-const getTrust = defineRead(
+const getTrust = defineStateRead(
   '/tool-trust',
   'List the standing approvals',
   z.object({ trust: z.array(Trust) }),
-  fromSnapshot((snapshot) => ({ trust: listActiveTrust(snapshot) })),
+  ['trust', 'here'],
+  ({ trust, here }) => ({ trust: listActiveTrust({ view: { trust }, here }) }),
 )
 
-const getApprovals = defineRead(
+const getApprovals = defineStateRead(
   '/approvals',
   'List the calls that wait for approval',
   z.object({ approvals: SessionView.shape.pendingApprovals }),
-  fromSnapshot(({ view }) => ({ approvals: view.pendingApprovals })),
+  ['pendingApprovals'],
+  ({ pendingApprovals }) => ({ approvals: pendingApprovals }),
 )
 
-const getUsage = defineRead(
-  '/usage',
-  'Get the usage of a session; with `tree`, including its subagents',
-  TreeUsage,
-  (handle, { input }) =>
-    input.query.tree ? handle.treeUsage() : fromSnapshot(({ meta }) => ({ usage: meta.usage, sessions: 1 }))(handle),
-  z.strictObject({ tree: flag }),
-)
+const getUsage = defineRoute({
+  on: 'GET /v1/sessions/:id/usage',
+  access: 'token',
+  summary: 'Get the usage of a session; with `tree`, including its subagents',
+  query: z.strictObject({ tree: flag }),
+  answers: answersJson(TreeUsage),
+  async handle({ session, input }, { sessions }) {
+    const handle = await sessions.open(session)
+    if (!handle.ok) return handle
+    if (input.query.tree) return handle.value.treeUsage()
+    const state = await handle.value.state(['meta'])
+    return state.ok ? ok({ usage: state.value.meta.usage, sessions: 1 }) : state
+  },
+})
 
 export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, searchMessages],
-  ...[getSession, getMessages, getBranches, getQueue, getTrust, getApprovals, getUsage],
+  ...[getSession, getState, getMessages, getBranches, getClientEvents, getQueue, getTrust, getApprovals, getUsage],
 ]

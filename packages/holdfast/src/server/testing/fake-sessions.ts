@@ -11,6 +11,7 @@ import {
   messageOf,
   ok,
   type ProcessView,
+  pickFields,
   type Recorded,
   type Removal,
   refuse,
@@ -178,7 +179,9 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
     dispatch,
     submit: (command) => dispatch(toSubmission(Command.parse(command), null)),
     snapshot: async () => ok(snapshotFrame()),
+    state: async (fields) => ok(pickFields({ ...view, seq: 0, meta, here, summary: null }, fields)),
     branches: async () => ok([]),
+    clientEvents: async () => ok({ events: [], after: null }),
     blob: async (hash) => {
       touched.push({ blob: hash })
       return ok(bytesOf('<script>alert(1)</script>'))

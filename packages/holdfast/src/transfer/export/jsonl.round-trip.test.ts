@@ -37,7 +37,7 @@ describe('JSONL export', () => {
     if (!file) throw new Error('nothing was looked at')
     return file
   }
-  const shown = async (id: string) => orThrow(await orThrow(await there.sessions.open(id)).snapshot())
+  const shown = async (id: string) => orThrow(await orThrow(await there.handles.open(id)).snapshot())
   /** Creates a session with an image, long output, thinking and a failed call. */
   const aTalk = async (): Promise<string> => {
     const source = new URL('../../../../../test/golden/import/ggcode-1.3.33-tools.source', import.meta.url)

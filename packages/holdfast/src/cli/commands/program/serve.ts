@@ -55,7 +55,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const token = configuredToken ?? createSecret()
   registerKey(token)
   const server = await openServer({
-    ...{ host, port, version, now, logger, sessions: holdfast.sessions, transfer: createTransfer(holdfast) },
+    ...{ host, port, version, now, logger, sessions: holdfast.handles, transfer: createTransfer(holdfast) },
     spoolDir: await openSpoolDir(join(home.stateDir, 'imports')),
     stats: (options) => toResult(() => holdfast.stats(options)),
     tokens: [{ hash: hashToken(token), role: 'admin' }],

@@ -41,7 +41,7 @@ export async function fillStore(location: DiskLocation, directory: string): Prom
     onProblem: ({ cause }) => void console.error(cause),
   })
   const say = async ({ id }: Session, content: Parameters<Session['sendPrompt']>[0]) => {
-    const handle = orThrow(await holdfast.sessions.open(id))
+    const handle = orThrow(await holdfast.handles.open(id))
     const { seq } = orThrow(await handle.submit({ type: 'sendPrompt', content }))
     for await (const frame of handle.subscribe({ after: seq }))
       if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return

@@ -1,0 +1,110 @@
+import {
+  type BlobHash,
+  type ClientEventPage,
+  type FrameOf,
+  listActiveTrust,
+  type Message,
+  type MessageId,
+  type ModelFault,
+  orThrow,
+  type PageRequest,
+  type PendingApproval,
+  type QueueEntry,
+  type Role,
+  type Seq,
+  type StateFields,
+  type Status,
+  type StorageError,
+  type StoredClientEvent,
+  type TranscriptPage,
+} from '@holdfast/protocol'
+import { createMessageList, type MessageList } from './message-list.ts'
+import type { Requests } from './requests.ts'
+
+export type LineOptions = Pick<PageRequest, 'branch'>
+
+export type ClientEventsOptions = {
+  /** Only events after this seq; all when absent. */
+  readonly after?: Seq | undefined
+}
+
+/** Methods that read a session. Those about its state read no message, so a long session costs no more than a short one. */
+export function createSessionReads({ handle, state, snapshot }: Requests) {
+  const messages = (options: LineOptions = {}): MessageList => createMessageList(handle, options)
+  return {
+    /** Returns the whole line, oldest first, or a saved branch: `await` it, or loop over it with `for await`. */
+    messages,
+    /** Returns the whole line with the id of each message. */
+    async messagesWithIds(
+      options?: LineOptions,
+    ): Promise<readonly { readonly id: MessageId; readonly message: Message }[]> {
+      return (await messages(options)).map((message) => ({ id: message.id, message }))
+    },
+    /** Returns a page of the transcript, by default the newest one. */
+    page: async (request?: PageRequest): Promise<TranscriptPage> => orThrow(await handle.page(request)),
+    /** Returns the bytes of a file or long output that this session refers to. Refused: blob_not_found. */
+    blob: async (hash: BlobHash): Promise<AsyncIterable<Uint8Array>> => orThrow(await handle.blob(hash)),
+    /** Returns the whole state with the newest page of the transcript, as of `seq`. */
+    snapshot: (): Promise<FrameOf<'snapshot'>> => snapshot(),
+    /** Returns the stored events of clients, oldest first; a loop reads them page by page. */
+    async *clientEvents({ after }: ClientEventsOptions = {}): AsyncGenerator<StoredClientEvent, void, undefined> {
+      for (let cursor: Seq | null | undefined = after; cursor !== null; ) {
+        const page: ClientEventPage = orThrow(await handle.clientEvents({ after: cursor }))
+        yield* page.events
+        cursor = page.after
+      }
+    },
+    /** Returns whether the client events cover the whole session. */
+    clientEventsComplete: async () => (await state('clientEventsComplete')).clientEventsComplete,
+    /** Returns whether the session is idle, works or waits for an answer. */
+    status: async (): Promise<Status> => (await state('status')).status,
+    /** Returns the row of this session in a list: title, workspace, model, counts, usage. */
+    metadata: async () => (await state('meta')).meta,
+    /** Returns the ids of the pinned messages. */
+    pinnedIds: async (): Promise<readonly MessageId[]> => (await state('pins')).pins,
+    /** Returns the calls that are not settled yet. */
+    activeToolCalls: async () => (await state('activeToolCalls')).activeToolCalls,
+    /** Returns the prompts that wait in the queues. */
+    getQueuedMessages: async (): Promise<readonly QueueEntry[]> => (await state('queue')).queue,
+    /** Returns every trust that applies now: that of the session and that of its workspace. */
+    async listToolTrust() {
+      const { trust, here } = await state('trust', 'here')
+      return listActiveTrust({ view: { trust }, here })
+    },
+    /** Returns the summary of the active compaction; empty when there is none. */
+    getSummary: async (): Promise<string> => (await state('summary')).summary ?? '',
+    /** Whether it is stored on disk. */
+    persist: async () => (await state('meta')).meta.persist !== false,
+    /** Returns the role of an attached client; null when it is not attached. */
+    subscriberRole: async (client: string): Promise<Role | null> =>
+      (await state('here')).here?.clients.find((one) => one.client === client)?.role ?? null,
+    /** Returns what an editor shows beside the transcript. */
+    editorSnapshot: async () =>
+      editorSnapshotOf(await state('status', 'pendingApprovals', 'lastTurn', 'activeToolCalls', 'here')),
+  }
+}
+
+export type EditorSnapshot = {
+  readonly status: Status
+  /** The oldest pending approval. */
+  readonly pendingApproval: PendingApproval | null
+  readonly pendingApprovals: readonly PendingApproval[]
+  readonly error: ModelFault | null
+  readonly activeToolName: string | null
+  /** Null when the session is not running. */
+  readonly credentialsConfigured: boolean | null
+  /** Why the store rejects writes; null while writes succeed. */
+  readonly storageError: StorageError | null
+}
+
+type EditorFields = Pick<StateFields, 'status' | 'pendingApprovals' | 'lastTurn' | 'activeToolCalls' | 'here'>
+
+const editorSnapshotOf = (state: EditorFields): EditorSnapshot => ({
+  status: state.status,
+  pendingApproval: state.pendingApprovals[0] ?? null,
+  pendingApprovals: state.pendingApprovals,
+  error: state.lastTurn?.fault ?? null,
+  activeToolName: state.activeToolCalls[0]?.tool ?? null,
+  credentialsConfigured: state.here?.credentialsConfigured ?? null,
+  storageError: state.here?.storageError ?? null,
+})

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { ClientEvent } from '../event/session.ts'
+import { ClientId, Instant, Seq } from '../value/id.ts'
+
+/** A client's own event as it was stored. */
+export const StoredClientEvent = z.object({
+  seq: Seq,
+  at: Instant,
+  /** The client that stored it; null for the embedding program. */
+  by: ClientId.nullable(),
+  event: ClientEvent,
+})
+export type StoredClientEvent = z.infer<typeof StoredClientEvent>
+
+export type ClientEventRequest = {
+  /** Only events after this seq; all when absent. */
+  readonly after?: Seq | undefined
+  readonly limit?: number | undefined
+}
+
+/** A page of client events, oldest first. `after` is the cursor of the next page, null at the end. */
+export const ClientEventPage = z.object({ events: z.array(StoredClientEvent), after: Seq.nullable() })
+export type ClientEventPage = z.infer<typeof ClientEventPage>

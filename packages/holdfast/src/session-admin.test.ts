@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, realpath, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { Session } from '@holdfast/client'
 import { limits, orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -76,6 +76,26 @@ describe('all sessions', () => {
 })
 
 describe('session admin', () => {
+  it('finds the sessions of a workspace however its path is written', async () => {
+    const workdir = join(home, 'work')
+    await mkdir(workdir)
+    await symlink(workdir, join(home, 'link'))
+    const { id } = await spoken('the old lighthouse', workdir)
+    const written = [workdir, `${workdir}/`, join(home, 'link'), `${home}/./work`, relative(process.cwd(), workdir)]
+    for (const workspace of written) {
+      expect(idsOf(await holdfast.list({ workspace })), workspace).toEqual([id])
+      const { hits } = await holdfast.search('lighthouse', { workspace })
+      expect(new Set(hits.map(({ sessionId }) => sessionId)), workspace).toEqual(new Set([id]))
+      expect((await holdfast.clearAll({ workspace, dryRun: true })).count, workspace).toBe(1)
+      expect((await holdfast.prune({ before: tomorrow() }, { workspace, dryRun: true })).count, workspace).toBe(1)
+    }
+    await holdfast.delete(id)
+    for (const workspace of written) expect(idsOf(await holdfast.trash({ workspace })), workspace).toEqual([id])
+    await holdfast.restore(id)
+    await rm(workdir, { recursive: true })
+    expect(idsOf(await holdfast.list({ workspace: `${workdir}/` }))).toEqual([id])
+  })
+
   it('moves a session to the trash, restores it and deletes it permanently', async () => {
     const session = await spoken()
     expect(await holdfast.delete(session.id)).toMatchObject({ count: 1, dryRun: false })

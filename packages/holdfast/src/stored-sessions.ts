@@ -1,6 +1,6 @@
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { type ClientEventOptions, createSession, type Session } from '@holdfast/client'
-import { createLocalSession, findSession, openStoredHandle, type SessionRegistry } from '@holdfast/core'
+import { createLocalSession, findSession, findWorkspace, openStoredHandle, type SessionRegistry } from '@holdfast/core'
 import { type ClientEvent, fault, HoldfastError, type Meta, orThrow, refuse } from '@holdfast/protocol'
 import type { StoreLocation } from './store/open/store-location.ts'
 import type { Home } from './system/home.ts'
@@ -44,14 +44,11 @@ type StoredSessionsDeps = {
 }
 
 export function createStoredSessions({ registry, getSession, location, home }: StoredSessionsDeps): StoredSessions {
-  const { isAlive, resolveWorkdir } = registry.deps
+  const { isAlive } = registry.deps
   const { stores } = registry
   const idOf = async (session: Named) =>
     typeof session === 'string' ? orThrow(await findSession(stores, session)) : session.id
-  const normalizeWorkspacePath = async (path: string) => {
-    const real = await resolveWorkdir(path)
-    return real.ok ? real.value : resolve(path)
-  }
+  const normalizeWorkspacePath = (path: string) => findWorkspace(registry.deps, path || '.')
 
   return {
     normalizeWorkspacePath,
@@ -84,7 +81,7 @@ export function createStoredSessions({ registry, getSession, location, home }: S
     },
     async ensureMeta(name) {
       const row = await stores.entry(await idOf(name))
-      return row?.entry.spoken ? row.entry.meta : null
+      return row && row.entry.meta.messageCount > 0 ? row.entry.meta : null
     },
     async hasUserInteraction(session) {
       const id = await idOf(session)

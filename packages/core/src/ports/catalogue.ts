@@ -4,7 +4,7 @@ import type { ListCursor } from './list-cursor.ts'
 /** A session's row: what lists show and sort by. It can be rebuilt from the log. */
 export type CatalogueEntry = {
   readonly meta: Meta
-  /** Whether it has a message; an unspoken session is unlisted and may be removed. */
+  /** Whether it has more than a plain start: a key, a title, a parent or a second record. Otherwise it is unlisted and may be removed. */
   readonly spoken: boolean
   /** Whether a process must work on it. A busy row with a dead owner is a crashed session. */
   readonly busy: boolean

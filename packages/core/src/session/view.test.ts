@@ -115,11 +115,12 @@ describe('the view', () => {
   })
 })
 
-const rowAfter = (...given: readonly EventInput[]) => {
-  const folded = recordsOf([started, ...given]).reduce<Folded | null>(
-    (sum, record: Recorded) => fold(sum, aSession, record),
-    null,
-  )
+const rowAfter = (...given: readonly EventInput[]) => rowOf(started, ...given)
+/** Returns the row of a session that was started with these fields. */
+const startedWith = (fields: object) => rowOf({ ...started, ...fields } as EventInput)
+
+const rowOf = (...events: readonly EventInput[]) => {
+  const folded = recordsOf(events).reduce<Folded | null>((sum, record: Recorded) => fold(sum, aSession, record), null)
   if (!folded) throw new Error('a log begins')
   Meta.parse(folded.row.entry.meta)
   return folded.row.entry
@@ -129,9 +130,26 @@ const usageOf = (cost: number | null): EventInput =>
 const answered = (text: string): EventInput => ({ type: 'text.said', turn: 0, step: 4, text, provider: 'sim' })
 
 describe('a session in the catalogue', () => {
-  it('is unlisted until someone speaks', () => {
+  it('is unlisted and may be removed while it has nothing but a plain start', () => {
     expect(rowAfter().spoken).toBe(false)
+    const commands: readonly EventInput[] = [
+      { type: 'settings.changed', pinned: true },
+      { type: 'settings.changed', title: 'Mine' },
+      { type: 'settings.changed', mode: 'plan' },
+      { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'A word.' },
+      { type: 'client.said', event: { eventId: 'one', type: 'cursor' } },
+      { type: 'trust.granted', tool: 'shell', scope: 'session' },
+    ]
+    for (const command of commands) expect(rowAfter(command).spoken, command.type).toBe(true)
     expect(rowAfter(...thinking).spoken).toBe(true)
+  })
+
+  it('is listed from its start if it was given a key, a title or a parent', () => {
+    const settings = { model: 'sim/model', thinkingLevel: 'off', mode: 'exec', budgets: {}, title: 'Mine' }
+    expect(startedWith({}).spoken).toBe(false)
+    expect(startedWith({ key: 'bot:1' }).spoken).toBe(true)
+    expect(startedWith({ parent: aSession }).spoken).toBe(true)
+    expect(startedWith({ settings }).spoken).toBe(true)
   })
 
   it('shows no recent text of a line it has left', () => {

@@ -4,7 +4,6 @@ import {
   addToMeta,
   clip,
   type EventOf,
-  type EventType,
   limits,
   type Meta,
   noUsage,
@@ -60,7 +59,7 @@ export type EntryFold = {
   readonly recent: readonly string[]
 }
 
-/** Returns the first row of a session: unlisted until someone speaks. */
+/** Returns the first row of a session: unlisted after a plain start, without a key, a title or a parent. */
 export function newEntry(id: SessionId, at: string, started: EventOf<'session.started'>): EntryFold {
   const { handle, key, workdir, settings, background, fork } = started
   const { model, mode, title = '' } = settings
@@ -84,11 +83,9 @@ export function newEntry(id: SessionId, at: string, started: EventOf<'session.st
     ...(started.persist === false && { persist: false as const }),
     attachments: 0,
   }
-  return { entry: { meta, spoken: fork !== undefined, busy: false, activeAt: Date.parse(at) }, recent: [] }
+  const spoken = key !== undefined || title !== '' || parent !== undefined
+  return { entry: { meta, spoken, busy: false, activeAt: Date.parse(at) }, recent: [] }
 }
-
-/** The events that make a session worth listing: someone spoke, or a program seeded messages. */
-const speaks: ReadonlySet<EventType> = new Set(['user.said', 'text.said', 'message.given', 'checkpoint.written'])
 
 /** Folds one record into the row; `state` is the session's state after that record. */
 export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state: SessionState): EntryFold {
@@ -104,7 +101,7 @@ export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state
   return {
     recent: after,
     entry: {
-      spoken: entry.spoken || speaks.has(event.type),
+      spoken: true, // every record after the first one is worth keeping
       busy: isAtWork(state),
       activeAt: isSpeech ? Date.parse(at) : entry.activeAt,
       meta: after === recent ? meta : { ...meta, recentText: newestText(after) },

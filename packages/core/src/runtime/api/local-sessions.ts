@@ -16,7 +16,7 @@ import {
 import { busyOwners, ownedStatus } from '../../ports/lease.ts'
 import type { Search } from '../../ports/search.ts'
 import { storeUpload } from '../blobs/store-upload.ts'
-import { findSession } from '../log/find-session.ts'
+import { findSession, withWorkspace } from '../log/find-session.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { createRemovals } from '../removal/removals.ts'
@@ -49,7 +49,7 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
     async list(given = {}) {
       const options = ListOptions.safeParse(given)
       if (!options.success) return refuse(fault('bad_request', `Cannot list: ${explainIssue(options.error)}.`))
-      const { limit = 50, activeFrom, activeBefore, running, ...rest } = options.data
+      const { limit = 50, activeFrom, activeBefore, running, ...rest } = await withWorkspace(deps, options.data)
       const { sessions: rows, next } = await stores.list({
         ...rest,
         ...(activeFrom !== undefined && { activeFrom: Date.parse(activeFrom) }),
@@ -64,7 +64,7 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
       })
     },
 
-    search: (options) => searchSessions(stores, options),
+    search: (options) => searchSessions(deps, stores, options),
 
     ...createRemovals(registry),
 
@@ -82,10 +82,14 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
 }
 
 /** Finds messages by their words, in the form that every interface returns. */
-async function searchSessions(store: Search, given: SearchOptions): Promise<Result<FoundMessages>> {
+async function searchSessions(
+  deps: SessionRegistry['deps'],
+  store: Search,
+  given: SearchOptions,
+): Promise<Result<FoundMessages>> {
   const options = SearchOptions.safeParse(given)
   if (!options.success) return refuse(fault('bad_request', `Cannot search: ${explainIssue(options.error)}.`))
-  const { limit = 20, ...rest } = options.data
+  const { limit = 20, ...rest } = await withWorkspace(deps, options.data)
   const found = await store.search({ ...rest, limit: Math.min(limit, limits.searchHitsMax) })
   if (!found.ok) return found
   const hits = found.value.hits.map(({ session, title, message, role, at, snippet }) => {

@@ -1,5 +1,7 @@
+import { resolve } from 'node:path'
 import { fault, Key, ok, parseSessionName, type Result, refuse, SessionId, sessionNotFound } from '@holdfast/protocol'
 import type { Catalogue, CatalogueRow } from '../../ports/catalogue.ts'
+import type { RuntimeDeps } from '../dependencies.ts'
 
 type Finder = Pick<Catalogue, 'find' | 'entry'>
 
@@ -40,3 +42,20 @@ function outOfTrash(id: SessionId, { entry, trashedAt }: CatalogueRow): Result<S
   const message = `Session ${handle} is in the trash. \`holdfast trash restore ${handle}\` takes it out.`
   return refuse(fault('session_trashed', message, { session: id, handle }))
 }
+
+/**
+ * Returns the workspace that a path names, however it is written: the real path, or the absolute one of a folder that is
+ * gone. An empty path names the sessions without a folder.
+ */
+export async function findWorkspace({ resolveWorkdir }: Pick<RuntimeDeps, 'resolveWorkdir'>, path: string): Promise<string> {
+  if (path === '') return path
+  const real = await resolveWorkdir(path)
+  return real.ok ? real.value : resolve(path)
+}
+
+/** Replaces the workspace of a filter, if it has one, by the path that sessions are stored with. */
+export const withWorkspace = async <Options extends { readonly workspace?: string | undefined }>(
+  deps: Pick<RuntimeDeps, 'resolveWorkdir'>,
+  options: Options,
+): Promise<Options> =>
+  options.workspace === undefined ? options : { ...options, workspace: await findWorkspace(deps, options.workspace) }

@@ -18,7 +18,7 @@ import {
 import type { AreUsed, BlobSweep } from '../../ports/blobs.ts'
 import type { Log } from '../../ports/log.ts'
 import type { NodeDeps } from '../dependencies.ts'
-import { findStored } from '../log/find-session.ts'
+import { findStored, withWorkspace } from '../log/find-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { createRemovalSummary, deleteSession, trashMany } from './trash.ts'
 
@@ -29,11 +29,15 @@ export function createRemovals(
   return {
     delete: (name, given = {}) => parse(DeleteOptions, given, (options) => deleteSession(registry, name, options)),
     clearAll: (given = {}) =>
-      parse(ClearOptions, given, ({ workspace, dryRun = false }) => trashMany(registry, { workspace, dryRun })),
+      parse(ClearOptions, given, async (options) => {
+        const { workspace, dryRun = false } = await withWorkspace(registry.deps, options)
+        return trashMany(registry, { workspace, dryRun })
+      }),
     prune: (given) =>
-      parse(PruneOptions, given, ({ before, workspace, dryRun = false }) =>
-        trashMany(registry, { workspace, activeBefore: Date.parse(before), dryRun }),
-      ),
+      parse(PruneOptions, given, async (options) => {
+        const { before, workspace, dryRun = false } = await withWorkspace(registry.deps, options)
+        return trashMany(registry, { workspace, activeBefore: Date.parse(before), dryRun })
+      }),
     restore: (name) => restoreSession(registry, name),
     emptyTrash: (given = {}) =>
       parse(EmptyTrashOptions, given, async ({ before, dryRun = false }) => {

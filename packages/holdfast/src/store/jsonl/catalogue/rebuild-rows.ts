@@ -85,12 +85,16 @@ export function lastOrder(rows: Iterable<SessionRow>): number {
   return last
 }
 
-/** Returns the best known entry of a log that may not fold: the stored one, marked as spoken if a user message exists. */
-function findKnownEntry(id: SessionId, { header, index, lastAt }: LoadedLog, known: SessionRow | null): CatalogueEntry {
+/** Returns the best known entry of a log that may not fold: the stored one, marked as spoken if more than its start exists. */
+function findKnownEntry(
+  id: SessionId,
+  { header, index, base, lastAt }: LoadedLog,
+  known: SessionRow | null,
+): CatalogueEntry {
   const entry = known?.entry ?? header?.entry ?? createPlaceholderEntry(id, lastAt)
-  const types = new Set(['user.said'])
-  const messages = index.select({ from: 1, upTo: index.head(), limit: 1, newestFirst: false, types })
-  return { ...entry, spoken: entry.spoken || messages.length > 0 }
+  const isLost = (): boolean =>
+    index.select({ from: base + 1, upTo: base + 1, limit: 1, newestFirst: false, types: new Set() }).length > 0
+  return { ...entry, spoken: entry.spoken || index.head() > base + 1 || isLost() }
 }
 
 const handleNumbers = 1_000_000

@@ -24,6 +24,7 @@ import {
   type StoreFileOptions,
 } from '@holdfast/protocol'
 import { type Admin, createAdmin } from './admin/jobs/admin.ts'
+import { createConversationPool } from './conversations/conversation-pool.ts'
 import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
 import { createSessionAdmin, type SessionAdmin } from './session-admin.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
@@ -107,6 +108,7 @@ export function createHoldfast(
   const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
 
   const imports = createImports(registry, sessions)
+  const conversationPool = createConversationPool(registry)
 
   const closeAll = () => Promise.all([imports.close(), closeAdmin()]).then(close, close)
 
@@ -149,7 +151,7 @@ export function createHoldfast(
     appendMessage: async (name, message) => (await getSession(name)).seedMessages([withOpenCalls(message)]),
     appendCheckpoint: async (name, messages, tokenCount) =>
       (await getSession(name)).appendCheckpoint(messages, tokenCount),
-    conversations: (options) => createConversations(registry, options),
+    conversations: (options) => createConversations(conversationPool, options),
     stopSession: async (name) => registry.unload((await getSession(name)).id),
     subscribe: ({ signal } = {}) => registry.news.follow(signal),
     close: closeAll,

@@ -31,7 +31,7 @@ export function createKey(name: string): Key {
 export type ConversationSession = ReturnType<typeof createConversationSession>
 
 /** Reads and writes the session of a conversation, found by its key and created with the first write. */
-export function createConversationSession(registry: SessionRegistry, name: string, workdir: string) {
+export function createConversationSession(registry: SessionRegistry, name: string) {
   const { stores } = registry
   const key = createKey(name)
 
@@ -45,7 +45,7 @@ export function createConversationSession(registry: SessionRegistry, name: strin
     return found
   }
 
-  async function start(): Promise<Result<SessionId | null>> {
+  async function start(workdir: string): Promise<Result<SessionId | null>> {
     const started = await registry.start({ workdir, key })
     if (started.ok) {
       last = started.value.id
@@ -92,12 +92,15 @@ export function createConversationSession(registry: SessionRegistry, name: strin
 
   return {
     find,
-    /** Writes one operation, or several messages at once; durable when resolved. The same command id is written once. */
-    async write(operations: readonly Operation[], commandId: string): Promise<Result<unknown>> {
+    /**
+     * Writes one operation, or several messages at once; durable when resolved. The same command id is written once. A new
+     * session starts in `workdir`.
+     */
+    async write(operations: readonly Operation[], commandId: string, workdir: string): Promise<Result<unknown>> {
       const known = await find()
       if (!known.ok) return known
       if (known.value === null && operations.every(isEmptyOperation)) return known
-      const id = known.value === null ? await start() : known
+      const id = known.value === null ? await start(workdir) : known
       if (!id.ok || id.value === null) return id
       try {
         // A truncation counts from the end of the history, so a retry would be another command.

@@ -28,6 +28,8 @@ export function createConversation(key: string, session: ConversationSession, on
   let isScheduled = false
   let busy = 0
   let last: Promise<unknown> = Promise.resolve()
+  /** The workdir of the first change: it starts the session. */
+  let workdir: string | null = null
 
   /** Runs work one at a time, so that a read sees every earlier write. */
   function serialize<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -66,7 +68,7 @@ export function createConversation(key: string, session: ConversationSession, on
 
   async function writeBatch({ operations, commandId }: Batch): Promise<Fault | null> {
     try {
-      const written = await session.write(operations, commandId)
+      const written = await session.write(operations, commandId, workdir ?? '.')
       return written.ok ? null : written.fault
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : cause
@@ -76,7 +78,8 @@ export function createConversation(key: string, session: ConversationSession, on
 
   return {
     fail,
-    put(operation: Operation): void {
+    put(operation: Operation, givenWorkdir: string): void {
+      workdir ??= givenWorkdir
       const isTooMuch = waiting.length >= waitingMax || waitingChars + operation.chars > waitingCharsMax
       if (isBlocked && isTooMuch) {
         fail(fault('too_large', 'The store rejects writes and the queue is full: this message was dropped.', { key }))

@@ -4,6 +4,7 @@ import { createFaultyStore, openTestRuntime } from '@holdfast/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { createMemoryBlobs } from '../store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../store/memory/memory-store.ts'
+import { createConversationPool } from './conversation-pool.ts'
 import { createConversations } from './conversations.ts'
 
 async function openFailing() {
@@ -24,7 +25,8 @@ async function openFailing() {
   const { registry } = await openTestRuntime({ store, blobs: createMemoryBlobs(), start: { key: 'other' } })
   const problems: Problem[] = []
   const watched = { ...registry, deps: { ...registry.deps, onProblem: (problem: Problem) => problems.push(problem) } }
-  return { store, registry, appends, problems, lookups: () => lookups, conversations: createConversations(watched) }
+  const conversations = createConversations(createConversationPool(watched))
+  return { store, registry, appends, problems, lookups: () => lookups, conversations }
 }
 
 describe('conversations on a failing store', () => {

@@ -40,6 +40,20 @@ describe('conversation', () => {
       await holdfast.close()
     })
 
+    it('has one order, whichever of two interfaces adds to it', async () => {
+      const [one, two] = [holdfast.conversations({ workdir: home }), holdfast.conversations({ workdir: home })]
+      const added = Array.from({ length: 20 }, (_, index) => String(index))
+      for (const [index, content] of added.entries()) (index % 2 === 0 ? one : two).addMessage('bot', 'user', content)
+      const contents = async (from: typeof one) => (await from.getHistory('bot')).map(({ content }) => content)
+      expect([await contents(one), await contents(two)]).toEqual([added, added])
+      two.truncateHistory('bot', 1)
+      expect(await contents(one)).toEqual(['19'])
+      await one.close()
+      two.addMessage('bot', 'user', 'later')
+      await two.close()
+      expect(await contents(holdfast.conversations())).toEqual(['19', 'later'])
+    })
+
     it('continues with one of our models, which gets its system message, calls and results', async () => {
       const conversations = holdfast.conversations({ workdir: home })
       conversations.addMessage('one', 'system', 'Be brief.')

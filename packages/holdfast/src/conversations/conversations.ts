@@ -1,16 +1,13 @@
-import type { SessionRegistry } from '@holdfast/core'
 import { fault, HoldfastError, type Result, refuse } from '@holdfast/protocol'
-import { type Conversation, createConversation } from './conversation.ts'
-import { type ConversationSession, createConversationSession } from './conversation-session.ts'
+import type { Conversation } from './conversation.ts'
+import type { ConversationPool } from './conversation-pool.ts'
 import type { ConversationMessage } from './message.ts'
 import { type Operation, parseAdd, parseSet, parseSummary, parseTruncate } from './operation.ts'
 
-/** The number of conversations that stay loaded. */
-const loadedMax = 256
-
 /**
  * Conversations of a program with its own agent loop, each a session with a key. Changes return at once and never throw:
- * a failure is reported to `onProblem`, and the next `save` of that key, or `close`, rejects.
+ * a failure is reported to `onProblem`, and the next `save` of that key, or `close`, rejects. All `conversations()` of a
+ * runtime share one order for each key.
  */
 export interface Conversations extends AsyncDisposable {
   addMessage(key: string, role: ConversationMessage['role'], content: string): void
@@ -25,7 +22,7 @@ export interface Conversations extends AsyncDisposable {
   setSummary(key: string, summary: string): void
   /** Resolves when all earlier changes of this key are durable. */
   save(key: string): Promise<void>
-  /** Saves every key. */
+  /** Saves every key that was used here. */
   close(): Promise<void>
 }
 
@@ -34,53 +31,26 @@ export type ConversationsOptions = {
   readonly workdir?: string | undefined
 }
 
-type CachedConversation = { readonly conversation: Conversation; readonly session: ConversationSession }
-
+/** Returns an interface to the conversations of `pool`. Two of them share each conversation and its order. */
 export function createConversations(
-  registry: SessionRegistry,
+  pool: ConversationPool,
   { workdir = '.' }: ConversationsOptions = {},
 ): Conversations {
-  const { onProblem } = registry.deps
-  const loaded = new Map<string, CachedConversation>()
+  const { onProblem, unloadInBackground } = pool
+  /** The conversations that were used here; `close` saves these and no others. */
+  const used = new WeakSet<Conversation>()
   let isClosed = false
 
-  /** Returns a conversation and marks it as most recently used. */
   function getConversation(key: string): Conversation {
-    const session = loaded.get(key)?.session ?? createConversationSession(registry, key, workdir)
-    const conversation = loaded.get(key)?.conversation ?? createConversation(key, session, onProblem)
-    loaded.delete(key)
-    loaded.set(key, { session, conversation })
+    const conversation = pool.get(key)
+    used.add(conversation)
     return conversation
-  }
-
-  /** Unloads the least recently used conversations that are idle. */
-  async function unloadOldest(): Promise<void> {
-    for (const [key, { conversation, session }] of loaded) {
-      if (loaded.size <= loadedMax) return
-      if (!conversation.isIdle()) continue
-      loaded.delete(key)
-      const id = await session.find()
-      const runner = id.ok && id.value !== null ? registry.loaded(id.value) : null
-      const isFree = runner?.hub.attached === 0 && runner.folded().state.turn.phase === 'idle'
-      if (runner && isFree && !loaded.has(key)) await registry.unload(runner.id)
-    }
-  }
-
-  let isUnloading = false
-  function unloadInBackground(): void {
-    if (isUnloading || loaded.size <= loadedMax) return
-    isUnloading = true
-    void unloadOldest()
-      .catch((cause: unknown) => onProblem({ where: 'unloading conversations', cause }))
-      .finally(() => {
-        isUnloading = false
-      })
   }
 
   function put(key: string, read: () => Result<Operation>): void {
     try {
       const operation = isClosed ? refuse(closed) : read()
-      if (operation.ok) getConversation(key).put(operation.value)
+      if (operation.ok) getConversation(key).put(operation.value, workdir)
       else getConversation(key).fail(operation.fault)
       unloadInBackground()
     } catch (cause) {
@@ -99,7 +69,9 @@ export function createConversations(
 
   async function close(): Promise<void> {
     isClosed = true
-    const saved = await Promise.allSettled([...loaded.values()].map(({ conversation }) => conversation.save()))
+    const saved = await Promise.allSettled(
+      pool.loaded().flatMap((conversation) => (used.has(conversation) ? [conversation.save()] : [])),
+    )
     const failed = saved.find((result) => result.status === 'rejected')
     if (failed) throw failed.reason
   }

@@ -47,7 +47,10 @@ function outOfTrash(id: SessionId, { entry, trashedAt }: CatalogueRow): Result<S
  * Returns the workspace that a path names, however it is written: the real path, or the absolute one of a folder that is
  * gone. An empty path names the sessions without a folder.
  */
-export async function findWorkspace({ resolveWorkdir }: Pick<RuntimeDeps, 'resolveWorkdir'>, path: string): Promise<string> {
+export async function findWorkspace(
+  { resolveWorkdir }: Pick<RuntimeDeps, 'resolveWorkdir'>,
+  path: string,
+): Promise<string> {
   if (path === '') return path
   const real = await resolveWorkdir(path)
   return real.ok ? real.value : resolve(path)

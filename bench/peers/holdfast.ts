@@ -27,7 +27,7 @@ export function ourPeer(kind: 'sqlite' | 'jsonl'): Peer {
         const session = await begun()
         const key = session.id
         return {
-          append: (message) => session.seedMessages([toSeed(message)]),
+          append: async (message) => void (await session.seedMessages([toSeed(message)])),
           add: ({ role, text }) => conversations.addMessage(key, role, text),
           save: () => conversations.save(key),
         }

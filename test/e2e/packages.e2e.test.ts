@@ -1,24 +1,16 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pack } from '../../scripts/pack.ts'
 
 const run = promisify(execFile)
 
-const example = `
-import { openHoldfast } from 'holdfast'
-
-await using holdfast = await openHoldfast()
-const session = await holdfast.startSession({ workdir: '.', model: 'demo/agent' })
-await session.sendPrompt('list')
-for await (const frame of session.subscribe({ after: 0 })) {
-  if (frame.type === 'delta' && frame.kind === 'text') process.stdout.write(frame.text)
-  if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
-}
-`
+const readme = readFileSync(resolve(import.meta.dirname, '../../packages/holdfast/README.md'), 'utf8')
+const [, example = ''] = /```ts\n(.*?)```/s.exec(readme) ?? []
 
 describe('the packed tarballs, installed in an empty folder', () => {
   let folder = ''
@@ -56,8 +48,8 @@ describe('the packed tarballs, installed in an empty folder', () => {
   })
 
   it('run the README’s example', async () => {
-    await writeFile(join(folder, 'app/example.js'), example)
-    const { stdout } = await node('example.js')
+    await writeFile(join(folder, 'app/example.ts'), example)
+    const { stdout } = await node('example.ts')
     expect(stdout).toContain('package.json')
   })
 
@@ -65,7 +57,7 @@ describe('the packed tarballs, installed in an empty folder', () => {
     const holdfast = join(folder, 'app/node_modules/.bin/holdfast')
     expect((await node(holdfast, '--version')).stdout.trim()).toMatch(/^\d+\.\d+\.\d+/)
     const { sessions } = JSON.parse((await node(holdfast, 'ls', '--json')).stdout)
-    expect(sessions.map(({ title }: { title: string }) => title)).toEqual(['list'])
+    expect(sessions.map(({ title }: { title: string }) => title)).toEqual(['What is in this folder?'])
   })
 
   it('contain the model catalogue', async () => {

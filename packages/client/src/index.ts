@@ -13,17 +13,19 @@ export {
   type CommandOptions,
   createSession,
   type EnterExecOptions,
-  entriesOf,
   type PinOptions,
   type Session,
   type TrustOptions,
 } from './session/session.ts'
-export type { Compaction, MessageSeed, SessionHistory } from './session/session-history.ts'
+export type { MessageSeed, SessionHistory } from './session/session-history.ts'
 export {
   type ContextUsage,
   type CycleOptions,
   contextUsageOf,
   type ProviderInUse,
+  type RefreshedCredentials,
   type UsageOptions,
 } from './session/session-models.ts'
 export type { ClientEventsOptions, EditorSnapshot, LineOptions } from './session/session-reads.ts'
+export type { Turn, TurnItem, TurnResult } from './session/turn.ts'
+export { createTurnSummary, type TurnEnded, type TurnSummary } from './session/turn-summary.ts'

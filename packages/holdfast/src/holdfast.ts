@@ -9,7 +9,7 @@ import {
   type SessionRegistry,
 } from '@holdfast/core'
 import {
-  type Answer,
+  type CommandResult,
   type FoundMessages,
   type ListOptions,
   type Meta,
@@ -68,14 +68,18 @@ export interface Holdfast extends SessionAdmin, StoredSessions, Admin, AsyncDisp
   models(): Promise<ModelList>
   /** Reads credentials again and lists the models. Prompts that failed for lack of a key can then be sent again. */
   refreshCredentials(): Promise<ModelList>
-  sendPrompt(name: string, content: string): Promise<Answer['result']>
-  abort(name: string): Promise<Answer['result']>
+  sendPrompt(name: string, content: string): Promise<CommandResult<'sendPrompt'>>
+  abort(name: string): Promise<CommandResult<'abort'>>
   /** Starts a session that shares this one's past, up to the end of turn `at` or of the last finished turn. */
   fork(name: string, at?: number): Promise<Session>
   /** Adds a message to a session without prompting the model. */
-  appendMessage(name: string, message: MessageSeed): Promise<void>
+  appendMessage(name: string, message: MessageSeed): Promise<CommandResult<'seedMessages'>>
   /** Adds a checkpoint: from here on the model sees these messages and those that follow. */
-  appendCheckpoint(name: string, messages: readonly MessageSeed[], tokenCount?: number): Promise<void>
+  appendCheckpoint(
+    name: string,
+    messages: readonly MessageSeed[],
+    tokenCount?: number,
+  ): Promise<CommandResult<'appendCheckpoint'>>
   /** Exports a session in pieces, without loading it. */
   export(name: string, options?: ExportOptions): AsyncIterable<string>
   /** Exports the transcript as markdown. */
@@ -147,7 +151,7 @@ export function createHoldfast(
     refreshCredentials: async () => orThrow(await sessions.refreshCredentials()),
     sendPrompt: async (name, content) => (await getSession(name)).sendPrompt(content),
     abort: async (name) => (await getSession(name)).abort(),
-    fork: async (name, at) => sessionOf(await (await getSession(name)).fork(at)),
+    fork: async (name, at) => sessionOf((await (await getSession(name)).fork(at)).session),
     appendMessage: async (name, message) => (await getSession(name)).seedMessages([withOpenCalls(message)]),
     appendCheckpoint: async (name, messages, tokenCount) =>
       (await getSession(name)).appendCheckpoint(messages, tokenCount),

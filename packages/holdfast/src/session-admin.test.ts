@@ -121,7 +121,7 @@ describe('session admin', () => {
   it('prunes by days or date, and clears all, except pinned sessions', async () => {
     const session = await spoken()
     const pinned = await spoken()
-    expect(await holdfast.pinSession(pinned.id)).toBe(true)
+    expect(await holdfast.pinSession(pinned.id)).toMatchObject({ pinned: true })
     expect(await holdfast.prune(1)).toMatchObject({ count: 0, stayed: [] })
     const stays = { stayed: [{ id: pinned.id, reason: 'pinned' }] }
     expect(await holdfast.cleanupOlderThan(tomorrow(), { dryRun: true })).toMatchObject({ count: 1, ...stays })
@@ -130,7 +130,7 @@ describe('session admin', () => {
     await holdfast.restore(session.id)
     expect(await holdfast.clearAll({ workspace: '/elsewhere' })).toMatchObject({ count: 0, stayed: [] })
     expect(await holdfast.clearAll()).toMatchObject({ count: 1, ...stays })
-    expect(await holdfast.pinSession(pinned.id)).toBe(false)
+    expect(await holdfast.pinSession(pinned.id)).toMatchObject({ pinned: false })
     expect(await holdfast.clearAll()).toMatchObject({ count: 1, stayed: [] })
   })
 

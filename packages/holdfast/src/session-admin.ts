@@ -2,6 +2,7 @@ import type { Session } from '@holdfast/client'
 import {
   ageMsMax,
   type ClearOptions,
+  type CommandResult,
   type DeleteOptions,
   dayMs,
   type EmptyTrashOptions,
@@ -35,9 +36,9 @@ export interface SessionAdmin {
   /** Deletes the sessions in the trash permanently; with `before`, only those moved there before. */
   emptyTrash(options?: EmptyTrashOptions): Promise<Removal>
   /** Pins or unpins a session; returns whether it is pinned. A pinned one is listed first, and prune and clearAll leave it. */
-  pinSession(name: string, pinned?: boolean): Promise<boolean>
+  pinSession(name: string, pinned?: boolean): Promise<CommandResult<'pinSession'>>
   /** Sets the title; an empty one resets it to the first line of the first prompt. */
-  rename(name: string, title: string): Promise<void>
+  rename(name: string, title: string): Promise<CommandResult<'rename'>>
 }
 
 export function createSessionAdmin(

@@ -1,7 +1,15 @@
 import { dirname } from 'node:path'
 import { type ClientEventOptions, createSession, type Session } from '@holdfast/client'
 import { createLocalSession, findSession, findWorkspace, openStoredHandle, type SessionRegistry } from '@holdfast/core'
-import { type ClientEvent, fault, HoldfastError, type Meta, orThrow, refuse } from '@holdfast/protocol'
+import {
+  type ClientEvent,
+  type CommandResult,
+  fault,
+  HoldfastError,
+  type Meta,
+  orThrow,
+  refuse,
+} from '@holdfast/protocol'
 import type { StoreLocation } from './store/open/store-location.ts'
 import type { Home } from './system/home.ts'
 
@@ -33,7 +41,11 @@ export interface StoredSessions {
   /** Returns whether the session has a message of a person, on any branch. */
   hasUserInteraction(session: Named): Promise<boolean>
   /** Stores a client's own event for other clients, once for each `eventId`. It is never sent to a model. */
-  appendClientEvent(name: string, event: ClientEvent, options?: ClientEventOptions): Promise<void>
+  appendClientEvent(
+    name: string,
+    event: ClientEvent,
+    options?: ClientEventOptions,
+  ): Promise<CommandResult<'appendClientEvent'>>
 }
 
 type StoredSessionsDeps = {

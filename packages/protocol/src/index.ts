@@ -39,6 +39,7 @@ export {
   type Submission,
   unknownCommand,
 } from './command/command.ts'
+export { type CommandResult, commandResult, resultFields } from './command/command-result.ts'
 export type { HistoryCommand } from './command/history-commands.ts'
 export type { AppendClientEvent, CatalogueCommand, ModelCommand } from './command/settings-commands.ts'
 export {

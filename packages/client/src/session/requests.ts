@@ -1,6 +1,8 @@
 import {
-  type Answer,
   type CommandInput,
+  type CommandResult,
+  type CommandType,
+  commandResult,
   type FrameOf,
   orThrow,
   type SessionHandle,
@@ -9,16 +11,18 @@ import {
   type SubmitOptions,
 } from '@holdfast/protocol'
 
+type InputOf<Type extends CommandType> = Extract<CommandInput, { readonly type: Type }>
+
 /** Sends commands to a session. Refusals are thrown as `HoldfastError`. */
 export const createRequests = (handle: SessionHandle) => ({
   handle,
-  /** Returns the result of a command. */
-  submit: async (command: CommandInput, options?: SubmitOptions): Promise<Answer['result']> =>
-    orThrow(await handle.submit(command, options)).result,
-  /** Runs a command whose result is not needed. */
-  run: async (command: CommandInput, options?: SubmitOptions): Promise<void> => {
-    orThrow(await handle.submit(command, options))
-  },
+  /** Returns the result of a command. `unchanged` has the fields to return if the command changed nothing. */
+  submit: async <Type extends CommandType>(
+    command: InputOf<Type> & { readonly type: Type },
+    options?: SubmitOptions,
+    unchanged?: object,
+  ): Promise<CommandResult<Type>> =>
+    commandResult(command.type, orThrow(await handle.submit(command, options)), unchanged),
   /** Reads fields of the state, without the transcript. */
   state: async <Field extends StateField>(...fields: readonly Field[]): Promise<Pick<StateFields, Field>> =>
     orThrow(await handle.state(fields)),

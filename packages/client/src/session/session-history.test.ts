@@ -18,10 +18,10 @@ describe('the history methods of a session', () => {
   it('branch, switch and rewind, and return the branch', async () => {
     const { session, submitted } = answering({ branch: 'branch-1' })
     const as = 'tab-1'
-    expect(await session.branchAt(2, { as })).toBe('branch-1')
-    expect(await session.switchBranch(0)).toBe('branch-1')
-    expect(await session.switchBranch('branch-1')).toBe('branch-1')
-    expect(await session.rewind(1)).toBe('branch-1')
+    expect(await session.branchAt(2, { as })).toEqual({ seq: 11, branch: 'branch-1' })
+    expect(await session.switchBranch(0)).toEqual({ seq: 11, branch: 'branch-1' })
+    expect(await session.switchBranch('branch-1')).toEqual({ seq: 11, branch: 'branch-1' })
+    expect(await session.rewind(1)).toEqual({ seq: 11, branch: 'branch-1' })
     expect(submitted).toEqual([
       [{ type: 'branchAt', turn: 2 }, { as }],
       [{ type: 'switchBranch', branch: 0 }, undefined],
@@ -31,12 +31,13 @@ describe('the history methods of a session', () => {
   })
 
   it('return the current branch when it is switched to itself', async () => {
-    expect(await answering({}).session.switchBranch('branch-2')).toBe('branch-2')
+    expect(await answering({}).session.switchBranch('branch-2')).toEqual({ seq: 11, branch: 'branch-2' })
   })
 
   it('fork the session and return the new id', async () => {
     const { session, submitted } = answering({ session: sessionId })
-    expect([await session.fork(), await session.fork(3)]).toEqual([sessionId, sessionId])
+    const forked = { seq: 11, session: sessionId }
+    expect([await session.fork(), await session.fork(3)]).toEqual([forked, forked])
     expect(submitted.map(([command]) => command)).toEqual([{ type: 'fork' }, { type: 'fork', at: 3 }])
   })
 
@@ -61,8 +62,9 @@ describe('the history methods of a session', () => {
 
   it('pin and collapse messages, and return the new state', async () => {
     const { session, submitted, setState } = answering({ pinned: true, collapsed: false })
-    expect([await session.togglePin(4), await session.toggleToolCollapse(5)]).toEqual([true, false])
-    expect(await session.toggleAllToolCollapses()).toBe(false)
+    expect(await session.togglePin(4)).toEqual({ seq: 11, pinned: true })
+    expect(await session.toggleToolCollapse(5)).toEqual({ seq: 11, collapsed: false })
+    expect(await session.toggleAllToolCollapses()).toEqual({ seq: 11, collapsed: false })
     expect(submitted.map(([command]) => command)).toEqual([
       { type: 'togglePin', message: 4 },
       { type: 'toggleToolCollapse', message: 5 },
@@ -73,7 +75,8 @@ describe('the history methods of a session', () => {
   })
 
   it('add messages from elsewhere', async () => {
-    const { session, submitted } = answering({})
+    const compacted = { summary: '', tokensBefore: 2, tokensAfter: 1 }
+    const { session, submitted } = answering({ branch: 'branch-1', ...compacted })
     const messages = [{ role: 'user', content: 'hi' }] as const
     await session.seedMessages(messages)
     await session.setHistory(messages)
@@ -94,8 +97,8 @@ describe('the history methods of a session', () => {
   it('compact, and undo a compaction', async () => {
     const compacted = { summary: 'They agreed.', tokensBefore: 90, tokensAfter: 10 }
     const { session, submitted } = answering({ ...compacted, tokens: 90 })
-    expect(await session.compact()).toEqual(compacted)
-    expect(await session.undoCompaction()).toBe(90)
+    expect(await session.compact()).toEqual({ seq: 11, ...compacted })
+    expect(await session.undoCompaction()).toEqual({ seq: 11, tokens: 90 })
     await session.truncateHistory(4)
     await session.setSummary('They did not.')
     expect(submitted.map(([command]) => command)).toEqual([
@@ -108,7 +111,7 @@ describe('the history methods of a session', () => {
 
   it('write a summary to a file', async () => {
     const { session } = answering({ text: '# Note', path: 'notes/note.md' })
-    expect(await session.summarize()).toEqual({ text: '# Note', path: 'notes/note.md' })
+    expect(await session.summarize()).toEqual({ seq: 11, text: '# Note', path: 'notes/note.md' })
   })
 
   it('return the summary of the active compaction, or an empty text', async () => {

@@ -26,13 +26,13 @@ const listed = (model: string, unusable: string | null): ListedModel => ({
 describe('the model methods of a session', () => {
   it('cycle through the rotation and return the new entry', async () => {
     const to = { model: 'demo/agent', index: 1, total: 2, thinkingLevel: 'low' }
-    expect(await answering(to).cycleModel()).toEqual(to)
-    expect(await answering({ thinkingLevel: 'high' }).cycleThinkingLevel()).toBe('high')
+    expect(await answering(to).cycleModel()).toEqual({ seq: 1, ...to })
+    expect(await answering({ thinkingLevel: 'high' }).cycleThinkingLevel()).toEqual({ seq: 1, thinkingLevel: 'high' })
   })
 
   it('return the thinking level, also when there is only one', async () => {
     const state = snapshot(10, { view: { ...view, thinkingLevel: 'medium' } })
-    expect(await answering({}, state).cycleThinkingLevel()).toBe('medium')
+    expect(await answering({}, state).cycleThinkingLevel()).toEqual({ seq: 1, thinkingLevel: 'medium' })
   })
 
   it('send the commands of the same names, with direction and client', async () => {
@@ -40,7 +40,7 @@ describe('the model methods of a session', () => {
     const session = createSession(handle)
     await session.cycleModel({ direction: 'previous', as: 'tab-1' }).catch(() => undefined) // the fake knows no models
     await session.cycleThinkingLevel({ as: 'tab-1' })
-    expect(await session.refreshCredentials()).toBe(true)
+    expect(await session.refreshCredentials()).toEqual({ seq: 11, credentialsConfigured: true })
     expect(submitted).toEqual([
       [{ type: 'cycleModel', direction: 'previous' }, { as: 'tab-1' }],
       [{ type: 'cycleThinkingLevel' }, { as: 'tab-1' }],

@@ -1,5 +1,6 @@
 import {
-  CycledModel,
+  type CommandResult,
+  commandResult,
   type ListedModel,
   limits,
   orThrow,
@@ -31,6 +32,11 @@ export type ProviderInUse = {
   }
 }
 
+export type RefreshedCredentials = CommandResult<'refreshCredentials'> & {
+  /** Whether the session's model can be called now; null when the session is not running. */
+  readonly credentialsConfigured: boolean | null
+}
+
 export type UsageOptions = {
   /** Includes all descendants. */
   readonly tree?: boolean | undefined
@@ -44,18 +50,17 @@ export function createSessionModels({ handle, submit, state }: Requests) {
     /** Applies from the next step on. */
     setModel: (model: string, options?: SubmitOptions) => submit({ type: 'setModel', model }, options),
     /** Switches to the next model of the rotation. Refused: no_rotation. */
-    async cycleModel({ direction, ...options }: CycleOptions = {}): Promise<CycledModel> {
-      const command = { type: 'cycleModel', ...(direction !== undefined && { direction }) } as const
-      return CycledModel.parse(await submit(command, options))
-    },
+    cycleModel: ({ direction, ...options }: CycleOptions = {}) =>
+      submit({ type: 'cycleModel', ...(direction !== undefined && { direction }) }, options),
     /** Refused: unknown_level, if the model does not have it. */
     setThinkingLevel: (level: ThinkingLevel, options?: SubmitOptions) =>
-      submit({ type: 'setThinkingLevel', level }, options),
+      submit({ type: 'setThinkingLevel', level }, options, { thinkingLevel: level }),
     /** Switches to the next level of the model. Returns the current level. */
-    async cycleThinkingLevel(options?: SubmitOptions): Promise<ThinkingLevel> {
-      const { thinkingLevel } = await submit({ type: 'cycleThinkingLevel' }, options)
-      // No result for a model with one level only.
-      return ThinkingLevel.parse(thinkingLevel ?? (await state('thinkingLevel')).thinkingLevel)
+    async cycleThinkingLevel(options?: SubmitOptions): Promise<CommandResult<'cycleThinkingLevel'>> {
+      const answer = orThrow(await handle.submit({ type: 'cycleThinkingLevel' }, options))
+      // A model with one level only keeps it, and the answer is empty.
+      const unchanged = 'thinkingLevel' in answer.result ? {} : await state('thinkingLevel')
+      return commandResult('cycleThinkingLevel', answer, unchanged)
     },
     /** Returns the models that can be called now. */
     async getAvailableModels(): Promise<readonly ListedModel[]> {
@@ -65,9 +70,9 @@ export function createSessionModels({ handle, submit, state }: Requests) {
     /** Returns the provider, the model, its address and limits; never the key. */
     getProvider: async () => providerInUse(await state('meta', 'here')),
     /** Looks for credentials again, for all sessions of the process. Returns whether this model can be called. Refused: storage_error. */
-    async refreshCredentials(options?: SubmitOptions): Promise<boolean | null> {
-      await submit({ type: 'refreshCredentials' }, options)
-      return credentialsConfigured()
+    async refreshCredentials(options?: SubmitOptions): Promise<RefreshedCredentials> {
+      const { seq } = await submit({ type: 'refreshCredentials' }, options)
+      return { seq, credentialsConfigured: await credentialsConfigured() }
     },
     credentialsConfigured,
     /** Returns the usage of the session, with `tree` including all descendants. */

@@ -10,7 +10,7 @@ describe('a session', () => {
     const session = createSession(handle)
     const as = 'tab-1' // plain texts and numbers, as a program has them
     expect(session.id).toBe(sessionId)
-    expect(await session.sendPrompt('hi', { as })).toEqual({ did: 'sendPrompt' })
+    expect(await session.sendPrompt('hi', { as })).toEqual({ seq: 11 })
     await session.respondToApproval('reject', 4, 'not that', { as })
     await session.respondToApproval('approve')
     await session.abort()
@@ -64,9 +64,9 @@ describe('a session', () => {
     const entry = { id: 4, queue: 'steering', content: [{ type: 'text', text: 'left' }] }
     const taking = (result: Record<string, unknown>) =>
       createSession({ ...createFakeHandle().handle, submit: async () => ok({ seq: 1, result }) })
-    expect(await taking({ entries: [entry] }).recallQueues()).toEqual([entry])
-    expect(await taking({ entries: [entry] }).dequeueSteering()).toEqual([entry])
-    expect(await taking({}).recallQueues()).toEqual([])
+    expect(await taking({ entries: [entry] }).recallQueues()).toEqual({ seq: 1, entries: [entry] })
+    expect(await taking({ entries: [entry] }).dequeueSteering()).toEqual({ seq: 1, entries: [entry] })
+    expect(await taking({}).recallQueues()).toEqual({ seq: 1, entries: [] })
   })
 
   it('throws a refusal with its code', async () => {
@@ -142,8 +142,8 @@ describe('the catalogue methods of a session', () => {
   it('return whether the session is pinned, also when nothing changed', async () => {
     const answering = (result: Record<string, unknown>) =>
       createSession({ ...createFakeHandle().handle, submit: async () => ok({ seq: 1, result }) })
-    expect(await answering({ pinned: true }).pinSession()).toBe(true)
-    expect(await answering({ pinned: false }).pinSession()).toBe(false)
-    expect(await answering({}).pinSession({ pinned: true })).toBe(true)
+    expect(await answering({ pinned: true }).pinSession()).toMatchObject({ pinned: true })
+    expect(await answering({ pinned: false }).pinSession()).toMatchObject({ pinned: false })
+    expect(await answering({}).pinSession({ pinned: true })).toMatchObject({ pinned: true })
   })
 })

@@ -1,12 +1,11 @@
 import {
-  type Answer,
   type Budgets,
   type ClientEvent,
   type CommandInput,
   combineQueueEntriesToText,
   type Decision,
   type Queue,
-  QueueEntry,
+  type QueueEntry,
   type SessionHandle,
   type SubmitOptions,
   type SubscribeOptions,
@@ -16,6 +15,7 @@ import { createRequests } from './requests.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createSessionModels } from './session-models.ts'
 import { createSessionReads } from './session-reads.ts'
+import { createTurn, type Turn } from './turn.ts'
 
 export type CommandOptions = SubmitOptions
 export type EnterExecOptions = CommandOptions & {
@@ -41,14 +41,17 @@ export type Session = Readonly<ReturnType<typeof createSession>>
 
 export function createSession(handle: SessionHandle) {
   const requests = createRequests(handle)
-  const { submit, run } = requests
+  const { submit } = requests
 
   return {
     ...createSessionHistory(requests),
     ...createSessionModels(requests),
     ...createSessionReads(requests),
     id: handle.id,
-    /** Starts a turn. During a turn it steers and returns `{queued: 'steering'}`. */
+    /** Sends a prompt and returns its turn: iterate it, or wait for `text()` or `result()`. During a turn it steers. */
+    prompt: (content: PromptContent, options?: CommandOptions): Turn =>
+      createTurn(handle, submit({ type: 'sendPrompt', content }, options), options),
+    /** Starts a turn without following it. During a turn it steers and returns `{queued: 'steering'}`. */
     sendPrompt: (content: PromptContent, options?: CommandOptions) => submit({ type: 'sendPrompt', content }, options),
     queueSteering: (content: PromptContent, options?: CommandOptions) =>
       submit({ type: 'queueSteering', content }, options),
@@ -56,10 +59,10 @@ export function createSession(handle: SessionHandle) {
     queueFollowUp: (content: PromptContent, options?: CommandOptions) =>
       submit({ type: 'queueFollowUp', content }, options),
     /** Removes all queued prompts and returns them. */
-    recallQueues: async (options?: CommandOptions) => entriesOf(await submit({ type: 'recallQueues' }, options)),
+    recallQueues: (options?: CommandOptions) => submit({ type: 'recallQueues' }, options),
     clearQueues: (options?: CommandOptions) => submit({ type: 'clearQueues' }, options),
     /** Removes queued steering and returns it; follow-ups stay. */
-    dequeueSteering: async (options?: CommandOptions) => entriesOf(await submit({ type: 'dequeueSteering' }, options)),
+    dequeueSteering: (options?: CommandOptions) => submit({ type: 'dequeueSteering' }, options),
     editQueueEntry: (entry: number, content: PromptContent, options?: CommandOptions) =>
       submit({ type: 'editQueueEntry', entry, content }, options),
     removeQueueEntry: (entry: number, options?: CommandOptions) => submit({ type: 'removeQueueEntry', entry }, options),
@@ -73,7 +76,8 @@ export function createSession(handle: SessionHandle) {
       return submit({ type: 'respondToApproval', decision, ...approval, ...reason }, options)
     },
     abort: (options?: CommandOptions) => submit({ type: 'abort' }, options),
-    continue: (options?: CommandOptions) => submit({ type: 'continue' }, options),
+    /** Continues the interrupted turn and returns it, like `prompt`. */
+    continue: (options?: CommandOptions): Turn => createTurn(handle, submit({ type: 'continue' }, options), options),
     enterPlan: (options?: CommandOptions) => submit({ type: 'enterPlan' }, options),
     enterExec: ({ keepPlan, ...options }: EnterExecOptions = {}) =>
       submit({ type: 'enterExec', ...(keepPlan !== undefined && { keepPlan }) }, options),
@@ -88,23 +92,19 @@ export function createSession(handle: SessionHandle) {
     /** Makes another attached client the driver. */
     handOver: (client: string, options?: CommandOptions) => submit({ type: 'handOver', client }, options),
     /** Pins or unpins the session: listed first, protected from prune and clearAll. Returns whether it is pinned. */
-    async pinSession({ pinned, ...options }: PinOptions = {}): Promise<boolean> {
-      const result = await submit({ type: 'pinSession', ...(pinned !== undefined && { pinned }) }, options)
-      return (result['pinned'] ?? pinned) === true // no result when nothing changed
-    },
+    pinSession: ({ pinned, ...options }: PinOptions = {}) =>
+      submit({ type: 'pinSession', ...(pinned !== undefined && { pinned }) }, options, { pinned }),
     /** Sets the title. An empty title restores the first line of the first prompt. */
-    rename: (title: string, options?: CommandOptions) => run({ type: 'rename', title }, options),
+    rename: (title: string, options?: CommandOptions) =>
+      submit({ type: 'rename', title }, options, { title: title.trim() }),
     /** Changes the working directory. Trust of the old workspace does not apply there. */
-    moveWorkdir: (workdir: string, options?: CommandOptions) => run({ type: 'moveWorkdir', workdir }, options),
+    moveWorkdir: (workdir: string, options?: CommandOptions) =>
+      submit({ type: 'moveWorkdir', workdir }, options, { workdir }),
     /** Stores a client's own event once. It is never sent to the model. */
     appendClientEvent: (event: ClientEvent, { complete, ...options }: ClientEventOptions = {}) =>
-      run({ type: 'appendClientEvent', event, ...(complete !== undefined && { complete }) }, options),
+      submit({ type: 'appendClientEvent', event, ...(complete !== undefined && { complete }) }, options),
     /** Joins queued prompts into one text. */
     combineQueueEntriesToText: (entries: readonly QueueEntry[]) => combineQueueEntriesToText(entries),
     subscribe: (options?: SubscribeOptions) => handle.subscribe(options),
   }
 }
-
-/** Returns the entries a command removed from the queues. */
-export const entriesOf = (result: Answer['result']): readonly QueueEntry[] =>
-  QueueEntry.array().parse(result['entries'] ?? [])

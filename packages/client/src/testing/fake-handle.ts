@@ -25,7 +25,8 @@ export function createFakeHandle() {
     async submit(command, options) {
       submitted.push([command, options])
       if (command.type === 'continue') return refuse(fault('nothing_to_continue', 'There is nothing to continue.'))
-      return ok({ seq: 11, result: { did: command.type } })
+      const result = command.type === 'pinSession' ? { pinned: command.pinned ?? true } : {}
+      return ok({ seq: 11, result })
     },
     async *subscribe(options = {}) {
       const waiting: Frame[] = []

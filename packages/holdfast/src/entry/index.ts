@@ -1,18 +1,23 @@
 export type {
   CommandOptions,
-  Compaction,
   ContextUsage,
   CycleOptions,
   EditorSnapshot,
   MessageSeed,
   ProviderInUse,
+  RefreshedCredentials,
   Session,
   SessionHistory,
+  Turn,
+  TurnItem,
+  TurnResult,
   UsageOptions,
 } from '@holdfast/client'
 export type { Retention } from '@holdfast/core'
 export type { OnProblem, Problem } from '@holdfast/core/ports'
 export type {
+  CommandResult,
+  CommandType,
   CycledModel,
   Decision,
   ErrorKind,

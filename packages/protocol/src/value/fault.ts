@@ -65,6 +65,7 @@ export const faultStatus = {
   internal: 500,
   missing_package: 501,
   summary_failed: 502,
+  turn_failed: 502,
   not_a_store: 503,
   store_too_new: 503,
   storage_error: 503,

@@ -1,8 +1,8 @@
+import type { TurnEnded } from '@holdfast/client'
 import type { Event, Frame, FrameOf, Preview, Recorded, SessionId, Status, Usage } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { formatCall } from '../../transfer/export/call-line.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
-import type { TurnEnded } from './turn-summary.ts'
 
 /** The last line of `run --json`. */
 export type RunResult = {

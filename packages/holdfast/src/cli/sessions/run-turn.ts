@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { FollowOptions } from '@holdfast/client'
+import { createTurnSummary, type FollowOptions, type TurnEnded, type TurnSummary } from '@holdfast/client'
 import {
   CommandId,
   Decision,
@@ -14,7 +14,6 @@ import {
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { createRunOutput, previewText, type RunOutput } from '../render/run-output.ts'
-import { createTurnSummary, type TurnEnded, type TurnSummary } from '../render/turn-summary.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type ExitCode, exitCodes } from '../terminal/exit.ts'
 
@@ -44,7 +43,7 @@ export async function runTurn(
   const output = createRunOutput(isJson, context)
   await output.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
   const commandId = CommandId.parse(randomUUID())
-  const summary = createTurnSummary(commandId)
+  const summary = createTurnSummary((record) => record.commandId === commandId)
   const leave = new AbortController()
   let isLost = false
   const onConnection: FollowOptions['onConnection'] = ({ state }) => {

@@ -109,10 +109,10 @@ describe('a remote client', () => {
     await expect(session.sendPrompt('go')).rejects.toMatchObject({ code: 'no_credentials' })
     expect(await session.credentialsConfigured()).toBe(false)
     expect(await sessions.refreshCredentials()).toEqual({ ok: true, value: aModelList })
-    expect(await session.refreshCredentials()).toBe(true)
+    expect(await session.refreshCredentials()).toMatchObject({ credentialsConfigured: true })
     expect(await session.getAvailableModels()).toEqual(aModelList.models)
     await expect(session.cycleModel()).rejects.toMatchObject({ code: 'no_rotation' })
-    expect(await session.cycleThinkingLevel()).toBe('low')
+    expect(await session.cycleThinkingLevel()).toMatchObject({ thinkingLevel: 'low' })
     await session.sendPrompt('go')
     for await (const frame of session.subscribe({ after: 0 }))
       if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break

@@ -1,16 +1,20 @@
 import { createLocalSessions } from '@holdfast/core'
 import type { Models } from '@holdfast/core/ports'
-import { openTestRuntime, say } from '@holdfast/testkit'
+import { openTestRuntime, say, type TestRuntimeOptions } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../store/memory/memory-store.ts'
 import type { ServerOptions } from '../open-server.ts'
 import { openTestServer } from './test-server.ts'
 
 /** Opens a real server with a real runtime and one session, at `path`. Only the test advances the clock. */
-export async function openRuntimeServer(overrides: Partial<ServerOptions> = {}, models?: Models) {
+export async function openRuntimeServer(
+  overrides: Partial<ServerOptions> = {},
+  models?: Models,
+  options: Partial<TestRuntimeOptions> = {},
+) {
   const script = () => [say('Hi.')]
   const stores = { store: createMemoryStore(), blobs: createMemoryBlobs() }
-  const runtime = await openTestRuntime({ ...stores, script, ...(models && { models }) })
+  const runtime = await openTestRuntime({ ...stores, script, ...(models && { models }), ...options })
   const sessions = createLocalSessions(runtime.registry)
   const test = await openTestServer({ sessions, after: runtime.clock.after, ...overrides })
   return {

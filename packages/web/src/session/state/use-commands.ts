@@ -1,8 +1,9 @@
-import { entriesOf, type LiveView } from '@holdfast/client'
+import type { LiveView } from '@holdfast/client'
 import {
   type ApprovalId,
   type CommandId,
   type CommandInput,
+  commandResult,
   createCommandId,
   type Decision,
   type Fault,
@@ -78,7 +79,7 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     /** Returns the recalled prompts; none when refused. */
     recall: async (): Promise<readonly QueueEntry[]> => {
       const answer = await askFor({ type: 'recallQueues' })
-      return answer.ok ? entriesOf(answer.value.result) : []
+      return answer.ok ? commandResult('recallQueues', answer.value).entries : []
     },
     stop: () => ask({ type: 'abort' }),
     carryOn: () => ask({ type: 'continue' }),

@@ -1,5 +1,4 @@
-import { entriesOf } from '@holdfast/client'
-import { type Answer, contentText } from '@holdfast/protocol'
+import { type Answer, commandResult, contentText } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { submitCommand } from '../../sessions/submit-command.ts'
@@ -24,7 +23,7 @@ async function printAnswer(answer: Answer, out: Output): Promise<void> {
   const { queued, entries: _, ...rest } = answer.result
   const how = typeof queued === 'string' ? `, queued as ${escapeLine(queued)}` : ''
   await out.write(`Accepted (seq ${answer.seq})${how}.\n`)
-  for (const { id, queue, content } of entriesOf(answer.result))
+  for (const { id, queue, content } of commandResult('recallQueues', answer).entries)
     await out.write(`removed ${id} from ${queue}: ${escapeHidden(contentText(content))}\n`)
   for (const [name, value] of Object.entries(rest))
     await out.write(`${escapeLine(name)}: ${typeof value === 'string' ? escapeHidden(value) : toJsonText(value)}\n`)

@@ -1,15 +1,14 @@
-import { CommandId } from '@holdfast/protocol'
-import { aRecord } from '@holdfast/testkit'
+import { aRecord } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
 import { createTurnSummary } from './turn-summary.ts'
 
-const mine = CommandId.parse('mine')
+const isMine = ({ commandId }: { readonly commandId?: string | undefined }) => commandId === 'mine'
 const usage = { input: 1, output: 2, cacheRead: 0, cacheWrite: 0, cost: null }
 const content = [{ type: 'text' as const, text: 'and this' }]
 
 describe('the summary of a turn', () => {
   it('has the text of the last step, the usage and the end', () => {
-    const summary = createTurnSummary(mine)
+    const summary = createTurnSummary(isMine)
     for (const one of [
       aRecord(2, { type: 'turn.started', turn: 0, cause: 'prompt' }, { commandId: 'mine' }),
       aRecord(5, { type: 'text.said', turn: 0, step: 4, text: 'I look.', provider: 'demo' }),
@@ -27,7 +26,7 @@ describe('the summary of a turn', () => {
   })
 
   it('belongs, for a queued prompt, to the turn that takes it', () => {
-    const summary = createTurnSummary(mine)
+    const summary = createTurnSummary(isMine)
     summary.add(aRecord(5, { type: 'prompt.queued', queue: 'steering', content }, { commandId: 'mine' }))
     summary.add(aRecord(6, { type: 'turn.ended', turn: 0, reason: 'done' }))
     expect(summary.end).toBeNull()

@@ -1,0 +1,59 @@
+import { type EventOf, noUsage, type Recorded, usageAfter } from '@holdfast/protocol'
+
+export type TurnEnded = EventOf<'turn.ended'>
+
+/** The turn of one command: its answer, its usage and how it ended. */
+export type TurnSummary = ReturnType<typeof createTurnSummary>
+
+/**
+ * Collects the summary from records. `isFirst` recognizes the first record of the command that asked for the turn. The
+ * turn of a queued prompt is the one that takes it from the queue.
+ */
+export function createTurnSummary(isFirst: (record: Recorded) => boolean) {
+  let entry: number | null = null
+  let isRemoved = false
+  let turn: number | null = null
+  let texts: readonly string[] = []
+  let step: number | null = null
+  let usage = noUsage
+  let end: TurnEnded | null = null
+
+  return {
+    /** The number of the turn; null while the prompt waits in a queue. */
+    get turn() {
+      return turn
+    },
+    /** Whether the prompt was removed from its queue, so that it gets no turn. */
+    get isRemoved() {
+      return isRemoved
+    },
+    /** The text of the last step that has any. */
+    get text() {
+      return texts.join('\n\n')
+    },
+    get usage() {
+      return usage
+    },
+    get end(): TurnEnded | null {
+      return end
+    },
+
+    add(record: Recorded): void {
+      const { seq, event } = record
+      if (isFirst(record)) {
+        if (event.type === 'prompt.queued') entry = seq
+        if (event.type === 'turn.started') turn = event.turn
+      }
+      if (entry !== null && event.type === 'queue.removed' && event.entries.some(({ id }) => id === entry))
+        isRemoved = true
+      if (entry !== null && event.type === 'user.said' && event.entry === entry) turn = event.turn
+      if (turn === null || !('turn' in event) || event.turn !== turn) return
+      if (event.type === 'text.said') {
+        texts = event.step === step ? [...texts, event.text] : [event.text]
+        step = event.step
+      }
+      if (event.type === 'step.ended') usage = usageAfter(usage, event)
+      if (event.type === 'turn.ended') end = event
+    },
+  }
+}

@@ -1,0 +1,148 @@
+import { connectHoldfast, createSession, type Session, type TurnItem } from '@holdfast/client'
+import { orThrow } from '@holdfast/protocol'
+import {
+  aTool,
+  call,
+  createGate,
+  fail,
+  type Script,
+  say,
+  sayPartial,
+  scriptedUsage,
+  think,
+  waitAt,
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { openRuntimeServer } from './server/testing/runtime-server.ts'
+
+/** An item as a short text. */
+const brief = (item: TurnItem): string => {
+  if (item.type === 'tool_call' || item.type === 'tool_result')
+    return `${item.type} ${item.call.tool} ${item.call.status}`
+  return item.type === 'approval' ? `approval ${item.approval.tool}` : `${item.type} ${item.text}`
+}
+
+/** The items as short texts, with the fragments of a text joined. */
+function briefs(items: readonly TurnItem[]): readonly string[] {
+  const joined: TurnItem[] = []
+  for (const item of items) {
+    const last = joined.at(-1)
+    if ((item.type === 'text' || item.type === 'thinking') && last?.type === item.type)
+      joined[joined.length - 1] = { type: item.type, text: last.text + item.text }
+    else joined.push(item)
+  }
+  return joined.map(brief)
+}
+
+describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
+  async function open(script: Script) {
+    const tool = aTool('write', async (_, __, { begin }) => {
+      await begin()
+      return { type: 'ok', output: { text: 'written' } }
+    })
+    const test = await openRuntimeServer({}, undefined, { script, tools: [tool] })
+    const remote = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
+    const handle = where === 'over HTTP' ? orThrow(await remote.open(test.runtime.handle.id)) : test.runtime.handle
+    const session: Session = createSession(handle)
+    return { session, [Symbol.asyncDispose]: () => test[Symbol.asyncDispose]() }
+  }
+
+  it('yields text, thinking, calls, approvals and results, once and in order', async () => {
+    await using test = await open([[think('Hm.'), say('I write.'), call('write', {})], [say('Done.')]])
+    const items: TurnItem[] = []
+    const turn = test.session.prompt('write it')
+    for await (const item of turn) {
+      items.push(item)
+      if (item.type === 'approval') await test.session.respondToApproval('approve', item.approval.id)
+    }
+    expect(briefs(items)).toEqual([
+      ...['thinking Hm.', 'text I write.', 'tool_call write waiting', 'approval write'],
+      ...['tool_result write complete', 'text Done.'],
+    ])
+    const usage = { ...scriptedUsage, input: 200, output: 20 }
+    const { seq } = await turn
+    expect(await turn.result()).toMatchObject({ text: 'Done.', reason: 'done', usage, turn: 0 })
+    expect((await turn.result()).seq).toBeGreaterThan(seq)
+    expect(await turn.text()).toBe('Done.')
+    expect(briefs(await Array.fromAsync(turn))).toEqual(briefs(items))
+  })
+
+  it('gives a second prompt its own answer', async () => {
+    await using test = await open([[say('One.')], [say('Two.')]])
+    expect(await test.session.prompt('first').text()).toBe('One.')
+    expect(await test.session.prompt('second').text()).toBe('Two.')
+    expect(await test.session.prompt('third').result()).toMatchObject({ turn: 2, reason: 'failed' })
+  })
+
+  it('that is joined in the middle of its answer yields the whole text', async () => {
+    const gate = createGate()
+    await using test = await open([[sayPartial('Hel'), waitAt(gate), sayPartial('lo')]])
+    const turn = test.session.prompt('go')
+    const first = turn[Symbol.asyncIterator]()
+    expect((await first.next()).value).toEqual({ type: 'text', text: 'Hel' })
+    const late = Array.fromAsync(turn)
+    gate.open()
+    const text = (await late).flatMap((item) => (item.type === 'text' ? [item.text] : []))
+    expect(text.join('')).toBe('Hello')
+  })
+
+  it('throws the refusal of its prompt, wherever it is read', async () => {
+    await using test = await open([])
+    const refused = { code: 'empty_prompt' }
+    await expect(test.session.prompt(' ')).rejects.toMatchObject(refused)
+    await expect(test.session.prompt(' ').text()).rejects.toMatchObject(refused)
+    await expect(Array.fromAsync(test.session.prompt(' '))).rejects.toMatchObject(refused)
+    await expect(test.session.continue().result()).rejects.toMatchObject({ code: 'nothing_to_continue' })
+  })
+
+  it('that failed has a result, and its text throws; continue gives the rest', async () => {
+    await using test = await open([[sayPartial('Hel'), fail()], [say('lo again.')]])
+    const turn = test.session.prompt('go')
+    expect(await turn.result()).toMatchObject({ text: 'Hel', reason: 'failed', fault: { kind: 'passthrough' } })
+    await expect(turn.text()).rejects.toMatchObject({ code: 'turn_failed', details: { text: 'Hel' } })
+    const again = test.session.continue()
+    expect(await again).toEqual({ seq: expect.any(Number) })
+    expect(await again.result()).toMatchObject({ text: 'lo again.', reason: 'done', turn: 0 })
+  })
+
+  it('is aborted, but no other turn is', async () => {
+    const gates = [createGate(), createGate()] as const
+    await using test = await open([
+      [sayPartial('Hel'), waitAt(gates[0])],
+      [waitAt(gates[1]), say('Two.')],
+    ])
+    const first = test.session.prompt('go')
+    await first[Symbol.asyncIterator]().next()
+    await first.abort()
+    expect(await first.result()).toMatchObject({ text: 'Hel', reason: 'aborted' })
+    const second = test.session.prompt('go on')
+    await second
+    await first.abort()
+    gates[1].open()
+    expect(await second.text()).toBe('Two.')
+  })
+
+  it('of a prompt that steers begins where the prompt joins', async () => {
+    const gate = createGate()
+    await using test = await open([[waitAt(gate), say('One.')], [say('Two.')]])
+    const first = test.session.prompt('go')
+    await first
+    const steering = test.session.prompt('also this')
+    expect(await steering).toMatchObject({ queued: 'steering' })
+    gate.open()
+    expect(briefs(await Array.fromAsync(steering))).toEqual(['text Two.'])
+    expect(await first.result()).toMatchObject({ text: 'Two.', turn: 0 })
+  })
+
+  it('of a queued prompt ends when the prompt is removed from the queue', async () => {
+    const gate = createGate()
+    await using test = await open([[waitAt(gate), say('One.')]])
+    const first = test.session.prompt('go')
+    await first
+    const steering = test.session.prompt('also this')
+    await steering.abort()
+    await expect(steering.text()).rejects.toMatchObject({ code: 'queue_entry_not_found' })
+    gate.open()
+    expect(await first.text()).toBe('One.')
+  })
+})

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { QueueEntry } from '../event/queue.ts'
+import { Queue } from '../event/turn.ts'
+import { BranchName, SessionId } from '../value/id.ts'
+import { CycledModel } from '../value/model.ts'
+import { ThinkingLevel } from '../value/settings.ts'
+import type { Answer, CommandType } from './command.ts'
+
+const nothing = z.object({})
+/** Present if the prompt waits in a queue; absent if it started a turn. */
+const prompted = z.object({ queued: Queue.optional() })
+/** The removed prompts. */
+const removed = z.object({ entries: z.array(QueueEntry).default([]) })
+const level = z.object({ thinkingLevel: ThinkingLevel })
+/** The branch that holds the messages from before the command, or that was switched to. */
+const branched = z.object({ branch: BranchName })
+/** Absent if all messages were kept. */
+const truncated = branched.partial()
+const compacted = z.object({ summary: z.string(), tokensBefore: z.int().min(0), tokensAfter: z.int().min(0) })
+
+/** The fields of each command's result besides `seq`. */
+const commandResults = {
+  sendPrompt: prompted,
+  queueSteering: prompted,
+  queueFollowUp: prompted,
+  recallQueues: removed,
+  clearQueues: nothing,
+  dequeueSteering: removed,
+  editQueueEntry: nothing,
+  removeQueueEntry: removed,
+  reorderQueue: nothing,
+  respondToApproval: nothing,
+  setToolTrust: nothing,
+  revokeToolTrust: nothing,
+  abort: nothing,
+  continue: nothing,
+  enterPlan: nothing,
+  enterExec: nothing,
+  setModel: nothing,
+  cycleModel: CycledModel,
+  setThinkingLevel: level,
+  cycleThinkingLevel: level,
+  refreshCredentials: nothing,
+  setBudgets: nothing,
+  claimDriver: nothing,
+  handOver: nothing,
+  appendClientEvent: nothing,
+  pinSession: z.object({ pinned: z.boolean() }),
+  rename: z.object({ title: z.string() }),
+  moveWorkdir: z.object({ workdir: z.string() }),
+  branchAt: branched,
+  switchBranch: branched,
+  rewind: branched,
+  /** The id of the new session. */
+  fork: z.object({ session: SessionId }),
+  togglePin: z.object({ pinned: z.boolean() }),
+  toggleToolCollapse: z.object({ collapsed: z.boolean() }),
+  toggleAllToolCollapses: z.object({ collapsed: z.boolean() }),
+  seedMessages: nothing,
+  addSystemMessage: nothing,
+  compact: compacted,
+  /** The estimated tokens of the context. */
+  undoCompaction: z.object({ tokens: z.int().min(0) }),
+  appendCheckpoint: compacted,
+  summarize: z.object({ text: z.string(), path: z.string() }),
+  setSummary: compacted,
+  truncateHistory: truncated,
+  setHistory: branched,
+} as const satisfies Readonly<Record<CommandType, z.ZodObject>>
+
+/** The result of a command: `seq` of its first record, or the current seq if it wrote none, and its own fields. */
+export type CommandResult<Type extends CommandType = CommandType> = { readonly seq: number } & FieldsOf<
+  z.infer<(typeof commandResults)[Type]>
+>
+
+/** A schema without fields has an index signature, which would forbid `seq`. */
+type FieldsOf<Fields> = string extends keyof Fields ? unknown : Readonly<Fields>
+
+/** Returns the typed result of a command. `unchanged` has the fields that an answer omits if the command changed nothing. */
+export function commandResult<Type extends CommandType>(
+  type: Type,
+  { seq, result }: Answer,
+  unchanged: object = {},
+): CommandResult<Type> {
+  const fields = commandResults[type].parse({ ...unchanged, ...result })
+  return { seq, ...fields } as CommandResult<Type> // the schema is the one of this type
+}
+
+/** The names of the fields of a command's result, for tests of the answers. */
+export const resultFields = (type: CommandType): readonly string[] => Object.keys(commandResults[type].shape)

@@ -33,7 +33,11 @@ import type { Home } from './system/home.ts'
 import { type ExportOptions, exportSession, openExportSource } from './transfer/export/export-session.ts'
 import { createImportHost } from './transfer/import/host/import-host.ts'
 import type { ImportedFile } from './transfer/import/import-paths.ts'
-import { type ImportThreadOptions, runImportThread } from './transfer/import/thread/import-thread.ts'
+import {
+  type ImportThreadOptions,
+  type OpenWriterPort,
+  runImportThread,
+} from './transfer/import/thread/import-thread.ts'
 
 export type { Notification, Notifier } from '@holdfast/core'
 
@@ -95,10 +99,17 @@ export interface Holdfast extends SessionAdmin, StoredSessions, Admin, AsyncDisp
   close(): Promise<void>
 }
 
+type HoldfastParts = {
+  readonly location: StoreLocation
+  readonly home: Home
+  /** Lets a thread write to the store; null if it cannot. */
+  readonly openWriterPort: OpenWriterPort | null
+}
+
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  { location, home }: { readonly location: StoreLocation; readonly home: Home },
+  { location, home, openWriterPort }: HoldfastParts,
   close: () => Promise<void>,
 ): Holdfast {
   const { stores } = registry
@@ -111,7 +122,7 @@ export function createHoldfast(
   }
   const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
 
-  const imports = createImports(registry, sessions)
+  const imports = createImports(registry, sessions, openWriterPort)
   const conversationPool = createConversationPool(registry)
 
   const closeAll = () => Promise.all([imports.close(), closeAdmin()]).then(close, close)
@@ -186,7 +197,7 @@ function createTransfer(registry: SessionRegistry, imports: ReturnType<typeof cr
 }
 
 /** Runs the imports of this process, each on a thread; `close` stops them. */
-function createImports(registry: SessionRegistry, sessions: LocalSessions) {
+function createImports(registry: SessionRegistry, sessions: LocalSessions, openWriterPort: OpenWriterPort | null) {
   const closing = new AbortController()
   const running = new Set<Promise<unknown>>()
   return {
@@ -194,6 +205,7 @@ function createImports(registry: SessionRegistry, sessions: LocalSessions) {
       const context = {
         host: createImportHost(registry, sessions),
         defaultModel: registry.deps.models.defaultModel(),
+        openWriterPort,
       }
       const stop = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
       const work = runImportThread(context, paths, { ...options, signal: stop })

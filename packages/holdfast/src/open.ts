@@ -86,7 +86,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   opened.defer(() => models.close())
   const tracing = loadSessionSpans() // loads while the store opens
   tracing.catch(() => undefined) // awaited below; a failure until then is not unhandled
-  const { location, ...adapters } = await openStoreAndNode({ ...options, environment }, home, opened)
+  const { location, openWriterPort, ...adapters } = await openStoreAndNode({ ...options, environment }, home, opened)
   const spans = await tracing
   const observers = [...(spans ? [spans] : []), ...(logger ? [createSessionLogger(logger)] : [])]
   if (options.usesDefaultModel) await models.settleDefault()
@@ -105,7 +105,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   await Promise.all(dead.map(({ address }) => removeNodeSocket(address)))
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
-  return { registry, location, home }
+  return { registry, location, home, openWriterPort }
 }
 
 /** Opens the store and registers this process as a node in it. */
@@ -115,7 +115,7 @@ async function openStoreAndNode(
   opened: AsyncDisposableStack,
 ) {
   const storage = orThrow(await openStorage({ url: url ?? storeOf(environment), mirror, home, onProblem }))
-  const { store, memoryStore, blobs, location } = storage
+  const { store, memoryStore, blobs, location, openWriterPort } = storage
   opened.defer(() => store.close())
   opened.defer(() => storage.mirror?.close())
   // The thread that builds requests can read only a SQLite store.
@@ -126,7 +126,7 @@ async function openStoreAndNode(
   opened.defer(() => socket.close())
   const node = socket.row
   await store.registerNode(node)
-  return { store, memoryStore, blobs, location, node, requests: requests ?? undefined }
+  return { store, memoryStore, blobs, location, openWriterPort, node, requests: requests ?? undefined }
 }
 
 /** Creates the adapters that need no opening. */

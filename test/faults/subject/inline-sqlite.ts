@@ -1,7 +1,7 @@
 import { ok, type Result, type Seq, type SessionId } from '@holdfast/protocol'
 import { decodeRecord } from '../../../packages/holdfast/src/store/sqlite/read/read-methods.ts'
 import { createReader } from '../../../packages/holdfast/src/store/sqlite/read/reader.ts'
-import { encodeAppend, encodeNew } from '../../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { encodeAppend, encodeNew } from '../../../packages/holdfast/src/store/sqlite/rows/encode-changes.ts'
 import { createWriter, type Writer } from '../../../packages/holdfast/src/store/sqlite/write/writer.ts'
 import { appendTo, digestOf, type LogNumber, newSessionOf, sessionOf, writerNode } from '../workload.ts'
 import type { Read, Subject } from './subject.ts'

@@ -1,19 +1,28 @@
-import { Worker } from 'node:worker_threads'
+import { type MessagePort, Worker } from 'node:worker_threads'
 
 type ThreadOptions = {
   readonly workerData?: unknown
   /** The memory that the thread may use. With more it ends with an error, see `isOutOfMemory`. */
   readonly heapMb?: number | undefined
+  /** The part of it for new values. A larger one is collected less often. */
+  readonly youngMb?: number | undefined
+  readonly transferList?: readonly MessagePort[] | undefined
 }
 
 /**
  * Starts a worker thread. It does not inherit the flags of Node, because one like --input-type would prevent it from
  * loading its script. Files that it leaves open stay open, because closing one would drop the locks of this process on it.
  */
-export const startThread = (script: URL, { workerData, heapMb }: ThreadOptions = {}): Worker =>
+export const startThread = (
+  script: URL,
+  { workerData, heapMb, youngMb, transferList = [] }: ThreadOptions = {},
+): Worker =>
   new Worker(script, {
-    ...{ workerData, execArgv: [], trackUnmanagedFds: false },
-    ...(heapMb !== undefined && { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+    ...{ workerData, execArgv: [], trackUnmanagedFds: false, transferList: [...transferList] },
+    resourceLimits: {
+      ...(heapMb !== undefined && { maxOldGenerationSizeMb: heapMb }),
+      ...(youngMb !== undefined && { maxYoungGenerationSizeMb: youngMb }),
+    },
   })
 
 /** Returns the script `name` in the folder of `module`: TypeScript in the repo, JavaScript once built. */

@@ -1,4 +1,4 @@
-import { type Fault, fault, type Result, refuse, type SessionId } from '@holdfast/protocol'
+import { done, type Fault, fault, type Meta, type Result, refuse, type SessionId } from '@holdfast/protocol'
 import type { NewSession } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import type { NodeDeps } from '../dependencies.ts'
@@ -8,9 +8,13 @@ import { mergeStores } from './merge-stores.ts'
 /** Knows which store holds a session: one with `persist: false` and its forks are in memory and never on disk. */
 export interface SessionStores extends Pick<Store, 'create' | 'entry' | 'list' | 'find' | 'search'> {
   storeOf(id: SessionId): Store
+  /** Returns a fault if a session in memory has a name of a new one on disk, whose store checks its own names. */
+  checkNames(session: SessionId, names: Names): Promise<Result<void>>
   /** Returns the dependencies with the store, the blobs and the request builder of the session. */
   depsOf(id: SessionId): NodeDeps
 }
+
+type Names = Pick<Meta, 'handle' | 'key'>
 
 export function createSessionStores(deps: NodeDeps): SessionStores {
   const { store, memoryStore } = deps
@@ -39,7 +43,7 @@ export function createSessionStores(deps: NodeDeps): SessionStores {
   async function createAlone(session: NewSession): Promise<Result<void>> {
     const isForMemory = isUnsaved(session)
     const [own, other] = isForMemory ? [memoryStore, store] : [store, memoryStore]
-    const refusal = isOne ? null : await findNameTaken(other, session)
+    const refusal = isOne ? null : await findNameTaken(other, session.session, session.entry.meta)
     if (refusal) return refuse(refusal)
     const created = await own.create(session)
     if (created.ok && isForMemory) inMemory.add(session.session)
@@ -50,6 +54,10 @@ export function createSessionStores(deps: NodeDeps): SessionStores {
     ...(isOne ? store : mergeStores(store, memoryStore)),
     depsOf,
     storeOf: (id) => depsOf(id).store,
+    async checkNames(session, names) {
+      const refusal = isOne ? null : await findNameTaken(memoryStore, session, names)
+      return refusal ? refuse(refusal) : done
+    },
     entry: (id) => depsOf(id).store.entry(id),
     /** Locks the names, so that none is taken between the look-up in one store and the write to the other. */
     create(session) {
@@ -67,8 +75,7 @@ function isUnsaved({ records }: NewSession): boolean {
 }
 
 /** Returns a fault if the other store has a name of the session. Each store checks its own names. */
-async function findNameTaken(other: Store, { session, entry }: NewSession): Promise<Fault | null> {
-  const { handle, key } = entry.meta
+async function findNameTaken(other: Store, session: SessionId, { handle, key }: Names): Promise<Fault | null> {
   const [sameId, [sameHandle], [sameKey]] = await Promise.all([
     other.entry(session),
     other.find({ type: 'handle', handle }),

@@ -6,7 +6,7 @@ import { createMemoryBlobs } from '../blobs/memory-blobs.ts'
 import { openJsonlStore } from '../jsonl/jsonl-store.ts'
 import { createMemoryStore } from '../memory/memory-store.ts'
 import { createMirroredBlobs, type Mirror, openMirror } from '../mirror/mirror.ts'
-import { openSqliteStore } from '../sqlite/sqlite-store.ts'
+import { openSqliteStore, type SqliteStore } from '../sqlite/sqlite-store.ts'
 import { entryOfLog } from './jsonl-entries.ts'
 import { type DiskLocation, parseStoreUrl, type StoreHome, type StoreLocation } from './store-location.ts'
 
@@ -18,6 +18,7 @@ type Storage = {
   readonly memoryStore: Store
   readonly blobs: Blobs
   readonly mirror: Mirror | null
+  readonly openWriterPort: DiskStore['openWriterPort']
 }
 
 type StorageOptions = {
@@ -44,11 +45,18 @@ export async function openStorage({
   }
   const memoryStore = createMemoryStore()
   if (location.kind === 'memory')
-    return ok({ location, store: memoryStore, memoryStore, blobs: createMemoryBlobs(), mirror: null })
+    return ok({
+      location,
+      store: memoryStore,
+      memoryStore,
+      blobs: createMemoryBlobs(),
+      mirror: null,
+      openWriterPort: null,
+    })
   const opened = await openDiskStore(location, onProblem)
   if (!opened.ok) return opened
-  const { store, blobs, followed } = opened.value
-  const beside = { location, store, memoryStore, blobs }
+  const { store, blobs, followed, openWriterPort } = opened.value
+  const beside = { location, store, memoryStore, blobs, openWriterPort }
   if (directory === undefined || followed === null) return ok({ ...beside, mirror: null })
   const mirror = await openMirror({ log: followed, blobs, directory, now: wallClock.now, onProblem })
   if (mirror.ok) {
@@ -63,6 +71,8 @@ export type DiskStore = {
   readonly blobs: Blobs
   /** The log of all sessions, for a mirror; null for a JSONL store. */
   readonly followed: Parameters<typeof openMirror>[0]['log'] | null
+  /** Lets another thread write to the store; null for a JSONL store. */
+  readonly openWriterPort: SqliteStore['openWriterPort'] | null
 }
 
 /** Opens a store on disk, without the store in memory beside it. */
@@ -71,11 +81,13 @@ export async function openDiskStore(location: DiskLocation, onProblem: OnProblem
   switch (kind) {
     case 'sqlite': {
       const store = await openSqliteStore({ path })
-      return store.ok ? withBlobs({ store: store.value, followed: store.value.followed }, location) : store
+      if (!store.ok) return store
+      const { followed, openWriterPort } = store.value
+      return withBlobs({ store: store.value, followed, openWriterPort }, location)
     }
     case 'jsonl': {
       const store = await openJsonlStore({ directory: path, now: wallClock.now, entryOf: entryOfLog, onProblem })
-      return store.ok ? withBlobs({ store: store.value, followed: null }, location) : store
+      return store.ok ? withBlobs({ store: store.value, followed: null, openWriterPort: null }, location) : store
     }
   }
 }

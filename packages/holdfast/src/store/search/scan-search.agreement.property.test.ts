@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createMemoryStore } from '../memory/memory-store.ts'
 import { createReader } from '../sqlite/read/reader.ts'
-import { encodeNew } from '../sqlite/sqlite-store.ts'
+import { encodeNew } from '../sqlite/rows/encode-changes.ts'
 import { createWriter } from '../sqlite/write/writer.ts'
 
 const piece = fc.constantFrom(

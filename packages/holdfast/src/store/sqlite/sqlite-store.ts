@@ -1,19 +1,12 @@
-import type { Append, NewSession, Store } from '@holdfast/core/ports'
-import { done, type Fault, invariant, ok, orThrow, type Result, refOf, type Seq } from '@holdfast/protocol'
+import type { Store } from '@holdfast/core/ports'
+import { done, type Fault, ok, orThrow, type Result } from '@holdfast/protocol'
 import { findScript } from '../../system/start-thread.ts'
 import { isLossFault, storageFault } from '../storage-fault.ts'
 import { createReadMethods } from './read/read-methods.ts'
-import type {
-  CallOf,
-  FollowPage,
-  Question,
-  ReadRequests,
-  RecordColumns,
-  StoreChange,
-  WriteRequests,
-} from './rows/requests.ts'
+import { encodeAppend, encodeNew } from './rows/encode-changes.ts'
+import type { FollowPage, Question, ReadRequests, StoreChange, WriteRequests } from './rows/requests.ts'
 import { isSearchIndexFault } from './search/index-tables.ts'
-import { createWorkerLink } from './worker/worker-link.ts'
+import { createWorkerLink, type WorkerPort } from './worker/worker-link.ts'
 import type { WriterOptions } from './write/writer.ts'
 
 /** The log of all sessions, for a mirror: read from a cursor that the store saves. */
@@ -28,6 +21,8 @@ export type FollowedLog = {
 
 export interface SqliteStore extends Store {
   readonly followed: FollowedLog
+  /** Lets another thread write to the store, see `createPortWriter`. */
+  openWriterPort(): { readonly given: WorkerPort; close(): void }
   /** Deletes the word index and rebuilds it from the log. */
   rebuildSearch(): Promise<Result<void>>
 }
@@ -91,6 +86,7 @@ export async function openSqliteStore(options: WriterOptions): Promise<Result<Sq
       return rebuilt.ok ? ask('search', request) : rebuilt
     },
     rebuildSearch,
+    openWriterPort: writer.openPort,
 
     removeUnspoken: async (owners) => orThrow(await write('removeUnspoken', owners)),
     trash: (session, at) => write('trash', session, at),
@@ -124,29 +120,3 @@ export async function openSqliteStore(options: WriterOptions): Promise<Result<Sq
 }
 
 const workerScript = (name: 'writer' | 'reader'): URL => findScript(`./worker/${name}-worker`, import.meta.url)
-
-export const encodeAppend = (append: Append): CallOf<Pick<WriteRequests, 'append'>> => {
-  const { session, after, epoch, clearDraft, blobs, trust, commandHash = null } = append
-  const { entry, records } = encodeColumns(append, after)
-  return ['append', session, after, epoch, entry, records, clearDraft, blobs, trust, commandHash]
-}
-
-export const encodeNew = (created: NewSession): CallOf<Pick<WriteRequests, 'create'>> => {
-  const { handle, key = null, parent = null } = created.entry.meta
-  const startedFor = created.parent === null ? parent : null
-  return ['create', { ...created, handle, key, startedFor, ...encodeColumns(created, created.base) }]
-}
-
-function encodeColumns({ entry, records }: Pick<Append, 'entry' | 'records'>, after: Seq) {
-  const { meta, spoken, busy, activeAt } = entry
-  const flags = [spoken ? 1 : 0, busy ? 1 : 0, meta.pinned ? 1 : 0] as const
-  const encoded: RecordColumns[] = []
-  let last = after
-  for (const { record, body } of records) {
-    const { seq, at, v, by, commandId, event } = record
-    invariant(seq === last + 1, `a record at seq ${seq} does not follow ${last}`)
-    encoded.push([seq, at, event.type, v, by ?? null, commandId ?? null, refOf(event), body])
-    last = seq
-  }
-  return { entry: [JSON.stringify(meta), meta.workspace, activeAt, ...flags] as const, records: encoded }
-}

@@ -21,7 +21,8 @@ const documentBytesMax = 64 * 1024 * 1024
 
 export type Detected =
   | { readonly type: 'holdfast' }
-  | { readonly type: 'lines'; readonly format: LineFormat }
+  /** `parsed` has the values of the first lines, as far as they were read whole. */
+  | { readonly type: 'lines'; readonly format: LineFormat; readonly parsed: readonly unknown[] }
   | (Document & { readonly type: 'document'; readonly format: DocumentFormat })
   /** A file without a session, for example an index or a companion file. */
   | { readonly type: 'none'; readonly why: 'empty' | 'not_a_session' | 'damaged' | 'too_large' }
@@ -33,14 +34,15 @@ export function detect(file: SourceFile, wanted: FormatName | null): Detected {
   if (file.size === 0) return { type: 'none', why: 'empty' }
   const head = file.read(0, Math.min(file.size, headBytes))
   const lines = decodeSilently(head).split('\n', linesChecked)
-  const values = lines.map((line) => parse(line)).filter(isObject)
+  const parsed = lines.map((line) => parse(line))
+  const values = parsed.filter(isObject)
   const isWanted = ({ name }: { readonly name: FormatName }) => wanted === null || name === wanted
   if (values.some(isHoldfastHeader) && (wanted ?? 'holdfast') === 'holdfast') return { type: 'holdfast' }
   const [first] = values
   const isSingle = first !== undefined && lines.filter((line) => line.trim() !== '').length === 1
   if (!isSingle || !documentFormats.some((format) => isWanted(format) && format.owns(first))) {
     const format = lineFormats.filter(isWanted).find(({ owns }) => values.some(owns))
-    if (format) return { type: 'lines', format }
+    if (format) return { type: 'lines', format, parsed: file.size <= headBytes ? parsed : [] }
   }
   if (wanted === 'holdfast') return { type: 'none', why: 'not_a_session' }
   return detectDocument(file, isWanted)

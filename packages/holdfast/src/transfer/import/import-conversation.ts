@@ -16,36 +16,59 @@ export type ImportOutcome = {
   readonly messages: number
 }
 
-/** Imports a conversation as a session, once: its key identifies the source. */
+/** Whether an import looks up each key before it creates a session with it. */
+export type KnownKeys = { looksFirst: boolean }
+
+/**
+ * Imports a conversation as a session, once: its key identifies the source. Most are new, so a key is not looked up
+ * before the session is created; an import that meets a known one looks first from then on.
+ */
 export async function importConversation(
   deps: ImportDeps,
   format: FormatName,
   conversation: ImportedConversation,
   remark: Remark,
+  known: KnownKeys,
 ): Promise<Result<ImportOutcome>> {
   if (!conversation.messages.some(({ role }) => role === 'user'))
     return ok({ status: 'empty', session: null, messages: 0 })
-  const key = createKey(format, conversation.about.id ?? '')
-  if (/^[/\\]|\.\./.test(conversation.about.id ?? ''))
-    remark(null, 'unsafe_id', 'Its id looks like a path; it is used only as a name.')
-  const known = await deps.findKey(key)
-  if (!known.ok) return known
-  const session = known.value ?? deps.newSessionId()
   const { messages, branches, about } = conversation
+  const key = createKey(format, about.id ?? '')
+  if (/^[/\\]|\.\./.test(about.id ?? ''))
+    remark(null, 'unsafe_id', 'Its id looks like a path; it is used only as a name.')
   const stored = await storeContent(everyMessage(conversation), deps, remark)
   const started = await createStartedEvent(deps, key, conversation, remark)
   const createdAt = about.createdAt ?? messages.find(({ at }) => at !== null)?.at ?? deps.now()
-  let count = 0
-  const batches = function* (): Generator<LogBatch> {
-    count = yield* writeConversation({ about, messages, branches }, { session, started, createdAt, stored, remark })
+
+  async function write(existing: SessionId | null, remark: Remark): Promise<Result<ImportOutcome>> {
+    const session = existing ?? deps.newSessionId()
+    let count = 0
+    const batches = function* (): Generator<LogBatch> {
+      count = yield* writeConversation({ about, messages, branches }, { session, started, createdAt, stored, remark })
+    }
+    const start = { session, parent: null, base: 0 }
+    const written = await writeLog(deps, start, batches(), { isNewId: existing === null })
+    return written.ok ? ok({ status: written.value.status, session, messages: count }) : written
   }
-  const written = await writeLog(deps, { session, parent: null, base: 0 }, batches(), { isNewId: !known.value })
-  // A concurrent import of the same source created it: compare with that one.
-  if (!written.ok && written.fault.code === 'key_taken' && !known.value)
-    return importConversation(deps, format, conversation, remark)
-  if (!written.ok) return written
-  return ok({ status: written.value.status, session, messages: count })
+  async function writeKnown(remark: Remark): Promise<Result<ImportOutcome>> {
+    const found = await deps.findKey(key)
+    return found.ok ? write(found.value, remark) : found
+  }
+
+  if (known.looksFirst) {
+    const written = await writeKnown(remark)
+    // If another import of the same source just created it, compare with that one.
+    return isKeyTaken(written) ? writeKnown(noRemark) : written
+  }
+  const written = await write(null, remark)
+  if (!isKeyTaken(written)) return written
+  known.looksFirst = true
+  return writeKnown(noRemark)
 }
+
+const isKeyTaken = (written: Result<unknown>): boolean => !written.ok && written.fault.code === 'key_taken'
+/** The second attempt would say the same as the first. */
+const noRemark: Remark = () => undefined
 
 /** Returns each message once, also if several lines share it. */
 function everyMessage({ branches, messages }: ImportedConversation) {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { type Fault, fault, HoldfastError, type SessionId } from '@holdfast/protocol'
 import { type Detected, detect } from './detect.ts'
 import type { ImportDeps } from './host/import-deps.ts'
-import { type ImportOutcome, importConversation } from './import-conversation.ts'
+import { type ImportOutcome, importConversation, type KnownKeys } from './import-conversation.ts'
 import { importHoldfast } from './import-holdfast.ts'
 import type { ImportedConversation, ImportRemark, Remark } from './parse/conversation.ts'
 import type { FormatName, ReadCompanionFile } from './parse/format.ts'
@@ -63,6 +64,7 @@ export async function importPaths(
 ): Promise<readonly ImportedFile[]> {
   const done: ImportedFile[] = []
   const pool = createPool(slotsMax)
+  const known: KnownKeys = { looksFirst: false }
   const report = (file: ImportedFile): void => {
     done.push(file)
     options.onFile?.(file)
@@ -76,16 +78,16 @@ export async function importPaths(
     if (entry.type === 'unread') report(createFailure(entry.path, entry.cause))
     else if (entry.type === 'skipped') report(createSkip(createEmptyResult(entry.path), entry.why))
     else {
-      const work = async () => report(await importFile(deps, entry.path, options))
-      await pool.run(work, await countSlots(entry.path))
+      const work = async () => report(await importFile(deps, entry.path, options, known))
+      await pool.run(work, countSlots(entry.path))
     }
   }
   await pool.idle()
   return done
 }
 
-async function countSlots(path: string): Promise<number> {
-  const { size } = await stat(path).catch(() => ({ size: 0 }))
+function countSlots(path: string): number {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   return size > aloneBytes ? slotsMax : Math.max(1, Math.ceil(size / slotBytes))
 }
 
@@ -111,7 +113,12 @@ const createSkip = (result: ImportedFile, why: string): ImportedFile => ({
   fault: fault('bad_request', `${result.file} ${why}`),
 })
 
-async function importFile(deps: ImportDeps, path: string, options: ImportOptions): Promise<ImportedFile> {
+async function importFile(
+  deps: ImportDeps,
+  path: string,
+  options: ImportOptions,
+  known: KnownKeys,
+): Promise<ImportedFile> {
   const remarks: ImportRemark[] = []
   const remark: Remark = (line, code, what) => {
     if (remarks.length < remarksMax) remarks.push({ line, code, what })
@@ -128,7 +135,7 @@ async function importFile(deps: ImportDeps, path: string, options: ImportOptions
     const outcome =
       detected.type === 'holdfast'
         ? await importHoldfast(deps, file, remark, { keepSettings })
-        : await importConversation(deps, format, await readConversation(path, file, detected, remark), remark)
+        : await importConversation(deps, format, await readConversation(path, file, detected, remark), remark, known)
     if (!outcome.ok) return { ...blank, format, status: 'failed', fault: outcome.fault }
     return { ...blank, format, ...outcome.value }
   } catch (cause) {
@@ -162,7 +169,7 @@ async function readConversation(
   const parser = await detected.format.parse(remark, createCompanionReader(path))
   let index = 0
   for (const line of readLines(file, remark)) {
-    const value = parseLine(line, remark)
+    const value = parseLine(line, remark, detected.parsed[line.number - 1])
     if (value) parser.add(value, line.number, index)
     index++
   }

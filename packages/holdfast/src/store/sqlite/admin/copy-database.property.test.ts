@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { appendTo, newSession, textsAfter } from '@holdfast/testkit/contracts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pageBytes, readPageRows } from '../repair/table-pages.ts'
-import { encodeAppend, encodeNew } from '../sqlite-store.ts'
+import { encodeAppend, encodeNew } from '../rows/encode-changes.ts'
 import { createWriter } from '../write/writer.ts'
 import { copyDamagedDatabase } from './copy-database.ts'
 

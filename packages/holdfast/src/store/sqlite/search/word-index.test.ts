@@ -16,7 +16,8 @@ import {
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openReadOnlySqlite } from '../read-only-store.ts'
-import { encodeAppend, encodeNew, openSqliteStore, type SqliteStore } from '../sqlite-store.ts'
+import { encodeAppend, encodeNew } from '../rows/encode-changes.ts'
+import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts'
 import { createWriter } from '../write/writer.ts'
 
 let path = ''

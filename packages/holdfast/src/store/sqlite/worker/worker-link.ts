@@ -1,18 +1,21 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Fault } from '@holdfast/protocol/fault'
-import { done, type Result, refuse } from '@holdfast/protocol/result'
+import { type Result, refuse } from '@holdfast/protocol/result'
 import { startThread } from '../../../system/start-thread.ts'
+import { type Answered, createCalls, type Envelope } from './calls.ts'
 import { createEventLoopSpin } from './spin-wait.ts'
 
-/** Requests and answers cross in batches. The number pairs an answer with its request. */
-export type Envelope<Content> = readonly [number: number, content: Content]
-
-/** The content of one message to a worker. Null is the last message: the link closes. */
-export type Batch<Request> = readonly Envelope<Request>[] | null
-
-/** An answer with its number; the number alone if the answer is `done`. */
-export type Answered = number | Envelope<Result<unknown>>
+/** What a worker receives: requests; the port of another thread, or its end; null as the last message. */
+export type ToWorker<Request> =
+  | readonly Envelope<Request>[]
+  | { readonly opened: MessagePort; readonly id: number }
+  | { readonly closed: number }
+  | null
 
 export type WorkerData<Options> = { readonly signal: Int32Array; readonly options: Options }
+
+/** What another thread needs to send requests of its own to a worker. The port must be transferred. */
+export type WorkerPort = { readonly port: MessagePort; readonly signal: Int32Array }
 
 type WorkerLinkOptions = {
   readonly script: URL
@@ -23,35 +26,24 @@ type WorkerLinkOptions = {
 
 /** Starts a worker on the first request, and again after it died. An idle worker does not keep the process alive. */
 export function createWorkerLink<Request>({ script, options, faultOfDeath }: WorkerLinkOptions) {
-  const waiting = new Map<number, (answer: Result<unknown>) => void>()
+  const calls = createCalls<Request>((batch) => send(batch))
   let running: ReturnType<typeof startWorker> | null = null
-  let outgoing: Envelope<Request>[] = []
-  let lastNumber = 0
   let isClosed = false
-  const spin = createEventLoopSpin(waiting)
+  let lastPort = 0
+  const spin = createEventLoopSpin(calls.waiting)
+
+  function send(message: ToWorker<Request>, transfer: readonly MessagePort[] = []): void {
+    if (running === null) return
+    running.worker.postMessage(message, transfer)
+    wake(running.signal)
+    spin()
+  }
 
   function ask(request: Request): Promise<Result<unknown>> {
     if (isClosed) return Promise.resolve(refuse(faultOfDeath('the store is closed')))
     running ??= startWorker()
-    if (waiting.size === 0) running.worker.ref()
-    // Requests of one tick cross in one message.
-    if (outgoing.length === 0) queueMicrotask(flush)
-    lastNumber += 1
-    outgoing.push([lastNumber, request])
-    const { promise, resolve } = Promise.withResolvers<Result<unknown>>()
-    waiting.set(lastNumber, resolve)
-    return promise
-  }
-
-  function flush(isLast = false): void {
-    if (running === null || (outgoing.length === 0 && !isLast)) return
-    const { worker, signal } = running
-    if (outgoing.length > 0) worker.postMessage(outgoing)
-    if (isLast) worker.postMessage(null) // requests before it are answered first
-    outgoing = []
-    Atomics.add(signal, 0, 1)
-    Atomics.notify(signal, 0)
-    spin()
+    if (calls.waiting.size === 0) running.worker.ref()
+    return calls.ask(request)
   }
 
   function startWorker() {
@@ -62,22 +54,15 @@ export function createWorkerLink<Request>({ script, options, faultOfDeath }: Wor
     const { promise: ended, resolve } = Promise.withResolvers<void>()
 
     worker.on('message', (answers: readonly Answered[]) => {
-      for (const answered of answers) {
-        const [number, answer] = typeof answered === 'number' ? ([answered, done] as const) : answered
-        waiting.get(number)?.(answer)
-        waiting.delete(number)
-      }
-      if (waiting.size === 0) worker.unref()
+      calls.settle(answers)
+      if (calls.waiting.size === 0) worker.unref()
     })
     worker.on('error', (error) => {
       why = error instanceof Error ? error.message : String(error)
     })
     worker.on('exit', () => {
       running = null
-      outgoing = []
-      const refusal = refuse(faultOfDeath(why))
-      for (const settle of waiting.values()) settle(refusal)
-      waiting.clear()
+      calls.refuseAll(faultOfDeath(why))
       resolve()
     })
     worker.unref()
@@ -90,13 +75,35 @@ export function createWorkerLink<Request>({ script, options, faultOfDeath }: Wor
       if (!isClosed) running ??= startWorker()
     },
     ask,
+    /** Lets another thread send requests to this worker, without a detour through this thread. */
+    openPort(): { readonly given: WorkerPort; close(): void } {
+      running ??= startWorker()
+      const { worker, signal } = running
+      const { port1, port2 } = new MessageChannel()
+      lastPort += 1
+      const id = lastPort
+      send({ opened: port1, id }, [port1])
+      return {
+        given: { port: port2, signal },
+        close() {
+          if (running?.worker === worker) send({ closed: id })
+        },
+      }
+    },
     /** Waits for pending requests, then ends the worker. */
     async close(): Promise<void> {
       if (isClosed) return running?.ended
       isClosed = true
       running?.worker.ref()
-      flush(true)
+      calls.flush()
+      send(null) // requests before it are answered first
       await running?.ended
     },
   }
+}
+
+/** Wakes a worker that sleeps on its signal. */
+export function wake(signal: Int32Array): void {
+  Atomics.add(signal, 0, 1)
+  Atomics.notify(signal, 0)
 }

@@ -1,12 +1,13 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { fault } from '@holdfast/protocol/fault'
 import { type Result, refuse } from '@holdfast/protocol/result'
+import type { Answered } from './calls.ts'
 import { createWorkerSpin } from './spin-wait.ts'
-import type { Answered, Batch, Envelope } from './worker-link.ts'
+import type { ToWorker } from './worker-link.ts'
 
 type ServeOptions<Request> = {
   readonly port: MessagePort
-  /** Increases with each message sent to the port. */
+  /** Increases with each message sent to a port. */
   readonly signal: Int32Array
   /** Answers a group of requests, in their order. */
   readonly run: (requests: readonly Request[]) => readonly Result<unknown>[]
@@ -14,6 +15,8 @@ type ServeOptions<Request> = {
   /** Does background work after each group and before sleep. Returns in how many milliseconds to call it again. */
   readonly rest?: () => number
 }
+
+type Waiting<Request> = { readonly from: MessagePort; readonly number: number; readonly request: Request }
 
 /** Runs the worker's end of a link until it closes. Sleeps on the signal: the event loop takes longer to wake up. */
 export function serve<Request>({
@@ -23,21 +26,29 @@ export function serve<Request>({
   groupMax,
   rest = () => Number.POSITIVE_INFINITY,
 }: ServeOptions<Request>): void {
-  let waiting: Envelope<Request>[] = []
+  const others = new Map<number, MessagePort>()
+  const waiting: Waiting<Request>[] = []
   let isClosing = false
   const spin = createWorkerSpin()
 
+  function receive(from: MessagePort): void {
+    for (let next = receiveMessageOnPort(from); next !== undefined; next = receiveMessageOnPort(from)) {
+      const message: ToWorker<Request> = next.message
+      if (message === null) isClosing = true
+      else if ('opened' in message) others.set(message.id, message.opened)
+      else if ('closed' in message) others.delete(message.closed)
+      else for (const [number, request] of message) waiting.push({ from, number, request })
+    }
+  }
+
   for (;;) {
     const seen = Atomics.load(signal, 0)
-    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
-      const batch: Batch<Request> = next.message
-      if (batch === null) isClosing = true
-      else waiting = waiting.length === 0 ? [...batch] : waiting.concat(batch)
-    }
+    // The other threads first: what one sent before its end comes before what the owner does about that end.
+    for (const other of others.values()) receive(other)
+    receive(port)
     if (waiting.length > 0) {
       const group = waiting.splice(0, groupMax)
-      const answers = run(group.map(([, request]) => request))
-      port.postMessage(group.map(([number], index) => encodeAnswer(number, answers[index])))
+      send(group, run(group.map(({ request }) => request)))
       rest()
     } else if (isClosing) {
       return
@@ -47,6 +58,18 @@ export function serve<Request>({
       Atomics.wait(signal, 0, seen, restMs) // returns at once if a message arrived after `seen`
     }
   }
+}
+
+/** Sends the answers to the ports that asked, in one message each. */
+function send(group: readonly Waiting<unknown>[], answers: readonly Result<unknown>[]): void {
+  const byPort = new Map<MessagePort, Answered[]>()
+  for (const [index, { from, number }] of group.entries()) {
+    const answered = encodeAnswer(number, answers[index])
+    const list = byPort.get(from)
+    if (list) list.push(answered)
+    else byPort.set(from, [answered])
+  }
+  for (const [port, list] of byPort) port.postMessage(list)
 }
 
 const encodeAnswer = (number: number, answer: Result<unknown> | undefined): Answered =>

@@ -6,7 +6,7 @@ import { appendTo, newSession } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openForWriting } from '../files/database-file.ts'
 import { createReader } from '../read/reader.ts'
-import { encodeAppend, encodeNew } from '../sqlite-store.ts'
+import { encodeAppend, encodeNew } from '../rows/encode-changes.ts'
 import { createWriter } from './writer.ts'
 
 let home = ''

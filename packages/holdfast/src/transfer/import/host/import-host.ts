@@ -1,6 +1,6 @@
 import { claimSession, findByKey, findSession, type LocalSessions, type SessionRegistry } from '@holdfast/core'
 import type { Append, Blobs, CatalogueRow, Lease, Log, NewSession } from '@holdfast/core/ports'
-import type { BlobHash, Result, SessionId, StoredFile } from '@holdfast/protocol'
+import type { BlobHash, Meta, Result, SessionId, StoredFile } from '@holdfast/protocol'
 import { ok } from '@holdfast/protocol'
 
 /** What an import asks of the runtime. Arguments and answers are plain data, so that the import can run on a thread. */
@@ -10,6 +10,8 @@ export interface ImportHost {
   findKey(key: string): Promise<Result<SessionId | null>>
   /** Returns a fault if the session is in the trash. */
   checkTrash(session: SessionId): Promise<Result<void>>
+  /** Returns a fault if a session that is never written to disk has a name of this one. Its store checks the others. */
+  checkNames(session: SessionId, names: Pick<Meta, 'handle' | 'key'>): Promise<Result<void>>
   /** Creates a session. One that is not whole yet is held until `release`. */
   create(session: Omit<NewSession, 'owner'>, isWhole: boolean): Promise<Result<void>>
   append(append: Append): Promise<Result<void>>
@@ -54,6 +56,7 @@ export function createImportHost(
       const found = row === null || row.trashedAt === null ? ok(session) : await findSession(stores, session)
       return found.ok ? ok(undefined) : found
     },
+    checkNames: (session, names) => stores.checkNames(session, names),
     async create(session, isWhole) {
       const created = await stores.create({ ...session, owner: isWhole ? null : node.id })
       if (created.ok && !isWhole) unfinished.set(session.session, { epoch: 1, isNew: true })

@@ -60,9 +60,13 @@ export function decode(bytes: Uint8Array, line: number | null, remark: Remark): 
   return text.slice(1)
 }
 
-/** Parses the object on a line, also one that follows a torn record; returns null with a remark if there is none. */
-export function parseLine({ number, bytes, isLast }: Line, remark: Remark): JsonObject | null {
+/**
+ * Parses the object on a line, also one that follows a torn record; returns null with a remark if there is none.
+ * `parsed` is the value of the line if it was parsed before.
+ */
+export function parseLine({ number, bytes, isLast }: Line, remark: Remark, parsed?: unknown): JsonObject | null {
   const text = decode(bytes, number, remark)
+  if (isObject(parsed)) return parsed
   const isDeep = isNestedTooDeep(bytes)
   const value = isDeep ? undefined : parse(text)
   if (isObject(value)) return value

@@ -57,6 +57,17 @@ describe('import on a thread', () => {
     expect((await holdfast.list()).sessions.length).toBe(3)
   })
 
+  it('leaves the key of a session that is never written to disk', async () => {
+    const path = place('a.jsonl', createLongConversation(1))
+    const [first] = await holdfast.import(path)
+    const { key } = await (await holdfast.getSession(first?.session ?? '')).metadata()
+    const environment = { HOLDFAST_HOME: join(directory, 'other') }
+    await using other = await openHoldfast({ store: `sqlite:${join(directory, 'other.db')}`, environment })
+    const inMemory = await other.getOrCreate(key ?? '', { persist: false })
+    const [again] = await other.import(path)
+    expect(again).toMatchObject({ status: 'changed', session: inMemory.id })
+  })
+
   it('says for a session without a usable folder that it has none, and its first prompt asks for one', async () => {
     const [file] = await holdfast.import(place('a.jsonl', createLongConversation(1).replaceAll('/work', '/etc')))
     expect(file?.remarks.map(({ code }) => code)).toEqual(['workdir_dropped'])

@@ -1,4 +1,5 @@
 import { type Fault, fault } from '@holdfast/protocol'
+import type { WorkerPort } from '../../../store/sqlite/worker/worker-link.ts'
 import { findScript, isOutOfMemory, startThread } from '../../../system/start-thread.ts'
 import type { ImportHost, LocalImportHost } from '../host/import-host.ts'
 import { createFailedFile, type ImportedFile, type ImportOptions, type ImportProgress } from '../import-paths.ts'
@@ -10,17 +11,25 @@ export type ImportThreadOptions = ImportOptions &
     readonly signal?: AbortSignal | undefined
   }
 
-type Context = Pick<ImportJob, 'defaultModel'> & { readonly host: LocalImportHost }
+export type OpenWriterPort = () => { readonly given: WorkerPort; close(): void }
+
+type Context = Pick<ImportJob, 'defaultModel'> & {
+  readonly host: LocalImportHost
+  /** Lets the thread write to the store itself; null if the store cannot do that. */
+  readonly openWriterPort: OpenWriterPort | null
+}
 
 /** The memory that the thread may use for what it parses and builds. */
 const heapMb = 640
+/** Most of what a file needs is garbage when the next one is read: a larger part for it makes collections rare. */
+const youngMb = 96
 
 /**
  * Imports files and folders on a thread of its own: it parses and builds, and asks the host to write. A file that needs
  * more memory than the thread has is refused, and the import goes on with the others.
  */
 export async function runImportThread(
-  { host, defaultModel }: Context,
+  { host, defaultModel, openWriterPort }: Context,
   paths: readonly string[],
   { signal, onCount, onFile, ...options }: ImportThreadOptions = {},
 ): Promise<readonly ImportedFile[]> {
@@ -34,7 +43,9 @@ export async function runImportThread(
     while (!signal?.aborted) {
       const begun = new Set<string>()
       const skip = done.map(({ file }) => file)
-      const end = await runOnce({ paths, options, defaultModel, skip }, host, signal, (message) => {
+      const writer = openWriterPort?.() ?? null
+      const job = { paths, options, defaultModel, skip, writer: writer?.given ?? null }
+      const end = await runOnce(job, host, signal, (message) => {
         if (message.type === 'begin') begun.add(message.file)
         else if (message.type === 'file') {
           begun.delete(message.file.file)
@@ -44,6 +55,7 @@ export async function runImportThread(
           onCount?.(message.files)
         }
       })
+      writer?.close()
       if (end === null) return done
       if (signal?.aborted) for (const file of begun) report(createFailedFile(file, stopped))
       else if (begun.size === 0) throw new Error(`The import ended: ${end.message}`)
@@ -58,7 +70,7 @@ export async function runImportThread(
 
 const stopped = fault('import_stopped', 'The import was stopped before this file was done. Nothing of it was kept.')
 
-type Progress = Exclude<FromImport, { type: 'calls' | 'end' }>
+type Progress = Exclude<FromImport, { type: 'call' | 'end' }>
 
 /** Runs one thread to its end. Returns null, or why it ended early. Its last calls to the host are done by then. */
 function runOnce(
@@ -68,24 +80,25 @@ function runOnce(
   onProgress: (message: Progress) => void,
 ): Promise<Fault | null> {
   return new Promise((resolve) => {
-    const worker = startThread(script, { workerData: job, heapMb })
+    const transferList = job.writer ? [job.writer.port] : []
+    const worker = startThread(script, { workerData: job, transferList, heapMb, youngMb })
     const running = new Set<Promise<void>>()
     let end: Fault | null = fault('internal', 'The thread of the import ended.')
     const stop = () => void worker.terminate()
     const answer = createAnswers((answers) => worker.postMessage(answers))
 
-    worker.on('message', (message: FromImport) => {
+    const receive = (message: FromImport): void => {
       if (message.type === 'end') end = null
-      else if (message.type !== 'calls') onProgress(message)
-      else if (!signal?.aborted)
-        for (const call of message.calls) {
-          const one = callHost(host, call).then((answered) => {
-            running.delete(one)
-            answer(answered)
-          })
-          running.add(one)
-        }
-    })
+      else if (message.type !== 'call') onProgress(message)
+      else if (!signal?.aborted) {
+        const one = callHost(host, message.call).then((answered) => {
+          running.delete(one)
+          answer(answered)
+        })
+        running.add(one)
+      }
+    }
+    worker.on('message', (messages: readonly FromImport[]) => messages.forEach(receive))
     worker.on('error', (cause) => {
       end = isOutOfMemory(cause) ? outOfMemory : fault('internal', `The import failed: ${messageOf(cause)}`)
     })

@@ -1,11 +1,14 @@
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import { createPortWriter } from '../../../store/sqlite/worker/port-writer.ts'
+import type { WorkerPort } from '../../../store/sqlite/worker/worker-link.ts'
 import { resolveWorkdir } from '../../../system/files/resolve-path.ts'
 import { newHandle, newSessionId } from '../../../system/identity.ts'
 import { wallClock } from '../../../system/wall-clock.ts'
 import type { ImportHost } from '../host/import-host.ts'
 import { type ImportedFile, type ImportOptions, importPaths } from '../import-paths.ts'
+import { createDirectHost } from './direct-host.ts'
 
 const rememberedMax = 10_000
 
@@ -15,6 +18,8 @@ export type ImportJob = {
   readonly options: ImportOptions
   readonly defaultModel: string
   readonly skip: readonly string[]
+  /** The way to the writer of the store, past the host; null if the host writes. */
+  readonly writer: WorkerPort | null
 }
 
 type Method = keyof ImportHost
@@ -22,7 +27,7 @@ export type HostCall = readonly [number: number, method: Method, args: readonly 
 
 /** Requests to the host and progress cross in batches, in the order they happened. */
 export type FromImport =
-  | { readonly type: 'calls'; readonly calls: readonly HostCall[] }
+  | { readonly type: 'call'; readonly call: HostCall }
   | { readonly type: 'count'; readonly files: number }
   | { readonly type: 'begin'; readonly file: string }
   | { readonly type: 'file'; readonly file: ImportedFile }
@@ -33,9 +38,11 @@ export type HostAnswer = readonly [number: number, answer: { readonly value: unk
 const port = parentPort
 if (port === null) throw new Error('an import runs in a worker')
 const job: ImportJob = workerData // typed by runImportThread
-const post = (message: FromImport) => port.postMessage(message)
+const { post, flush } = createOutbox()
 
-const host = createRemoteHost()
+const writer = job.writer && createPortWriter(job.writer)
+const remote = createRemoteHost()
+const host = writer ? createDirectHost(remote, writer) : remote
 await importPaths(
   {
     ...host,
@@ -46,18 +53,36 @@ await importPaths(
   {
     ...job.options,
     onCount: (files) => post({ type: 'count', files }),
-    onBegin: (file) => post({ type: 'begin', file }),
+    onBegin(file) {
+      post({ type: 'begin', file })
+      flush() // a file may end the thread, for lack of memory
+    },
     onFile: (file) => post({ type: 'file', file }),
   },
   new Set(job.skip),
 )
 post({ type: 'end' })
+flush()
+writer?.close()
 port.close()
 
-/** Asks the host on the main thread. Calls of one tick cross in one message. */
+/** Sends what happens in one tick in one message. */
+function createOutbox() {
+  let outgoing: FromImport[] = []
+  const flush = (): void => {
+    if (outgoing.length > 0) port?.postMessage(outgoing)
+    outgoing = []
+  }
+  const post = (message: FromImport): void => {
+    if (outgoing.length === 0) queueMicrotask(flush)
+    outgoing.push(message)
+  }
+  return { post, flush }
+}
+
+/** Asks the host on the main thread. */
 function createRemoteHost(): ImportHost {
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
-  let outgoing: HostCall[] = []
   let lastNumber = 0
   port?.on('message', (answers: readonly HostAnswer[]) => {
     for (const [number, answer] of answers) {
@@ -67,13 +92,8 @@ function createRemoteHost(): ImportHost {
     }
   })
   const ask = (method: Method, args: readonly unknown[]): Promise<unknown> => {
-    if (outgoing.length === 0)
-      queueMicrotask(() => {
-        post({ type: 'calls', calls: outgoing })
-        outgoing = []
-      })
     lastNumber += 1
-    outgoing.push([lastNumber, method, args])
+    post({ type: 'call', call: [lastNumber, method, args] })
     const answer = Promise.withResolvers<unknown>()
     waiting.set(lastNumber, answer)
     return answer.promise
@@ -85,6 +105,7 @@ function createRemoteHost(): ImportHost {
     entry: method('entry'),
     findKey: method('findKey'),
     checkTrash: method('checkTrash'),
+    checkNames: method('checkNames'),
     create: method('create'),
     append: method('append'),
     read: method('read'),

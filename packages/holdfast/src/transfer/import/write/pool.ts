@@ -1,24 +1,25 @@
 /** Runs work concurrently within `size` slots: `run` waits for free slots, `idle` for the end of all work. */
 export function createPool(size: number) {
-  const running = new Set<Promise<void>>()
   let taken = 0
   let failed: { readonly cause: unknown } | null = null
+  let freed = Promise.withResolvers<void>()
+  const free = (slots: number): void => {
+    taken -= slots
+    freed.resolve()
+    freed = Promise.withResolvers()
+  }
   return {
     async run(work: () => Promise<void>, slots = 1): Promise<void> {
-      while (taken > 0 && taken + slots > size) await Promise.race(running)
+      while (taken > 0 && taken + slots > size) await freed.promise
       taken += slots
-      const one: Promise<void> = work()
+      void work()
         .catch((cause) => {
           failed ??= { cause }
         })
-        .finally(() => {
-          taken -= slots
-          running.delete(one)
-        })
-      running.add(one)
+        .finally(() => free(slots))
     },
     async idle(): Promise<void> {
-      while (running.size > 0) await Promise.race(running)
+      while (taken > 0) await freed.promise
       if (failed) throw failed.cause
     },
   }

@@ -97,17 +97,21 @@ async function appendAndRelease(
   steps: Iterable<Step>,
   { head, epoch, names }: Position,
 ): Promise<Result<void>> {
+  let after = head
+  let written: Promise<Result<void>> = Promise.resolve(ok(undefined))
   try {
-    let after = head
+    // The next batch is built while the one before it is written.
     for (const step of steps) {
       const { records, blobs } = step
       // Imported approvals never change the trust of a workspace.
       const change = { records, blobs, clearDraft: false, trust: [] }
-      const appended = await deps.append({ session, after, epoch, entry: rowOf(step, names), ...change })
-      if (!appended.ok) return appended
+      const append = { session, after, epoch, entry: rowOf(step, names), ...change }
+      const before = await written
+      if (!before.ok) return before
+      written = deps.append(append)
       after += records.length
     }
-    return ok(undefined)
+    return await written
   } finally {
     await deps.release(session, epoch)
   }

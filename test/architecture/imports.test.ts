@@ -104,6 +104,8 @@ const rules: readonly IForbiddenRuleType[] = [
     // The thread of an import opens its own adapters.
     `${holdfast}system/(identity|start-thread|wall-clock|files/resolve-path)[.]ts$`,
     `${holdfast}store/jsonl/log/log-line[.]ts$`,
+    // It also writes to a SQLite store past the main thread.
+    `${holdfast}store/sqlite/worker/(port-writer|worker-link)[.]ts$`,
     '^packages/client/src/markdown/',
     ports,
     protocol,

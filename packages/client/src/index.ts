@@ -14,6 +14,7 @@ export {
   createSession,
   type EnterExecOptions,
   type PinOptions,
+  type PromptContent,
   type Session,
   type TrustOptions,
 } from './session/session.ts'

@@ -43,6 +43,15 @@ describe('openHoldfast', () => {
     await expect(open('postgres://nowhere')).rejects.toMatchObject({ code: 'bad_request' })
   })
 
+  it('refuses an option it does not have, and names the nearest', async () => {
+    const misspelt = { stoer: 'memory:' } as object
+    await expect(openHoldfast(misspelt)).rejects.toMatchObject({
+      code: 'bad_request',
+      message: 'openHoldfast has no option "stoer". Did you mean \'store\'?',
+    })
+    await expect(openHoldfast({ wombat: 1 } as object)).rejects.toThrow('The options are store, mirror,')
+  })
+
   it('writes a plain file for each session, and locks the directory', async () => {
     const directory = join(home, 'logs')
     const first = await open(`jsonl:${directory}`)

@@ -2,7 +2,18 @@ import { join } from 'node:path'
 import { createSessionRegistry, type Retention, startDailyCleanup } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
-import { fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
+import {
+  clip,
+  didYouMean,
+  escapeLine,
+  type Fault,
+  fault,
+  HoldfastError,
+  ok,
+  orThrow,
+  type Result,
+  refuse,
+} from '@holdfast/protocol'
 import { createImages } from './context/images.ts'
 import { createInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
@@ -53,7 +64,25 @@ type InnerOptions = OpenOptions & {
 
 /** Opens the runtime; throws a `HoldfastError` if it cannot. */
 export async function openHoldfast(options: OpenOptions = {}): Promise<Holdfast> {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name))
+  if (unknown !== undefined) throw new HoldfastError(unknownOption(unknown))
   return orThrow(await open(options))
+}
+
+/** Every option, so that a misspelt one is refused and not ignored. */
+const optionNames: Readonly<Record<keyof OpenOptions, true>> = {
+  ...{ store: true, mirror: true, environment: true, models: true, idleUnloadMs: true, retention: true },
+  ...{ logger: true, onProblem: true },
+  ...{ model: true, titleModel: true, compactionModel: true, rotation: true, fallbacks: true },
+}
+
+const unknownOption = (name: string): Fault => {
+  const known = Object.keys(optionNames)
+  const hint = didYouMean(name, known) || ` The options are ${known.join(', ')}.`
+  return fault('bad_request', `openHoldfast has no option "${escapeLine(clip(name, 100))}".${hint}`, {
+    option: name,
+    known,
+  })
 }
 
 /** Opens the runtime. This is the composition root, the only place that knows every part. On failure nothing stays open. */

@@ -16,11 +16,12 @@ import type { Home } from './system/home.ts'
 /** A session as it was when it was read. It accepts no commands. */
 export type LoadedSession = Pick<
   Session,
-  | ('id' | 'messages' | 'messagesWithIds' | 'metadata' | 'usage' | 'status' | 'persist' | 'getProvider')
+  | ('id' | 'messages' | 'messagesWithIds' | 'metadata' | 'usage' | 'status' | 'isPersistent' | 'getProvider')
   | ('listBranches' | 'pinnedIds' | 'getSummary' | 'getQueuedMessages' | 'clientEventsComplete')
 >
 
-type Named = string | Pick<Session, 'id'>
+/** A session, or its id, unique prefix of an id, or handle. */
+export type Named = string | Pick<Session, 'id'>
 
 /** Reads and paths of the store. */
 export interface StoredSessions {

@@ -16,7 +16,7 @@ describe('the methods that read the state', () => {
     expect([await session.usage(), await session.turnUsage()]).toEqual([meta.usage, view.turnUsage])
     expect([await session.pinnedIds(), await session.activeToolCalls()]).toEqual([[], []])
     expect([await session.getQueuedMessages(), await session.listToolTrust()]).toEqual([[], []])
-    expect([await session.persist(), await session.clientEventsComplete()]).toEqual([true, false])
+    expect([await session.isPersistent(), await session.clientEventsComplete()]).toEqual([true, false])
     expect([await session.subscriberRole('nobody'), await session.credentialsConfigured()]).toEqual([null, true])
     expect(await session.contextUsage()).toMatchObject({ tokens: 7 })
     expect(await session.getSummary()).toBe('so far')

@@ -73,8 +73,8 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     },
     /** Returns the summary of the active compaction; empty when there is none. */
     getSummary: async (): Promise<string> => (await state('summary')).summary ?? '',
-    /** Whether it is stored on disk. */
-    persist: async () => (await state('meta')).meta.persist !== false,
+    /** Returns whether the session is stored; false if it is in memory only. */
+    isPersistent: async (): Promise<boolean> => (await state('meta')).meta.persist !== false,
     /** Returns the role of an attached client; null when it is not attached. */
     subscriberRole: async (client: string): Promise<Role | null> =>
       (await state('here')).here?.clients.find((one) => one.client === client)?.role ?? null,

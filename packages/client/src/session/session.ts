@@ -34,7 +34,8 @@ export type ClientEventOptions = CommandOptions & {
   /** The client events now cover the whole session. */
   readonly complete?: boolean | undefined
 }
-type PromptContent = Extract<CommandInput, { readonly type: 'sendPrompt' }>['content']
+/** The content of a prompt: a text, or a list of text and file parts. */
+export type PromptContent = Extract<CommandInput, { readonly type: 'sendPrompt' }>['content']
 
 /** A session with one method per command. Refusals are thrown as `HoldfastError`. */
 export type Session = Readonly<ReturnType<typeof createSession>>

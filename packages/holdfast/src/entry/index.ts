@@ -1,58 +1,124 @@
 export type {
+  ClientEventOptions,
+  ClientEventsOptions,
   CommandOptions,
   ContextUsage,
   CycleOptions,
   EditorSnapshot,
+  EnterExecOptions,
+  LineOptions,
+  ListAllOptions,
+  MessageList,
   MessageSeed,
+  PinOptions,
+  PromptContent,
   ProviderInUse,
   RefreshedCredentials,
   Session,
   SessionHistory,
+  TrustOptions,
   Turn,
   TurnItem,
   TurnResult,
   UsageOptions,
 } from '@holdfast/client'
-export type { Retention } from '@holdfast/core'
+export type { LocalSession, LocalSessions, Retention } from '@holdfast/core'
 export type { OnProblem, Problem } from '@holdfast/core/ports'
 export type {
+  Answer,
+  BlobHash,
+  Budgets,
+  CallView,
+  ClearOptions,
+  ClientEvent,
+  ClientEventPage,
+  ClientEventRequest,
+  ClientId,
+  Command,
+  CommandId,
+  CommandInput,
   CommandResult,
   CommandType,
   CycledModel,
   Decision,
+  DeleteOptions,
+  EmptyTrashOptions,
   ErrorKind,
   Fault,
   FaultCode,
+  FoundMessages,
   Frame,
+  FrameOf,
   ListedBranch,
   ListedModel,
+  ListOptions,
   Message,
+  MessageId,
   Meta,
+  ModelFault,
   ModelList,
   ModelName,
+  NewsOptions,
   NotRemovedReason,
+  PageRequest,
   PendingApproval,
+  PruneOptions,
+  Queue,
+  QueueEntry,
   Removal,
+  Result,
+  Role,
   RotationEntry,
+  SearchOptions,
+  Seq,
   SessionHandle,
+  SessionId,
+  SessionList,
+  SessionNews,
   Sessions,
   StartOptions,
+  StateField,
+  StateFields,
+  Stats,
+  StatsOptions,
   Status,
+  StorageError,
+  StoredClientEvent,
   StoredFile,
   StoreFileOptions,
+  Submission,
+  SubmitOptions,
+  SubscribeOptions,
   ThinkingLevel,
+  TranscriptPage,
+  TreeUsage,
+  TrustScope,
+  TurnEnd,
   Usage,
 } from '@holdfast/protocol'
 export { HoldfastError } from '@holdfast/protocol'
+export type { Backup } from '../admin/backup/backup-store.ts'
+export type { StoreReport } from '../admin/doctor/check-store.ts'
+export type { Admin } from '../admin/jobs/admin.ts'
 export type { Conversations, ConversationsOptions } from '../conversations/conversations.ts'
 export type { ConversationMessage } from '../conversations/message.ts'
 export type { Holdfast, LocalStartOptions, Notification, Notifier } from '../holdfast.ts'
 export type { Logger } from '../observe/logging/logger.ts'
 export { type OpenOptions, openHoldfast } from '../open.ts'
+export type { CustomModels } from '../providers/models.ts'
 export type { PruneFurther, SessionAdmin } from '../session-admin.ts'
-export type { LoadedSession, StoredSessions } from '../stored-sessions.ts'
+export type { Finding, FindingCode, Severity } from '../store/finding.ts'
+export type { LoadedSession, Named as SessionOrName, StoredSessions } from '../stored-sessions.ts'
+export type { ConfigOptions } from '../system/config/read-config.ts'
+export type { Environment } from '../system/home.ts'
 export type { ExportFormat, ExportOptions } from '../transfer/export/export-session.ts'
-export type { ImportedFile } from '../transfer/import/import-paths.ts'
+export type { ImportOutcome } from '../transfer/import/import-conversation.ts'
+export type {
+  ImportedFile,
+  ImportOptions as ImportFileOptions,
+  ImportProgress,
+} from '../transfer/import/import-paths.ts'
 export type { ImportRemark, RemarkCode } from '../transfer/import/parse/conversation.ts'
 export type { FormatName } from '../transfer/import/parse/format.ts'
 export type { ImportThreadOptions as ImportOptions } from '../transfer/import/thread/import-thread.ts'
+export type { WriteResult as ImportWriteResult } from '../transfer/import/write/write-log.ts'

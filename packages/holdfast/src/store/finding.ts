@@ -3,7 +3,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { ifExists } from './disk.ts'
 
 export const severities = ['error', 'warning', 'info'] as const
-type Severity = (typeof severities)[number]
+export type Severity = (typeof severities)[number]
 
 /** The codes of findings. Stable: programs depend on them. */
 export const findingCodes = [

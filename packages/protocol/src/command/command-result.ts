@@ -69,12 +69,11 @@ const commandResults = {
 } as const satisfies Readonly<Record<CommandType, z.ZodObject>>
 
 /** The result of a command: `seq` of its first record, or the current seq if it wrote none, and its own fields. */
-export type CommandResult<Type extends CommandType = CommandType> = { readonly seq: number } & FieldsOf<
-  z.infer<(typeof commandResults)[Type]>
->
-
-/** A schema without fields has an index signature, which would forbid `seq`. */
-type FieldsOf<Fields> = string extends keyof Fields ? unknown : Readonly<Fields>
+export type CommandResult<Type extends CommandType = CommandType> = {
+  readonly seq: number
+} & (string extends keyof z.infer<(typeof commandResults)[Type]> // A schema without fields has an index signature, which would forbid `seq`.
+  ? unknown
+  : Readonly<z.infer<(typeof commandResults)[Type]>>)
 
 /** Returns the typed result of a command. `unchanged` has the fields that an answer omits if the command changed nothing. */
 export function commandResult<Type extends CommandType>(

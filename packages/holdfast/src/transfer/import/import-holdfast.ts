@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { noWorkdir, ok, type Recorded, type Result, SessionId } from '@holdfast/protocol'
 import { chooseWorkdir } from './choose-workdir.ts'
-import { dropOrigin, dropTrust, endRunningWork, readHoldfastLog } from './formats/holdfast.ts'
+import { dropOrigin, endRunningWork, readHoldfastLog } from './formats/holdfast.ts'
 import type { ImportDeps } from './host/import-deps.ts'
 import type { ImportOutcome } from './import-conversation.ts'
 import type { Remark } from './parse/conversation.ts'
 import type { SourceFile } from './parse/source-file.ts'
+import { createTrustDropper, revokeTrust } from './write/drop-trust.ts'
 import { createImportedLog, type ImportedLog, type LogBatch, type LogStart } from './write/imported-log.ts'
 import { isPurgedSession, writeLog } from './write/write-log.ts'
 
@@ -16,9 +17,13 @@ export async function importHoldfast(
   remark: Remark,
   { keepSettings }: { readonly keepSettings: boolean },
 ): Promise<Result<ImportOutcome>> {
-  const logs = await readHoldfastLog(file, deps, remark, async (event) => {
-    const kept = keepSettings ? event : dropOrigin(event, remark)
-    return { ...kept, workdir: await adoptWorkdir(deps, kept.workdir, remark) }
+  const dropper = createTrustDropper(remark)
+  const logs = await readHoldfastLog(file, deps, remark, {
+    async started(event) {
+      const kept = keepSettings ? event : dropOrigin(event, remark)
+      return { ...kept, workdir: await adoptWorkdir(deps, kept.workdir, remark) }
+    },
+    any: keepSettings ? (event) => event : dropper.drop,
   })
   if (!logs.ok) return logs
   const last = logs.value.at(-1)
@@ -26,11 +31,11 @@ export async function importHoldfast(
   const free = await deps.checkTrash(last.session)
   if (!free.ok) return free
   // A stored fork has the records it shares, even if its parent is gone.
-  const isStored = (await deps.entry(last.session)) !== null
+  const stored = await deps.entry(last.session)
   const renamed = new Map<SessionId, SessionId>()
 
   async function importLog(log: EndedLog): Promise<Result<ImportOutcome>> {
-    const written = await writeLog(deps, log, log.batches, { mayDropKey: true, growsAtOnce: true })
+    const written = await writeLog(deps, log, log.batches, { mayDropKey: true })
     if (!written.ok && isPurgedSession(written.fault, log.session)) return importRenamed(log)
     if (!written.ok) return written
     const { status, handleChanged, keyDropped } = written.value
@@ -54,11 +59,11 @@ export async function importHoldfast(
   }
 
   let outcome: ImportOutcome = { status: 'empty', session: null, messages: 0 }
-  for (const log of isStored ? [last] : logs.value) {
+  for (const log of stored ? [last] : logs.value) {
     log.endSource()
     const now = deps.now()
     endRunningWork(log, now, remark)
-    if (!keepSettings) dropTrust(log, now, remark)
+    if (stored?.entry.spoken && dropper.hasDropped()) revokeTrust(log, now)
     await dropWorkdir(deps, log, now, remark)
     const ended = endLog(log)
     const imported = await importLog(renamed.size > 0 ? renameSessions(ended, renamed) : ended)

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '@holdfast/core/ports'
-import { type Event, Handle, orThrow, refOf, type SessionId, TurnNumber } from '@holdfast/protocol'
+import { type Event, Handle, orThrow, type Result, refOf, type SessionId, TurnNumber } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { check } from '../../admin/doctor/check-store.ts'
 import { appendChecksum, encodeLine } from '../../store/jsonl/log/log-line.ts'
@@ -115,7 +115,7 @@ describe('visible import', () => {
   const trusted: Event = { type: 'trust.granted', tool: 'shell', scope: 'session' }
 
   it.each<[string, readonly Event[]]>([
-    ['trust that stands at its end', [trusted]],
+    ['trust that is in force at its end', [trusted]],
     ['trust that was taken back, and given again', [trusted, { type: 'trust.revoked', tool: null }, trusted]],
     ['settings without approvals', [{ type: 'settings.changed', approvals: 'none' }]],
   ])('is never visible while %s is in force', async (_, events) => {
@@ -149,6 +149,51 @@ describe('visible import', () => {
     expect((await importer.import(path))[0]?.status).toBe('same')
   })
 
+  it.each<[string, readonly Event[]]>([
+    ['trusts', [trusted]],
+    ['allows calls without asking', [{ type: 'settings.changed', approvals: 'none' }]],
+  ])('is written in batches that do not grow with a session that %s', async (_, events) => {
+    using importer = await openTestImporter()
+    const count = async (path: string) => {
+      const sizes: number[] = []
+      const written = (done: Result<void>, { length }: readonly unknown[]) => {
+        if (done.ok) sizes.push(length)
+        return done
+      }
+      const store: Store = {
+        ...importer.store,
+        create: async (made) => written(await importer.store.create(made), made.records),
+        append: async (added) => written(await importer.store.append(added), added.records),
+      }
+      const [file] = await importPaths(importer.depsOn({ store }), [path])
+      return [file?.status, Math.max(...sizes), sizes.length]
+    }
+    const session = newSessionId()
+    const placed = (name: string, ...log: Parameters<typeof ownLog>) => importer.place({ [name]: ownLog(...log) })
+    const short = await count(placed('1.jsonl', newSessionId(), [...events, ...events], 2000))
+    const long = await count(placed('2.jsonl', newSessionId(), [...events, ...events], 4000))
+    expect([short, long]).toEqual([
+      ['imported', 2000, 4],
+      ['imported', 2000, 7],
+    ])
+    // A listed session grows in the same batches.
+    await importer.import(placed('3.jsonl', session, [], 10))
+    expect(await count(placed('4.jsonl', session, events, 4000))).toEqual(['grown', 2000, 6])
+    const { trust, settings } = await importer.state(session)
+    expect([trust, settings.approvals ?? 'destructive']).toEqual([[], 'destructive'])
+  })
+
+  it('ends the trust of a session that it extends', async () => {
+    using importer = await openTestImporter()
+    const session = newSessionId()
+    const short = importer.place({ '1.jsonl': ownLog(session, [trusted], 1) })
+    await importPaths(importer.deps, [short], { keepSettings: true })
+    expect((await importer.state(session)).trust.length).toBe(1)
+    const named: Event = { type: 'settings.changed', title: 'longer' }
+    const [file] = await importer.import(importer.place({ '2.jsonl': ownLog(session, [trusted, named], 1) }))
+    expect([file?.status, (await importer.state(session)).trust]).toEqual(['grown', []])
+  })
+
   it('is completed to an idle state when it was killed before a trust record', async () => {
     using importer = await openTestImporter()
     const session = newSessionId()
@@ -157,6 +202,6 @@ describe('visible import', () => {
     expect((await importer.store.entry(session))?.entry.spoken).toBe(false)
     expect((await importer.import(path))[0]?.status).toBe('grown')
     const { trust, seq } = await importer.state(session)
-    expect([trust, seq]).toEqual([[], 5006])
+    expect([trust, seq]).toEqual([[], 5005])
   })
 })

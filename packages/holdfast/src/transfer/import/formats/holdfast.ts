@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { blobsOf, decide, type SessionCommand, type SessionState } from '@holdfast/core'
+import { blobsOf, decide, type SessionCommand } from '@holdfast/core'
 import {
   type BlobHash,
   CommandId,
+  type Event,
   type EventOf,
   fault,
   InvariantViolation,
@@ -32,12 +33,19 @@ type BlobHost = Pick<ImportHost, 'putBlob' | 'hasBlob'>
 
 type Started = EventOf<'session.started'>
 
+type Changes = {
+  /** Changes the first record of a session. */
+  readonly started: (event: Started) => Promise<Started>
+  /** Changes any record, after `started`. */
+  readonly any: (event: Event) => Event
+}
+
 /** Stores the blobs of an export or log, and reads its sessions, oldest first, each up to its first damaged record. */
 export async function readHoldfastLog(
   file: SourceFile,
   host: BlobHost,
   remark: Remark,
-  changeStarted: (event: Started) => Promise<Started>,
+  changes: Changes,
 ): Promise<Result<readonly ImportedLog[]>> {
   const logs: ImportedLog[] = []
   let current: ImportedLog | null = null
@@ -58,7 +66,7 @@ export async function readHoldfastLog(
       await taker.take(value, readChecksum(current.session, line) !== null, number)
     else {
       const read = readRecord(current, line)
-      const why = typeof read === 'string' ? read : addRecord(current, await withStarted(read, changeStarted))
+      const why = typeof read === 'string' ? read : addRecord(current, await changeRecord(read, changes))
       if (typeof read !== 'string') for (const hash of blobsOf(read.event)) named.add(hash)
       if (why === null) continue
       isBroken = true
@@ -69,9 +77,12 @@ export async function readHoldfastLog(
   return ok(logs.filter(({ next, base }) => next > base + 1))
 }
 
-/** Lets the importer change the first record of a session; all others are stored as they were written. */
-const withStarted = async (record: Recorded, change: (event: Started) => Promise<Started>): Promise<Recorded> =>
-  record.event.type === 'session.started' ? { ...record, event: await change(record.event) } : record
+/** Lets the importer change a record; all others are stored as they were written. */
+async function changeRecord(record: Recorded, changes: Changes): Promise<Recorded> {
+  const begun = record.event.type === 'session.started' ? await changes.started(record.event) : record.event
+  const event = changes.any(begun)
+  return event === record.event ? record : { ...record, event }
+}
 
 /** Drops the instructions and the provider options, which only the first record of a session has. */
 export function dropOrigin({ instructions, providerOptions, ...kept }: Started, remark: Remark): Started {
@@ -170,18 +181,3 @@ export function endRunningWork(log: ImportedLog, at: number, remark: Remark): vo
   apply({ type: 'abort' })
   apply({ type: 'clearQueues' })
 }
-
-/** Revokes every standing approval and drops the permissions: an imported session trusts nothing. */
-export function dropTrust(log: ImportedLog, at: number, remark: Remark): void {
-  const { trust, settings } = log.folded.state
-  const { permissions = [], approvals } = settings
-  if (trust.length > 0) log.add({ type: 'trust.revoked', tool: null }, at)
-  const isLax = approvals === 'none' || permissions.length > 0
-  if (isLax) log.add({ type: 'settings.changed', approvals: stricter(approvals), permissions: [] }, at)
-  if (trust.length > 0 || approvals === 'none') remark(null, 'trust_revoked', 'Its standing approvals were revoked.')
-  if (permissions.length > 0) remark(null, 'permissions_dropped', 'Its permissions were left out.')
-}
-
-type Approvals = SessionState['settings']['approvals']
-
-const stricter = (approvals: Approvals): Approvals => (approvals === 'none' ? 'destructive' : approvals)

@@ -13,7 +13,7 @@ import {
 /** One write of an import ends after this many records or characters, at the end of a turn. */
 const batchRecords = 2000
 const batchChars = 1024 * 1024
-/** A very long turn is cut after this many times as much. */
+/** A very long turn is cut after this many times as much, so that no write grows with the session. */
 const longTurn = 4
 
 /** Records that are written at once, and the row they fold to. */
@@ -101,14 +101,10 @@ export function createImportedLog({ session, parent, base }: LogStart): Imported
 }
 
 /**
- * Returns whether a crash may leave a session in this state, because a store of plain files lists it then: it trusts
- * nothing, and it is idle unless its turn is very long.
+ * Returns whether a batch may end in this state. A crash can leave the session there, and a store of plain files lists
+ * it then: it is idle with an empty queue, unless its turn is very long.
  */
-const mayEnd = ({ turn, queue, trust, settings }: SessionState, isLong: boolean): boolean =>
-  (isLong || turn.phase === 'idle') && queue.length === 0 && trust.length === 0 && !allowsWithoutAsking(settings)
-
-/** Returns whether the settings let a call run without asking. */
-const allowsWithoutAsking = ({ approvals, permissions = [] }: SessionState['settings']): boolean =>
-  approvals === 'none' || permissions.some(({ verdict }) => verdict === 'allow')
+const mayEnd = ({ turn, queue }: SessionState, isLong: boolean): boolean =>
+  isLong || (turn.phase === 'idle' && queue.length === 0)
 
 const getLineLength = ({ state }: Folded) => ({ messages: state.messages, tokens: state.tokens })

@@ -1,6 +1,7 @@
 import type { CatalogueEntry, EncodedRecord } from '@holdfast/core/ports'
-import { type Fault, Handle, invariant, limits, ok, type Result, type SessionId } from '@holdfast/protocol'
+import { type Fault, Handle, limits, ok, type Recorded, type Result, type SessionId } from '@holdfast/protocol'
 import type { ImportHost } from '../host/import-host.ts'
+import { dropTrust } from './drop-trust.ts'
 import type { LogBatch, LogStart } from './imported-log.ts'
 
 export type WriteDeps = Pick<ImportHost, 'entry' | 'create' | 'append' | 'read' | 'claim' | 'release'> & {
@@ -12,8 +13,6 @@ type WriteOptions = {
   readonly mayDropKey?: boolean | undefined
   /** Whether the id is new, so that no stored session can have it. */
   readonly isNewId?: boolean | undefined
-  /** Whether a listed session grows in one write: the records before the last ones may trust what those revoke. */
-  readonly growsAtOnce?: boolean | undefined
 }
 
 const handleTriesMax = 20
@@ -42,7 +41,7 @@ export async function writeLog(
   const known = options.isNewId ? null : await deps.entry(start.session)
   if (known === null) return create(deps, start, withLast(batches), options)
   if (known.base !== start.base) return unchanged('changed')
-  return extend(deps, start, withLast(batches), known, options)
+  return extend(deps, start, withLast(batches), known)
 }
 
 type Step = LogBatch & { readonly isLast: boolean }
@@ -143,7 +142,6 @@ async function extend(
   { session, base }: LogStart,
   steps: Generator<Step>,
   known: Known,
-  { growsAtOnce = false }: WriteOptions,
 ): Promise<Result<WriteResult>> {
   let seq = base
   // Not a for loop, which would end the generator when it is left.
@@ -156,8 +154,7 @@ async function extend(
     if (seq <= known.head) continue
     if (known.isOurs) return unchanged('changed')
     const rest = { ...step, records: step.records.slice(shared.length) }
-    const remaining = chain(rest, steps)
-    return append(deps, session, growsAtOnce && known.entry.spoken ? [joinSteps(remaining)] : remaining, known)
+    return append(deps, session, chain(rest, steps), known)
   }
   // The owner of a whole session may have died before it released it.
   if (known.owner !== null && !known.isOurs) {
@@ -170,15 +167,6 @@ async function extend(
 function* chain(first: Step, rest: Iterable<Step>): Generator<Step> {
   yield first
   yield* rest
-}
-
-/** Joins the steps to one, which ends with the row of the last. */
-function joinSteps(steps: Iterable<Step>): Step {
-  const all = [...steps]
-  const [records, blobs] = [all.flatMap((one) => one.records), all.flatMap((one) => one.blobs)]
-  const last = all.at(-1)
-  invariant(last, 'there is at least one batch to append')
-  return { ...last, records, blobs: [...new Set(blobs)] }
 }
 
 async function append(
@@ -203,7 +191,10 @@ async function append(
   return appended.ok ? unchanged('grown') : appended
 }
 
-/** Returns whether the stored records equal these. The first of a session may differ, because it has the handle. */
+/**
+ * Returns whether the stored records equal these, apart from the trust that an import drops. The first of a session may
+ * differ, because it has the handle.
+ */
 async function areStored(deps: WriteDeps, session: SessionId, records: readonly EncodedRecord[]): Promise<boolean> {
   const compared = records[0]?.record.event.type === 'session.started' ? records.slice(1) : records
   const first = compared[0]?.record.seq
@@ -213,12 +204,17 @@ async function areStored(deps: WriteDeps, session: SessionId, records: readonly 
     const page = await deps.read(session, { after, upTo, limit: limits.pageRecordsMax })
     if (page.length === 0) return false
     for (const record of page) {
-      if ('lost' in record || JSON.stringify(record.event) !== compared[record.seq - first]?.body) return false
+      if ('lost' in record || !isStored(record, compared[record.seq - first])) return false
       after = record.seq
     }
   }
   return true
 }
+
+const isStored = ({ event }: Recorded, wanted: EncodedRecord | undefined): boolean =>
+  wanted !== undefined &&
+  (JSON.stringify(event) === wanted.body ||
+    JSON.stringify(dropTrust(event)) === JSON.stringify(dropTrust(wanted.record.event)))
 
 /** Returns whether the id belongs to a purged session whose forks still share its records. */
 export const isPurgedSession = ({ code, details }: Fault, session: SessionId): boolean =>

@@ -1,5 +1,17 @@
 import { createHash } from 'node:crypto'
-import { clip, type EventOf, Handle, Key, limits, ModelName, ok, type Result, type SessionId } from '@holdfast/protocol'
+import {
+  clip,
+  type EventOf,
+  escapeLine,
+  Handle,
+  Key,
+  limits,
+  ModelName,
+  ok,
+  type Result,
+  type SessionId,
+  textOf,
+} from '@holdfast/protocol'
 import { chooseWorkdir } from './choose-workdir.ts'
 import type { ImportDeps } from './host/import-deps.ts'
 import type { ImportedConversation, Remark } from './parse/conversation.ts'
@@ -33,7 +45,9 @@ export async function importConversation(
   if (!conversation.messages.some(({ role }) => role === 'user'))
     return ok({ status: 'empty', session: null, messages: 0 })
   const { messages, branches, about } = conversation
-  const key = createKey(format, about.id ?? '')
+  const chosen = await chooseKey(deps, createKey(format, about.id ?? ''), conversation, remark)
+  if (!chosen.ok) return chosen
+  const key = chosen.value
   if (/^[/\\]|\.\./.test(about.id ?? ''))
     remark(null, 'unsafe_id', 'Its id looks like a path; it is used only as a name.')
   const stored = await storeContent(everyMessage(conversation), deps, remark)
@@ -69,6 +83,41 @@ export async function importConversation(
 const isKeyTaken = (written: Result<unknown>): boolean => !written.ok && written.fault.code === 'key_taken'
 /** The second attempt would say the same as the first. */
 const noRemark: Remark = () => undefined
+
+/**
+ * Returns the key of the session: that of the other program, so that it is found by it, or one made from its id. A key that
+ * another session has is left to it.
+ */
+async function chooseKey(
+  { findKey, read }: Pick<ImportDeps, 'findKey' | 'read'>,
+  created: Key,
+  { about, messages }: ImportedConversation,
+  remark: Remark,
+): Promise<Result<Key>> {
+  const own = Key.safeParse(about.key)
+  if (!own.success) return ok(created)
+  const earlier = await findKey(created) // imported while its key was taken, or by an earlier version
+  if (!earlier.ok) return earlier
+  if (earlier.value !== null) return ok(created)
+  const known = await findKey(own.data)
+  if (!known.ok && known.fault.code !== 'session_trashed') return known
+  const isOwn = known.ok && (known.value === null || (await isSameBeginning(read, known.value, messages)))
+  if (isOwn) return ok(own.data)
+  remark(null, 'key_dropped', `Its key ${escapeLine(own.data)} belongs to another session; it is now ${created}.`)
+  return ok(created)
+}
+
+/** Returns whether a stored session begins with the same prompt, as one that was imported from this file does. */
+async function isSameBeginning(
+  read: ImportDeps['read'],
+  session: SessionId,
+  messages: ImportedConversation['messages'],
+): Promise<boolean> {
+  const first = messages.find((message) => message.role === 'user')
+  const text = first?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+  const [stored] = await read(session, { after: 0, limit: 1, types: ['user.said'] })
+  return stored !== undefined && !('lost' in stored) && textOf(stored.event) === text
+}
 
 /** Returns each message once, also if several lines share it. */
 function everyMessage({ branches, messages }: ImportedConversation) {

@@ -73,6 +73,9 @@ describe('Codex', () => {
       said('user', 'hi'),
       said('assistant', 'hello'),
     ])
-    expect([file.format, kinds(await importer.messages(sessionOf(file)))]).toEqual(['codex', ['user', 'assistant']])
+    expect([file.format, kinds(await importer.messages(sessionOf(file)))]).toEqual([
+      'codex',
+      ['user', 'assistant', 'usage'],
+    ])
   })
 })

@@ -27,7 +27,7 @@ function createParser(remark: Remark): LineParser {
   const checkpoints: CheckpointRecord[] = []
   let meta: json.JsonObject = {}
   let id: string | undefined
-  let cost: (Origin & { readonly usd: number }) | null = null
+  let cost: number | null = null
 
   return {
     add(record, line) {
@@ -46,7 +46,7 @@ function createParser(remark: Remark): LineParser {
           return entries.addUsage(json.object(record['usage_entry']), line)
         case 'cost': {
           const usd = json.object(record['cost'])['total_cost_usd']
-          if (typeof usd === 'number' && usd > 0) cost = { ...origin, usd }
+          if (typeof usd === 'number' && usd > 0) cost = usd
           // Stored unchanged: only ggcode knows its other fields.
           const eventId = `ggcode.cost.${line}`
           return entries.addClientEvent({ eventId, type: costType, data: record['cost'] ?? null }, origin)
@@ -64,11 +64,8 @@ function createParser(remark: Remark): LineParser {
       const clientEntries = entries.end()
       const events = meta['tunnel_events_complete'] === true ? markComplete(clientEntries) : clientEntries
       const messages = withCheckpoints(entries.all, checkpoints, events, remark)
-      if (cost) {
-        const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: cost.usd }
-        messages.push({ role: 'usage', line: cost.line, at: null, usage })
-      }
-      return { about: readAbout(id, meta), messages, branches: [] }
+      const usage = cost === null ? undefined : { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost }
+      return { about: { ...readAbout(id, meta), usage }, messages, branches: [] }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Usage } from '@holdfast/protocol'
 import type { AnswerPart, ImportedConversation, ImportedMessage, Origin, Remark } from '../parse/conversation.ts'
 import type { DocumentFormat } from '../parse/format.ts'
 import * as json from '../parse/json.ts'
@@ -18,16 +19,54 @@ export const documentFormat: DocumentFormat = {
 function parse(value: json.JsonObject, remark: Remark): ImportedConversation {
   const ids = json.list(value['message_ids'])
   if (new Set(ids).size !== ids.length) remark(null, 'repeated_message', 'Several messages share an id; all were kept.')
-  if (json.list(value['pinned_ids']).length > 0) remark(null, 'unknown_record', 'Pins were left out.')
   const share = createMessageSharing()
-  const messages = toMessages(value['messages'], share, remark)
+  const pins = createPins(value)
+  const memory = readMemory(value['memory'])
+  const messages = [...memory, ...toMessages(value['messages'], share, remark, pins.has)]
+  const unknown = pins.unknown()
+  if (unknown > 0) remark(null, 'pin_dropped', `${unknown} pins of messages that cannot be pinned were left out.`)
   const branches = json.objects(value['branches']).map((branch) => ({
     name: json.nonBlank(branch['name']) ?? null,
-    messages: toMessages(branch['messages'], share, () => undefined),
+    messages: [...memory, ...toMessages(branch['messages'], share, () => undefined, pins.has)],
   }))
-  const last = json.time(value['last_message_at']) ?? json.time(value['timestamp']) ?? undefined
+  const saved = json.time(value['timestamp'])
+  const last = json.time(value['last_message_at']) ?? saved ?? undefined
+  // A file that was saved after its last message does not say when the session began.
+  const createdAt = saved !== null && last !== undefined ? Math.min(saved, last) : last
   const [id, title, model] = [value['id'], value['title'], value['model_name']].map(json.nonBlank)
-  return { about: { id, title, model, createdAt: last, updatedAt: last }, messages, branches }
+  const total = readUsage(json.object(value['usage']))
+  const usage = total.input + total.output > 0 ? total : undefined // zeros are written for an unknown usage
+  return { about: { id, title, model, createdAt, updatedAt: last, usage }, messages, branches }
+}
+
+function readUsage({ input, output, cache_read, cache_write, cost }: json.JsonObject): Usage {
+  const [cacheRead, cacheWrite] = [json.count(cache_read), json.count(cache_write)]
+  return { input: json.count(input), output: json.count(output), cacheRead, cacheWrite, cost: json.cost(cost) }
+}
+
+type IsPinned = (index: number, entry: json.JsonObject) => boolean
+
+/** Finds the pinned entries. Their ids belong to the current line; a branch shares the entries that are equal. */
+function createPins(value: json.JsonObject): { readonly has: IsPinned; readonly unknown: () => number } {
+  const ids = json.list(value['message_ids'])
+  const entries = json.list(value['messages'])
+  const pinned = new Set(json.list(value['pinned_ids']))
+  const found = new Set<unknown>()
+  return {
+    has(index, entry) {
+      const id = ids[index]
+      if (!pinned.has(id) || JSON.stringify(entries[index]) !== JSON.stringify(entry)) return false
+      found.add(id)
+      return true
+    },
+    unknown: () => pinned.size - found.size,
+  }
+}
+
+/** Returns the memory of the session as a note for people. A model gets today's memory. */
+function readMemory(memory: unknown): readonly ImportedMessage[] {
+  const text = json.nonBlank(memory)
+  return text === undefined ? [] : [read.note({ line: 0, at: null }, `Memory when the session was saved:\n\n${text}`)]
 }
 
 type ShareMessage = (index: number, message: ImportedMessage) => ImportedMessage
@@ -43,13 +82,20 @@ function createMessageSharing(): ShareMessage {
   }
 }
 
-function toMessages(entries: unknown, share: ShareMessage, remark: Remark): readonly ImportedMessage[] {
+function toMessages(
+  entries: unknown,
+  share: ShareMessage,
+  remark: Remark,
+  isPinned: IsPinned,
+): readonly ImportedMessage[] {
   const messages: ImportedMessage[] = []
   let parts: AnswerPart[] = []
   let results: ImportedMessage[] = []
   let hasCall = false
   let startedAt: Origin | null = null
   const push = (message: ImportedMessage) => messages.push(share(messages.length, message))
+  const pin: (...entry: Parameters<IsPinned>) => { readonly isPinned?: true } = (...entry) =>
+    isPinned(...entry) ? { isPinned: true } : {}
   const endAnswer = () => {
     if (startedAt) push({ role: 'assistant', ...startedAt, parts })
     for (const result of results) push(result)
@@ -71,13 +117,13 @@ function toMessages(entries: unknown, share: ShareMessage, remark: Remark): read
         if (text === undefined) break
         if (results.length > 0 || hasCall) endAnswer()
         startedAt ??= origin
-        parts.push({ type: value['type'] === 'assistant' ? 'text' : 'thinking', text })
+        parts.push({ type: value['type'] === 'assistant' ? 'text' : 'thinking', text, ...pin(index, value) })
         continue
       case 'tool_call': {
         startedAt ??= origin
         const { name, args, status, is_error, result, duration_ms } = value
         hasCall = true
-        parts.push(read.call(index, name, args ?? {}))
+        parts.push({ ...read.call(index, name, args ?? {}), ...pin(index, value) })
         if (status === 'running') continue
         const isFailed = is_error === true || status === 'error'
         const durationMs = typeof duration_ms === 'number' ? json.count(duration_ms) : undefined
@@ -86,26 +132,16 @@ function toMessages(entries: unknown, share: ShareMessage, remark: Remark): read
       }
       case 'user':
         if (text === undefined) break
-        add({ role: 'user', ...origin, parts: [{ type: 'text', text }] })
+        add({ role: 'user', ...origin, parts: [{ type: 'text', text }], ...pin(index, value) })
         if (json.list(value['attachments']).length > 0)
           remark(origin.line, 'file_dropped', 'Files of a prompt are not in the export and were left out.')
         continue
       case 'system':
         add(read.note(origin, text ?? '', value['level'] === 'error' ? 'error' : 'info'))
         continue
-      case 'usage': {
-        const { input, output, cache_read, cache_write, cost } = json.object(value['data'])
-        const [cacheRead, cacheWrite] = [json.count(cache_read), json.count(cache_write)]
-        const usage = {
-          input: json.count(input),
-          output: json.count(output),
-          cacheRead,
-          cacheWrite,
-          cost: json.cost(cost),
-        }
-        add({ role: 'usage', ...origin, usage })
+      case 'usage':
+        add({ role: 'usage', ...origin, usage: readUsage(json.object(value['data'])) })
         continue
-      }
       default:
         read.remarkUnknownRecord(remark, origin.line, 'An entry', value['type'])
         continue

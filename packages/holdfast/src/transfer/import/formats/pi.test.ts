@@ -61,14 +61,20 @@ describe('pi', () => {
     const more = [...begun, entry('3', '2', user('second')), entry('4', '3', answer(text('well')))]
     const grown = await importer.importLines('a.jsonl', more)
     expect([first.status, grown.status, grown.session]).toEqual(['imported', 'grown', first.session])
-    expect(kinds(await importer.messages(sessionOf(grown)))).toEqual(['user', 'assistant', 'user', 'assistant'])
+    expect(kinds(await importer.messages(sessionOf(grown)))).toEqual([
+      'user',
+      'assistant',
+      'usage',
+      'user',
+      'assistant',
+    ])
     const other = await importer.importLines('a.jsonl', [
       head,
       entry('1', null, user('other')),
       entry('2', '1', answer(text('no'))),
     ])
     expect(other.status).toBe('changed')
-    expect(kinds(await importer.messages(sessionOf(grown))).length).toBe(4)
+    expect(kinds(await importer.messages(sessionOf(grown))).length).toBe(5)
   })
 
   it('stores a long output completely beside its head and tail', async () => {

@@ -49,7 +49,8 @@ function createParser(meta: json.JsonObject, remark: Remark): LineParser {
     if (skip > 0 || summary !== '') messages.push(read.checkpoint({ line: 0, at: null }, summary, firstKept))
     const createdAt = json.time(meta['created_at']) ?? undefined
     const updatedAt = json.time(meta['updated_at']) ?? undefined
-    return { about: { id: json.nonBlank(meta['key']), model, createdAt, updatedAt }, messages, branches: [] }
+    const key = json.nonBlank(meta['key'])
+    return { about: { id: key, key, model, createdAt, updatedAt }, messages, branches: [] }
   }
 
   return {

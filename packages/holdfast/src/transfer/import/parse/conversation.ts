@@ -6,9 +6,14 @@ export type Origin = { readonly line: number; readonly at: number | null }
 export type FileAttachment = { readonly type: 'file'; readonly bytes: Uint8Array; readonly name?: string | undefined }
 export type ImportedPart = { readonly type: 'text'; readonly text: string } | FileAttachment
 
-export type AnswerPart =
-  | { readonly type: 'thinking' | 'text'; readonly text: string }
-  | { readonly type: 'call'; readonly id: string; readonly tool: string; readonly args: unknown }
+/** Whether a person pinned the message. */
+type Pinned = { readonly isPinned?: true | undefined }
+
+export type AnswerPart = Pinned &
+  (
+    | { readonly type: 'thinking' | 'text'; readonly text: string }
+    | { readonly type: 'call'; readonly id: string; readonly tool: string; readonly args: unknown }
+  )
 
 export type ImportedAnswer = Origin & {
   readonly role: 'assistant'
@@ -36,7 +41,7 @@ export type Checkpoint = Origin & {
 
 /** A message of another program, in a form common to all formats. */
 export type ImportedMessage =
-  | (Origin & { readonly role: 'user'; readonly parts: readonly ImportedPart[] })
+  | (Origin & Pinned & { readonly role: 'user'; readonly parts: readonly ImportedPart[] })
   | ImportedAnswer
   | CallResult
   | Checkpoint
@@ -51,12 +56,16 @@ export type ImportedMessage =
 type SourceInfo = {
   /** The id in the other program. */
   readonly id?: string | undefined
+  /** The key that the other program finds it by. */
+  readonly key?: string | undefined
   readonly title?: string | undefined
   readonly workdir?: string | undefined
   /** `provider/model`, or the model alone. */
   readonly model?: string | undefined
   readonly createdAt?: number | undefined
   readonly updatedAt?: number | undefined
+  /** What the whole session used, if the file says so; more than its messages may say. */
+  readonly usage?: Usage | undefined
 }
 
 /** A line other than the current one. Messages that lines share are the same objects. */
@@ -108,6 +117,7 @@ export type RemarkCode =
   | 'unsafe_id'
   | 'handle_changed'
   | 'key_dropped'
+  | 'pin_dropped'
   | 'id_changed'
   | 'brought_to_rest'
   | 'trust_revoked'

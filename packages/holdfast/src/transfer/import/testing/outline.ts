@@ -7,7 +7,7 @@ const short = (text: string): string => JSON.stringify(clip(text, 60))
 /** Returns a short, readable summary of an import: the row, the transcript, the model request and the remarks. */
 export function outline(
   file: ImportedFile,
-  { title, workspace, model, createdAt, lastMessageAt, key }: Meta,
+  { title, workspace, model, createdAt, lastMessageAt, key, usage }: Meta,
   messages: readonly Message[],
   { messages: messagesSent }: ModelRequest,
   branches: readonly { readonly name: string; readonly messages: number }[],
@@ -18,6 +18,7 @@ export function outline(
     `workspace ${workspace}`,
     `model ${model}`,
     `created ${createdAt}, spoken ${lastMessageAt}`,
+    `usage ${JSON.stringify(usage)}`,
     ...branches.map(({ name, messages: kept }) => `branch ${name} of ${kept} messages`),
     '',
     ...messages.map(messageLine),
@@ -32,7 +33,7 @@ export function outline(
 }
 
 function messageLine(message: Message): string {
-  const head = `${message.at} ${message.turn} ${message.kind}`
+  const head = `${message.at} ${message.turn} ${message.kind}${message.pinned ? ' pinned' : ''}`
   switch (message.kind) {
     case 'user': {
       const files = message.parts.flatMap((part) => (part.type === 'file' ? [`${part.mediaType} ${part.bytes}`] : []))

@@ -9,6 +9,9 @@ import {
   limits,
   type Seq,
   type SessionId,
+  StepId,
+  TurnNumber,
+  type Usage,
 } from '@holdfast/protocol'
 import type { ImportedConversation, ImportedMessage, Remark } from '../parse/conversation.ts'
 import { createImportedLog, type ImportedLog, type LogBatch } from './imported-log.ts'
@@ -38,7 +41,8 @@ export function* writeConversation(conversation: ImportedConversation, deps: Wri
   const begins = new Map<ImportedMessage, number>()
   const timeOf = createTimeLookup(conversation, createdAt)
   const onTurnEnd = (last: ImportedMessage) => turnEnds.set(last, createTurnEnd(log))
-  const writing = { log, stored, remark, timeOf, onTurnEnd, begins }
+  const total = conversation.about.usage
+  const writing = { log, stored, remark, timeOf, onTurnEnd, begins, knowsTotal: total !== undefined }
 
   const branches = conversation.branches.slice(-limits.branchesMax)
   const left = conversation.branches.length - branches.length
@@ -57,9 +61,28 @@ export function* writeConversation(conversation: ImportedConversation, deps: Wri
     for (const _ of writeLine(writing, line.messages, from)) yield* log.takeFull()
     leaving = line.name
   }
+  const last = conversation.messages.at(-1)
+  if (total && last) writeRemainder(log, total, timeOf(last))
   yield* log.takeAll()
   return log.folded.row.entry.meta.messageCount
 }
+
+/** Adds what the session used in total and its messages do not say. */
+function writeRemainder(log: ImportedLog, total: Usage, at: number): void {
+  const { state, row } = log.folded
+  const known = row.entry.meta.usage
+  const rest = (name: 'input' | 'output' | 'cacheRead' | 'cacheWrite') => Math.max(0, total[name] - known[name])
+  const cost = total.cost === null || known.cost === null ? null : Math.max(0, total.cost - known.cost)
+  const usage = {
+    ...{ input: rest('input'), output: rest('output'), cacheRead: rest('cacheRead'), cacheWrite: rest('cacheWrite') },
+    cost: cost === null ? null : Number(cost.toFixed(costDigits)), // without the error of the subtraction
+  }
+  if (usage.cost === 0 && usage.input + usage.output + usage.cacheRead + usage.cacheWrite === 0) return
+  const turn = TurnNumber.parse(Math.max(0, state.turns - 1))
+  log.add({ type: 'step.ended', turn, step: StepId.parse(log.next), finish: 'stop', usage }, at)
+}
+
+const costDigits = 9
 
 const beginsTurn = (message: ImportedMessage | undefined): boolean => message === undefined || message.role === 'user'
 

@@ -1,4 +1,17 @@
-import { type CallId, clip, type Outcome, type StepId, TurnNumber, textTokens, type Usage } from '@holdfast/protocol'
+import {
+  type CallId,
+  clip,
+  type Event,
+  type EventOf,
+  eventTokens,
+  MessageId,
+  type Outcome,
+  type Seq,
+  type StepId,
+  TurnNumber,
+  textTokens,
+  type Usage,
+} from '@holdfast/protocol'
 import type { AnswerPart, CallResult, ImportedAnswer, ImportedMessage, Remark } from '../parse/conversation.ts'
 import { isObject } from '../parse/json.ts'
 import type { ImportedLog } from './imported-log.ts'
@@ -23,6 +36,8 @@ type HistoryWriter = {
   readonly onTurnEnd: (last: ImportedMessage) => void
   /** The first seq of each message, so that a checkpoint can refer to it. */
   readonly begins: Map<ImportedMessage, number>
+  /** Whether the file says what the whole session used. Otherwise a turn without its usage makes the sum unknown. */
+  readonly knowsTotal: boolean
 }
 
 /**
@@ -40,6 +55,10 @@ export function* writeLine(
   let isOpen = false
   let step: StepId | null = null
   let last: ImportedMessage | null = null
+  /** Whether the turn has an answer without its usage. */
+  let lacksUsage = false
+  /** The pinned messages of the turn, which are pinned after its end. */
+  const pins: EventOf<'message.pinned'>[] = []
 
   /** Client events are written after the end of their turn, so that a grown file still starts with the same records. */
   const clientEvents: MessageOf<'client'>[] = []
@@ -51,7 +70,13 @@ export function* writeLine(
   }
   const endTurn = (at: number) => {
     if (!isOpen) return
+    // Once is enough: the sum stays unknown.
+    const isSettled = writing.knowsTotal || log.folded.row.entry.meta.usage.cost === null
+    if (lacksUsage && step !== null && !isSettled)
+      log.add({ type: 'step.ended', turn, step, finish: 'stop', usage: null }, at)
+    lacksUsage = false
     log.add({ type: 'turn.ended', turn, reason: 'done' }, at)
+    for (const pin of pins.splice(0)) log.add(pin, at)
     writeClientEvents()
     turn = TurnNumber.parse(turn + 1)
     isOpen = false
@@ -65,6 +90,7 @@ export function* writeLine(
 
   let at = 0
   const writeUsage = (usage: Usage) => {
+    lacksUsage = false
     const used = step ?? (log.next as StepId) // without an earlier answer it is a step of its own
     log.add({ type: 'step.ended', turn: getTurn(turn, isOpen), step: used, finish: 'stop', usage }, at)
   }
@@ -83,13 +109,20 @@ export function* writeLine(
       endTurn(at)
       begins.set(message, log.next)
       beginTurn(at)
-      log.add({ type: 'user.said', turn, content: [...content] }, at)
+      const said: EventOf<'user.said'> = { type: 'user.said', turn, content: [...content] }
+      const seq = log.add(said, at)
+      if (message.isPinned) pins.push(createPin(seq, said))
     } else if (message.role === 'assistant') {
       const parts = usableParts(message, remark)
       if (parts.length > 0) {
         beginTurn(at)
         begins.set(message, log.next)
-        for (const some of splitByCalls(parts)) step = writeAnswer(writing, turn, message, some, results)
+        for (const some of splitByCalls(parts)) {
+          const written = writeAnswer(writing, turn, message, some, results)
+          step = written.step
+          pins.push(...written.pins)
+        }
+        lacksUsage = message.usage === undefined
       } else if (message.usage) writeUsage(message.usage)
     } else if (message.role === 'note') {
       if (message.text.trim() === '') continue
@@ -105,6 +138,10 @@ export function* writeLine(
   }
   endTurn(at)
 }
+
+const createPin = (seq: Seq, event: Event): EventOf<'message.pinned'> => ({
+  ...{ type: 'message.pinned', message: MessageId.parse(seq), pinned: true, tokens: eventTokens(event) },
+})
 
 /** Returns the running turn, or the last one for a note between turns. */
 const getTurn = (turn: TurnNumber, isOpen: boolean): TurnNumber =>
@@ -141,12 +178,18 @@ function writeAnswer(
   message: ImportedAnswer,
   parts: readonly AnswerPart[],
   results: ReadonlyMap<AnswerPart, CallResult>,
-): StepId {
+): { readonly step: StepId; readonly pins: readonly EventOf<'message.pinned'>[] } {
   const { log, stored, remark, timeOf } = writing
   const at = timeOf(message)
   const step = log.next as StepId // an answer's id is its first seq
   const calls: { readonly call: CallId; readonly result: CallResult | undefined }[] = []
+  const pins: EventOf<'message.pinned'>[] = []
   for (const part of parts) {
+    const add = (event: Event): Seq => {
+      const seq = log.add(event, at)
+      if (part.isPinned) pins.push(createPin(seq, event))
+      return seq
+    }
     if (part.type === 'call') {
       if (!isObject(part.args))
         remark(
@@ -156,10 +199,9 @@ function writeAnswer(
         )
       const args = isObject(part.args) ? { ...part.args } : { input: part.args ?? null }
       const tool = clip(part.tool, toolCharsMax).toWellFormed() || 'unknown'
-      const call = log.add({ type: 'call.requested', turn, step, tool, args, provider }, at) as CallId // as above
+      const call = add({ type: 'call.requested', turn, step, tool, args, provider }) as CallId // as above
       calls.push({ call, result: results.get(part) })
-    } else
-      log.add({ type: part.type === 'text' ? 'text.said' : 'thinking.said', turn, step, text: part.text, provider }, at)
+    } else add({ type: part.type === 'text' ? 'text.said' : 'thinking.said', turn, step, text: part.text, provider })
   }
   if (message.usage)
     log.add({ type: 'step.ended', turn, step, finish: calls.length > 0 ? 'calls' : 'stop', usage: message.usage }, at)
@@ -174,7 +216,7 @@ function writeAnswer(
     remark(result.line, 'file_moved', 'An image of a result is now a message after it.')
     log.add({ type: 'user.said', turn, content: [{ type: 'text', text: pictureText }, ...content] }, timeOf(result))
   }
-  return step
+  return { step, pins }
 }
 
 const pictureText = '(from the result of a tool)'

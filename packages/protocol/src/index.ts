@@ -55,10 +55,12 @@ export {
 export {
   blobEventTypes,
   blobsOf,
+  countedMessageEvents,
   Event,
   type EventOf,
   type EventType,
   eventVersion,
+  isCountedMessage,
   isMessageEvent,
   type LostRecord,
   messageEvents,

@@ -1,5 +1,6 @@
 import type { Message } from '@holdfast/protocol'
 import { isFolded } from './family/marks.ts'
+import { isInContext } from './model-context.ts'
 import type { ReadLine, ReadLines } from './real/read-lines.ts'
 import type { State } from './state.ts'
 import { at, type Key, type Line, messagesOn } from './tree.ts'
@@ -57,7 +58,8 @@ export function linePairs(state: State, { present, branches, kept }: ReadLines):
     const messages = messagesOn(state.nodes, branch)
     const differs = messages.find((key) => !here.includes(key))
     const { name, turns } = branch
-    return { name, turns, messages: messages.length, differsAt: differs === undefined ? null : at(state, differs).id }
+    const counted = messages.filter((key) => isInContext(state, key)).length
+    return { name, turns, messages: counted, differsAt: differs === undefined ? null : at(state, differs).id }
   })
   return {
     branches: [branches.map(({ name, turns, messages, differsAt }) => ({ name, turns, messages, differsAt })), listed],

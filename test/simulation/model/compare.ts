@@ -7,7 +7,7 @@ import { anyName } from './family/forks.ts'
 import { titleOf } from './family/metadata.ts'
 import { asShown } from './family/queues.ts'
 import { argumentOf } from './family/trust.ts'
-import { activeCheckpoint } from './model-context.ts'
+import { activeCheckpoint, isInContext } from './model-context.ts'
 import type { ReadLines } from './real/read-lines.ts'
 import type { RealSession } from './real/real-session.ts'
 import { answerTo, isWanted, purposeOf } from './real/scripted-agents.ts'
@@ -28,7 +28,7 @@ export function findDifference(
   real: RealSession,
 ): string | null {
   const { view, meta } = now
-  const count = messagesOn(state.nodes, state).length
+  const count = messagesOn(state.nodes, state).filter((key) => isInContext(state, key)).length
   const { sideWork } = state
   const summing = real.scriptedAgents.answering.filter((one) => isWanted(one) && purposeOf(one) !== null)
   const inOrder = sideWork.map(({ kind }) => summing.find((one) => purposeOf(one) === kind))

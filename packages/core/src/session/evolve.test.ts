@@ -197,13 +197,13 @@ describe('each event', () => {
 
   const counting: readonly (readonly [EventType, EventInput, number, number])[] = [
     ['thinking.said', { type: 'thinking.said', turn: 0, step: 4, text: 'hm', provider: 'sim' }, 1, 5],
-    ['note.added', { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'noted' }, 1, 0],
-    ['summary.saved', { type: 'summary.saved', turn: 0, path: 'a.md', text: '# A', usage: noUsage }, 1, 0],
+    ['note.added', { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'noted' }, 0, 0],
+    ['summary.saved', { type: 'summary.saved', turn: 0, path: 'a.md', text: '# A', usage: noUsage }, 0, 0],
     ['session.forked', { type: 'session.forked', fork: aSession, base: 1, line: [{ from: 1, to: null }] }, 0, 0],
     ['log.repaired', { type: 'log.repaired', lost: [1] }, 0, 0],
     ['message.given', { type: 'message.given', turn: 0, message: { role: 'user', content: null }, records: 1 }, 0, 0],
     ['client.said', { type: 'client.said', event: { eventId: 'one', type: 'shown' } }, 0, 0],
-    ['note.added', { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'told', told: true }, 1, 5],
+    ['note.added', { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'told', told: true }, 0, 5],
   ]
   it.each(counting)(
     '%s changes only the seq and the counts: state holds no message bodies',

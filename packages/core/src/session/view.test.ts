@@ -195,9 +195,11 @@ describe('a session in the catalogue', () => {
     expect(activeAt).toBe(Date.parse(anInstant))
   })
 
-  it('counts messages and turns', () => {
+  it('counts turns, and what people and the model said, with calls but without usage and notes', () => {
     const { meta } = rowAfter(...requested, settled(5))
-    expect(meta).toMatchObject({ messageCount: 3, turnCount: 1 })
+    expect(meta).toMatchObject({ messageCount: 2, turnCount: 1 })
+    const note: EventInput = { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'A word.' }
+    expect(rowAfter(...requested, settled(5), stepEnded, note, answered('Done.')).meta.messageCount).toBe(3)
   })
 
   it('adds up its usage; one unknown price makes the sum unknown', () => {

@@ -44,11 +44,22 @@ export const messageEvents = [
 const makesMessage: ReadonlySet<EventType> = new Set(messageEvents)
 export const isMessageEvent = (event: Event): boolean => makesMessage.has(event.type)
 
+/** The events that a message count counts: what people and the model said, and calls. Notes and usage do not count. */
+export const countedMessageEvents = [
+  'user.said',
+  'thinking.said',
+  'text.said',
+  'call.requested',
+] as const satisfies readonly EventType[]
+
+const isCounted: ReadonlySet<EventType> = new Set(countedMessageEvents)
+export const isCountedMessage = (event: Event): boolean => isCounted.has(event.type)
+
 /** Returns the message count of the line after `event`. */
 export function messagesAfter(messages: number, event: Event): number {
   if (event.type === 'line.moved') return event.messages
   if (event.type === 'session.started') return event.fork?.messages ?? messages
-  return isMessageEvent(event) ? messages + 1 : messages
+  return isCountedMessage(event) ? messages + 1 : messages
 }
 
 /** Returns the call an event belongs to. Stores index it, so that a page finds the outcomes of its calls. */

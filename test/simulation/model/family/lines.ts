@@ -1,6 +1,6 @@
 import type { SeedMessage } from '@holdfast/protocol'
 import fc from 'fast-check'
-import { activeCheckpoint } from '../model-context.ts'
+import { activeCheckpoint, isInContext } from '../model-context.ts'
 import { accepted, nothingToDo, type Outcome, refused, type State } from '../state.ts'
 import { at, endOn, hideAllBut, type Line, lineOf, messagesOn } from '../tree.ts'
 import { write } from './context.ts'
@@ -113,7 +113,7 @@ export const lines: Family = {
     /** Turns keep their numbers. */
     truncateHistory(state, { keepLast = 0 }) {
       if (state.turn) return refused(state, 'turn_running')
-      const messages = messagesOn(state.nodes, state)
+      const messages = messagesOn(state.nodes, state).filter((key) => isInContext(state, key))
       if (keepLast >= messages.length) return nothingToDo(state)
       const hidden = hideAllBut(state, messages, keepLast)
       // The summary stays valid, even if its messages are hidden.

@@ -1,6 +1,7 @@
 import {
   clipLine,
   eventTokens,
+  isCountedMessage,
   isMessageEvent,
   type Line,
   messageEvents,
@@ -63,7 +64,7 @@ async function measured(
   let messages = 0
   let tokens = 0
   for await (const record of walkLine(log, id, kept, { types: [...messageEvents, 'call.settled'] })) {
-    if ('lost' in record || isMessageEvent(record.event)) messages++
+    if ('lost' in record || isCountedMessage(record.event)) messages++
     if (!('lost' in record)) tokens += eventTokens(record.event)
   }
   return { ...end, messages, tokens }

@@ -36,7 +36,7 @@ describe('a fork', () => {
     const forked = await fork()
     expect(await forked.talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
     const { meta } = orThrow(await forked.handle.snapshot())
-    expect(meta).toMatchObject({ parent: aSession, turnCount: 2, messageCount: 6, title: 'one (fork)', preview: 'one' })
+    expect(meta).toMatchObject({ parent: aSession, turnCount: 2, messageCount: 4, title: 'one (fork)', preview: 'one' })
     const { sessions } = await runtime.store.list({ limit: 10 })
     expect(sessions.map((row) => row.meta.id)).toContain(forked.id)
   })

@@ -1,11 +1,13 @@
 import {
   clipLine,
+  countedMessageEvents,
   type EventOf,
   eventTokens,
   fault,
   firstLine,
   type HistoryCommand,
   invariant,
+  isCountedMessage,
   isMessageEvent,
   isOnLine,
   limits,
@@ -149,10 +151,10 @@ async function tailFacts(
 ): Promise<Facts> {
   let messages = 0
   let tokens = 0
-  for await (const record of walkNow(deps, { types: [...messageEvents, 'call.settled'], newestFirst: true })) {
+  for await (const record of walkNow(deps, { types: [...countedMessageEvents, 'call.settled'], newestFirst: true })) {
     if (record.seq < from) break
     if (!('lost' in record)) tokens += eventTokens(record.event)
-    if (!('lost' in record) && !isMessageEvent(record.event)) continue
+    if (!('lost' in record) && !isCountedMessage(record.event)) continue
     if (++messages === keepLast) return { keepFrom: { seq: record.seq, tokens, messages } }
   }
   return keepLast === undefined ? { keepFrom: { seq: from, tokens, messages } } : {}

@@ -1,12 +1,4 @@
-import {
-  type Event,
-  isMessageEvent,
-  messageEvents,
-  modelCallEvents,
-  type Tally,
-  type Usage,
-  usageOf,
-} from '@holdfast/protocol'
+import { countedMessageEvents, type Event, modelCallEvents, type Tally, type Usage, usageOf } from '@holdfast/protocol'
 import { everyRecordOf, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
 
 export type Sums = {
@@ -25,7 +17,7 @@ export const createSums = (): Sums => ({
 
 /** The types whose records are read; all others, and so all large ones, are only counted. */
 const readTypes: ReadonlySet<string> = new Set(['step.started', ...modelCallEvents])
-const countedMessages: ReadonlySet<string> = new Set(messageEvents.filter((type) => !readTypes.has(type)))
+const countedMessages: ReadonlySet<string> = new Set(countedMessageEvents)
 
 /** Adds the messages and the usage of a session. What no model call produced counts for the session's model. */
 export async function countSession(source: ReadOnlyStore, session: StoreSession, sums: Sums): Promise<void> {
@@ -48,8 +40,7 @@ export async function countSession(source: ReadOnlyStore, session: StoreSession,
     if (event.type === 'step.started') stepModel = event.model
     const usage = usageOf(event)
     const sum = usage === undefined ? createSum() : createCallSum(usage)
-    if (isMessageEvent(event)) sum.messages = 1
-    if (sum.calls + sum.messages > 0) add(sum, at.slice(0, 10), findModel(event, stepModel, meta.model))
+    if (sum.calls > 0) add(sum, at.slice(0, 10), findModel(event, stepModel, meta.model))
   }
 }
 

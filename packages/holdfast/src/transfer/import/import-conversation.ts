@@ -100,9 +100,8 @@ async function chooseKey(
   if (!earlier.ok) return earlier
   if (earlier.value !== null) return ok(created)
   const known = await findKey(own.data)
-  if (!known.ok && known.fault.code !== 'session_trashed') return known
-  const isOwn = known.ok && (known.value === null || (await isSameBeginning(read, known.value, messages)))
-  if (isOwn) return ok(own.data)
+  if (!known.ok) return known
+  if (known.value === null || (await isSameBeginning(read, known.value, messages))) return ok(own.data)
   remark(null, 'key_dropped', `Its key ${escapeLine(own.data)} belongs to another session; it is now ${created}.`)
   return ok(created)
 }

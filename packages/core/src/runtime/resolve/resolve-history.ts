@@ -12,7 +12,6 @@ import {
   isOnLine,
   limits,
   MessageId,
-  messageEvents,
   noWorkdir,
   ok,
   type Result,

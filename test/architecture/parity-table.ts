@@ -80,6 +80,7 @@ const exported: ReadonlyMap<string, unknown> = new Map(Object.entries(protocol))
 const handle: protocol.SessionHandle = {
   id: protocol.SessionId.parse('ses_00000000000000000000000000'),
   submit: () => Promise.reject(new Error('never asked')),
+  attach: () => Promise.reject(new Error('never asked')),
   snapshot: () => Promise.reject(new Error('never asked')),
   state: () => Promise.reject(new Error('never asked')),
   page: () => Promise.reject(new Error('never asked')),

@@ -18,7 +18,8 @@ const alwaysRecorded = new Set([
   ...['editQueueEntry', 'removeQueueEntry', 'setToolTrust', 'revokeToolTrust'],
 ])
 
-const isAboutControl = ({ type }: CommandInput) => type === 'claimDriver' || type === 'handOver'
+/** Commands that a client which only watches may send: all clients of a run may drive. */
+const isForViewers = ({ type }: CommandInput) => type === 'claimDriver' || type === 'handOver' || type === 'abort'
 
 /** Another process owns the session, or its disk refuses writes. The client retries. */
 const unreachable = new Set<FaultCode>(['storage_error', 'fenced', 'log_moved', 'session_locked', 'session_stopped'])
@@ -43,7 +44,7 @@ export function createCommandClient({ host, durableLog, dice, drivers }: Simulat
       .then(
         (answer) => {
           take(one, answer)
-          if (isFirst && as !== null && answer.ok && !isAboutControl(command) && !drivers.couldCommand(as, since))
+          if (isFirst && as !== null && answer.ok && !isForViewers(command) && !drivers.couldCommand(as, since))
             complain(`${command.type} ${id} was accepted from ${as}, who only watches`)
         },
         (error: unknown) => complain(`${command.type} threw ${error}`),

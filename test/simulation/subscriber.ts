@@ -59,7 +59,7 @@ export function createSubscriber(
   async function follow(mine: AbortController): Promise<void> {
     const after = cursor === null ? {} : { after: cursor }
     const role = client === null ? undefined : dice.pick([undefined, undefined, 'driver', 'viewer'] as const)
-    const who = client === null ? {} : { client, role }
+    const who = client === null ? {} : { client, role, mayDrive: true }
     followed = host()
     for await (const frame of followed.handle.subscribe({ ...after, ...who, signal: mine.signal })) {
       if (connection !== mine) return

@@ -1,4 +1,5 @@
 import {
+  type AttachOptions,
   createCommandId,
   createSerialQueue,
   fault,
@@ -10,14 +11,8 @@ import {
   type StartOptions,
 } from '@holdfast/protocol'
 import type { FollowOptions } from './http/follow-stream.ts'
+import { bindClient } from './session/bound-handle.ts'
 import { createSession, type Session } from './session/session.ts'
-
-export type AttachOptions = {
-  /** The client id; reuse it after a reconnect. Random when absent. */
-  readonly client?: string | undefined
-  /** `viewer` only watches. When absent, the first client becomes the driver. */
-  readonly role?: Role | undefined
-}
 
 export type MoveOptions = {
   /** Whether a running turn blocks the move or is aborted. */
@@ -30,7 +25,7 @@ export type MoveOptions = {
  */
 export interface Attachment {
   readonly client: string
-  /** The current session. */
+  /** The current session, bound to this client. Subscribe to `handle` to attach it. */
   readonly session: Session
   /** A handle that moves along: its subscribers get the snapshot of the new session, in the same role if possible. */
   readonly handle: SessionHandle
@@ -55,9 +50,11 @@ export async function attach(sessions: Sessions, name: string, options: AttachOp
 export function createAttachment(
   sessions: Sessions,
   first: SessionHandle,
-  { client = createCommandId(), role }: AttachOptions = {},
+  { client = createCommandId(), role, mayDrive }: AttachOptions = {},
 ): Attachment {
   let current: Current = { handle: first, left: new AbortController(), role }
+  /** Commands are sent in the client's name, so that a viewer's are refused. */
+  const sessionOf = (handle: SessionHandle) => createSession(bindClient(handle, client))
   /** Runs one move at a time. */
   const inTurn = createSerialQueue()
 
@@ -78,7 +75,7 @@ export function createAttachment(
     const { left, role: asked } = current
     current = { handle, left: new AbortController(), role: had ?? asked }
     left.abort()
-    return createSession(handle)
+    return sessionOf(handle)
   }
 
   const handle: SessionHandle = {
@@ -86,6 +83,7 @@ export function createAttachment(
       return current.handle.id
     },
     submit: (command, options) => current.handle.submit(command, options),
+    attach: (options) => current.handle.attach({ client, ...options }),
     snapshot: () => current.handle.snapshot(),
     state: (fields) => current.handle.state(fields),
     page: (request) => current.handle.page(request),
@@ -95,7 +93,7 @@ export function createAttachment(
     models: () => current.handle.models(),
     treeUsage: () => current.handle.treeUsage(),
     async *subscribe(options: FollowOptions = {}) {
-      let asked: FollowOptions = { client, role, ...options }
+      let asked: FollowOptions = { client, role, mayDrive, ...options }
       for (;;) {
         const here = current
         const signals = options.signal ? [options.signal, here.left.signal] : [here.left.signal]
@@ -110,12 +108,12 @@ export function createAttachment(
     client,
     handle,
     get session() {
-      return createSession(current.handle)
+      return sessionOf(current.handle)
     },
     loadSession: (name, options = {}) =>
       inTurn(async () => {
         const next = orThrow(await sessions.open(name))
-        if (next.id === current.handle.id) return createSession(current.handle)
+        if (next.id === current.handle.id) return sessionOf(current.handle)
         const { role: had } = await readyToLeave(options)
         return moveTo(next, had)
       }),

@@ -1,5 +1,6 @@
+export type { AttachOptions } from '@holdfast/protocol'
 export { combineQueueEntriesToText } from '@holdfast/protocol'
-export { type Attachment, type AttachOptions, attach, createAttachment, type MoveOptions } from './attachment.ts'
+export { type Attachment, attach, createAttachment, type MoveOptions } from './attachment.ts'
 export { decodeFrames, decodeNews } from './http/decode-stream.ts'
 export type { FollowNewsOptions } from './http/follow.ts'
 export type { Connection, FollowOptions } from './http/follow-stream.ts'
@@ -9,6 +10,8 @@ export { type ConnectOptions, connectHoldfast, type Health, type RemoteSessions 
 export type { RemoteSessionHandle } from './remote/remote-session-handle.ts'
 export type { MessageList } from './session/message-list.ts'
 export {
+  type AttachedSession,
+  type ClaimOptions,
   type ClientEventOptions,
   type CommandOptions,
   createSession,

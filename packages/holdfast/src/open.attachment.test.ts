@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Attachment, attach, connectHoldfast, createLiveView } from '@holdfast/client'
-import { type Frame, orThrow, type Role, type Sessions } from '@holdfast/protocol'
+import { type Attachment, attach, connectHoldfast, createLiveView, createSession } from '@holdfast/client'
+import { type Frame, HoldfastError, orThrow, type Role, type Sessions } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from './holdfast.ts'
 import { openHoldfast } from './open.ts'
@@ -158,5 +158,59 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     await until('of two')
     expect(view.meta?.id).toBe(two.id)
     expect(view.messages).toHaveLength(2)
+  })
+
+  const sessionAt = async (name: string) => createSession(orThrow(await sessions.open(name)))
+  const codeOf = (work: Promise<unknown>) =>
+    work.then(
+      () => 'ok',
+      (error: unknown) => (error instanceof HoldfastError ? error.code : String(error)),
+    )
+
+  it('can be taken by a session: at once, bound to the client, until it detaches', async () => {
+    const { id } = await start('one')
+    const anna = await (await sessionAt(id)).attach({ client: 'anna' })
+    const ben = await (await sessionAt(id)).attach({ client: 'ben', role: 'viewer' })
+    expect([anna.client, anna.role, ben.client, ben.role]).toEqual(['anna', 'driver', 'ben', 'viewer'])
+    expect([await roleIn(id, 'anna'), await roleIn(id, 'ben')]).toEqual(['driver', 'viewer'])
+    await anna.rename('by anna')
+    expect((await ben.metadata()).title).toBe('by anna')
+    expect(await codeOf(ben.rename('by ben'))).toBe('not_driver')
+    expect(await codeOf(ben.sendPrompt('list'))).toBe('not_driver')
+    expect(await codeOf(ben.as('anna').rename('by ben'))).toBe('bad_request')
+    await anna.detach()
+    expect(await codeOf(anna.rename('again'))).toBe('not_subscribed')
+    expect(await roleIn(id, 'anna')).toBeNull()
+    await ben.detach()
+  })
+
+  it('of a viewer may abort and claim if its token or the program lets it drive', async () => {
+    const { id } = await start('one')
+    const anna = await (await sessionAt(id)).attach({ client: 'anna' })
+    const ben = await (await sessionAt(id)).attach({ client: 'ben', role: 'viewer', mayDrive: true })
+    await anna.sendPrompt('run sleep 100') // waits for an approval
+    await ben.abort()
+    expect(await codeOf(ben.claimDriver())).toBe('driver_taken')
+    await ben.claimDriver({ takeOver: true })
+    expect([await roleIn(id, 'anna'), await roleIn(id, 'ben')]).toEqual(['viewer', 'driver'])
+    await ben.rename('by ben')
+    await ben.detach()
+    await anna.detach()
+  })
+
+  it('is refused for a bad name', async () => {
+    const { id } = await start('one')
+    expect(await codeOf((await sessionAt(id)).attach({ client: 'a b' }))).toBe('bad_request')
+    expect(await codeOf((await sessionAt(id)).attach({ role: 'pilot' as 'viewer' }))).toBe('invalid_role')
+  })
+
+  it('sends the commands of its own session in its name', async () => {
+    const one = await start('one')
+    const first = framesOf(await attach(sessions, one.id, { client: 'first' }))
+    await first.next(isSnapshot)
+    const second = await attach(sessions, one.id, { client: 'second' })
+    const { next } = framesOf(second)
+    await next(isSnapshot)
+    expect(await codeOf(second.session.rename('by the second'))).toBe('not_driver')
   })
 })

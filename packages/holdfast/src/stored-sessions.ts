@@ -86,6 +86,7 @@ export function createStoredSessions({ registry, getSession, location, home }: S
         models,
         treeUsage,
         submit: async () => refuse(readOnly),
+        attach: async () => refuse(readOnly),
         subscribe: () => {
           throw new HoldfastError(readOnly)
         },

@@ -9,7 +9,9 @@ export {
   Removal,
 } from './api/removal.ts'
 export type {
+  AttachOptions,
   PageRequest,
+  Seat,
   SessionHandle,
   SubmitOptions,
   SubscribeOptions,

@@ -25,6 +25,7 @@ import {
 import { follow } from '../http/follow.ts'
 import type { FollowOptions } from '../http/follow-stream.ts'
 import { type Ask, backoffMs, field, type Http, parseAnswer, queryOf } from '../http/http.ts'
+import { takeRemoteSeat } from './remote-seat.ts'
 
 const triesMax = 5
 
@@ -36,7 +37,7 @@ export interface RemoteSessionHandle extends SessionHandle {
 export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSessionHandle {
   const path = `/v1/sessions/${id}`
 
-  return {
+  const handle: RemoteSessionHandle = {
     id,
 
     async submit(input, { commandId, as } = {}) {
@@ -51,11 +52,14 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
       for (let failures = 0; ; failures++) {
         const answer = await wire.json(`${path}/commands`, ask)
         if (answer.ok) return parseAnswer(answer, 'a command', Answer)
-        if (answer.fault.code !== 'unreachable' || failures + 1 >= triesMax) return answer
+        // A server that restarted does not know the client until its stream is back.
+        const isBack = failures > 0 && as !== undefined && answer.fault.code === 'not_subscribed'
+        if ((answer.fault.code !== 'unreachable' && !isBack) || failures + 1 >= triesMax) return answer
         await wire.pace.wait(backoffMs(failures, wire.pace.chance()))
       }
     },
 
+    attach: (options = {}) => takeRemoteSeat({ wire, handle, submit: handle.submit }, options),
     subscribe: (options) => follow(wire, id, options),
     snapshot: () => readSnapshot(wire, id),
     state: (fields) => readState(wire, id, fields),
@@ -88,6 +92,7 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
       return stream.ok ? ok(chunksOf(stream.value)) : stream
     },
   }
+  return handle
 }
 
 /** Reads fields of the state of a session by name. */

@@ -147,3 +147,33 @@ describe('the catalogue methods of a session', () => {
     expect(await answering({}).pinSession({ pinned: true })).toMatchObject({ pinned: true })
   })
 })
+
+describe('a session in the name of a client', () => {
+  it('sends every command, subscribes and attaches in that name', async () => {
+    const { handle, submitted, subscriptions } = createFakeHandle()
+    const anna = createSession(handle).as('anna')
+    await anna.sendPrompt('hi')
+    await anna.enterExec({ keepPlan: true })
+    await anna.seedMessages([])
+    await anna.setModel('demo/agent')
+    await anna.claimDriver({ takeOver: true })
+    expect(submitted.map(([, options]) => options)).toEqual(Array.from({ length: 5 }, () => ({ as: 'anna' })))
+    expect(submitted.at(-1)?.[0]).toEqual({ type: 'claimDriver', takeOver: true })
+    const frames = anna.subscribe({ after: 3 })[Symbol.asyncIterator]()
+    void frames.next()
+    await Promise.resolve()
+    expect(subscriptions[0]?.options).toMatchObject({ client: 'anna', after: 3 })
+    expect((await anna.attach()).client).toBe('anna')
+    expect(await anna.status()).toBe(view.status)
+  })
+
+  it('is bound to its seat until it detaches', async () => {
+    const { handle, submitted } = createFakeHandle()
+    const ben = await createSession(handle).attach({ client: 'ben', role: 'viewer' })
+    expect([ben.client, ben.role]).toEqual(['ben', 'viewer'])
+    await ben.sendPrompt('hi')
+    expect(submitted).toEqual([[{ type: 'sendPrompt', content: 'hi' }, { as: 'ben' }]])
+    await ben.detach()
+    await expect(ben.sendPrompt('hi')).rejects.toMatchObject({ code: 'not_subscribed' })
+  })
+})

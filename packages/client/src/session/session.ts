@@ -1,16 +1,20 @@
 import {
+  type AttachOptions,
   type Budgets,
   type ClientEvent,
   type CommandInput,
   combineQueueEntriesToText,
   type Decision,
+  orThrow,
   type Queue,
   type QueueEntry,
+  type Seat,
   type SessionHandle,
   type SubmitOptions,
   type SubscribeOptions,
   type TrustScope,
 } from '@holdfast/protocol'
+import { bindClient, bindSeat } from './bound-handle.ts'
 import { createRequests } from './requests.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createSessionModels } from './session-models.ts'
@@ -37,10 +41,45 @@ export type ClientEventOptions = CommandOptions & {
 /** The content of a prompt: a text, or a list of text and file parts. */
 export type PromptContent = Extract<CommandInput, { readonly type: 'sendPrompt' }>['content']
 
-/** A session with one method per command. Refusals are thrown as `HoldfastError`. */
-export type Session = Readonly<ReturnType<typeof createSession>>
+export type ClaimOptions = CommandOptions & {
+  /** Takes control from another client of the same person; from anyone with an admin token. */
+  readonly takeOver?: boolean | undefined
+}
 
-export function createSession(handle: SessionHandle) {
+/** A session with one method per command. Refusals are thrown as `HoldfastError`. */
+export type Session = Readonly<ReturnType<typeof createMethods>> & {
+  /** Returns this session in the name of a client: every command, subscription and attachment is that client's. */
+  as(client: string): Session
+  /**
+   * Attaches a client at once and returns the session bound to it. `role` says what it got: `viewer` if another client
+   * drives. A viewer may send no command; with `mayDrive` it may claim control and abort. Refused: bad_request,
+   * invalid_role, foreign_attachment.
+   */
+  attach(options?: AttachOptions): Promise<AttachedSession>
+}
+
+/** A session bound to an attached client, until it detaches. */
+export type AttachedSession = Session &
+  Pick<Seat, 'client' | 'role'> &
+  AsyncDisposable & {
+    /** Gives up the seat, and control with it. Later commands are refused: not_subscribed. */
+    detach(): Promise<void>
+  }
+
+/** Creates the methods of a session on any handle. */
+export function createSession(handle: SessionHandle): Session {
+  return {
+    ...createMethods(handle),
+    as: (client) => createSession(bindClient(handle, client)),
+    async attach(options) {
+      const seat = orThrow(await handle.attach(options))
+      const { client, role, detach } = seat
+      return { ...createSession(bindSeat(handle, seat)), client, role, detach, [Symbol.asyncDispose]: detach }
+    },
+  }
+}
+
+function createMethods(handle: SessionHandle) {
   const requests = createRequests(handle)
   const { submit } = requests
 
@@ -88,8 +127,9 @@ export function createSession(handle: SessionHandle) {
       submit({ type: 'setToolTrust', tool, scope, ...(argsHash !== undefined && { argsHash }) }, options),
     /** Revokes the trust in a tool, or in `all`. */
     revokeToolTrust: (tool: string, options?: CommandOptions) => submit({ type: 'revokeToolTrust', tool }, options),
-    /** Makes the client `options.as` the driver, if there is none. */
-    claimDriver: (options?: CommandOptions) => submit({ type: 'claimDriver' }, options),
+    /** Makes this client the driver, if there is none. Everyone is told. Refused: not_subscribed, driver_taken, not_driver. */
+    claimDriver: ({ takeOver, ...options }: ClaimOptions = {}) =>
+      submit({ type: 'claimDriver', ...(takeOver !== undefined && { takeOver }) }, options),
     /** Makes another attached client the driver. */
     handOver: (client: string, options?: CommandOptions) => submit({ type: 'handOver', client }, options),
     /** Pins or unpins the session: listed first, protected from prune and clearAll. Returns whether it is pinned. */

@@ -1,4 +1,5 @@
 import {
+  ClientId,
   type CommandInput,
   type Frame,
   fault,
@@ -22,6 +23,19 @@ export function createFakeHandle() {
 
   const handle: SessionHandle = {
     id: sessionId,
+    async attach({ client = 'someone', role = 'driver' } = {}) {
+      let isDetached = false
+      return ok({
+        ...{ client: ClientId.parse(client), role },
+        submit: async (command, options) =>
+          isDetached
+            ? refuse(fault('not_subscribed', 'It is detached.'))
+            : handle.submit(command, { ...options, as: client }),
+        detach: async () => {
+          isDetached = true
+        },
+      })
+    },
     async submit(command, options) {
       submitted.push([command, options])
       if (command.type === 'continue') return refuse(fault('nothing_to_continue', 'There is nothing to continue.'))

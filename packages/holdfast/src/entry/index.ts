@@ -1,4 +1,6 @@
 export type {
+  AttachedSession,
+  ClaimOptions,
   ClientEventOptions,
   ClientEventsOptions,
   CommandOptions,
@@ -22,10 +24,11 @@ export type {
   TurnResult,
   UsageOptions,
 } from '@holdfast/client'
-export type { LocalSession, LocalSessions, Retention } from '@holdfast/core'
+export type { Authority, CallerOptions, LocalSession, LocalSessions, Retention } from '@holdfast/core'
 export type { OnProblem, Problem } from '@holdfast/core/ports'
 export type {
   Answer,
+  AttachOptions,
   BlobHash,
   Budgets,
   CallView,
@@ -70,6 +73,7 @@ export type {
   Role,
   RotationEntry,
   SearchOptions,
+  Seat,
   Seq,
   SessionHandle,
   SessionId,

@@ -1,7 +1,7 @@
 import type { Answer, CommandInput } from '../command/command.ts'
 import type { Frame, FrameOf, Role } from '../frame/frame.ts'
 import type { ListedBranch } from '../value/branch.ts'
-import type { BlobHash, MessageId, Seq, SessionId } from '../value/id.ts'
+import type { BlobHash, ClientId, MessageId, Seq, SessionId } from '../value/id.ts'
 import type { ModelList } from '../value/model.ts'
 import type { Result } from '../value/result.ts'
 import type { TreeUsage } from '../value/usage.ts'
@@ -32,7 +32,25 @@ export type SubscribeOptions = {
   readonly client?: string | undefined
   /** `viewer` only watches. When absent, the first client becomes the driver. */
   readonly role?: Role | undefined
+  /** Lets a viewer claim control and abort. Over HTTP the token decides instead. */
+  readonly mayDrive?: boolean | undefined
   readonly signal?: AbortSignal | undefined
+}
+
+export type AttachOptions = Pick<SubscribeOptions, 'role' | 'mayDrive'> & {
+  /** The client id; reuse it after a reconnect. Random when absent. */
+  readonly client?: string | undefined
+}
+
+/** The place of an attached client, which it keeps until it detaches or the process ends. It needs no subscription. */
+export interface Seat {
+  readonly client: ClientId
+  /** The role it was given: `viewer` if another client drives. */
+  readonly role: Role
+  /** Sends a command for this client. Refused: not_subscribed once it is detached, and what its role may not do. */
+  submit(command: CommandInput, options?: SubmitOptions): Promise<Result<Answer>>
+  /** Gives up the seat, and control with it. */
+  detach(): Promise<void>
 }
 
 /** Plain texts, as a program has them; the receiver of the command checks that they are valid ids. */
@@ -49,6 +67,8 @@ export interface SessionHandle {
   readonly id: SessionId
   /** Resolves once the command's records would survive a power cut, or it was refused and nothing changed. */
   submit(command: CommandInput, options?: SubmitOptions): Promise<Result<Answer>>
+  /** Takes a seat at once. Refused: bad_request, invalid_role, foreign_attachment. */
+  attach(options?: AttachOptions): Promise<Result<Seat>>
   /** Every record after the cursor exactly once and in order, then what happens next. */
   subscribe(options?: SubscribeOptions): AsyncIterable<Frame>
   snapshot(): Promise<Result<FrameOf<'snapshot'>>>

@@ -74,7 +74,11 @@ export const Command = z.discriminatedUnion('type', [
   /** Replaces the budgets at which turns stop. A budget left out has no limit. */
   z.strictObject({ type: z.literal('setBudgets'), budgets: z.strictObject(Budgets.shape) }),
   /** Becomes the driver, if there is none. */
-  z.strictObject({ type: z.literal('claimDriver') }),
+  z.strictObject({
+    type: z.literal('claimDriver'),
+    /** Also takes control from another client of the same person; from anyone with an admin token. */
+    takeOver: z.boolean().optional(),
+  }),
   /** Makes another attached client the driver. */
   z.strictObject({ type: z.literal('handOver'), client: ClientId }),
   AppendClientEvent,
@@ -97,6 +101,10 @@ export type Submission = {
   readonly commandId: CommandId
   readonly by: ClientId | null
   readonly command: Command
+  /** The sender's token may drive, so it may abort without a seat. */
+  readonly mayDrive?: true | undefined
+  /** The sender must be attached: it is refused once its attachment is gone. */
+  readonly needsSeat?: true | undefined
 }
 
 /** The answer to a command. `seq` is the first record it wrote, or the current seq if it wrote none. */

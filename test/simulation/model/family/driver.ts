@@ -4,6 +4,10 @@ import { type AttachedClient, type Client, nothingToDo, refused, type Sender, ty
 import type { CommandTemplate, Family } from './family.ts'
 
 export const claimDriver: CommandTemplate = { code: 'claimDriver', command: () => ({ type: 'claimDriver' }) }
+export const takeOver: CommandTemplate = {
+  code: 'takeOver',
+  command: () => ({ type: 'claimDriver', takeOver: true }),
+}
 export const handOver = (client: Client): CommandTemplate => ({
   code: `handOver('${client}')`,
   command: () => ({ type: 'handOver', client }),
@@ -20,6 +24,10 @@ export function mayCommand(state: State, by: Sender): boolean {
   const driver = driverOf(state)
   return isAttached(state, by) ? driver === by : driver === null
 }
+
+/** Returns whether a sender may abort: who may command, and every attached client, because all of them may drive. */
+export const mayAbort = (state: State, by: Sender): boolean =>
+  mayCommand(state, by) || (by !== null && isAttached(state, by))
 
 /** Attaches a client. The first one drives unless it asks to view; a driver that asks to view gives up control. */
 export function attachClient(state: State, client: Client, asked: AttachedClient['role'] | null): State {
@@ -54,12 +62,13 @@ export const isDriverCommand = ({ type }: CommandInput): boolean => type === 'cl
 
 /** Commands about the driver. Attachments are not recorded, so these leave no record. */
 export const driverCommands: Family = {
-  templates: [fc.constantFrom(claimDriver, claimDriver, handOver('ann'), handOver('bob'))],
+  templates: [fc.constantFrom(claimDriver, claimDriver, takeOver, handOver('ann'), handOver('bob'))],
   rules: {
-    claimDriver(state, _, { by }) {
+    claimDriver(state, command, { by }) {
       if (by === null || !isAttached(state, by)) return refused(state, 'not_subscribed')
       const driver = driverOf(state)
-      return driver !== null && driver !== by ? refused(state, 'driver_taken') : nothingToDo(drivenBy(state, by))
+      const isTaken = driver !== null && driver !== by && !command.takeOver
+      return isTaken ? refused(state, 'driver_taken') : nothingToDo(drivenBy(state, by))
     },
     handOver(state, { client }, { by }) {
       if (by === null || !isAttached(state, by)) return refused(state, 'not_subscribed')

@@ -4,7 +4,7 @@ import fc, { type Arbitrary } from 'fast-check'
 import { type Outcome, refused, type Sender, type State } from '../state.ts'
 import { approvals } from './approvals.ts'
 import { context } from './context.ts'
-import { driverCommands, isDriverCommand, mayCommand } from './driver.ts'
+import { driverCommands, isDriverCommand, mayAbort, mayCommand } from './driver.ts'
 import type { CommandTemplate, Family, Rule, Rules } from './family.ts'
 import { forks } from './forks.ts'
 import { lines } from './lines.ts'
@@ -66,7 +66,8 @@ export function predictOutcome(woken: State, { id, by, command, ticket }: SentCo
   const first = state.answered.get(id)
   if (first && !isSameCommand(first.command, command)) return refused(state, 'command_id_reused')
   if (first) return again(state, first)
-  if (!isDriverCommand(command) && !mayCommand(state, by)) return refused(state, 'not_driver')
+  const may = command.type === 'abort' ? mayAbort : mayCommand
+  if (!isDriverCommand(command) && !may(state, by)) return refused(state, 'not_driver')
   const rule = rules[command.type] as Rule<typeof command.type> | undefined // looked up by its own type
   if (!rule) throw new Error(`no rule for ${command.type}: add it to a family`)
   return rule(state, command as never, { by, seq, id, ticket })

@@ -45,7 +45,7 @@ export function attach({ client, handle, role }: ClientView, memory: Memory): At
 
   async function follow(): Promise<void> {
     const after = cursor === null ? {} : { after: cursor }
-    const options = { client, ...(role && { role }), ...after, signal: connection.signal }
+    const options = { client, mayDrive: true, ...(role && { role }), ...after, signal: connection.signal }
     for await (const frame of handle.subscribe(options)) take(frame)
   }
   follow().catch((cause) => problems.push(`${client}: ${cause}`))

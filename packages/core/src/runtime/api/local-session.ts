@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   type Answer,
+  type AttachOptions,
   ClientId,
   Command,
   CommandId,
@@ -10,13 +11,14 @@ import {
   explainIssue,
   type Frame,
   fault,
-  HoldfastError,
   limits,
   ok,
+  orThrow,
   type Recorded,
   type Result,
   Role,
   refuse,
+  type Seat,
   type SessionHandle,
   type SessionId,
   type Submission,
@@ -30,9 +32,10 @@ import { loadSession } from '../log/load-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import { storageErrorOf, withNotAccepted } from '../storage-health.ts'
-import type { AttachedClient } from '../stream/driver-control.ts'
+import type { AttachedClient, Authority } from '../stream/driver-control.ts'
 import { modelStatus } from '../stream/hub.ts'
 import { createSessionReader, type SessionReader } from './session-reader.ts'
+import { takeSeat } from './take-seat.ts'
 import { sumTreeUsage } from './tree-usage.ts'
 
 /** When a client may retry a session that the disk refuses to open. */
@@ -42,7 +45,13 @@ const retryMs = 500
 export interface LocalSession extends SessionHandle {
   /** Runs a command that has been parsed. `submit` parses one and passes it on to here. */
   dispatch(submission: Submission): Promise<Result<Answer>>
+  /** As the interface says. `caller` is the authority of a client of the server; it overrides `mayDrive`. */
+  subscribe(options?: SubscribeOptions & CallerOptions): AsyncIterable<Frame>
+  attach(options?: AttachOptions & CallerOptions): Promise<Result<Seat>>
 }
+
+/** Who a client of the server is, and what its token lets it do. */
+export type CallerOptions = { readonly caller?: Authority | undefined }
 
 export function createLocalSession(registry: SessionRegistry, id: SessionId): LocalSession {
   const { models, observer, clock } = registry.deps
@@ -75,6 +84,15 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       const submission = parseSubmission(input, options)
       return submission.ok ? dispatch(submission.value) : Promise.resolve(submission)
     },
+    async attach(options = {}) {
+      const who = parseAttachment(options)
+      if (!who.ok) return who
+      const client = who.value.client ?? ClientId.parse(createCommandId())
+      return takeSeat(registry, id, { ...who.value, client }, async (input, sending = {}) => {
+        const submission = parseSubmission(input, { ...sending, as: client })
+        return submission.ok ? dispatch({ ...submission.value, needsSeat: true }) : submission
+      })
+    },
     snapshot: () => read().snapshot(),
     state: (fields) => read().state(fields),
     page: (request) => read().page(request),
@@ -84,9 +102,9 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
     models: async () => ok(await models.list()),
     treeUsage: () => sumTreeUsage(registry.stores, id),
 
-    async *subscribe({ after, signal, client, role }: SubscribeOptions = {}): AsyncGenerator<Frame> {
+    async *subscribe({ after, signal, ...asked }: SubscribeOptions & CallerOptions = {}): AsyncGenerator<Frame> {
       let cursor = after
-      const who = parseAttachment({ client, role })
+      const who = orThrow(parseAttachment(asked)) // a subscription cannot return a refusal
       for (;;) {
         // The snapshot of an unloaded session is read while the session is claimed.
         const loading = cursor === undefined && registry.loaded(id) === null ? loadSession(store, id) : undefined
@@ -202,14 +220,16 @@ export const toSubmission = (command: Command, by: ClientId | null, commandId?: 
   command,
 })
 
-/** Parses who subscribes. Throws a bad name or role, because a subscription cannot return a refusal. */
-function parseAttachment({ client, role }: Pick<SubscribeOptions, 'client' | 'role'>): AttachedClient {
+/** Parses who attaches. Refused: bad_request, invalid_role. */
+function parseAttachment(asked: AttachOptions & CallerOptions): Result<AttachedClient> {
+  const { client, role, mayDrive = false, caller } = asked
   const named = ClientId.optional().safeParse(client)
-  if (!named.success) throw new HoldfastError(fault('bad_request', `client: ${explainIssue(named.error)}.`))
-  const asked = Role.optional().safeParse(role)
-  if (!asked.success)
-    throw new HoldfastError(fault('invalid_role', `There is no role ${role}. A role is driver or viewer.`))
-  return { client: named.data ?? null, role: asked.data }
+  if (!named.success) return refuse(fault('bad_request', `client: ${explainIssue(named.error)}.`))
+  const wanted = Role.optional().safeParse(role)
+  if (!wanted.success) return refuse(fault('invalid_role', `There is no role ${role}. A role is driver or viewer.`))
+  // The program decides who may drive, so its clients may then take control from anyone.
+  const authority = caller ?? { person: null, mayDrive, isAdmin: mayDrive }
+  return ok({ client: named.data ?? null, role: wanted.data, authority })
 }
 
 /** Returns a new id, or for a client's own event one derived from the event's id: the event is stored once. */

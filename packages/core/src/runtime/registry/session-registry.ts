@@ -267,7 +267,7 @@ async function close(parts: RegistryState): Promise<void> {
   await store.removeNode(node.id)
 }
 
-/** Unloads sessions that are idle and have no subscriber. */
+/** Unloads sessions that are idle and have no client. */
 function createIdleUnloader(clock: Clock, idleMs: number, unload: (id: SessionId) => void) {
   const cancels = new Map<SessionId, () => void>()
   const forget = (id: SessionId) => {
@@ -292,5 +292,5 @@ function createIdleUnloader(clock: Clock, idleMs: number, unload: (id: SessionId
 
 function isIdle({ hub, folded, isWriting }: SessionRunner): boolean {
   const { turn, queue } = folded().state
-  return hub.size === 0 && !isWriting() && turn.phase === 'idle' && queue.length === 0
+  return hub.size === 0 && hub.attached === 0 && !isWriting() && turn.phase === 'idle' && queue.length === 0
 }

@@ -1,6 +1,8 @@
 import {
   type Answer,
+  type ClientId,
   createSerialQueue,
+  type Fault,
   fault,
   ok,
   type Result,
@@ -21,6 +23,7 @@ import { createSnapshotAutosave, type Folded } from '../log/load-session.ts'
 import { createWindowDamageCheck } from '../log/read-window.ts'
 import { factsGoStale, resolve } from '../resolve/resolve.ts'
 import type { SessionStorage } from '../storage-health.ts'
+import { notSubscribed } from '../stream/driver-control.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn } from './abort-turn.ts'
 import {
@@ -154,12 +157,13 @@ async function submit(session: RunningSession, { command, ...sender }: Submissio
 async function answerRequest(
   session: RunningSession,
   request: ProcessRequest,
-  { by, commandId }: Omit<Submission, 'command'>,
+  { by, commandId, needsSeat }: Omit<Submission, 'command'>,
 ): Promise<Result<Answer>> {
   const { drivers } = session.hub
   const { id, deps } = session.options
   const first = await deps.store.findCommand(id, commandId)
   if (first) return refuse(commandIdReused(commandId, first.seq))
+  if (needsSeat && by && drivers.roleOf(by) === null) return refuse(notSubscribed(by))
   const nothingNew = ok({ seq: session.folded.state.seq, result: {} })
   if (request.type !== 'refreshCredentials') {
     const refusal = drivers.answer(request, by)
@@ -176,7 +180,7 @@ async function admit(session: RunningSession, submission: SessionSubmission): Pr
   const { seq } = session.folded.state
   const { command, by } = submission
   if (command.type === 'respondToApproval') await settleExpired(session)
-  const refusal = by && session.hub.drivers.refusal(by)
+  const refusal = by && refusalOf(session, submission, by)
   if (refusal) return firstAnswer(session, submission, refuse(refusal))
   const facts = await resolve(session.effects, submission)
   if (!facts.ok) return firstAnswer(session, submission, facts)
@@ -192,6 +196,14 @@ async function admit(session: RunningSession, submission: SessionSubmission): Pr
   // Another client may have answered the question meanwhile: look up again, so that the fault can name it.
   const isOutdated = !decided.ok && decided.fault.code === 'approval_not_found' && session.folded.state.seq > seq
   return isOutdated ? admit(session, submission) : decided
+}
+
+/** Returns a fault if this client may not send this command. Whoever may drive may always abort. */
+function refusalOf({ hub: { drivers } }: RunningSession, submission: SessionSubmission, by: ClientId): Fault | null {
+  const { command, mayDrive, needsSeat } = submission
+  if (needsSeat && drivers.roleOf(by) === null) return notSubscribed(by)
+  if (command.type !== 'abort') return drivers.refusal(by)
+  return mayDrive ? null : drivers.abortRefusal(by)
 }
 
 /** Rejects questions whose time ran out while no timer was running, before one of them can be answered. */

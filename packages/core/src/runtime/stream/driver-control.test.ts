@@ -1,19 +1,22 @@
 import { ClientId } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { createDriverControl, type DriverControl } from './driver-control.ts'
+import { type Authority, createDriverControl, type DriverControl } from './driver-control.ts'
 
 const [ada, bob, cyd] = ['ada', 'bob', 'cyd'].map((name) => ClientId.parse(name)) as [ClientId, ClientId, ClientId]
 
-const claim = (drivers: DriverControl, by: ClientId) => drivers.answer({ type: 'claimDriver' }, by)
+const claim = (drivers: DriverControl, by: ClientId, takeOver = false) =>
+  drivers.answer({ type: 'claimDriver', takeOver }, by)
 const handOver = (drivers: DriverControl, by: ClientId, client: ClientId) =>
   drivers.answer({ type: 'handOver', client }, by)
 
-function attached(...joining: readonly (readonly [ClientId, ('driver' | 'viewer')?])[]) {
+const driving: Authority = { person: null, mayDrive: true, isAdmin: false }
+
+function attached(...joining: readonly (readonly [ClientId, ('driver' | 'viewer' | undefined)?, Authority?])[]) {
   let changes = 0
   const drivers = createDriverControl(() => {
     changes += 1
   })
-  for (const [client, role] of joining) drivers.attach(client, role)
+  for (const [client, role, authority = driving] of joining) drivers.attach(client, role, authority)
   return { drivers, changes: () => changes }
 }
 
@@ -82,5 +85,31 @@ describe('driver control', () => {
     expect(changes()).toBe(2)
     handOver(drivers, ada, bob)
     expect(changes()).toBe(4)
+  })
+
+  it('is taken over in one change by another client of the same person, and by an admin from anyone', () => {
+    const mine: Authority = { ...driving, person: 'token:1' }
+    const { drivers, changes } = attached([ada, undefined, mine], [bob, undefined, mine], [cyd, undefined, driving])
+    expect(claim(drivers, bob)).toMatchObject({ code: 'driver_taken', details: { driver: ada } })
+    expect(claim(drivers, bob, true)).toBeNull()
+    expect(changes()).toBe(4)
+    expect(drivers.all.map(({ role }) => role)).toEqual(['viewer', 'driver', 'viewer'])
+    expect(claim(drivers, cyd, true)).toMatchObject({ code: 'driver_taken', details: { driver: bob } })
+    drivers.attach(cyd, undefined, { ...driving, isAdmin: true })
+    expect(claim(drivers, cyd, true)).toBeNull()
+    expect(drivers.roleOf(cyd)).toBe('driver')
+  })
+
+  it('lets a viewer claim and abort only if it may drive', () => {
+    const watching: Authority = { person: null, mayDrive: false, isAdmin: false }
+    const { drivers } = attached([ada], [bob, 'viewer', watching], [cyd, 'viewer'])
+    expect([claim(drivers, bob, true), drivers.abortRefusal(bob)]).toMatchObject([
+      { code: 'not_driver' },
+      { code: 'not_driver' },
+    ])
+    expect([drivers.abortRefusal(cyd), drivers.refusal(cyd)]).toMatchObject([null, { code: 'not_driver' }])
+    drivers.detach(ada)
+    expect(claim(drivers, bob)).toMatchObject({ code: 'not_driver' })
+    expect(claim(drivers, cyd)).toBeNull()
   })
 })

@@ -1,23 +1,37 @@
 import { type ClientId, type Fault, type FrameOf, fault, type Role } from '@holdfast/protocol'
 import type { ProcessRequest } from '../../session/input.ts'
 
+/** What a client may do besides its role: a token says so over HTTP, the embedding program in the library. */
+export type Authority = {
+  /** The token or login of the client; null for clients of the embedding program, which all count as one person. */
+  readonly person: string | null
+  /** Whether it may claim control and abort as a viewer. */
+  readonly mayDrive: boolean
+  /** Whether it may take control from anyone. */
+  readonly isAdmin: boolean
+}
+
 /** Knows the named clients of a session and which of them drives: at most one. A client may hold several subscriptions. */
 export interface DriverControl {
   readonly all: FrameOf<'presence'>['clients']
   /** Attaches a client. The first one drives, unless it asks to view; a driver that asks to view gives up control. */
-  attach(client: ClientId, asked: Role | undefined): void
+  attach(client: ClientId, asked: Role | undefined, authority?: Authority): void
   detach(client: ClientId): void
   roleOf(client: ClientId): Role | null
   /** Returns a fault unless `client` may command: the driver may; without a driver, any client that is not attached. */
   refusal(client: ClientId): Fault | null
+  /** Returns a fault unless `client` may abort: who may command, and a viewer who may drive. */
+  abortRefusal(client: ClientId): Fault | null
   /** Answers a driver request. Only a client with a name can take or give control. */
   answer(request: DriverRequest, by: ClientId | null): Fault | null
 }
 
 type DriverRequest = Exclude<ProcessRequest, { type: 'refreshCredentials' }>
 
+const noAuthority: Authority = { person: null, mayDrive: false, isAdmin: false }
+
 export function createDriverControl(changed: () => void): DriverControl {
-  const clients = new Map<ClientId, { role: Role; subscriptions: number }>()
+  const clients = new Map<ClientId, { role: Role; subscriptions: number; authority: Authority }>()
   const driver = (): ClientId | null => [...clients].find(([, { role }]) => role === 'driver')?.[0] ?? null
 
   const setRole = (client: ClientId, role: Role) => {
@@ -38,11 +52,24 @@ export function createDriverControl(changed: () => void): DriverControl {
     return fault('not_driver', message, { driver: who })
   }
 
-  function claim(client: ClientId): Fault | null {
-    if (!clients.has(client)) return notSubscribed(client)
+  function claim(client: ClientId, takeOver: boolean): Fault | null {
+    const one = clients.get(client)
+    if (!one) return notSubscribed(client)
     const who = driver()
-    if (who !== null && who !== client) return fault('driver_taken', `${who} drives this session.`, { driver: who })
-    setRole(client, 'driver')
+    if (who === client) return null
+    if (!one.authority.mayDrive) return fault('not_driver', mayOnlyWatch, { driver: who })
+    const other = who === null ? undefined : clients.get(who)
+    if (!other) {
+      setRole(client, 'driver')
+      return null
+    }
+    if (!takeOver) return fault('driver_taken', `${who} drives this session. Take over, or ask it.`, { driver: who })
+    if (!one.authority.isAdmin && one.authority.person !== other.authority.person)
+      return fault('driver_taken', `${who} drives this session for someone else. Only an admin may take over.`, {
+        driver: who,
+      })
+    other.role = 'viewer'
+    setRole(client, 'driver') // one change, so that nobody sees a session without a driver
     return null
   }
 
@@ -60,11 +87,13 @@ export function createDriverControl(changed: () => void): DriverControl {
       return [...clients].map(([client, { role }]) => ({ client, role }))
     },
 
-    attach(client, asked) {
+    attach(client, asked, authority = noAuthority) {
       const known = clients.get(client)
       const role = asked === 'viewer' ? 'viewer' : driver() === null || driver() === client ? 'driver' : 'viewer'
-      if (known) known.subscriptions += 1
-      else clients.set(client, { role, subscriptions: 1 })
+      if (known) {
+        known.subscriptions += 1
+        if (authority.mayDrive) known.authority = authority
+      } else clients.set(client, { role, subscriptions: 1, authority })
       if (known && asked !== undefined) known.role = role
       changed()
     },
@@ -80,9 +109,10 @@ export function createDriverControl(changed: () => void): DriverControl {
 
     roleOf: (client) => clients.get(client)?.role ?? null,
     refusal,
+    abortRefusal: (client) => (clients.get(client)?.authority.mayDrive ? null : refusal(client)),
     answer(request, by) {
       if (by === null) return nameless
-      return request.type === 'claimDriver' ? claim(by) : handOver(by, request.client)
+      return request.type === 'claimDriver' ? claim(by, request.takeOver ?? false) : handOver(by, request.client)
     },
   }
 }
@@ -92,8 +122,15 @@ const nameless = fault(
   'Only an attached client can take or give control. Name the client that sends this.',
 )
 
-const notSubscribed = (client: ClientId): Fault =>
+const mayOnlyWatch = 'You may only watch this session. Attach with `mayDrive`, or use a token that may drive.'
+
+/** Returns the fault for a client that has no seat. */
+export const notSubscribed = (client: ClientId): Fault =>
   fault('not_subscribed', `${client} is not attached to this session.`, { client })
 
 /** Who joins; a client without a name is counted, and never drives. */
-export type AttachedClient = { readonly client: ClientId | null; readonly role?: Role | undefined }
+export type AttachedClient = {
+  readonly client: ClientId | null
+  readonly role?: Role | undefined
+  readonly authority?: Authority | undefined
+}

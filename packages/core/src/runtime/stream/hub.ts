@@ -1,5 +1,6 @@
 import {
   type CallId,
+  type ClientId,
   createLiveParts,
   createRecordFrame,
   type Frame,
@@ -36,6 +37,8 @@ export interface Hub {
   publishModel(): void
   /** Subscribes: from now on the subscription misses nothing. */
   join(who?: AttachedClient): Joined
+  /** Attaches a client that does not subscribe; the returned function detaches it. */
+  sit(who: AttachedClient & { readonly client: ClientId }): () => void
   /** Returns what `read` returns at this seq. Everyone who asks at the newest seq gets the same object while it is in use. */
   share(seq: Seq, read: () => Promise<RecordedView>): Promise<RecordedView>
   /** What running calls have printed, as far as it is still held. */
@@ -96,11 +99,22 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
     },
     publishModel: publishModel,
 
-    join({ client, role } = { client: null }) {
+    sit({ client, role, authority }) {
+      drivers.attach(client, role, authority)
+      changed()
+      let isSeated = true
+      return () => {
+        if (!isSeated) return
+        isSeated = false
+        drivers.detach(client)
+        changed()
+      }
+    },
+    join({ client, role, authority } = { client: null }) {
       const subscription = createSubscription(live.draft, () => endFrame('slow', 0))
       subscriptions.add(subscription)
       if (client === null) nameless += 1
-      else drivers.attach(client, role)
+      else drivers.attach(client, role, authority)
       changed()
       let isAttached = true
       const leave = () => {

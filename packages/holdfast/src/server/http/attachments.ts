@@ -1,3 +1,4 @@
+import type { Authority, LocalSession } from '@holdfast/core'
 import type { Clock, OnProblem } from '@holdfast/core/ports'
 import {
   type ClientId,
@@ -9,7 +10,6 @@ import {
   type Result,
   Role,
   refuse,
-  type SessionHandle,
   type SessionId,
 } from '@holdfast/protocol'
 import type { Caller } from '../auth/access.ts'
@@ -84,9 +84,12 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
   return {
     findForeign,
 
+    /** Returns whether the client is attached, or is about to be. */
+    has: (session: SessionId, client: ClientId): boolean => all.has(keyOf(session, client)),
+
     /** Attaches a client before it has a stream. Opening again may ask for another role. */
     async open(
-      handle: SessionHandle,
+      handle: LocalSession,
       client: ClientId,
       role: Role | undefined,
       caller: Caller | null,
@@ -98,7 +101,8 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
       const subscription = new AbortController()
       const attached = Promise.withResolvers<Role | null>()
       const follow = async () => {
-        for await (const frame of handle.subscribe({ client, role, signal: subscription.signal })) {
+        const asked = { client, role, caller: authorityOf(caller), signal: subscription.signal }
+        for await (const frame of handle.subscribe(asked)) {
           const own = clientsIn(frame).find((one) => one.client === client)
           if (own) attached.resolve(own.role)
         }
@@ -153,6 +157,13 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
     },
   }
 }
+
+/** Returns what the token or login of a client lets it do. */
+export const authorityOf = (caller: Caller | null): Authority => ({
+  person: idOf(caller),
+  mayDrive: caller !== null && caller.role !== 'viewer',
+  isAdmin: caller?.role === 'admin',
+})
 
 const idOf = (caller: Caller | null): string => caller?.id ?? ''
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { toSubmission } from '@holdfast/core'
+import { notSubscribed, toSubmission } from '@holdfast/core'
 import {
   Answer,
   ClientId,
@@ -7,17 +7,19 @@ import {
   CommandId,
   commandFault,
   commandTypes,
+  type Fault,
   fault,
   limits,
   ok,
   type Result,
   Role,
   refuse,
+  type SessionId,
   unknownCommand,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { readRole } from '../http/attachments.ts'
-import { answersJson, type Call, defineRoute, parse, type Route, type ServerDeps } from '../http/route.ts'
+import { type Attachments, readRole } from '../http/attachments.ts'
+import { answersJson, type Call, defineRoute, flag, parse, type Route, type ServerDeps } from '../http/route.ts'
 
 const commandNames: ReadonlySet<string> = new Set(commandTypes)
 const withId = { commandId: CommandId.optional() }
@@ -41,12 +43,18 @@ const postCommand = defineRoute({
     if (!as.ok) return as
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
+    const refusal = as.value && command.data.type !== 'abort' && findUnattached(attachments, handle.value.id, as.value)
+    if (refusal) return refuse(refusal)
     const foreign = as.value && attachments.findForeign(handle.value.id, as.value, caller)
     if (foreign) return refuse(foreign)
     const by = as.value ?? (caller?.role === 'admin' ? null : unattached)
-    return handle.value.dispatch(toSubmission(command.data, by, commandId))
+    return handle.value.dispatch({ ...toSubmission(command.data, by, commandId), mayDrive: true })
   },
 })
+
+/** Returns a fault if no client of this name is attached. An abort needs no attachment: whoever may drive may stop. */
+const findUnattached = (attachments: Attachments, session: SessionId, client: ClientId): Fault | null =>
+  attachments.has(session, client) ? null : notSubscribed(client)
 
 const path = '/v1/sessions/:id/attachments'
 
@@ -88,9 +96,10 @@ const leaveAttachment = defineRoute({
 const claimDriver = defineRoute({
   on: `POST ${path}/:attachment/claim`,
   access: 'token',
-  summary: 'Make this attachment the driver, if there is none',
+  summary: 'Make this attachment the driver, if there is none; `takeOver` also if another one of yours is',
+  query: z.strictObject({ takeOver: flag }),
   answers: answersJson(Answer, 202),
-  handle: (call, deps) => submitAs(call, deps, { type: 'claimDriver' }),
+  handle: (call, deps) => submitAs(call, deps, { type: 'claimDriver', takeOver: call.input.query.takeOver }),
 })
 
 const handOverDriver = defineRoute({

@@ -10,7 +10,7 @@ import {
   type Sessions,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { readRole } from '../http/attachments.ts'
+import { authorityOf, readRole } from '../http/attachments.ts'
 import { answerEventStream, openEventStream, reconnectMs } from '../http/event-stream.ts'
 import { defineRoute, parse, type Route, wholeNumber } from '../http/route.ts'
 
@@ -53,7 +53,7 @@ const getEvents = defineRoute({
       began: place.value,
       follow(gone) {
         gone.addEventListener('abort', () => stream?.end(), { once: true })
-        return handle.value.subscribe({ after, client, role, signal: gone })
+        return handle.value.subscribe({ after, client, role, caller: authorityOf(caller), signal: gone })
       },
       encode: encodeFrame,
       endings: [

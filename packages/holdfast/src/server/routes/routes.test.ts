@@ -115,15 +115,13 @@ describe('session names', () => {
 describe('commands', () => {
   it('answer 202 with the result of the method', async () => {
     await using test = await openTestServer()
-    const response = await test.post(`${session}/commands`, '{"type":"sendPrompt","commandId":"c1","content":"hi"}', {
-      'holdfast-attachment': 'tab-1',
-    })
+    const response = await test.post(`${session}/commands`, '{"type":"sendPrompt","commandId":"c1","content":"hi"}')
     expect(response.status).toBe(202)
     expect(await response.json()).toEqual({ seq: 1, result: { did: 'sendPrompt' } })
     expect(test.fake.touched.at(-1)).toEqual({
       submit: { type: 'sendPrompt', content: [{ type: 'text', text: 'hi' }] },
       commandId: 'c1',
-      as: 'tab-1',
+      as: 'token:driver',
     })
   })
 

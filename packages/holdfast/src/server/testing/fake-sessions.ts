@@ -179,6 +179,7 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
     dispatch,
     submit: (command) => dispatch(toSubmission(Command.parse(command), null)),
     snapshot: async () => ok(snapshotFrame()),
+    attach: async () => refuse(fault('session_stopped', 'Nobody can attach.')),
     state: async (fields) => ok(pickFields({ ...view, seq: 0, meta, here, summary: null }, fields)),
     branches: async () => ok([]),
     clientEvents: async () => ok({ events: [], after: null }),

@@ -61,16 +61,14 @@ export function Dock({ draft, view, control, commands, storageError }: DockProps
 
 type WatchBarProps = { readonly id: string; readonly control: Control; readonly onClaim: () => void }
 
-/** Says that this page only watches, and offers control while there is no driver. */
+/** Says that this page only watches, and offers control: a person may take it from another screen. */
 function WatchBar({ id, control, onClaim }: WatchBarProps) {
   return (
     <div className="watch-bar" role="status">
       <p id={id}>{control.watching}</p>
-      {control.driver === null && (
-        <button type="button" onClick={onClaim}>
-          Take control
-        </button>
-      )}
+      <button type="button" onClick={onClaim}>
+        {control.driver === null ? 'Take control' : 'Take over'}
+      </button>
     </div>
   )
 }

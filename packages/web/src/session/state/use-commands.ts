@@ -86,7 +86,8 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     setMode: (mode: Mode, keepPlan: boolean) =>
       ask(mode === 'plan' ? { type: 'enterPlan' } : { type: 'enterExec', ...(keepPlan && { keepPlan }) }),
     revokeTrust: (tool: string) => ask({ type: 'revokeToolTrust', tool }),
-    claim: () => ask({ type: 'claimDriver' }),
+    /** Becomes the driver, also if another client drives. */
+    claim: () => ask({ type: 'claimDriver', takeOver: true }),
     handOver: (client: string) => ask({ type: 'handOver', client }),
     /** Goes back to the end of a turn; what came after is saved as a branch. */
     branchAt: (turn: TurnNumber) => ask({ type: 'branchAt', turn }),

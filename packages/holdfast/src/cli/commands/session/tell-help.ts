@@ -47,6 +47,6 @@ export const tellCommands: { readonly [Type in CommandType]: readonly [fields: s
   rename: ['title=…', 'set the title'],
   moveWorkdir: ['workdir=…', 'set the folder the session works in'],
   appendClientEvent: ['event={…} [complete=true]', "store a client's own event for other clients"],
-  claimDriver: ['', 'become the driver (attached clients only)'],
+  claimDriver: ['[takeOver=true]', 'become the driver (attached clients only)'],
   handOver: ['client=…', 'make another client the driver (attached clients only)'],
 }

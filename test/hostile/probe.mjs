@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 
 /**
@@ -18,7 +19,7 @@ if (isMainThread && process.send) {
     ;[last, lastCpu] = [now, cpu]
   }, tickMs).unref()
   process.on('message', () => {
-    process.send?.({ ...longest, peakBytes: process.resourceUsage().maxRSS * 1024 })
+    process.send?.({ ...longest, peakBytes: peakBytes() })
     longest = { stallMs: 0, cpuMs: 0 }
   })
   process.channel?.unref()
@@ -27,4 +28,15 @@ if (isMainThread && process.send) {
 function cpuMs() {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
+}
+
+/** On Linux, `maxRSS` also counts the process that started this one. */
+function peakBytes() {
+  try {
+    const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+    if (kilobytes !== undefined) return Number(kilobytes) * 1024
+  } catch {
+    // not Linux
+  }
+  return process.resourceUsage().maxRSS * 1024
 }

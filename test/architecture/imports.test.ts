@@ -143,8 +143,8 @@ const rules: readonly IForbiddenRuleType[] = [
   {
     name: 'only-the-composition-root-imports-adapters',
     severity: 'error',
-    // Two smaller roots serve commands that need no store: models and keys.
-    from: { pathNot: [`${holdfast}(open|open-models|keys)[.]ts$`, `${holdfast}(providers|tools|context)/`] },
+    // Two smaller roots serve commands that need no store: models and keys. The entry points name public types.
+    from: { pathNot: [`${holdfast}(open|open-models|keys|entry/\\w+)[.]ts$`, `${holdfast}(providers|tools|context)/`] },
     to: { path: `${holdfast}(providers|tools|context)/` },
   },
   {

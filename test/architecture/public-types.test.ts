@@ -18,7 +18,10 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** The arguments of the types that need some. */
-const typeArguments: Readonly<Record<string, string>> = { FrameOf: "'end'", Result: 'string' }
+const typeArguments: Readonly<Record<string, string>> = {
+  ...{ FrameOf: "'end'", Result: 'string', ToolDefinition: 'JsonSchema', ArgumentsOf: 'JsonSchema' },
+  ...{ FromJsonSchema: 'JsonSchema', FromProperties: 'object, string', StandardResult: 'string' },
+}
 
 describe('the types of the library', () => {
   it('are exported by holdfast, if a public signature names them', () => {

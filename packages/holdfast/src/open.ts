@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createSessionRegistry, type Retention, startDailyCleanup } from '@holdfast/core'
-import type { OnProblem } from '@holdfast/core/ports'
+import type { OnProblem, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import {
   clip,
@@ -36,7 +36,10 @@ import { newHandle, newSessionId } from './system/identity.ts'
 import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from './system/node/node-socket.ts'
 import { maskKeys } from './system/secrets/known-keys.ts'
 import { wallClock } from './system/wall-clock.ts'
+import { type OwnTools, readOwnTools } from './tools/own/own-tools.ts'
 import { createTools } from './tools/tools.ts'
+
+export { defineTool } from './tools/own/define-tool.ts'
 
 export type OpenOptions = ConfigOptions & {
   /** `sqlite:PATH`, `jsonl:DIR` or `memory:`; by default `HOLDFAST_STORE`, else the user's SQLite file. */
@@ -45,8 +48,10 @@ export type OpenOptions = ConfigOptions & {
   readonly mirror?: string | undefined
   /** The environment variables to read; those of the process by default. */
   readonly environment?: Environment | undefined
-  /** The program's own models: any AI SDK model object, by its `provider/model` name. */
+  /** The program's own models, by `provider/model` name: any AI SDK model object, or a `Provider`. */
   readonly models?: CustomModels | undefined
+  /** The program's own tools, beside the built-in ones: made with `defineTool`, or AI SDK tools by name. */
+  readonly tools?: OwnTools | undefined
   /** How long an idle session without clients stays in memory; 15 minutes by default. */
   readonly idleUnloadMs?: number | undefined
   /** Moves sessions to the trash, once a day, that had no message for this many days. Off by default. */
@@ -72,7 +77,7 @@ export async function openHoldfast(options: OpenOptions = {}): Promise<Holdfast>
 /** Every option, so that a misspelt one is refused and not ignored. */
 const optionNames: Readonly<Record<keyof OpenOptions, true>> = {
   ...{ store: true, mirror: true, environment: true, models: true, idleUnloadMs: true, retention: true },
-  ...{ logger: true, onProblem: true },
+  ...{ logger: true, onProblem: true, tools: true },
   ...{ model: true, titleModel: true, compactionModel: true, rotation: true, fallbacks: true },
 }
 
@@ -109,6 +114,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   if (retention && !(retention.days > 0))
     throw new HoldfastError(fault('bad_request', daysTooFew, { days: retention.days }))
   const home = findHome(environment)
+  const own = await readOwnTools(options.tools)
   const onNotice = (sentence: string) => process.emitWarning(sentence, 'HoldfastNotice')
   const found = await openModels({ environment, home, options, extra: options.models, onNotice })
   const { models, configured, keyNames } = orThrow(found)
@@ -121,7 +127,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   if (options.usesDefaultModel) await models.settleDefault()
   const registry = createSessionRegistry({
     ...adapters,
-    ...createAdapters(environment, home, keyNames),
+    ...createAdapters(environment, home, keyNames, own),
     models,
     titleModel: configured.titleModel,
     compactionModel: configured.compactionModel,
@@ -159,13 +165,18 @@ async function openStoreAndNode(
 }
 
 /** Creates the adapters that need no opening. */
-function createAdapters(environment: Environment, { configDir }: Home, keyNames: readonly string[]) {
+function createAdapters(
+  environment: Environment,
+  { configDir }: Home,
+  keyNames: readonly string[],
+  own: readonly Tool[],
+) {
   const { now } = wallClock
   const memory = createMemory({ userFile: join(configDir, 'MEMORY.md'), now })
   return {
     memoryBlobs: createMemoryBlobs(),
     images: createImages(),
-    tools: createTools({ environment, keyNames, memory }),
+    tools: createTools({ environment, keyNames, memory, own }),
     instructions: createInstructions({ now, memory }),
     summaryFiles: createSummaryFiles({ now }),
     clock: wallClock,

@@ -91,4 +91,5 @@ export interface Catalogue {
   purge(session: SessionId, options?: PurgeOptions): Promise<Result<void>>
 }
 
-type PurgeOptions = { readonly trashedAt: number }
+/** When the session must have been moved to the trash. */
+export type PurgeOptions = { readonly trashedAt: number }

@@ -21,7 +21,8 @@ export interface Leases {
   release(session: SessionId, owner: string, epoch: number): Promise<void>
 }
 
-type Owned = Pick<Listed, 'meta' | 'busy' | 'owner'>
+/** A row of a list with its owner. */
+export type Owned = Pick<Listed, 'meta' | 'busy' | 'owner'>
 
 // Among the ports because `ls` needs it and starts without the rest of core.
 

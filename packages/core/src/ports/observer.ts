@@ -13,13 +13,13 @@ import type {
 import type { EncodedRecord } from './log.ts'
 
 /** Work that traces show as one span. */
-type ObservedWork =
+export type ObservedWork =
   | { readonly type: 'call-model'; readonly step: StepId }
   | { readonly type: 'run-tool'; readonly call: CallId; readonly tool: string }
   | { readonly type: 'prepare-step' | 'prepare-call' | 'await-approval' }
 
 /** A failed try, how many were made so far, and when the next begins. */
-type ObservedRetry = { readonly tries: number; readonly fault: ModelFault; readonly waitMs: number }
+export type ObservedRetry = { readonly tries: number; readonly fault: ModelFault; readonly waitMs: number }
 
 /** The result of asking a model for a text. */
 export type ObservedText = { readonly usage: Usage | null } | { readonly failed: string }

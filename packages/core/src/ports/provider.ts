@@ -13,7 +13,8 @@ import type {
 /** Opaque data that a provider wants back with a part of its answer. */
 export type ProviderMeta = JsonObject
 
-type JsonObject = { readonly [key: string]: unknown }
+/** Any JSON object. */
+export type JsonObject = { readonly [key: string]: unknown }
 
 /** A complete part of a model's answer, ready to be recorded. */
 export type SaidPart =

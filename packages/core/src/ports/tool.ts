@@ -20,6 +20,14 @@ export type Prepared =
   /** Wrong arguments, a path outside, a missing file: an error result, never a crash. */
   | { readonly type: 'unusable'; readonly message: string }
 
+/** The files of a session, for a tool that runs in it. */
+export interface ToolBlobs {
+  /** Stores bytes. They are kept if the result of the call names them. Throws `too_large` and `storage_error`. */
+  put(bytes: Uint8Array): Promise<{ readonly hash: BlobHash; readonly bytes: number }>
+  /** Opens a file or long output that the session refers to. Throws `blob_not_found`. */
+  open(hash: BlobHash): Promise<AsyncIterable<Uint8Array>>
+}
+
 export type ToolRun = {
   readonly signal: AbortSignal
   /** The hash that `prepare` returned. If the content is another now, the tool changes nothing and fails. */
@@ -33,6 +41,8 @@ export type ToolRun = {
   readonly show: (text: string) => void
   /** Stores output that is too long for a record; its `text` gets head, marker and tail. */
   readonly storeOutput: (output: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) => Promise<Output>
+  /** The files of the session; absent in tests of a tool alone. */
+  readonly blobs?: ToolBlobs | undefined
 }
 
 export type ToolResult = {

@@ -25,12 +25,13 @@ export type {
   UsageOptions,
 } from '@holdfast/client'
 export type { Authority, CallerOptions, LocalSession, LocalSessions, Retention } from '@holdfast/core'
-export type { OnProblem, Problem } from '@holdfast/core/ports'
+export type * from '@holdfast/core/ports'
 export type {
   Answer,
   AttachOptions,
   BlobHash,
   Budgets,
+  CallId,
   CallView,
   ClearOptions,
   ClientEvent,
@@ -49,12 +50,19 @@ export type {
   ErrorKind,
   Fault,
   FaultCode,
+  FileChange,
+  Finish,
   FoundMessages,
   Frame,
   FrameOf,
+  Handle,
+  Instant,
+  Key,
+  Line,
   ListedBranch,
   ListedModel,
   ListOptions,
+  LostRecord,
   Message,
   MessageId,
   Meta,
@@ -63,21 +71,28 @@ export type {
   ModelName,
   NewsOptions,
   NotRemovedReason,
+  Output,
   PageRequest,
   PendingApproval,
+  Preview,
+  ProcessMark,
+  ProviderOptions,
   PruneOptions,
   Queue,
   QueueEntry,
+  Recorded,
   Removal,
   Result,
   Role,
   RotationEntry,
   SearchOptions,
+  SearchRole,
   Seat,
   Seq,
   SessionHandle,
   SessionId,
   SessionList,
+  SessionName as SpokenName,
   SessionNews,
   Sessions,
   StartOptions,
@@ -86,6 +101,7 @@ export type {
   Stats,
   StatsOptions,
   Status,
+  StepId,
   StorageError,
   StoredClientEvent,
   StoredFile,
@@ -96,6 +112,7 @@ export type {
   ThinkingLevel,
   TranscriptPage,
   TreeUsage,
+  Trust,
   TrustScope,
   TurnEnd,
   Usage,
@@ -108,13 +125,30 @@ export type { Conversations, ConversationsOptions } from '../conversations/conve
 export type { ConversationMessage } from '../conversations/message.ts'
 export type { Holdfast, LocalStartOptions, Notification, Notifier } from '../holdfast.ts'
 export type { Logger } from '../observe/logging/logger.ts'
-export { type OpenOptions, openHoldfast } from '../open.ts'
+export { defineTool, type OpenOptions, openHoldfast } from '../open.ts'
 export type { CustomModels } from '../providers/models.ts'
 export type { PruneFurther, SessionAdmin } from '../session-admin.ts'
 export type { Finding, FindingCode, Severity } from '../store/finding.ts'
 export type { LoadedSession, Named as SessionOrName, StoredSessions } from '../stored-sessions.ts'
 export type { ConfigOptions } from '../system/config/read-config.ts'
 export type { Environment } from '../system/home.ts'
+export type {
+  RunContext,
+  ToolDefinition,
+  ToolOutput,
+  ToolReturn,
+} from '../tools/own/define-tool.ts'
+export type { AiSdkTool, AiSdkTools, OwnTools } from '../tools/own/own-tools.ts'
+export type {
+  ArgumentsOf,
+  FromJsonSchema,
+  FromProperties,
+  JsonSchema,
+  StandardIssue,
+  StandardResult,
+  StandardSchema,
+  ToolInput,
+} from '../tools/own/tool-input.ts'
 export type { ExportFormat, ExportOptions } from '../transfer/export/export-session.ts'
 export type { ImportOutcome } from '../transfer/import/import-conversation.ts'
 export type {

@@ -1,5 +1,5 @@
 import type { LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
-import type { Clock, ModelReadiness, Models } from '@holdfast/core/ports'
+import type { Clock, ModelReadiness, Models, Provider } from '@holdfast/core/ports'
 import {
   didYouMean,
   done,
@@ -111,8 +111,8 @@ export function createModels(deps: ModelsDeps): DiscoveringModels {
   }
 }
 
-/** AI SDK models that an embedding program adds, by the name that people use. */
-export type CustomModels = { readonly [name: ModelName]: LanguageModelV3 | LanguageModelV4 }
+/** Models that an embedding program adds, by the name that people use: AI SDK models, or providers of its own. */
+export type CustomModels = { readonly [name: ModelName]: LanguageModelV3 | LanguageModelV4 | Provider }
 
 type Sources = {
   readonly environment: Environment
@@ -133,6 +133,7 @@ function findModel(model: ModelName, { custom, environment, services, connect, f
     thinkingLevels: thinkingLevels ?? undefined,
   }
   const own = custom.get(model)
+  if (own !== undefined && 'stream' in own) return { type: 'ready', provider: own, ...known }
   if (own !== undefined) {
     const options = { ...facts, title: providerOf(model) }
     const load = async () => (await import('./ai-sdk/provider.ts')).createAiSdkProvider(own, options)

@@ -6,6 +6,7 @@ import { listDirectoryTool } from './files/list-directory.ts'
 import { readFileTool } from './files/read-file.ts'
 import { writeFileTool } from './files/write-file.ts'
 import { createMemoryWrite, type WritableMemory } from './memory-write.ts'
+import { joinTools } from './own/own-tools.ts'
 import { endLeftover } from './shell/process-group.ts'
 import { createShell } from './shell/shell.ts'
 
@@ -16,11 +17,13 @@ type ToolsDeps = {
   readonly keyNames?: readonly string[] | undefined
   readonly memory: WritableMemory
   readonly after?: Clock['after'] | undefined
+  /** The tools of the program that embeds Holdfast. */
+  readonly own?: readonly Tool[] | undefined
 }
 
-/** Creates the built-in tools. */
-export function createTools({ environment, keyNames, memory, after }: ToolsDeps): Tools {
-  const all: readonly Tool[] = [
+/** Creates the built-in tools and adds the program's own. Throws `bad_request` if two have the same name. */
+export function createTools({ environment, keyNames, memory, after, own = [] }: ToolsDeps): Tools {
+  const builtIn: readonly Tool[] = [
     readFileTool,
     listDirectoryTool,
     writeFileTool,
@@ -28,7 +31,7 @@ export function createTools({ environment, keyNames, memory, after }: ToolsDeps)
     createShell({ environment, keyNames, after }),
     createMemoryWrite(memory),
   ]
-  const masked = all.map(maskedTool)
+  const masked = joinTools(builtIn, own).map(maskedTool)
   const byName = new Map(masked.map((tool) => [tool.schema.name, tool]))
   return { all: masked, find: (name) => byName.get(name) ?? null, endLeftover }
 }

@@ -1,8 +1,9 @@
-import { type BlobHash, type CallId, invariant, type Outcome, type ProcessMark } from '@holdfast/protocol'
+import { type BlobHash, type CallId, invariant, type Outcome, orThrow, type ProcessMark } from '@holdfast/protocol'
 import type { Prepared, Tool, ToolArgs, ToolResult, Tools } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import { findCall, type SessionState } from '../../session/state.ts'
+import { openBlob } from '../blobs/read-blob.ts'
 import { storeOutput } from '../blobs/store-output.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { factsOf, hashArgs, readCall, toReport } from './prepare-call.ts'
@@ -68,6 +69,10 @@ async function runCall(
           if (!signal.aborted) deps.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
         },
         storeOutput: (output) => storeOutput(deps.blobs, output, deps.storage.insist),
+        blobs: {
+          put: async (bytes) => orThrow(await deps.blobs.put([bytes])),
+          open: async (hash) => orThrow(await openBlob(deps, deps.session, hash)),
+        },
       },
     )
     if (!signal.aborted) return finished(result)

@@ -1,4 +1,4 @@
-import type { Prepared, Tool, ToolResult, ToolRun } from '@holdfast/core/ports'
+import type { Prepared, Tool, ToolBlobs, ToolResult, ToolRun } from '@holdfast/core/ports'
 import { hasKeys, keyBegun, maskError, maskKeys } from '../../system/secrets/known-keys.ts'
 
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
@@ -20,6 +20,7 @@ export function maskedTool(tool: Tool): Tool {
           if (shown !== '') run.show(shown)
         },
         storeOutput: (output) => run.storeOutput(maskBytes(output)),
+        blobs: run.blobs && maskBlobs(run.blobs),
       }
       const result = await tool.run(args, context, masked).catch((error: unknown) => {
         throw maskError(error) // its message becomes the result
@@ -30,6 +31,11 @@ export function maskedTool(tool: Tool): Tool {
     },
   }
 }
+
+const maskBlobs = (blobs: ToolBlobs): ToolBlobs => ({
+  ...blobs,
+  put: async (bytes) => blobs.put(Buffer.concat(await Array.fromAsync(maskBytes([bytes])))),
+})
 
 function maskPrepared(prepared: Prepared): Prepared {
   if (prepared.type === 'unusable') return { ...prepared, message: maskKeys(prepared.message) }

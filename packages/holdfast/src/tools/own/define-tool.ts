@@ -1,0 +1,155 @@
+import type { Prepared, Tool, ToolBlobs, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
+import { BlobHash, FileChange, fault, HoldfastError, limits, type Output, type Preview } from '@holdfast/protocol'
+import { abortedResult, begun, failedWith } from '../define/define-tool.ts'
+import { type ArgumentsOf, badTool, type CheckedInput, isObject, readInput, type ToolInput } from './tool-input.ts'
+
+/** A tool of the program that embeds Holdfast. */
+export type ToolDefinition<Input extends ToolInput> = {
+  /** Letters, digits, `_` and `-`, at most 64; not the name of a built-in tool. */
+  readonly name: string
+  /** Tells the model what it does, and when to use it. */
+  readonly description: string
+  /** The arguments: any Standard Schema (Zod, Valibot, ArkType …) or a JSON Schema. */
+  readonly input: Input
+  /** The JSON Schema for the model, if `input` is of a library that cannot make one. */
+  readonly jsonSchema?: object | undefined
+  /** Changes something: denied in plan mode, asked for in exec mode. True by default, unless `readOnly`. */
+  readonly destructive?: boolean | undefined
+  /** Changes nothing: also offered to sessions with `readOnly`. */
+  readonly readOnly?: boolean | undefined
+  /** Returns what a person is shown before they approve the call; its arguments by default. Changes nothing. */
+  readonly preview?: ((args: ArgumentsOf<Input>, context: ToolContext) => Preview | Promise<Preview>) | undefined
+  /** Runs the call. Called after approval, once the start is on stable storage. A thrown error is a failed call. */
+  readonly run: (args: ArgumentsOf<Input>, context: RunContext) => ToolReturn | Promise<ToolReturn>
+}
+
+/** What a running tool can use. */
+export type RunContext = {
+  /** Aborts when a person stops the turn. */
+  readonly signal: AbortSignal
+  /** The folder of the session. */
+  readonly workdir: string
+  /** Shows live output on every screen. It is not recorded. */
+  readonly progress: (text: string) => void
+  /** The files of the session. */
+  readonly blobs: ToolBlobs
+}
+
+/** The result of a call for the model: a text, a value that is sent as JSON, or an output with details. */
+export type ToolReturn =
+  | string
+  | ToolOutput
+  | { readonly [key: string]: unknown }
+  | readonly unknown[]
+  | number
+  | boolean
+  | null
+  | undefined
+
+/** A result with details. */
+export type ToolOutput = {
+  /** For the model. A long text is stored as a blob, and the model gets its head and tail. */
+  readonly text: string
+  /** The call failed. */
+  readonly isError?: boolean | undefined
+  /** The files that the call changed, relative to `workdir`. They are recorded. */
+  readonly files?: readonly FileChange[] | undefined
+  /** A blob that `blobs.put` stored, to be kept with the result. */
+  readonly blob?: { readonly hash: string; readonly bytes: number } | undefined
+}
+
+/** Defines a tool for `openHoldfast({ tools })`. Throws `bad_request` if the definition cannot be used. */
+export function defineTool<const Input extends ToolInput>(definition: ToolDefinition<Input>): Tool {
+  const { name, input, jsonSchema, preview, run } = definition
+  return createOwnTool({
+    ...definition,
+    input: readInput(name, input, jsonSchema),
+    // The input has checked the arguments, so they have its type.
+    preview: preview && ((args, context) => preview(args as ArgumentsOf<Input>, context)),
+    run: (args, context) => run(args as ArgumentsOf<Input>, context),
+  })
+}
+
+/** A definition whose input was read. */
+export type CheckedDefinition = Pick<ToolDefinition<ToolInput>, 'name' | 'description' | 'destructive' | 'readOnly'> & {
+  readonly input: CheckedInput
+  readonly preview?: ((args: unknown, context: ToolContext) => Preview | Promise<Preview>) | undefined
+  readonly run: (args: unknown, context: RunContext) => unknown
+}
+
+/** Creates a tool of the runtime from a definition. */
+export function createOwnTool({ name, description, input, preview, run, ...kind }: CheckedDefinition): Tool {
+  const { readOnly = false, destructive = !readOnly } = kind
+  if (!/^[A-Za-z][\w-]{0,63}$/.test(name))
+    throw badTool(JSON.stringify(name), 'a name is a letter, then up to 63 letters, digits, _ and -.')
+  if (readOnly && destructive) throw badTool(name, 'it cannot be both readOnly and destructive.')
+
+  return {
+    schema: { name, description, input: input.schema },
+    isDestructive: destructive,
+    isReadOnly: readOnly,
+
+    async prepare(args, context): Promise<Prepared> {
+      const checked = await input.check(args)
+      if (!checked.ok) return { type: 'unusable', message: checked.fault.message }
+      try {
+        const shown = (await preview?.(checked.value, context)) ?? { type: 'arguments', args: { ...args } }
+        return { type: 'ready', args, preview: shown }
+      } catch (error) {
+        return { type: 'unusable', message: `The tool ${name} cannot run so: ${messageOf(error)}` }
+      }
+    },
+
+    async run(args, { workdir }, call): Promise<ToolResult> {
+      const checked = await input.check(args)
+      if (!(await begun(call))) return abortedResult
+      if (!checked.ok) return failedWith(checked.fault)
+      try {
+        const { signal, show: progress } = call
+        const returned = await run(checked.value, { signal, workdir, progress, blobs: call.blobs ?? noBlobs })
+        return await toResult(returned, call)
+      } catch (error) {
+        return { type: 'failed', output: await toOutput(`The tool ${name} failed: ${messageOf(error)}`, call) }
+      }
+    },
+  }
+}
+
+async function toResult(returned: unknown, call: ToolRun): Promise<ToolResult> {
+  if (!isOutput(returned)) return { type: 'ok', output: await toOutput(textOf(returned), call) }
+  const { text, isError, files, blob } = returned
+  const changed = FileChange.array().optional().parse(files)
+  const output = await toOutput(text, call)
+  return {
+    type: isError ? 'failed' : 'ok',
+    output: blob && !output.blob ? { ...output, blob: { hash: BlobHash.parse(blob.hash), bytes: blob.bytes } } : output,
+    ...(changed && { files: changed }),
+  }
+}
+
+/** Stores a long text as a blob. */
+async function toOutput(text: string, { storeOutput }: ToolRun): Promise<Output> {
+  const bytes = Buffer.from(text)
+  return bytes.length <= limits.toolOutputInlineBytesMax ? { text } : storeOutput([bytes])
+}
+
+const outputFields = new Set(['text', 'isError', 'files', 'blob'])
+
+/** Whether a value is an output with details, and not a value of the program's own that has a text. */
+const isOutput = (value: unknown): value is ToolOutput =>
+  isObject(value) &&
+  'text' in value &&
+  typeof value.text === 'string' &&
+  Object.keys(value).every((key) => outputFields.has(key))
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined ? 'done' : (JSON.stringify(value) ?? String(value))
+
+/** For a caller that has no blobs, such as a test of the tool alone. */
+const noBlobs: ToolBlobs = {
+  put: () => Promise.reject(new HoldfastError(unavailable)),
+  open: () => Promise.reject(new HoldfastError(unavailable)),
+}
+const unavailable = fault('blob_not_found', 'This call has no files.')
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

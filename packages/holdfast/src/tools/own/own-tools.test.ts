@@ -1,0 +1,179 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { jsonSchema, tool } from '@ai-sdk/provider-utils'
+import type { Session } from '@holdfast/client'
+import { blobsOf } from '@holdfast/protocol'
+import { call, createScriptedModel, say } from '@holdfast/testkit'
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import { openHoldfast } from '../../open.ts'
+import { defineTool } from './define-tool.ts'
+import type { OwnTools } from './own-tools.ts'
+
+let home = ''
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'holdfast-own-tools-'))
+})
+afterEach(() => rm(home, { recursive: true, force: true }))
+
+/** Opens a runtime with these tools, and a session whose model makes this call and then says `Done.` */
+async function open(tools: OwnTools, name: string, args: { readonly [key: string]: unknown }) {
+  const model = createScriptedModel([[call(name, args)], [say('Done.')]])
+  const environment = { HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off' }
+  const holdfast = await openHoldfast({ store: 'memory:', environment, tools, models: { 'own/model': model } })
+  const session = await holdfast.startSession({ workdir: home, model: 'own/model' })
+  return { session, model, [Symbol.asyncDispose]: () => holdfast.close() }
+}
+
+/** Runs the turn, approves every call, and returns the settled calls and the approvals. */
+async function run(session: Session) {
+  const asked: unknown[] = []
+  const results: { readonly status: string; readonly text: string }[] = []
+  for await (const item of session.prompt('go')) {
+    if (item.type === 'approval') {
+      asked.push(item.approval.preview)
+      await session.respondToApproval('approve', item.approval.id)
+    }
+    if (item.type === 'tool_result') results.push({ status: item.call.status, text: item.call.result?.text ?? '' })
+  }
+  return { asked, results }
+}
+
+const input = z.object({ city: z.string(), days: z.number().default(3) })
+const forecast = (more: Partial<Parameters<typeof defineTool<typeof input>>[0]> = {}) =>
+  defineTool({
+    ...{ name: 'forecast', description: 'Returns the weather.', input, readOnly: true },
+    run: ({ city, days }) => `${city}: ${days} days of sun`,
+    ...more,
+  })
+
+describe('a tool of the program', () => {
+  it('gets checked arguments with defaults, and its schema is sent to the model', async () => {
+    await using test = await open([forecast()], 'forecast', { city: 'Oslo' })
+    expect(await run(test.session)).toEqual({
+      asked: [],
+      results: [{ status: 'complete', text: 'Oslo: 3 days of sun' }],
+    })
+    const sent = test.model.requests[0]?.tools.find(({ name }) => name === 'forecast')
+    expect(sent).toMatchObject({ description: 'Returns the weather.', input: { required: ['city'] } })
+  })
+
+  it('fails with a sentence if its arguments are wrong, and does not run', async () => {
+    await using test = await open([forecast()], 'forecast', { city: 5 })
+    const { results } = await run(test.session)
+    expect(results).toMatchObject([{ status: 'error', text: expect.stringContaining('forecast cannot use these') }])
+    expect(results[0]?.text).toContain('city: ')
+  })
+
+  it('that changes something is asked for with its preview, and its files are recorded', async () => {
+    const save = defineTool({
+      ...{ name: 'save', description: 'Saves a note.' },
+      input: { type: 'object', properties: { note: { type: 'string' } }, required: ['note'] },
+      preview: ({ note }, { workdir }) => ({ type: 'command', command: `save ${note}`, cwd: workdir }),
+      async run({ note }, { workdir, progress }) {
+        expectTypeOf(note).toEqualTypeOf<string>()
+        progress('saving')
+        await writeFile(join(workdir, 'note.txt'), note)
+        return { text: 'saved', files: [{ path: 'note.txt', change: 'created' }] }
+      },
+    })
+    await using test = await open([save], 'save', { note: 'milk' })
+    const { asked, results } = await run(test.session)
+    expect(asked).toEqual([{ type: 'command', command: 'save milk', cwd: home }])
+    expect(results).toEqual([{ status: 'complete', text: 'saved' }])
+    const events = await Array.fromAsync(recordsOf(test.session))
+    expect(events.find(({ type }) => type === 'call.settled')).toMatchObject({
+      files: [{ path: 'note.txt', change: 'created' }],
+    })
+    expect(events.find(({ type }) => type === 'call.approved')).toMatchObject({ by: { client: null }, scope: 'once' })
+  })
+
+  it('that changes something is denied in plan mode', async () => {
+    await using test = await open([forecast({ readOnly: false })], 'forecast', { city: 'Oslo' })
+    await test.session.enterPlan()
+    expect(await run(test.session)).toMatchObject({ asked: [], results: [{ status: 'denied' }] })
+  })
+
+  it('that throws is a failed call, and long output becomes a blob', async () => {
+    const broken = forecast({
+      run: () => {
+        throw new Error('no satellite')
+      },
+    })
+    await using test = await open([broken], 'forecast', { city: 'Oslo' })
+    expect((await run(test.session)).results).toEqual([
+      { status: 'error', text: 'The tool forecast failed: no satellite' },
+    ])
+    await using long = await open([forecast({ run: () => 'x'.repeat(200_000) })], 'forecast', { city: 'Oslo' })
+    expect((await run(long.session)).results[0]?.text).toContain('the whole output is kept as')
+  })
+
+  it('stores blobs that its result names', async () => {
+    const copy = forecast({
+      async run(_, { blobs }) {
+        const blob = await blobs.put(new TextEncoder().encode('a picture'))
+        return { text: 'stored', blob }
+      },
+    })
+    await using test = await open([copy], 'forecast', { city: 'Oslo' })
+    await run(test.session)
+    const blobs = (await Array.fromAsync(recordsOf(test.session))).flatMap(blobsOf)
+    const files = await Promise.all(blobs.map(async (hash) => Array.fromAsync(await test.session.blob(hash))))
+    expect(files.map((pieces) => Buffer.concat(pieces).toString())).toContain('a picture')
+  })
+
+  it('is refused with a reason', async () => {
+    const refused = (tools: unknown) =>
+      openHoldfast({ store: 'memory:', environment: { HOLDFAST_HOME: home }, tools: tools as OwnTools })
+    await expect(refused([forecast({ name: 'shell' })])).rejects.toThrow('there is already a tool of this name')
+    await expect(refused([tool({ inputSchema: input, execute: () => 1 })])).rejects.toThrow('has no name')
+    expect(() => forecast({ name: 'a b' })).toThrow('a name is a letter')
+    expect(() => forecast({ destructive: true })).toThrow('both readOnly and destructive')
+    expect(() => defineTool({ ...{ name: 'x', description: '' }, input: {} as never, run: () => '' })).toThrow(
+      'must be a Standard Schema or a JSON Schema',
+    )
+    const bare = { '~standard': { version: 1, vendor: 'bare', validate: (value: unknown) => ({ value }) } } as const
+    expect(() => defineTool({ name: 'x', description: '', input: bare, run: () => '' })).toThrow(
+      'Give it as jsonSchema',
+    )
+  })
+})
+
+describe('a tool of the AI SDK', () => {
+  it.each([
+    ['Zod', input],
+    ['jsonSchema()', jsonSchema<z.infer<typeof input>>({ type: 'object', properties: { city: { type: 'string' } } })],
+  ])('with a schema of %s works as it is, after approval', async (_, inputSchema) => {
+    const weather = tool({
+      description: 'Returns the weather.',
+      inputSchema,
+      execute: async ({ city }, { abortSignal }) => ({ city, sunny: abortSignal?.aborted === false }),
+    })
+    await using test = await open({ weather }, 'weather', { city: 'Oslo' })
+    const { asked, results } = await run(test.session)
+    expect(asked).toEqual([{ type: 'arguments', args: { city: 'Oslo' } }])
+    expect(results).toEqual([{ status: 'complete', text: '{"city":"Oslo","sunny":true}' }])
+  })
+
+  it('that streams gives its last result, and its output for the model is used', async () => {
+    const weather = tool({
+      inputSchema: input,
+      async *execute({ city }) {
+        yield `asking about ${city}`
+        yield `sun in ${city}`
+      },
+      toModelOutput: ({ output }) => ({ type: 'text' as const, value: `It says: ${output}` }),
+    })
+    await using test = await open([{ weather }], 'weather', { city: 'Oslo' })
+    expect((await run(test.session)).results).toEqual([{ status: 'complete', text: 'It says: sun in Oslo' }])
+  })
+})
+
+/** Yields the events of a session so far. */
+async function* recordsOf(session: Session) {
+  for await (const frame of session.subscribe({ after: 0 })) {
+    if (frame.type !== 'record') return
+    yield frame.record.event
+  }
+}

@@ -1,0 +1,115 @@
+import type { Tool } from '@holdfast/core/ports'
+import { fault, HoldfastError } from '@holdfast/protocol'
+import { createOwnTool, type RunContext, type ToolOutput } from './define-tool.ts'
+import { badTool, type CheckedInput, isObject, readInput } from './tool-input.ts'
+
+/** The parts of an AI SDK tool (`tool()`) that are used. Its input is any schema that the AI SDK takes. */
+export type AiSdkTool = {
+  readonly description?: unknown
+  readonly inputSchema?: unknown
+  // biome-ignore lint/suspicious/noExplicitAny: a tool of any input, context and output fits
+  readonly execute?: ((input: any, options: any) => unknown) | undefined
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  readonly toModelOutput?: ((options: any) => unknown) | undefined
+}
+
+/** The tools of a program: a list made with `defineTool`, or AI SDK tools by name, or both in one list. */
+export type OwnTools = readonly (Tool | AiSdkTools)[] | AiSdkTools
+
+/** AI SDK tools by name, as `generateText` takes them. */
+export type AiSdkTools = { readonly [name: string]: AiSdkTool }
+
+/** Reads the tools that a program brings. Throws `bad_request` for one that cannot be used. */
+export async function readOwnTools(given: OwnTools = []): Promise<readonly Tool[]> {
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given]
+  const tools = await Promise.all(list.map((one) => (isTool(one) ? [one] : readAiSdkTools(one))))
+  return tools.flat()
+}
+
+/** Returns the tools in one list. Throws `bad_request` if two have the same name. */
+export function joinTools(builtIn: readonly Tool[], own: readonly Tool[]): readonly Tool[] {
+  const all = [...builtIn, ...own]
+  const names = all.map(({ schema }) => schema.name)
+  const double = names.find((name, index) => names.indexOf(name) !== index)
+  if (double !== undefined) throw badTool(double, 'there is already a tool of this name.')
+  return all
+}
+
+const isTool = (value: unknown): value is Tool => isObject(value) && 'schema' in value && 'prepare' in value
+
+function readAiSdkTools(tools: unknown): Promise<readonly Tool[]> {
+  if (!isObject(tools) || 'execute' in tools || 'inputSchema' in tools) throw new HoldfastError(nameless)
+  return Promise.all(Object.entries(tools).map(([name, tool]) => readAiSdkTool(name, tool)))
+}
+
+const nameless = fault(
+  'bad_request',
+  'A tool in the option tools has no name. Use defineTool, or give AI SDK tools by name: { tools: { weather: tool(…) } }.',
+)
+
+/** Reads an AI SDK tool. It does not say what it changes, so it counts as a change and needs approval. */
+async function readAiSdkTool(name: string, tool: AiSdkTool): Promise<Tool> {
+  const { execute } = tool
+  if (!execute) throw badTool(name, 'it has no execute function, so it cannot run here.')
+  return createOwnTool({
+    name,
+    description: typeof tool.description === 'string' ? tool.description : '',
+    input: await readAiSdkInput(name, tool.inputSchema),
+    async run(args, context) {
+      const toolCallId = `${name}-${crypto.randomUUID()}`
+      const options = { toolCallId, messages: [], abortSignal: context.signal, context: {}, experimental_context: {} }
+      const output = await lastOf(execute(args, options), context)
+      return tool.toModelOutput ? toOutput(await tool.toModelOutput({ toolCallId, input: args, output })) : output
+    },
+  })
+}
+
+/** Reads a schema of the AI SDK: lazy, made by `jsonSchema()` or `zodSchema()`, or a Standard Schema. */
+async function readAiSdkInput(tool: string, schema: unknown): Promise<CheckedInput> {
+  if (typeof schema === 'function' && !('~standard' in schema)) return readAiSdkInput(tool, schema())
+  if (!isObject(schema) || '~standard' in schema || !('jsonSchema' in schema)) return readInput(tool, schema)
+  const { jsonSchema, validate } = schema as AiSdkSchema // it has the field of one
+  const checked = readInput(tool, await (typeof jsonSchema === 'function' ? jsonSchema() : jsonSchema))
+  if (!validate) return checked
+  return {
+    schema: checked.schema,
+    async check(args) {
+      const result = await validate(args)
+      if (result.success) return { ok: true, value: result.value }
+      const message = `${tool} cannot use these arguments: ${result.error.message}`
+      return { ok: false, fault: fault('bad_request', message) }
+    },
+  }
+}
+
+type AiSdkSchema = {
+  readonly jsonSchema: unknown
+  readonly validate?: ((value: unknown) => AiSdkValidation | PromiseLike<AiSdkValidation>) | undefined
+}
+type AiSdkValidation =
+  | { readonly success: true; readonly value: unknown }
+  | { readonly success: false; readonly error: Error }
+
+/** Returns the last value of a tool that streams its results, and shows the others; else its only value. */
+async function lastOf(output: unknown, { progress }: RunContext): Promise<unknown> {
+  if (!isObject(output) || !(Symbol.asyncIterator in output)) return output
+  let last: unknown
+  let isFirst = true
+  for await (const value of output as AsyncIterable<unknown>) {
+    if (!isFirst) progress(`${typeof last === 'string' ? last : JSON.stringify(last)}\n`)
+    isFirst = false
+    last = value
+  }
+  return last
+}
+
+/** Turns the output that an AI SDK tool makes for the model into ours. */
+function toOutput(output: unknown): ToolOutput {
+  const { type, value } = output as { readonly type: string; readonly value: unknown } // as the AI SDK declares it
+  const isError = type.startsWith('error')
+  if (type === 'content' && Array.isArray(value)) {
+    const texts = value.map((part) => (part.type === 'text' ? String(part.text) : `[${part.type}]`))
+    return { text: texts.join('\n') }
+  }
+  return { text: typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), isError }
+}

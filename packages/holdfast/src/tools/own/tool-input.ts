@@ -1,0 +1,117 @@
+import { fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
+import { z } from 'zod'
+
+/** A schema of any library that follows the Standard Schema (standardschema.dev), such as Zod, Valibot and ArkType. */
+export interface StandardSchema<Value = unknown> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => StandardResult<Value> | Promise<StandardResult<Value>>
+    readonly types?: { readonly input: unknown; readonly output: Value } | undefined
+    /** Present in libraries that also follow the Standard JSON Schema. */
+    readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => object } | undefined
+  }
+}
+
+/** What `validate` of a Standard Schema returns: the value, or what is wrong. */
+export type StandardResult<Value> =
+  | { readonly value: Value; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] }
+
+/** One problem that a Standard Schema found. */
+export type StandardIssue = {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** A JSON Schema of an object. */
+export type JsonSchema = { readonly type: 'object'; readonly [keyword: string]: unknown }
+
+/** Describes the arguments of a tool: a Standard Schema or a JSON Schema. */
+export type ToolInput = StandardSchema | JsonSchema
+
+/** The type of the arguments that an input describes. */
+export type ArgumentsOf<Input> =
+  Input extends StandardSchema<infer Value> ? Value : Input extends JsonSchema ? FromJsonSchema<Input> : never
+
+/** The type of the values that a JSON Schema accepts, as far as types can say. */
+export type FromJsonSchema<Schema> = Schema extends { readonly const: infer Value }
+  ? Value
+  : Schema extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : Schema extends { readonly type: 'string' }
+      ? string
+      : Schema extends { readonly type: 'number' | 'integer' }
+        ? number
+        : Schema extends { readonly type: 'boolean' }
+          ? boolean
+          : Schema extends { readonly type: 'array'; readonly items: infer Items }
+            ? readonly FromJsonSchema<Items>[]
+            : Schema extends { readonly type: 'object'; readonly properties: infer Properties }
+              ? FromProperties<Properties, Schema extends { readonly required: readonly (infer Name)[] } ? Name : never>
+              : unknown
+
+/** The type of an object with these properties, of which some are required. */
+export type FromProperties<Properties, Required> = {
+  readonly [Name in keyof Properties as Name extends Required ? Name : never]: FromJsonSchema<Properties[Name]>
+} & {
+  readonly [Name in keyof Properties as Name extends Required ? never : Name]?:
+    | FromJsonSchema<Properties[Name]>
+    | undefined
+}
+
+/** An input as the runtime uses it. */
+export type CheckedInput = {
+  /** The JSON Schema for the model. */
+  readonly schema: { readonly [keyword: string]: unknown }
+  /** Returns the arguments, with defaults filled in, or a fault that names every problem. */
+  readonly check: (args: unknown) => Promise<Result<unknown>>
+}
+
+/** Reads the input of a tool. `given` is its JSON Schema, if the schema's library cannot make one. Throws `bad_request`. */
+export function readInput(tool: string, input: unknown, given?: object): CheckedInput {
+  if (!isObject(input) || typeof input === 'function' || !('~standard' in input)) {
+    if (isObject(input) && 'type' in input && input.type === 'object') return { ...fromJsonSchema(tool, input) }
+    throw badTool(tool, 'its input must be a Standard Schema or a JSON Schema of type object.')
+  }
+  // It has the mark of the standard.
+  const standard = (input as StandardSchema)['~standard']
+  const schema = given ?? standard.jsonSchema?.input({ target: 'draft-07' })
+  if (!schema) {
+    const how = 'Give it as jsonSchema, or use a schema that follows the Standard JSON Schema.'
+    throw badTool(tool, `its schema (${standard.vendor}) cannot be turned into a JSON Schema. ${how}`)
+  }
+  return { schema: withoutMark(schema), check: async (args) => toResult(tool, await standard.validate(args)) }
+}
+
+/** Reads a JSON Schema; it is checked with Zod. */
+function fromJsonSchema(tool: string, schema: object): CheckedInput {
+  try {
+    // Zod throws for what is not a JSON Schema.
+    const { '~standard': standard } = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+    return { schema: withoutMark(schema), check: async (args) => toResult(tool, await standard.validate(args)) }
+  } catch (error) {
+    throw badTool(tool, `its JSON Schema cannot be used: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function toResult(tool: string, result: StandardResult<unknown>): Result<unknown> {
+  if (!('issues' in result) || result.issues === undefined) return ok(result.value)
+  const wrongs = result.issues.map(({ message, path = [] }) => {
+    const where = path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.')
+    return where === '' ? message : `${where}: ${message}`
+  })
+  return refuse(fault('bad_request', `${tool} cannot use these arguments: ${wrongs.slice(0, 10).join('; ')}.`))
+}
+
+/** Returns the schema without the address of its dialect, which models do not need. */
+function withoutMark(schema: object): { readonly [keyword: string]: unknown } {
+  const { $schema: _, ...rest } = { ...schema } as { readonly [keyword: string]: unknown } // any object has keywords
+  return rest
+}
+
+export const isObject = (value: unknown): value is object =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function'
+
+export const badTool = (tool: string, why: string): HoldfastError =>
+  new HoldfastError(fault('bad_request', `The tool ${tool} cannot be used: ${why}`, { tool }))

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { createSession } from '@holdfast/client'
-import { contentText } from '@holdfast/protocol'
+import { contentText, HoldfastError } from '@holdfast/protocol'
 import type { ServerProcess } from '../e2e/server-process.ts'
 
 /** A user of the server who sends small prompts and asks for its health while something else happens. */
@@ -8,12 +8,15 @@ export interface Bystander {
   stop(): Promise<BystanderReport>
 }
 
+/** `code` is that of a fault; null for any other error. */
+type Failure = { readonly code: string | null; readonly message: string }
+
 export type BystanderReport = {
   readonly prompts: number
   /** The 99th percentile and the maximum of the time that `/health` took. */
   readonly healthMsP99: number
   readonly healthMsMax: number
-  readonly failures: readonly string[]
+  readonly failures: readonly Failure[]
   /** Returns the acknowledged prompts that the server no longer has. */
   missing(server: ServerProcess): Promise<readonly string[]>
 }
@@ -26,9 +29,13 @@ export async function startBystander(server: ServerProcess, workdir: string): Pr
   const session = createSession(started.value)
   const stopping = new AbortController()
   const acknowledged: string[] = []
-  const failures: string[] = []
+  const failures: Failure[] = []
   const health: number[] = []
-  const note = (cause: unknown) => failures.push(cause instanceof Error ? cause.message : String(cause))
+  const note = (cause: unknown) =>
+    failures.push({
+      code: cause instanceof HoldfastError ? cause.code : null,
+      message: cause instanceof Error ? cause.message : String(cause),
+    })
 
   async function sendPrompts(): Promise<void> {
     for (let count = 1; !stopping.signal.aborted; count++) {

@@ -12,6 +12,8 @@ export type CaseRun = {
   readonly model: HostileModel
   /** A user who works on the same server meanwhile. */
   readonly bystander: Bystander
+  /** The home of the server. */
+  readonly home: string
   /** An empty folder for the case. */
   readonly workdir: string
 }
@@ -25,6 +27,8 @@ export type CaseResult = {
 /** An input that tries to stop the server, fill its memory or be believed. */
 export type HostileCase = {
   readonly name: string
-  readonly from: 'model' | 'repository' | 'import' | 'client'
+  readonly from: 'model' | 'repository' | 'import' | 'client' | 'program'
+  /** The codes of faults that the bystander may get; none by default. */
+  readonly refusals?: readonly string[]
   run(run: CaseRun): Promise<CaseResult>
 }

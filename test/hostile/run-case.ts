@@ -45,16 +45,17 @@ export async function runCase(
     const bystander = await startBystander(server, quiet)
     await measure(server) // what the server loads once does not count
     const result = await hostile
-      .run({ isQuick, dice, server, model, bystander, workdir })
+      .run({ isQuick, dice, server, model, bystander, home, workdir })
       .catch((cause: unknown) => ({ did: 'failed', violations: [describe(cause)] }))
     const measured = await measure(server)
     const report = await bystander.stop()
     await server.kill()
     server = await start()
     const missing = await report.missing(server)
+    const failures = report.failures.filter(({ code }) => code === null || !hostile.refusals?.includes(code))
     const violations = [
       ...result.violations,
-      ...report.failures.map((failure) => `the bystander got an error: ${failure}`),
+      ...failures.map(({ message }) => `the bystander got an error: ${message}`),
       ...missing.map((text) => `lost: ${text}`),
       ...(report.prompts === 0 ? ['the bystander got no prompt acknowledged'] : []),
       ...(measured.cpuMs > stallMsMax ? [`stalled for ${measured.cpuMs.toFixed(0)} ms`] : []),

@@ -138,7 +138,8 @@ async function refusedAppend(
   // A batch can reach the disk although the disk reported an error: then the log is ahead of our state.
   const row = await session.options.deps.store.entry(session.options.id).catch(() => null)
   const isBehind = row !== null && row.head > session.folded.state.seq
-  if (isBehind) abandon(session, fault('log_moved', 'The log has records that its session does not know. Send the command again.'))
+  if (isBehind)
+    abandon(session, fault('log_moved', 'The log has records that its session does not know. Send the command again.'))
   else if (input.type === 'command' && input.command.type !== 'abort') return refuse(withNotAccepted(refusal.fault))
   return refusal
 }

@@ -134,6 +134,23 @@ describe('session admin', () => {
     expect(await holdfast.clearAll()).toMatchObject({ count: 1, stayed: [] })
   })
 
+  it('accepts a date, and a time with an offset', async () => {
+    await spoken('the old lighthouse')
+    const [year] = new Date().toISOString().split('-')
+    const [before, after] = [`${Number(year) - 1}-01-31`, `${Number(year) + 1}-01-31`]
+    const late = `${after}T12:00:00+02:00`
+    for (const time of [after, late]) {
+      expect((await holdfast.cleanupOlderThan(time, { dryRun: true })).count, time).toBe(1)
+      expect((await holdfast.prune({ before: time }, { dryRun: true })).count, time).toBe(1)
+      expect((await holdfast.list({ activeBefore: time })).sessions.length, time).toBe(1)
+      expect((await holdfast.list({ activeFrom: time })).sessions, time).toEqual([])
+      expect((await holdfast.search('lighthouse', { until: time })).hits.length, time).toBeGreaterThan(0)
+      expect((await holdfast.search('lighthouse', { since: time })).hits, time).toEqual([])
+      expect((await holdfast.emptyTrash({ before: time, dryRun: true })).count, time).toBe(0)
+    }
+    expect((await holdfast.cleanupOlderThan(before, { dryRun: true })).count).toBe(0)
+  })
+
   it('rejects an invalid date', async () => {
     await expect(holdfast.cleanupOlderThan(new Date('never'))).rejects.toMatchObject({ code: 'bad_request' })
   })

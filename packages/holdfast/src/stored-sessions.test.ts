@@ -204,6 +204,11 @@ describe('a session', () => {
       },
     })
     expect(JSON.stringify(inUse)).not.toMatch(/secret|hunter2/)
+    expect(await (await holdfast.load(session.id)).getProvider()).toEqual(inUse)
+    await session.setModel('openai/gpt-6-astra')
+    const { abilities } = await (await holdfast.load(session.id)).getProvider()
+    expect(abilities).toEqual((await session.getProvider()).abilities)
+    expect(abilities.contextTokens).toBeGreaterThan(0)
     await session.setModel('demo/agent')
     expect(await session.getProvider()).toMatchObject({ provider: 'demo', endpoint: null })
     expect(await session.isPersistent()).toBe(false)

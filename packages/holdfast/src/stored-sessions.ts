@@ -79,7 +79,7 @@ export function createStoredSessions({ registry, getSession, location, home }: S
     },
     async load(name) {
       const id = await idOf(name)
-      const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive))
+      const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive, registry.deps.models))
       const { models, treeUsage } = createLocalSession(registry, id) // does not load it
       return createSession({
         ...stored,

@@ -26,9 +26,10 @@ export type ProviderInUse = {
   readonly abilities: {
     /** Context size; null when unknown. */
     readonly contextTokens: number | null
-    /** File types it accepts besides text. */
-    readonly files: readonly string[]
-    readonly thinkingLevels: readonly ThinkingLevel[]
+    /** File types it accepts besides text; null when unknown. */
+    readonly files: readonly string[] | null
+    /** Null when unknown. */
+    readonly thinkingLevels: readonly ThinkingLevel[] | null
   }
 }
 
@@ -94,8 +95,8 @@ const usualFiles: readonly string[] = ['image/*', 'application/pdf']
 function providerInUse({ meta: { provider, model }, here }: Pick<StateFields, 'meta' | 'here'>): ProviderInUse {
   const abilities = {
     contextTokens: here?.contextTokens ?? null,
-    files: here?.takes ?? usualFiles,
-    thinkingLevels: here?.thinkingLevels ?? ThinkingLevel.options,
+    files: here && (here.takes ?? usualFiles),
+    thinkingLevels: here && (here.thinkingLevels ?? ThinkingLevel.options),
   }
   return { provider, model, endpoint: here?.endpoint ?? null, abilities }
 }

@@ -4,6 +4,7 @@ import {
   type ClientEvent,
   type CommandInput,
   combineQueueEntriesToText,
+  type QueuedPrompt,
   type Decision,
   orThrow,
   type Queue,
@@ -145,7 +146,7 @@ function createMethods(handle: SessionHandle) {
     appendClientEvent: (event: ClientEvent, { complete, ...options }: ClientEventOptions = {}) =>
       submit({ type: 'appendClientEvent', event, ...(complete !== undefined && { complete }) }, options),
     /** Joins queued prompts into one text. */
-    combineQueueEntriesToText: (entries: readonly QueueEntry[]) => combineQueueEntriesToText(entries),
+    combineQueueEntriesToText: (entries: readonly QueuedPrompt[]) => combineQueueEntriesToText(entries),
     subscribe: (options?: SubscribeOptions) => handle.subscribe(options),
   }
 }

@@ -162,8 +162,8 @@ describe('a report', () => {
 describe('an approval', () => {
   const second = stateAfter(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(6), askedFor(5))
 
-  it('without an id answers the oldest question, not the first call', () => {
-    expect(events(second, asked(approve))).toMatchObject([{ type: 'call.approved', call: 6 }])
+  it('without an id answers the first call that waits, whichever was asked first', () => {
+    expect(events(second, asked(approve))).toMatchObject([{ type: 'call.approved', call: 5 }])
   })
 
   it('with an id answers that question', () => {
@@ -181,7 +181,7 @@ describe('an approval', () => {
 
   it('that is rejected gives the model the reason, and does not affect other calls', () => {
     const no = asked({ type: 'respondToApproval', decision: 'reject', message: 'not today' })
-    expect(events(second, no)).toMatchObject([{ call: 6, outcome: { type: 'denied', message: 'not today' } }])
+    expect(events(second, no)).toMatchObject([{ call: 5, outcome: { type: 'denied', message: 'not today' } }])
     expect(events(second, no)).toHaveLength(1)
   })
 })

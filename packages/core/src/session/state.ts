@@ -187,11 +187,9 @@ export const openCalls = (state: SessionState): readonly Call[] =>
 export const findCall = (state: SessionState, id: CallId): Call | undefined =>
   openCalls(state).find((call) => call.id === id)
 
-/** Returns the calls that wait for a person, oldest question first: calls are prepared in parallel. */
+/** Returns the calls that wait for a person, in the order of the calls. */
 export const askedCalls = (state: SessionState): readonly Extract<Call, { status: 'asked' }>[] =>
-  openCalls(state)
-    .filter((call) => call.status === 'asked')
-    .toSorted((left, right) => left.approval - right.approval)
+  openCalls(state).filter((call) => call.status === 'asked')
 
 /** Whether a call waits for a person without a time limit, so that no timer has to run. */
 const isPatient = (call: Call): boolean => call.status === 'asked' && call.expiresAt === null

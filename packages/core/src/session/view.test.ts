@@ -62,9 +62,9 @@ describe('the view', () => {
     expect(view({ type: 'settings.changed', mode: 'plan' }, ...thinking).status).toBe('thinking')
   })
 
-  it('shows open questions, the oldest first', () => {
+  it('shows open questions in the order of their calls', () => {
     const two = [...thinking, callOf('shell'), callOf('shell'), stepEnded, askedFor(6), askedFor(5)]
-    expect(view(...two).pendingApprovals.map(({ call }) => call)).toEqual([6, 5])
+    expect(view(...two).pendingApprovals.map(({ call }) => call)).toEqual([5, 6])
     expect(view(...two, approvedBy(6)).pendingApprovals.map(({ call }) => call)).toEqual([5])
   })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Handle, Instant, SessionId } from '../value/id.ts'
+import { GivenTime, Handle, SessionId } from '../value/id.ts'
 
 const Named = z.object({ id: SessionId, handle: Handle, title: z.string() })
 
@@ -33,7 +33,7 @@ export type ClearOptions = z.input<typeof ClearOptions>
 
 export const PruneOptions = z.strictObject({
   /** Sessions whose last message is older than this. */
-  before: Instant,
+  before: GivenTime,
   workspace: z.string().optional(),
   ...dryRun,
 })
@@ -41,7 +41,7 @@ export type PruneOptions = z.input<typeof PruneOptions>
 
 export const EmptyTrashOptions = z.strictObject({
   /** Only sessions trashed before this; all when absent. */
-  before: Instant.optional(),
+  before: GivenTime.optional(),
   ...dryRun,
 })
 export type EmptyTrashOptions = z.input<typeof EmptyTrashOptions>

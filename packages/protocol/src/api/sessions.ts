@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { SessionNews } from '../frame/news.ts'
 import type { StoredFile, StoreFileOptions } from '../value/content.ts'
-import { Instant, Key, MessageId, SessionId } from '../value/id.ts'
+import { GivenTime, Instant, Key, MessageId, SessionId } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import type { ModelList } from '../value/model.ts'
 import type { Result } from '../value/result.ts'
@@ -56,9 +56,9 @@ export const ListOptions = z.strictObject({
   search: z.string().max(1000).optional(),
   model: ModelName.optional(),
   /** Has a message at this time or later. */
-  activeFrom: Instant.optional(),
+  activeFrom: GivenTime.optional(),
   /** Has no message at this time or later. */
-  activeBefore: Instant.optional(),
+  activeBefore: GivenTime.optional(),
   pinned: z.boolean().optional(),
   /** Only children of this session; forks are not children. */
   startedFor: SessionId.optional(),
@@ -118,8 +118,8 @@ export const SearchOptions = z.strictObject({
   session: SessionId.optional(),
   role: SearchRole.optional(),
   tool: z.string().min(1).max(200).optional(),
-  since: Instant.optional(),
-  until: Instant.optional(),
+  since: GivenTime.optional(),
+  until: GivenTime.optional(),
   limit: z.int().min(1).max(1000).optional(),
   cursor: z.string().max(500).optional(),
 })

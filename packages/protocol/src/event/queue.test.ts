@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { combineQueueEntriesToText } from '../value/content.ts'
-import { EntryId } from '../value/id.ts'
+import { BlobHash, EntryId } from '../value/id.ts'
 import { QueueEntry, reorderQueue } from './queue.ts'
 
 const entry = (id: number, queue: 'steering' | 'follow_up', ...texts: readonly string[]) =>
@@ -27,5 +27,13 @@ describe('combineQueueEntriesToText', () => {
     const entries = [entry(1, 'steering', 'a', '', 'b'), entry(2, 'follow_up', ''), 'c', '']
     expect(combineQueueEntriesToText(entries)).toBe('a\n\nb\n\nc')
     expect(combineQueueEntriesToText([])).toBe('')
+  })
+
+  it('takes lists of parts, and names files instead of dropping them', () => {
+    const file = { type: 'file' as const, blob: BlobHash.parse('0'.repeat(64)), mediaType: 'image/png', bytes: 1 }
+    const parts = [{ type: 'text' as const, text: 'look' }, { ...file, name: 'ship.png' }]
+    expect(combineQueueEntriesToText([parts, { content: [file] }, { content: 'and' }])).toBe(
+      'look\n\n[file ship.png]\n\n[file image/png]\n\nand',
+    )
   })
 })

@@ -35,12 +35,23 @@ export type ContentPart = z.infer<typeof ContentPart>
 export const Content = z.array(ContentPart).min(1)
 export type Content = z.infer<typeof Content>
 
-/** Joins queued prompts into one text for the input box, separated by blank lines, without empty ones. */
-export const combineQueueEntriesToText = (entries: readonly (string | { readonly content: Content })[]): string =>
+/** A prompt as a text, as its parts, or as an entry of the queue. */
+export type QueuedPrompt = string | readonly ContentPart[] | { readonly content: string | readonly ContentPart[] }
+
+/**
+ * Joins queued prompts into one text for the input box, separated by blank lines, without empty ones. A file is named in
+ * brackets, because text cannot hold it.
+ */
+export const combineQueueEntriesToText = (entries: readonly QueuedPrompt[]): string =>
   entries
-    .map((entry) => (typeof entry === 'string' ? entry : contentText(entry.content)))
+    .flatMap((entry) => partTexts(typeof entry === 'object' && 'content' in entry ? entry.content : entry))
     .filter((text) => text !== '')
     .join('\n\n')
+
+const partTexts = (content: string | readonly ContentPart[]): readonly string[] =>
+  typeof content === 'string'
+    ? [content]
+    : content.map((part) => (part.type === 'text' ? part.text : `[file ${part.name ?? part.mediaType}]`))
 
 /**
  * The user message that is sent when there is none: between two answers, or after an interrupted one. Scripted models

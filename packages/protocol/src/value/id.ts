@@ -77,6 +77,10 @@ export type TurnNumber = z.infer<typeof TurnNumber>
 export const Instant = z.iso.datetime()
 export type Instant = z.infer<typeof Instant>
 
+/** A time that a person or a program gives: with `Z` or an offset, or a date, which begins at midnight UTC. */
+export const GivenTime = z.union([z.iso.datetime({ offset: true }), z.iso.date()])
+export type GivenTime = z.infer<typeof GivenTime>
+
 /** Creates a random id. Browsers offer `randomUUID` to https pages only, so it is not used. */
 export function createCommandId(): CommandId {
   const bytes = crypto.getRandomValues(new Uint8Array(16))

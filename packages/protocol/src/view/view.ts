@@ -133,7 +133,8 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
     case 'approval.asked': {
       const { call, tool, preview, changed } = event
       const asked = { id: ApprovalId.parse(seq), call, tool, preview, ...(changed && { changed }) }
-      return { ...view, pendingApprovals: [...view.pendingApprovals, asked] }
+      const inCallOrder = [...view.pendingApprovals, asked].toSorted((left, right) => left.call - right.call)
+      return { ...view, pendingApprovals: inCallOrder }
     }
     case 'call.approved':
       return { ...view, pendingApprovals: view.pendingApprovals.filter(({ call }) => call !== event.call) }

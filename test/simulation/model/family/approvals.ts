@@ -5,11 +5,9 @@ import { progress, settleCall } from '../turn-progress.ts'
 import { type CommandTemplate, type Family, pickOf, unknownId } from './family.ts'
 import { grant } from './trust.ts'
 
-/** Returns the open approvals, oldest (lowest id) first. */
+/** Returns the open approvals in the order of their calls. */
 export const askedCalls = ({ turn }: State): readonly OpenCall[] =>
-  (turn?.calls ?? [])
-    .filter(({ status }) => status === 'asked')
-    .toSorted((left, right) => (left.approval ?? 0) - (right.approval ?? 0))
+  (turn?.calls ?? []).filter(({ status }) => status === 'asked')
 
 const scopes: Partial<Record<Decision, TrustScope>> = {
   approve_turn: 'turn',

@@ -81,6 +81,8 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
   }
 }
 
+const toInstant = (time: string): string => new Date(time).toISOString()
+
 /** Finds messages by their words, in the form that every interface returns. */
 async function searchSessions(
   deps: SessionRegistry['deps'],
@@ -89,8 +91,13 @@ async function searchSessions(
 ): Promise<Result<FoundMessages>> {
   const options = SearchOptions.safeParse(given)
   if (!options.success) return refuse(fault('bad_request', `Cannot search: ${explainIssue(options.error)}.`))
-  const { limit = 20, ...rest } = await withWorkspace(deps, options.data)
-  const found = await store.search({ ...rest, limit: Math.min(limit, limits.searchHitsMax) })
+  const { limit = 20, since, until, ...rest } = await withWorkspace(deps, options.data)
+  const found = await store.search({
+    ...rest,
+    ...(since !== undefined && { since: toInstant(since) }),
+    ...(until !== undefined && { until: toInstant(until) }),
+    limit: Math.min(limit, limits.searchHitsMax),
+  })
   if (!found.ok) return found
   const hits = found.value.hits.map(({ session, title, message, role, at, snippet }) => {
     return { sessionId: session, title, messageId: message, kind: role, at, snippet }

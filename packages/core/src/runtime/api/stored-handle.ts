@@ -1,9 +1,11 @@
 import { ok, type Result, type Seq, type SessionHandle, type SessionId } from '@holdfast/protocol'
 import { busyOwners, type Leases, type NodeRow, ownedStatus } from '../../ports/lease.ts'
 
+import type { Models } from '../../ports/provider.ts'
 import { loadSession, type SessionSource } from '../log/load-session.ts'
 import type { LineReader } from '../log/read-page.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
+import { modelStatus } from '../stream/hub.ts'
 import { createSessionReader } from './session-reader.ts'
 
 type ReadMethod = 'snapshot' | 'state' | 'page' | 'branches' | 'clientEvents'
@@ -16,11 +18,12 @@ export interface StoredHandle extends Pick<SessionHandle, 'id' | ReadMethod> {
 
 type StoredSource = SessionSource & LineReader & Pick<Leases, 'nodes'>
 
-/** Loads a session for reading only, without claiming it. Refused: session_not_found, log_damaged. */
+/** Loads a session for reading only, without claiming it; `models` knows its model's abilities. Refused: session_not_found, log_damaged. */
 export async function openStoredHandle(
   source: StoredSource,
   id: SessionId,
   isAlive: (node: NodeRow) => Promise<boolean>,
+  models: Pick<Models, 'find'> | null = null,
 ): Promise<Result<StoredHandle>> {
   const owner = (await source.entry(id))?.owner ?? null
   const loaded = await loadSession(source, id)
@@ -34,7 +37,8 @@ export async function openStoredHandle(
     ...{ id, log: source, folded },
     completeMeta: (now) => ({ ...now, status }),
     workspaceTrust: async () => [],
-    here: () => null,
+    here: ({ settings }) =>
+      models && { clients: [], storageError: null, ...modelStatus(models.find(settings.model)), workspaceTrust: [] },
   })
   return ok({ id, lost: loaded.value.lost, snapshot, state, page, branches, clientEvents })
 }

@@ -1,4 +1,5 @@
-import { type ModelFault, type Result, unreachable } from '@holdfast/protocol'
+import { type CallId, type ModelFault, type Result, unreachable } from '@holdfast/protocol'
+import { judge } from '../../policy/verdict.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect, EffectOf } from '../../session/plan.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
@@ -58,6 +59,7 @@ export function createPerformer(
 /** Runs effects. A broken one reports a failure, so that the session never waits for it. */
 export function createEffectRunner(deps: EffectDeps): Perform {
   const contextBlobs = createContextBlobs(deps.blobs, deps.storage.insist)
+  const preparations = createPreparations()
 
   const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
     switch (effect.type) {
@@ -66,7 +68,7 @@ export function createEffectRunner(deps: EffectDeps): Perform {
       case 'call-model':
         return callModel(deps, effect, contextBlobs, run)
       case 'prepare-call':
-        return prepareCall(deps, effect, run.signal)
+        return preparations.run(effect.call, () => prepareInOrder(effect, run))
       case 'await-approval':
         return awaitApproval(deps, effect, run.signal)
       case 'run-tool':
@@ -74,6 +76,15 @@ export function createEffectRunner(deps: EffectDeps): Perform {
       default:
         return unreachable(effect)
     }
+  }
+
+  /** Reports a prepared call at once, unless a person is asked: questions are put in the order of the calls. */
+  async function prepareInOrder(effect: EffectOf<'prepare-call'>, run: EffectRun): Promise<null> {
+    const prepared = await prepareCall(deps, effect, run.signal)
+    const isAsked = 'facts' in prepared.found && judge(prepared.found.facts, deps.state()).type === 'ask'
+    if (isAsked) await preparations.before(effect.call)
+    if (!run.signal.aborted) await run.report(prepared)
+    return null
   }
 
   return async (effect, run) => {
@@ -86,6 +97,24 @@ export function createEffectRunner(deps: EffectDeps): Perform {
       deps.onProblem({ where: effect.key, cause })
       return brokenReport(deps, effect, cause)
     }
+  }
+}
+
+/** Knows which calls are being prepared, so that one of them can wait for those before it. */
+function createPreparations() {
+  const running = new Map<CallId, Promise<unknown>>()
+  return {
+    run<Value>(call: CallId, prepare: () => Promise<Value>): Promise<Value> {
+      const work = prepare()
+      const ended: Promise<unknown> = work
+        .catch(() => undefined)
+        .then(() => running.get(call) === ended && running.delete(call))
+      running.set(call, ended)
+      return work
+    },
+    /** Resolves when all calls before this one are prepared and reported, or aborted. */
+    before: (call: CallId): Promise<unknown> =>
+      Promise.all([...running].flatMap(([earlier, ended]) => (earlier < call ? [ended] : []))),
   }
 }
 

@@ -30,6 +30,32 @@ describe('a call that is being prepared', () => {
   })
 })
 
+describe('the calls of a round', () => {
+  it('are asked, listed and answered in call order, however long each takes to prepare', async () => {
+    const slow = Promise.withResolvers<void>()
+    const touch = preparing(async (args) => {
+      if (args['slow']) await slow.promise
+      return { type: 'ready', args, preview: { type: 'arguments', args } }
+    })
+    const look = aTool('look', async () => ({ type: 'ok', output: { text: 'a ship' } }), false)
+    const round = [call('touch', { slow: true }), call('touch', {}), call('look', {})]
+    const runtime = await openMemoryRuntime({ script: [round], tools: [touch, look] })
+    const looked = runtime.frame(isRecord('call.settled'))
+    await runtime.send('a', prompt)
+    await looked // a call that needs no approval is not held up
+    expect((await runtime.events()).filter((type) => type === 'approval.asked')).toEqual([])
+    slow.resolve()
+    let asked = 0
+    await runtime.frame((frame) => isRecord('approval.asked')(frame) && ++asked === 2)
+    const { pendingApprovals, activeToolCalls } = orThrow(await runtime.handle.snapshot()).view
+    expect(pendingApprovals.map((one) => one.call)).toEqual(activeToolCalls.map(({ id }) => id))
+    expect(pendingApprovals.map(({ id }) => id)).toEqual(pendingApprovals.map(({ id }) => id).toSorted())
+    await runtime.send('b', { type: 'respondToApproval', decision: 'reject' })
+    const { pendingApprovals: left } = orThrow(await runtime.handle.snapshot()).view
+    expect(left.map((one) => one.call)).toEqual([activeToolCalls[1]?.id])
+  })
+})
+
 describe('a long preview', () => {
   const diff = `--- a\n${'-\n'.repeat(1_000_000)}+end\n`
   const given: readonly [string, Omit<Extract<Prepared, { type: 'ready' }>, 'args'>][] = [

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { BlobHash, type CallId, type EventOf, invariant } from '@holdfast/protocol'
 import { type CallFacts, judge } from '../../policy/verdict.ts'
 import type { Prepared, Tool, ToolArgs } from '../../ports/tool.ts'
-import type { ReadyCall, Report } from '../../session/input.ts'
+import type { ReadyCall, ReportOf } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import { shortPreview, storePreview } from '../blobs/store-preview.ts'
 import type { EffectDeps } from '../dependencies.ts'
@@ -13,11 +13,11 @@ export async function prepareCall(
   deps: EffectDeps,
   { call, tool: name }: EffectOf<'prepare-call'>,
   signal: AbortSignal,
-): Promise<Report> {
+): Promise<ReportOf<'call.prepared'>> {
   const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
   const atMs = deps.clock.now()
-  const unusable = (why: string): Report => ({ type: 'call.prepared', call, found: { unusable: why }, atMs })
+  const unusable = (why: string): ReportOf<'call.prepared'> => ({ type: 'call.prepared', call, found: { unusable: why }, atMs })
   const tool = deps.tools.find(name)
   if (!tool || !isOffered(origin, tool)) return unusable(`The tool ${name} does not exist.`)
   const { args } = await readCall(deps, call)

@@ -31,7 +31,10 @@ describe('combineQueueEntriesToText', () => {
 
   it('takes lists of parts, and names files instead of dropping them', () => {
     const file = { type: 'file' as const, blob: BlobHash.parse('0'.repeat(64)), mediaType: 'image/png', bytes: 1 }
-    const parts = [{ type: 'text' as const, text: 'look' }, { ...file, name: 'ship.png' }]
+    const parts = [
+      { type: 'text' as const, text: 'look' },
+      { ...file, name: 'ship.png' },
+    ]
     expect(combineQueueEntriesToText([parts, { content: [file] }, { content: 'and' }])).toBe(
       'look\n\n[file ship.png]\n\n[file image/png]\n\nand',
     )

@@ -17,7 +17,12 @@ export async function prepareCall(
   const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
   const atMs = deps.clock.now()
-  const unusable = (why: string): ReportOf<'call.prepared'> => ({ type: 'call.prepared', call, found: { unusable: why }, atMs })
+  const unusable = (why: string): ReportOf<'call.prepared'> => ({
+    type: 'call.prepared',
+    call,
+    found: { unusable: why },
+    atMs,
+  })
   const tool = deps.tools.find(name)
   if (!tool || !isOffered(origin, tool)) return unusable(`The tool ${name} does not exist.`)
   const { args } = await readCall(deps, call)

@@ -8,7 +8,6 @@ import {
   orThrow,
   type Queue,
   type QueuedPrompt,
-  type QueueEntry,
   type Seat,
   type SessionHandle,
   type SubmitOptions,

@@ -79,6 +79,7 @@ export type {
   ProviderOptions,
   PruneOptions,
   Queue,
+  QueuedPrompt,
   QueueEntry,
   Recorded,
   Removal,

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { contentText } from './content-text.ts'
 import { BlobHash } from './id.ts'
 import { properMediaType } from './media-type.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createSessionRegistry, type Retention, startDailyCleanup } from '@holdfast/core'
-import type { OnProblem, Tool } from '@holdfast/core/ports'
+import type { Blobs, OnProblem, Store, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import {
   clip,
@@ -42,8 +42,13 @@ import { createTools } from './tools/tools.ts'
 export { defineTool } from './tools/own/define-tool.ts'
 
 export type OpenOptions = ConfigOptions & {
-  /** `sqlite:PATH`, `jsonl:DIR` or `memory:`; by default `HOLDFAST_STORE`, else the user's SQLite file. */
-  readonly store?: string | undefined
+  /**
+   * `sqlite:PATH`, `jsonl:DIR` or `memory:`; by default `HOLDFAST_STORE`, else the user's SQLite file. Or a store of your
+   * own, which is closed with Holdfast.
+   */
+  readonly store?: string | Store | undefined
+  /** The files of a store of your own; by default in memory, so that they end with the process. */
+  readonly blobs?: Blobs | undefined
   /** A directory where each session of the SQLite store is also written to a plain file, within a second. */
   readonly mirror?: string | undefined
   /** The environment variables to read; those of the process by default. */
@@ -76,7 +81,7 @@ export async function openHoldfast(options: OpenOptions = {}): Promise<Holdfast>
 
 /** Every option, so that a misspelt one is refused and not ignored. */
 const optionNames: Readonly<Record<keyof OpenOptions, true>> = {
-  ...{ store: true, mirror: true, environment: true, models: true, idleUnloadMs: true, retention: true },
+  ...{ store: true, blobs: true, mirror: true, environment: true, models: true, idleUnloadMs: true, retention: true },
   ...{ logger: true, onProblem: true, tools: true },
   ...{ model: true, titleModel: true, compactionModel: true, rotation: true, fallbacks: true },
 }
@@ -116,6 +121,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const home = findHome(environment)
   const own = await readOwnTools(options.tools)
   const onNotice = (sentence: string) => process.emitWarning(sentence, 'HoldfastNotice')
+  if (typeof options.store === 'object' && !options.blobs) onNotice(filesInMemory)
   const found = await openModels({ environment, home, options, extra: options.models, onNotice })
   const { models, configured, keyNames } = orThrow(found)
   opened.defer(() => models.close())
@@ -145,11 +151,19 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
 
 /** Opens the store and registers this process as a node in it. */
 async function openStoreAndNode(
-  { store: url, mirror, environment, onProblem }: InnerOptions & { environment: Environment; onProblem: OnProblem },
+  {
+    store: given,
+    blobs: own,
+    mirror,
+    environment,
+    onProblem,
+  }: InnerOptions & { environment: Environment; onProblem: OnProblem },
   home: Home,
   opened: AsyncDisposableStack,
 ) {
-  const storage = orThrow(await openStorage({ url: url ?? storeOf(environment), mirror, home, onProblem }))
+  const storage = orThrow(
+    await openStorage({ store: given ?? storeOf(environment), blobs: own, mirror, home, onProblem }),
+  )
   const { store, memoryStore, blobs, location, openWriterPort } = storage
   opened.defer(() => store.close())
   opened.defer(() => storage.mirror?.close())
@@ -193,6 +207,9 @@ const openSocket = ({ stateDir }: Home): Promise<NodeSocket> =>
     const message = `Cannot use the state directory ${stateDir}: ${messageOf(cause)}`
     throw new HoldfastError(fault('storage_error', message, { path: stateDir }))
   })
+
+const filesInMemory =
+  'The files of your own store are kept in memory and end with this process. Give the option blobs, such as openFileBlobs of holdfast/store.'
 
 const daysTooFew = 'The option retention.days must be greater than 0.'
 

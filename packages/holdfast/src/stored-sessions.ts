@@ -29,7 +29,7 @@ export interface StoredSessions {
   save(session: Named): Promise<void>
   /** Reads a session without loading or claiming it. */
   load(name: string): Promise<LoadedSession>
-  /** Returns the folder of the store; null for one in memory. */
+  /** Returns the folder of the store; null for one in memory or of your own. */
   dir(): string | null
   /** Returns the default folder of the store. */
   defaultDir(): string
@@ -67,7 +67,7 @@ export function createStoredSessions({ registry, getSession, location, home }: S
     normalizeWorkspacePath,
     currentWorkspacePath: () => normalizeWorkspacePath('.'),
     dir() {
-      if (location.kind === 'memory') return null
+      if (location.kind === 'memory' || location.kind === 'own') return null
       return location.kind === 'jsonl' ? location.path : dirname(location.path)
     },
     defaultDir: () => home.dataDir,

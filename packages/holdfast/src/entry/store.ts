@@ -1,3 +1,12 @@
+export {
+  type Blobs,
+  compareListPlaces,
+  decodeListCursor,
+  encodeListCursor,
+  type ListCursor,
+  type Store,
+} from '@holdfast/core/ports'
+export { done, type Fault, fault, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 export type { Backup } from '../admin/backup/backup-store.ts'
 export type { StoreReport } from '../admin/doctor/check-store.ts'
 export {
@@ -15,6 +24,9 @@ export { openFileBlobs } from '../store/blobs/file-blobs.ts'
 export { createMemoryBlobs } from '../store/blobs/memory-blobs.ts'
 export type { Finding, FindingCode } from '../store/finding.ts'
 export { openJsonlStore } from '../store/jsonl/jsonl-store.ts'
+export { createMetaMatch } from '../store/list-match.ts'
 export { createMemoryStore } from '../store/memory/memory-store.ts'
 export { openMirror } from '../store/mirror/mirror.ts'
+export { type ScannedSession, type ScannedStore, scanSearch } from '../store/search/scan-search.ts'
 export { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+export * as storeFaults from '../store/store-faults.ts'

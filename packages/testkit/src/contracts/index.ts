@@ -10,6 +10,7 @@ export {
   mustAppend,
   mustCreate,
   newSession,
+  type OpenStore,
   readAll,
   recordAt,
   seqsOf,

@@ -65,10 +65,10 @@ export function createAdmin(location: StoreLocation, now: () => number) {
 }
 
 function requireDisk(location: StoreLocation): Result<DiskLocation> {
-  if (location.kind !== 'memory') return ok(location)
-  return refuse(
-    fault('bad_request', 'A memory: store has no files. Use a sqlite: or jsonl: store.', { store: location.url }),
-  )
+  if (location.kind !== 'memory' && location.kind !== 'own') return ok(location)
+  const what =
+    location.kind === 'memory' ? 'A memory: store has no files.' : 'Holdfast does not know the files of your own store.'
+  return refuse(fault('bad_request', `${what} Use a sqlite: or jsonl: store.`, { store: location.url }))
 }
 
 /** Runs `work`; a thrown HoldfastError becomes a refusal. */

@@ -1,5 +1,5 @@
 import type { Blobs, OnProblem, Store } from '@holdfast/core/ports'
-import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { wallClock } from '../../system/wall-clock.ts'
 import { openFileBlobs } from '../blobs/file-blobs.ts'
 import { createMemoryBlobs } from '../blobs/memory-blobs.ts'
@@ -22,27 +22,24 @@ type Storage = {
 }
 
 type StorageOptions = {
-  /** If absent, the store of the home directory. */
-  readonly url?: string | undefined
+  /** A URL, or a store of the program. If absent, the store of the home directory. */
+  readonly store?: string | Store | undefined
+  /** The blobs of a store of the program; in memory by default. */
+  readonly blobs?: Blobs | undefined
   readonly mirror?: string | undefined
   readonly home: StoreHome
   readonly onProblem: OnProblem
 }
 
-/** Opens the store of a URL, or creates it. */
-export async function openStorage({
-  url,
-  mirror: directory,
-  home,
-  onProblem,
-}: StorageOptions): Promise<Result<Storage>> {
-  const parsed = parseStoreUrl(url, home)
+/** Opens the store of a URL, or creates it; or takes the store of the program. */
+export async function openStorage(options: StorageOptions): Promise<Result<Storage>> {
+  const { store: given, blobs: ownBlobs, mirror: directory, home, onProblem } = options
+  if (typeof given === 'object') return takeStore(given, ownBlobs, directory)
+  if (ownBlobs) return refuse(blobsAlone)
+  const parsed = parseStoreUrl(given, home)
   if (!parsed.ok) return parsed
   const location = parsed.value
-  if (location.kind !== 'sqlite' && directory !== undefined) {
-    const message = `Only a SQLite store can have a mirror, and ${location.url} is not one.`
-    return refuse(fault('bad_request', message, { store: location.url, mirror: directory }))
-  }
+  if (location.kind !== 'sqlite' && directory !== undefined) return refuse(noMirror(location, directory))
   const memoryStore = createMemoryStore()
   if (location.kind === 'memory')
     return ok({
@@ -65,6 +62,33 @@ export async function openStorage({
   await store.close()
   return mirror
 }
+
+/** Takes a store that the program brings. */
+function takeStore(store: Store, blobs: Blobs | undefined, mirror: string | undefined): Result<Storage> {
+  const location: StoreLocation = { kind: 'own', url: 'own:' }
+  const missing = storeMethods.filter((name) => typeof store[name] !== 'function')
+  if (missing.length > 0) {
+    const message = `The option store is not a store URL and not a Store: it has no ${missing.join(', ')}.`
+    return refuse(fault('bad_request', message, { missing }))
+  }
+  if (mirror !== undefined) return refuse(noMirror(location, mirror))
+  const memoryStore = createMemoryStore()
+  return ok({ location, store, memoryStore, blobs: blobs ?? createMemoryBlobs(), mirror: null, openWriterPort: null })
+}
+
+/** Every method of the port, so that an incomplete store is refused when it is opened, not when it is used. */
+const storeMethods = Object.keys({
+  ...{ create: true, append: true, read: true, readRefs: true, findCommand: true, commandHash: true },
+  ...{ list: true, find: true, busy: true, entry: true, removeUnspoken: true, trash: true, restore: true, purge: true },
+  ...{ registerNode: true, nodes: true, removeNode: true, claim: true, release: true, workspaceTrust: true },
+  ...{ saveDraft: true, loadDraft: true, saveSnapshot: true, loadSnapshot: true, search: true },
+  ...{ blobsInUse: true, refersTo: true, probe: true, close: true },
+} satisfies Record<keyof Store, true>) as readonly (keyof Store)[] // TypeScript widens the keys to string
+
+const blobsAlone = fault('bad_request', 'The option blobs needs a store of your own in the option store.')
+
+const noMirror = ({ url }: StoreLocation, mirror: string): Fault =>
+  fault('bad_request', `Only a SQLite store can have a mirror, and ${url} is not one.`, { store: url, mirror })
 
 export type DiskStore = {
   readonly store: Store

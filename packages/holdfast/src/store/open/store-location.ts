@@ -12,12 +12,15 @@ export type DiskLocation = {
   readonly path: string
   readonly blobsDir: string
 }
-export type StoreLocation = DiskLocation | { readonly kind: 'memory'; readonly url: string }
+/** `own`: a store that the embedding program brings; only the program knows where it is. */
+export type StoreLocation = UrlLocation | { readonly kind: 'own'; readonly url: string }
+/** The location that a URL names. */
+export type UrlLocation = DiskLocation | { readonly kind: 'memory'; readonly url: string }
 
 export type StoreHome = Pick<Home, 'storePath' | 'blobsDir'>
 
 /** Parses `sqlite:PATH`, `jsonl:DIR` or `memory:`. Without a URL, returns the store of the home directory. */
-export function parseStoreUrl(url: string | undefined, home: StoreHome): Result<StoreLocation> {
+export function parseStoreUrl(url: string | undefined, home: StoreHome): Result<UrlLocation> {
   const text = url ?? `sqlite:${home.storePath}`
   if (text === 'memory:') return ok({ kind: 'memory', url: text })
   const [, kind = '', path = ''] = /^([a-z]+):(.+)$/s.exec(text) ?? []

@@ -28,7 +28,8 @@ export type ScannedSession = {
   readonly shown: { readonly title: string; readonly workspace: string } | null
 }
 
-type ScannedStore = {
+/** A store as `scanSearch` reads it. */
+export type ScannedStore = {
   readonly sessions: readonly ScannedSession[]
   /** Returns a bounded page of a session's own records, without its parents'. */
   ownRecords(session: SessionId, after: Seq, limit: number): Promise<readonly ReadRecord[]>

@@ -54,11 +54,14 @@ export async function hashAt(absolute: string, shown: string): Promise<BlobHash 
   return await hashHandle(handle, shown, await readSmall(handle)) // awaited here: the handle closes on the way out
 }
 
-/** Hashes the bytes of a file. A file that is too long to edit is identified by its size and its time of change. */
+/**
+ * Hashes the bytes of a file. A file that is too long to edit is identified by its size and its times. Any program can put
+ * `mtime` back; `ctime` is set by the system with each change, also of the mode or of another link.
+ */
 async function hashHandle(handle: FileHandle, shown: string, bytes: Buffer | null): Promise<BlobHash> {
   if (bytes !== null) return hashContent(shown, bytes)
-  const { ino, size, mtimeNs } = await handle.stat({ bigint: true })
-  return hashParts(shown, `${ino} ${size} ${mtimeNs}`)
+  const { ino, size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true })
+  return hashParts(shown, `${ino} ${size} ${mtimeNs} ${ctimeNs}`)
 }
 
 /** Reads a whole file; null if it is too long to be edited. */

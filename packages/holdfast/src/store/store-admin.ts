@@ -13,18 +13,25 @@ export type SessionRepair = {
   readonly owner: string | null
 }
 
+/** A session that cannot be opened, because its first record is lost. A repair removes it and keeps what is left of it. */
+export type SessionRemoval = Pick<SessionRepair, 'session' | 'owner'>
+
 /** Stores damaged data before it is repaired. Holdfast never reads or removes anything in it. */
 export interface Quarantine {
   /** Moves a file into the quarantine. */
   move(path: string): Promise<void>
   /** Copies a file into the quarantine. */
   copy(path: string): Promise<void>
-  /** Saves a text that is about to be replaced. */
-  note(name: string, text: string): Promise<void>
+  /** Saves a text that is about to be replaced or removed. */
+  note(name: string, text: string | Iterable<string>): Promise<void>
 }
 
 /** The findings that can be repaired. */
-export type ToRepair = { readonly findings: readonly Finding[]; readonly repairs: readonly SessionRepair[] }
+export type ToRepair = {
+  readonly findings: readonly Finding[]
+  readonly repairs: readonly SessionRepair[]
+  readonly removals: readonly SessionRemoval[]
+}
 
 /** Checks, repairs and copies the files of a store. */
 export interface StoreAdmin {
@@ -39,7 +46,10 @@ export interface StoreAdmin {
    * missing, in words; null, without a copy, if nothing can be read. Changes nothing else.
    */
   copyReadableTo(path: string): Promise<Pick<Finding, 'what' | 'loss'> | null>
-  /** Repairs what an append cannot, before the store is opened. The caller has exclusive use of it. */
+  /**
+   * Repairs what an append cannot, before the store is opened, and saves the sessions that are removed next. The caller has
+   * exclusive use of the store.
+   */
   repair(found: ToRepair, quarantine: Quarantine): Promise<void>
   /** Rebuilds the data that is derived from the logs, after their repair. */
   rebuildIndexes(findings: readonly Finding[]): Promise<void>

@@ -4,12 +4,13 @@ import type { CatalogueEntry } from '@holdfast/core/ports'
 import { type BlobHash, HoldfastError, InvariantViolation, type Seq, type SessionId } from '@holdfast/protocol'
 import { error, type Finding, info, warning } from '../../store/finding.ts'
 import { everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
-import type { SessionRepair } from '../../store/store-admin.ts'
+import type { SessionRemoval, SessionRepair } from '../../store/store-admin.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 
 export type CheckedSessions = {
   readonly findings: readonly Finding[]
   readonly repairs: readonly SessionRepair[]
+  readonly removals: readonly SessionRemoval[]
   /** The blobs that records refer to, each with one session that refers to it. */
   readonly blobs: ReadonlyMap<BlobHash, SessionId>
   readonly sessions: number
@@ -32,6 +33,7 @@ export async function checkSessions(
 ): Promise<CheckedSessions> {
   const findings: Finding[] = []
   const repairs: SessionRepair[] = []
+  const removals: SessionRemoval[] = []
   const blobs = new Map<BlobHash, SessionId>()
   const checked = new Map<SessionId, CheckedLog>()
   const count = { sessions: 0, records: 0 }
@@ -51,6 +53,11 @@ export async function checkSessions(
     if (session.isPurged) return
     count.sessions += 1
     const lost = [...shared, ...read.lost].filter((seq) => !read.givenUp.has(seq))
+    if (isUnreadable(read)) {
+      findings.push(createRemovalFinding(session, read.lost))
+      removals.push({ session: session.id, owner: session.owner })
+      return
+    }
     const canFold = read.entry !== null
     findings.push(...listLossFindings(session.id, lost, read, canFold))
     const isStale = read.entry !== null && !isDeepStrictEqual(toPlain(read.entry), toPlain(session.entry))
@@ -71,7 +78,7 @@ export async function checkSessions(
     else await check(session)
   }
   for (const session of deferred) await check(session)
-  return { findings, repairs, blobs, ...count }
+  return { findings, repairs, removals, blobs, ...count }
 }
 
 type CheckedLog = { readonly head: Seq; readonly lost: readonly Seq[] }
@@ -79,10 +86,13 @@ type CheckedLog = { readonly head: Seq; readonly lost: readonly Seq[] }
 type ReadSession = {
   readonly lost: readonly Seq[]
   readonly givenUp: ReadonlySet<Seq>
-  /** Null if the log cannot be folded. */
+  /** Null if the log cannot be folded: its records contradict each other, or it lacks its first record. */
   readonly entry: CatalogueEntry | null
   readonly foldError: string | null
 }
+
+/** Without its first record nothing can tell what a session is. */
+const isUnreadable = ({ entry, foldError }: ReadSession): boolean => entry === null && foldError === null
 
 /** Reads a session; returns null if another process removed it after its row was read. */
 async function readIfExists(
@@ -159,7 +169,8 @@ function listLossFindings(
 ): readonly Finding[] {
   const findings: Finding[] = []
   if (lost.length > 0) {
-    const what = `records cannot be read: ${listSeqs(lost)}; the session is read-only until you accept the loss with --repair`
+    const state = canFold ? 'is read-only until you accept the loss with --repair' : 'cannot be opened'
+    const what = `records cannot be read: ${listSeqs(lost)}; the session ${state}`
     const loss = `${lost.length === 1 ? 'record' : 'records'} ${listSeqs(lost)} of ${id}`
     findings.push(error({ code: 'lost_records', subject: id, what, canRepair: canFold, loss }))
   }
@@ -171,6 +182,14 @@ function listLossFindings(
   const contradiction = `its records contradict each other: ${read.foldError}`
   if (read.foldError !== null) findings.push(error({ code: 'unfoldable', subject: id, what: contradiction }))
   return findings
+}
+
+function createRemovalFinding({ id, base, head }: StoreSession, lost: readonly Seq[]): Finding {
+  const kept = head - base - lost.length
+  const which = kept === 0 ? 'none of its records can be read' : `records cannot be read: ${listSeqs(lost)}`
+  const what = `${which}; without the first one the session cannot be opened; --repair removes it, and keeps what is left of it in the quarantine`
+  const loss = `session ${id} with ${kept === 0 ? 'all its records' : `records ${listSeqs(lost)}; the others are in the quarantine`}`
+  return error({ code: 'lost_records', subject: id, what, canRepair: true, loss })
 }
 
 const listSeqs = (seqs: readonly Seq[]): string =>

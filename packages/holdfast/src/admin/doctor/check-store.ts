@@ -131,7 +131,15 @@ async function hasUnreadableNodes(source: ReadOnlyStore): Promise<boolean> {
   }
 }
 
-const nothing: CheckResult = { findings: [], repairs: [], sessions: 0, records: 0, blobs: 0, deadNodes: [] }
+const nothing: CheckResult = {
+  findings: [],
+  repairs: [],
+  removals: [],
+  sessions: 0,
+  records: 0,
+  blobs: 0,
+  deadNodes: [],
+}
 
 async function checkContent(
   location: DiskLocation,

@@ -6,7 +6,7 @@ import { eventVersion, orThrow, type Recorded } from '@holdfast/protocol'
 import { adminOf } from '../../store/open/admin-of.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import type { Quarantine, SessionRepair } from '../../store/store-admin.ts'
+import type { Quarantine, SessionRemoval, SessionRepair } from '../../store/store-admin.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
 import { removeNodeSocket } from '../../system/node/node-socket.ts'
 import type { CheckResult } from './check-store.ts'
@@ -21,10 +21,11 @@ export async function repair(location: DiskLocation, checked: CheckResult, nowMs
     if (code === 'permissions') await chmod(path, (await lstat(path)).mode & 0o700)
     if (code === 'unfinished_file') await quarantine.move(path)
   }
-  await admin.repair({ findings, repairs: checked.repairs }, quarantine)
+  await admin.repair({ findings, repairs: checked.repairs, removals: checked.removals }, quarantine)
   const { store } = orThrow(await openDiskStore(location, (problem) => messages.push(describeProblem(problem))))
   try {
     for (const session of checked.repairs) await repairSession(session, store, nowMs)
+    for (const session of checked.removals) await removeSession(session, store)
     for (const { id, address } of checked.deadNodes) {
       await store.removeNode(id)
       await removeNodeSocket(address)
@@ -57,6 +58,17 @@ async function repairSession(
   orThrow(await store.append({ session, after: head, epoch, ...change }))
   await store.release(session, doctorOwner, epoch)
   if (row.trashedAt !== null) orThrow(await store.trash(session, row.trashedAt))
+}
+
+/** Removes a session, apart from the records that its forks share. */
+async function removeSession({ session, owner }: SessionRemoval, store: Store): Promise<void> {
+  if (owner !== null) {
+    // A session with an owner is not removed, and one in the trash cannot be claimed.
+    orThrow(await store.restore(session))
+    const { epoch } = orThrow(await store.claim(session, doctorOwner, owner))
+    await store.release(session, doctorOwner, epoch)
+  }
+  orThrow(await store.purge(session))
 }
 
 function createRepairRecord(seq: number, lost: SessionRepair['lost'], nowMs: number): EncodedRecord {

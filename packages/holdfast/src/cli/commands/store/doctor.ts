@@ -39,8 +39,8 @@ function repairState(
   isRepair: boolean,
 ): string {
   if (severity === 'info') return ''
-  if (repaired) return loss === null ? '  (repaired)' : '  (lost; the loss is recorded)'
+  if (repaired) return loss === null ? '  (repaired)' : '  (lost; the loss is accepted)'
   if (!canRepair) return '  (cannot be repaired)'
   if (isRepair) return '  (could not be repaired)'
-  return loss === null ? '  (--repair repairs it)' : '  (--repair records the loss)'
+  return loss === null ? '  (--repair repairs it)' : '  (--repair accepts the loss)'
 }

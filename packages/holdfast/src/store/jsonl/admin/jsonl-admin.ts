@@ -33,12 +33,16 @@ export function createJsonlAdmin(directory: string): StoreAdmin {
     checkFiles: (isHeld) => checkDirectory(directory, isHeld),
     checkInside: () => [],
     copyReadableTo: async () => null, // each log is repaired by itself
-    async repair({ findings, repairs }, quarantine) {
+    async repair({ findings, repairs, removals }, quarantine) {
       // If a session's log is missing, only its catalogue row is left.
       const isChanged = findings.some(({ code }) => changesCatalogue.has(code))
       if (isChanged && existsSync(paths.catalogue)) await quarantine.copy(paths.catalogue)
       for (const { session, dropsSnapshot } of repairs) {
         if (dropsSnapshot && existsSync(paths.snapshot(session))) await quarantine.move(paths.snapshot(session))
+      }
+      for (const { session } of removals) {
+        for (const log of [paths.log(session, false), paths.log(session, true)])
+          if (existsSync(log)) await quarantine.copy(log)
       }
     },
     async rebuildIndexes() {},

@@ -5,6 +5,7 @@ import type { FindingCode } from '../../finding.ts'
 import type { Quarantine, StoreAdmin, ToRepair } from '../../store-admin.ts'
 import { findFileFault, openForReading, openForWriting } from '../files/database-file.ts'
 import { describeDamage, findHeaderProblems } from '../repair/corrected-copy.ts'
+import { decompressBody } from '../rows/columns.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
 import { checkDatabase, checkFiles, findMissingUses, lossOf, readPageState, reindex } from './check-database.ts'
 import { copyDamagedDatabase, copyDatabase, type DamagedCopy, rebuildDatabase } from './copy-database.ts'
@@ -29,6 +30,8 @@ export function createSqliteAdmin(path: string): StoreAdmin {
         found.findings.filter(({ code }) => rowCodes.has(code)).map(({ subject: place }) => place),
       )
       if (changed.size > 0) await quarantine.note('rows.jsonl', readRawRows(path, [...changed]))
+      for (const { session } of found.removals)
+        await quarantine.note(`${session}.jsonl`, readWholeSession(path, session))
       repairDatabase(path, found)
     },
     async rebuildIndexes(findings) {
@@ -101,3 +104,16 @@ function readRawRows(path: string, sessions: readonly string[]): string {
   const row = database.prepare('select * from session where id = ?')
   return sessions.map((session) => `${JSON.stringify(row.get(session))}\n`).join('')
 }
+
+/** Returns the row of a session and all its records as JSON lines. */
+function* readWholeSession(path: string, session: string): Generator<string> {
+  yield readRawRows(path, [session])
+  using database = openForReading(path)
+  const records = database.prepare(`
+    select record.* from record where sid = (select sid from session where id = ?) order by seq`)
+  for (const row of records.iterate(session)) yield `${JSON.stringify({ ...row, body: legibleBody(row['body']) })}\n`
+}
+
+/** Bytes that cannot be decompressed are kept as base64. */
+const legibleBody = (body: unknown): string =>
+  decompressBody(body) || (body instanceof Uint8Array ? Buffer.from(body).toString('base64') : '')

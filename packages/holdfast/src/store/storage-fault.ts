@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { type StorageReason, storageReason, systemErrorCode } from '../system/system-error.ts'
 
-type Reason = StorageReason | 'busy' | 'damaged' | 'lacks_table' | LossReason | 'recovered' | 'network_file_system'
+type Reason = StorageReason | 'busy' | 'damaged' | 'lacks_table' | LossReason | 'network_file_system'
 
 /** What another program did to the files of an open store. */
 type LossReason = 'replaced' | 'log_removed' | 'log_truncated'
@@ -35,7 +35,6 @@ const sentences: Readonly<Record<Reason, string>> = {
     'its write-ahead log was moved, removed or replaced while it was open; keep other programs from its files, and restart Holdfast',
   log_truncated:
     'its write-ahead log was truncated while it was open; keep other programs from its files, and restart Holdfast',
-  recovered: 'it is missing, and a copy of its records lies beside it; move the copy to its path, or elsewhere',
   network_file_system: 'it is on a network file system, where locks and syncs are unreliable; use a local disk',
   io: 'the disk failed; see the system log',
 }
@@ -71,12 +70,21 @@ const losses: Readonly<Record<LossReason, string>> = {
 /** Returns whether a fault says that another program changed the files of an open store. */
 export const isLossFault = ({ details }: Fault): boolean => Object.hasOwn(losses, String(details?.['reason']))
 
+const describeReturn = (path: string, saved: string): string =>
+  `move ${path} and any -wal and -shm files of it away, move ${saved} to ${path}, and start Holdfast`
+
+/** Says that a store lost its file while it was open, and that its records are in `saved`. */
+export function recoveredFault(path: string, saved: string): Fault {
+  const message = `The store at ${path} lost its file while it was open. Its records were saved to ${saved}. To use them, ${describeReturn(path, saved)}. To do without them, move ${saved} elsewhere.`
+  return fault('storage_error', message, { reason: 'recovered', saved, path })
+}
+
 /** Says what happened to an open store, and where its records are: in `saved` or, if that is null, in its file again. */
 export function lostFileFault(path: string, reason: LossReason, saved: string | null): Fault {
   const where =
     saved === null
       ? 'Its records were saved to its file, and it can be used again.'
-      : `Its records were saved to ${saved}. Stop Holdfast, move ${path} and any -wal and -shm files of it away, move ${saved} to ${path}, and start Holdfast.`
+      : `Its records were saved to ${saved}. Stop Holdfast, ${describeReturn(path, saved)}.`
   const details = { reason, saved: saved ?? path, path }
   return fault('storage_error', `The store at ${path} ${losses[reason]}. ${where}`, details)
 }

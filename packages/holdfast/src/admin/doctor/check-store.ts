@@ -39,8 +39,11 @@ type CheckOptions = {
 /** Checks a store; with `repair` repairs what it can and checks again. Faults: not_found, session_locked, storage_error. */
 export async function check(location: DiskLocation, options: CheckOptions = {}): Promise<Result<StoreReport>> {
   const { now = Date.now } = options
-  if (!existsSync(location.path))
+  if (!existsSync(location.path)) {
+    const opened = await openReadOnlyStore(location)
+    if (!opened.ok) return opened // it names the copy of a store that lost its file
     return refuse(fault('not_found', `There is no store ${location.url}.`, { store: location.url }))
+  }
   try {
     const found = await checkAll(location)
     if (!options.repair || !found.findings.some(({ canRepair }) => canRepair))

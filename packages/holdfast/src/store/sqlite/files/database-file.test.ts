@@ -64,6 +64,28 @@ describe('a file that is not a store', () => {
   })
 })
 
+describe('a store that lost its file while it was open', () => {
+  const lost: readonly (readonly [string, () => void])[] = [
+    ['is missing', () => undefined],
+    ['is missing, but not its log', () => writeFileSync(`${path}-wal`, 'what is left')],
+    ['is empty', () => writeFileSync(path, '')],
+    ['was replaced', () => writeFileSync(path, 'something else')],
+  ]
+
+  it.each(lost)('names the newest copy of its records, and what to do, if the file %s', async (_, damage) => {
+    damage()
+    for (const number of [1, 2]) writeFileSync(`${path}.recovered-${number}`, 'its records')
+    const saved = `${path}.recovered-2`
+    const before = everythingThere()
+    for (const result of [await openSqliteStore({ path }), openReader(path)]) {
+      const fault = result.ok ? null : result.fault
+      expect(fault).toMatchObject({ code: 'storage_error', details: { reason: 'recovered', saved, path } })
+      expect(fault?.message).toContain(`move ${saved} to ${path}`)
+    }
+    expect(everythingThere()).toEqual(before)
+  })
+})
+
 describe('an unusable store', () => {
   it('is refused if a newer version wrote it', async () => {
     otherDatabase(

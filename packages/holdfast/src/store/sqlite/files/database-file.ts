@@ -17,7 +17,7 @@ import { ensurePrivateDirectory, tighten } from '../../../system/files/private-d
 import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { networkFileSystemOf, temporaryPath } from '../../disk.ts'
-import { faultOf, storageFault } from '../../storage-fault.ts'
+import { faultOf, recoveredFault, storageFault } from '../../storage-fault.ts'
 import { applicationId, schemaVersion, tables } from '../rows/schema.ts'
 import { whileBusy } from './busy-retry.ts'
 import { type UpgradeOptions, upgradeStore } from './upgrade-store.ts'
@@ -29,11 +29,19 @@ export const recoveredMark = '.recovered-'
 export function findFileFault(path: string): Fault | null {
   try {
     const header = statSync(path).isFile() ? readStoreHeader(path) : null
-    if (header?.applicationId !== applicationId) return notAStore(path)
+    if (header?.applicationId !== applicationId) return findSavedCopy(path) ?? notAStore(path)
     return header.version > schemaVersion ? tooNew(path, header.version) : null
   } catch (error) {
     return faultOf(error, path)
   }
+}
+
+/** Returns a fault that names the newest copy of a store's records, if one was saved when the store lost its file. */
+export function findSavedCopy(path: string): Fault | null {
+  let saved: string | null = null
+  for (let number = 1; existsSync(`${path}${recoveredMark}${number}`); number++)
+    saved = `${path}${recoveredMark}${number}`
+  return saved === null ? null : recoveredFault(path, saved)
 }
 
 /** Creates the store or upgrades it, and makes its files private. Safe if another process does the same. */
@@ -44,11 +52,11 @@ export function prepareStoreFile(path: string, options: UpgradeOptions = {}): Fa
     const network = networkFileSystemOf(directory)
     if (network !== null) return storageFault(path, 'network_file_system', { fileSystem: network })
     if (!existsSync(path)) {
+      // An empty store would hide that the records are in another file.
+      const saved = findSavedCopy(path)
+      if (saved !== null) return saved
       // SQLite would replay the orphaned log into the new file.
       if (existsSync(`${path}-wal`)) return notAStore(`${path}-wal`)
-      // An empty store would hide that the records are in another file.
-      if (existsSync(`${path}${recoveredMark}1`))
-        return storageFault(path, 'recovered', { saved: `${path}${recoveredMark}1` })
       createStoreFile(path, directory)
     }
     const refusal = findFileFault(path)

@@ -7,7 +7,7 @@ import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { snapshotChecksum } from '../../snapshot-checksum.ts'
 import { faultOf, isStorageFailure, storageFault } from '../../storage-fault.ts'
 import { whileBusy } from '../files/busy-retry.ts'
-import { findFileFault, openForReading } from '../files/database-file.ts'
+import { findFileFault, findSavedCopy, openForReading } from '../files/database-file.ts'
 import { type OpenedFiles, rememberFiles } from '../files/held-files.ts'
 import { createRecordReader } from '../rows/record-reader.ts'
 import { type Question, type ReadRequests, runCall } from '../rows/requests.ts'
@@ -89,7 +89,10 @@ function openFile(path: string): OpenReader {
 
 /** Opens a store on this thread; null if there is no file. Refused: not_a_store, store_too_new, storage_error. */
 export function openReader(path: string): Result<Reader | null> {
-  if (!existsSync(path)) return ok(null)
+  if (!existsSync(path)) {
+    const saved = findSavedCopy(path)
+    return saved === null ? ok(null) : refuse(saved)
+  }
   const reader = createReader(path)
   const opened = reader.ask('open')
   if (opened.ok) return ok(reader)

@@ -49,7 +49,7 @@ describe('openHoldfast', () => {
       code: 'bad_request',
       message: 'openHoldfast has no option "stoer". Did you mean \'store\'?',
     })
-    await expect(openHoldfast({ wombat: 1 } as object)).rejects.toThrow('The options are store, mirror,')
+    await expect(openHoldfast({ wombat: 1 } as object)).rejects.toThrow('The options are store, ')
   })
 
   it('writes a plain file for each session, and locks the directory', async () => {

@@ -165,6 +165,12 @@ try {
       goal: '≤ 3,000 ms',
       holds: startUp.serveHealthMs <= 3000,
     },
+    {
+      what: 'private memory of an idle server',
+      figure: startUp.idleServerBytes === null ? 'unknown' : `${number(startUp.idleServerBytes / 1e6)} MB`,
+      goal: '≤ 90 MB',
+      holds: startUp.idleServerBytes === null ? null : startUp.idleServerBytes <= 90e6,
+    },
   ]
   if (process.argv.includes('--json'))
     process.stdout.write(

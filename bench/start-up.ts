@@ -21,6 +21,8 @@ export type StartUpFigures = {
   readonly lsOverNodeMs: number
   /** From the start of `npm start` to the first answer of /v1/health. */
   readonly serveHealthMs: number
+  /** The memory that only an idle server uses; null where the system does not tell. */
+  readonly idleServerBytes: number | null
 }
 
 /** Measures whole processes, alternating, with warm caches. */
@@ -29,12 +31,12 @@ export async function benchStartUp({ rounds }: { readonly rounds: number }): Pro
   const env = { ...process.env, HOLDFAST_HOME: home }
   try {
     await fill(join(home, 'data/holdfast.db'))
-    const samples = { node: [] as number[], version: [] as number[], ls: [] as number[], serve: [] as number[] }
+    const samples = { node: [] as number[], version: [] as number[], ls: [] as number[], serve: [] as ServerFigures[] }
     for (let round = -1; round < rounds; round++) {
       const node = await timed(() => run(process.execPath, ['-e', '0']))
       const version = await timed(() => run(process.execPath, [bin, '--version'], { env }))
       const ls = await timed(() => run(process.execPath, [bin, 'ls', '--all', '--limit', '50'], { env }))
-      const serve = await healthMs(env, home)
+      const serve = await measureServer(env, home)
       if (round < 0) continue // the first round warms the caches
       samples.node.push(node)
       samples.version.push(version)
@@ -48,7 +50,8 @@ export async function benchStartUp({ rounds }: { readonly rounds: number }): Pro
       versionMs: median(samples.version),
       lsMs,
       lsOverNodeMs: lsMs - nodeMs,
-      serveHealthMs: median(samples.serve),
+      serveHealthMs: median(samples.serve.map(({ healthMs }) => healthMs)),
+      idleServerBytes: medianOrNull(samples.serve.map(({ privateBytes }) => privateBytes)),
     }
   } finally {
     await rm(home, { recursive: true, force: true })
@@ -71,8 +74,18 @@ async function fill(path: string): Promise<void> {
   await store.close()
 }
 
+type ServerFigures = { readonly healthMs: number; readonly privateBytes: number | null }
+
+const medianOrNull = (values: readonly (number | null)[]): number | null => {
+  const known = values.filter((value) => value !== null)
+  return known.length === 0 ? null : median(known)
+}
+
+/** A server counts as idle this long after its first answer. */
+const settleMs = 2000
+
 /** Runs `npm start` on a free port. */
-async function healthMs(env: NodeJS.ProcessEnv, home: string): Promise<number> {
+async function measureServer(env: NodeJS.ProcessEnv, home: string): Promise<ServerFigures> {
   const start = performance.now()
   const child = spawn('npm', ['start', '--silent', '--', 'serve', '--port', '0'], {
     cwd: root,
@@ -82,23 +95,37 @@ async function healthMs(env: NodeJS.ProcessEnv, home: string): Promise<number> {
   })
   try {
     for (;;) {
-      const url = await serverUrl(home)
-      const answer = url === null ? null : await fetch(`${url}/v1/health`).catch(() => null)
-      if (answer?.ok) return performance.now() - start
+      const server = await findServer(home)
+      const answer = server && (await fetch(`${server.url}/v1/health`).catch(() => null))
+      if (server && answer?.ok) {
+        const healthMs = performance.now() - start
+        await delay(settleMs)
+        return { healthMs, privateBytes: await readPrivateBytes(server.pid) }
+      }
       await delay(5)
     }
   } finally {
     const ended = new Promise((done) => child.once('exit', done))
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
     await ended
-    while ((await serverUrl(home)) !== null) await delay(5)
+    while ((await findServer(home)) !== null) await delay(5)
   }
 }
 
-async function serverUrl(home: string): Promise<string | null> {
+async function findServer(home: string): Promise<{ readonly url: string; readonly pid: number } | null> {
   try {
-    return JSON.parse(await readFile(join(home, 'state/server.json'), 'utf8')).url
+    return JSON.parse(await readFile(join(home, 'state/server.json'), 'utf8'))
   } catch {
     return null // missing or incomplete
   }
+}
+
+/** Reads the memory that a process shares with no other, on Linux. */
+async function readPrivateBytes(pid: number): Promise<number | null> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => null)
+  if (rollup === null) return null
+  return [...rollup.matchAll(/^Private_\w+:\s+(\d+) kB$/gm)].reduce(
+    (sum, [, kilobytes]) => sum + Number(kilobytes) * 1024,
+    0,
+  )
 }

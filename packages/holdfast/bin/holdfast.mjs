@@ -4,6 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 
 const major = Number(process.versions.node.split('.')[0])
 if (major < 24) {
@@ -13,6 +14,8 @@ if (major < 24) {
   process.exit(1)
 }
 
+// See src/system/young-space.ts, which takes this back.
+setFlagsFromString('--semi-space-growth-factor=1')
 await cacheCompiledModules()
 const source = new URL('../src/cli/main.ts', import.meta.url)
 await import(existsSync(fileURLToPath(source)) ? source.href : new URL('../dist/cli/main.js', import.meta.url).href)

@@ -1,6 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { findHome, storeOf } from '../system/home.ts'
+import { letYoungSpaceGrow } from '../system/young-space.ts'
 import { runProgram } from './program.ts'
 import { createCrashReporter } from './terminal/crash-report.ts'
 import { createOutput } from './terminal/output.ts'
@@ -18,6 +19,7 @@ const crash = createCrashReporter({ write: (text) => void writeSync(process.stde
 process.on('uncaughtException', crash.end)
 process.on('unhandledRejection', crash.end)
 
+if (process.argv[2] !== 'serve') letYoungSpaceGrow() // a server does it once it has started
 const code = await runProgram(process.argv.slice(2), {
   environment,
   home: findHome(environment),

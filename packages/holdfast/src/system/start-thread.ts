@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { type MessagePort, Worker } from 'node:worker_threads'
 
 type ThreadOptions = {
@@ -19,6 +21,7 @@ export const startThread = (
 ): Worker =>
   new Worker(script, {
     ...{ workerData, execArgv: [], trackUnmanagedFds: false, transferList: [...transferList] },
+    env: createEnvironment(),
     resourceLimits: {
       ...(heapMb !== undefined && { maxOldGenerationSizeMb: heapMb }),
       ...(youngMb !== undefined && { maxYoungGenerationSizeMb: youngMb }),
@@ -32,3 +35,10 @@ export const findScript = (name: string, module: string): URL =>
 /** Returns whether a thread ended because it needed more memory than its `heapMb`. */
 export const isOutOfMemory = (cause: unknown): boolean =>
   cause instanceof Error && 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY'
+
+/** A thread does not share the cache of compiled modules that this one turned on, unless its environment names it. */
+function createEnvironment(): NodeJS.ProcessEnv {
+  const cache = getCompileCacheDir()
+  // Node stores a version's files in a folder below the one it is given.
+  return cache === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(cache) }
+}

@@ -9,6 +9,7 @@ import { toResult } from '../../../admin/jobs/admin.ts'
 import { isLoopback } from '../../../server/auth/access.ts'
 import { parseStoreUrl } from '../../../store/open/store-location.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
+import { letYoungSpaceGrow } from '../../../system/young-space.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { counted } from '../../render/tables.ts'
 import { findServer, reportProblem, runtimeObservers } from '../../sessions/connect.ts'
@@ -68,6 +69,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     return failWith(server.fault)
   }
 
+  letYoungSpaceGrow()
   const { url } = server.value
   const file = await writeServerFile(home, { url, pid, store }, token)
   try {

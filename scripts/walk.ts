@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
-import { connectHoldfast } from '@holdfast/client'
+import { connectSessions } from '@holdfast/client'
 import {
   Command,
   type CommandInput,
@@ -35,7 +35,7 @@ export async function walk(input: CommandInput): Promise<readonly Call[]> {
   try {
     await untilListening(server)
     const { url, tokenFile } = JSON.parse(await readFile(join(home, 'state/server.json'), 'utf8'))
-    const sessions = connectHoldfast({ url, token: (await readFile(tokenFile, 'utf8')).trim() })
+    const sessions = connectSessions({ url, token: (await readFile(tokenFile, 'utf8')).trim() })
     const session = orThrow(await sessions.start({ workdir: home, model: 'demo/agent' }))
     await following(session, async (nextRecord) => {
       // The first command of a process also loads modules and fills caches: only the second one is traced.

@@ -142,7 +142,8 @@ const forms: readonly Form[] = [
   [/^session\.(id|\w+(?=\(\)$))/, (name = '') => name in session, 'Session'],
   [
     /^holdfast\.(\w+)\(\)$/,
-    (name = '') => ['Holdfast', 'SessionAdmin', 'StoredSessions'].some((type) => typeHas(type, name)),
+    (name = '') =>
+      ['Holdfast', 'HoldfastMethods', 'SessionAdmin', 'StoredSessions'].some((type) => typeHas(type, name)),
     'Holdfast',
   ],
   [/^holdfast ([a-z]+)$/, (name = '') => isCommandName(name)],

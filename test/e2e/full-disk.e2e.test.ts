@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connectHoldfast, createLiveView, type LiveView } from '@holdfast/client'
+import { connectSessions, createLiveView, type LiveView } from '@holdfast/client'
 import { orThrow, type Recorded, type SessionHandle, type SessionId } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { processDisk } from './process-disk.ts'
@@ -34,7 +34,7 @@ describe.skipIf(!processDisk.canBeFilled).each([
   })
 
   async function watch(id: SessionId): Promise<LiveView> {
-    const view = createLiveView(orThrow(await connectHoldfast(server).open(id)))
+    const view = createLiveView(orThrow(await connectSessions(server).open(id)))
     views.push(view)
     await until([view], () => view.seq > 0)
     return view

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { connectHoldfast, type RemoteSessions } from '@holdfast/client'
+import { connectSessions, type RemoteSessions } from '@holdfast/client'
 
 const root = resolve(import.meta.dirname, '../..')
 export const bin = join(root, 'packages/holdfast/bin/holdfast.mjs')
@@ -54,7 +54,7 @@ export async function startServerProcess({
     url,
     token,
     loginLink,
-    sessions: connectHoldfast({ url, token }),
+    sessions: connectSessions({ url, token }),
     process: child,
     async kill() {
       child.kill('SIGKILL')

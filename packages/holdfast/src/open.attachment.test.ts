@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Attachment, attach, connectHoldfast, createLiveView, createSession } from '@holdfast/client'
+import { type Attachment, attach, connectSessions, createLiveView, createSession } from '@holdfast/client'
 import { type Frame, HoldfastError, orThrow, type Role, type Sessions } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from './holdfast.ts'
@@ -26,7 +26,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     const options = { host: '127.0.0.1', port: 0, tokens, pageDir: null, version: '0', now: Date.now }
     const server = orThrow(await openServer({ ...options, sessions: holdfast.handles, onProblem: () => undefined }))
     closing.unshift(() => server.close())
-    sessions = connectHoldfast({ url: server.url, token })
+    sessions = connectSessions({ url: server.url, token })
   })
   afterEach(async () => {
     for (const close of closing.splice(0)) await close()

@@ -1,4 +1,4 @@
-import { connectHoldfast, createSession, type Session, type TurnItem } from '@holdfast/client'
+import { connectSessions, createSession, type Session, type TurnItem } from '@holdfast/client'
 import { orThrow } from '@holdfast/protocol'
 import {
   aTool,
@@ -41,7 +41,7 @@ describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
       return { type: 'ok', output: { text: 'written' } }
     })
     const test = await openRuntimeServer({}, undefined, { script, tools: [tool] })
-    const remote = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
+    const remote = connectSessions({ url: test.server.url, token: test.tokens.driver })
     const handle = where === 'over HTTP' ? orThrow(await remote.open(test.runtime.handle.id)) : test.runtime.handle
     const session: Session = createSession(handle)
     return { session, [Symbol.asyncDispose]: () => test[Symbol.asyncDispose]() }

@@ -162,7 +162,6 @@ describe('a store that refuses writes', () => {
     const { registry, handle, clock } = await openTestRuntime({ store, blobs: createMemoryBlobs() })
     const { save } = createStoredSessions({
       registry,
-      getSession: () => Promise.reject(new Error('nothing has to be opened for it')),
       location: { kind: 'memory', url: 'memory:' },
       home: { dataDir: '' },
     })

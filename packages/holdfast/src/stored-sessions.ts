@@ -1,15 +1,7 @@
 import { dirname } from 'node:path'
-import { type ClientEventOptions, createSession, type Session } from '@holdfast/client'
+import { createSession, type Session } from '@holdfast/client'
 import { createLocalSession, findSession, findWorkspace, openStoredHandle, type SessionRegistry } from '@holdfast/core'
-import {
-  type ClientEvent,
-  type CommandResult,
-  fault,
-  HoldfastError,
-  type Meta,
-  orThrow,
-  refuse,
-} from '@holdfast/protocol'
+import { fault, HoldfastError, type Meta, orThrow, refuse } from '@holdfast/protocol'
 import type { StoreLocation } from './store/open/store-location.ts'
 import type { Home } from './system/home.ts'
 
@@ -41,22 +33,15 @@ export interface StoredSessions {
   ensureMeta(name: string): Promise<Meta | null>
   /** Returns whether the session has a message of a person, on any branch. */
   hasUserInteraction(session: Named): Promise<boolean>
-  /** Stores a client's own event for other clients, once for each `eventId`. It is never sent to a model. */
-  appendClientEvent(
-    name: string,
-    event: ClientEvent,
-    options?: ClientEventOptions,
-  ): Promise<CommandResult<'appendClientEvent'>>
 }
 
 type StoredSessionsDeps = {
   readonly registry: SessionRegistry
-  readonly getSession: (name: string) => Promise<Session>
   readonly location: StoreLocation
   readonly home: Pick<Home, 'dataDir'>
 }
 
-export function createStoredSessions({ registry, getSession, location, home }: StoredSessionsDeps): StoredSessions {
+export function createStoredSessions({ registry, location, home }: StoredSessionsDeps): StoredSessions {
   const { isAlive } = registry.deps
   const { stores } = registry
   const idOf = async (session: Named) =>
@@ -102,7 +87,6 @@ export function createStoredSessions({ registry, getSession, location, home }: S
       const said = await stores.storeOf(id).read(id, { after: 0, limit: 1, types: ['user.said'] })
       return said.some((record) => !('lost' in record))
     },
-    appendClientEvent: async (name, event, options) => (await getSession(name)).appendClientEvent(event, options),
   }
 }
 

@@ -29,6 +29,13 @@ export {
 } from './api/sessions.ts'
 export { pickFields, StateField, StateFields, stateSchema } from './api/state-fields.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
+export {
+  type ExportChoice,
+  ImportAnswer,
+  type ImportChoice,
+  type ImportFile,
+  type ImportResult,
+} from './api/transfer.ts'
 export { withTrashedAt } from './api/trashed-at.ts'
 export {
   Answer,

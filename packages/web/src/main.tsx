@@ -1,5 +1,5 @@
 import './no-eval.ts'
-import { connectHoldfast } from '@holdfast/client'
+import { connectSessions } from '@holdfast/client'
 import { invariant } from '@holdfast/protocol'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -10,6 +10,6 @@ invariant(root, 'index.html has no #root')
 
 createRoot(root).render(
   <StrictMode>
-    <App sessions={connectHoldfast({ url: location.origin })} />
+    <App sessions={connectSessions({ url: location.origin })} />
   </StrictMode>,
 )

@@ -1,128 +1,98 @@
 import {
-  FoundMessages,
-  limits,
-  Meta,
-  ok,
+  type ExportChoice,
+  type Fault,
+  type FaultCode,
+  HoldfastError,
+  ImportAnswer,
+  type ImportChoice,
+  type ImportFile,
+  type ImportResult,
+  orThrow,
   parseSessionName,
-  Removal,
-  type Result,
-  SessionList,
-  type SessionNews,
-  type Sessions,
-  StoredFile,
+  Stats,
 } from '@holdfast/protocol'
-import { type FollowNewsOptions, followNews } from '../http/follow.ts'
-import { type Ask, createHttp, type Http, type Pace, parseAnswer, queryOf, wait } from '../http/http.ts'
-import { createRemoteSessionHandle, type RemoteSessionHandle, readModels, readState } from './remote-session-handle.ts'
+import { createHoldfastMethods, type HoldfastMethods } from '../holdfast/holdfast-methods.ts'
+import type { FollowNewsOptions } from '../http/follow.ts'
+import { chunksOf, type Http, parseAnswer, queryOf } from '../http/http.ts'
+import {
+  type ConnectOptions,
+  connectWire,
+  createRemoteSessions,
+  type Health,
+  type RemoteSessions,
+} from './connect-sessions.ts'
 
-export type ConnectOptions = {
-  /** Address of the server, e.g. `http://127.0.0.1:4820`; `location.origin` in its own page. */
-  readonly url: string
-  /** When absent, the cookie of the page is used. */
-  readonly token?: string | undefined
-  readonly fetch?: typeof fetch | undefined
-  /** For tests: time and randomness. */
-  readonly pace?: Partial<Pace> | undefined
-}
-
-export type Health = { readonly status: 'ok'; readonly version: string }
-
-/** The sessions of a server, with the same interface as local ones. */
-export interface RemoteSessions extends Sessions {
-  start(...args: Parameters<Sessions['start']>): Promise<Result<RemoteSessionHandle>>
-  open(name: string): Promise<Result<RemoteSessionHandle>>
+/** The runtime of a server, with the methods of the one that `openHoldfast` returns. */
+export interface RemoteHoldfast extends HoldfastMethods {
+  readonly handles: RemoteSessions
   /** Reconnects automatically; load the list again to see what was missed. */
-  subscribe(options?: FollowNewsOptions): AsyncIterable<SessionNews>
-  health(): Promise<Result<Health>>
+  subscribe(options?: FollowNewsOptions): ReturnType<HoldfastMethods['subscribe']>
+  /** Returns the version of the server, if it answers. */
+  health(): Promise<Health>
+  /** Ends what follows all sessions. The sessions of the server run on. */
+  close(): Promise<void>
 }
 
-/** Creates the client. It sends nothing until a method is called. */
-export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): RemoteSessions {
-  const wire = createHttp({
-    url,
-    token,
-    fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)), // a browser's fetch needs its `this`
-    pace: { wait, chance: Math.random, silenceMs: 3 * limits.heartbeatMs, ...pace },
-  })
-
+/** Connects to a server. It sends nothing until a method is called. Without a token, the cookie of the page is used. */
+export function connectHoldfast(
+  url: string,
+  token?: string,
+  options: Omit<ConnectOptions, 'url' | 'token'> = {},
+): RemoteHoldfast {
+  const wire = connectWire({ ...options, url, token })
+  const handles = createRemoteSessions(wire)
+  const closing = new AbortController()
+  const exportSession = (name: string, choice?: ExportChoice) => exportPieces(wire, name, choice)
+  const close = async () => closing.abort()
   return {
-    /** Not retried: the server may have started it before the connection failed. */
-    async start(options) {
-      const answer = await wire.json('/v1/sessions', { body: options })
-      const meta = parseAnswer(answer, 'a start', Meta, 'session')
-      return meta.ok ? ok(createRemoteSessionHandle(wire, meta.value.id)) : meta
+    ...createHoldfastMethods(handles, { now: Date.now, export: exportSession }),
+    handles,
+    export: exportSession,
+    async import(given, choice = {}) {
+      const files = 'bytes' in given ? [given] : given
+      const results: ImportResult[] = []
+      for (const file of files) results.push(...(await importFile(wire, file, choice)))
+      return results
     },
-
-    async open(name) {
-      const form = parseSessionName(name)
-      if (!form.ok) return form
-      const state = await readState(wire, name, ['meta'])
-      return state.ok ? ok(createRemoteSessionHandle(wire, state.value.meta.id)) : state
-    },
-
-    async list({ trashed, ...options } = {}) {
-      const answer = await wire.json(`${trashed ? '/v1/trash' : '/v1/sessions'}${queryOf(options)}`)
-      return parseAnswer(answer, 'a list', SessionList)
-    },
-
-    async search({ text, ...options }) {
-      const answer = await wire.json(`/v1/search${queryOf({ q: text, ...options })}`)
-      return parseAnswer(answer, 'a search', FoundMessages)
-    },
-
-    ...createRemoteRemovals(wire),
-
-    models: () => readModels(wire),
-
-    /** Safe to retry. */
-    refreshCredentials: () => readModels(wire, '/v1/credentials/refresh', { method: 'POST' }),
-
-    subscribe: (options) => followNews(wire, options),
-
-    /** Safe to retry: the same bytes are stored once. */
-    async storeFile(bytes, options = {}) {
-      const answer = await wire.json(`/v1/blobs${queryOf(options)}`, { bytes })
-      return parseAnswer(answer, 'a file', StoredFile)
-    },
-
-    async health() {
-      const version = parseAnswer(await wire.json('/v1/health'), 'a health check', text, 'version')
-      return version.ok ? ok({ status: 'ok', version: version.value }) : version
-    },
+    stats: async (asked = {}) =>
+      orThrow(parseAnswer(await wire.json(`/v1/stats${queryOf(asked)}`), 'a statistics request', Stats)),
+    health: async () => orThrow(await handles.health()),
+    subscribe: ({ signal, ...rest } = {}) =>
+      handles.subscribe({ ...rest, signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal }),
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 
-type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
-
-/** Creates the methods that delete and restore sessions. */
-function createRemoteRemovals(wire: Http): Removals {
-  const removal = async (path: string, ask: Ask): Promise<Result<Removal>> => {
-    const answer = await wire.json(path, ask)
-    return parseAnswer(answer, 'a removal', Removal)
-  }
-
-  return {
-    async delete(name, { force, dryRun } = {}) {
-      const form = parseSessionName(name)
-      if (!form.ok) return form
-      const query = queryOf({ force: force || undefined, dryRun: dryRun || undefined })
-      return removal(`/v1/sessions/${encodeURIComponent(name)}${query}`, { method: 'DELETE' })
-    },
-
-    clearAll: (options = {}) => removal('/v1/clear', { body: options }),
-    prune: (options) => removal('/v1/prune', { body: options }),
-    emptyTrash: (options = {}) => removal('/v1/trash/empty', { body: options }),
-
-    async restore(name) {
-      const form = parseSessionName(name)
-      if (!form.ok) return form
-      const answer = await wire.json(`/v1/sessions/${encodeURIComponent(name)}/restore`, { method: 'POST' })
-      return parseAnswer(answer, 'a restore', Meta, 'session')
-    },
-  }
+async function* exportPieces(wire: Http, name: string, { format, redact }: ExportChoice = {}): AsyncGenerator<string> {
+  orThrow(parseSessionName(name))
+  const path = `/v1/sessions/${encodeURIComponent(name)}/export`
+  const body = orThrow(await wire.stream(`${path}${queryOf({ format, redact: redact || undefined })}`))
+  const decoder = new TextDecoder()
+  for await (const chunk of chunksOf(body)) yield decoder.decode(chunk, { stream: true })
+  yield decoder.decode()
 }
 
-const text = {
-  safeParse: (value: unknown) =>
-    typeof value === 'string' ? ({ success: true, data: value } as const) : ({ success: false } as const),
+/** Faults that are about the file and not about the server or the token. */
+const fileFaults: ReadonlySet<FaultCode> = new Set(['bad_request', 'too_large'])
+
+async function importFile(
+  wire: Http,
+  { name, bytes }: ImportFile,
+  { keepSettings, signal }: ImportChoice,
+): Promise<readonly ImportResult[]> {
+  const query = queryOf({ name, keepSettings: keepSettings || undefined })
+  const answer = parseAnswer(await wire.json(`/v1/import${query}`, { bytes, signal }), 'an import', ImportAnswer)
+  if (answer.ok)
+    return answer.value.files.map(({ remarks, ...file }) => ({
+      ...file,
+      file: name,
+      remarks: remarks.map(({ line = null, ...remark }) => ({ line, ...remark })),
+    }))
+  if (!fileFaults.has(answer.fault.code)) throw new HoldfastError(answer.fault)
+  return [failed(name, answer.fault)]
 }
+
+const failed = (file: string, why: Fault): ImportResult => ({
+  ...{ file, format: null, status: 'failed', session: null, messages: 0, remarks: [], fault: why },
+})

@@ -24,7 +24,7 @@ import {
 } from '@holdfast/protocol'
 import { follow } from '../http/follow.ts'
 import type { FollowOptions } from '../http/follow-stream.ts'
-import { type Ask, backoffMs, field, type Http, parseAnswer, queryOf } from '../http/http.ts'
+import { type Ask, backoffMs, chunksOf, field, type Http, parseAnswer, queryOf } from '../http/http.ts'
 import { takeRemoteSeat } from './remote-seat.ts'
 
 const triesMax = 5
@@ -111,16 +111,6 @@ async function readSnapshot(wire: Http, name: string): Promise<Result<FrameOf<'s
   const meta = field(answer.value, 'session')
   const body = typeof answer.value === 'object' ? answer.value : {}
   return parseAnswer(ok({ ...body, type: 'snapshot', sessionId: field(meta, 'id'), meta }), 'a snapshot', SnapshotFrame)
-}
-
-/** Yields the chunks of a stream. Not every browser can iterate it. */
-async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader()
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
-  } finally {
-    await reader.cancel().catch(() => undefined) // it may be closed or broken, which `read` reports
-  }
 }
 
 /** Reads the models of a server. */

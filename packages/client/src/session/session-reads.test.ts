@@ -1,6 +1,6 @@
 import { fault, type Message, ok, refuse } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { listAll } from '../list-all.ts'
+import { listAll } from '../holdfast/list-all.ts'
 import { createFakeHandle } from '../testing/fake-handle.ts'
 import { meta, snapshot, view } from '../testing/story.ts'
 import { createSession } from './session.ts'

@@ -1,6 +1,6 @@
 import { encodeFrame, type Frame } from '@holdfast/protocol'
 import type { Pace } from '../http/http.ts'
-import { connectHoldfast } from '../remote/connect-holdfast.ts'
+import { connectSessions } from '../remote/connect-sessions.ts'
 
 export type Asked = {
   readonly path: string
@@ -15,7 +15,7 @@ export function createScriptedServer(script: readonly Reply[], pace: Partial<Pac
   const asked: Asked[] = []
   const waits: number[] = []
   const replies = [...script]
-  const sessions = connectHoldfast({
+  const sessions = connectSessions({
     url: 'http://127.0.0.1:4820/',
     token: 'token-1',
     async fetch(input, init) {

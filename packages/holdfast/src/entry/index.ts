@@ -8,6 +8,7 @@ export type {
   CycleOptions,
   EditorSnapshot,
   EnterExecOptions,
+  HoldfastMethods,
   LineOptions,
   ListAllOptions,
   MessageList,
@@ -15,8 +16,10 @@ export type {
   PinOptions,
   PromptContent,
   ProviderInUse,
+  PruneFurther,
   RefreshedCredentials,
   Session,
+  SessionAdmin,
   SessionHistory,
   TrustOptions,
   Turn,
@@ -48,6 +51,7 @@ export type {
   DeleteOptions,
   EmptyTrashOptions,
   ErrorKind,
+  ExportChoice,
   Fault,
   FaultCode,
   FileChange,
@@ -56,6 +60,9 @@ export type {
   Frame,
   FrameOf,
   Handle,
+  ImportChoice,
+  ImportFile,
+  ImportResult,
   Instant,
   Key,
   Line,
@@ -128,7 +135,6 @@ export type { Holdfast, LocalStartOptions, Notification, Notifier } from '../hol
 export type { Logger } from '../observe/logging/logger.ts'
 export { defineTool, type OpenOptions, openHoldfast } from '../open.ts'
 export type { CustomModels } from '../providers/models.ts'
-export type { PruneFurther, SessionAdmin } from '../session-admin.ts'
 export type { Finding, FindingCode, Severity } from '../store/finding.ts'
 export type { LoadedSession, Named as SessionOrName, StoredSessions } from '../stored-sessions.ts'
 export type { ConfigOptions } from '../system/config/read-config.ts'

@@ -1,4 +1,4 @@
-import { type ConnectOptions, connectHoldfast, createLiveView, createSession } from '@holdfast/client'
+import { type ConnectOptions, connectSessions, createLiveView, createSession } from '@holdfast/client'
 import { CommandId, type Frame, invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { openServer, type ServerOptions } from './open-server.ts'
@@ -9,7 +9,7 @@ type Test = Awaited<ReturnType<typeof openTestServer>>
 
 async function openRemote(test: Test, options: Partial<ConnectOptions> = {}) {
   const token = test.tokens.driver
-  const sessions = connectHoldfast({ url: test.server.url, token, pace: { chance: () => 0 }, ...options })
+  const sessions = connectSessions({ url: test.server.url, token, pace: { chance: () => 0 }, ...options })
   const handle = await sessions.open(meta.handle)
   invariant(handle.ok, 'the session opens')
   return { sessions, handle: handle.value }
@@ -110,7 +110,7 @@ describe('a remote session', () => {
     const { sessions } = await openRemote(test)
     expect(await sessions.open('cold-harbor-1')).toMatchObject({ ok: false, fault: { code: 'session_not_found' } })
     expect(await sessions.open('../x')).toMatchObject({ ok: false, fault: { code: 'bad_id' } })
-    const stranger = connectHoldfast({ url: test.server.url, token: 'wrong' })
+    const stranger = connectSessions({ url: test.server.url, token: 'wrong' })
     expect(await stranger.open(sessionId)).toMatchObject({ ok: false, fault: { code: 'unauthorized' } })
     await test.server.close()
     expect(await sessions.health()).toMatchObject({ ok: false, fault: { code: 'unreachable' } })

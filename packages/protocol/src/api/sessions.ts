@@ -81,6 +81,12 @@ export interface Sessions {
   start(options: StartOptions): Promise<Result<SessionHandle>>
   /** `name` is an id, a unique prefix of one, or a handle. */
   open(name: string): Promise<Result<SessionHandle>>
+  /** Finds the session with an embedding program's key; null if there is none. Refused: bad_id, session_trashed. */
+  findByKey(key: string): Promise<Result<SessionHandle | null>>
+  /** Finds the session of this workspace with the latest message; null if there is none. */
+  latest(workspace?: string): Promise<Result<SessionHandle | null>>
+  /** Unloads a session: its turn is interrupted, its streams end. The next use loads it again. */
+  stop(name: string): Promise<Result<null>>
   list(options?: ListOptions): Promise<Result<SessionList>>
   /** Finds messages by text: the newest 1,000 matches, best first. */
   search(options: SearchOptions): Promise<Result<FoundMessages>>

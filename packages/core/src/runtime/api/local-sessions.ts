@@ -16,7 +16,7 @@ import {
 import { busyOwners, ownedStatus } from '../../ports/lease.ts'
 import type { Search } from '../../ports/search.ts'
 import { storeUpload } from '../blobs/store-upload.ts'
-import { findSession, withWorkspace } from '../log/find-session.ts'
+import { findByKey, findSession, withWorkspace } from '../log/find-session.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { createRemovals } from '../removal/removals.ts'
@@ -26,6 +26,8 @@ import { createLocalSession, type LocalSession } from './local-session.ts'
 export interface LocalSessions extends Sessions {
   start(options: StartOptions): Promise<Result<LocalSession>>
   open(name: string): Promise<Result<LocalSession>>
+  findByKey(key: string): Promise<Result<LocalSession | null>>
+  latest(workspace?: string): Promise<Result<LocalSession | null>>
 }
 
 export function createLocalSessions(registry: SessionRegistry): LocalSessions {
@@ -44,6 +46,25 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
       if (known.success && registry.loaded(known.data)) return ok(createLocalSession(registry, known.data))
       const id = await findSession(stores, name)
       return id.ok ? ok(createLocalSession(registry, id.value)) : id
+    },
+
+    async findByKey(key) {
+      const id = await findByKey(stores, key)
+      return id.ok ? ok(id.value && createLocalSession(registry, id.value)) : id
+    },
+
+    async latest(workspace = '.') {
+      const workdir = await deps.resolveWorkdir(workspace)
+      if (!workdir.ok) return workdir
+      const [newest] = await stores.find({ type: 'latest', workspace: workdir.value }) // not the first of a list, which starts with pinned sessions
+      return ok(newest ? createLocalSession(registry, newest) : null)
+    },
+
+    async stop(name) {
+      const id = await findSession(stores, name)
+      if (!id.ok) return id
+      await registry.unload(id.value)
+      return ok(null)
     },
 
     async list(given = {}) {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { connectHoldfast } from '@holdfast/client'
+import { connectSessions } from '@holdfast/client'
 import type { OnProblem, Problem } from '@holdfast/core/ports'
 import { ok, orThrow, type Result, type Sessions, sessionNotFound } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
@@ -47,7 +47,7 @@ export async function reachSessions(
   const isServed = server === null ? ok(false) : isServedStore(context, server)
   if (!isServed.ok) return isServed
   if (server && isServed.value) {
-    const sessions = connectHoldfast({ url: server.url, token: readToken(server) })
+    const sessions = connectSessions({ url: server.url, token: readToken(server) })
     return ok({ sessions, isRemote: true, unload: async () => undefined, close: async () => undefined })
   }
   const { open } = await import('../../open.ts') // loads every provider and tool, which a client of a server does not need
@@ -75,7 +75,7 @@ export async function findServer({ home }: Pick<CliContext, 'home'>): Promise<Se
   const server = readServerFile(home)
   if (!server) return null
   const fetchSoon: typeof fetch = (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(healthMsMax) })
-  const health = await connectHoldfast({ url: server.url, fetch: fetchSoon }).health()
+  const health = await connectSessions({ url: server.url, fetch: fetchSoon }).health()
   return health.ok ? server : null
 }
 
@@ -83,7 +83,7 @@ export async function findServer({ home }: Pick<CliContext, 'home'>): Promise<Se
 export async function refreshServer(context: CliContext): Promise<string | null> {
   const server = await findServer(context)
   if (!server) return null
-  const refreshed = await connectHoldfast({ url: server.url, token: readToken(server) }).refreshCredentials()
+  const refreshed = await connectSessions({ url: server.url, token: readToken(server) }).refreshCredentials()
   return refreshed.ok
     ? `The server at ${server.url} uses the change now.`
     : `The server at ${server.url} did not take over the change: ${refreshed.fault.message} Restart it.`

@@ -13,6 +13,7 @@ const concrete = (path: string) =>
     .replace(':attachment', 'tab-1')
     .replace(':hash', '0'.repeat(64))
     .replace('/v1/search', '/v1/search?q=a')
+    .replace('/v1/find', '/v1/find?key=a')
 
 async function* pieces() {
   yield 'a session'

@@ -1,14 +1,4 @@
-import { fault, type Result, refuse } from '@holdfast/protocol'
-import { z } from 'zod'
-
-/** The result of importing one file. */
-export const ImportAnswer = z.object({
-  status: z.string(),
-  session: z.string().nullable(),
-  format: z.string().nullable(),
-  messages: z.int(),
-  remarks: z.array(z.object({ code: z.string(), what: z.string(), line: z.int().optional() })),
-})
+import { fault, type ImportAnswer, type Result, refuse } from '@holdfast/protocol'
 
 type ExportChoice = {
   readonly format?: 'md' | 'html' | 'json' | 'jsonl' | undefined
@@ -29,7 +19,7 @@ export interface Transfer {
   /** Exports a session piece by piece, without opening it. */
   export(name: string, options: ExportChoice): Promise<Result<AsyncIterable<string>>>
   /** Imports the sessions of a file. The file is only read. */
-  importFile(path: string, options: ImportChoice): Promise<Result<readonly z.infer<typeof ImportAnswer>[]>>
+  importFile(path: string, options: ImportChoice): Promise<Result<ImportAnswer['files']>>
 }
 
 const unavailable = async (): Promise<Result<never>> =>

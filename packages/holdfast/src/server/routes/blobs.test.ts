@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connectHoldfast, createSession, type Session } from '@holdfast/client'
+import { connectSessions, createSession, type Session } from '@holdfast/client'
 import { type Content, limits, orThrow, StoredFile } from '@holdfast/protocol'
 import { aGif, aJpeg, anAlphaWebp, aPdf, aPng, aWebp } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -125,7 +125,7 @@ describe('a file in a session', () => {
       if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return
     }
   }
-  const remote = () => connectHoldfast({ url: test.server.url, token: test.tokens.driver })
+  const remote = () => connectSessions({ url: test.server.url, token: test.tokens.driver })
   const answers = async (session: Session) =>
     (await session.messages()).filter(({ kind }) => kind === 'assistant').length
 

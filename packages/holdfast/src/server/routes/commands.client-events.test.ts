@@ -1,4 +1,4 @@
-import { connectHoldfast, createSession } from '@holdfast/client'
+import { connectSessions, createSession } from '@holdfast/client'
 import { orThrow } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { openRuntimeServer } from '../testing/runtime-server.ts'
@@ -25,7 +25,7 @@ describe('client events', () => {
     expect([first.status, again.status]).toEqual([202, 202])
     expect(await again.json()).toEqual(await first.json())
     await send('two')
-    const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
+    const sessions = connectSessions({ url: test.server.url, token: test.tokens.driver })
     const session = createSession(orThrow(await sessions.open(test.runtime.handle.id)))
     await session.appendClientEvent({ eventId: 'one', type: 'shown' })
     await session.appendClientEvent({ eventId: 'three', type: 'shown' })

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { connectHoldfast, decodeNews } from '@holdfast/client'
+import { connectSessions, decodeNews } from '@holdfast/client'
 import { invariant, type NewsFrame, newsSession, SessionId, type SessionNews } from '@holdfast/protocol'
 import { aMeta } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
@@ -115,7 +115,7 @@ describe('a client that follows all sessions', () => {
   it('receives changes across reconnects, and learns when to list again', async () => {
     await using test = await openRuntimeServer()
     let breaks: (() => void) | undefined
-    const sessions = connectHoldfast({
+    const sessions = connectSessions({
       url: test.server.url,
       token: test.tokens.driver,
       pace: { wait: async () => {} },

@@ -1,4 +1,4 @@
-import { connectHoldfast, createLiveView, createSession } from '@holdfast/client'
+import { connectSessions, createLiveView, createSession } from '@holdfast/client'
 import type { Models } from '@holdfast/core/ports'
 import { done, ModelList, noUsage, orThrow } from '@holdfast/protocol'
 import { createScriptedModel, finish, modelsWith, say } from '@holdfast/testkit'
@@ -84,7 +84,7 @@ describe('a prompt without credentials, over HTTP', () => {
 describe('a remote client', () => {
   it('is notified of a new key on every attached session', async () => {
     await using test = await openRuntimeServer({}, keyedModels())
-    const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
+    const sessions = connectSessions({ url: test.server.url, token: test.tokens.driver })
     const live = createLiveView(orThrow(await sessions.open(test.runtime.handle.id)))
     const until = (fits: () => boolean) =>
       new Promise<void>((resolve) => {
@@ -104,7 +104,7 @@ describe('a remote client', () => {
 
   it('selects models, counts tokens and refreshes keys like a local one', async () => {
     await using test = await openRuntimeServer({}, keyedModels())
-    const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
+    const sessions = connectSessions({ url: test.server.url, token: test.tokens.driver })
     const session = createSession(orThrow(await sessions.open(test.runtime.handle.id)))
     await expect(session.sendPrompt('go')).rejects.toMatchObject({ code: 'no_credentials' })
     expect(await session.credentialsConfigured()).toBe(false)

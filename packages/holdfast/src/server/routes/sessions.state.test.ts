@@ -1,4 +1,4 @@
-import { connectHoldfast, createSession } from '@holdfast/client'
+import { connectSessions, createSession } from '@holdfast/client'
 import { orThrow } from '@holdfast/protocol'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openRuntimeServer } from '../testing/runtime-server.ts'
@@ -14,7 +14,7 @@ async function openCounted({ server, tokens, runtime }: Test) {
     sum += body.byteLength
     return new Response(body)
   }
-  const sessions = connectHoldfast({ url: server.url, token: tokens.driver, fetch: counted })
+  const sessions = connectSessions({ url: server.url, token: tokens.driver, fetch: counted })
   const session = createSession(orThrow(await sessions.open(runtime.handle.id)))
   const bytes = () => {
     const read = sum

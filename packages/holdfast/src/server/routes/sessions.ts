@@ -73,6 +73,46 @@ const startSession = defineRoute({
   },
 })
 
+const oneOrNone = answersJson(z.object({ session: Meta.nullable() }))
+
+/** Answers with the row of a session that was looked for, or with null. */
+async function answerFound(found: Result<SessionHandle | null>): Promise<Result<{ readonly session: Meta | null }>> {
+  if (!found.ok) return found
+  const state = found.value === null ? null : await found.value.state(['meta'])
+  if (state === null) return ok({ session: null })
+  return state.ok ? ok({ session: state.value.meta }) : state
+}
+
+const findByKey = defineRoute({
+  on: 'GET /v1/find',
+  access: 'token',
+  summary: 'Find the session with a key',
+  query: z.strictObject({ key: z.string() }),
+  answers: oneOrNone,
+  handle: async ({ input }, { sessions }) => answerFound(await sessions.findByKey(input.query.key)),
+})
+
+const findLatest = defineRoute({
+  on: 'GET /v1/latest',
+  access: 'token',
+  summary: 'Find the session of a workspace with the latest message',
+  query: z.strictObject({ workspace: z.string().optional() }),
+  answers: oneOrNone,
+  handle: async ({ input }, { sessions }) => answerFound(await sessions.latest(input.query.workspace)),
+})
+
+/** Only an admin may stop: it disconnects others. */
+const stopSession = defineRoute({
+  on: 'POST /v1/sessions/:id/stop',
+  access: 'admin',
+  summary: 'Unload a session: its turn is interrupted and its streams end; the next use loads it again',
+  answers: answersJson(z.object({})),
+  async handle({ session }, { sessions }) {
+    const stopped = await sessions.stop(session)
+    return stopped.ok ? ok({}) : stopped
+  },
+})
+
 const { text: q, ...filters } = SearchOptions.shape
 
 const searchMessages = defineRoute({
@@ -254,6 +294,7 @@ const getUsage = defineRoute({
 })
 
 export const sessionRoutes: readonly Route[] = [
-  ...[listSessions, startSession, searchMessages],
+  ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents, getQueue, getTrust, getApprovals, getUsage],
+  stopSession,
 ]

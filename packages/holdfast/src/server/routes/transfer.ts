@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { fault, ImportAnswer, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { storageReason, systemErrorCode } from '../../system/system-error.ts'
 import { answersJson, brokenBody, defineRoute, flag, type Route } from '../http/route.ts'
-import { ImportAnswer } from '../http/transfer.ts'
 
 const mediaTypes = {
   md: 'text/markdown; charset=utf-8',
@@ -44,7 +43,7 @@ const importFile = defineRoute({
     keepSettings: flag,
   }),
   takesBytes: true,
-  answers: answersJson(z.object({ files: z.array(ImportAnswer) })),
+  answers: answersJson(ImportAnswer),
   async handle({ request, input }, { transfer, spoolDir, closing }) {
     const { name = 'session', from, keepSettings } = input.query
     const made = await catchDiskErrors(() => mkdtemp(join(spoolDir, 'holdfast-import-')))

@@ -1,4 +1,4 @@
-import { connectHoldfast } from '@holdfast/client'
+import { connectSessions } from '@holdfast/client'
 import { BlobHash, orThrow } from '@holdfast/protocol'
 import { aPng } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
@@ -134,7 +134,7 @@ describe('GET /v1/sessions/:id/blobs/:hash', () => {
 describe('a remote client', () => {
   it('deletes and restores sessions like a local one', async () => {
     await using test = await openRuntimeServer()
-    const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.admin })
+    const sessions = connectSessions({ url: test.server.url, token: test.tokens.admin })
     const { file } = orThrow(await sessions.storeFile(aPng(), { name: 'a.png' }))
     const handle = orThrow(await sessions.open(test.runtime.handle.id))
     await handle.submit({ type: 'sendPrompt', content: [file] })

@@ -208,8 +208,14 @@ function createFakeCatalogue(
   handle: LocalSession,
   touched: unknown[],
   trouble: Trouble,
-): Pick<LocalSessions, 'start' | 'open' | 'list' | 'search' | 'storeFile'> {
+): Pick<LocalSessions, 'start' | 'open' | 'findByKey' | 'latest' | 'stop' | 'list' | 'search' | 'storeFile'> {
   return {
+    findByKey: async (key) => ok(key === meta.key ? handle : null),
+    latest: async () => ok(handle),
+    async stop(name) {
+      touched.push({ stop: name })
+      return ok(null)
+    },
     async start(options) {
       touched.push({ start: options })
       return options.workdir === '/missing' ? refuse(fault('bad_workdir', 'There is no such folder.')) : ok(handle)

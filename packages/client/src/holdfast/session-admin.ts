@@ -1,4 +1,3 @@
-import type { Session } from '@holdfast/client'
 import {
   ageMsMax,
   type ClearOptions,
@@ -16,6 +15,7 @@ import {
   type SessionList,
   type Sessions,
 } from '@holdfast/protocol'
+import type { Session } from '../session/session.ts'
 
 const daysMax = ageMsMax / dayMs
 

@@ -2,7 +2,7 @@ import { ClientId, CommandId, invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createScriptedServer, fails, json, type Reply, refused } from '../testing/scripted-server.ts'
 import { message, meta, sessionId, view } from '../testing/story.ts'
-import { connectHoldfast } from './connect-holdfast.ts'
+import { connectSessions } from './connect-sessions.ts'
 
 const opened = json({ meta, session: meta, seq: 4, view, messages: [message(3)], before: 3, summary: null, here: null })
 const done = json({ seq: 5, result: { queued: 'steering' } }, 202)
@@ -85,7 +85,7 @@ describe('the sessions of a server', () => {
 
   it('send no token when none is given', async () => {
     const sent: (string | null)[] = []
-    const sessions = connectHoldfast({
+    const sessions = connectSessions({
       url: 'http://127.0.0.1:4820',
       fetch: async (_, init) => {
         sent.push(new Headers(init?.headers).get('authorization'))

@@ -1,0 +1,145 @@
+import {
+  type ClientEvent,
+  type CommandResult,
+  type ExportChoice,
+  type FoundMessages,
+  type ImportChoice,
+  type ImportFile,
+  type ImportResult,
+  type ListOptions,
+  type Meta,
+  type ModelList,
+  type NewsOptions,
+  orThrow,
+  type SearchOptions,
+  type SessionHandle,
+  type SessionList,
+  type SessionNews,
+  type Sessions,
+  type StartOptions,
+  type Stats,
+  type StatsOptions,
+  type StoredFile,
+  type StoreFileOptions,
+} from '@holdfast/protocol'
+import { type ClientEventOptions, createSession, type Session } from '../session/session.ts'
+import type { MessageSeed } from '../session/session-history.ts'
+import { type ListAllOptions, listAll } from './list-all.ts'
+import { createSessionAdmin, type SessionAdmin } from './session-admin.ts'
+
+/** The methods that the runtime of this process and that of a server share. Failed calls throw a `HoldfastError`. */
+export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
+  /** The same sessions with results instead of exceptions. */
+  readonly handles: Sessions
+  /** Starts a session. `workdir` is the current folder of the process that runs it, when absent. */
+  startSession(options?: Partial<StartOptions>): Promise<Session>
+  /** Returns a session by id, unique prefix of an id, or handle. */
+  getSession(name: string): Promise<Session>
+  /** Returns the session with this key; starts it if there is none. */
+  getOrCreate(key: string, options?: Partial<StartOptions>): Promise<Session>
+  /** Returns the session of this workspace with the latest message; null if there is none. */
+  latest(workspace?: string): Promise<Session | null>
+  /** Lists all stored sessions, page by page as a `for await` loop reads them. */
+  sessions(options?: ListAllOptions): AsyncIterable<Meta>
+  /** Returns one page of the stored sessions: pinned ones first, then by latest message. */
+  list(options?: ListOptions): Promise<SessionList>
+  /** Searches messages; ranks the newest 1,000 matches, best first. */
+  search(text: string, options?: Omit<SearchOptions, 'text'>): Promise<FoundMessages>
+  /** Validates a file by its bytes and stores it. `file` of the answer can be used in a prompt. */
+  storeFile(bytes: Uint8Array, options?: StoreFileOptions): Promise<StoredFile>
+  /** Lists the usable models, and the others with the reason. */
+  models(): Promise<ModelList>
+  /** Reads credentials again and lists the models. Prompts that failed for lack of a key can then be sent again. */
+  refreshCredentials(): Promise<ModelList>
+  /** Starts a turn of a session without following it. */
+  sendPrompt(name: string, content: string): Promise<CommandResult<'sendPrompt'>>
+  /** Stops the running turn of a session. */
+  abort(name: string): Promise<CommandResult<'abort'>>
+  /** Starts a session that shares this one's past, up to the end of turn `at` or of the last finished turn. */
+  fork(name: string, at?: number): Promise<Session>
+  /** Adds a message to a session without prompting the model. */
+  appendMessage(name: string, message: MessageSeed): Promise<CommandResult<'seedMessages'>>
+  /** Adds a checkpoint: from here on the model sees these messages and those that follow. */
+  appendCheckpoint(
+    name: string,
+    messages: readonly MessageSeed[],
+    tokenCount?: number,
+  ): Promise<CommandResult<'appendCheckpoint'>>
+  /** Stores a client's own event for other clients, once for each `eventId`. It is never sent to a model. */
+  appendClientEvent(
+    name: string,
+    event: ClientEvent,
+    options?: ClientEventOptions,
+  ): Promise<CommandResult<'appendClientEvent'>>
+  /** Exports a session in pieces, without loading it. */
+  export(name: string, options?: ExportChoice): AsyncIterable<string>
+  /** Exports the transcript as Markdown. */
+  exportMarkdown(name: string, options?: Pick<ExportChoice, 'redact'>): Promise<string>
+  /** Does the same for a session object. */
+  exportSessionMarkdown(session: Pick<Session, 'id'>, options?: Pick<ExportChoice, 'redact'>): Promise<string>
+  /** Imports sessions of other programs, or of another Holdfast, from the bytes of their files. */
+  import(files: ImportFile | readonly ImportFile[], options?: ImportChoice): Promise<readonly ImportResult[]>
+  /** Counts sessions, messages, usage and disk space. Over HTTP it needs an admin token. */
+  stats(options?: StatsOptions): Promise<Stats>
+  /** Unloads a session: its turn is interrupted, its streams end. The next use loads it again. */
+  stopSession(name: string): Promise<void>
+  /** Follows all sessions from now on: started, changed, stopped and why. */
+  subscribe(options?: NewsOptions): AsyncIterable<SessionNews>
+  close(): Promise<void>
+}
+
+/** The methods that need more than the sessions. */
+type OwnMethods = 'handles' | 'import' | 'export' | 'stats' | 'close' | typeof Symbol.asyncDispose
+
+/** Creates the shared methods on the sessions of this process or of a server. */
+export function createHoldfastMethods(
+  sessions: Sessions,
+  { now, export: exportPieces }: { readonly now: () => number } & Pick<HoldfastMethods, 'export'>,
+): Omit<HoldfastMethods, OwnMethods> {
+  const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
+  const exportMarkdown: HoldfastMethods['exportMarkdown'] = async (name, { redact } = {}) => {
+    let text = ''
+    for await (const piece of exportPieces(name, { format: 'md', redact })) text += piece
+    return text
+  }
+  return {
+    ...createSessionAdmin(sessions, getSession, now),
+    getSession,
+    startSession: async (given) => createSession(orThrow(await sessions.start({ workdir: '.', ...given }))),
+    getOrCreate: async (key, given) => createSession(await findOrStart(sessions, key, given)),
+    async latest(workspace) {
+      const newest = orThrow(await sessions.latest(workspace))
+      return newest && createSession(newest)
+    },
+    sessions: (options) => listAll(sessions, options),
+    list: async (asked) => orThrow(await sessions.list(asked)),
+    search: async (text, options) => orThrow(await sessions.search({ ...options, text })),
+    storeFile: async (bytes, options) => orThrow(await sessions.storeFile(bytes, options)),
+    models: async () => orThrow(await sessions.models()),
+    refreshCredentials: async () => orThrow(await sessions.refreshCredentials()),
+    sendPrompt: async (name, content) => (await getSession(name)).sendPrompt(content),
+    abort: async (name) => (await getSession(name)).abort(),
+    fork: async (name, at) => getSession((await (await getSession(name)).fork(at)).session),
+    appendMessage: async (name, message) => (await getSession(name)).seedMessages([withOpenCalls(message)]),
+    appendCheckpoint: async (name, messages, tokenCount) =>
+      (await getSession(name)).appendCheckpoint(messages, tokenCount),
+    appendClientEvent: async (name, event, options) => (await getSession(name)).appendClientEvent(event, options),
+    exportMarkdown,
+    exportSessionMarkdown: ({ id }, options) => exportMarkdown(id, options),
+    stopSession: async (name) => void orThrow(await sessions.stop(name)),
+    subscribe: (options) => sessions.subscribe(options),
+  }
+}
+
+async function findOrStart(sessions: Sessions, key: string, given?: Partial<StartOptions>): Promise<SessionHandle> {
+  const known = orThrow(await sessions.findByKey(key))
+  if (known) return known
+  const started = await sessions.start({ workdir: '.', ...given, key })
+  // Another process may have started it meanwhile.
+  const isTaken = !started.ok && started.fault.code === 'key_taken'
+  return (isTaken ? orThrow(await sessions.findByKey(key)) : null) ?? orThrow(started)
+}
+
+/** Marks the calls of an added message as open, because their results are added later, one by one. */
+const withOpenCalls = (message: MessageSeed): MessageSeed =>
+  message.role === 'assistant' && message.toolCalls ? { given: {}, ...message } : message

@@ -1,0 +1,151 @@
+import {
+  FoundMessages,
+  limits,
+  Meta,
+  ok,
+  parseSessionName,
+  Removal,
+  type Result,
+  SessionList,
+  type SessionNews,
+  type Sessions,
+  StoredFile,
+} from '@holdfast/protocol'
+import { type FollowNewsOptions, followNews } from '../http/follow.ts'
+import { type Ask, createHttp, type Http, type Pace, parseAnswer, queryOf, wait } from '../http/http.ts'
+import { createRemoteSessionHandle, type RemoteSessionHandle, readModels, readState } from './remote-session-handle.ts'
+
+export type ConnectOptions = {
+  /** Address of the server, e.g. `http://127.0.0.1:4820`; `location.origin` in its own page. */
+  readonly url: string
+  /** When absent, the cookie of the page is used. */
+  readonly token?: string | undefined
+  readonly fetch?: typeof fetch | undefined
+  /** For tests: time and randomness. */
+  readonly pace?: Partial<Pace> | undefined
+}
+
+export type Health = { readonly status: 'ok'; readonly version: string }
+
+/** The sessions of a server, with the same interface as local ones. */
+export interface RemoteSessions extends Sessions {
+  start(...args: Parameters<Sessions['start']>): Promise<Result<RemoteSessionHandle>>
+  open(name: string): Promise<Result<RemoteSessionHandle>>
+  findByKey(key: string): Promise<Result<RemoteSessionHandle | null>>
+  latest(workspace?: string): Promise<Result<RemoteSessionHandle | null>>
+  /** Reconnects automatically; load the list again to see what was missed. */
+  subscribe(options?: FollowNewsOptions): AsyncIterable<SessionNews>
+  health(): Promise<Result<Health>>
+}
+
+/** Creates the client of a server's sessions. It sends nothing until a method is called. */
+export const connectSessions = (options: ConnectOptions): RemoteSessions => createRemoteSessions(connectWire(options))
+
+/** Creates the connection that all requests to one server share. */
+export const connectWire = ({ url, token, fetch, pace }: ConnectOptions): Http =>
+  createHttp({
+    url,
+    token,
+    fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)), // a browser's fetch needs its `this`
+    pace: { wait, chance: Math.random, silenceMs: 3 * limits.heartbeatMs, ...pace },
+  })
+
+/** Creates the sessions of a server on a connection. */
+export function createRemoteSessions(wire: Http): RemoteSessions {
+  return {
+    /** Not retried: the server may have started it before the connection failed. */
+    async start(options) {
+      const answer = await wire.json('/v1/sessions', { body: options })
+      const meta = parseAnswer(answer, 'a start', Meta, 'session')
+      return meta.ok ? ok(createRemoteSessionHandle(wire, meta.value.id)) : meta
+    },
+
+    async open(name) {
+      const form = parseSessionName(name)
+      if (!form.ok) return form
+      const state = await readState(wire, name, ['meta'])
+      return state.ok ? ok(createRemoteSessionHandle(wire, state.value.meta.id)) : state
+    },
+
+    findByKey: (key) => findSession(wire, `/v1/find${queryOf({ key })}`),
+    latest: (workspace) => findSession(wire, `/v1/latest${queryOf({ workspace })}`),
+
+    async stop(name) {
+      const form = parseSessionName(name)
+      if (!form.ok) return form
+      const answer = await wire.json(`/v1/sessions/${encodeURIComponent(name)}/stop`, { method: 'POST' })
+      return answer.ok ? ok(null) : answer
+    },
+
+    async list({ trashed, ...options } = {}) {
+      const answer = await wire.json(`${trashed ? '/v1/trash' : '/v1/sessions'}${queryOf(options)}`)
+      return parseAnswer(answer, 'a list', SessionList)
+    },
+
+    async search({ text, ...options }) {
+      const answer = await wire.json(`/v1/search${queryOf({ q: text, ...options })}`)
+      return parseAnswer(answer, 'a search', FoundMessages)
+    },
+
+    ...createRemoteRemovals(wire),
+
+    models: () => readModels(wire),
+
+    /** Safe to retry. */
+    refreshCredentials: () => readModels(wire, '/v1/credentials/refresh', { method: 'POST' }),
+
+    subscribe: (options) => followNews(wire, options),
+
+    /** Safe to retry: the same bytes are stored once. */
+    async storeFile(bytes, options = {}) {
+      const answer = await wire.json(`/v1/blobs${queryOf(options)}`, { bytes })
+      return parseAnswer(answer, 'a file', StoredFile)
+    },
+
+    async health() {
+      const version = parseAnswer(await wire.json('/v1/health'), 'a health check', text, 'version')
+      return version.ok ? ok({ status: 'ok', version: version.value }) : version
+    },
+  }
+}
+
+/** Asks for one session or none. */
+async function findSession(wire: Http, path: string): Promise<Result<RemoteSessionHandle | null>> {
+  const meta = parseAnswer(await wire.json(path), 'a search for a session', Meta.nullable(), 'session')
+  return meta.ok ? ok(meta.value && createRemoteSessionHandle(wire, meta.value.id)) : meta
+}
+
+type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
+
+/** Creates the methods that delete and restore sessions. */
+function createRemoteRemovals(wire: Http): Removals {
+  const removal = async (path: string, ask: Ask): Promise<Result<Removal>> => {
+    const answer = await wire.json(path, ask)
+    return parseAnswer(answer, 'a removal', Removal)
+  }
+
+  return {
+    async delete(name, { force, dryRun } = {}) {
+      const form = parseSessionName(name)
+      if (!form.ok) return form
+      const query = queryOf({ force: force || undefined, dryRun: dryRun || undefined })
+      return removal(`/v1/sessions/${encodeURIComponent(name)}${query}`, { method: 'DELETE' })
+    },
+
+    clearAll: (options = {}) => removal('/v1/clear', { body: options }),
+    prune: (options) => removal('/v1/prune', { body: options }),
+    emptyTrash: (options = {}) => removal('/v1/trash/empty', { body: options }),
+
+    async restore(name) {
+      const form = parseSessionName(name)
+      if (!form.ok) return form
+      const answer = await wire.json(`/v1/sessions/${encodeURIComponent(name)}/restore`, { method: 'POST' })
+      return parseAnswer(answer, 'a restore', Meta, 'session')
+    },
+  }
+}
+
+const text = {
+  safeParse: (value: unknown) =>
+    typeof value === 'string' ? ({ success: true, data: value } as const) : ({ success: false } as const),
+}

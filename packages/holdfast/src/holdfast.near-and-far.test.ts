@@ -1,0 +1,203 @@
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectHoldfast, type HoldfastMethods, type RemoteHoldfast } from '@holdfast/client'
+import { HoldfastError, orThrow, type SessionNews } from '@holdfast/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { toResult } from './admin/jobs/admin.ts'
+import type { Holdfast } from './holdfast.ts'
+import { openHoldfast } from './open.ts'
+import { hashToken, openServer } from './server/index.ts'
+import { createTransfer } from './server-transfer.ts'
+
+/** What only the runtime of this process has, and why. A missing or a needless row does not compile. */
+const onlyNear: Record<Exclude<keyof Holdfast, keyof RemoteHoldfast>, string> = {
+  listSessions: 'returns objects of this memory, without waiting',
+  conversations: 'the loop of the program runs here',
+  save: 'a far command is answered once it is saved',
+  load: 'reads the store without its runtime',
+  dir: 'a path of this machine',
+  defaultDir: 'a path of this machine',
+  normalizeWorkspacePath: 'a path of this machine',
+  currentWorkspacePath: 'a path of this machine',
+  ensureMeta: 'far, metadata() reads the same',
+  hasUserInteraction: 'far, messages() reads the same',
+  doctor: 'needs the files of the store',
+  backup: 'needs the files of the store',
+}
+/** What only a server has. */
+const onlyFar: Record<Exclude<keyof RemoteHoldfast, keyof Holdfast>, string> = {
+  health: 'a runtime of this process needs no health check',
+}
+
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof HoldfastError ? error.code : String(error)),
+  )
+
+it('lists each method that only one of the two has', () => {
+  expect(Object.keys(onlyFar)).toEqual(['health'])
+  expect(Object.keys(onlyNear)).toHaveLength(12)
+})
+
+describe.each(['here', 'of a server'])('the runtime %s', (where) => {
+  let home = ''
+  let api: HoldfastMethods
+  const closing: (() => Promise<unknown>)[] = []
+
+  beforeEach(async () => {
+    home = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-near-far-')))
+    const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
+    const holdfast = await openHoldfast({ environment, model: 'demo/agent' })
+    closing.push(() => holdfast.close())
+    api = holdfast
+    if (where === 'here') return
+    const token = 'a'.repeat(30)
+    const tokens = [{ hash: hashToken(token), role: 'admin' as const }]
+    const server = orThrow(
+      await openServer({
+        ...{ host: '127.0.0.1', port: 0, tokens, pageDir: null, version: '0', now: Date.now },
+        ...{ sessions: holdfast.handles, transfer: createTransfer(holdfast), onProblem: () => undefined },
+        stats: (options) => toResult(() => holdfast.stats(options)),
+      }),
+    )
+    closing.unshift(() => server.close())
+    const far = connectHoldfast(server.url, token)
+    closing.unshift(() => far.close())
+    api = far
+  })
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close()
+    await rm(home, { recursive: true, force: true })
+  })
+
+  const spoken = async (prompt = 'count to 2', options: object = {}) => {
+    const session = await api.startSession({ workdir: home, ...options })
+    await session.prompt(prompt).result()
+    return session
+  }
+
+  it('starts a session and runs a turn', async () => {
+    const session = await api.startSession({ workdir: home, title: 'Mine' })
+    expect(await session.prompt('count to 2').text()).toContain('2')
+    expect(await session.metadata()).toMatchObject({ title: 'Mine', workspace: home })
+    expect((await api.getSession(session.id)).id).toBe(session.id)
+    expect((await api.getSession((await session.metadata()).handle)).id).toBe(session.id)
+  })
+
+  it('gets or creates a session by its key', async () => {
+    const one = await api.getOrCreate('bot:1', { workdir: home })
+    expect((await api.getOrCreate('bot:1')).id).toBe(one.id)
+    expect((await one.metadata()).key).toBe('bot:1')
+    expect(await codeOf(api.startSession({ workdir: home, key: 'bot:1' }))).toBe('key_taken')
+    expect(await codeOf(api.getOrCreate(''))).toBe('bad_id')
+  })
+
+  it('lists, finds and searches sessions', async () => {
+    const other = join(home, 'other')
+    await mkdir(other)
+    const one = await spoken('count to 2')
+    const two = await spoken('count to 3', { workdir: other })
+    const ids: string[] = []
+    for await (const { id } of api.sessions({ workspace: home })) ids.push(id)
+    expect(ids).toEqual([one.id])
+    expect((await api.list()).sessions.map(({ id }) => id).toSorted()).toEqual([one.id, two.id].toSorted())
+    expect((await api.search('count', { session: two.id })).hits[0]).toMatchObject({ sessionId: two.id })
+    expect([(await api.latest(other))?.id, (await api.latest(home))?.id]).toEqual([two.id, one.id])
+    expect(await api.latest(tmpdir())).toBeNull()
+    expect(await codeOf(api.latest(join(home, 'missing')))).toBe('bad_workdir')
+  })
+
+  it('sends commands by name', async () => {
+    const { id } = await spoken()
+    expect(await api.pinSession(id)).toMatchObject({ pinned: true })
+    await api.rename(id, 'Named')
+    await api.appendMessage(id, { role: 'user', content: 'more' })
+    await api.appendClientEvent(id, { eventId: 'one', type: 'shown' })
+    expect(await api.abort(id)).toMatchObject({ seq: expect.any(Number) })
+    const session = await api.getSession(id)
+    expect(await session.metadata()).toMatchObject({ title: 'Named', pinned: true })
+    const events = await Array.fromAsync(session.clientEvents())
+    expect(events.map(({ event }) => event.eventId)).toEqual(['one'])
+    expect(await codeOf(api.sendPrompt(id, ''))).toBe('empty_prompt')
+  })
+
+  it('forks, exports and imports', async () => {
+    const session = await spoken()
+    const fork = await api.fork(session.id)
+    expect((await fork.metadata()).parent).toBe(session.id)
+    expect(await api.exportMarkdown(session.id)).toBe(await api.exportSessionMarkdown(session))
+    expect(await api.exportMarkdown(session.id)).toContain('count to 2')
+    const bytes = new TextEncoder().encode(
+      (await Array.fromAsync(api.export(session.id, { format: 'jsonl' }))).join(''),
+    )
+    await api.delete(session.id)
+    await api.emptyTrash()
+    const [imported] = await api.import({ name: 'session.jsonl', bytes })
+    expect(imported).toMatchObject({ file: 'session.jsonl', status: 'imported', session: expect.any(String) })
+    const back = await api.getSession(imported?.session ?? '')
+    expect((await back.messages()).map(({ kind }) => kind)).toContain('assistant')
+    const [broken] = await api.import([{ name: 'notes.txt', bytes: new TextEncoder().encode('no session') }])
+    expect(broken).toMatchObject({ file: 'notes.txt', session: null, fault: { code: expect.any(String) } })
+    expect(await codeOf(api.exportMarkdown('calm-harbor-999999'))).toBe('session_not_found')
+  })
+
+  it('deletes, restores, prunes and empties the trash', async () => {
+    const [one, two] = [await spoken(), await spoken()]
+    expect(await api.delete(one.id)).toMatchObject({ count: 1, gone: [{ id: one.id }] })
+    expect(await codeOf(api.getSession(one.id))).toBe('session_trashed')
+    expect((await api.trash()).sessions.map(({ id }) => id)).toEqual([one.id])
+    expect((await api.restore(one.id)).id).toBe(one.id)
+    expect(await api.prune(30, { dryRun: true })).toMatchObject({ count: 0 })
+    await two.pinSession()
+    expect(await api.clearAll()).toMatchObject({ count: 1, stayed: [{ id: two.id, reason: 'pinned' }] })
+    expect(await api.emptyTrash()).toMatchObject({ count: 1 })
+    expect(await codeOf(api.restore(one.id))).toBe('session_not_found')
+    expect(await codeOf(api.prune(-1))).toBe('bad_request')
+  })
+
+  it('stores files, lists models and counts', async () => {
+    const { file } = await api.storeFile(new TextEncoder().encode('a note'), { name: 'note.txt' })
+    expect(file).toMatchObject({ type: 'file', mediaType: 'text/plain' })
+    expect((await api.models()).models.map(({ model }) => model)).toContain('demo/agent')
+    expect(await api.refreshCredentials()).toEqual(await api.models())
+    await spoken()
+    expect((await api.stats({ days: 1 })).sessions.listed).toBe(1)
+    expect(await codeOf(api.storeFile(new Uint8Array()))).toBe('bad_request')
+  })
+
+  it('stops a session, and tells those who follow all sessions', async () => {
+    const session = await spoken()
+    const left = new AbortController()
+    const news: SessionNews[] = []
+    const follow = async () => {
+      for await (const one of api.subscribe({ signal: left.signal })) {
+        news.push(one)
+        if (one.type === 'session.stopped') left.abort()
+      }
+    }
+    const following = follow()
+    for (let stopped = false; !stopped; stopped = news.some(({ type }) => type === 'session.stopped')) {
+      await session.rename(`Named ${news.length}`) // until the subscription has begun
+      if (news.length > 0) await Promise.all([api.stopSession(session.id), following])
+    }
+    expect(news.at(-1)).toMatchObject({ type: 'session.stopped', session: session.id, reason: 'stopped' })
+    expect(await session.status()).toBe('idle')
+  })
+
+  it('refuses with the same codes', async () => {
+    const missing = 'ses_00000000000000000000000000'
+    expect(await codeOf(api.getSession(missing))).toBe('session_not_found')
+    expect(await codeOf(api.getSession('../x'))).toBe('bad_id')
+    expect(await codeOf(api.startSession({ workdir: join(home, 'missing') }))).toBe('bad_workdir')
+    expect(await codeOf(api.startSession({ workdir: home, model: 'no model' }))).toBe('bad_request')
+    expect(await codeOf(api.list({ limit: 0 }))).toBe('bad_request')
+    expect(await codeOf(api.search(''))).toBe('bad_request')
+    expect(await codeOf(api.fork(missing))).toBe('session_not_found')
+    expect(await codeOf(api.stopSession(missing))).toBe('session_not_found')
+    const session = await api.startSession({ workdir: home })
+    expect(await codeOf(session.continue().result())).toBe('nothing_to_continue')
+    expect(await codeOf(session.setModel('nobody/none'))).toBe('unknown_model')
+  })
+})

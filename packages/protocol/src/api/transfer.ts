@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import type { Fault } from '../value/fault.ts'
+import { SessionId } from '../value/id.ts'
+
+/** How to export a session. */
+export type ExportChoice = {
+  /** `md` when absent. */
+  readonly format?: 'md' | 'html' | 'json' | 'jsonl' | undefined
+  /** Removes what looks like a key, a token, an e-mail address or a home directory. */
+  readonly redact?: boolean | undefined
+}
+
+/** A file to import, as bytes. Its content decides its format. */
+export type ImportFile = {
+  /** The original name of the file, with its extension. */
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+export type ImportChoice = {
+  /** Keeps the instructions, provider options, permissions and trust of a session of another Holdfast. */
+  readonly keepSettings?: boolean | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The result of one imported file, and what the import changed. */
+export type ImportResult = {
+  readonly file: string
+  /** The program that wrote it; null if unknown. */
+  readonly format: string | null
+  /** What became of it, for example `imported`, `skipped` or `failed`. */
+  readonly status: string
+  readonly session: SessionId | null
+  readonly messages: number
+  readonly remarks: readonly { readonly line: number | null; readonly code: string; readonly what: string }[]
+  /** Why it failed or was skipped. */
+  readonly fault?: Fault | undefined
+}
+
+/** The answer of a server to the import of one file. */
+export const ImportAnswer = z.object({
+  files: z.array(
+    z.object({
+      status: z.string(),
+      session: SessionId.nullable(),
+      format: z.string().nullable(),
+      messages: z.int(),
+      remarks: z.array(z.object({ code: z.string(), what: z.string(), line: z.int().optional() })),
+    }),
+  ),
+})
+export type ImportAnswer = z.infer<typeof ImportAnswer>

@@ -46,6 +46,7 @@ export type {
   CommandInput,
   CommandResult,
   CommandType,
+  ContentPart,
   CycledModel,
   Decision,
   DeleteOptions,

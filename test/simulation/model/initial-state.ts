@@ -21,6 +21,7 @@ const unborn: State = {
   workspace: [],
   elsewhere: [],
   workdir: '/work',
+  preview: null,
   title: '',
   isPinned: false,
   nodes: [],

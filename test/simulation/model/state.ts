@@ -99,6 +99,8 @@ export type State = Line & {
   readonly workspace: readonly Trusted[]
   readonly elsewhere: readonly Trusted[]
   readonly workdir: '/work' | '/moved'
+  /** The first prompt, remembered when its line is cut; null: the first one of the line. */
+  readonly preview: string | null
   /** The given title; empty if there is none. */
   readonly title: string
   readonly isPinned: boolean

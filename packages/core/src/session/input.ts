@@ -46,6 +46,8 @@ export type Facts = {
   readonly lastAnswer?: Pin | null | undefined
   /** The first message to keep, and the tokens of those kept. */
   readonly keepFrom?: Readonly<{ seq: Seq; tokens: number; messages: number }> | undefined
+  /** The text of the line that the command moves to, for lists. */
+  readonly shown?: EventOf<'line.moved'>['shown']
   /** The summary that a program set, if the model sees it. */
   readonly setSummary?: string | undefined
   /** The context size of the model. */

@@ -152,9 +152,20 @@ describe('a session in the catalogue', () => {
     expect(startedWith({ settings }).spoken).toBe(true)
   })
 
-  it('shows no recent text of a line it has left', () => {
-    expect(rowAfter(...thinking, answered('Hello.')).meta.recentText).toContain('Hello.')
-    expect(rowAfter(...thinking, answered('Hello.'), turnEnded('done'), aLineMove()).meta.recentText).toBe('')
+  it('shows the recent text of the line it moved to, and none of the line it has left', () => {
+    const left = [...thinking, answered('Hello.'), turnEnded('done')]
+    expect(rowAfter(...left).meta.recentText).toContain('Hello.')
+    expect(rowAfter(...left, aLineMove()).meta.recentText).toBe('')
+    const moved = { ...aLineMove(), shown: { recent: ['one', 'two'] } } as EventInput
+    expect(rowAfter(...left, moved).meta).toMatchObject({ recentText: 'one\ntwo', preview: 'list the files' })
+  })
+
+  it('shows the first prompt of the line it moved to, also as the title if nobody gave one', () => {
+    const moved = { ...aLineMove(), shown: { preview: 'other', recent: [] } } as EventInput
+    const left = [...thinking, turnEnded('done')]
+    expect(rowAfter(...left, moved).meta).toMatchObject({ title: 'other', preview: 'other' })
+    const named: EventInput = { type: 'settings.changed', title: 'Mine' }
+    expect(rowAfter(...left, named, moved).meta).toMatchObject({ title: 'Mine', preview: 'other' })
   })
 
   it('is titled by the first line of its first prompt, until it is named', () => {

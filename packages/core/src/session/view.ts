@@ -92,7 +92,8 @@ export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state
   const { at, event } = record
   const isSpeech = event.type === 'user.said' || event.type === 'text.said'
   const text = isSpeech ? textOf(event).trim() : ''
-  const before = event.type === 'line.moved' ? [] : recent // messages of the former line are no longer recent
+  // Messages of the former line are no longer recent.
+  const before = event.type === 'line.moved' ? (event.shown?.recent ?? []) : recent
   const after =
     text === '' ? before : [...before, clip(text, limits.recentTextCharsMax)].slice(-limits.recentTextMessages)
   const { settings, branches } = state

@@ -26,8 +26,8 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
   const environment = () => ({ HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] })
   const store = () =>
     kind === 'memory' ? 'memory:' : kind === 'jsonl' ? `jsonl:${join(home, 'logs')}` : `sqlite:${join(home, 'a.db')}`
-  const options = () => ({ store: store(), environment: environment(), workdir: home })
-  const open = () => openConversations({ ...options(), onProblem: (problem) => problems.push(problem) })
+  const options = () => ({ store: store(), environment: environment() })
+  const open = () => openConversations({ ...options(), workdir: home, onProblem: (problem) => problems.push(problem) })
   beforeEach(async () => {
     problems.length = 0
     home = await mkdtemp(join(tmpdir(), 'holdfast-conversations-'))

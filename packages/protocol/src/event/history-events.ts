@@ -59,6 +59,15 @@ export const historyEvents = [
     /** The branch switched to; null for a new line without a name. */
     name: BranchName.nullable(),
     why: z.enum(['branch', 'switch', 'rewind', 'history']),
+    /** The text of the new line that lists show. Records of earlier versions lack it. */
+    shown: z
+      .object({
+        /** The first line of its first prompt; absent if it is the same as before. */
+        preview: z.string().optional(),
+        /** The newest prompts and answers, oldest first. */
+        recent: z.array(z.string()),
+      })
+      .optional(),
   }),
   /** A compaction: the model gets the summary instead of everything before `keepFrom`. The transcript does not change. */
   z.object({

@@ -58,12 +58,15 @@ export function addToMeta(
   const isSpeech = event.type === 'user.said' || event.type === 'text.said'
   const opening = event.type === 'user.said' && meta.preview === '' ? textOf(event) : ''
   const { title: named, pinned, workdir } = event.type === 'settings.changed' ? event : noSettings
+  const moved = event.type === 'line.moved' ? event.shown?.preview : undefined
   return {
-    ...meta,
+    ...(moved === undefined ? meta : withPreview(meta, moved)),
     ...{ status, mode, model, provider: providerOf(model) },
     // Without a title the first line is shown; the preview is as long as a generated title may be.
-    title: (named === '' ? meta.preview : named) ?? (meta.title || firstLine(opening, limits.titleCharsMax)),
-    preview: meta.preview || firstLine(opening, limits.previewCharsMax),
+    ...(moved === undefined && {
+      title: (named === '' ? meta.preview : named) ?? (meta.title || firstLine(opening, limits.titleCharsMax)),
+      preview: meta.preview || firstLine(opening, limits.previewCharsMax),
+    }),
     lastMessageAt: isSpeech ? at : meta.lastMessageAt,
     messageCount: messagesAfter(meta.messageCount, event),
     branchCount: branches.length,
@@ -73,6 +76,13 @@ export function addToMeta(
     workspace: workdir ?? meta.workspace,
   }
 }
+
+/** Returns the row on a line with another beginning. A title that nobody gave follows it. */
+const withPreview = (meta: Meta, preview: string): Meta => ({
+  ...meta,
+  title: meta.title === meta.preview ? preview : meta.title,
+  preview,
+})
 
 type NewSettings = Partial<Pick<EventOf<'settings.changed'>, 'title' | 'pinned' | 'workdir'>>
 const noSettings: NewSettings = {}

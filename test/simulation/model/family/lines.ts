@@ -5,6 +5,7 @@ import { accepted, nothingToDo, type Outcome, refused, type State } from '../sta
 import { at, endOn, hideAllBut, type Line, lineOf, messagesOn } from '../tree.ts'
 import { write } from './context.ts'
 import { type CommandTemplate, type Family, pickOf } from './family.ts'
+import { previewOf } from './metadata.ts'
 import { seeds, withSeedMessages } from './seed-messages.ts'
 
 type By = 'name' | 'index'
@@ -50,6 +51,7 @@ function leave(state: State, { line, name = null, isSwitch = false }: Move): Out
   const moved: State = {
     ...state,
     ...line,
+    preview: isSwitch ? null : previewOf(state),
     branch: name,
     branches: [...others, { ...lineOf(state), name: kept }],
     branchesNamed: state.branch === null ? number : state.branchesNamed,
@@ -129,7 +131,7 @@ export const lines: Family = {
       })
       const held = activeCheckpoint(state)?.said
       const begun = held?.isSet ? write(left, { ...held, from: left.nodes.length + 1, prompt: null }) : left
-      const seeded = addSeeds(begun, messages as readonly SeedMessage[])
+      const seeded = addSeeds({ ...begun, preview: null }, messages as readonly SeedMessage[])
       return seeded ? { says, state: seeded } : refused(state, 'bad_request')
     },
     seedMessages(state, { messages }) {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { accepted, nothingToDo, refused, type State } from '../state.ts'
+import { at, messagesOn } from '../tree.ts'
 import type { CommandTemplate, Family } from './family.ts'
 
 export const pin = (pinned: boolean | null): CommandTemplate => ({
@@ -16,7 +17,17 @@ export const moveTo = (workdir: State['workdir']): CommandTemplate => ({
 })
 
 /** Returns the title: the given one, or the first line of the first prompt. */
-export const titleOf = ({ title }: State): string => title || 'Begin.'
+export const titleOf = (state: State): string => state.title || (previewOf(state) ?? '')
+
+/** Returns the first prompt that lists show: the remembered one, or the first of the visible line. */
+export function previewOf(state: State): string | null {
+  if (state.preview !== null) return state.preview
+  for (const key of messagesOn(state.nodes, state)) {
+    const { said } = at(state, key)
+    if (said.who === 'user' && said.text.trim() !== '') return said.text.trim().split('\n')[0] ?? null
+  }
+  return null
+}
 
 /** Returns the session in another folder, with the trust of that folder. */
 export const seenFrom = (state: State, from: State): State =>

@@ -111,6 +111,40 @@ describe('going back', () => {
   })
 })
 
+describe('what lists show of a session', () => {
+  const shown = async () => {
+    const { title, preview, recentText } = orThrow(await runtime.handle.snapshot()).meta
+    return { title, preview, recent: recentText.split('\n') }
+  }
+  const first = { title: 'one', preview: 'one' }
+
+  it('is the text of the line that it moved to', async () => {
+    for (const text of ['one', 'two', 'three']) await talk.ask(text)
+    const all = ['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2']
+    await talk.send({ type: 'branchAt', turn: 0 })
+    expect(await shown()).toEqual({ ...first, recent: all.slice(0, 2) })
+    await talk.send({ type: 'switchBranch', branch: 'branch-1' })
+    expect(await shown()).toEqual({ ...first, recent: all })
+    await talk.send({ type: 'rewind', turn: 1 })
+    expect(await shown()).toEqual({ ...first, recent: all.slice(0, 4) })
+    await talk.send({ type: 'truncateHistory', keepLast: 2 })
+    expect(await shown()).toEqual({ ...first, recent: all.slice(2, 4) })
+    await runtime.registry.unload(aSession)
+    expect(await shown()).toEqual({ ...first, recent: all.slice(2, 4) })
+  })
+
+  it('follows a new history, and a return from it', async () => {
+    await talk.ask('one')
+    await talk.send({ type: 'setHistory', messages: [{ role: 'user', content: 'other' }] })
+    expect(await shown()).toEqual({ title: 'other', preview: 'other', recent: ['other'] })
+    await talk.send({ type: 'switchBranch', branch: 'branch-1' })
+    expect(await shown()).toEqual({ ...first, recent: ['one', 'answer 0'] })
+    await talk.send({ type: 'rename', title: 'Mine' })
+    await talk.send({ type: 'setHistory', messages: [] })
+    expect(await shown()).toEqual({ title: 'Mine', preview: '', recent: [''] })
+  })
+})
+
 describe('a set or cut history', () => {
   beforeEach(async () => {
     for (const text of ['one', 'two']) await talk.ask(text)

@@ -1,4 +1,6 @@
 import {
+  type BranchName,
+  clip,
   clipLine,
   countedMessageEvents,
   type EventOf,
@@ -17,11 +19,13 @@ import {
   type Result,
   refuse,
   type Submission,
+  textOf,
   textTokens,
   unreachable,
 } from '@holdfast/protocol'
 import { summaryFileRequest } from '../../context/text-request.ts'
 import { isWindowEvent, messageTokens } from '../../context/window.ts'
+import { findBranch } from '../../session/decide/line.ts'
 import { turnRunning, workdirNeeded } from '../../session/decide/prompt.ts'
 import type { Facts } from '../../session/input.ts'
 import { modelNow, type Pin } from '../../session/state.ts'
@@ -30,7 +34,7 @@ import { writeCheckpoint } from '../effects/compaction.ts'
 import { writeSummary } from '../effects/write-text.ts'
 import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
 import { readWindow } from '../log/read-window.ts'
-import { type WalkOptions, walkLine } from '../log/walk-line.ts'
+import { type Spans, type WalkOptions, walkLine } from '../log/walk-line.ts'
 
 /** Looks up what a history command needs, and writes the summaries it asks for, before it is decided. */
 export async function resolveHistory(
@@ -40,12 +44,20 @@ export async function resolveHistory(
 ): Promise<Result<Facts>> {
   switch (command.type) {
     case 'branchAt':
-    case 'rewind':
-      return ok(await turnFacts(deps, command.turn))
+    case 'rewind': {
+      const facts = await turnFacts(deps, command.turn)
+      if (!facts.end) return ok(facts)
+      const recent = await recentTexts(deps, clipLine(deps.state().line, 0, facts.end.seq))
+      return ok({ ...facts, shown: { recent } })
+    }
     case 'fork':
       return ok({ ...(await turnFacts(deps, command.at)), fork: deps.newSessionId() })
-    case 'truncateHistory':
-      return ok(await tailFacts(deps, command))
+    case 'truncateHistory': {
+      const facts = await tailFacts(deps, command)
+      const from = facts.keepFrom?.seq ?? deps.state().seq + 1
+      const recent = await recentTexts(deps, clipLine(deps.state().line, from, deps.state().seq))
+      return ok({ ...facts, shown: { recent } })
+    }
     case 'togglePin':
     case 'toggleToolCollapse':
       return ok({ ...(await messageFacts(deps, command.message)), contextTokens: contextTokensOf(deps) })
@@ -66,6 +78,7 @@ export async function resolveHistory(
     case 'setHistory':
       return ok(await summaryFacts(deps))
     case 'switchBranch':
+      return ok(await branchFacts(deps, command.branch))
     case 'seedMessages':
     case 'addSystemMessage':
     case 'setSummary':
@@ -111,6 +124,35 @@ async function turnFacts({ store, session, state }: EffectDeps, turn: number | u
       ? await findLastEnd(store, session, line, seq)
       : await findTurnEnd(store, session, line, seq, turn)
   return end ? { end } : {}
+}
+
+/** Reads the newest prompts and answers of a line, for lists. */
+async function recentTexts({ store, session }: EffectDeps, spans: Spans): Promise<string[]> {
+  const recent: string[] = []
+  const types = ['user.said', 'text.said'] as const
+  for await (const record of walkLine(store, session, spans, { types, newestFirst: true, pageSize: recentMessages })) {
+    const text = 'lost' in record ? '' : textOf(record.event).trim()
+    if (text !== '') recent.unshift(clip(text, limits.recentTextCharsMax))
+    if (recent.length === recentMessages) break
+  }
+  return recent
+}
+
+const recentMessages = limits.recentTextMessages
+
+/** Reads what lists show of a branch: it may begin with another prompt. */
+async function branchFacts(deps: EffectDeps, asked: BranchName | number): Promise<Facts> {
+  const { store, session, state } = deps
+  const branch = findBranch(state(), asked)
+  if (!branch) return {}
+  const spans = clipLine(branch.line, 0, state().seq)
+  const recent = await recentTexts(deps, spans)
+  let preview = ''
+  for await (const record of walkLine(store, session, spans, { types: ['user.said'], pageSize: 1 })) {
+    preview = 'lost' in record ? '' : firstLine(textOf(record.event), limits.previewCharsMax)
+    if (preview !== '') break
+  }
+  return { shown: { preview, recent } }
 }
 
 async function messageFacts({ store, session, state }: EffectDeps, message: MessageId): Promise<Facts> {

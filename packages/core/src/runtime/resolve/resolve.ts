@@ -117,7 +117,7 @@ export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean>> = {
   pinSession: false,
   rename: false,
   moveWorkdir: false,
-  switchBranch: false,
+  switchBranch: true,
   seedMessages: false,
   addSystemMessage: false,
   compact: false,

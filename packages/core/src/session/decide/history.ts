@@ -15,7 +15,7 @@ export function decideHistory(state: SessionState, command: HistoryCommand, fact
     case 'rewind':
       return returnToTurnEnd(state, 'rewind', command.turn, facts)
     case 'switchBranch':
-      return switchBranch(state, command.branch)
+      return switchBranch(state, command.branch, facts)
     case 'truncateHistory':
       return truncateHistory(state, command, facts)
     case 'setHistory':

@@ -25,10 +25,11 @@ type Move = {
   readonly checkpoint: Seq | null
   readonly name: BranchName | null
   readonly why: 'branch' | 'switch' | 'rewind' | 'history'
+  readonly shown: Facts['shown']
 }
 
 /** Moves to another line and keeps the one that is left as a branch. */
-function move(state: SessionState, { line, length, checkpoint, name, why }: Move): Event {
+function move(state: SessionState, { line, length, checkpoint, name, why, shown }: Move): Event {
   const { turns, messages } = lengthOf(state)
   return {
     type: 'line.moved',
@@ -38,23 +39,29 @@ function move(state: SessionState, { line, length, checkpoint, name, why }: Move
     keep: { name: nameToKeep(state), turns, messages, ...(why === 'history' && { hidden: true as const }) },
     name,
     why,
+    ...(shown && { shown }),
   }
 }
 
 /** Goes back to the end of a turn: to try again (`branch`), or to discard the rest (`rewind`). */
-export function returnToTurnEnd(state: SessionState, why: 'branch' | 'rewind', turn: number, { end }: Facts): Decided {
+export function returnToTurnEnd(
+  state: SessionState,
+  why: 'branch' | 'rewind',
+  turn: number,
+  { end, shown }: Facts,
+): Decided {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
   if (!end) return refuse(turnNotFound(state, turn))
   if (isFull(state)) return refuse(tooMany)
   const { seq, ...length } = end
   const line = closedAt(state.line, seq)
-  return ok([move(state, { line, length, checkpoint: checkpointFor(state, line), name: null, why })])
+  return ok([move(state, { line, length, checkpoint: checkpointFor(state, line), name: null, why, shown })])
 }
 
-export function switchBranch(state: SessionState, asked: BranchName | number): Decided {
+export function switchBranch(state: SessionState, asked: BranchName | number, { shown }: Facts): Decided {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
   if (asked === state.branch) return ok([])
-  const branch = typeof asked === 'number' ? state.branches[asked] : state.branches.find(({ name }) => name === asked)
+  const branch = findBranch(state, asked)
   if (!branch) {
     const known = state.branches.map(({ name }) => name)
     return refuse(fault('branch_not_found', `There is no branch ${asked}.`, { branch: asked, known }))
@@ -63,8 +70,11 @@ export function switchBranch(state: SessionState, asked: BranchName | number): D
   const { line, turns, messages, tokens, last, name } = branch
   const isActive = state.checkpoints.some(({ seq }) => seq === branch.checkpoint) // it may have been undone on another line
   const checkpoint = isActive ? branch.checkpoint : (checkpointOn(state.checkpoints, line)?.seq ?? null)
-  return ok([move(state, { line, length: { turns, messages, tokens, last }, checkpoint, name, why: 'switch' })])
+  return ok([move(state, { line, length: { turns, messages, tokens, last }, checkpoint, name, why: 'switch', shown })])
 }
+
+export const findBranch = ({ branches }: SessionState, asked: BranchName | number) =>
+  typeof asked === 'number' ? branches[asked] : branches.find(({ name }) => name === asked)
 
 /** Shows only the last messages. Turns keep their numbers. */
 export function truncateHistory(state: SessionState, command: CommandOf<'truncateHistory'>, facts: Facts): Decided {
@@ -77,14 +87,17 @@ export function truncateHistory(state: SessionState, command: CommandOf<'truncat
   const summaryTokens = state.checkpoints.find(({ seq }) => seq === state.checkpoint)?.summaryTokens ?? 0
   const length = { ...lengthOf(state), messages: keepLast, tokens: summaryTokens + (facts.keepFrom?.tokens ?? 0) }
   // The checkpoint stays: the model keeps the summary, however few messages are shown.
-  return ok([move(state, { line, length, checkpoint: state.checkpoint, name: null, why: 'history' })])
+  return ok([
+    move(state, { line, length, checkpoint: state.checkpoint, name: null, why: 'history', shown: facts.shown }),
+  ])
 }
 
 /** Replaces the history; the former line is kept as a branch. */
 export function setHistory(state: SessionState, messages: SeedMessages, { setSummary }: Facts): Decided {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
   const none: LineLength = { ...lengthOf(state), turns: 0 as LineLength['turns'], messages: 0, tokens: 0, last: null }
-  const moved = move(state, { line: [], length: none, checkpoint: null, name: null, why: 'history' })
+  const shown = { preview: '', recent: [] }
+  const moved = move(state, { line: [], length: none, checkpoint: null, name: null, why: 'history', shown })
   const summary = setSummary === undefined ? [] : [summaryOf(setSummary, state.seq + 3)]
   const seeded = seed({ seq: state.seq + 1 + summary.length, turns: 0 }, messages)
   return seeded.ok ? ok([moved, ...summary, ...seeded.value]) : seeded

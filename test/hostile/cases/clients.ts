@@ -180,26 +180,6 @@ const foreignAttachment: HostileCase = {
   },
 }
 
-const deepJson: HostileCase = {
-  name: 'deep-json',
-  from: 'client',
-  async run(run) {
-    const id = await startLargeSession(run, 1)
-    const depth = run.isQuick ? 100_000 : 2_000_000
-    const text = `{"type":"rename","title":${'['.repeat(depth)}`
-    const bodies = [text, `${'{"a":'.repeat(depth / 4)}1`, '['.repeat(1000) + ']'.repeat(1000), '{"type":"toString"}']
-    const answers = await Promise.all(
-      bodies.map((body) =>
-        ask(run.server, `/sessions/${id}/commands`, {
-          bytes: new TextEncoder().encode(body),
-          headers: { 'content-type': 'application/json' },
-        }),
-      ),
-    )
-    return { did: `sent JSON ${depth} deep`, violations: answers.flatMap((one) => check('POST', one, [400, 413])) }
-  },
-}
-
 export const clientCases: readonly HostileCase[] = [
-  ...[silentViewers, newcomers, largePages, uploads, redactedExport, reusedCommandId, foreignAttachment, deepJson],
+  ...[silentViewers, newcomers, largePages, uploads, redactedExport, reusedCommandId, foreignAttachment],
 ]

@@ -26,6 +26,26 @@ describe('explainIssue', () => {
   it('names the field inside a union too', () => {
     expect(explained({ type: 'sendPrompt', content: [{ type: 'text' }] })).toMatch(/^content\.0\.text: /)
   })
+
+  it('is short, however many unknown fields there are and however long they are', () => {
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, each) => [`unknown${each}`, each]))
+    for (const fields of [many, { ['x'.repeat(100_000)]: 1 }])
+      expect(explained({ type: 'abort', ...fields })).toMatch(/^Unrecognized key.{280,300}…$/)
+  })
+})
+
+describe('Command', () => {
+  it('does not check each part of a list that is far too long', () => {
+    let read = 0
+    const part = {
+      get type() {
+        read += 1
+        return 'unknown'
+      },
+    }
+    expect(Command.safeParse({ type: 'sendPrompt', content: Array(10_000).fill(part) }).success).toBe(false)
+    expect(read).toBe(0)
+  })
 })
 
 describe('unknownCommand', () => {

@@ -14,9 +14,12 @@ import { Budgets, ThinkingLevel } from '../value/settings.ts'
 import { historyCommands } from './history-commands.ts'
 import { AppendClientEvent, catalogueCommands, modelCommands } from './settings-commands.ts'
 
+/** The parts of a longer list are not checked one by one. Prompts have a lower limit: `promptPartsMax`. */
+const partsCheckedMax = 1000
+
 /** Accepts a plain string; it becomes a list with one text part. */
 const PromptContent = z.union(
-  [z.string().transform((text): Content => [{ type: 'text', text }]), Content],
+  [z.string().transform((text): Content => [{ type: 'text', text }]), Content.max(partsCheckedMax)],
   expecting('the prompt, as a text or a list of parts'),
 )
 

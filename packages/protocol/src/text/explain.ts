@@ -14,8 +14,14 @@ export function explainIssue(error: z.ZodError): string {
 export function locateIssue(issue: Issue): { readonly field: string; readonly message: string } {
   const inner = issue.code === 'invalid_union' ? issue.errors.flat().find(({ path }) => path.length > 0) : undefined
   if (inner) return locateIssue({ ...inner, path: [...issue.path, ...inner.path] })
-  return { field: issue.path.join('.'), message: issue.message }
+  return { field: shorten(issue.path.join('.')), message: shorten(issue.message) }
 }
+
+const issueCharsMax = 300
+
+/** Keeps an answer short whose request has many unknown keys or a long one. */
+const shorten = (text: string): string =>
+  text.length <= issueCharsMax ? text : `${text.slice(0, issueCharsMax).toWellFormed()}…`
 
 /** Returns error options that name the expected value of a field. */
 export const expecting = (what: string) => ({

@@ -10,7 +10,8 @@ export const limits = {
   promptsQueuedCharsMax: 4 * 1024 * 1024,
   clientEventIdCharsMax: 200,
   clientEventCharsMax: 1024 * 1024,
-  seedMessagesMax: 10_000,
+  /** One command writes all its messages at once. */
+  seedMessagesMax: 1000,
   branchesMax: 200,
   lineSpansMax: 1000,
   pinsMax: 100,
@@ -25,6 +26,9 @@ export const limits = {
   contextTokens: 200_000,
   requestBodyBytesMax: 4 * 1024 * 1024,
   jsonDepthMax: 100,
+  /** Keys and values of a request body, and keys of one object in it. */
+  jsonValuesMax: 50_000,
+  jsonKeysMax: 1000,
   stepsPerTurnMax: 100,
   callsPerRoundMax: 64,
   callArgsBytesMax: 1024 * 1024,

@@ -1,3 +1,5 @@
+import type { LocalSession, LocalSessions } from '@holdfast/core'
+import { ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { openRuntimeServer } from '../testing/runtime-server.ts'
 import { codeOf } from '../testing/test-server.ts'
@@ -57,5 +59,71 @@ describe('an attachment', () => {
     expect(await uses(login)[2]?.()).toBe(202)
     expect(await uses(login)[5]?.()).toBe(204)
     expect(await attach(bearer(test.tokens.driver))).toBe(201)
+  })
+})
+
+/** Lets `change` replace the methods of every session that is opened. */
+const changeHandles =
+  (change: (handle: LocalSession) => Partial<LocalSession>) =>
+  (sessions: LocalSessions): LocalSessions => ({
+    ...sessions,
+    async open(name) {
+      const opened = await sessions.open(name)
+      return opened.ok ? ok({ ...opened.value, ...change(opened.value) }) : opened
+    },
+  })
+
+describe('a name that another caller attaches meanwhile', () => {
+  it('is refused to a stream that waited for its place', async () => {
+    const [release, waiting] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let opened = 0
+    const streams = 16
+    const change = changeHandles((handle) => {
+      opened += 1
+      if (opened === streams + 1) waiting.resolve()
+      return {
+        async *subscribe(options) {
+          if (options?.client === undefined) await release.promise
+          yield* handle.subscribe(options)
+        },
+      }
+    })
+    await using test = await openRuntimeServer({}, undefined, {}, change)
+    const { attach, uses } = callsOf(test)
+    const gone = new AbortController()
+    const headers = bearer(test.tokens.viewer)
+    for (let each = 0; each < streams; each++) await test.call(`${test.path}/events`, { headers, signal: gone.signal })
+    const late = uses(bearer(test.tokens.admin))[1]?.()
+    await waiting.promise
+    expect(await attach(bearer(test.tokens.driver))).toBe(201)
+    release.resolve()
+    expect(await late).toBe('foreign_attachment')
+    expect(await uses(bearer(test.tokens.driver))[2]?.()).toBe(202)
+    gone.abort()
+  })
+
+  it('is refused to an attachment that waited for its session', async () => {
+    const [release, waiting] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let subscribed = 0
+    const change = changeHandles((handle) => ({
+      async *subscribe(options) {
+        subscribed += 1
+        if (subscribed === 1) {
+          waiting.resolve()
+          await release.promise
+        }
+        yield* handle.subscribe(options)
+      },
+    }))
+    await using test = await openRuntimeServer({}, undefined, {}, change)
+    const { attach, uses } = callsOf(test)
+    const [first, second] = [bearer(test.tokens.admin), bearer(test.tokens.driver)]
+    const late = attach(first)
+    await waiting.promise
+    expect(await uses(first)[5]?.()).toBe(204) // leaves before it is attached
+    expect(await attach(second)).toBe(201)
+    release.resolve()
+    expect(await late).toBe('foreign_attachment')
+    expect(await uses(second)[2]?.()).toBe(202)
   })
 })

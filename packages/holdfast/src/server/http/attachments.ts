@@ -26,6 +26,8 @@ type Attachment = {
   cancelDeadline: () => void
 }
 
+type AttachedStream = { readonly left: AbortSignal; end(): void }
+
 type AttachmentsDeps = {
   readonly after: Clock['after']
   /** Aborts when the server starts to close: all clients are then detached. */
@@ -123,6 +125,11 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
         update(key, reserved)
         return refuse(fault('session_stopped', 'The session stopped before the client was attached. Try again.'))
       }
+      const taken = findForeign(handle.id, client, caller) // the name was free meanwhile, if its first attachment left
+      if (taken) {
+        subscription.abort()
+        return refuse(taken)
+      }
       const one = findOrAdd(key, idOf(caller))
       one.subscription?.abort()
       one.subscription = subscription
@@ -130,19 +137,24 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
       return ok(given)
     },
 
-    /** Registers a stream of the client. `left` aborts when the client leaves; call `end` when the stream is over. */
-    stream(session: SessionId, client: ClientId, caller: Caller | null): { readonly left: AbortSignal; end(): void } {
+    /**
+     * Registers a stream of the client. `left` aborts when the client leaves; call `end` when the stream is over.
+     * Refused: foreign_attachment.
+     */
+    stream(session: SessionId, client: ClientId, caller: Caller | null): Result<AttachedStream> {
+      const foreign = findForeign(session, client, caller)
+      if (foreign) return refuse(foreign)
       const key = keyOf(session, client)
       const one = findOrAdd(key, idOf(caller))
       const left = new AbortController()
       one.streams.add(left)
       update(key, one)
-      return {
+      return ok({
         left: left.signal,
         end() {
           if (one.streams.delete(left)) update(key, one)
         },
-      }
+      })
     },
 
     /** Detaches the client and ends its streams. Refused: not_subscribed, foreign_attachment. */

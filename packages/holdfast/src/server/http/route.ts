@@ -3,7 +3,6 @@ import type { OnProblem } from '@holdfast/core/ports'
 import {
   explainIssue,
   fault,
-  limits,
   locateIssue,
   ok,
   parseSessionName,
@@ -17,6 +16,7 @@ import type { AuthenticateDeps, Caller, ServerAddress } from '../auth/access.ts'
 import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { Attachments } from './attachments.ts'
 import type { Outbox } from './outbox.ts'
+import { type ByteBudget, readJson } from './request-body.ts'
 import type { Transfer } from './transfer.ts'
 
 /** The dependencies of the routes. */
@@ -154,113 +154,3 @@ export const flag = z
   .enum(['true', 'false'])
   .transform((word) => word === 'true')
   .optional()
-
-export const brokenBody = refuse(fault('bad_request', 'The request body ended early.'))
-
-/** Reads a JSON body. Checks media type, size, encoding, depth and syntax, in that order. */
-async function readJson(request: Request): Promise<Result<unknown>> {
-  if (!/^application\/json *(;|$)/i.test(request.headers.get('content-type') ?? ''))
-    return refuse(fault('wrong_media_type', 'Send JSON, with `Content-Type: application/json`.'))
-  const bytes = await readBytes(request, limits.requestBodyBytesMax)
-  if (!bytes.ok) return bytes
-  try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes.value))
-  } catch {
-    return refuse(fault('bad_request', 'The request body is not valid UTF-8.'))
-  }
-}
-
-/** Reads a body of at most `bytesMax` bytes. `budget` limits what all bodies hold together; the caller gives the bytes back. */
-export async function readBytes(
-  request: Request,
-  bytesMax: number,
-  budget: ByteBudget | null = null,
-): Promise<Result<Uint8Array>> {
-  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return refuseTooLarge(bytesMax)
-
-  let chunks: Uint8Array[] | null = []
-  let bytes = 0
-  const drop = () => {
-    for (const chunk of chunks ?? []) budget?.give(chunk.byteLength)
-    chunks = null
-  }
-  try {
-    // A chunked body names no length, so count while reading.
-    for await (const chunk of request.body ?? []) {
-      bytes += chunk.byteLength
-      if (bytes > bytesMax) {
-        drop()
-        return refuseTooLarge(bytesMax)
-      }
-      if (chunks === null) continue // reads on, so that the client gets its answer
-      if (budget === null || budget.take(chunk.byteLength)) chunks.push(chunk)
-      else drop()
-    }
-  } catch {
-    drop()
-    return brokenBody
-  }
-  if (chunks !== null) return ok(Buffer.concat(chunks))
-  const message = 'The server receives too many files at once. Try again in a few seconds.'
-  return refuse(fault('server_busy', message, { retryAfterSeconds: 5 }))
-}
-
-/** Counts bytes that requests hold, up to a limit. */
-export interface ByteBudget {
-  /** Returns false, and takes nothing, if the limit would be exceeded. */
-  take(bytes: number): boolean
-  give(bytes: number): void
-}
-
-export function createByteBudget(bytesMax: number): ByteBudget {
-  let taken = 0
-  return {
-    take(bytes) {
-      if (taken + bytes > bytesMax) return false
-      taken += bytes
-      return true
-    },
-    give(bytes) {
-      taken -= bytes
-    },
-  }
-}
-
-const refuseTooLarge = (bytesMax: number): Result<never> =>
-  refuse(fault('too_large', `A request may have at most ${bytesMax} bytes.`, { bytesMax }))
-
-/** Parses JSON of limited depth. Rejects unpaired surrogates: they cannot be stored as UTF-8. */
-export function parseJson(text: string): Result<unknown> {
-  if (isDeeperThan(text, limits.jsonDepthMax))
-    return refuse(fault('bad_request', `The request body is nested deeper than ${limits.jsonDepthMax} levels.`))
-  try {
-    // Valid UTF-8 can hold an unpaired surrogate only as an escape.
-    if (!/\\u[dD][89a-fA-F]/.test(text)) return ok(JSON.parse(text))
-    let isWellFormed = true
-    const value: unknown = JSON.parse(text, (key, inner: unknown) => {
-      isWellFormed &&= key.isWellFormed() && (typeof inner !== 'string' || inner.isWellFormed())
-      return inner
-    })
-    return isWellFormed ? ok(value) : refuse(fault('bad_request', 'The request body has an unpaired surrogate.'))
-  } catch {
-    return refuse(fault('bad_request', 'The request body is not valid JSON.'))
-  }
-}
-
-/** Returns whether a JSON text nests deeper than `max`. The parser takes any depth, but `JSON.stringify` does not. */
-export function isDeeperThan(text: string, max: number): boolean {
-  let depth = 0
-  let isInString = false
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at]
-    if (isInString) {
-      if (char === '\\') at++
-      else if (char === '"') isInString = false
-    } else if (char === '"') isInString = true
-    else if (char === '[' || char === '{') {
-      depth++
-      if (depth > max) return true
-    } else if (char === ']' || char === '}') depth--
-  }
-  return false
-}

@@ -1,6 +1,7 @@
 import { BlobHash, limits, ok, StoredFile, StoreFileOptions } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answersJson, defineRoute, flag, parse, type Route, readBytes } from '../http/route.ts'
+import { readBytes } from '../http/request-body.ts'
+import { answersJson, defineRoute, flag, parse, type Route } from '../http/route.ts'
 
 /** The bytes decide what kind of file it is; `Content-Type` is ignored. */
 const storeFile = defineRoute({

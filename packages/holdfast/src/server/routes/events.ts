@@ -5,7 +5,6 @@ import {
   type FrameOf,
   type NewsFrame,
   ok,
-  refuse,
   Seq,
   type Sessions,
 } from '@holdfast/protocol'
@@ -42,11 +41,15 @@ const getEvents = defineRoute({
     const end = (reason: FrameOf<'end'>['reason'], retryMs: number | null): Frame => ({
       ...{ type: 'end', sessionId: id, reason, retryMs },
     })
-    const foreign = attachments.findForeign(id, client, caller)
-    if (foreign) return refuse(foreign)
     const place = await outbox.enter('stream')
     if (!place.ok) return place
-    const stream = client === undefined ? null : attachments.stream(id, client, caller)
+    // After the last `await`: another caller may have attached under this name while this one waited.
+    const joined = client === undefined ? ok(null) : attachments.stream(id, client, caller)
+    if (!joined.ok) {
+      place.value()
+      return joined
+    }
+    const stream = joined.value
     const body = openEventStream<Frame>({
       name: id,
       hold: outbox.hold,

@@ -27,6 +27,7 @@ import {
   Trust,
 } from '@holdfast/protocol'
 import { z } from 'zod'
+import { nextTurn } from '../http/request-body.ts'
 import { answersJson, type Call, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
 
 const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore } = ListOptions.shape
@@ -126,8 +127,6 @@ const searchMessages = defineRoute({
     return sessions.search({ text, ...rest })
   },
 })
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Defines a route that reads something of one session. */
 function defineRead<Query = unknown>(

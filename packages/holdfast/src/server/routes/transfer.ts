@@ -4,7 +4,8 @@ import { basename, join } from 'node:path'
 import { fault, ImportAnswer, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { storageReason, systemErrorCode } from '../../system/system-error.ts'
-import { answersJson, brokenBody, defineRoute, flag, type Route } from '../http/route.ts'
+import { brokenBody } from '../http/request-body.ts'
+import { answersJson, defineRoute, flag, type Route } from '../http/route.ts'
 
 const mediaTypes = {
   md: 'text/markdown; charset=utf-8',

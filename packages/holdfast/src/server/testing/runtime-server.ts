@@ -1,4 +1,4 @@
-import { createLocalSessions } from '@holdfast/core'
+import { createLocalSessions, type LocalSessions } from '@holdfast/core'
 import type { Models } from '@holdfast/core/ports'
 import { openTestRuntime, say, type TestRuntimeOptions } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../store/blobs/memory-blobs.ts'
@@ -11,11 +11,12 @@ export async function openRuntimeServer(
   overrides: Partial<ServerOptions> = {},
   models?: Models,
   options: Partial<TestRuntimeOptions> = {},
+  change: (sessions: LocalSessions) => LocalSessions = (sessions) => sessions,
 ) {
   const script = () => [say('Hi.')]
   const stores = { store: createMemoryStore(), blobs: createMemoryBlobs() }
   const runtime = await openTestRuntime({ ...stores, script, ...(models && { models }), ...options })
-  const sessions = createLocalSessions(runtime.registry)
+  const sessions = change(createLocalSessions(runtime.registry))
   const test = await openTestServer({ sessions, after: runtime.clock.after, ...overrides })
   return {
     ...test,

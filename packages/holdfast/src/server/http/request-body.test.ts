@@ -7,10 +7,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { spoolBody } from '../routes/transfer.ts'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
-import { isDeeperThan, parseJson } from './route.ts'
+import { parseJson } from './request-body.ts'
+import { scanSliceBytes } from './scan-json.ts'
 
 const path = `/v1/sessions/${sessionId}/commands`
 const prompt = (content: string) => `{"type":"sendPrompt","content":${content}}`
+
+const manyKeys = (count: number) => `{${Array.from({ length: count }, (_, each) => `"k${each}":0`).join(',')}}`
 
 describe('request body', () => {
   it.each([
@@ -25,6 +28,10 @@ describe('request body', () => {
     ['an invalid command id', '{"type":"abort","commandId":"a b"}'],
     ['an infinite number', '{"type":"respondToApproval","decision":"approve","approval":1e400}'],
     ['an unpaired surrogate', prompt('"\\ud800"')],
+    ['an unpaired low surrogate', prompt('"\\uDE00"')],
+    ['two high surrogates', prompt('"\\ud83d\\ud83d\\ude00"')],
+    ['surrogates with a letter between', prompt('"\\ud83dx\\ude00"')],
+    ['a key with an unpaired surrogate', '{"type":"abort","\\ud800":1}'],
   ])('is refused with 400 when it is %s', async (_, body) => {
     await using test = await openTestServer()
     const response = await test.post(path, body)
@@ -33,10 +40,57 @@ describe('request body', () => {
     expect(test.fake.touched).toEqual([])
   })
 
-  it('nests as deep as the limit and no deeper', () => {
-    const nested = (depth: number) => parseJson('['.repeat(depth) + ']'.repeat(depth))
-    expect(nested(limits.jsonDepthMax).ok).toBe(true)
-    expect(nested(limits.jsonDepthMax + 1)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
+  it('nests as deep as the limit and no deeper', async () => {
+    const nested = (depth: number) => parseJson(Buffer.from('['.repeat(depth) + ']'.repeat(depth)))
+    expect((await nested(limits.jsonDepthMax)).ok).toBe(true)
+    expect(await nested(limits.jsonDepthMax + 1)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
+  })
+
+  it.each([
+    ['many keys', manyKeys(200_000), 'jsonKeysMax'],
+    ['many keys and a surrogate pair', `{"y":"\\ud83d\\ude00",${manyKeys(200_000).slice(1)}`, 'jsonKeysMax'],
+    ['many numbers', `[${'0,'.repeat(2_000_000)}0]`, 'jsonValuesMax'],
+    ['many objects', `{"y":"\\ud83d\\ude00","x":[${'{},'.repeat(1_000_000)}0]}`, 'jsonValuesMax'],
+    ['many parts', prompt(`[${'{"type":"x"},'.repeat(300_000)}0]`), 'jsonValuesMax'],
+  ])('is refused with 413 before it is parsed when it has %s', async (_, body, limit) => {
+    await using test = await openTestServer()
+    for (const to of [path, '/v1/sessions']) {
+      const response = await test.post(to, body)
+      expect([response.status, await response.json()]).toMatchObject([
+        413,
+        { error: { code: 'too_large', details: { limit } } },
+      ])
+    }
+    expect(test.fake.touched).toEqual([])
+  })
+
+  it('with many unknown or long keys gets a short answer', async () => {
+    await using test = await openTestServer()
+    const fields = manyKeys(limits.jsonKeysMax - 2).slice(1)
+    const long = `{"type":"abort","${'k'.repeat(1_000_000)}":1}`
+    for (const [to, body] of [
+      [path, `{"type":"abort",${fields}`],
+      ['/v1/sessions', `{"workdir":"/tmp",${fields}`],
+      [path, long],
+      ['/v1/sessions', long],
+    ] as const) {
+      const response = await test.post(to, body)
+      expect(response.status).toBe(400)
+      expect((await response.text()).length).toBeLessThan(3000)
+    }
+  })
+
+  it('is scanned, parsed and validated in separate turns when it is large', async () => {
+    const turnsOf = async (bytes: number) => {
+      let turns = 0
+      const turn = async () => void turns++
+      expect(await parseJson(Buffer.from(JSON.stringify('x'.repeat(bytes))), turn)).toMatchObject({ ok: true })
+      return turns
+    }
+    expect(await turnsOf(1000)).toBe(0)
+    expect(await turnsOf(100_000)).toBe(2)
+    expect(await turnsOf(2 * scanSliceBytes)).toBe(4)
+    expect(await turnsOf(4 * scanSliceBytes - 10)).toBe(5)
   })
 
   it('cannot change a prototype', async () => {
@@ -57,7 +111,8 @@ describe('request body', () => {
 
   it('may contain a surrogate pair written as two escapes', async () => {
     await using test = await openTestServer()
-    expect((await test.post(path, prompt('"\\ud83d\\ude00"'))).status).toBe(202)
+    for (const pair of ['\\ud83d\\ude00', '\\uD83D\\uDE00', '\\\\ud800'])
+      expect((await test.post(path, prompt(`"${pair}"`))).status).toBe(202)
   })
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])(
@@ -96,19 +151,6 @@ describe('request body', () => {
 
 const head = ({ server, tokens }: Awaited<ReturnType<typeof openTestServer>>, more: string) =>
   `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${tokens.driver}\r\nContent-Type: application/json\r\n${more}\r\n\r\n`
-
-describe('isDeeperThan', () => {
-  it('counts nesting, not length', () => {
-    expect(isDeeperThan('[[]]', 2)).toBe(false)
-    expect(isDeeperThan('[[[]]]', 2)).toBe(true)
-    expect(isDeeperThan('[[],[],[],{"a":[]}]', 3)).toBe(false)
-  })
-
-  it('ignores brackets in strings', () => {
-    expect(isDeeperThan('["[[[[", "\\"[[["]', 1)).toBe(false)
-    expect(isDeeperThan('["\\\\", [[]]]', 2)).toBe(true)
-  })
-})
 
 let base = ''
 beforeEach(async () => {

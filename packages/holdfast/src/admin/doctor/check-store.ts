@@ -86,12 +86,11 @@ async function checkAll(location: DiskLocation): Promise<CheckResult> {
     const fileFindings = files.filter(({ code }) => !isHeld || code !== 'unfinished_file')
     if (source !== null) return await checkContent(location, source, isHeld, fileFindings)
     const what = opened.ok ? 'it does not exist' : opened.fault.message
-    return (
-      (await checkReadableCopy(location, fileFindings)) ?? {
-        ...nothing,
-        findings: [...fileFindings, error({ code: 'unusable', subject: location.path, what })],
-      }
-    )
+    const checked = await checkReadableCopy(location, fileFindings)
+    if (checked !== null) return checked
+    // Nothing of it is changed, not even the modes: it may belong to another program.
+    const leftAlone = fileFindings.map((finding) => ({ ...finding, canRepair: false }))
+    return { ...nothing, findings: [...leftAlone, error({ code: 'unusable', subject: location.path, what })] }
   } finally {
     await source?.close()
   }

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { DiskLocation } from '../../store/open/store-location.ts'
@@ -50,4 +51,48 @@ describe('repair of a SQLite file', () => {
       if (!('lost' in record) && index < before.length) expect(record).toEqual(before[index])
     expect(after.length).toBeGreaterThanOrEqual(before.length)
   })
+
+  it('without its header loses nothing', async () => {
+    const whole = await contentOf(location)
+    overwrite(100)
+    const report = orThrow(await check(location, { repair: true }))
+    expect(report).toMatchObject({ isIntact: true, accepted: [], findings: [{ code: 'damaged_file' }] })
+    expect(report.findings[0]?.what).toContain('its header cannot be read')
+    expect(await contentOf(location)).toEqual(whole)
+  })
+
+  it('without its list of tables finds sessions and records by their rows, and says what is missing', async () => {
+    const whole = await contentOf(location)
+    overwrite(pageBytes)
+    expect(orThrow(await check(location)).sessions).toBe(4)
+    const report = orThrow(await check(location, { repair: true }))
+    expect(report.isIntact).toBe(true)
+    expect(report.findings[0]?.what).toBe('its header cannot be read; its list of tables cannot be read')
+    expect(report.accepted).toEqual([expect.stringContaining('what workspaces allow without asking')])
+    const after = await contentOf(location)
+    expect(after?.sessions).toEqual(whole?.sessions)
+    expect(after?.trusts).toEqual([])
+  })
+
+  it('without a header is refused and left alone if it has no session', async () => {
+    const path = join(base, 'other.db')
+    const other = new DatabaseSync(path)
+    other.exec(`create table diary (entry text); insert into diary values ('ses_1')`)
+    other.close()
+    for (const bytes of [100, pageBytes]) {
+      overwrite(bytes, path)
+      const before = readFileSync(path)
+      const report = orThrow(await check({ ...location, path }, { repair: true }))
+      expect(report.isIntact).toBe(false)
+      expect(report.findings.map(({ code }) => code)).toContain('unusable')
+      expect(report.findings.filter(({ canRepair }) => canRepair)).toEqual([])
+      expect(readFileSync(path).equals(before)).toBe(true)
+      expect(readdirSync(base).filter((name) => name.startsWith('other.db'))).toEqual(['other.db'])
+    }
+  })
 })
+
+/** Overwrites the beginning of a file with zeros. */
+function overwrite(bytes: number, path = location.path): void {
+  writeFileSync(path, readFileSync(path).fill(0, 0, bytes))
+}

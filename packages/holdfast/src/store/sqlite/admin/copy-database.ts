@@ -69,6 +69,8 @@ export async function rebuildDatabase(path: string): Promise<void> {
 /** The tables whose rows cannot all be read, and the records without a session. */
 export type DamagedCopy = {
   readonly damagedTables: readonly string[]
+  /** False: the list of tables is damaged, and only the rows of sessions, records and nodes were found by their pages. */
+  readonly hasTableList: boolean
   readonly orphans: { readonly records: number; readonly sessions: number }
 }
 
@@ -80,6 +82,7 @@ export function copyDamagedDatabase(path: string, to: string): DamagedCopy | nul
     const refusal = prepareStoreFile(to)
     if (refusal !== null) throw new HoldfastError(refusal)
     const damagedTables = copyReadableRows(corrected, to)
+    const hasTableList = damagedTables !== copiedTables
     using copy = openForReading(to)
     const problem = findIntegrityProblem(copy)
     if (problem !== null) throw new HoldfastError(storageFault(path, 'damaged', { error: problem }))
@@ -88,13 +91,13 @@ export function copyDamagedDatabase(path: string, to: string): DamagedCopy | nul
     if (isEmpty && damagedTables.length > 0) return null
     const orphans = copy.prepare(`
       select count(*) as records, count(distinct sid) as sessions from record where sid not in (select sid from session)`)
-    return { damagedTables, orphans: orphans.get() as DamagedCopy['orphans'] } // its columns
+    return { damagedTables, hasTableList, orphans: orphans.get() as DamagedCopy['orphans'] } // its columns
   } finally {
     removeCopy(corrected)
   }
 }
 
-const copiedTables = ['session', 'record', 'draft', 'trust']
+const copiedTables: readonly string[] = ['session', 'record', 'draft', 'trust']
 
 /** Returns the tables with pages that cannot be read. */
 function copyReadableRows(from: string, to: string): readonly string[] {

@@ -53,8 +53,10 @@ export function createSqliteAdmin(path: string): StoreAdmin {
 }
 
 /** Says what is wrong with the file, and what is missing apart from the records that their sessions report as lost. */
-function describeDamagedCopy(path: string, { damagedTables, orphans }: DamagedCopy) {
-  const tables = damagedTables.map((table) => `pages of the table ${table} are damaged`)
+function describeDamagedCopy(path: string, { damagedTables, hasTableList, orphans }: DamagedCopy) {
+  const tables = hasTableList
+    ? damagedTables.map((table) => `pages of the table ${table} are damaged`)
+    : ['its list of tables cannot be read']
   const missing = damagedTables.flatMap((table) => lossOf[table] ?? [])
   if (damagedTables.includes('session')) missing.push('sessions whose rows cannot be read')
   if (orphans.records > 0) missing.push(`${orphans.records} records of ${orphans.sessions} sessions whose ids are lost`)

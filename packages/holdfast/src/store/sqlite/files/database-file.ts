@@ -137,7 +137,9 @@ function linkIfAbsent(from: string, to: string): void {
 }
 
 const notAStore = (path: string): Fault =>
-  fault('not_a_store', `${path} is not a Holdfast store. It was not changed.`, { path })
+  fault('not_a_store', `${path} is not a Holdfast store. It was not changed. If it was one, run holdfast doctor.`, {
+    path,
+  })
 
 const tooNew = (path: string, version: number): Fault =>
   fault(

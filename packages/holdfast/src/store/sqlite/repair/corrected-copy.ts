@@ -14,6 +14,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { unlessDamaged } from '../files/damaged-pages.ts'
 import { readHeaderBytes } from '../files/database-file.ts'
 import { applicationId, schemaVersion, tables } from '../rows/schema.ts'
+import { hasSessionRow } from './page-rows.ts'
 import { fileHeaderBytes, pageBytes } from './table-pages.ts'
 
 /** The bytes that the header of every store has (sqlite.org/fileformat2.html), by their offset. */
@@ -31,19 +32,26 @@ const constants: readonly (readonly [offset: number, name: string, bytes: Buffer
   [72, 'reserved bytes', Buffer.alloc(20)],
 ]
 const at = { changes: 24, pages: 28, freePages: 32, userVersion: 60, applicationId: 68, validFor: 92 }
-/** With more wrong bytes the file is no store with a damaged header, but another file. */
+/** With more wrong bytes the file is another one, or its header is lost: then its rows tell whether it is a store. */
 const wrongBytesMax = 8
 /** How many pages a file may lack: a header that claims more is wrong itself. */
 const pagesMissingMax = (pages: number): number => 2 * pages + 1000
 
-/** Returns what is wrong with the header of a store file, in words; null if the file is no store. */
+/** Returns what is wrong with the header of a store file, in words; null if it is the header of another file. */
 export function findHeaderProblems(path: string): readonly string[] | null {
   const header = readHeaderBytes(path)
   if (header.length < fileHeaderBytes) return null
   const wrong = constants.filter(([offset, , expected]) => countDifferent(header, offset, expected) > 0)
   const count = wrong.reduce((sum, [offset, , expected]) => sum + countDifferent(header, offset, expected), 0)
-  return count > wrongBytesMax ? null : [...new Set(wrong.map(([, name]) => `the ${name} in its header is wrong`))]
+  if (count > wrongBytesMax) return isAnyDatabase(header) ? null : [lostHeader]
+  return [...new Set(wrong.map(([, name]) => `the ${name} in its header is wrong`))]
 }
+
+const lostHeader = 'its header cannot be read'
+
+/** Returns whether this is the header of a database of any program: then it is another file, not a damaged store. */
+const isAnyDatabase = (header: Buffer): boolean =>
+  header.toString('latin1', 0, 16) === 'SQLite format 3\0' && header.subarray(21, 24).equals(Buffer.from([64, 32, 32]))
 
 const countDifferent = (header: Buffer, offset: number, expected: Buffer): number =>
   expected.reduce((sum, byte, index) => sum + (header[offset + index] === byte ? 0 : 1), 0)
@@ -51,6 +59,7 @@ const countDifferent = (header: Buffer, offset: number, expected: Buffer): numbe
 /** Says what is wrong with a store file that SQLite cannot read. */
 export function describeDamage(path: string): string {
   const problems = [...(findHeaderProblems(path) ?? [])]
+  if (problems.includes(lostHeader)) return lostHeader
   const header = readHeaderBytes(path)
   const [pages, claimed] = [statSync(path).size / pageBytes, header.readUInt32BE(at.pages)]
   if (pages !== claimed) problems.push(`its header gives ${claimed} pages, but the file has ${Math.floor(pages)}`)
@@ -63,10 +72,14 @@ const isKnown = (version: number): boolean => version >= 1 && version <= schemaV
 
 /**
  * Copies a store file and its log, corrects the header of the copy and fills missing pages with zeros. Returns false,
- * without a copy, if the file is no store or has tables of another version.
+ * without a copy, if the file is no store or has tables of another version. A file without a header is a store if it has
+ * the tables of one, or the row of a session.
  */
 export function writeCorrectedCopy(path: string, to: string): boolean {
-  if (findHeaderProblems(path) === null) return false
+  const problems = findHeaderProblems(path)
+  const hasLostHeader = problems?.includes(lostHeader) === true
+  // Its rows may be in its log only. Without a log, a file of another program is not even copied.
+  if (problems === null || (hasLostHeader && !existsSync(`${path}-wal`) && !hasSessionRow(path))) return false
   copyFileSync(path, to)
   if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${to}-wal`)
   const file = openSync(to, 'r+')
@@ -75,7 +88,8 @@ export function writeCorrectedCopy(path: string, to: string): boolean {
   } finally {
     closeSync(file)
   }
-  if (hasOurTables(to, readHeaderBytes(path))) return true
+  const isStore = hasOurTables(to, readHeaderBytes(path)) // moves the log into the copy
+  if (isStore || (hasLostHeader && hasSessionRow(to))) return true
   removeCopy(to)
   return false
 }

@@ -80,7 +80,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     expect(attachment.session.id).toBe(two.id)
     expect(attachment.handle.id).toBe(two.id)
     expect(await loaded.listBranches()).toHaveLength(1)
-    expect((await loaded.metadata()).title).toBe('two')
+    expect((await loaded.metadata()).title).toBe('two anew')
     expect(await roleIn(two.id, 'editor')).toBe('driver')
     expect((await (await holdfast.getSession(one.id)).messages()).length).toBe(2) // the old session is unchanged
 

@@ -6,7 +6,8 @@ import { defineConfig } from 'vitest/config'
 process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules/.cache/compiled')
 
 const project = (name: string, include: string[], testTimeout: number, isolate = true) => ({
-  test: { name, include, testTimeout, hookTimeout: testTimeout, isolate },
+  // A poll waits as long as its test may: on a busy machine a second is not enough.
+  test: { name, include, testTimeout, hookTimeout: testTimeout, isolate, expect: { poll: { timeout: testTimeout } } },
 })
 
 export default defineConfig({

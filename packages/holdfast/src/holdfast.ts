@@ -24,7 +24,7 @@ import { type Conversations, type ConversationsOptions, createConversations } fr
 import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
 import type { Home } from './system/home.ts'
-import { exportSession, openExportSource } from './transfer/export/export-session.ts'
+import { createExportSource, exportSession } from './transfer/export/export-session.ts'
 import { createImportHost } from './transfer/import/host/import-host.ts'
 import type { ImportedFile } from './transfer/import/import-paths.ts'
 import {
@@ -109,7 +109,7 @@ export function createHoldfast(
 function createExport({ stores, deps }: SessionRegistry): Holdfast['export'] {
   return async function* (name, options) {
     const id = orThrow(await findSession(stores, name))
-    yield* exportSession(await openExportSource(stores.storeOf(id), deps.blobs, id, deps.isAlive), options)
+    yield* exportSession(createExportSource(stores.storeOf(id), deps.blobs, id, deps.isAlive), options)
   }
 }
 

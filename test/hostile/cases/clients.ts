@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createSession } from '@holdfast/client'
 import { ask, check } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
@@ -19,32 +21,51 @@ async function startLargeSession({ server, workdir }: CaseRun, prompts: number):
   return started.value.id
 }
 
-/** Opens a stream and never reads a byte of it. */
-function openSilentStream({ server }: CaseRun, id: string): Socket {
+/** Asks for something large and never reads a byte of it. */
+function askSilently({ server }: CaseRun, path: string): Socket {
   const { hostname, port, host } = new URL(server.url)
   const socket = connect(Number(port), hostname)
-  const headers = [`Host: ${host}`, `Authorization: Bearer ${server.token}`, 'Accept: text/event-stream']
+  const headers = [`Host: ${host}`, `Authorization: Bearer ${server.token}`]
   socket.on('error', () => undefined) // the server may cut it
-  socket.pause().write(`GET /v1/sessions/${id}/events HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`)
+  socket.pause().write(`GET /v1${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`)
   return socket
 }
 
-const silentViewers: HostileCase = {
-  name: 'silent-viewers',
+/** How long a client that does not read may stay connected, with a margin for a busy machine. */
+const cutWithinMs = 90_000
+
+/** Reads on after a while, and returns a violation if the server had not cut the connection. */
+async function checkCut(socket: Socket, gone: Promise<unknown>): Promise<readonly string[]> {
+  socket.resume()
+  const isCut = await Promise.race([gone.then(() => true), sleep(5000, false, { ref: false })])
+  return isCut ? [] : ['a client that did not read was not cut']
+}
+
+/** Lets many clients ask for the whole of a large session and read nothing. */
+const silentClients = (name: string, pathOf: (id: string) => string): HostileCase => ({
+  name,
   from: 'client',
   async run(run) {
-    const [prompts, viewers] = run.isQuick ? [5, 20] : [20, 100]
+    const [prompts, count] = run.isQuick ? [5, 20] : [20, 100]
     const id = await startLargeSession(run, prompts)
-    const sockets = Array.from({ length: viewers }, () => openSilentStream(run, id))
-    const answers = []
-    for (let each = 0; each < 10; each++) answers.push(await ask(run.server, `/sessions/${id}/usage`))
-    for (const socket of sockets) socket.destroy()
-    return {
-      did: `${viewers} viewers did not read a session of ${prompts} large prompts`,
-      violations: answers.flatMap((answer) => check('GET usage', answer, [200])),
+    const sockets = Array.from({ length: count }, () => askSilently(run, pathOf(id)))
+    const [first] = sockets
+    const gone = first ? once(first, 'close') : Promise.resolve()
+    const violations: string[] = []
+    for (let each = 0; each < 10; each++)
+      violations.push(...check('GET usage', await ask(run.server, `/sessions/${id}/usage`), [200]))
+    if (!run.isQuick && first) {
+      await sleep(cutWithinMs)
+      violations.push(...(await checkCut(first, gone)))
     }
+    for (const socket of sockets) socket.destroy()
+    return { did: `${count} clients did not read a session of ${prompts} large prompts`, violations }
   },
-}
+})
+
+const silentViewers = silentClients('silent-viewers', (id) => `/sessions/${id}/events`)
+const silentReplays = silentClients('silent-replays', (id) => `/sessions/${id}/events?after=0`)
+const silentExports = silentClients('silent-exports', (id) => `/sessions/${id}/export?format=jsonl`)
 
 const newcomers: HostileCase = {
   name: 'newcomers',
@@ -181,5 +202,15 @@ const foreignAttachment: HostileCase = {
 }
 
 export const clientCases: readonly HostileCase[] = [
-  ...[silentViewers, newcomers, largePages, uploads, redactedExport, reusedCommandId, foreignAttachment],
+  ...[
+    silentViewers,
+    silentReplays,
+    silentExports,
+    newcomers,
+    largePages,
+    uploads,
+    redactedExport,
+    reusedCommandId,
+    foreignAttachment,
+  ],
 ]

@@ -123,12 +123,28 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   })
 }
 
-/** Cuts connections whose client took no byte for `stallMs` although some wait, and idle ones. */
+const stallChecks = 4
+
+/**
+ * Cuts connections whose client took no byte for `stallMs` although some wait, and idle ones. Checks several times in
+ * between: Node takes the bytes that the system buffered right after a write for progress, and reports a stall one
+ * timeout later.
+ */
 function cutStalled(server: Server, stallMs: number, isBusy: (socket: Socket) => boolean): void {
-  server.setTimeout(stallMs)
-  // A request that is being worked on keeps its connection: nothing waits for its client yet.
+  const checkMs = Math.ceil(stallMs / stallChecks)
+  const stalls = new WeakMap<Socket, { readonly bytes: number; readonly checks: number; readonly atMs: number }>()
+  server.setTimeout(checkMs)
   server.on('timeout', (socket) => {
-    if (socket.writableLength > 0 || !isBusy(socket)) socket.destroy()
+    if (!isBusy(socket)) return socket.destroy()
+    // A request that is being worked on keeps its connection: nothing waits for its client yet.
+    if (socket.writableLength === 0) return
+    const [last, atMs, bytes] = [stalls.get(socket), performance.now(), socket.bytesWritten]
+    // A longer gap means that Node saw progress in between.
+    const isStill = last !== undefined && last.bytes === bytes && atMs - last.atMs < 1.5 * checkMs
+    const checks = isStill ? last.checks + 1 : 1
+    if (checks >= stallChecks) return socket.destroy()
+    stalls.set(socket, { bytes, checks, atMs })
+    socket.setTimeout(checkMs)
   })
 }
 

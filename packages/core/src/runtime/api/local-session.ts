@@ -187,12 +187,15 @@ async function* followSession(
   }
 }
 
+/** A client that does not read holds one page. */
+const replayCharsMax = 256 * 1024
+
 /** Reads the records between a client's cursor and the head it joined at, page by page. */
 async function* replay(log: Past['log'], id: SessionId, after: number, upTo: number): AsyncGenerator<Recorded> {
   for (let cursor = after; cursor < upTo; ) {
     const page = await log.read(id, {
       ...{ after: cursor, upTo },
-      ...{ limit: limits.pageRecordsMax, charsMax: limits.readCharsMax },
+      ...{ limit: limits.pageRecordsMax, charsMax: replayCharsMax },
     })
     for (const record of page) {
       cursor = record.seq

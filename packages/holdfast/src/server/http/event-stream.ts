@@ -1,11 +1,9 @@
 import type { UnderlyingSource } from 'node:stream/web'
+import { nextTurn, partBytes, partsOf } from './byte-stream.ts'
 import type { Outbox } from './outbox.ts'
 import type { ServerDeps } from './route.ts'
 
 const comment = new TextEncoder().encode(': holdfast\n\n')
-
-/** A frame is sent in parts of this size, so that a connection holds one part, and a slow client shows its progress. */
-const partBytes = 64 * 1024
 
 export const reconnectMs = 1000
 
@@ -15,7 +13,7 @@ type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
   /** Returns the frames. The signal aborts when the stream is over. */
   readonly follow: (gone: AbortSignal) => AsyncIterable<One>
   readonly encode: (frame: One) => readonly Uint8Array[]
-  readonly hold: Outbox['hold']
+  readonly hold: (piece: Uint8Array) => ReturnType<Outbox['hold']>
   /** Called once, when the first frame came, none came for a while, or the stream is over. */
   readonly began?: () => void
   /** Signals that end the stream, each with the last frame then. */
@@ -92,13 +90,6 @@ export function openEventStream<One extends { readonly type: string }>(deps: Eve
     cancel: leave,
   }
   return new ReadableStream(source, { highWaterMark: 0 })
-}
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
-function* partsOf(pieces: readonly Uint8Array[]): Iterator<Uint8Array> {
-  for (const piece of pieces)
-    for (let at = 0; at < piece.byteLength; at += partBytes) yield piece.subarray(at, at + partBytes)
 }
 
 /** Reads one frame ahead. */

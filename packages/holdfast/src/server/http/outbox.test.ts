@@ -38,4 +38,73 @@ describe('the outbox', () => {
     socket.writableLength = 10
     expect(await enter('stream')).toMatchObject({ ok: true })
   })
+
+  describe('takeTurns', () => {
+    const present = new AbortController().signal
+    /** Yields numbers, each when the test says so. */
+    function createSource(began: string[], name: string) {
+      let go = () => {}
+      const source = async function* () {
+        for (let item = 1; ; item++) {
+          began.push(`${name}${item}`)
+          await new Promise<void>((resolve) => {
+            go = resolve
+          })
+          yield item
+        }
+      }
+      return { source: source(), go: () => go() }
+    }
+
+    it('reads few items at once, each in its turn', async () => {
+      const { takeTurns } = createOutbox({ connections: () => [] })
+      const began: string[] = []
+      const sources = Array.from('abcdefgh', (name) => createSource(began, name))
+      const all = sources.map(({ source }) => takeTurns(source, present))
+      const first = all.map((one) => one.next())
+      await expect.poll(() => began).toEqual(['a1', 'b1', 'c1'])
+      sources[1]?.go()
+      expect(await first[1]).toEqual({ value: 1, done: false })
+      await expect.poll(() => began).toEqual(['a1', 'b1', 'c1', 'd1'])
+    })
+
+    it('reads without a place after the last item that needs one', async () => {
+      const { takeTurns } = createOutbox({ connections: () => [] })
+      const began: string[] = []
+      const a = createSource(began, 'a')
+      const others = Array.from('bcd', (name) => createSource(began, name))
+      const passing = takeTurns(a.source, present, (item) => item === 1)
+      const first = passing.next()
+      await expect.poll(() => began).toEqual(['a1'])
+      a.go()
+      await first
+      for (const { source } of others) void takeTurns(source, present).next()
+      void passing.next()
+      await expect.poll(() => began).toEqual(['a1', 'a2', 'b1', 'c1', 'd1'])
+    })
+
+    it('waits while too many bytes are held, and reads nothing for a client that left', async () => {
+      const socket = { writableLength: 6 } // above half of the limit
+      const gone = new AbortController()
+      let pauses = 0
+      const pause = async () => {
+        pauses += 1
+        if (pauses === 3) socket.writableLength = 0
+        if (pauses === 5) gone.abort()
+      }
+      const { takeTurns } = createOutbox({ connections: () => [socket], bytesMax: 10, pause })
+      const read: number[] = []
+      const source = async function* () {
+        for (let item = 1; ; item++) {
+          read.push(item)
+          yield item
+        }
+      }
+      const paced = takeTurns(source(), gone.signal)
+      expect([await paced.next(), pauses]).toEqual([{ value: 1, done: false }, 3])
+      socket.writableLength = 6
+      expect(await paced.next()).toEqual({ value: undefined, done: true })
+      expect([read, pauses]).toEqual([[1], 5])
+    })
+  })
 })

@@ -1,9 +1,17 @@
 import type { Socket } from 'node:net'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 
-/** How many answers are built at once. A page costs up to `limits.pageBytesMax`; streams share their snapshots. */
-const builtAtOnceMax = { page: 1, stream: 16 } as const
+/**
+ * How many answers are built at once. A page costs up to `limits.pageBytesMax`; streams share their snapshots. An
+ * export may fold the log before its first piece. A part is what a stream reads from the log for itself alone, a page of
+ * records at a time.
+ */
+const builtAtOnceMax = { page: 1, stream: 16, export: 1, part: 3 } as const
 const retryAfterSeconds = 5
+const pauseMs = 100
+
+/** Share of the limit up to which streams read for themselves alone. The rest is for everyone else. */
+const privateShare = 0.5
 
 type OutboxDeps = {
   /** Returns the open connections. */
@@ -11,22 +19,30 @@ type OutboxDeps = {
   readonly bytesMax?: number | undefined
   /** Calls back after the event loop has turned, so that other requests come between. */
   readonly nextTurn?: (go: () => void) => void
+  /** Waits before the held bytes are counted again. */
+  readonly pause?: () => Promise<void>
 }
 
 export type Outbox = ReturnType<typeof createOutbox>
+
+/** A piece that was read for one stream alone: its record, its text and its bytes. */
+export const privateCopies = 3
 
 /** Bounds what a server holds for its clients: answers that are being built, and bytes that were not taken yet. */
 export function createOutbox({
   connections,
   bytesMax = limits.serverBufferBytesMax,
   nextTurn = setImmediate,
+  pause = () => new Promise((resolve) => setTimeout(resolve, pauseMs)),
 }: OutboxDeps) {
-  /** Pieces that streams are sending, each with the number of its streams. */
-  const held = new Map<Uint8Array, number>()
+  /** Pieces that streams are sending. */
+  const held = new Map<Uint8Array, { streams: number; readonly bytes: number }>()
   let heldBytes = 0
   const places = {
     page: createPlaces(builtAtOnceMax.page, nextTurn),
     stream: createPlaces(builtAtOnceMax.stream, nextTurn),
+    export: createPlaces(builtAtOnceMax.export, nextTurn),
+    part: createPlaces(builtAtOnceMax.part, nextTurn),
   }
 
   const bytes = (): number => {
@@ -39,7 +55,7 @@ export function createOutbox({
     bytes,
 
     /** Waits for a place to build an answer. Call the returned function once, when the answer is built. Refused: server_busy. */
-    async enter(kind: keyof typeof places): Promise<Result<() => void>> {
+    async enter(kind: Exclude<keyof typeof places, 'part'>): Promise<Result<() => void>> {
       const { take, leave } = places[kind]
       await take()
       if (bytes() <= bytesMax) return ok(leave)
@@ -48,16 +64,52 @@ export function createOutbox({
       return refuse(fault('server_busy', message, { retryAfterSeconds, bytesMax }))
     },
 
-    /** Counts bytes that a stream sends, once for all its streams. Call the returned function when they are sent. */
-    hold(piece: Uint8Array): () => void {
-      const streams = held.get(piece) ?? 0
-      if (streams === 0) heldBytes += piece.byteLength
-      held.set(piece, streams + 1)
+    /**
+     * Yields what `source` yields. Reads each item in a place of its own and only below its share of the limit, up to the
+     * first that `isLast` accepts. Reads no more once `gone` has aborted.
+     */
+    async *takeTurns<Item>(
+      source: AsyncIterable<Item>,
+      gone: AbortSignal,
+      isLast: (item: Item) => boolean = () => false,
+    ): AsyncGenerator<Item> {
+      const items = source[Symbol.asyncIterator]()
+      const read = async (): Promise<IteratorResult<Item> | null> => {
+        await places.part.take()
+        try {
+          while (bytes() > bytesMax * privateShare && !gone.aborted) await pause()
+          return gone.aborted ? null : await items.next()
+        } finally {
+          places.part.leave()
+        }
+      }
+      try {
+        for (let isPassed = false; ; ) {
+          const next = isPassed ? await items.next() : await read()
+          if (!next || next.done) return
+          yield next.value
+          isPassed ||= isLast(next.value)
+        }
+      } finally {
+        await items.return?.()
+      }
+    },
+
+    /**
+     * Counts bytes that a stream sends, once for all its streams, with the copies that its source keeps meanwhile. Call
+     * the returned function when they are sent.
+     */
+    hold(piece: Uint8Array, copies = 1): () => void {
+      const known = held.get(piece)
+      const one = known ?? { streams: 0, bytes: piece.byteLength * copies }
+      if (!known) heldBytes += one.bytes
+      one.streams += 1
+      held.set(piece, one)
       return () => {
-        const left = (held.get(piece) ?? 1) - 1
-        if (left > 0) return void held.set(piece, left)
+        one.streams -= 1
+        if (one.streams > 0) return
         held.delete(piece)
-        heldBytes -= piece.byteLength
+        heldBytes -= one.bytes
       }
     },
   }

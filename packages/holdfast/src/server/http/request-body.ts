@@ -1,4 +1,5 @@
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { nextTurn } from './byte-stream.ts'
 import { scanJson } from './scan-json.ts'
 
 export const brokenBody = refuse(fault('bad_request', 'The request body ended early.'))
@@ -40,8 +41,6 @@ function decode(bytes: Uint8Array): string | null {
     return null
   }
 }
-
-export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Reads a body of at most `bytesMax` bytes. `budget` limits what all bodies hold together; the caller gives the bytes back. */
 export async function readBytes(

@@ -1,5 +1,6 @@
-import { BlobHash, limits, ok, StoredFile, StoreFileOptions } from '@holdfast/protocol'
+import { BlobHash, limits, StoredFile, StoreFileOptions } from '@holdfast/protocol'
 import { z } from 'zod'
+import { answerByteStream } from '../http/byte-stream.ts'
 import { readBytes } from '../http/request-body.ts'
 import { answersJson, defineRoute, flag, parse, type Route } from '../http/route.ts'
 
@@ -33,16 +34,14 @@ const getSessionBlob = defineRoute({
   access: 'token',
   summary: 'Get a file or long output that a record of this session names',
   answers: { status: 200, mediaType: 'application/octet-stream', schema: z.string() },
-  async handle({ session, path }, { sessions }) {
+  async handle({ session, path }, { sessions, outbox }) {
     const named = parse(z.object({ hash: BlobHash }), { hash: path['hash'] })
     if (!named.ok) return named
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
     const { hash } = named.value
-    const bytes = await handle.value.blob(hash)
-    if (!bytes.ok) return bytes
     const headers = { ...inertHeaders, 'content-disposition': `attachment; filename="${hash}"` }
-    return ok(new Response(ReadableStream.from(bytes.value), { headers }))
+    return answerByteStream(outbox, 'stream', headers, () => handle.value.blob(hash))
   },
 })
 

@@ -11,6 +11,7 @@ import {
 import { z } from 'zod'
 import { authorityOf, readRole } from '../http/attachments.ts'
 import { answerEventStream, openEventStream, reconnectMs } from '../http/event-stream.ts'
+import { privateCopies } from '../http/outbox.ts'
 import { defineRoute, parse, type Route, wholeNumber } from '../http/route.ts'
 
 const answers = { status: 200, mediaType: 'text/event-stream', schema: z.string() } as const
@@ -52,11 +53,13 @@ const getEvents = defineRoute({
     const stream = joined.value
     const body = openEventStream<Frame>({
       name: id,
-      hold: outbox.hold,
+      hold: (piece) => outbox.hold(piece, after === undefined ? 1 : privateCopies),
       began: place.value,
       follow(gone) {
         gone.addEventListener('abort', () => stream?.end(), { once: true })
-        return handle.value.subscribe({ after, client, role, caller: authorityOf(caller), signal: gone })
+        const frames = handle.value.subscribe({ after, client, role, caller: authorityOf(caller), signal: gone })
+        // Records after a cursor are read for this client alone; the frames that follow are shared.
+        return after === undefined ? frames : outbox.takeTurns(frames, gone, ({ type }) => type !== 'record')
       },
       encode: encodeFrame,
       endings: [

@@ -27,7 +27,7 @@ import {
   Trust,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { nextTurn } from '../http/request-body.ts'
+import { nextTurn } from '../http/byte-stream.ts'
 import { answersJson, type Call, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
 
 const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore } = ListOptions.shape

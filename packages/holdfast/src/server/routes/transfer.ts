@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { fault, ImportAnswer, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { storageReason, systemErrorCode } from '../../system/system-error.ts'
+import { answerByteStream } from '../http/byte-stream.ts'
 import { brokenBody } from '../http/request-body.ts'
 import { answersJson, defineRoute, flag, type Route } from '../http/route.ts'
 
@@ -21,15 +22,16 @@ const exportSession = defineRoute({
   summary: 'Export a session as Markdown, HTML, JSON or JSONL',
   query: z.strictObject({ format: z.enum(['md', 'html', 'json', 'jsonl']).optional(), redact: flag }),
   answers: { status: 200, mediaType: 'text/markdown', schema: null },
-  async handle({ session, input }, { transfer }) {
+  async handle({ request, session, input }, { transfer, outbox }) {
     const { format = 'md' } = input.query
-    const pieces = await transfer.export(session, input.query)
-    if (!pieces.ok) return pieces
     const headers = {
       'content-type': mediaTypes[format],
       'content-disposition': `attachment; filename="session.${format}"`,
     }
-    return ok(new Response(ReadableStream.from(pieces.value).pipeThrough(new TextEncoderStream()), { headers }))
+    return answerByteStream(outbox, 'export', headers, async () => {
+      const pieces = await transfer.export(session, input.query)
+      return pieces.ok ? ok(outbox.takeTurns(pieces.value, request.signal)) : pieces
+    })
   },
 })
 

@@ -30,10 +30,15 @@ export type ExportOptions = {
 /** A session as exports read it, without loading it into the runtime. */
 type ExportSource = {
   readonly id: SessionId
-  readonly meta: Meta
   readonly log: ExportedLog
   /** Null if its blobs are not available. */
   readonly blobs: Pick<Blobs, 'open'> | null
+  /** Folds the log, which the export of the log itself does not need. */
+  transcript(): Promise<Transcript>
+}
+
+type Transcript = {
+  readonly meta: Meta
   /** The messages of the current line, oldest first. */
   pages(): AsyncIterable<readonly Message[]>
 }
@@ -58,8 +63,9 @@ async function* writeSession(
 ): AsyncGenerator<string> {
   const { id, log, blobs } = source
   if (format === 'jsonl') return yield* sessionLines(log, id, redactor ? null : blobs, redactor)
-  const meta = redactor ? await redactor.redact(source.meta) : source.meta
-  const pages = redactor ? redactPages(source.pages(), redactor) : source.pages()
+  const transcript = await source.transcript()
+  const meta = redactor ? await redactor.redact(transcript.meta) : transcript.meta
+  const pages = redactor ? redactPages(transcript.pages(), redactor) : transcript.pages()
   if (format === 'json') return yield* transcriptJson(meta, pages, null)
   const write = format === 'md' ? markdown : html
   yield write.head(meta)
@@ -90,14 +96,19 @@ export async function* readPages(
 
 type Stored = Parameters<typeof openStoredHandle>[0] & ExportedLog
 
-/** Opens a stored session for export. */
-export async function openExportSource(
+/** Creates the source of a stored session. */
+export function createExportSource(
   store: Stored,
   blobs: Pick<Blobs, 'open'>,
   id: SessionId,
   isAlive: Parameters<typeof openStoredHandle>[2],
-): Promise<ExportSource> {
-  const { page } = orThrow(await openStoredHandle(store, id, isAlive))
-  const { session: meta } = orThrow(await page({ limit: 1 }))
-  return { id, meta, log: store, blobs, pages: () => readPages(page) }
+): ExportSource {
+  return {
+    ...{ id, log: store, blobs },
+    async transcript() {
+      const { page } = orThrow(await openStoredHandle(store, id, isAlive))
+      const { session: meta } = orThrow(await page({ limit: 1 }))
+      return { meta, pages: () => readPages(page) }
+    },
+  }
 }

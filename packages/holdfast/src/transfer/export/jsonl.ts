@@ -9,8 +9,9 @@ export const exportFormat = 'holdfast-export'
 export const exportVersion = 1
 /** The size of a blob piece; each piece is a line. */
 const pieceBytes = 384 * 1024
-/** Records are read in small pages: each may have a megabyte. */
+/** Records are read in small pages: each may have megabytes. */
 const pageRecords = 16
+const pageChars = 256 * 1024
 
 export type ExportedLog = Pick<Log, 'read'> & Pick<Catalogue, 'entry'>
 
@@ -30,7 +31,7 @@ export async function* sessionLines(
     const head = { format: exportFormat, version: exportVersion, ...start, ...(redactor && { redacted: true }) }
     yield appendChecksum(session, JSON.stringify(head).slice(0, -1))
     for (let after = base; after < upTo; ) {
-      const page = await log.read(id, { after, upTo, limit: pageRecords })
+      const page = await log.read(id, { after, upTo, limit: pageRecords, charsMax: pageChars })
       if (page.length === 0) return
       for (const record of page) {
         after = record.seq

@@ -19,7 +19,8 @@ export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [
     const write = file?.write ?? context.out.write
     try {
       const blobs = await openBlobs(format, session)
-      for await (const text of exportSession({ ...session, blobs }, { format, redact: flags.redact })) await write(text)
+      const source = { ...session, blobs, transcript: async () => session }
+      for await (const text of exportSession(source, { format, redact: flags.redact })) await write(text)
       await warnOfLoss(session, context)
     } catch (error) {
       file?.discard()

@@ -1,0 +1,72 @@
+import type { UnderlyingSource } from 'node:stream/web'
+import { ok, type Result } from '@holdfast/protocol'
+import { type Outbox, privateCopies } from './outbox.ts'
+
+/** A body is sent in parts of this size, so that a connection holds one part, and a slow client shows its progress. */
+export const partBytes = 64 * 1024
+
+export function* partsOf(pieces: readonly Uint8Array[]): Iterator<Uint8Array> {
+  for (const piece of pieces)
+    for (let at = 0; at < piece.byteLength; at += partBytes) yield piece.subarray(at, at + partBytes)
+}
+
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+type Pieces = AsyncIterable<string | Uint8Array>
+
+/** Answers with a body that `open` returns piece by piece. Refused: server_busy, and as `open` refuses. */
+export async function answerByteStream(
+  { enter, hold }: Pick<Outbox, 'enter' | 'hold'>,
+  kind: 'stream' | 'export',
+  headers: Readonly<Record<string, string>>,
+  open: () => Promise<Result<Pieces>>,
+): Promise<Result<Response>> {
+  const place = await enter(kind)
+  if (!place.ok) return place
+  try {
+    const pieces = await open()
+    return pieces.ok ? ok(new Response(openByteStream(pieces.value, hold), { headers })) : pieces
+  } finally {
+    place.value()
+  }
+}
+
+/**
+ * Opens a body that is pulled: the next piece is read only when the socket took the last one. A piece counts as held by
+ * the server until it is sent.
+ */
+export function openByteStream(pieces: Pieces, hold: Outbox['hold']): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  const encoder = new TextEncoder()
+  let isOver = false
+  let sending: { readonly parts: Iterator<Uint8Array>; readonly sent: () => void } | null = null
+  const end = () => {
+    sending?.sent()
+    sending = null
+  }
+
+  const source: UnderlyingSource<Uint8Array> = {
+    async pull(controller) {
+      const part = sending?.parts.next()
+      if (part && !part.done) {
+        await nextTurn() // other connections come between
+        return isOver ? undefined : controller.enqueue(part.value)
+      }
+      end()
+      const next = await iterator.next()
+      if (isOver) return
+      if (next.done) return controller.close()
+      const piece = typeof next.value === 'string' ? encoder.encode(next.value) : next.value
+      if (piece.byteLength <= partBytes) return controller.enqueue(piece)
+      sending = { parts: partsOf([piece]), sent: hold(piece, privateCopies) }
+      controller.enqueue(sending.parts.next().value)
+    },
+
+    async cancel() {
+      isOver = true
+      end()
+      await iterator.return?.()
+    },
+  }
+  return new ReadableStream(source, { highWaterMark: 0 })
+}

@@ -1,4 +1,4 @@
-import { orThrow, SessionId } from '@holdfast/protocol'
+import { limits, orThrow, SessionId } from '@holdfast/protocol'
 import { aSession, say, type TestRuntime } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
@@ -116,11 +116,11 @@ describe('a fork', () => {
   })
 
   it('writes little, however long the past', async () => {
-    const messages = Array.from({ length: 5_000 }, (_, index) => ({
+    const messages = Array.from({ length: limits.seedMessagesMax }, (_, index) => ({
       role: 'user' as const,
       content: `message ${index}`,
     }))
-    await talk.send({ type: 'seedMessages', messages })
+    for (let times = 0; times < 5; times++) await talk.send({ type: 'seedMessages', messages })
     const before = (await runtime.events()).length
     const forked = await fork()
     const records = await runtime.store.read(forked.id, { after: 0, limit: 1, newestFirst: true })

@@ -1,4 +1,17 @@
-import { cpSync, readdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { mustOpen } from '../open-subject.ts'
@@ -92,6 +105,40 @@ it.each(logs)(
     expect(verdict.checked).toEqual(expect.arrayContaining([1, 2, 3, 4, 5, 6, 10]))
   },
 )
+
+it('D14: a write-ahead log with overwritten bytes is noticed soon after a commit, and nothing acknowledged is lost', async () => {
+  const [location, left] = [scratch.location('sqlite'), scratch.location('inline')]
+  const path = databaseIn(location.directory)
+  const subject = await mustOpen(location)
+  let head = 0
+  const append = async () => {
+    const answer = await subject.submit(1, head)
+    if (answer.ok) head += batchAfter(head)
+    return answer
+  }
+  for (let number = 0; number < 20; number++) expect(await append()).toMatchObject({ ok: true })
+  overwriteMiddle(`${path}-wal`)
+  for (let number = 0; number < 3; number++) expect(await append()).toMatchObject({ ok: true })
+  // The log is verified in the background, and the store is written anew.
+  await expect.poll(() => existsSync(`${path}.quarantine`), { timeout: 20_000 }).toBe(true)
+  const reported = await append()
+  expect(reported).toMatchObject({ ok: false, fault: { code: 'storage_error', details: { reason: 'log_truncated' } } })
+  expect(await subject.head(1)).toBe(head)
+  for (let number = 0; number < 20; number++) expect(await append()).toMatchObject({ ok: true })
+  cpSync(location.directory, left.directory, { recursive: true }) // what a killed process would leave
+  await subject.close()
+  const reports = reported.ok ? [] : [{ fault: reported.fault, afterMs: 0 }]
+  const witnesses = [{ log: 1, submitted: head, acknowledged: head }]
+  const verdict = await verify({ location: left, witnesses, reports })
+  expect(verdict.violations).toEqual([])
+})
+
+/** Overwrites 100 bytes, which leaves the length as it is. */
+function overwriteMiddle(path: string): void {
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.alloc(100, 7), 0, 100, Math.floor(fstatSync(file).size / 2))
+  closeSync(file)
+}
 
 it('D14: a killed process whose write-ahead log was removed lost nothing that it acknowledged', async () => {
   const location = scratch.location('sqlite')

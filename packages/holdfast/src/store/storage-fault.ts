@@ -34,7 +34,7 @@ const sentences: Readonly<Record<Reason, string>> = {
   log_removed:
     'its write-ahead log was moved, removed or replaced while it was open; keep other programs from its files, and restart Holdfast',
   log_truncated:
-    'its write-ahead log was truncated while it was open; keep other programs from its files, and restart Holdfast',
+    'its write-ahead log was truncated or overwritten while it was open; keep other programs from its files, and restart Holdfast',
   network_file_system: 'it is on a network file system, where locks and syncs are unreliable; use a local disk',
   io: 'the disk failed; see the system log',
 }
@@ -64,7 +64,7 @@ export function storageFault(path: string, reason: Reason, more?: Record<string,
 const losses: Readonly<Record<LossReason, string>> = {
   replaced: 'was moved, removed, replaced or truncated while it was open',
   log_removed: 'was left without its write-ahead log, which another program moved, removed or replaced',
-  log_truncated: 'was left with a part of its write-ahead log, which another program truncated',
+  log_truncated: 'was left with a part of its write-ahead log, which another program truncated or overwrote',
 }
 
 /** Returns whether a fault says that another program changed the files of an open store. */

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { storageFault } from '../../storage-fault.ts'
+import { createLogChain } from './log-chain.ts'
 import { createLogFrames } from './log-frames.ts'
 
 /**
@@ -76,12 +77,26 @@ const freshMs = 10
 /** A folder that changed more recently may change again without getting another time: its clock is coarse. */
 const coarseMs = 100
 
+/** While a log is written, all its checksums are verified once in so long, in slices. */
+const verifyEveryMs = 1000
+const verifySliceMs = 4
+/** SQLite copies a log of 2000 frames into the database file (`wal_autocheckpoint`). */
+const nearCheckpointFrames = 1500
+/** Under load a log is full several times a second. It is not verified if the last verification is more recent. */
+const nearCheckpointMs = 250
+/** Another process that commits a large change corrects the checksums of its frames last. Damage is still there later. */
+const secondLookMs = 100
+
 /** The files of a store that a connection writes. Only what is in the files with these paths survives the process. */
 export interface HeldFiles {
   /** Returns what happened to a file since it was opened, or null. */
   findLoss(): FileLoss | null
   /** Does the same after a commit, and reads its frames back from the log. */
   findLossAfterCommit(): FileLoss | null
+  /** Verifies the log in the background, for a few milliseconds. Also returns in how many milliseconds to call it again. */
+  verifyLog(): { readonly loss: FileLoss | null; readonly againMs: number }
+  /** Does all of a verification that is due. Blocks its thread. */
+  verifyWholeLog(): FileLoss | null
   close(): void
 }
 
@@ -90,9 +105,11 @@ export function holdFiles(path: string, database: DatabaseSync): HeldFiles {
   const file = openSync(`${path}-wal`, 'r')
   const frames = createLogFrames(file)
   frames.follow()
+  const verifier = createLogVerifier(file, frames)
   const folderPath = dirname(path)
   let folder: Stats | undefined
   let checkedAtMs = Number.NEGATIVE_INFINITY
+  let isNear = false
 
   /** A file cannot be moved, removed or replaced without a change of its folder: one look at that is cheaper. */
   function findMoved(): FileLoss | null {
@@ -110,7 +127,15 @@ export function holdFiles(path: string, database: DatabaseSync): HeldFiles {
   }
 
   function findLossAfterCommit(): FileLoss | null {
-    return findMoved() ?? findLostFrames()
+    verifier.wake()
+    return findMoved() ?? findLostFrames() ?? (isCheckpointNear() ? verifier.verifyBeforeCheckpoint() : null)
+  }
+
+  /** Returns true once for each log: a checkpoint copies damage into the database, and the next log hides it. */
+  function isCheckpointNear(): boolean {
+    const hasBeenNear = isNear
+    isNear = frames.count() >= nearCheckpointFrames
+    return isNear && !hasBeenNear
   }
 
   function findLostFrames(): FileLoss | null {
@@ -134,8 +159,55 @@ export function holdFiles(path: string, database: DatabaseSync): HeldFiles {
     closeSync(file)
   }
 
-  return { findLoss, findLossAfterCommit, close }
+  const { verifyLog, verifyWholeLog } = verifier
+  return { findLoss, findLossAfterCommit, verifyLog, verifyWholeLog, close }
 }
+
+/** Decides when the log is verified: once after each commit or group of commits, and no more often than needed. */
+function createLogVerifier(
+  file: number,
+  frames: ReturnType<typeof createLogFrames>,
+): Pick<HeldFiles, 'verifyLog' | 'verifyWholeLog'> & { wake(): void; verifyBeforeCheckpoint(): FileLoss | null } {
+  const chain = createLogChain(file)
+  let isDue = false
+  let nextMs = Number.NEGATIVE_INFINITY
+  let brokenSinceMs: number | null = null
+
+  function verifyLog(sliceMs = verifySliceMs): ReturnType<HeldFiles['verifyLog']> {
+    const nowMs = performance.now()
+    if (!isDue) return { loss: null, againMs: Number.POSITIVE_INFINITY }
+    if (nowMs < nextMs) return { loss: null, againMs: nextMs - nowMs }
+    const state = chain.verify(frames.known(), nowMs + sliceMs)
+    if (state === 'unfinished') return { loss: null, againMs: 0 }
+    if (state === 'broken' && brokenSinceMs !== null)
+      return { loss: 'log_truncated', againMs: Number.POSITIVE_INFINITY }
+    brokenSinceMs = state === 'broken' ? nowMs : null
+    isDue = state === 'broken'
+    nextMs = nowMs + (isDue ? secondLookMs : verifyEveryMs)
+    return { loss: null, againMs: isDue ? secondLookMs : Number.POSITIVE_INFINITY }
+  }
+
+  function verifyWholeLog(): FileLoss | null {
+    nextMs = brokenSinceMs === null ? Number.NEGATIVE_INFINITY : nextMs
+    for (;;) {
+      const { loss, againMs } = verifyLog(Number.POSITIVE_INFINITY)
+      if (loss !== null || againMs === Number.POSITIVE_INFINITY) return loss
+      Atomics.wait(clock, 0, 0, againMs)
+    }
+  }
+
+  return {
+    verifyLog: () => verifyLog(),
+    verifyWholeLog,
+    verifyBeforeCheckpoint: () =>
+      nextMs - verifyEveryMs + nearCheckpointMs > performance.now() ? null : verifyWholeLog(),
+    wake() {
+      isDue = true
+    },
+  }
+}
+
+const clock = new Int32Array(new SharedArrayBuffer(4))
 
 /** Returns how many frames SQLite has committed to its log. Null before SQLite 3.51, which would copy the log instead. */
 function countFrames(database: DatabaseSync): number | null {

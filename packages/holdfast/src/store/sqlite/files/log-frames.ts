@@ -1,11 +1,14 @@
 import { readSync } from 'node:fs'
 
-const headerBytes = 32
-const frameHeaderBytes = 24
+export const headerBytes = 32
+export const frameHeaderBytes = 24
 /** More than an ordinary commit writes, so that one read is enough. */
 const framesAtOnce = 8
 // The first four bytes of a write-ahead log, by the byte order of its checksums (sqlite.org/fileformat2.html).
 const magicNumbers: ReadonlySet<number> = new Set([0x377f0682, 0x377f0683])
+
+/** The committed frames of a log that begin with these salts. */
+export type KnownFrames = { readonly salts: Buffer; readonly count: number }
 
 /**
  * Follows the committed frames of a write-ahead log in the file itself, as a recovery would find them. Frames begin with
@@ -52,6 +55,7 @@ export function createLogFrames(file: number) {
   return {
     follow,
     count: (): number => count,
+    known: (): KnownFrames => ({ salts, count }),
     /** Tells whether the file is long enough for the known frames. */
     areThere: (): boolean => count === 0 || readSync(file, header, 0, 1, headerBytes + count * frameBytes - 1) === 1,
     /** Forgets all frames; the next `follow` starts at the beginning. */

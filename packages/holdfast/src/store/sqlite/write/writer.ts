@@ -48,10 +48,17 @@ export function createWriter(
   let hasResetIndex = false
   /** Why this process does not use the store any more: its file is gone. */
   let lost: Fault | null = null
+  /** A loss that was found between changes, and recovered. The next change reports it. */
+  let unreported: Fault | null = null
 
   function run(requests: readonly StoreChange[]): readonly Result<unknown>[] {
     try {
       if (lost !== null) throw new HoldfastError(lost)
+      if (unreported !== null && requests.some(([name]) => name !== 'extendIndex')) {
+        const reported = unreported
+        unreported = null
+        throw new HoldfastError(reported)
+      }
       const refusal = open === null && requests.some(([name]) => name === 'open') ? prepareStoreFile(path) : null
       if (refusal !== null) throw new HoldfastError(refusal)
       open ??= reopen()
@@ -86,8 +93,11 @@ export function createWriter(
   function rest(): number {
     try {
       // The next change reports a loss. Until then the log must not be copied into the file.
-      if (open !== null && open.files.findLoss() !== null) return Number.POSITIVE_INFINITY
-      return open?.follower.rest() ?? Number.POSITIVE_INFINITY
+      if (open === null || open.files.findLoss() !== null) return Number.POSITIVE_INFINITY
+      const { loss, againMs } = open.files.verifyLog()
+      if (loss === null) return Math.min(againMs, open.follower.rest())
+      unreported = recover(open, loss) // at once: later commits are lost with this process
+      return Number.POSITIVE_INFINITY
     } catch (error) {
       // The next change reports the failure; a failed handle is never used again.
       if (isStorageFailure(error)) abandon(error)
@@ -124,7 +134,7 @@ export function createWriter(
     if (closing === null) return
     open = null
     try {
-      const loss = closing.files.findLossAfterCommit()
+      const loss = closing.files.findLossAfterCommit() ?? closing.files.verifyWholeLog()
       if (loss !== null) return void recover(closing, loss)
       closing.files.close()
       closing.database.close()

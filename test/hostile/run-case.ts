@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createSession } from '@holdfast/client'
 import type { Dice } from '@holdfast/testkit'
 import { type ServerProcess, startServerProcess } from '../e2e/server-process.ts'
+import { ask } from './ask.ts'
 import { startBystander } from './bystander.ts'
 import type { HostileCase } from './case.ts'
 import { type HostileModel, startHostileModel } from './hostile-model.ts'
@@ -41,7 +42,7 @@ export async function runCase(
   const start = () => startServerProcess({ home, env: model.environment, preload: probe })
   let server = await start()
   try {
-    await loadProvider(server, model, quiet)
+    await loadLibraries(server, model, quiet)
     const bystander = await startBystander(server, quiet)
     await measure(server) // what the server loads once does not count
     const result = await hostile
@@ -69,12 +70,13 @@ export async function runCase(
   }
 }
 
-/** Lets the model answer once: the first call of a provider loads its library. */
-async function loadProvider({ sessions }: ServerProcess, { model }: HostileModel, workdir: string): Promise<void> {
-  const started = await sessions.start({ workdir, model })
+/** Lets the model answer once and exports its answer: the first time loads the libraries. */
+async function loadLibraries(server: ServerProcess, { model }: HostileModel, workdir: string): Promise<void> {
+  const started = await server.sessions.start({ workdir, model })
   if (!started.ok) throw new Error(started.fault.message)
   await createSession(started.value).sendPrompt('hello')
   await waitForRest(started.value)
+  await ask(server, `/sessions/${started.value.id}/export?format=html`)
 }
 
 /** Asks the probe for what it measured since the last time. */

@@ -9,11 +9,14 @@ import { waitForRest } from '../wait-for-rest.ts'
 const megabyte = 1024 ** 2
 
 /** Starts a session with messages as large as prompts may be. */
-async function startLargeSession({ server, workdir }: CaseRun, prompts: number): Promise<string> {
+async function startLargeSession(
+  { server, workdir }: CaseRun,
+  prompts: number,
+  text = `say nothing ${'x'.repeat(700_000)}`,
+): Promise<string> {
   const started = await server.sessions.start({ workdir, model: 'demo/agent' })
   if (!started.ok) throw new Error(started.fault.message)
   const session = createSession(started.value)
-  const text = `say nothing ${'x'.repeat(700_000)}`
   for (let prompt = 0; prompt < prompts; prompt++) {
     await session.sendPrompt(text)
     await waitForRest(started.value)
@@ -151,6 +154,23 @@ const redactedExport: HostileCase = {
   },
 }
 
+/** Exports tables of Markdown in every format. */
+const exportedTables: HostileCase = {
+  name: 'exported-tables',
+  from: 'client',
+  async run(run) {
+    const prompts = run.isQuick ? 3 : 20
+    const text = `say nothing\n\n|a|b|\n|-|-|\n${'|1|2|\n'.repeat(16_000)}`
+    const id = await startLargeSession(run, prompts, text)
+    const violations: string[] = []
+    for (const format of ['md', 'html', 'json', 'jsonl', 'html&redact=true', 'md&redact=true'])
+      violations.push(
+        ...check(`GET ${format}`, await ask(run.server, `/sessions/${id}/export?format=${format}`), [200]),
+      )
+    return { did: `exported ${prompts} large tables in every format`, violations }
+  },
+}
+
 /** Reuses the id of one command for another. */
 const reusedCommandId: HostileCase = {
   name: 'reused-command-id',
@@ -210,6 +230,7 @@ export const clientCases: readonly HostileCase[] = [
     largePages,
     uploads,
     redactedExport,
+    exportedTables,
     reusedCommandId,
     foreignAttachment,
   ],

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { openStoredHandle, type StoredHandle } from '@holdfast/core'
 import type { Blobs } from '@holdfast/core/ports'
 import {
@@ -11,11 +12,11 @@ import {
   type SessionId,
   type TranscriptPage,
 } from '@holdfast/protocol'
+import { createExportThread, type ExportThread } from './export-thread.ts'
 import * as html from './html.ts'
 import { transcriptJson } from './json.ts'
 import { type ExportedLog, sessionLines } from './jsonl.ts'
 import * as markdown from './markdown.ts'
-import type { Redactor } from './redact-thread.ts'
 
 export const exportFormats = ['md', 'html', 'json', 'jsonl'] as const
 export type ExportFormat = (typeof exportFormats)[number]
@@ -50,35 +51,36 @@ export async function* exportSession(source: ExportSource, options: ExportOption
     const message = `Unknown export format '${format}'. Use one of ${exportFormats.join(', ')}.`
     throw new HoldfastError(fault('bad_request', message, { format }))
   }
-  if (!redact) return yield* writeSession(source, format, null)
-  const { startRedactor } = await import('./redact-thread.ts') // no thread without a redaction
-  await using redactor = startRedactor()
-  yield* writeSession(source, format, redactor)
+  await using thread = createExportThread(redact)
+  let chars = 0
+  for await (const piece of writeSession(source, format, redact, thread)) {
+    yield piece
+    chars += piece.length
+    if (chars < turnCharsMax) continue
+    await setImmediate() // whoever takes the pieces may never wait
+    chars = 0
+  }
 }
+
+/** How much is written in one turn of the event loop. */
+const turnCharsMax = 64 * 1024
 
 async function* writeSession(
   source: ExportSource,
   format: ExportFormat,
-  redactor: Redactor | null,
+  isRedacted: boolean,
+  thread: ExportThread,
 ): AsyncGenerator<string> {
   const { id, log, blobs } = source
-  if (format === 'jsonl') return yield* sessionLines(log, id, redactor ? null : blobs, redactor)
+  if (format === 'jsonl') return yield* sessionLines(log, id, isRedacted ? null : blobs, isRedacted ? thread : null)
   const transcript = await source.transcript()
-  const meta = redactor ? await redactor.redact(transcript.meta) : transcript.meta
-  const pages = redactor ? redactPages(transcript.pages(), redactor) : transcript.pages()
-  if (format === 'json') return yield* transcriptJson(meta, pages, null)
-  const write = format === 'md' ? markdown : html
-  yield write.head(meta)
-  for await (const messages of pages) yield messages.map(write.message).join('')
-  if (write.tail !== '') yield write.tail
-}
-
-/** Redacts one message at a time, so that a long page is never sent to the thread at once. */
-async function* redactPages(
-  pages: AsyncIterable<readonly Message[]>,
-  { redact }: Redactor,
-): AsyncGenerator<readonly Message[]> {
-  for await (const messages of pages) for (const message of messages) yield [await redact(message)]
+  const meta = await thread.redact(transcript.meta)
+  const write = (message: Message) => thread.format(message, format)
+  if (format === 'json') return yield* transcriptJson(meta, transcript.pages(), null, write)
+  const { head, tail } = format === 'md' ? markdown : html
+  yield head(meta)
+  for await (const messages of transcript.pages()) for (const message of messages) yield await write(message)
+  if (tail !== '') yield tail
 }
 
 /** Reads the whole line of a stored session, page by page. */

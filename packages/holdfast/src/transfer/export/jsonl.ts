@@ -3,7 +3,7 @@ import { blobsOf } from '@holdfast/core'
 import type { Blobs, Catalogue, Log, ReadRecord } from '@holdfast/core/ports'
 import { type BlobHash, type Fork, type Recorded, refOf, type SessionId } from '@holdfast/protocol'
 import { appendChecksum, encodeLine } from '../../store/jsonl/log/log-line.ts'
-import type { Redactor } from './redact-thread.ts'
+import type { ExportThread } from './export-thread.ts'
 
 export const exportFormat = 'holdfast-export'
 export const exportVersion = 1
@@ -23,7 +23,7 @@ export async function* sessionLines(
   log: ExportedLog,
   id: SessionId,
   blobs: Pick<Blobs, 'open'> | null,
-  redactor: Redactor | null,
+  redactor: Pick<ExportThread, 'redact'> | null,
 ): AsyncGenerator<string> {
   const written = new Set<BlobHash>()
   for (const { upTo, ...start } of await listSpans(log, id)) {
@@ -56,7 +56,7 @@ async function listSpans(log: ExportedLog, id: SessionId) {
   })
 }
 
-const redactRecord = async (record: ReadRecord, { redact }: Redactor): Promise<ReadRecord> =>
+const redactRecord = async (record: ReadRecord, { redact }: Pick<ExportThread, 'redact'>): Promise<ReadRecord> =>
   'lost' in record ? record : { ...record, event: await redact(record.event) }
 
 function recordLine(record: ReadRecord, session: SessionId): string {

@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A block of an answer: text, or a call of a tool. */
+/** A block of an answer: text, a call of a tool, or bytes that the stream gets as they are. Arguments may be JSON text. */
 export type Block =
   | { readonly text: string }
-  | { readonly tool: string; readonly args: { readonly [name: string]: unknown } }
+  | { readonly tool: string; readonly args: string | { readonly [name: string]: unknown } }
+  | { readonly raw: string }
 
 /** Returns the blocks of the answer to a prompt. */
 export type Script = () => Iterable<Block>
@@ -48,10 +49,12 @@ async function answer(
   const blocks = name === undefined ? [{ text: 'Done.' }] : (scripts.get(name)?.() ?? [])
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const closed = once(response, 'close')
-  const send = async (event: { readonly type: string; readonly [field: string]: unknown }) => {
-    if (!response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`) && !response.destroyed)
+  const write = async (text: string) => {
+    if (!response.write(text) && !response.destroyed)
       await Promise.race([new Promise((resolve) => response.once('drain', resolve)), closed])
   }
+  const send = (event: { readonly type: string; readonly [field: string]: unknown }) =>
+    write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   const usage = { input_tokens: 10, output_tokens: 10 }
   const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', content: [], usage }
   await send({ type: 'message_start', message: { ...message, stop_reason: null, stop_sequence: null } })
@@ -59,13 +62,20 @@ async function answer(
   let hasCalls = false
   for (const block of blocks) {
     if (response.destroyed) return
+    if ('raw' in block) {
+      await write(block.raw)
+      continue
+    }
     const isCall = 'tool' in block
     hasCalls ||= isCall
     const content_block = isCall
       ? { type: 'tool_use', id: `toolu_${index}`, name: block.tool, input: {} }
       : { type: 'text', text: '' }
     const delta = isCall
-      ? { type: 'input_json_delta', partial_json: JSON.stringify(block.args) }
+      ? {
+          type: 'input_json_delta',
+          partial_json: typeof block.args === 'string' ? block.args : JSON.stringify(block.args),
+        }
       : { type: 'text_delta', text: block.text }
     await send({ type: 'content_block_start', index, content_block })
     await send({ type: 'content_block_delta', index, delta })

@@ -137,6 +137,46 @@ const manyBlocks: HostileCase = {
   },
 }
 
+/** Answers at the limits and beyond them, one answer after the other: memory must not grow with their number. */
+const largeAnswers: HostileCase = {
+  name: 'large-answers',
+  from: 'model',
+  async run(run) {
+    const [calls, size] = run.isQuick ? [8, 4] : [64, 15]
+    const times = <Value>(count: number, value: (index: number) => Value) =>
+      Array.from({ length: count }, (_, index) => value(index))
+    const names = `{${times(90_000, (index) => `"${index.toString(36)}":0`).join(',')}}`
+    const fewerNames = `{${times(9000, (index) => `"${index.toString(36)}":0`).join(',')}}`
+    await writeFile(join(run.workdir, 'lines.txt'), 'abc\n'.repeat(run.isQuick ? 1_000_000 : 20_000_000))
+    const answers: { readonly [name: string]: readonly Block[] } = {
+      'many-names': times(calls, () => ({ tool: 'read_file', args: names })),
+      'fewer-names': times(calls, () => ({ tool: 'read_file', args: fewerNames })),
+      'many-lists': times(calls, () => ({ tool: 'no_such_tool', args: `{"a":[${'{},'.repeat(340_000)}0]}` })),
+      'hidden-characters': times(calls, () => ({ tool: 'shell', args: { command: '\u202e'.repeat(33_000) } })),
+      'long-event': [{ raw: 'data: ' }, ...times(size, () => ({ raw: 'x'.repeat(megabyte) })), { raw: '\n\n' }],
+      'unreadable-event': [{ raw: `data: ${'x'.repeat(3.9 * megabyte)}\n\n` }],
+      'event-of-lists': [{ raw: `data: {"type":"ping","a":[${'{},'.repeat(megabyte)}0]}\n\n` }],
+      'long-text': [{ text: 'x '.repeat((size * megabyte) / 2) }],
+      'allowed-text': [{ text: 'x '.repeat(1.9 * megabyte) }],
+      'hidden-text': [{ text: '\u202e'.repeat(megabyte) }],
+      pings: times(size * 10, () => ({ raw: 'event: ping\ndata: {"type":"ping"}\n\n'.repeat(2000) })),
+      'far-lines': times(calls, (index) => ({
+        tool: 'read_file',
+        args: { path: 'lines.txt', offset: 900_000 + index, limit: 5 },
+      })),
+    }
+    const violations: string[] = []
+    for (const [name, blocks] of Object.entries(answers)) {
+      const handle = await promptModel(run, name, () => blocks)
+      await waitForRest(handle, calls)
+      for (const path of ['', '/messages', '/approvals', '/export?format=html', '/export?format=json'])
+        violations.push(...check(`GET ${path}`, await ask(run.server, `/sessions/${handle.id}${path}`), [200]))
+      await createSession(handle).abort()
+    }
+    return { did: `gave ${Object.keys(answers).length} large answers`, violations }
+  },
+}
+
 /** Waits for approval while somebody else changes the file. */
 const changedWhileWaiting: HostileCase = {
   name: 'changed-while-waiting',
@@ -167,5 +207,6 @@ export const modelCases: readonly HostileCase[] = [
   abortedPreparation,
   manyChanges,
   manyBlocks,
+  largeAnswers,
   changedWhileWaiting,
 ]

@@ -9,8 +9,18 @@ export const hasHiddenChars = (text: string): boolean => text.search(hidden) !==
  * Escapes invisible and control characters, so that untrusted text is safe to print and shows what it contains.
  * Line feeds and tabs stay. Use it for display only; stored text is never changed.
  */
-export const escapeHidden = (text: string): string =>
-  text.replace(hidden, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
+export const escapeHidden = (text: string): string => text.replace(hidden, escapeChar)
+
+/** There are a few hundred hidden characters; a text may hold millions of one. */
+const escapes = new Map<string, string>()
+
+function escapeChar(char: string): string {
+  const known = escapes.get(char)
+  if (known !== undefined) return known
+  const escaped = `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`
+  escapes.set(char, escaped)
+  return escaped
+}
 
 /** Does the same for a single line: also escapes line feeds and tabs. */
 export const escapeLine = (text: string): string => escapeHidden(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')

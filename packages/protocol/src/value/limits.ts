@@ -32,6 +32,8 @@ export const limits = {
   stepsPerTurnMax: 100,
   callsPerRoundMax: 64,
   callArgsBytesMax: 1024 * 1024,
+  /** Names, values and items of the JSON of a call's arguments. */
+  callArgsValuesMax: 20_000,
   toolOutputInlineBytesMax: 16 * 1024,
   toolOutputBytesMax: 64 * 1024 * 1024,
   /** A preview in a record, and the blob with the whole of a longer one. */
@@ -94,9 +96,12 @@ export const limits = {
   providerSilenceMs: 120_000,
   /** Provider responses: the start of an error body, one event, the whole answer in bytes, characters and parts. */
   errorBodyBytesMax: 1024 * 1024,
-  answerEventBytesMax: 16 * 1024 * 1024,
+  answerEventBytesMax: 4 * 1024 * 1024,
+  /** Names, values and items of the JSON of one event. */
+  answerEventValuesMax: 50_000,
   answerBytesMax: 256 * 1024 * 1024,
-  answerCharsMax: 16 * 1024 * 1024,
+  /** A million tokens; the longest answers of models have 128,000. */
+  answerCharsMax: 4 * 1024 * 1024,
   answerPartsMax: 2000,
   /** Retries of a failed model call: count, first wait, longest wait. */
   retriesMax: 3,

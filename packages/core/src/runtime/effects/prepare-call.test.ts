@@ -56,6 +56,29 @@ describe('the calls of a round', () => {
   })
 })
 
+describe('calls with large arguments', () => {
+  it('are each prepared in a turn of the event loop of their own', async () => {
+    let turn = 0
+    let isOver = false
+    const count = () => {
+      turn++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    const turns: number[] = []
+    const tool = preparing(async (args) => {
+      turns.push(turn)
+      return { type: 'ready', args, preview: { type: 'arguments', args } }
+    })
+    const calls = Array.from({ length: 8 }, (_, each) => call('touch', { each, text: 'x'.repeat(10_000) }))
+    const runtime = await openMemoryRuntime({ script: [calls], tools: [tool] })
+    await runtime.send('a', prompt)
+    await runtime.frame(() => turns.length === 8)
+    isOver = true
+    expect(new Set(turns).size).toBe(8)
+  })
+})
+
 describe('a long preview', () => {
   const diff = `--- a\n${'-\n'.repeat(1_000_000)}+end\n`
   const given: readonly [string, Omit<Extract<Prepared, { type: 'ready' }>, 'args'>][] = [

@@ -6,6 +6,7 @@ import type { ReadyCall, ReportOf } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import { shortPreview, storePreview } from '../blobs/store-preview.ts'
 import type { EffectDeps } from '../dependencies.ts'
+import { ownTurn } from '../own-turn.ts'
 import { isOffered } from './prepare-step.ts'
 
 /** Finds out what a call would do. It changes nothing, so it may run again after a crash. */
@@ -26,10 +27,27 @@ export async function prepareCall(
   const tool = deps.tools.find(name)
   if (!tool || !isOffered(origin, tool)) return unusable(`The tool ${name} does not exist.`)
   const { args } = await readCall(deps, call)
+  const isLarge = countChars(args) > smallCharsMax
+  if (isLarge) await ownTurn() // up to 64 calls are prepared at once
   const prepared = await tool.prepare(args, { workdir: origin.workdir }, signal)
   if (prepared.type === 'unusable') return unusable(prepared.message)
   const facts = await factsOf(deps, origin.workdir, tool, args)
+  if (isLarge) await ownTurn()
   return { type: 'call.prepared', call, found: await toReport(deps, prepared, facts, signal), atMs }
+}
+
+/** Calls with shorter arguments take much less than a millisecond each. */
+const smallCharsMax = 4096
+
+/** Returns about how long arguments are as JSON. */
+function countChars(args: ToolArgs): number {
+  let chars = 0
+  for (const [name, value] of Object.entries(args)) {
+    const isNested = typeof value === 'object' && value !== null
+    chars += name.length + (isNested ? JSON.stringify(value).length : String(value).length)
+    if (chars > smallCharsMax) break
+  }
+  return chars
 }
 
 /** Returns what the session learns of a prepared call. */

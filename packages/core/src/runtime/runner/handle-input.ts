@@ -96,6 +96,7 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   if (!appended.ok) return refusedAppend(session, input, appended)
 
   session.folded = next
+  if (next.state.turn.phase !== 'thinking') session.effects.answer = null // its text is on record now
   const { records } = append
   session.hub.publish(records) // only after the append: no client may see a record that a crash could lose
   deps.observer?.recorded?.(id, records)

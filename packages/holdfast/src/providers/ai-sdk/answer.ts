@@ -1,6 +1,6 @@
 import type { ModelPart } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
-import { AnswerTooLongError } from '../services/fetch.ts'
+import { AnswerTooLongError } from '../services/stream-check.ts'
 import type { StreamPart } from './open-stream.ts'
 import { createPartMeta, type Meta, type PartKind } from './part-meta.ts'
 import { isAsWritten, parseToolInput } from './tool-input.ts'
@@ -19,7 +19,7 @@ type AnswerOptions = {
 export type AnswerReader = ReturnType<typeof createAnswer>
 
 /** The size that each part adds to its text, so that empty parts count too. */
-const partChars = 64
+const partChars = 16
 
 /** Assembles the fragments of one streamed answer into numbered parts. */
 export function createAnswer({ toolName, modelId }: AnswerOptions) {

@@ -20,6 +20,15 @@ describe('tool input', () => {
     expect(parseToolInput(JSON.stringify({ a: 'x'.repeat(limits.callArgsBytesMax) })).malformed).toContain('longer')
   })
 
+  it('refuses input of too many values, before it is parsed', () => {
+    const lists = (count: number) => `{"a":[${'[],'.repeat(count / 2 - 2)}0]}`
+    expect(parseToolInput(lists(limits.callArgsValuesMax)).malformed).toBeUndefined()
+    expect(parseToolInput(lists(2 * limits.callArgsValuesMax)).malformed).toContain('values')
+    expect(parseToolInput(`${lists(2 * limits.callArgsValuesMax)} and no JSON`).malformed).toContain('values')
+    const text = '\\"[],{}:'.repeat(limits.callArgsValuesMax)
+    expect(parseToolInput(JSON.stringify({ text }))).toEqual({ args: { text } })
+  })
+
   it('replaces unpaired surrogates in values and names', () => {
     expect(parseToolInput('{"\\ud83d":["\\udc00"]}')).toEqual({ args: { '\ufffd': ['\ufffd'] } })
   })

@@ -8,6 +8,8 @@ export function parseToolInput(text: string): ToolInput {
   if (Buffer.byteLength(text) > limits.callArgsBytesMax)
     return malformed(`the arguments are longer than ${limits.callArgsBytesMax} bytes`)
   if (text.trim() === '') return { args: {} }
+  if (hasMoreValues(text, limits.callArgsValuesMax))
+    return malformed(`the arguments have more than ${limits.callArgsValuesMax} values`)
 
   let value: unknown
   try {
@@ -28,6 +30,21 @@ export const isAsWritten = (text: string, { args, malformed }: ToolInput): boole
 const malformed = (why: string): ToolInput => ({ args: {}, malformed: why })
 
 const isObject = (value: unknown): value is Args => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Returns whether JSON has more names, values and items. Counts before parsing, because a value takes much more memory than its text. */
+function hasMoreValues(json: string, max: number): boolean {
+  let values = 0
+  let isText = false
+  for (let at = 0; at < json.length && values <= max; at++) {
+    const char = json.charCodeAt(at)
+    if (char === quote) isText = !isText
+    else if (isText) at += char === backslash ? 1 : 0
+    else if (char === comma || char === colon || char === openList || char === openObject) values++
+  }
+  return values > max
+}
+
+const [quote, backslash, comma, colon, openList, openObject] = [34, 92, 44, 58, 91, 123]
 
 // Stops at the limit, so that deep nesting cannot overflow the stack.
 function isDeeperThan(value: unknown, levels: number): boolean {

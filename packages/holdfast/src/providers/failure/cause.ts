@@ -1,6 +1,7 @@
 import { APICallError, InvalidResponseDataError, LoadAPIKeyError } from '@ai-sdk/provider'
 import type { ErrorKind } from '@holdfast/protocol'
-import { AnswerTooLongError, NotAStreamError } from '../services/fetch.ts'
+import { NotAStreamError } from '../services/fetch.ts'
+import { AnswerTooLongError } from '../services/stream-check.ts'
 import type { FailureDetails, Headers } from './details.ts'
 
 /** Why a call failed. Each cause has its own message. */

@@ -2,7 +2,7 @@ import type { ModelEnd } from '@holdfast/core/ports'
 import { clip, type ErrorKind } from '@holdfast/protocol'
 import { findCause, findEarlyEndCause, findErrorKind, isRetryable, listCauses } from './cause.ts'
 import { type FailureDetails, type Headers, readDetails } from './details.ts'
-import { describeFailure, type FailedService, type FailureDescription, maskSecrets } from './message.ts'
+import { describeFailure, type FailedService, type FailureDescription, maskSecrets, quotedCharsMax } from './message.ts'
 
 export type FailedEnd = Extract<ModelEnd, { readonly type: 'failed' }>
 
@@ -73,12 +73,12 @@ const end = ({ kind, message, detail, ...retry }: EndFacts): FailedEnd => {
 }
 
 function describeRaw(error: unknown, details: FailureDetails): string {
-  const causes = listCauses(error).map(({ name, message }) => `${name}: ${message}`)
+  const causes = listCauses(error).map(({ name, message }) => `${name}: ${message.slice(0, quotedCharsMax)}`)
   const all = [
     details.status === undefined ? '' : `HTTP ${details.status}`,
     findRequestId(details),
-    ...(causes.length > 0 ? causes : [stringify(error)]),
-    details.body,
+    ...(causes.length > 0 ? causes : [stringify(error).slice(0, quotedCharsMax)]),
+    details.body.slice(0, quotedCharsMax),
   ]
   return all.filter((text) => text !== '').join('\n')
 }

@@ -105,9 +105,12 @@ function quoteField({ details: { field, words = '' } }: FailureDescription): str
   return ` at ${escapeLine(firstLine(maskSecrets(field), 100))}`
 }
 
+/** How much of a message is searched for keys. A service may send megabytes. */
+export const quotedCharsMax = 64 * 1024
+
 // Masks before clipping: half a key is still a secret.
 const quoteService = ({ details: { words = '' } }: FailureDescription): string =>
-  escapeLine(firstLine(maskSecrets(words), 300)).replace(/([^.!?])$/, '$1.')
+  escapeLine(firstLine(maskSecrets(words.slice(0, quotedCharsMax)), 300)).replace(/([^.!?])$/, '$1.')
 
 // How keys look when a service quotes one: `sk-ant-…`, `Bearer …`, `x-api-key: …`, `?key=…`.
 const keyPattern =

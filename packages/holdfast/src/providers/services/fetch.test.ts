@@ -46,9 +46,9 @@ describe('an endless answer', () => {
       'VLLM failed without a clear reason (HTTP 400).',
       1,
     ],
-    ['a line', 200, stream, 'data: xxxx'.repeat(10_000), 'raw_dump', tooMuch, 16],
-    ['an event of many lines', 200, stream, 'data: xxxx\n'.repeat(10_000), 'raw_dump', tooMuch, 16],
-    ['words', 200, stream, answerWith('y'.repeat(100_000)), 'raw_dump', tooMuch, 16],
+    ['a line', 200, stream, 'data: xxxx'.repeat(10_000), 'raw_dump', tooMuch, 4],
+    ['an event of many lines', 200, stream, 'data: xxxx\n'.repeat(10_000), 'raw_dump', tooMuch, 4],
+    ['words', 200, stream, answerWith('y'.repeat(100_000)), 'raw_dump', tooMuch, 4],
   ])('is stopped if it is %s', async (_what, status, type, piece, kind, message, mebibytes) => {
     const { start, sentBytes } = endless(status, type, piece)
     await using server = await start()
@@ -81,8 +81,37 @@ describe('an answer of many events', () => {
   })
 
   it('fails if one event is too long', async () => {
-    const sent = [event('\n\n'), ...Array.from({ length: 17 }, () => event(''))]
-    await expect(bodyOf(sent).text()).rejects.toThrow('one event is longer than 16777216 bytes')
+    const sent = [event('\n\n'), ...Array.from({ length: 5 }, () => event(''))]
+    await expect(bodyOf(sent).text()).rejects.toThrow('one event is longer than 4194304 bytes')
+  })
+
+  it('fails before parsing if one event has too many values', async () => {
+    const lists = (count: number, ends = '\n\n') => `data: {"a":[${'[],'.repeat(count / 2)}0]}${ends}`
+    const count = limits.answerEventValuesMax
+    expect((await bodyOf([lists(count / 2), lists(count / 2)]).text()).length).toBeGreaterThan(count)
+    expect(await bodyOf([`data: {"a":"\\"${'[],'.repeat(count)}"}\n\n`]).text()).toContain('[],')
+    for (const sent of [[lists(2 * count)], [...lists(2 * count)]])
+      await expect(bodyOf(sent).text()).rejects.toThrow(`one event is longer than ${count} values`)
+  })
+
+  it('is passed on in small pieces, with turns of the event loop between them', async () => {
+    let turns = 0
+    let isOver = false
+    const count = () => {
+      turns++
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    const pings = 'event: ping\ndata: {"type":"ping"}\n\n'.repeat(20_000)
+    let longest = 0
+    let pieces = 0
+    for await (const piece of bodyOf([pings]).body ?? []) {
+      longest = Math.max(longest, piece.byteLength)
+      pieces++
+    }
+    isOver = true
+    expect(longest).toBeLessThanOrEqual(16 * 1024)
+    expect(turns).toBeGreaterThanOrEqual(pieces - 2)
   })
 
   it('fails if all events together are too long', async () => {

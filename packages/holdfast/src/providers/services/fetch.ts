@@ -1,17 +1,10 @@
+import { setImmediate } from 'node:timers/promises'
 import { TextDecoder } from 'node:util'
 import { limits } from '@holdfast/protocol'
+import { createStreamCheck } from './stream-check.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 type Reader = ReadableStreamDefaultReader<Bytes>
-
-/** The answer is longer than we accept. */
-export class AnswerTooLongError extends Error {
-  override readonly name = 'AnswerTooLongError'
-
-  constructor(what: 'event' | 'answer', max: number, unit: 'bytes' | 'characters' | 'parts') {
-    super(`one ${what} is longer than ${max} ${unit}`)
-  }
-}
 
 /** The answer is a document instead of a stream: an error of the service, or of another server. */
 export class NotAStreamError extends Error {
@@ -90,32 +83,42 @@ const resumeStream = (chunks: readonly Bytes[], reader: Reader) =>
     cancel: (reason) => reader.cancel(reason),
   })
 
-/** Events shorter than this are not searched for, so most answers are never searched. */
-const uncheckedBytes = 1024 * 1024
-const newline = 10
-const carriageReturn = 13
-
 /** Limits how much of an answer is read: cuts a long error, and breaks off a stream with a long event or in total. */
 export function limitAnswer(answer: Response): Response {
   const { body, ok, status, statusText, headers } = answer
   if (body === null) return answer
-  const check = ok ? createStreamCheck() : createErrorCheck(limits.errorBodyBytesMax)
+  const check = ok ? checkStream() : createErrorCheck(limits.errorBodyBytesMax)
   return new Response(checkChunks(body, check), { status, statusText, headers })
 }
 
 /** Returns the part of a chunk to pass on, and whether it is the last. Throws if there is too much. */
 type Check = (chunk: Bytes) => { readonly passed: Bytes; readonly isLast: boolean }
 
-/** Runs once per network chunk, not per event. */
+/** The libraries parse all events of a piece at once: some hundred short ones. */
+const pieceBytesMax = 16 * 1024
+
+/** Passes an answer on in small pieces. The event loop turns between them, however much has arrived. */
 function checkChunks(body: ReadableStream<Bytes>, check: Check): ReadableStream<Bytes> {
   const reader = body.getReader()
+  let rest: Bytes = new Uint8Array(0)
+  let bytesThisTurn = 0
   return new ReadableStream<Bytes>(
     {
       async pull(controller) {
-        const { done, value } = await reader.read()
-        if (done) return controller.close()
+        if (rest.byteLength === 0) {
+          const { done, value } = await reader.read()
+          if (done) return controller.close()
+          rest = value
+        }
+        if (bytesThisTurn >= pieceBytesMax) {
+          await setImmediate()
+          bytesThisTurn = 0
+        }
+        const piece = rest.subarray(0, pieceBytesMax)
+        rest = rest.subarray(pieceBytesMax)
+        bytesThisTurn += piece.byteLength
         try {
-          const { passed, isLast } = check(value)
+          const { passed, isLast } = check(piece)
           controller.enqueue(passed)
           if (!isLast) return
           controller.close()
@@ -139,27 +142,10 @@ function createErrorCheck(bytesMax: number): Check {
   }
 }
 
-function createStreamCheck(): Check {
-  let allBytes = 0
-  let eventBytes = 0
-  let isAfterNewline = false
+function checkStream(): Check {
+  const check = createStreamCheck()
   return (passed) => {
-    allBytes += passed.byteLength
-    eventBytes += passed.byteLength
-    if (eventBytes > uncheckedBytes) eventBytes = Math.min(eventBytes, countBytesAfterEvent(passed, isAfterNewline))
-    isAfterNewline = passed.at(-1) === newline
-    if (eventBytes > limits.answerEventBytesMax)
-      throw new AnswerTooLongError('event', limits.answerEventBytesMax, 'bytes')
-    if (allBytes > limits.answerBytesMax) throw new AnswerTooLongError('answer', limits.answerBytesMax, 'bytes')
+    check(passed)
     return { passed, isLast: false }
   }
-}
-
-/** Counts the bytes after the last empty line, which ends an event; Infinity if there is none. */
-function countBytesAfterEvent(chunk: Bytes, isAfterNewline: boolean): number {
-  for (let at = chunk.lastIndexOf(newline); at >= 0; at = at === 0 ? -1 : chunk.lastIndexOf(newline, at - 1)) {
-    const before = chunk[at - 1] === carriageReturn ? at - 2 : at - 1
-    if (before < 0 ? isAfterNewline : chunk[before] === newline) return chunk.byteLength - at - 1
-  }
-  return Number.POSITIVE_INFINITY
 }

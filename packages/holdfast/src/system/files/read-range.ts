@@ -36,27 +36,28 @@ export async function readRange(handle: FileHandle, request: WindowRequest): Pro
     if (bytesRead === 0) return window('file')
     position += bytesRead
 
-    for (let from = 0; from < bytesRead; ) {
-      if (line >= stop) return window('lines')
-      const feed = chunk.subarray(0, bytesRead).indexOf(lineFeed, from)
-      const upTo = feed === -1 ? bytesRead : feed + 1
-      if (line >= offset) {
-        const piece = chunk.subarray(from, upTo)
-        kept.push(piece)
-        keptBytes += piece.length
-        if (keptBytes > bytesMax) return cut(Buffer.concat(kept), bytesMax, line)
-      }
-      if (feed !== -1) line++
-      from = upTo
-    }
+    // A step per byte and none per line: a file may have millions of empty lines before the first one asked for.
+    let from = 0
+    while (from < bytesRead && line < offset) if (chunk[from++] === lineFeed) line++
+    const start = from
+    while (from < bytesRead && line < stop) if (chunk[from++] === lineFeed) line++
+    if (from > start) kept.push(chunk.subarray(start, from))
+    keptBytes += from - start
+    if (keptBytes > bytesMax) return cut(Buffer.concat(kept), bytesMax, offset)
+    if (line >= stop && from < bytesRead) return window('lines')
   }
 }
 
 /** Cuts at the last whole line that fits; inside a line only when not even one line fits. */
-function cut(bytes: Buffer, bytesMax: number, line: number): LineRange {
-  const lastFeed = bytes.subarray(0, bytesMax).lastIndexOf(lineFeed)
-  if (lastFeed !== -1) return { bytes: bytes.subarray(0, lastFeed + 1), nextLine: line, end: 'bytes' }
+function cut(bytes: Buffer, bytesMax: number, firstLine: number): LineRange {
+  const fitting = bytes.subarray(0, bytesMax)
+  const lastFeed = fitting.lastIndexOf(lineFeed)
+  if (lastFeed !== -1) {
+    let line = firstLine
+    for (const byte of fitting) if (byte === lineFeed) line++
+    return { bytes: bytes.subarray(0, lastFeed + 1), nextLine: line, end: 'bytes' }
+  }
   let border = bytesMax
   while (border > bytesMax - 4 && ((bytes[border] ?? 0) & 0xc0) === 0x80) border-- // never inside a character
-  return { bytes: bytes.subarray(0, border), nextLine: line + 1, end: 'bytes' }
+  return { bytes: bytes.subarray(0, border), nextLine: firstLine + 1, end: 'bytes' }
 }

@@ -31,7 +31,7 @@ export const countArgument = z
   .min(1, 'must be at least 1')
   .max(1_000_000_000, 'must be at most 1000000000')
 
-/** Parses the arguments of a call. A fault names every problem in one sentence. */
+/** Parses the arguments of a call. A fault names the problems in one sentence. */
 export function checkArguments<Shape extends z.ZodObject>(
   tool: string,
   shape: Shape,
@@ -39,13 +39,23 @@ export function checkArguments<Shape extends z.ZodObject>(
 ): Result<z.infer<Shape>> {
   const parsed = shape.safeParse(args)
   if (parsed.success) return ok(parsed.data)
-  const wrongs = parsed.error.issues.map((issue) => wrongOf(issue, args))
+  const wrongs = parsed.error.issues.slice(0, wrongsMax).map((issue) => wrongOf(issue, args))
   const takes = Object.keys(shape.shape).join(', ')
   return refuse(fault('bad_request', `${tool} cannot use these arguments: ${wrongs.join('; ')}. It takes ${takes}.`))
 }
 
+const namesCharsMax = 200
+const wrongsMax = 20
+
+/** Joins the first names: each has at least one character. */
+const namesOf = (keys: readonly string[]): string =>
+  keys
+    .slice(0, namesCharsMax)
+    .map((key) => escapeLine(key.slice(0, namesCharsMax)))
+    .join(', ')
+
 function wrongOf(issue: z.core.$ZodIssue, args: unknown): string {
-  if (issue.code === 'unrecognized_keys') return `there is no ${clip(issue.keys.map(escapeLine).join(', '), 200)}`
+  if (issue.code === 'unrecognized_keys') return `there is no ${clip(namesOf(issue.keys), namesCharsMax)}`
   const [name] = issue.path
   if (name === undefined) return 'they must be an object'
   if (typeof args === 'object' && args !== null && !Object.hasOwn(args, name)) return `${String(name)} is missing`

@@ -42,6 +42,24 @@ const tornLine: HostileCase = {
   },
 }
 
+/** One answer of very many parts, after a first line that is longer than the beginning of a file that is looked at. */
+const manyParts: HostileCase = {
+  name: 'many-parts',
+  from: 'import',
+  async run(run) {
+    const count = run.isQuick ? 30_000 : 700_000
+    const about = { sessionId: 's', timestamp: '2026-01-02T03:04:05Z' }
+    const question = { role: 'user', content: `q ${'x'.repeat(3 * megabyte)}` }
+    const answer = { role: 'assistant', content: Array.from({ length: count }, () => ({ type: 'text', text: 'x' })) }
+    const text = [
+      line({ type: 'user', uuid: 'm0', parentUuid: null, message: question, ...about }),
+      line({ type: 'assistant', uuid: 'm1', parentUuid: 'm0', message: answer, ...about }),
+    ]
+    const violations = await importBytes(run, 'parts.jsonl', text.join(''))
+    return { did: `imported an answer of ${count} parts`, violations }
+  },
+}
+
 /** A ggcode session with as many checkpoints as messages: some name their summary, the others repeat the last messages. */
 const checkpoints: HostileCase = {
   name: 'checkpoints',
@@ -93,4 +111,4 @@ const foreignFolders: HostileCase = {
   },
 }
 
-export const importCases: readonly HostileCase[] = [manyMessages, tornLine, checkpoints, foreignFolders]
+export const importCases: readonly HostileCase[] = [manyMessages, tornLine, manyParts, checkpoints, foreignFolders]

@@ -1,4 +1,4 @@
-import { ownTurn } from '@holdfast/core'
+import { setImmediate } from 'node:timers/promises'
 import type { Result } from '@holdfast/protocol'
 import { knownKeys } from '../../system/secrets/known-keys.ts'
 import { createChangeThread } from './change-thread.ts'
@@ -23,6 +23,14 @@ export async function contentAfter(
 ): Promise<Result<EditedContent>> {
   if (await isSmall(edit)) return editedContent(edit, ownTurn)
   return thread.run({ type: 'content', edit, keys: [] }, signal)
+}
+
+let lastTurn: Promise<void> = Promise.resolve()
+
+/** Resolves in a turn of the event loop of its own. A round has many calls, and each one may take milliseconds. */
+function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => setImmediate())
+  return lastTurn
 }
 
 async function isSmall(edit: FileEdit): Promise<boolean> {

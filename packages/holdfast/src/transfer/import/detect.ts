@@ -7,7 +7,7 @@ import * as pi from './formats/pi.ts'
 import * as picoclaw from './formats/picoclaw.ts'
 import type { DocumentFormat, FormatName, LineFormat } from './parse/format.ts'
 import { isObject, type JsonObject, parse } from './parse/json.ts'
-import { decode, isNestedTooDeep } from './parse/read-lines.ts'
+import { decode, isNestedTooDeep, lineBytesMax, lineFeed } from './parse/read-lines.ts'
 import type { SourceFile } from './parse/source-file.ts'
 
 /** Tried in this order, because a line may match several formats. */
@@ -32,7 +32,7 @@ type Document = { readonly value: JsonObject; readonly bytes: Uint8Array; readon
 /** Detects the format of a file from its content. `wanted` limits the search to one program. */
 export function detect(file: SourceFile, wanted: FormatName | null): Detected {
   if (file.size === 0) return { type: 'none', why: 'empty' }
-  const head = file.read(0, Math.min(file.size, headBytes))
+  const head = readHead(file)
   const lines = decodeSilently(head).split('\n', linesChecked)
   const parsed = lines.map((line) => parse(line))
   const values = parsed.filter(isObject)
@@ -42,10 +42,21 @@ export function detect(file: SourceFile, wanted: FormatName | null): Detected {
   const isSingle = first !== undefined && lines.filter((line) => line.trim() !== '').length === 1
   if (!isSingle || !documentFormats.some((format) => isWanted(format) && format.owns(first))) {
     const format = lineFormats.filter(isWanted).find(({ owns }) => values.some(owns))
-    if (format) return { type: 'lines', format, parsed: file.size <= headBytes ? parsed : [] }
+    if (format) return { type: 'lines', format, parsed: head.length === file.size ? parsed : [] }
   }
   if (wanted === 'holdfast') return { type: 'none', why: 'not_a_session' }
   return detectDocument(file, isWanted)
+}
+
+/** Reads the beginning of a file, at least its first line: a pasted image may be on it. */
+function readHead(file: SourceFile): Uint8Array {
+  let length = Math.min(file.size, headBytes)
+  let head = file.read(0, length)
+  while (length < file.size && length < lineBytesMax && !head.includes(lineFeed)) {
+    length = Math.min(4 * length, file.size, lineBytesMax)
+    head = file.read(0, length)
+  }
+  return head
 }
 
 const looksLikeJson = /^\s*\{/

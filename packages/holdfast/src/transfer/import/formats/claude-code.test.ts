@@ -43,6 +43,55 @@ describe('Claude Code', () => {
     expect(file.remarks.map(({ code }) => code)).toEqual(['signature_dropped'])
   })
 
+  it('is detected by a first line of more than a megabyte', async () => {
+    using importer = await openTestImporter()
+    const file = await importer.importLines('a.jsonl', [
+      line('u1', null, 'user', user(`see ${'x'.repeat(3 * 1024 * 1024)}`)),
+      line('a1', 'u1', 'assistant', answer('m1', { type: 'text', text: 'done' })),
+    ])
+    expect(file).toMatchObject({ status: 'imported', format: 'claude-code' })
+    expect(kinds(await importer.messages(sessionOf(file)))).toEqual(['user', 'assistant', 'usage'])
+  })
+
+  it('says that the lines name several sessions', async () => {
+    using importer = await openTestImporter()
+    const file = await importer.importLines('a.jsonl', [
+      line('u1', null, 'user', user('one')),
+      line('u2', 'u1', 'user', user('two'), { sessionId: 'two' }),
+      line('u3', 'u2', 'user', user('three'), { sessionId: 'three' }),
+    ])
+    expect(file.remarks).toContainEqual(
+      expect.objectContaining({ code: 'several_sessions', what: expect.stringContaining('3 sessions') }),
+    )
+  })
+
+  it.each(['user', 'assistant'])('joins and bounds the parts of a message: %s', async (role) => {
+    using importer = await openTestImporter()
+    const texts = Array.from({ length: 30_000 }, () => ({ type: 'text', text: 'x' }))
+    const message = role === 'user' ? { role, content: texts } : answer('m1', ...texts)
+    const file = await importer.importLines('a.jsonl', [
+      line('u1', null, 'user', user('go')),
+      line('u2', 'u1', role, message),
+    ])
+    expect(file.remarks.map(({ code }) => code)).toContain('parts_joined')
+    expect(await importer.records(sessionOf(file))).toHaveLength(role === 'user' ? 7 : 6)
+    const said = (await importer.messages(sessionOf(file))).findLast(({ kind }) => kind === role)
+    expect(said && 'text' in said ? said.text.replaceAll('\n', '').length : 0).toBe(30_000)
+  })
+
+  it('leaves out the parts of a message with too many, with a remark', async () => {
+    using importer = await openTestImporter()
+    const parts = Array.from({ length: 10_100 }, (_, each) =>
+      each % 2 === 0 ? { type: 'text', text: 'x' } : { type: 'thinking', thinking: 'y' },
+    )
+    const file = await importer.importLines('a.jsonl', [
+      line('u1', null, 'user', user('go')),
+      line('a1', 'u1', 'assistant', answer('m1', ...parts)),
+    ])
+    expect(file.remarks).toMatchObject([{ code: 'parts_dropped', what: expect.stringContaining('100 parts') }])
+    expect((await importer.messages(sessionOf(file))).length).toBe(10_000 + 2)
+  })
+
   it('imports other lines as branches, continues on the newest one and skips subagents', async () => {
     using importer = await openTestImporter()
     const file = await importer.importLines('a.jsonl', [

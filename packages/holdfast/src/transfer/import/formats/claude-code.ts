@@ -16,6 +16,17 @@ export const lineFormat: LineFormat = {
   parse: createParser,
 }
 
+/** More ids are not told apart. */
+const idsMax = 1000
+
+/** A session that was continued has the lines of the earlier one, with its id. Other files may hold sessions that do not belong together. */
+const remarkSessions = (remark: Remark, others: number): void =>
+  remark(
+    null,
+    'several_sessions',
+    `Its lines name ${others === idsMax ? `more than ${idsMax}` : others + 1} sessions; they were imported as one.`,
+  )
+
 /** The content of a line; lines with the same `answer` are parts of one answer. */
 type Piece = { readonly answer: string | undefined; readonly messages: readonly ImportedMessage[] }
 
@@ -27,10 +38,13 @@ function createParser(remark: Remark): LineParser {
   let model: string | undefined
   let createdAt: number | undefined
   let sideChainLines = 0
+  const otherIds = new Set<string>()
   let signatures = 0
 
   const addMessage = (value: json.JsonObject, line: number) => {
-    id ??= json.nonBlank(value['sessionId'])
+    const own = json.nonBlank(value['sessionId'])
+    id ??= own
+    if (own !== undefined && own !== id && otherIds.size < idsMax) otherIds.add(own)
     workdir ??= json.nonBlank(value['cwd'])
     const origin = { line, at: json.time(value['timestamp']) }
     createdAt ??= origin.at ?? undefined
@@ -65,6 +79,7 @@ function createParser(remark: Remark): LineParser {
     },
 
     end() {
+      if (otherIds.size > 0) remarkSessions(remark, otherIds.size)
       if (sideChainLines > 0) remark(null, 'side_chain', `${sideChainLines} lines of subagents were left out.`)
       read.remarkSignatures(remark, signatures)
       const joinAnswers = createAnswerJoiner()

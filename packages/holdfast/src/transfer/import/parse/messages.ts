@@ -1,4 +1,5 @@
 import type { Usage } from '@holdfast/protocol'
+import { boundParts } from './bound-parts.ts'
 import type {
   AnswerPart,
   CallResult,
@@ -73,13 +74,14 @@ export function answerParts(
 /** Reads the texts and files of a prompt. */
 export function userParts(content: unknown, line: number, remark: Remark): readonly ImportedPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return json.objects(content).flatMap(({ type, text, data, source }): readonly ImportedPart[] => {
+  const parts = json.objects(content).flatMap(({ type, text, data, source }): readonly ImportedPart[] => {
     if (type === 'text') return [{ type, text: json.text(text) ?? '' }]
     const bytes = json.bytes(data ?? json.object(source)['data'])
     if (bytes) return [{ type: 'file', bytes }]
     remarkUnknownPart(remark, line, type)
     return []
   })
+  return boundParts(parts, line, remark)
 }
 
 /** Reads the file of a data URL; leaves out any other address. */

@@ -4,9 +4,9 @@ import { isObject, type JsonObject, parse } from './json.ts'
 import type { SourceFile } from './source-file.ts'
 
 const chunkBytes = 1024 * 1024
-const lineFeed = 0x0a
+export const lineFeed = 0x0a
 /** Longer lines are left out, with a remark. */
-const lineBytesMax = 64 * 1024 * 1024
+export const lineBytesMax = 64 * 1024 * 1024
 
 export type Line = { readonly number: number; readonly bytes: Uint8Array; readonly isLast: boolean }
 

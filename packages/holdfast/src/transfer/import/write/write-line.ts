@@ -12,9 +12,11 @@ import {
   textTokens,
   type Usage,
 } from '@holdfast/protocol'
+import { boundParts } from '../parse/bound-parts.ts'
 import type { AnswerPart, CallResult, ImportedAnswer, ImportedMessage, Remark } from '../parse/conversation.ts'
 import { isObject } from '../parse/json.ts'
 import type { ImportedLog } from './imported-log.ts'
+
 import type { StoredContent } from './store-content.ts'
 
 /** The provider of imported answers: none of ours, so no opaque data is ever sent back with them. */
@@ -158,7 +160,7 @@ function withoutShared(remark: Remark, whole: readonly ImportedMessage[], from: 
 function usableParts({ parts, line }: ImportedAnswer, remark: Remark): readonly AnswerPart[] {
   const kept = parts.filter((part) => part.type === 'call' || part.text.trim() !== '')
   if (kept.length < parts.length) remark(line, 'empty_text', 'An empty part of an answer was left out.')
-  return kept
+  return boundParts(kept, line, remark)
 }
 
 /** Splits an answer with very many calls: a round is folded in time proportional to the square of its calls. */

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { Worker } from 'node:worker_threads'
 import type { Message } from '@holdfast/protocol'
-import { findScript, startThread } from '../../system/start-thread.ts'
 import { countChars, formatMessage, type MessageFormat } from './format-message.ts'
 
 /** Redacts a value, then formats it if it is a message. */
@@ -22,9 +21,9 @@ const smallCharsMax = 8 * 1024
 /** The thread starts with the first value that needs it; disposing ends it, also while it works. */
 export function createExportThread(isRedacted: boolean): ExportThread {
   let thread: ReturnType<typeof startExportThread> | null = null
-  const run = (task: ExportTask) => {
+  const run = async (task: ExportTask) => {
     thread ??= startExportThread()
-    return thread.run(task)
+    return (await thread).run(task)
   }
   return {
     redact: async (value) => (isRedacted ? run({ value, isRedacted, format: null }) : value),
@@ -33,13 +32,15 @@ export function createExportThread(isRedacted: boolean): ExportThread {
       return run({ value: message, isRedacted, format })
     },
     async [Symbol.asyncDispose]() {
-      await thread?.worker.terminate()
+      await (await thread)?.worker.terminate()
     },
   }
 }
 
-function startExportThread() {
-  const worker: Worker = startThread(script)
+async function startExportThread() {
+  // Most exports need no thread, and a short command loads only what it needs.
+  const { findScript, startThread } = await import('../../system/start-thread.ts')
+  const worker: Worker = startThread(findScript('./export-worker', import.meta.url))
   worker.unref()
   const ended = once(worker, 'exit').then(([code]) => {
     throw new Error(`The thread of an export ended with code ${code}.`)
@@ -56,5 +57,3 @@ function startExportThread() {
     },
   }
 }
-
-const script = findScript('./export-worker', import.meta.url)

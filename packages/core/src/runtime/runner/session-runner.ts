@@ -198,7 +198,7 @@ async function admit(session: RunningSession, submission: SessionSubmission): Pr
   return isOutdated ? admit(session, submission) : decided
 }
 
-/** Returns a fault if this client may not send this command. Whoever may drive may always abort. */
+/** Returns a fault if this client may not send this command. A client that may drive can always abort. */
 function refusalOf({ hub: { drivers } }: RunningSession, submission: SessionSubmission, by: ClientId): Fault | null {
   const { command, mayDrive, needsSeat } = submission
   if (needsSeat && drivers.roleOf(by) === null) return notSubscribed(by)

@@ -52,7 +52,7 @@ const postCommand = defineRoute({
   },
 })
 
-/** Returns a fault if no client of this name is attached. An abort needs no attachment: whoever may drive may stop. */
+/** Returns a fault if no client of this name is attached. An abort needs only a token that may drive. */
 const findUnattached = (attachments: Attachments, session: SessionId, client: ClientId): Fault | null =>
   attachments.has(session, client) ? null : notSubscribed(client)
 

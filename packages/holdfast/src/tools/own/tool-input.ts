@@ -51,7 +51,7 @@ export type FromJsonSchema<Schema> = Schema extends { readonly const: infer Valu
               ? FromProperties<Properties, Schema extends { readonly required: readonly (infer Name)[] } ? Name : never>
               : unknown
 
-/** The type of an object with these properties, of which some are required. */
+/** The type of an object with these properties. Those in `required` must be present. */
 export type FromProperties<Properties, Required> = {
   readonly [Name in keyof Properties as Name extends Required ? Name : never]: FromJsonSchema<Properties[Name]>
 } & {

@@ -57,7 +57,7 @@ export async function* exportSession(source: ExportSource, options: ExportOption
     yield piece
     chars += piece.length
     if (chars < turnCharsMax) continue
-    await setImmediate() // whoever takes the pieces may never wait
+    await setImmediate() // the caller may take pieces without ever waiting
     chars = 0
   }
 }

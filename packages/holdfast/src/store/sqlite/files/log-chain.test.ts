@@ -78,7 +78,7 @@ describe('the checksums of a write-ahead log', () => {
     expect(slices).toBe(Math.ceil(known.count / 64))
   })
 
-  it('count as whole if another process has begun the log anew, of which no frame is known yet', () => {
+  it('count as whole if another process restarted the log and no frame of it is known yet', () => {
     const [chain, known] = [createLogChain(file), follow()]
     expect(chain.verify(known, 0)).toBe('unfinished')
     database.exec('pragma wal_checkpoint(restart)')

@@ -25,7 +25,7 @@ const heapMb = 640
 const youngMb = 96
 
 /**
- * Imports files and folders on a thread of its own: it parses and builds, and asks the host to write. A file that needs
+ * Imports files and folders on a thread of its own: it parses, builds and writes, or asks the host to write. A file that needs
  * more memory than the thread has is refused, and the import goes on with the others.
  */
 export async function runImportThread(

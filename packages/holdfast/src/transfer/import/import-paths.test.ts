@@ -16,7 +16,7 @@ describe('import of a folder', () => {
     )
     const reported: (number | string)[] = []
     const done = await importPaths(importer.deps, [importer.directory], {
-      onCount: (count) => reported.push(count),
+      onFound: (found) => reported.push(found.length),
       onFile: ({ status }) => reported.push(status),
     })
     expect(done.every(({ status }) => status === 'imported')).toBe(true)

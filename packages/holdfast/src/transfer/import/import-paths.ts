@@ -25,10 +25,10 @@ export type ImportOptions = {
 }
 
 export type ImportProgress = {
-  /** Called once with the number of files, before the first is read. */
-  readonly onCount?: ((files: number) => void) | undefined
-  /** Called when a file is begun. */
-  readonly onBegin?: ((file: string) => void) | undefined
+  /** Called once with all files, before the first is read. */
+  readonly onFound?: ((files: readonly string[]) => void) | undefined
+  /** Called when a file is begun, with its index. */
+  readonly onBegin?: ((index: number, isLarge: boolean) => void) | undefined
   /** Called after each file. */
   readonly onFile?: ((file: ImportedFile) => void) | undefined
 }
@@ -48,8 +48,8 @@ export type ImportedFile = {
 const remarksMax = 1000
 const fileBytesMax = 512 * 1024 * 1024
 /** Small files are imported concurrently, so that they share disk syncs. Larger ones take more slots, large ones all. */
-const slotsMax = 64
-const slotBytes = 2 * 1024 * 1024
+const slotsMax = 128
+const slotBytes = 1024 * 1024
 const aloneBytes = 16 * 1024 * 1024
 
 /**
@@ -71,15 +71,16 @@ export async function importPaths(
   }
   const found: WalkedPath[] = []
   for (const path of paths) for await (const entry of walkPath(path)) found.push(entry)
-  options.onCount?.(found.length)
-  for (const entry of found) {
+  options.onFound?.(found.map(({ path }) => path))
+  for (const [index, entry] of found.entries()) {
     if (skip.has(entry.path)) continue
-    options.onBegin?.(entry.path)
+    const slots = entry.type === 'file' ? countSlots(entry.path) : 1
+    options.onBegin?.(index, slots > 1)
     if (entry.type === 'unread') report(createFailure(entry.path, entry.cause))
     else if (entry.type === 'skipped') report(createSkip(createEmptyResult(entry.path), entry.why))
     else {
       const work = async () => report(await importFile(deps, entry.path, options, known))
-      await pool.run(work, countSlots(entry.path))
+      await pool.run(work, slots)
     }
   }
   await pool.idle()

@@ -6,7 +6,9 @@ import { createFailedFile, type ImportedFile, type ImportOptions, type ImportPro
 import type { FromImport, HostAnswer, HostCall, ImportJob } from './import-worker.ts'
 
 export type ImportThreadOptions = ImportOptions &
-  Pick<ImportProgress, 'onCount' | 'onFile'> & {
+  Pick<ImportProgress, 'onFile'> & {
+    /** Called once with the number of files, before the first is read. */
+    readonly onCount?: ((files: number) => void) | undefined
     /** Stops the import at once. A session that is not whole yet is removed; what was reported stays. */
     readonly signal?: AbortSignal | undefined
   }
@@ -41,25 +43,26 @@ export async function runImportThread(
   let isCounted = false
   try {
     while (!signal?.aborted) {
-      const begun = new Set<string>()
+      const begun = new Int32Array(new SharedArrayBuffer(4))
+      let found: readonly string[] = []
       const skip = done.map(({ file }) => file)
       const writer = openWriterPort?.() ?? null
-      const job = { paths, options, defaultModel, skip, writer: writer?.given ?? null }
+      const job = { paths, options, defaultModel, skip, begun, writer: writer?.given ?? null }
       const end = await runOnce(job, host, signal, (message) => {
-        if (message.type === 'begin') begun.add(message.file)
-        else if (message.type === 'file') {
-          begun.delete(message.file.file)
-          report(message.file)
-        } else if (message.type === 'count' && !isCounted) {
+        if (message.type === 'file') report(message.file)
+        else {
+          found = message.files
+          if (!isCounted) onCount?.(found.length)
           isCounted = true
-          onCount?.(message.files)
         }
       })
       writer?.close()
       if (end === null) return done
-      if (signal?.aborted) for (const file of begun) report(createFailedFile(file, stopped))
-      else if (begun.size === 0) throw new Error(`The import ended: ${end.message}`)
-      else for (const file of begun) report(createFailedFile(file, { ...end, message: `${file}: ${end.message}` }))
+      const reported = new Set(done.map(({ file }) => file))
+      const unfinished = new Set(found.slice(0, Atomics.load(begun, 0))).difference(reported)
+      if (signal?.aborted) for (const file of unfinished) report(createFailedFile(file, stopped))
+      else if (unfinished.size === 0) throw new Error(`The import ended: ${end.message}`)
+      else for (const file of unfinished) report(createFailedFile(file, { ...end, message: `${file}: ${end.message}` }))
       await host.abandon()
     }
     return done

@@ -11,6 +11,8 @@ import { type ImportedFile, type ImportOptions, importPaths } from '../import-pa
 import { createDirectHost } from './direct-host.ts'
 
 const rememberedMax = 10_000
+/** More messages are not collected before they are sent, so that the other threads work meanwhile. */
+const batchMax = 32
 
 /** What the thread is started with. */
 export type ImportJob = {
@@ -18,6 +20,8 @@ export type ImportJob = {
   readonly options: ImportOptions
   readonly defaultModel: string
   readonly skip: readonly string[]
+  /** How many files were begun. It is shared, because a thread that ends for lack of memory cannot tell any more. */
+  readonly begun: Int32Array
   /** The way to the writer of the store, past the host; null if the host writes. */
   readonly writer: WorkerPort | null
 }
@@ -28,8 +32,7 @@ export type HostCall = readonly [number: number, method: Method, args: readonly 
 /** Requests to the host and progress cross in batches, in the order they happened. */
 export type FromImport =
   | { readonly type: 'call'; readonly call: HostCall }
-  | { readonly type: 'count'; readonly files: number }
-  | { readonly type: 'begin'; readonly file: string }
+  | { readonly type: 'found'; readonly files: readonly string[] }
   | { readonly type: 'file'; readonly file: ImportedFile }
   | { readonly type: 'end' }
 
@@ -52,10 +55,13 @@ await importPaths(
   job.paths,
   {
     ...job.options,
-    onCount: (files) => post({ type: 'count', files }),
-    onBegin(file) {
-      post({ type: 'begin', file })
-      flush() // a file may end the thread, for lack of memory
+    onFound(files) {
+      post({ type: 'found', files })
+      flush()
+    },
+    onBegin(index, isLarge) {
+      if (isLarge) flush() // it may end the thread, for lack of memory
+      Atomics.store(job.begun, 0, index + 1)
     },
     onFile: (file) => post({ type: 'file', file }),
   },
@@ -66,7 +72,7 @@ flush()
 writer?.close()
 port.close()
 
-/** Sends what happens in one tick in one message. */
+/** Sends what concerns several files in one message. */
 function createOutbox() {
   let outgoing: FromImport[] = []
   const flush = (): void => {
@@ -74,8 +80,9 @@ function createOutbox() {
     outgoing = []
   }
   const post = (message: FromImport): void => {
-    if (outgoing.length === 0) queueMicrotask(flush)
+    if (outgoing.length === 0) setImmediate(flush)
     outgoing.push(message)
+    if (outgoing.length >= batchMax) flush()
   }
   return { post, flush }
 }

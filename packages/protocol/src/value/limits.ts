@@ -34,6 +34,8 @@ export const limits = {
   callArgsBytesMax: 1024 * 1024,
   /** Names, values and items of the JSON of a call's arguments. */
   callArgsValuesMax: 20_000,
+  /** The same for all calls of an answer together: it is recorded at once. */
+  answerArgsValuesMax: 40_000,
   toolOutputInlineBytesMax: 16 * 1024,
   toolOutputBytesMax: 64 * 1024 * 1024,
   /** A preview in a record, and the blob with the whole of a longer one. */

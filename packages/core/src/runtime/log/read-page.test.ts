@@ -35,6 +35,24 @@ const page = async (given: readonly EventInput[], request: PageRequest, line = w
 const id = (seq: number) => MessageId.parse(seq)
 
 describe('a page of the transcript', () => {
+  it('is counted in several turns of the event loop when it is large', async () => {
+    const turnsFor = async (count: number) => {
+      const large = Array.from({ length: count }, () => userSaid('x'.repeat(100_000)))
+      let [turns, isDone] = [0, false]
+      const turn = () => {
+        turns++
+        if (!isDone) setImmediate(turn)
+      }
+      setImmediate(turn)
+      await page(large, { limit: 500 })
+      isDone = true
+      return turns
+    }
+    const [few, many] = [await turnsFor(5), await turnsFor(10)]
+    expect(few).toBeGreaterThanOrEqual(3)
+    expect(many).toBeGreaterThanOrEqual(2 * few - 2)
+  })
+
   it('is the newest one, oldest message first, with the cursor of the page before', async () => {
     expect(await page(words(5), { limit: 2 })).toEqual({ ids: [4, 5], parents: [3, 4], before: 4, after: null })
   })

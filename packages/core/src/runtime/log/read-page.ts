@@ -12,6 +12,7 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import type { Log, ReadRecord } from '../../ports/log.ts'
+import { ownTurn } from '../own-turn.ts'
 import { estimateChars } from './record-size.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
@@ -62,6 +63,8 @@ type ScannedPage = {
 
 /** How many calls the store is asked about at once. */
 const callsAtOnce = 32
+/** Counting records takes a turn of the event loop for each such length. */
+const charsPerTurn = 128 * 1024
 
 /** Reads records until they fill a page, and one more. Read backwards, that one is also the parent of the oldest. */
 async function scan(
@@ -74,18 +77,21 @@ async function scan(
   const records: ReadRecord[] = []
   const outcomes: ReadRecord[] = []
   let calls: Seq[] = []
-  let chars = 0
-  const add = (record: ReadRecord, list: ReadRecord[]) => {
+  let [chars, turns] = [0, 0]
+  const add = async (record: ReadRecord, list: ReadRecord[]) => {
     list.push(record)
     chars += 'lost' in record ? 0 : estimateChars(record.event)
+    if (chars <= (turns + 1) * charsPerTurn) return
+    turns = Math.floor(chars / charsPerTurn)
+    await ownTurn()
   }
   const readOutcomes = async () => {
-    for (const record of calls.length === 0 ? [] : await log.readRefs(id, calls)) add(record, outcomes)
+    for (const record of calls.length === 0 ? [] : await log.readRefs(id, calls)) await add(record, outcomes)
     calls = []
   }
   for await (const record of walkLine(log, id, spans, { types: messageEvents, newestFirst, pageSize: limit + 1 })) {
     const isBeyond = records.length === limit || chars > limits.pageBytesMax
-    add(record, records)
+    await add(record, records)
     if (!('lost' in record) && record.event.type === 'call.requested') calls.push(record.seq)
     if (isBeyond || calls.length === callsAtOnce) await readOutcomes()
     if (isBeyond) return { records, outcomes, isCut: true }

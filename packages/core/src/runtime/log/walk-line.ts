@@ -1,6 +1,6 @@
 import { type clipLine, type EventType, limits, type SessionId } from '@holdfast/protocol'
 import type { Log, ReadRecord } from '../../ports/log.ts'
-import { charsAtMost, estimateChars } from './record-size.ts'
+import { isShorterThan } from './record-size.ts'
 
 /** Ranges of seqs, as `clipLine` returns them. */
 export type Spans = ReturnType<typeof clipLine>
@@ -35,6 +35,8 @@ export async function* walkLine(
 
 /** Returns whether these records are certainly smaller than `charsMax`: then their size did not end the page. */
 function isWithin(records: readonly ReadRecord[], charsMax: number): boolean {
-  const estimated = records.reduce((sum, record) => sum + ('lost' in record ? 0 : estimateChars(record.event)), 0)
-  return charsAtMost(estimated) < charsMax
+  return isShorterThan(
+    records.map((record) => ('lost' in record ? null : record.event)),
+    charsMax,
+  )
 }

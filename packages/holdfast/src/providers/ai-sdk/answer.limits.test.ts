@@ -98,6 +98,25 @@ describe('the limits of an answer', () => {
     expect(sent).toBeLessThan(limits.answerPartsMax + 10)
   })
 
+  it('bounds the values in the arguments of all its calls together', async () => {
+    const names = Array.from({ length: limits.callArgsValuesMax / 2 - 10 }, (_, index) => `"${index}":0`)
+    const input = `{${names.join(',')}}`
+    const calls = Array.from({ length: 8 }, (_, id) => ({
+      type: 'tool-call' as const,
+      toolCallId: `${id}`,
+      toolName: 'read_file',
+      input,
+    }))
+    const said = (await partsOf(streamOf(...calls, finish))).flatMap((part) =>
+      part.type === 'said' && part.said.type === 'call' ? [part.said] : [],
+    )
+    const values = said.reduce((sum, { args }) => sum + 2 * Object.keys(args).length, 0)
+    expect(values).toBeLessThanOrEqual(limits.answerArgsValuesMax)
+    const readable = Math.floor(limits.answerArgsValuesMax / limits.callArgsValuesMax)
+    expect(said.map(({ malformed }) => malformed === undefined)).toEqual(calls.map((_, index) => index < readable))
+    expect(said.at(-1)?.malformed).toContain('ask for fewer at once')
+  })
+
   it('stops an answer of too many empty parts', async () => {
     let sent = 0
     const stream = new ReadableStream<LanguageModelV4StreamPart>({

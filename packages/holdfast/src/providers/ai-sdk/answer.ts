@@ -3,7 +3,7 @@ import { limits } from '@holdfast/protocol'
 import { AnswerTooLongError } from '../services/stream-check.ts'
 import type { StreamPart } from './open-stream.ts'
 import { createPartMeta, type Meta, type PartKind } from './part-meta.ts'
-import { isAsWritten, parseToolInput } from './tool-input.ts'
+import { createValueBudget, isAsWritten, parseToolInput } from './tool-input.ts'
 import { isToolName, type ToolNames } from './tool-names.ts'
 import { findUnknownPart } from './unknown-part.ts'
 
@@ -27,6 +27,7 @@ export function createAnswer({ toolName, modelId }: AnswerOptions) {
   const partMeta = createPartMeta(modelId)
   /** Blocks of an unknown type: their text is not shown. */
   const unknownBlocks = new Set<string>()
+  const callValues = createValueBudget()
   let callCount = 0
   let saidChars = 0
   let partCount = 0
@@ -53,7 +54,9 @@ export function createAnswer({ toolName, modelId }: AnswerOptions) {
     const whole = parts.end('input', toolCallId, providerMetadata, tool)
     callCount++
     if (whole.text === '') count(input.length) // it was not streamed
-    const parsed = isToolName(wire) ? parseToolInput(input) : { args: {}, malformed: 'the name of the tool is invalid' }
+    const parsed = isToolName(wire)
+      ? parseToolInput(input, callValues)
+      : { args: {}, malformed: 'the name of the tool is invalid' }
     const given = partMeta.take('input', isAsWritten(input, parsed) ? whole.meta : undefined)
     return [{ type: 'said', part: whole.part, said: { type: 'call', tool, ...parsed, ...given } }]
   }

@@ -3,13 +3,24 @@ import { limits } from '@holdfast/protocol'
 type Args = { readonly [key: string]: unknown }
 type ToolInput = { readonly args: Args; readonly malformed?: string }
 
+/** How many more values the calls of an answer may have. */
+export type ValueBudget = { valuesLeft: number }
+
+export const createValueBudget = (): ValueBudget => ({ valuesLeft: limits.answerArgsValuesMax })
+
 /** Parses the arguments of a call. Anything but a valid object is `malformed`; nothing is guessed. */
-export function parseToolInput(text: string): ToolInput {
+export function parseToolInput(text: string, budget = createValueBudget()): ToolInput {
   if (Buffer.byteLength(text) > limits.callArgsBytesMax)
     return malformed(`the arguments are longer than ${limits.callArgsBytesMax} bytes`)
   if (text.trim() === '') return { args: {} }
-  if (hasMoreValues(text, limits.callArgsValuesMax))
+  const values = countValues(text, limits.callArgsValuesMax)
+  if (values > limits.callArgsValuesMax)
     return malformed(`the arguments have more than ${limits.callArgsValuesMax} values`)
+  if (values > budget.valuesLeft)
+    return malformed(
+      `the calls of this answer have more than ${limits.answerArgsValuesMax} values; ask for fewer at once`,
+    )
+  budget.valuesLeft -= values
 
   let value: unknown
   try {
@@ -31,8 +42,11 @@ const malformed = (why: string): ToolInput => ({ args: {}, malformed: why })
 
 const isObject = (value: unknown): value is Args => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns whether JSON has more names, values and items. Counts before parsing, because a value takes much more memory than its text. */
-function hasMoreValues(json: string, max: number): boolean {
+/**
+ * Counts the names, values and items of JSON, up to one more than `max`. Counts before parsing, because a value takes much
+ * more memory than its text.
+ */
+function countValues(json: string, max: number): number {
   let values = 0
   let isText = false
   for (let at = 0; at < json.length && values <= max; at++) {
@@ -41,7 +55,7 @@ function hasMoreValues(json: string, max: number): boolean {
     else if (isText) at += char === backslash ? 1 : 0
     else if (char === comma || char === colon || char === openList || char === openObject) values++
   }
-  return values > max
+  return values
 }
 
 const [quote, backslash, comma, colon, openList, openObject] = [34, 92, 44, 58, 91, 123]

@@ -6,6 +6,7 @@ import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { logDamaged, WindowDamaged } from '../log/read-window.ts'
+import { ownTurn } from '../own-turn.ts'
 import { type ContextBlobs, modelUnavailable } from './prepare-step.ts'
 import { type ModelCallEnd, type Retry, withRetries } from './with-retries.ts'
 
@@ -74,6 +75,9 @@ async function requestForStep(
 
 const asModelFault = ({ message }: { readonly message: string }): ModelFault => ({ kind: 'passthrough', message })
 
+/** A model may have many parts ready at once. After so many of them, other work comes first. */
+const partsPerTurn = 500
+
 /** Calls a model once and streams its answer. */
 async function streamAnswer(
   deps: EffectDeps,
@@ -87,8 +91,10 @@ async function streamAnswer(
   deps.answer = answer
   let end: ModelEnd | null = null
   let isSilent = true
+  let taken = 0
   try {
     for await (const part of provider.stream(request, { signal })) {
+      if (++taken % partsPerTurn === 0) await ownTurn()
       if (signal.aborted) return { end: { type: 'aborted' }, isSilent, parts: [] }
       if (part.type === 'end') {
         end = part.end

@@ -84,6 +84,9 @@ function findNewResults(messages: readonly RequestMessage[]): readonly CallResul
   return round.content.map((result) => ({ call: calls.find(({ id }) => id === result.id) ?? null, result }))
 }
 
+/** Lines of a prompt that the demo reads: more is not a request but a pasted text. */
+const linesMax = 1000
+
 /** Finds the prompt lines since the model's last answer. `fail` counts only in the newest prompt. */
 function findNewLines(messages: readonly RequestMessage[]): readonly DemoLine[] {
   const start = messages.findLastIndex(({ role }) => role !== 'user') + 1
@@ -93,7 +96,7 @@ function findNewLines(messages: readonly RequestMessage[]): readonly DemoLine[] 
     .flatMap((part) => (part.type === 'text' && part.text !== continueText ? [part.text] : []))
   return prompts.flatMap((prompt, index) =>
     prompt
-      .split('\n')
+      .split('\n', linesMax)
       .filter((line) => line.trim() !== '')
       .map(readDemoLine)
       .filter((line) => line.type !== 'fail' || index === prompts.length - 1),

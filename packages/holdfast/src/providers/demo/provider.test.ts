@@ -113,6 +113,12 @@ describe('the demo', () => {
     expect(text).toContain('I am the demo')
   })
 
+  it('reads the first 1000 lines of a prompt', async () => {
+    const lines = (count: number) => Array.from({ length: count }, (_, index) => `list ${index}`).join('\n')
+    expect(await callsTo(prompt(lines(999)))).toHaveLength(999)
+    expect(await callsTo(prompt(lines(16_000)))).toHaveLength(1000)
+  })
+
   it('writes a plan without calling tools', async () => {
     expect(await textTo(prompt('plan run make'))).toContain('2. Ask you for approval.\n3. Use shell on make.')
     expect(await callsTo(prompt('plan run make'))).toEqual([])

@@ -56,6 +56,7 @@ describe('wrong usage', () => {
   it.each([
     [['rm'], 'rm needs <session>, or --all.'],
     [['rm', 'calm-harbor-1', '--all'], 'Use either --all or session names, not both.'],
+    [['rm', '--all', '--forever'], '--forever works with session names only. Use rm --all, then trash empty.'],
     [['rm', 'calm-harbor-1', '--workspace', '.'], '--workspace works with --all only.'],
     [['prune'], 'prune needs --older-than <age>, for example 30d.'],
     [
@@ -151,6 +152,17 @@ describe('removing sessions', () => {
     expect(handlesOf(await json('trash'))).toEqual([])
   })
 
+  it('deletes a session permanently with --forever, in the trash or not', async () => {
+    const [one, two] = [await spoken(), await spoken()]
+    await cli.run(['rm', two])
+    expect(await cli.run(['rm', one, two, '--forever'])).toMatchObject({
+      code: 0,
+      stdout: `${one}\n${two}\n`,
+      stderr: 'Deleted permanently: 2 sessions.\n',
+    })
+    expect([handlesOf(await json('ls')), handlesOf(await json('trash'))]).toEqual([[], []])
+  })
+
   it('prunes and removes all, and lists those that stay', async () => {
     const [one, two] = [await spoken(), await spoken()]
     expect(await cli.run(['pin', one])).toMatchObject({ code: 0, stdout: '' })
@@ -163,6 +175,7 @@ describe('removing sessions', () => {
     mkdirSync(elsewhere)
     expect((await json('rm', '--all', '--workspace', elsewhere)).count).toBe(0)
     expect(await json('rm', '--all')).toMatchObject({ count: 1, stayed: [{ handle: one, reason: 'pinned' }] })
+    expect((await json('rm', '--all', '--force', '--dry-run')).count).toBe(1)
     await cli.run(['pin', one, '--off'])
     const far = await spoken('far', { cwd: elsewhere })
     expect((await json('rm', '--all', '--dry-run')).workspaces).toHaveLength(2)

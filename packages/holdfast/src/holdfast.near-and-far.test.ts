@@ -154,6 +154,9 @@ describe.each(['here', 'of a server'])('the runtime %s', (where) => {
     expect(await api.clearAll()).toMatchObject({ count: 1, stayed: [{ id: two.id, reason: 'pinned' }] })
     expect(await api.emptyTrash()).toMatchObject({ count: 1 })
     expect(await codeOf(api.restore(one.id))).toBe('session_not_found')
+    expect(await api.purge(two.id)).toMatchObject({ count: 1, gone: [{ id: two.id }] })
+    expect(await codeOf(api.getSession(two.id))).toBe('session_not_found')
+    expect(await codeOf(api.purge(two.id))).toBe('session_not_found')
     expect(await codeOf(api.prune(-1))).toBe('bad_request')
   })
 

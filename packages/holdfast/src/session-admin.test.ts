@@ -109,6 +109,37 @@ describe('session admin', () => {
     await expect(holdfast.restore(session.id)).rejects.toMatchObject({ code: 'session_not_found' })
   })
 
+  it('deletes one session permanently, in the trash or not, and no other', async () => {
+    const [first, second, kept] = [await spoken('one'), await spoken('two'), await spoken('three')]
+    await holdfast.delete(second.id)
+    expect(await holdfast.purge(first.id, { dryRun: true })).toMatchObject({ count: 1, dryRun: true })
+    expect(await holdfast.purge(first.id)).toMatchObject({ count: 1, gone: [{ id: first.id }], dryRun: false })
+    expect(await holdfast.purge(second.id)).toMatchObject({ count: 1, gone: [{ id: second.id }] })
+    expect([await idsIn(), idsOf(await holdfast.trash())]).toEqual([[kept.id], []])
+    await expect(holdfast.restore(first.id)).rejects.toMatchObject({ code: 'session_not_found' })
+    await expect(holdfast.purge(first.id)).rejects.toMatchObject({ code: 'session_not_found' })
+  })
+
+  it('deletes a session in use permanently only with force', async () => {
+    const session = await spoken()
+    await using _seat = await session.attach({ client: 'anna' })
+    await expect(holdfast.purge(session.id)).rejects.toMatchObject({ code: 'session_in_use' })
+    expect(await holdfast.purge(session.id, { force: true })).toMatchObject({ count: 1 })
+    expect([await idsIn(), idsOf(await holdfast.trash())]).toEqual([[], []])
+  })
+
+  it('clears also pinned and attached sessions with force', async () => {
+    const [pinned, attached] = [await spoken(), await spoken()]
+    await pinned.pinSession()
+    await using _seat = await attached.attach({ client: 'anna' })
+    const stays = await holdfast.clearAll()
+    expect(stays).toMatchObject({ count: 0 })
+    expect(new Set(stays.stayed.map(({ reason }) => reason))).toEqual(new Set(['pinned', 'attached']))
+    expect(await holdfast.clearAll({ force: true })).toMatchObject({ count: 2, stayed: [] })
+    expect(await idsIn()).toEqual([])
+    expect(new Set(idsOf(await holdfast.trash()))).toEqual(new Set([pinned.id, attached.id]))
+  })
+
   it('does not reuse the key of a session in the trash', async () => {
     const session = await holdfast.getOrCreate('job-1', { workdir: home, model: 'demo/agent' })
     await ask(session, 'hello')

@@ -25,9 +25,14 @@ export type PruneFurther = Pick<PruneOptions, 'workspace' | 'dryRun'>
 export interface SessionAdmin {
   /** Moves a session to the trash. `force` also stops and moves one that runs or has clients. */
   delete(name: string, options?: DeleteOptions): Promise<Removal>
-  /** Moves all sessions to the trash except running, attached and pinned ones and those open elsewhere; lists those. */
+  /** Deletes a session permanently, in the trash or not. `force` also stops and deletes one that runs or has clients. */
+  purge(name: string, options?: DeleteOptions): Promise<Removal>
+  /**
+   * Moves all sessions to the trash except running, attached and pinned ones and those open elsewhere; lists those. With
+   * `force`, only those open elsewhere stay.
+   */
   clearAll(options?: ClearOptions): Promise<Removal>
-  /** Does the same for sessions without a message for this many days, or since `before`. */
+  /** Moves the sessions to the trash that had no message for this many days, or since `before`. */
   prune(age: number | { readonly before: Date | string }, options?: PruneFurther): Promise<Removal>
   cleanupOlderThan(date: Date | string, options?: PruneFurther): Promise<Removal>
   /** Lists the trash, last moved first. */
@@ -50,6 +55,7 @@ export function createSessionAdmin(
     orThrow(await sessions.prune({ ...options, before: toTimeText(before) }))
   return {
     delete: async (name, options) => orThrow(await sessions.delete(name, options)),
+    purge: async (name, options) => orThrow(await sessions.purge(name, options)),
     clearAll: async (options) => orThrow(await sessions.clearAll(options)),
     prune: async (age, options) => pruneBefore(toTime(age, now()), options),
     cleanupOlderThan: pruneBefore,

@@ -115,7 +115,7 @@ async function findSession(wire: Http, path: string): Promise<Result<RemoteSessi
   return meta.ok ? ok(meta.value && createRemoteSessionHandle(wire, meta.value.id)) : meta
 }
 
-type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
+type Removals = Pick<Sessions, 'delete' | 'purge' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
 
 /** Creates the methods that delete and restore sessions. */
 function createRemoteRemovals(wire: Http): Removals {
@@ -130,6 +130,12 @@ function createRemoteRemovals(wire: Http): Removals {
       if (!form.ok) return form
       const query = queryOf({ force: force || undefined, dryRun: dryRun || undefined })
       return removal(`/v1/sessions/${encodeURIComponent(name)}${query}`, { method: 'DELETE' })
+    },
+
+    async purge(name, options = {}) {
+      const form = parseSessionName(name)
+      if (!form.ok) return form
+      return removal(`/v1/sessions/${encodeURIComponent(name)}/purge`, { body: options })
     },
 
     clearAll: (options = {}) => removal('/v1/clear', { body: options }),

@@ -28,7 +28,12 @@ export const DeleteOptions = z.strictObject({
 })
 export type DeleteOptions = z.input<typeof DeleteOptions>
 
-export const ClearOptions = z.strictObject({ workspace: z.string().optional(), ...dryRun })
+export const ClearOptions = z.strictObject({
+  workspace: z.string().optional(),
+  /** Stops running and attached sessions first, and removes them and pinned ones too. */
+  force: z.boolean().optional(),
+  ...dryRun,
+})
 export type ClearOptions = z.input<typeof ClearOptions>
 
 export const PruneOptions = z.strictObject({

@@ -92,7 +92,9 @@ export interface Sessions {
   search(options: SearchOptions): Promise<Result<FoundMessages>>
   /** Moves a session to the trash. A running or attached session stays, unless forced. */
   delete(name: string, options?: DeleteOptions): Promise<Result<Removal>>
-  /** Moves all sessions to the trash, except running, attached and pinned ones. */
+  /** Deletes a session permanently, in the trash or not. A running or attached session stays, unless forced. */
+  purge(name: string, options?: DeleteOptions): Promise<Result<Removal>>
+  /** Moves all sessions to the trash, except running, attached and pinned ones, unless forced. */
   clearAll(options?: ClearOptions): Promise<Result<Removal>>
   /** Does the same for inactive sessions only. */
   prune(options: PruneOptions): Promise<Result<Removal>>

@@ -25,13 +25,15 @@ import { createRemovalSummary, deleteSession, trashMany } from './trash.ts'
 /** Moves sessions to the trash and back, and deletes them. */
 export function createRemovals(
   registry: SessionRegistry,
-): Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'> {
+): Pick<Sessions, 'delete' | 'purge' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'> {
   return {
     delete: (name, given = {}) => parse(DeleteOptions, given, (options) => deleteSession(registry, name, options)),
+    purge: (name, given = {}) =>
+      parse(DeleteOptions, given, async (options) => sweepAfter(registry, await purgeSession(registry, name, options))),
     clearAll: (given = {}) =>
       parse(ClearOptions, given, async (options) => {
-        const { workspace, dryRun = false } = await withWorkspace(registry.deps, options)
-        return trashMany(registry, { workspace, dryRun })
+        const { workspace, force, dryRun = false } = await withWorkspace(registry.deps, options)
+        return trashMany(registry, { workspace, force, dryRun })
       }),
     prune: (given) =>
       parse(PruneOptions, given, async (options) => {
@@ -42,13 +44,32 @@ export function createRemovals(
     emptyTrash: (given = {}) =>
       parse(EmptyTrashOptions, given, async ({ before, dryRun = false }) => {
         const beforeMs = before === undefined ? undefined : Date.parse(before)
-        const emptied = await emptyTrash(registry, { dryRun, beforeMs })
-        // Sweeps the blobs that only they referred to; a failed sweep does no harm.
-        if (!dryRun && emptied.ok && emptied.value.count > 0)
-          await sweepBlobs(registry.deps).catch((cause) => registry.deps.onProblem({ where: 'sweeping blobs', cause }))
-        return emptied
+        return sweepAfter(registry, await emptyTrash(registry, { dryRun, beforeMs }))
       }),
   }
+}
+
+/** Sweeps the blobs that only the deleted sessions referred to; a failed sweep does no harm. */
+async function sweepAfter({ deps }: SessionRegistry, removed: Result<Removal>): Promise<Result<Removal>> {
+  if (removed.ok && removed.value.count > 0 && !removed.value.dryRun)
+    await sweepBlobs(deps).catch((cause) => deps.onProblem({ where: 'sweeping blobs', cause }))
+  return removed
+}
+
+/** Deletes the named session permanently: out of the trash, or at once. */
+async function purgeSession(registry: SessionRegistry, name: string, options: DeleteOptions): Promise<Result<Removal>> {
+  const id = await findStored(registry.stores, name)
+  if (!id.ok) return id
+  const row = await registry.stores.entry(id.value)
+  if (row === null) return refuse(sessionNotFound(name))
+  if (row.trashedAt === null) return deleteSession(registry, id.value, { ...options, isForever: true })
+  const { meta } = row.entry
+  const account = createRemovalSummary(options.dryRun ?? false)
+  const removed = options.dryRun ? ok<Removed>('gone') : await removeFrom(registry, meta, row.trashedAt)
+  if (!removed.ok) return removed
+  if (removed.value === 'gone') account.went(meta)
+  if (removed.value === 'locked') account.stayed(meta, 'open_elsewhere')
+  return ok(account.removal)
 }
 
 type Issues = Parameters<typeof explainIssue>[0]

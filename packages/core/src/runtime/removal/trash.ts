@@ -23,11 +23,11 @@ import { claimSession } from '../registry/ownership.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 
-/** Moves the named session to the trash, pinned or not. Refused if it must stay. */
+/** Moves the named session to the trash, pinned or not, or deletes it at once. Refused if it must stay. */
 export async function deleteSession(
   registry: SessionRegistry,
   name: string,
-  { force = false, dryRun = false }: DeleteOptions,
+  { force = false, dryRun = false, isForever = false }: DeleteOptions & { readonly isForever?: boolean },
 ): Promise<Result<Removal>> {
   const { stores } = registry
   const id = await findSession(stores, name)
@@ -36,7 +36,7 @@ export async function deleteSession(
   if (row === null) return refuse(sessionNotFound(name))
   const { meta } = row.entry
   const isElsewhere = createIsElsewhere(registry.deps)
-  const trashed = await trashSession(registry, id.value, { isElsewhere, force, dryRun })
+  const trashed = await trashSession(registry, id.value, { isElsewhere, force, dryRun, isForever })
   if (!trashed.ok) return trashed
   if (trashed.value.type === 'stayed') return refuse(await whyNot(registry, meta, trashed.value.reason))
   const account = createRemovalSummary(dryRun)
@@ -73,17 +73,19 @@ const pageSize = 100
 
 type Many = Pick<ListRequest, 'workspace' | 'activeBefore'> & {
   readonly dryRun: boolean
+  /** Moves also sessions that run, have clients or are pinned. */
+  readonly force?: boolean | undefined
   /** Stops between two pages. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Moves all matching sessions to the trash, except those that run, are attached, pinned or open elsewhere. */
+/** Moves all matching sessions to the trash, except those open elsewhere and, unless forced, running, attached and pinned ones. */
 export async function trashMany(registry: SessionRegistry, many: Many): Promise<Result<Removal>> {
-  const { workspace, activeBefore, dryRun, signal } = many
+  const { workspace, activeBefore, dryRun, force = false, signal } = many
   const account = createRemovalSummary(dryRun)
   const isElsewhere = createIsElsewhere(registry.deps)
   const options = {
-    ...{ isElsewhere, dryRun, sparesPinned: true },
+    ...{ isElsewhere, dryRun, force, sparesPinned: !force },
     isMeant: ({ activeAt }: { readonly activeAt: number }) => activeBefore === undefined || activeAt < activeBefore,
   }
   let cursor: string | undefined
@@ -109,6 +111,8 @@ type TrashOptions = {
   /** Stops and moves also a session that runs or has clients. */
   readonly force?: boolean | undefined
   readonly dryRun?: boolean | undefined
+  /** Whether it is deleted permanently instead. */
+  readonly isForever?: boolean | undefined
   /** Whether a pinned session stays. */
   readonly sparesPinned?: boolean | undefined
   /** Whether the session still matches: someone may have spoken in it since it was listed. */
@@ -121,7 +125,7 @@ type Trashed =
   | { readonly type: 'stayed'; readonly reason: NotRemovedReason }
   | { readonly type: 'passed' }
 
-/** Moves one session to the trash. An unspoken one is deleted: there is nothing to restore. */
+/** Moves one session to the trash, or deletes it. An unspoken one is deleted: there is nothing to restore. */
 function trashSession(registry: SessionRegistry, id: SessionId, options: TrashOptions): Promise<Result<Trashed>> {
   return registry.runAlone(id, async () => {
     const row = await registry.stores.entry(id)
@@ -136,16 +140,17 @@ function trashSession(registry: SessionRegistry, id: SessionId, options: TrashOp
     const stays = reason !== null && (!options.force || reason === 'open_elsewhere')
     if (stays) return ok({ type: 'stayed', reason })
     if (options.dryRun) return ok({ type: 'gone' })
-    return putAway(registry, id)
+    return putAway(registry, id, options.isForever ?? false)
   })
 }
 
-async function putAway(registry: SessionRegistry, id: SessionId): Promise<Result<Trashed>> {
+async function putAway(registry: SessionRegistry, id: SessionId, isForever: boolean): Promise<Result<Trashed>> {
   const store = registry.stores.storeOf(id)
   const freed = await free(registry, id)
   if (!freed.ok) return openElsewhere(freed)
   const row = await store.entry(id)
-  const went = row?.entry.spoken ? await store.trash(id, registry.deps.clock.now()) : await store.purge(id)
+  const isKept = row?.entry.spoken === true && !isForever
+  const went = isKept ? await store.trash(id, registry.deps.clock.now()) : await store.purge(id)
   // An unspoken session may have been removed with its last owner.
   if (!went.ok && went.fault.code !== 'session_not_found') return openElsewhere(went)
   registry.news.publish({ type: 'session.removed', session: id })

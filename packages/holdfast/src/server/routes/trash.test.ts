@@ -39,6 +39,22 @@ describe('DELETE /v1/sessions/:id', () => {
   })
 })
 
+describe('POST /v1/sessions/:id/purge', () => {
+  it('deletes a session permanently, for admins only', async () => {
+    await using test = await openTestServer()
+    const refused = await test.post(`${session}/purge`, '{}')
+    expect([refused.status, await codeOf(refused)]).toEqual([403, 'not_driver'])
+    expect(test.fake.touched).toEqual([])
+    const body = JSON.stringify({ force: true })
+    const headers = { ...asAdmin(test), 'content-type': 'application/json' }
+    expect(await answerTo(await test.call(`${session}/purge`, { method: 'POST', headers, body }))).toEqual([
+      200,
+      aRemoval,
+    ])
+    expect(test.fake.touched).toEqual([{ purge: sessionId, options: { force: true } }])
+  })
+})
+
 describe('the trash', () => {
   it('lists and restores sessions', async () => {
     await using test = await openTestServer()

@@ -1,6 +1,7 @@
 import {
   ageForm,
   ClearOptions,
+  DeleteOptions,
   EmptyTrashOptions,
   fault,
   ListOptions,
@@ -29,6 +30,15 @@ const deleteSession = defineRoute({
     if (input.query.force && caller?.role !== 'admin') return refuse(forceNeedsAdmin)
     return sessions.delete(session, input.query)
   },
+})
+
+const purgeSession = defineRoute({
+  on: 'POST /v1/sessions/:id/purge',
+  access: 'admin',
+  summary: 'Delete a session permanently, in the trash or not; `force` also if it is running or in use',
+  body: DeleteOptions,
+  answers: answersJson(Removal),
+  handle: ({ session, input }, { sessions }) => sessions.purge(session, input.body),
 })
 
 const restoreSession = defineRoute({
@@ -68,7 +78,7 @@ const emptyTrash = defineRoute({
 const clearSessions = defineRoute({
   on: 'POST /v1/clear',
   access: 'admin',
-  summary: 'Move all sessions to the trash, except running, used and pinned ones',
+  summary: 'Move all sessions to the trash, except running, used and pinned ones; `force` also those',
   body: ClearOptions,
   answers: answersJson(Removal),
   handle: ({ input }, { sessions }) => sessions.clearAll(input.body),
@@ -98,5 +108,5 @@ const pruneSessions = defineRoute({
 })
 
 export const trashRoutes: readonly Route[] = [
-  ...[deleteSession, restoreSession, listTrash, emptyTrash, clearSessions, pruneSessions],
+  ...[deleteSession, purgeSession, restoreSession, listTrash, emptyTrash, clearSessions, pruneSessions],
 ]

@@ -248,10 +248,14 @@ function createFakeCatalogue(
 
 function createFakeRemovals(
   touched: unknown[],
-): Pick<LocalSessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'> {
+): Pick<LocalSessions, 'delete' | 'purge' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'> {
   return {
     async delete(name, options) {
       touched.push({ delete: name, options })
+      return ok(aRemoval)
+    },
+    async purge(name, options) {
+      touched.push({ purge: name, options })
       return ok(aRemoval)
     },
     async clearAll(options) {

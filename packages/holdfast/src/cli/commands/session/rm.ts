@@ -1,8 +1,8 @@
-import type { Fault, Removal } from '@holdfast/protocol'
+import type { Fault, Removal, Result, Sessions } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
-import { movedToTrash, nothingRemoved, printRemoval, printWorkspaces } from '../../render/removal.ts'
+import { deletedForever, movedToTrash, nothingRemoved, printRemoval, printWorkspaces } from '../../render/removal.ts'
 import { checkNamed, withExistingSessions, withSessions } from '../../sessions/connect.ts'
 import { openNamed } from '../../sessions/session-name.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
@@ -17,11 +17,10 @@ export const run: RunCommand<typeof sessionSpecs.rm> = async ({ positionals: nam
   return flags.all ? removeAll(flags, context) : removeNamed(names, flags, context)
 }
 
-function checkUsage(names: readonly string[], { all, workspace, force }: Flags): void {
+function checkUsage(names: readonly string[], { all, workspace, forever }: Flags): void {
   if (names.length > 0 && all) rejectUsage('Use either --all or session names, not both.')
   if (names.length === 0 && !all) rejectUsage('rm needs <session>, or --all.')
-  if (all && force)
-    rejectUsage('--force works with session names only. --all never removes running or attached sessions.')
+  if (all && forever) rejectUsage('--forever works with session names only. Use rm --all, then trash empty.')
   if (workspace !== undefined && !all) rejectUsage('--workspace works with --all only.')
 }
 
@@ -29,7 +28,8 @@ async function removeAll(flags: Flags, context: CliContext): Promise<CommandResu
   const dryRun = flags['dry-run']
   const workspace = flags.workspace === undefined ? undefined : orThrow(resolveWorkspace(context, flags.workspace))
   return withExistingSessions(context, async (reached) => {
-    const removal = reached ? orThrow(await reached.sessions.clearAll({ dryRun, workspace })) : nothingRemoved(dryRun)
+    const options = { dryRun, workspace, force: flags.force }
+    const removal = reached ? orThrow(await reached.sessions.clearAll(options)) : nothingRemoved(dryRun)
     await printRemoval(removal, movedToTrash, flags.json, context)
     // It may remove more than the user had in mind, so print how far it reached and the way back.
     if (!flags.json) await printWorkspaces(removal, context)
@@ -38,14 +38,13 @@ async function removeAll(flags: Flags, context: CliContext): Promise<CommandResu
 
 /** Removes each session; goes on if one cannot be removed. */
 async function removeNamed(names: readonly string[], flags: Flags, context: CliContext): Promise<CommandResult> {
-  const { force, 'dry-run': dryRun, json } = flags
+  const { force, forever, 'dry-run': dryRun, json } = flags
   for (const name of names) checkNamed(context, name)
   return withSessions(context, async ({ sessions }) => {
     const failed: { readonly name: string; readonly error: Fault }[] = []
     const removed: Removal[] = []
     for (const name of names) {
-      const handle = await openNamed(sessions, context, name)
-      const removal = handle.ok ? await sessions.delete(handle.value.id, { force, dryRun }) : handle
+      const removal = await removeOne(sessions, context, name, { force, forever, dryRun })
       if (removal.ok) removed.push(removal.value)
       else failed.push({ name, error: removal.fault })
     }
@@ -54,10 +53,26 @@ async function removeNamed(names: readonly string[], flags: Flags, context: CliC
     if (first && failed.length === 1 && total.count === 0) return failWith(first.error)
     const { out, err } = context
     if (json && first) await out.writeJson({ ...total, failed })
-    else await printRemoval(total, movedToTrash, json, context)
+    else await printRemoval(total, forever ? deletedForever : movedToTrash, json, context)
     for (const { error } of failed) await err.write(`${err.paint.red(escapeHidden(error.message))}\n`)
     return first ? exitCodes.failed : exitCodes.ok
   })
+}
+
+type RemoveOptions = { readonly force: boolean; readonly forever: boolean; readonly dryRun: boolean }
+
+async function removeOne(
+  sessions: Sessions,
+  context: CliContext,
+  name: string,
+  { force, forever, dryRun }: RemoveOptions,
+): Promise<Result<Removal>> {
+  const handle = await openNamed(sessions, context, name)
+  // A session in the trash cannot be opened, but it can be deleted.
+  if (forever && !handle.ok && handle.fault.code === 'session_trashed') return sessions.purge(name, { force, dryRun })
+  if (!handle.ok) return handle
+  const { id } = handle.value
+  return forever ? sessions.purge(id, { force, dryRun }) : sessions.delete(id, { force, dryRun })
 }
 
 function sumOf(removed: readonly Removal[]): Pick<Removal, 'count' | 'gone' | 'workspaces'> {

@@ -138,7 +138,8 @@ export const sessionSpecs = {
     about: 'move sessions to the trash',
     positionals: ['[session…]'],
     flags: {
-      force: { about: 'also move running or attached sessions; stops them first' },
+      force: { about: 'stop running or attached sessions first; --all: pinned too' },
+      forever: { about: 'delete permanently, in the trash or not; no way back' },
       all: { about: 'move all but running, attached or pinned sessions' },
       workspace: { value: 'dir', about: 'with --all: only sessions of this workspace' },
       'dry-run': dryRun,

@@ -14,6 +14,7 @@ import type { FollowOptions } from './http/follow-stream.ts'
 import { bindClient } from './session/bound-handle.ts'
 import { createSession, type Session } from './session/session.ts'
 
+/** How an attachment moves to another session. */
 export type MoveOptions = {
   /** Whether a running turn blocks the move or is aborted. */
   readonly running?: 'refuse' | 'abort' | undefined
@@ -24,6 +25,7 @@ export type MoveOptions = {
  * history, branches, model and metadata.
  */
 export interface Attachment {
+  /** The id of this client, the same in every session it attaches to. */
   readonly client: string
   /** The current session, bound to this client. Subscribe to `handle` to attach it. */
   readonly session: Session
@@ -47,6 +49,7 @@ export async function attach(sessions: Sessions, name: string, options: AttachOp
   return createAttachment(sessions, orThrow(await sessions.open(name)), options)
 }
 
+/** Creates the attachment of a client that may move from session to session. */
 export function createAttachment(
   sessions: Sessions,
   first: SessionHandle,

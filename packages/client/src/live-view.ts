@@ -26,6 +26,7 @@ import {
 } from '@holdfast/protocol'
 import type { Connection, FollowOptions } from './http/follow-stream.ts'
 
+/** How a live view reads the session. */
 export type LiveViewOptions = {
   /** The client id; reuse it after a reload. Random when absent. */
   readonly client?: string | undefined
@@ -35,10 +36,15 @@ export type LiveViewOptions = {
 
 /** Everything a screen shows of a session, updated automatically. Null or empty until the first snapshot. */
 export interface LiveView {
+  /** Whether the view is connected, and why not. */
   readonly connection: Connection
+  /** The row of the session in a list; null until the first frame. */
   readonly meta: Meta | null
+  /** The state of the session; null until the first frame. */
   readonly view: SessionView | null
+  /** The seq of the last record that the view contains. */
   readonly seq: Seq
+  /** The loaded messages, oldest first. The running answer is the last one. */
   readonly messages: readonly Message[]
   /** Parts that are streaming and not yet recorded. */
   readonly live: readonly LivePart[]
@@ -62,6 +68,7 @@ export interface LiveView {
   submit(command: CommandInput, options?: Omit<SubmitOptions, 'as'>): Promise<Result<Answer>>
   /** Loads the previous page. Calls during a load share one request. */
   loadOlder(): Promise<Result<null>>
+  /** Stops following the session. */
   close(): void
 }
 

@@ -1,6 +1,7 @@
 import type { Conversations, ConversationsOptions } from './conversations/conversations.ts'
 import type { OpenOptions } from './open.ts'
 
+/** Where the conversations are stored, and how failures are reported. */
 export type OpenConversationsOptions = ConversationsOptions &
   Pick<OpenOptions, 'store' | 'mirror' | 'environment' | 'onProblem'>
 

@@ -41,6 +41,7 @@ import { createTools } from './tools/tools.ts'
 
 export { defineTool } from './tools/own/define-tool.ts'
 
+/** The options of `openHoldfast`. An unknown one is refused with the nearest right name. */
 export type OpenOptions = ConfigOptions & {
   /**
    * `sqlite:PATH`, `jsonl:DIR` or `memory:`; by default `HOLDFAST_STORE`, else the user's SQLite file. Or a store of your

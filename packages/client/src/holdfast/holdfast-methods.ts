@@ -85,6 +85,7 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   stopSession(name: string): Promise<void>
   /** Follows all sessions from now on: started, changed, stopped and why. */
   subscribe(options?: NewsOptions): AsyncIterable<SessionNews>
+  /** Closes the store and everything that runs. Turns are interrupted and can be continued later. */
   close(): Promise<void>
 }
 

@@ -19,6 +19,7 @@ import type { Session } from '../session/session.ts'
 
 const daysMax = ageMsMax / dayMs
 
+/** Which of the old sessions a cleanup removes. */
 export type PruneFurther = Pick<PruneOptions, 'workspace' | 'dryRun'>
 
 /** Titles, pins and removal of sessions. Removed sessions stay in the trash for 30 days. */
@@ -34,9 +35,11 @@ export interface SessionAdmin {
   clearAll(options?: ClearOptions): Promise<Removal>
   /** Moves the sessions to the trash that had no message for this many days, or since `before`. */
   prune(age: number | { readonly before: Date | string }, options?: PruneFurther): Promise<Removal>
+  /** Moves the sessions to the trash that had no message since `date`. Returns what went and what stayed. */
   cleanupOlderThan(date: Date | string, options?: PruneFurther): Promise<Removal>
   /** Lists the trash, last moved first. */
   trash(options?: Pick<ListOptions, 'workspace' | 'search' | 'limit' | 'cursor'>): Promise<SessionList>
+  /** Takes a session out of the trash. Returns its row. Refused: session_not_found. */
   restore(name: string): Promise<Meta>
   /** Deletes the sessions in the trash permanently; with `before`, only those moved there before. */
   emptyTrash(options?: EmptyTrashOptions): Promise<Removal>

@@ -120,5 +120,6 @@ export type Connection =
 
 /** Subscribe options with a callback for the connection state. A local handle never calls it. */
 export type FollowOptions = SubscribeOptions & {
+  /** Called when the stream connects, is lost or is connected again. */
   readonly onConnection?: ((connection: Connection) => void) | undefined
 }

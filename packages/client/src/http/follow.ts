@@ -38,6 +38,7 @@ function eventsPath(id: SessionId, { after, client, role }: SubscribeOptions): s
 
 /** News has no cursor: load the list again each time the connection is live. */
 export type FollowNewsOptions = NewsOptions & {
+  /** Called when the stream connects, is lost or is connected again. */
   readonly onConnection?: ((connection: Connection) => void) | undefined
 }
 

@@ -16,6 +16,7 @@ export type Block =
   | { readonly type: 'table'; readonly head: readonly Cell[]; readonly rows: readonly (readonly Cell[])[] }
   | { readonly type: 'rule' }
 
+/** A cell of a table: its text, and how the column is aligned. */
 export type Cell = { readonly align: 'left' | 'center' | 'right' | null; readonly inner: readonly Inline[] }
 
 /** A longer text is shown as it is. */

@@ -15,26 +15,31 @@ import { type FollowNewsOptions, followNews } from '../http/follow.ts'
 import { type Ask, createHttp, type Http, type Pace, parseAnswer, queryOf, wait } from '../http/http.ts'
 import { createRemoteSessionHandle, type RemoteSessionHandle, readModels, readState } from './remote-session-handle.ts'
 
+/** How to reach a server. */
 export type ConnectOptions = {
   /** Address of the server, e.g. `http://127.0.0.1:4820`; `location.origin` in its own page. */
   readonly url: string
   /** When absent, the cookie of the page is used. */
   readonly token?: string | undefined
+  /** The `fetch` to use; the global one by default. */
   readonly fetch?: typeof fetch | undefined
   /** For tests: time and randomness. */
   readonly pace?: Partial<Pace> | undefined
 }
 
+/** The answer of a server that is up: its version. */
 export type Health = { readonly status: 'ok'; readonly version: string }
 
 /** The sessions of a server, with the same interface as local ones. */
 export interface RemoteSessions extends Sessions {
+  /** Starts a session on the server. Refused: the faults of `StartOptions` that cannot be used. */
   start(...args: Parameters<Sessions['start']>): Promise<Result<RemoteSessionHandle>>
   open(name: string): Promise<Result<RemoteSessionHandle>>
   findByKey(key: string): Promise<Result<RemoteSessionHandle | null>>
   latest(workspace?: string): Promise<Result<RemoteSessionHandle | null>>
   /** Reconnects automatically; load the list again to see what was missed. */
   subscribe(options?: FollowNewsOptions): AsyncIterable<SessionNews>
+  /** Asks the server whether it is up. Refused: unreachable. */
   health(): Promise<Result<Health>>
 }
 

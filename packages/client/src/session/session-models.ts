@@ -13,16 +13,21 @@ import {
 } from '@holdfast/protocol'
 import type { Requests } from './requests.ts'
 
+/** How `cycleModel` switches. */
 export type CycleOptions = SubmitOptions & {
   /** `next` when absent. */
   readonly direction?: 'next' | 'previous' | undefined
 }
 
+/** The provider of a session's model, with what is known of the model. */
 export type ProviderInUse = {
+  /** The name of the provider: the part of the model name before the slash. */
   readonly provider: string
+  /** The name of the model, as `provider/model`. */
   readonly model: string
   /** Null when it has none, or the session is not running. */
   readonly endpoint: string | null
+  /** What the model can do; null when unknown. */
   readonly abilities: {
     /** Context size; null when unknown. */
     readonly contextTokens: number | null
@@ -33,11 +38,13 @@ export type ProviderInUse = {
   }
 }
 
+/** The result of `refreshCredentials`. */
 export type RefreshedCredentials = CommandResult<'refreshCredentials'> & {
   /** Whether the session's model can be called now; null when the session is not running. */
   readonly credentialsConfigured: boolean | null
 }
 
+/** Which sessions a usage covers. */
 export type UsageOptions = {
   /** Includes all descendants. */
   readonly tree?: boolean | undefined
@@ -75,6 +82,7 @@ export function createSessionModels({ handle, submit, state }: Requests) {
       const { seq } = await submit({ type: 'refreshCredentials' }, options)
       return { seq, credentialsConfigured: await credentialsConfigured() }
     },
+    /** Returns whether the model can be called; null when the session is not running. */
     credentialsConfigured,
     /** Returns the usage of the session, with `tree` including all descendants. */
     usage: async ({ tree = false }: UsageOptions = {}): Promise<Usage> =>

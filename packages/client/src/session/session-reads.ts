@@ -21,8 +21,10 @@ import {
 import { createMessageList, type MessageList } from './message-list.ts'
 import type { Requests } from './requests.ts'
 
+/** Which line to read. */
 export type LineOptions = Pick<PageRequest, 'branch'>
 
+/** Where to start reading client events. */
 export type ClientEventsOptions = {
   /** Only events after this seq; all when absent. */
   readonly after?: Seq | undefined
@@ -84,12 +86,17 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
   }
 }
 
+/** What an editor shows beside the transcript. */
 export type EditorSnapshot = {
+  /** Whether the session is idle, works or waits. */
   readonly status: Status
   /** The oldest pending approval. */
   readonly pendingApproval: PendingApproval | null
+  /** The calls that wait for an answer, in call order. */
   readonly pendingApprovals: readonly PendingApproval[]
+  /** Why the last turn failed; null if it did not. */
   readonly error: ModelFault | null
+  /** The tool that runs now; null when none runs. */
   readonly activeToolName: string | null
   /** Null when the session is not running. */
   readonly credentialsConfigured: boolean | null

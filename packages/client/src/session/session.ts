@@ -21,19 +21,24 @@ import { createSessionModels } from './session-models.ts'
 import { createSessionReads } from './session-reads.ts'
 import { createTurn, type Turn } from './turn.ts'
 
+/** Options of every command: an id that makes a retry safe, and the client that sends it. */
 export type CommandOptions = SubmitOptions
+/** How to leave plan mode. */
 export type EnterExecOptions = CommandOptions & {
   /** Pins the last answer, so that the plan stays in the context. */
   readonly keepPlan?: boolean | undefined
 }
+/** Which calls of a tool to trust. */
 export type TrustOptions = CommandOptions & {
   /** Trusts only calls with these arguments: their hash, from the approval. */
   readonly argsHash?: string | undefined
 }
+/** Whether to pin or to unpin. */
 export type PinOptions = CommandOptions & {
   /** Pins or unpins; toggles when absent. */
   readonly pinned?: boolean | undefined
 }
+/** What a stored client event says about the others. */
 export type ClientEventOptions = CommandOptions & {
   /** The client events now cover the whole session. */
   readonly complete?: boolean | undefined
@@ -41,6 +46,7 @@ export type ClientEventOptions = CommandOptions & {
 /** The content of a prompt: a text, or a list of text and file parts. */
 export type PromptContent = Extract<CommandInput, { readonly type: 'sendPrompt' }>['content']
 
+/** How to become the driver. */
 export type ClaimOptions = CommandOptions & {
   /** Takes control from another client of the same person; from anyone with an admin token. */
   readonly takeOver?: boolean | undefined
@@ -87,12 +93,14 @@ function createMethods(handle: SessionHandle) {
     ...createSessionHistory(requests),
     ...createSessionModels(requests),
     ...createSessionReads(requests),
+    /** The id of the session. */
     id: handle.id,
     /** Sends a prompt and returns its turn: iterate it, or wait for `text()` or `result()`. During a turn it steers. */
     prompt: (content: PromptContent, options?: CommandOptions): Turn =>
       createTurn(handle, submit({ type: 'sendPrompt', content }, options), options),
     /** Starts a turn without following it. During a turn it steers and returns `{queued: 'steering'}`. */
     sendPrompt: (content: PromptContent, options?: CommandOptions) => submit({ type: 'sendPrompt', content }, options),
+    /** Adds a prompt to the running turn at its next safe point. Returns its entry in the queue. */
     queueSteering: (content: PromptContent, options?: CommandOptions) =>
       submit({ type: 'queueSteering', content }, options),
     /** Becomes the next turn when this one ends. */
@@ -100,11 +108,14 @@ function createMethods(handle: SessionHandle) {
       submit({ type: 'queueFollowUp', content }, options),
     /** Removes all queued prompts and returns them. */
     recallQueues: (options?: CommandOptions) => submit({ type: 'recallQueues' }, options),
+    /** Removes all queued prompts. */
     clearQueues: (options?: CommandOptions) => submit({ type: 'clearQueues' }, options),
     /** Removes queued steering and returns it; follow-ups stay. */
     dequeueSteering: (options?: CommandOptions) => submit({ type: 'dequeueSteering' }, options),
+    /** Replaces the content of a queued prompt. Refused: queue_entry_not_found. */
     editQueueEntry: (entry: number, content: PromptContent, options?: CommandOptions) =>
       submit({ type: 'editQueueEntry', entry, content }, options),
+    /** Removes one queued prompt. Refused: queue_entry_not_found. */
     removeQueueEntry: (entry: number, options?: CommandOptions) => submit({ type: 'removeQueueEntry', entry }, options),
     /** `entries` lists all ids of the queue in the new order. */
     reorderQueue: (queue: Queue, entries: readonly number[], options?: CommandOptions) =>
@@ -115,14 +126,18 @@ function createMethods(handle: SessionHandle) {
       const reason = message === undefined ? {} : { message }
       return submit({ type: 'respondToApproval', decision, ...approval, ...reason }, options)
     },
+    /** Stops the running turn. Its text so far stays; calls that did not finish are interrupted. */
     abort: (options?: CommandOptions) => submit({ type: 'abort' }, options),
     /** Continues the interrupted turn and returns it, like `prompt`. */
     continue: (options?: CommandOptions): Turn => createTurn(handle, submit({ type: 'continue' }, options), options),
+    /** Enters plan mode: tools that change something are denied. */
     enterPlan: (options?: CommandOptions) => submit({ type: 'enterPlan' }, options),
+    /** Leaves plan mode: tools may change something, after approval. */
     enterExec: ({ keepPlan, ...options }: EnterExecOptions = {}) =>
       submit({ type: 'enterExec', ...(keepPlan !== undefined && { keepPlan }) }, options),
     /** Replaces the budgets at which turns stop. A budget left out has no limit. */
     setBudgets: (budgets: Budgets, options?: CommandOptions) => submit({ type: 'setBudgets', budgets }, options),
+    /** Allows a tool without asking: for the turn, the session or the workspace. */
     setToolTrust: (tool: string, scope: TrustScope, { argsHash, ...options }: TrustOptions = {}) =>
       submit({ type: 'setToolTrust', tool, scope, ...(argsHash !== undefined && { argsHash }) }, options),
     /** Revokes the trust in a tool, or in `all`. */
@@ -146,6 +161,7 @@ function createMethods(handle: SessionHandle) {
       submit({ type: 'appendClientEvent', event, ...(complete !== undefined && { complete }) }, options),
     /** Joins queued prompts into one text. */
     combineQueueEntriesToText: (entries: readonly QueuedPrompt[]) => combineQueueEntriesToText(entries),
+    /** Follows the session: every record after `after` once and in order, then live frames. */
     subscribe: (options?: SubscribeOptions) => handle.subscribe(options),
   }
 }

@@ -1,5 +1,6 @@
 import { type EventOf, noUsage, type Recorded, usageAfter } from '@holdfast/protocol'
 
+/** The event that ends a turn. */
 export type TurnEnded = EventOf<'turn.ended'>
 
 /** The turn of one command: its answer, its usage and how it ended. */
@@ -31,13 +32,16 @@ export function createTurnSummary(isFirst: (record: Recorded) => boolean) {
     get text() {
       return texts.join('\n\n')
     },
+    /** Usage of the model calls so far. */
     get usage() {
       return usage
     },
+    /** The end of the turn; null while it runs. */
     get end(): TurnEnded | null {
       return end
     },
 
+    /** Adds the next record of the turn. */
     add(record: Recorded): void {
       const { seq, event } = record
       if (isFirst(record)) {

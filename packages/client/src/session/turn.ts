@@ -41,6 +41,7 @@ export type TurnItem =
 export type TurnResult = {
   /** The answer: the text of the last step that has any. */
   readonly text: string
+  /** Why the turn ended: `done`, or what stopped it. */
   readonly reason: TurnEnd
   /** Usage of the model calls since the prompt. An unknown cost is null. */
   readonly usage: Usage

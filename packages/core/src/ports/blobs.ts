@@ -8,6 +8,7 @@ export interface Blobs {
   ): Promise<Result<{ readonly hash: BlobHash; readonly bytes: number }>>
   /** Opens a stream of the bytes; null when there is no such blob. */
   open(hash: BlobHash): Promise<AsyncIterable<Uint8Array> | null>
+  /** Whether the bytes of this hash are stored. */
   has(hash: BlobHash): Promise<boolean>
   /**
    * Deletes unreferenced blobs. `areUsed` gets bounded lists of hashes. An unused blob is first set aside, where `put`,
@@ -20,9 +21,11 @@ export interface Blobs {
 /** Returns those of some hashes that a record refers to. */
 export type AreUsed = (hashes: readonly BlobHash[]) => Promise<ReadonlySet<BlobHash>>
 
+/** Which unused blobs a sweep may delete. */
 export type SweepOptions = {
   /** In milliseconds: younger blobs may be referred to soon. */
   readonly now: number
+  /** How long a new blob is safe, in milliseconds. */
   readonly graceMs: number
   /** Reports what would be deleted, and changes nothing. */
   readonly dryRun?: boolean | undefined

@@ -3,6 +3,7 @@ import type { ListCursor } from './list-cursor.ts'
 
 /** A session's row: what lists show and sort by. It can be rebuilt from the log. */
 export type CatalogueEntry = {
+  /** The row that people see. */
   readonly meta: Meta
   /** Whether it has more than a plain start: a key, a title, a parent or a second record. Otherwise it is unlisted and may be removed. */
   readonly spoken: boolean
@@ -12,14 +13,19 @@ export type CatalogueEntry = {
   readonly activeAt: number
 }
 
+/** Which sessions to list; all conditions must hold. */
 export type ListRequest = {
+  /** Only sessions of this folder. */
   readonly workspace?: string | undefined
+  /** Only sessions with these words in title, preview or recent text. */
   readonly search?: string | undefined
+  /** Only sessions that use this model. */
   readonly model?: ModelName | undefined
   /** Someone spoke at this time or later, in milliseconds. */
   readonly activeFrom?: number | undefined
   /** Only sessions whose latest message is before this time. */
   readonly activeBefore?: number | undefined
+  /** Only pinned sessions, or only the others. */
   readonly pinned?: boolean | undefined
   /** Only sessions started for this one, without its forks. Uses an index. */
   readonly startedFor?: SessionId | undefined
@@ -29,12 +35,17 @@ export type ListRequest = {
   readonly trashed?: boolean | undefined
   /** Only sessions trashed before this time. */
   readonly trashedBefore?: number | undefined
+  /** The largest number of rows to return. */
   readonly limit: number
+  /** The `next` of the page before; the first page when absent. */
   readonly cursor?: string | undefined
 }
 
+/** A row of a list with its owner. */
 export type Listed = {
+  /** The row that people see. */
   readonly meta: Meta
+  /** Whether a process must work on it. */
   readonly busy: boolean
   /** The node that may append, or null. */
   readonly owner: string | null
@@ -44,6 +55,7 @@ export type Listed = {
   readonly position: ListCursor
 }
 
+/** A page of a list. `next` is the cursor of the next page, null at the end. */
 export type ListPage = { readonly sessions: readonly Listed[]; readonly next: string | null }
 
 /** How to find a session: by a name that people use, by a program's key, or as the latest. */
@@ -52,12 +64,17 @@ export type SessionName =
   | { readonly type: 'key'; readonly key: Key }
   | { readonly type: 'latest'; readonly workspace: string }
 
+/** Everything a store knows of a session without reading its log. */
 export type CatalogueRow = {
+  /** The row of lists. */
   readonly entry: CatalogueEntry
+  /** The seq of the last record. */
   readonly head: Seq
   /** For a fork, the last seq it shares with its parent; otherwise 0. */
   readonly base: Seq
+  /** The node that may append, or null. */
   readonly owner: string | null
+  /** When it was moved to the trash, in milliseconds, or null. */
   readonly trashedAt: number | null
 }
 

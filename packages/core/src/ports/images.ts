@@ -1,6 +1,8 @@
 /** An image that any provider accepts. */
 export type FittedImage = {
+  /** The encoded image. */
   readonly bytes: Uint8Array
+  /** Its type, such as `image/png`. */
   readonly mediaType: string
   /** What was changed, for people; absent when nothing was. */
   readonly changed?: string | undefined

@@ -4,13 +4,16 @@ import type { Listed } from './catalogue.ts'
 /** A process that runs sessions, and the address where it answers while it is alive. */
 export type NodeRow = { readonly id: string; readonly address: string; readonly startedAt: string }
 
+/** What the owner of a session gets: the epoch for its appends, the last seq, and the base of a fork. */
 export type Lease = { readonly epoch: number; readonly head: Seq; readonly base: Seq }
 
 /** Each session has one owner. Taking over raises the epoch, so that the store refuses appends of the former owner. */
 export interface Leases {
+  /** Adds a running process to the nodes. */
   registerNode(node: NodeRow): Promise<void>
   /** Returns the registered nodes that have not left; some may be dead. */
   nodes(): Promise<readonly NodeRow[]>
+  /** Removes a process that has ended. Does nothing if it is not registered. */
   removeNode(id: string): Promise<void>
   /**
    * Makes `owner` the session's owner, provided it has none, is already owned by it, or its owner is `takeFrom`.

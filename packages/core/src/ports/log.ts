@@ -3,16 +3,21 @@ import type { CatalogueEntry } from './catalogue.ts'
 
 /** A record with its event encoded, once for the disk and for every subscriber. */
 export type EncodedRecord = {
+  /** The record as an object. */
   readonly record: Recorded
   /** `JSON.stringify(record.event)`. */
   readonly body: string
 }
 
+/** A batch of records to append, and what changes with it. */
 export type Append = {
+  /** The session to append to. */
   readonly session: SessionId
   /** The head that this batch was decided on; the first new seq is `after + 1`. */
   readonly after: Seq
+  /** The epoch of the owner's lease. */
   readonly epoch: number
+  /** The records, numbered from `after + 1`. */
   readonly records: readonly EncodedRecord[]
   /** The catalogue row after this batch, changed in the same transaction. */
   readonly entry: CatalogueEntry
@@ -26,24 +31,31 @@ export type Append = {
   readonly commandHash?: string | undefined
 }
 
+/** A session to create, with its first records. */
 export type NewSession = {
+  /** The id of the new session. */
   readonly session: SessionId
   /** For a fork, the session it came from and the last seq it shares with it; otherwise null and 0. */
   readonly parent: SessionId | null
+  /** The last seq that a fork shares with its parent; 0 for any other session. */
   readonly base: Seq
   /** The node that may append next; null if it is complete and free. */
   readonly owner: string | null
+  /** The first records, numbered from `base + 1`. */
   readonly records: readonly EncodedRecord[]
+  /** The first catalogue row. */
   readonly entry: CatalogueEntry
   /** Blobs these records refer to, so that they are kept. */
   readonly blobs: readonly BlobHash[]
 }
 
+/** Which records to read. */
 export type ReadRange = {
   /** Exclusive. Seqs up to a fork's base are read from its lineage. */
   readonly after: Seq
   /** Inclusive; the head when absent. */
   readonly upTo?: Seq | undefined
+  /** The largest number of records to return. */
   readonly limit: number
   /** Ends the page at the record that reaches this size, in characters of JSON. Such a page may have fewer than `limit`. */
   readonly charsMax?: number | undefined
@@ -53,6 +65,7 @@ export type ReadRange = {
   readonly types?: readonly string[] | undefined
 }
 
+/** A record, or the seq of one that is damaged. */
 export type ReadRecord = Recorded | LostRecord
 
 /** The append-only records of each session. Every store passes `describeStore` of the testkit. */
@@ -82,5 +95,6 @@ export type TrustChange =
 
 /** The standing approvals of each workspace, for all its sessions. */
 export interface Trusts {
+  /** Returns the standing approvals of a workspace; none for an unknown one. */
   workspaceTrust(workspace: string): Promise<readonly Trust[]>
 }

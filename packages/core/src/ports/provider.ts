@@ -30,7 +30,9 @@ export type SaidPart =
 
 /** A tool as it is described to a model. */
 export type ToolSchema = {
+  /** The name by which the model calls it. */
   readonly name: string
+  /** Tells the model what the tool does and when to use it. */
   readonly description: string
   /** JSON Schema of the arguments. */
   readonly input: JsonObject
@@ -42,21 +44,29 @@ export type RequestMessage =
   | { readonly role: 'assistant'; readonly content: readonly AssistantPart[] }
   | { readonly role: 'tool'; readonly content: readonly ToolResultPart[] }
 
+/** A part of a user's message: a text, or a file with its bytes. */
 export type UserPart = Readonly<
   { type: 'text'; text: string } | { type: 'file'; mediaType: string; name?: string | undefined; bytes: Uint8Array }
 >
+/** A part of a model's message: thinking, text, or a call with its id. */
 export type AssistantPart = Readonly<
   | { type: 'thinking' | 'text'; text: string; meta?: ProviderMeta | undefined }
   | { type: 'call'; id: string; tool: string; args: JsonObject; meta?: ProviderMeta | undefined }
 >
+/** The result of the call with this id, as the model receives it. */
 export type ToolResultPart = Readonly<{ id: string; tool: string; text: string; isError: boolean }>
 
 /** Everything that a model is sent. Built from records and blobs alone: the same log gives the same bytes. */
 export type ModelRequest = {
+  /** The model to call, as `provider/model`. */
   readonly model: ModelName
+  /** How much the model should think. */
   readonly thinkingLevel: ThinkingLevel
+  /** The system prompt. */
   readonly system: string
+  /** The tools the model may call. */
   readonly tools: readonly ToolSchema[]
+  /** The history, oldest first. */
   readonly messages: readonly RequestMessage[]
   /** Options for the service, in its own terms. */
   readonly providerOptions?: ProviderOptions | undefined
@@ -73,6 +83,7 @@ export type ModelPart = Readonly<
   | { type: 'end'; end: ModelEnd }
 >
 
+/** How a model call ended. */
 export type ModelEnd =
   | {
       readonly type: 'complete'
@@ -95,9 +106,11 @@ export type ModelEnd =
 
 /** An adapter to a model service. It never throws for network errors: the stream always ends with an `end` part. */
 export interface Provider {
+  /** Calls the model and yields its answer. After `signal` aborts it ends with `aborted` at once. */
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelPart>
 }
 
+/** Whether a model can be called, and why not. */
 export type ModelReadiness =
   | {
       readonly type: 'ready'
@@ -116,6 +129,7 @@ export type ModelReadiness =
 
 /** Knows which models are ready, their rotation and their fallbacks. */
 export interface Models {
+  /** Returns whether a model can be called, and its provider. */
   find(model: ModelName): ModelReadiness
   /** Returns the model of a session that names none. It may change once a key or a local server is found. */
   defaultModel(): ModelName

@@ -1,6 +1,7 @@
 import type { BlobHash, FileChange, Output, Preview, ProcessMark, Result } from '@holdfast/protocol'
 import type { ToolSchema } from './provider.ts'
 
+/** The arguments of a call, as the model sent them. */
 export type ToolArgs = { readonly [key: string]: unknown }
 
 /** The folder that a tool works in. */
@@ -28,7 +29,9 @@ export interface ToolBlobs {
   open(hash: BlobHash): Promise<AsyncIterable<Uint8Array>>
 }
 
+/** What a tool gets while it runs. */
 export type ToolRun = {
+  /** Aborts when the turn is stopped. */
   readonly signal: AbortSignal
   /** The hash that `prepare` returned. If the content is another now, the tool changes nothing and fails. */
   readonly contentHash?: BlobHash | undefined
@@ -45,9 +48,13 @@ export type ToolRun = {
   readonly blobs?: ToolBlobs | undefined
 }
 
+/** The result of a call. */
 export type ToolResult = {
+  /** `failed` tells the model that the call did not work. */
   readonly type: 'ok' | 'failed'
+  /** The text for the model, and the rest of a long output as a blob. */
   readonly output: Output
+  /** The files of the workdir that the call changed. */
   readonly files?: readonly FileChange[] | undefined
   /** A sentence for people about a process that still runs. */
   readonly leftRunning?: string | undefined
@@ -55,9 +62,11 @@ export type ToolResult = {
 
 /** A tool that the agent can use. */
 export interface Tool {
+  /** The tool as it is described to the model. */
   readonly schema: ToolSchema
   /** Changes something: denied in plan mode, asked for in exec mode. */
   readonly isDestructive: boolean
+  /** Changes nothing: sessions with `readOnly` offer it too. */
   readonly isReadOnly: boolean
   /**
    * Checks the call without changing anything. May run again after a crash. An abort ends it; its result is then ignored.
@@ -68,8 +77,11 @@ export interface Tool {
   run(args: ToolArgs, context: ToolContext, run: ToolRun): Promise<ToolResult>
 }
 
+/** The tools of a runtime. */
 export interface Tools {
+  /** Every tool, in the order in which models see them. */
   readonly all: readonly Tool[]
+  /** Returns the tool of this name, or null. */
   find(name: string): Tool | null
   /** Ends a process that a dead owner left running, if it is still the same process. */
   endLeftover(process: ProcessMark): Promise<void>
@@ -83,6 +95,7 @@ export interface SummaryFiles {
 
 /** Gathers the system text of a session, again for each step. */
 export interface Instructions {
+  /** Returns the system text for this folder and mode. `added` are the session's own instructions. */
   gather(session: {
     readonly workdir: string
     readonly mode: 'exec' | 'plan'

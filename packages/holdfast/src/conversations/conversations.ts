@@ -10,7 +10,9 @@ import { type Operation, parseAdd, parseSet, parseSummary, parseTruncate } from 
  * runtime share one order for each key.
  */
 export interface Conversations extends AsyncDisposable {
+  /** Adds a message of plain text. */
   addMessage(key: string, role: ConversationMessage['role'], content: string): void
+  /** Adds a message with calls, a call's result or further fields. */
   addFullMessage(key: string, message: ConversationMessage): void
   /** Returns the messages as they were given; none for an unknown key. */
   getHistory(key: string): Promise<readonly ConversationMessage[]>
@@ -18,7 +20,9 @@ export interface Conversations extends AsyncDisposable {
   setHistory(key: string, messages: readonly ConversationMessage[]): void
   /** Keeps the last `keepLast` messages. A model's context starts at the next closed round. */
   truncateHistory(key: string, keepLast: number): void
+  /** Returns the program's summary of earlier messages; '' for an unused key. */
   getSummary(key: string): Promise<string>
+  /** Replaces that summary. */
   setSummary(key: string, summary: string): void
   /** Resolves when all earlier changes of this key are durable. */
   save(key: string): Promise<void>
@@ -26,6 +30,7 @@ export interface Conversations extends AsyncDisposable {
   close(): Promise<void>
 }
 
+/** How conversations report failures. */
 export type ConversationsOptions = {
   /** The workspace of the sessions; the working directory by default. */
   readonly workdir?: string | undefined

@@ -3,7 +3,9 @@ import { z } from 'zod'
 
 /** A message of a program's own conversation. Other fields are stored too if they are JSON, and returned unchanged. */
 export type ConversationMessage = {
+  /** Who wrote it; `tool` for the result of a call. */
   readonly role: 'user' | 'assistant' | 'system' | 'tool'
+  /** Its text; may be empty. */
   readonly content: string
   /** The calls of an assistant: `{id, tool, args}`, or as services write it, `{id, function: {name, arguments}}`. */
   readonly toolCalls?: readonly unknown[] | undefined

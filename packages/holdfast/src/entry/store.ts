@@ -29,4 +29,5 @@ export { createMemoryStore } from '../store/memory/memory-store.ts'
 export { openMirror } from '../store/mirror/mirror.ts'
 export { type ScannedSession, type ScannedStore, scanSearch } from '../store/search/scan-search.ts'
 export { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
+/** The faults of stores, in the usual words. */
 export * as storeFaults from '../store/store-faults.ts'

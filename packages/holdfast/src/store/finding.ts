@@ -3,6 +3,7 @@ import { lstat, readdir } from 'node:fs/promises'
 import { ifExists } from './disk.ts'
 
 export const severities = ['error', 'warning', 'info'] as const
+/** How bad a finding is. */
 export type Severity = (typeof severities)[number]
 
 /** The codes of findings. Stable: programs depend on them. */
@@ -32,14 +33,18 @@ export const findingCodes = [
   'blob_use',
   'unused_blobs',
 ] as const
+/** The kinds of findings. */
 export type FindingCode = (typeof findingCodes)[number]
 
 /** A problem that a check found, or a fact worth knowing. */
 export type Finding = {
+  /** How bad it is. */
   readonly severity: Severity
+  /** The kind of finding, for programs. */
   readonly code: FindingCode
   /** A session, a file or a directory. */
   readonly subject: string
+  /** A sentence for people. */
   readonly what: string
   /** Whether `--repair` fixes it. */
   readonly canRepair: boolean

@@ -3,6 +3,7 @@ import { GivenTime, Handle, SessionId } from '../value/id.ts'
 
 const Named = z.object({ id: SessionId, handle: Handle, title: z.string() })
 
+/** Why a session was not removed: it runs, has clients, is pinned, or another process has it open. */
 export const NotRemovedReason = z.enum(['running', 'attached', 'pinned', 'open_elsewhere'])
 export type NotRemovedReason = z.infer<typeof NotRemovedReason>
 
@@ -14,13 +15,19 @@ export const Removal = z.object({
   gone: z.array(Named),
   /** The removed sessions per workspace, at most `limits.removalNamesMax` rows. */
   workspaces: z.array(z.object({ workspace: z.string(), count: z.int().min(1) })),
+  /** The sessions that were not removed, each with the reason. */
   stayed: z.array(Named.extend({ reason: NotRemovedReason })),
+  /** Whether nothing was changed. */
   dryRun: z.boolean(),
 })
 export type Removal = z.infer<typeof Removal>
 
-const dryRun = { dryRun: z.boolean().optional() }
+const dryRun = {
+  /** Only reports what would be removed. */
+  dryRun: z.boolean().optional(),
+}
 
+/** How to move one session to the trash. */
 export const DeleteOptions = z.strictObject({
   /** Stops a running or attached session first and removes it too. */
   force: z.boolean().optional(),
@@ -28,7 +35,9 @@ export const DeleteOptions = z.strictObject({
 })
 export type DeleteOptions = z.input<typeof DeleteOptions>
 
+/** Which sessions `clearAll` moves to the trash. */
 export const ClearOptions = z.strictObject({
+  /** Only sessions of this folder. */
   workspace: z.string().optional(),
   /** Stops running and attached sessions first, and removes them and pinned ones too. */
   force: z.boolean().optional(),
@@ -36,14 +45,17 @@ export const ClearOptions = z.strictObject({
 })
 export type ClearOptions = z.input<typeof ClearOptions>
 
+/** Which inactive sessions to move to the trash. */
 export const PruneOptions = z.strictObject({
   /** Sessions whose last message is older than this. */
   before: GivenTime,
+  /** Only sessions of this folder. */
   workspace: z.string().optional(),
   ...dryRun,
 })
 export type PruneOptions = z.input<typeof PruneOptions>
 
+/** Which sessions of the trash to delete permanently. */
 export const EmptyTrashOptions = z.strictObject({
   /** Only sessions trashed before this; all when absent. */
   before: GivenTime.optional(),

@@ -12,31 +12,43 @@ import type { StateField, StateFields } from './state-fields.ts'
 
 /** A page of the transcript, oldest first. `before` and `after` are the cursors of the next pages, null at an end. */
 export type TranscriptPage = {
+  /** The row of the session in a list. */
   readonly session: Meta
+  /** The messages, oldest first. */
   readonly messages: readonly Message[]
+  /** The cursor of the page before; null at the beginning. */
   readonly before: MessageId | null
+  /** The cursor of the page after; null at the end. */
   readonly after: MessageId | null
 }
 
+/** Which page of a transcript to read; the newest one by default. */
 export type PageRequest = {
+  /** Only messages before this one. */
   readonly before?: MessageId | undefined
+  /** Only messages after this one. */
   readonly after?: MessageId | undefined
+  /** The largest number of messages to return. */
   readonly limit?: number | undefined
   /** A saved branch; the current line when absent. */
   readonly branch?: string | undefined
 }
 
+/** How to follow a session. */
 export type SubscribeOptions = {
   /** The last seq the client has; without it the first frame is a snapshot. */
   readonly after?: Seq | undefined
+  /** The client that follows; it is attached while it does. Without it, nobody is attached. */
   readonly client?: string | undefined
   /** `viewer` only watches. When absent, the first client becomes the driver. */
   readonly role?: Role | undefined
   /** Lets a viewer claim control and abort. Over HTTP the token decides instead. */
   readonly mayDrive?: boolean | undefined
+  /** Ends the subscription. */
   readonly signal?: AbortSignal | undefined
 }
 
+/** How to attach a client. */
 export type AttachOptions = Pick<SubscribeOptions, 'role' | 'mayDrive'> & {
   /** The client id; reuse it after a reconnect. Random when absent. */
   readonly client?: string | undefined
@@ -44,6 +56,7 @@ export type AttachOptions = Pick<SubscribeOptions, 'role' | 'mayDrive'> & {
 
 /** The place of an attached client, which it keeps until it detaches or the process ends. It needs no subscription. */
 export interface Seat {
+  /** The id of the attached client. */
   readonly client: ClientId
   /** The role it was given: `viewer` if another client drives. */
   readonly role: Role
@@ -55,7 +68,9 @@ export interface Seat {
 
 /** Plain texts, as a program has them; the receiver of the command checks that they are valid ids. */
 export type SubmitOptions = {
+  /** An id chosen by the caller: a command sent twice with the same id runs once. */
   readonly commandId?: string | undefined
+  /** The client in whose name the command is sent. */
   readonly as?: string | undefined
 }
 
@@ -64,6 +79,7 @@ export type SubmitOptions = {
  * Refusals are values; it throws only when its own code is broken.
  */
 export interface SessionHandle {
+  /** The id of the session. */
   readonly id: SessionId
   /** Resolves once the command's records would survive a power cut, or it was refused and nothing changed. */
   submit(command: CommandInput, options?: SubmitOptions): Promise<Result<Answer>>
@@ -71,9 +87,11 @@ export interface SessionHandle {
   attach(options?: AttachOptions): Promise<Result<Seat>>
   /** Every record after the cursor exactly once and in order, then what happens next. */
   subscribe(options?: SubscribeOptions): AsyncIterable<Frame>
+  /** Returns the whole state with the newest page of the transcript. */
   snapshot(): Promise<Result<FrameOf<'snapshot'>>>
   /** Reads fields of the state, without the transcript: its cost does not depend on the length of the session. */
   state<Field extends StateField>(fields: readonly Field[]): Promise<Result<Pick<StateFields, Field>>>
+  /** Returns a page of the transcript, by default the newest one. */
   page(request?: PageRequest): Promise<Result<TranscriptPage>>
   /** A page of the stored client events, oldest first. */
   clientEvents(request?: ClientEventRequest): Promise<Result<ClientEventPage>>

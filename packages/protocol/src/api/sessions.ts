@@ -20,19 +20,29 @@ import type { ClearOptions, DeleteOptions, EmptyTrashOptions, PruneOptions, Remo
 import type { SessionHandle } from './session-handle.ts'
 
 export const StartOptions = z.strictObject({
+  /** The folder that the session works in. It must exist. */
   workdir: z.string().min(1),
+  /** The model, as `provider/model`; the default model when absent. */
   model: ModelName.optional(),
+  /** How much the model thinks; `off` when absent. */
   thinkingLevel: ThinkingLevel.optional(),
+  /** `plan` denies tools that change something; `exec` when absent. */
   mode: Mode.optional(),
+  /** The title; the first line of the first prompt when absent. */
   title: z.string().max(200).optional(),
+  /** The program's own name for the session. It is unique: `getOrCreate` finds the session by it. */
   key: Key.optional(),
   /** The only tools the model is offered; all when absent. */
   tools: z.array(z.string()).optional(),
   /** Appended to the system prompt. */
   instructions: z.string().max(100_000).optional(),
+  /** Limits at which a turn stops. */
   budgets: z.strictObject(Budgets.shape).optional(),
+  /** Which calls need approval when no permission applies; `destructive` when absent. */
   approvals: ApprovalRule.optional(),
+  /** Rules that allow, ask for or deny certain calls. */
   permissions: z.array(Permission).max(500).optional(),
+  /** After this time an unanswered approval is denied; never when absent. */
   approvalTimeoutMs: z.int().min(1).max(limits.approvalTimeoutMsMax).optional(),
   /** Offers the model only read-only tools. */
   readOnly: z.boolean().optional(),
@@ -50,15 +60,19 @@ export const StartOptions = z.strictObject({
 /** The input type: plain values that the schema brands. */
 export type StartOptions = z.input<typeof StartOptions>
 
+/** Which sessions to list; all conditions must hold. */
 export const ListOptions = z.strictObject({
+  /** Only sessions of this folder. */
   workspace: z.string().optional(),
   /** Words that must occur in the title, preview or recent text. */
   search: z.string().max(1000).optional(),
+  /** Only sessions that use this model. */
   model: ModelName.optional(),
   /** Has a message at this time or later. */
   activeFrom: GivenTime.optional(),
   /** Has no message at this time or later. */
   activeBefore: GivenTime.optional(),
+  /** Only pinned sessions, or only the others. */
   pinned: z.boolean().optional(),
   /** Only children of this session; forks are not children. */
   startedFor: SessionId.optional(),
@@ -66,18 +80,23 @@ export const ListOptions = z.strictObject({
   running: z.literal(true).optional(),
   /** Lists the trash instead. */
   trashed: z.literal(true).optional(),
+  /** The largest number of sessions to return. */
   limit: z.int().min(1).max(1000).optional(),
+  /** The `next` of the page before; the first page when absent. */
   cursor: z.string().max(500).optional(),
 })
 export type ListOptions = z.input<typeof ListOptions>
 
+/** A page of sessions, pinned ones first, then the latest. `next` is the cursor of the next page, null at the end. */
 export const SessionList = z.object({ sessions: z.array(Meta), next: z.string().nullable() })
 export type SessionList = z.infer<typeof SessionList>
 
+/** `signal` ends the subscription. */
 export type NewsOptions = { readonly signal?: AbortSignal | undefined }
 
 /** All sessions of one store, in this process or behind a server. */
 export interface Sessions {
+  /** Starts a session. Refused: the options that cannot be used, such as bad_workdir, unknown_model, key_taken. */
   start(options: StartOptions): Promise<Result<SessionHandle>>
   /** `name` is an id, a unique prefix of one, or a handle. */
   open(name: string): Promise<Result<SessionHandle>>
@@ -87,6 +106,7 @@ export interface Sessions {
   latest(workspace?: string): Promise<Result<SessionHandle | null>>
   /** Unloads a session: its turn is interrupted, its streams end. The next use loads it again. */
   stop(name: string): Promise<Result<null>>
+  /** Returns a page of sessions, pinned ones first, then the latest. */
   list(options?: ListOptions): Promise<Result<SessionList>>
   /** Finds messages by text: the newest 1,000 matches, best first. */
   search(options: SearchOptions): Promise<Result<FoundMessages>>
@@ -119,21 +139,32 @@ export interface Sessions {
 export const SearchRole = z.enum(['user', 'assistant', 'tool', 'system'])
 export type SearchRole = z.infer<typeof SearchRole>
 
+/** What to search for; all conditions must hold. */
 export const SearchOptions = z.strictObject({
   /** Words that must all occur, ignoring case: `word`, `begin*`, `"a phrase"`. */
   text: z.string().min(1).max(1000),
+  /** Only messages of sessions of this folder. */
   workspace: z.string().optional(),
+  /** Only messages of this session. */
   session: SessionId.optional(),
+  /** Only messages of this author. */
   role: SearchRole.optional(),
+  /** Only calls of this tool and their results. */
   tool: z.string().min(1).max(200).optional(),
+  /** Said at this time or later. */
   since: GivenTime.optional(),
+  /** Said before this time. */
   until: GivenTime.optional(),
+  /** The largest number of messages to return. */
   limit: z.int().min(1).max(1000).optional(),
+  /** The `next` of the page before; the first page when absent. */
   cursor: z.string().max(500).optional(),
 })
 export type SearchOptions = z.input<typeof SearchOptions>
 
+/** A page of found messages. */
 export const FoundMessages = z.object({
+  /** The messages, best match first. */
   hits: z.array(
     z.object({
       sessionId: SessionId,
@@ -144,6 +175,7 @@ export const FoundMessages = z.object({
       snippet: z.string(),
     }),
   ),
+  /** The cursor of the next page; null at the end. */
   next: z.string().nullable(),
 })
 export type FoundMessages = z.infer<typeof FoundMessages>

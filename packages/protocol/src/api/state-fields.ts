@@ -8,6 +8,7 @@ const { seq, meta, here, summary } = SnapshotFrame.shape
 export const StateFields = SessionView.extend({ seq, meta, here, summary })
 export type StateFields = z.infer<typeof StateFields>
 
+/** The fields of a session's state that can be read alone. */
 export const StateField = StateFields.keyof()
 export type StateField = z.infer<typeof StateField>
 

@@ -20,12 +20,17 @@ export type Tally = z.infer<typeof Tally>
 
 /** Totals of a store, sessions in the trash included. */
 export const Stats = z.object({
+  /** How many sessions are listed, pinned, in the trash, and started without a message. */
   sessions: z.object({ listed: count, pinned: count, trashed: count, unspoken: count }),
+  /** Messages and usage of all sessions. */
   total: Tally,
   /** The last days with messages, in UTC, newest first. */
   days: z.array(Tally.extend({ day: z.string() })),
+  /** The same for each model. */
   models: z.array(Tally.extend({ model: z.string() })),
+  /** The same for each workspace. */
   workspaces: z.array(Tally.extend({ workspace: z.string(), sessions: count })),
+  /** The size of the store. */
   store: z.object({
     records: count,
     /** Size of the database file, or of all log files. */
@@ -38,6 +43,7 @@ export const Stats = z.object({
 })
 export type Stats = z.infer<typeof Stats>
 
+/** Which days to count. */
 export const StatsOptions = z.strictObject({
   /** How many days to show, up to today; 30 when absent. */
   days: z.int().min(1).max(3660).optional(),

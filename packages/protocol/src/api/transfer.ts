@@ -14,24 +14,31 @@ export type ExportChoice = {
 export type ImportFile = {
   /** The original name of the file, with its extension. */
   readonly name: string
+  /** The content of the file. */
   readonly bytes: Uint8Array
 }
 
+/** How to import a file. */
 export type ImportChoice = {
   /** Keeps the instructions, provider options, permissions and trust of a session of another Holdfast. */
   readonly keepSettings?: boolean | undefined
+  /** Stops the import. */
   readonly signal?: AbortSignal | undefined
 }
 
 /** The result of one imported file, and what the import changed. */
 export type ImportResult = {
+  /** The name of the file. */
   readonly file: string
   /** The program that wrote it; null if unknown. */
   readonly format: string | null
   /** What became of it, for example `imported`, `skipped` or `failed`. */
   readonly status: string
+  /** The session it became; null if there is none. */
   readonly session: SessionId | null
+  /** How many messages it has. */
   readonly messages: number
+  /** What the import changed or left out, with the line of the file. */
   readonly remarks: readonly { readonly line: number | null; readonly code: string; readonly what: string }[]
   /** Why it failed or was skipped. */
   readonly fault?: Fault | undefined

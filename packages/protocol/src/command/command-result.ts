@@ -70,6 +70,7 @@ const commandResults = {
 
 /** The result of a command: `seq` of its first record, or the current seq if it wrote none, and its own fields. */
 export type CommandResult<Type extends CommandType = CommandType> = {
+  /** The seq of the command's first record. */
   readonly seq: number
 } & (string extends keyof z.infer<(typeof commandResults)[Type]> // A schema without fields has an index signature, which would forbid `seq`.
   ? unknown

@@ -23,6 +23,7 @@ const PromptContent = z.union(
   expecting('the prompt, as a text or a list of parts'),
 )
 
+/** The answer to an approval: once, for longer, or no. */
 export const Decision = z.enum(
   ['approve', 'approve_turn', 'approve_session', 'approve_always', 'reject'],
   expecting('approve, approve_turn, approve_session, approve_always or reject'),
@@ -91,6 +92,7 @@ export const Command = z.discriminatedUnion('type', [
 export type Command = z.infer<typeof Command>
 /** A command as a client writes it, before defaults are filled in. */
 export type CommandInput = z.input<typeof Command>
+/** The names of all commands. */
 export type CommandType = Command['type']
 
 export const commandTypes: readonly CommandType[] = Command.options.map((option) => option.shape.type.value)
@@ -101,8 +103,11 @@ export const unknownCommand = (name: string): string =>
 
 /** A command with its client and the id that makes retries safe. */
 export type Submission = {
+  /** The id that makes a retry safe. */
   readonly commandId: CommandId
+  /** The client that sent it, or null. */
   readonly by: ClientId | null
+  /** The command. */
   readonly command: Command
   /** The sender's token may drive, so it may abort without a seat. */
   readonly mayDrive?: true | undefined
@@ -112,7 +117,9 @@ export type Submission = {
 
 /** The answer to a command. `seq` is the first record it wrote, or the current seq if it wrote none. */
 export const Answer = z.object({
+  /** The seq of the command's first record, or of the head if it changed nothing. */
   seq: z.int().min(0),
+  /** The fields of the command's result. */
   result: z.record(z.string(), z.unknown()),
 })
 export type Answer = z.infer<typeof Answer>

@@ -5,7 +5,9 @@ import { TrustScope } from './trust.ts'
 
 /** Output of a tool. Long output is a blob; `text` then holds its head and tail with a marker between. */
 export const Output = z.object({
+  /** The text that people and the model see. */
   text: z.string(),
+  /** The whole output, if it is too long for a record. */
   blob: z.object({ hash: BlobHash, bytes: z.int().min(0) }).optional(),
 })
 export type Output = z.infer<typeof Output>
@@ -39,8 +41,11 @@ export const ruleText = (rule: string): string =>
 export const ProcessMark = z.object({ group: z.int().min(2), startedAt: z.string() })
 export type ProcessMark = z.infer<typeof ProcessMark>
 
+/** A file that a call created, modified or deleted. */
 export const FileChange = z.object({
+  /** The path in the workdir. */
   path: z.string(),
+  /** What happened to the file. */
   change: z.enum(['created', 'modified', 'deleted']),
   /** Identifies the content that the call left there, as `contentHash` of a later call would. */
   contentHash: BlobHash.optional(),

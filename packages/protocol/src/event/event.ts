@@ -67,13 +67,17 @@ export const refOf = (event: Event): Seq | null => ('call' in event ? event.call
 
 /** An event in the log. */
 export const Recorded = z.object({
+  /** Its number in the session, counted from 1 without gaps. */
   seq: Seq,
+  /** When it was appended. */
   at: Instant,
+  /** The version of the event's shape. */
   v: z.int().min(1),
   /** The client whose command caused it, if any. */
   by: ClientId.optional(),
   /** On the first record of a command's batch; makes the command idempotent. */
   commandId: CommandId.optional(),
+  /** What happened. */
   event: Event,
 })
 export type Recorded = z.infer<typeof Recorded>

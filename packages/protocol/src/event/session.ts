@@ -24,8 +24,11 @@ export const ClientEvent = z
   .strictObject({
     /** An event with a known id is not stored again. */
     eventId: z.string().min(1).max(limits.clientEventIdCharsMax),
+    /** The client's own id of the stream it belongs to. */
     streamId: z.string().max(limits.clientEventIdCharsMax).optional(),
+    /** The client's own name for the kind of event. */
     type: z.string().min(1).max(limits.clientEventIdCharsMax),
+    /** Any JSON. */
     data: z.json().optional(),
   })
   .refine((event) => JSON.stringify(event).length <= limits.clientEventCharsMax, {

@@ -7,7 +7,9 @@ export type TrustScope = z.infer<typeof TrustScope>
 
 /** A standing approval: for a tool, or for one exact call of it. */
 export const Trust = z.object({
+  /** The tool that runs without asking. */
   tool: z.string().min(1).max(200),
+  /** How long: a turn, a session or a workspace. */
   scope: TrustScope,
   /** Limits it to one set of arguments; any arguments when absent. */
   argsHash: BlobHash.optional(),

@@ -19,9 +19,11 @@ export type ErrorKind = z.infer<typeof ErrorKind>
 export const ModelFault = z.object({ kind: ErrorKind, message: z.string(), detail: z.string().optional() })
 export type ModelFault = z.infer<typeof ModelFault>
 
+/** The queues of prompts: `steering` joins the running turn, `follow_up` waits for its end. */
 export const Queue = z.enum(['steering', 'follow_up'])
 export type Queue = z.infer<typeof Queue>
 
+/** Why a turn ended. */
 export const TurnEnd = z.enum(['done', 'aborted', 'failed', 'interrupted', 'limit'])
 export type TurnEnd = z.infer<typeof TurnEnd>
 
@@ -38,6 +40,7 @@ const modelText = {
   interrupted: z.literal(true).optional(),
 }
 
+/** Why a model call ended. */
 export const Finish = z.enum(['stop', 'calls', 'length', 'refused', 'failed', 'aborted', 'interrupted'])
 export type Finish = z.infer<typeof Finish>
 
@@ -56,12 +59,17 @@ export const turnEvents = [
     cause: z.enum(['prompt', 'follow_up', 'continue', 'seed']),
   }),
   z.object({
+    /** The type of the event. */
     type: z.literal('turn.ended'),
+    /** The number of the turn, counted from 0. */
     turn: TurnNumber,
+    /** Why it ended. */
     reason: TurnEnd,
+    /** Why the model call failed, if it did. */
     fault: ModelFault.optional(),
     /** Length of the line here, so that branching from this turn needs no counting. */
     messages: z.int().min(0).optional(),
+    /** The estimated tokens of the line here. */
     tokens: z.int().min(0).optional(),
   }),
   /** A model call is about to be made. This is durable before the request is sent. */

@@ -118,6 +118,7 @@ export const Frame = z.discriminatedUnion('type', [
   }),
 ])
 export type Frame = z.infer<typeof Frame>
+/** The frames of one type, such as `FrameOf<'record'>`. */
 export type FrameOf<Type extends Frame['type']> = Extract<Frame, { readonly type: Type }>
 
 /** Returns the process view with the model status of a frame. */

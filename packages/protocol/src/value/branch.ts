@@ -4,8 +4,11 @@ import { limits } from './limits.ts'
 
 /** A saved line. */
 export const Branch = z.object({
+  /** The name of the branch. */
   name: BranchName,
+  /** How many turns it has. */
   turns: TurnNumber,
+  /** How many messages it has. */
   messages: z.int().min(0),
   /** When it was saved. */
   at: Instant,

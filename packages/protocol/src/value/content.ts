@@ -15,19 +15,23 @@ export const FilePart = z.object({
 
 /** A stored file; its part can be used in a prompt. */
 export const StoredFile = z.object({
+  /** The part to use in a prompt. */
   file: FilePart,
   /** How it was changed, e.g. `downscaled from 6000x4000 to 1568x1045`. */
   changed: z.string().optional(),
 })
 export type StoredFile = z.infer<typeof StoredFile>
 
+/** How to store a file. */
 export const StoreFileOptions = z.strictObject({
+  /** The name to show; none when absent. */
   name: FilePart.shape.name,
   /** False: in memory only, for a session that is not stored. */
   persist: z.boolean().optional(),
 })
 export type StoreFileOptions = z.input<typeof StoreFileOptions>
 
+/** A part of a prompt: a text, or a file that was stored before. */
 export const ContentPart = z.discriminatedUnion('type', [TextPart, FilePart])
 export type ContentPart = z.infer<typeof ContentPart>
 

@@ -73,15 +73,20 @@ export const faultStatus = {
   server_busy: 503,
 } as const
 
+/** The code of every fault. docs/errors.md explains each. */
 export type FaultCode = keyof typeof faultStatus
 
 /** An expected failure: a stable code, a sentence a person can act on, and details for programs. */
 export type Fault = {
+  /** The kind of failure, for programs. It never changes its meaning. */
   readonly code: FaultCode
+  /** What happened and what to do next, for people. */
   readonly message: string
+  /** Facts for programs, such as the ids involved. */
   readonly details?: Record<string, unknown> | undefined
 }
 
+/** Creates a fault. */
 export const fault = (code: FaultCode, message: string, details?: Record<string, unknown>): Fault =>
   details === undefined ? { code, message } : { code, message, details }
 
@@ -91,8 +96,11 @@ export const sessionNotFound = (name: string, details: Record<string, unknown> =
 
 /** A fault as an exception, for methods that throw. */
 export class HoldfastError extends Error {
+  /** Always `HoldfastError`. */
   override readonly name = 'HoldfastError'
+  /** The code of the fault. */
   readonly code: FaultCode
+  /** Facts for programs, such as the ids involved. */
   readonly details: Record<string, unknown> | undefined
 
   constructor({ code, message, details }: Fault, options?: ErrorOptions) {
@@ -101,6 +109,7 @@ export class HoldfastError extends Error {
     this.details = details
   }
 
+  /** Returns the fault as plain data. */
   toFault(): Fault {
     return fault(this.code, this.message, this.details)
   }

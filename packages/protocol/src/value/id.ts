@@ -51,10 +51,13 @@ export const Seq = seq
 export type Seq = z.infer<typeof Seq>
 
 // The id of a thing is the seq of the record that created it, so `decide` needs no randomness.
+/** The id of a message: the seq of the record that created it. */
 export const MessageId = seq.brand<'MessageId'>()
 export type MessageId = z.infer<typeof MessageId>
+/** The id of a model call: the seq of its first record. */
 export const StepId = seq.brand<'StepId'>()
 export type StepId = z.infer<typeof StepId>
+/** The id of a tool call: the seq of the record that requested it. */
 export const CallId = seq.brand<'CallId'>()
 export type CallId = z.infer<typeof CallId>
 export const ApprovalId = seq.brand<'ApprovalId'>()

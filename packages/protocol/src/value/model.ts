@@ -16,12 +16,15 @@ export const ModelFacts = z.object({
   title: z.string().nullable(),
   /** Context size and maximum output. */
   contextTokens: tokens.nullable(),
+  /** The longest answer, in tokens. */
   outputTokens: tokens.nullable(),
+  /** Its price in dollars per million tokens. */
   price: Price.nullable(),
   /** File types it accepts besides text: media types, or `image/*`. */
   takes: z.array(z.string()).nullable(),
   /** Whether it can call tools. */
   tools: z.boolean().nullable(),
+  /** The thinking levels it has. */
   thinkingLevels: z.array(ThinkingLevel).min(1).nullable(),
 })
 export type ModelFacts = z.infer<typeof ModelFacts>
@@ -42,7 +45,9 @@ export const completePrice = ({ input, output, cacheRead, cacheWrite }: z.infer<
 export const GivenFacts = z.strictObject({ ...ModelFacts.shape, price: GivenPrice.nullable() }).partial()
 export type GivenFacts = z.infer<typeof GivenFacts>
 
+/** A model, what is known about it, and whether it can be called. */
 export const ListedModel = z.object({
+  /** The name of the model, as `provider/model`. */
   model: ModelName,
   ...ModelFacts.shape,
   /** Why it cannot be called; null when it can. */
@@ -81,9 +86,13 @@ export type RotationEntry = z.infer<typeof RotationEntry>
 
 /** Result of `cycleModel`: entry `index` of `total`, counted from 0. */
 export const CycledModel = z.object({
+  /** The model in use now. */
   model: ModelName,
+  /** Its place in the rotation, counted from 0. */
   index: z.int().min(0),
+  /** The length of the rotation. */
   total: z.int().min(1),
+  /** The thinking level in use now. */
   thinkingLevel: ThinkingLevel,
 })
 export type CycledModel = z.infer<typeof CycledModel>

@@ -3,9 +3,11 @@ import { type Fault, HoldfastError } from './fault.ts'
 /** Expected failures are values; an exception is a bug. */
 export type Result<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly fault: Fault }
 
+/** Returns a result with a value. */
 export const ok = <Value>(value: Value): Result<Value> => ({ ok: true, value })
 /** Success without a value. */
 export const done: Result<undefined> = ok(undefined)
+/** Returns a result with a fault. */
 export const refuse = (fault: Fault): Result<never> => ({ ok: false, fault })
 
 /** Returns the value, or throws the fault. */

@@ -19,6 +19,7 @@ export const providerOf = (model: ModelName): string => model.slice(0, model.ind
 /** Returns the provider's own id of the model. */
 export const modelIdOf = (model: ModelName): string => model.slice(model.indexOf('/') + 1)
 
+/** How much a model thinks before it answers. */
 export const ThinkingLevel = z.enum(['off', 'low', 'medium', 'high'])
 export type ThinkingLevel = z.infer<typeof ThinkingLevel>
 

@@ -4,10 +4,15 @@ const tokens = z.int().min(0)
 
 /** Usage of model calls. An unknown cost is null, never 0. */
 export const Usage = z.object({
+  /** Tokens sent, without those read from or written to the cache. */
   input: tokens,
+  /** Tokens of the answers. */
   output: tokens,
+  /** Tokens read from the provider's cache. */
   cacheRead: tokens,
+  /** Tokens written to the provider's cache. */
   cacheWrite: tokens,
+  /** Dollars; null when a price is unknown. */
   cost: z.number().min(0).nullable(),
 })
 export type Usage = z.infer<typeof Usage>

@@ -9,13 +9,21 @@ import { Usage } from '../value/usage.ts'
 export const CallStatus = z.enum(['waiting', 'running', 'complete', 'error', 'denied', 'interrupted'])
 export type CallStatus = z.infer<typeof CallStatus>
 
+/** A tool call, as clients show it. */
 export const CallView = z.object({
+  /** The id of the call. */
   id: CallId,
+  /** The name of the tool. */
   tool: z.string(),
+  /** The arguments, as the model sent them. */
   args: z.record(z.string(), z.unknown()),
+  /** Where the call is: waiting, running, or how it ended. */
   status: CallStatus,
+  /** The output; null while there is none. */
   result: Output.nullable(),
+  /** How long it ran; null if it did not run or still runs. */
   durationMs: z.number().nullable(),
+  /** The client or the rule that allowed it; null if none did. */
   approvedBy: ApprovedBy.nullable(),
   /** The pending approval, if any. */
   approval: z.object({ id: ApprovalId, preview: Preview }).nullable(),

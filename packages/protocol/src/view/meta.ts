@@ -10,33 +10,51 @@ import type { SessionView } from './view.ts'
 
 /** The row of a session in a list. */
 export const Meta = z.object({
+  /** The id of the session. */
   id: SessionId,
+  /** A short name that people can type. */
   handle: Handle,
+  /** The embedding program's own name for it. */
   key: Key.optional(),
+  /** The title: a given one, or the first line of the first prompt. */
   title: z.string(),
+  /** The folder it works in. */
   workspace: z.string(),
+  /** The model in use. */
   model: ModelName,
   /** Provider of the model. */
   provider: z.string(),
+  /** Whether it is idle, works, failed or was interrupted. */
   status: Status,
+  /** `plan` denies tools that change something. */
   mode: Mode,
+  /** When it was started. */
   createdAt: Instant,
+  /** When its last message was said. */
   lastMessageAt: Instant,
+  /** How many messages and calls its line has. */
   messageCount: z.int().min(0),
+  /** How many turns its line has. */
   turnCount: z.int().min(0),
+  /** How many branches are saved. */
   branchCount: z.int().min(0),
+  /** Usage of all its model calls. */
   usage: Usage,
+  /** The beginning of the first prompt. */
   preview: z.string(),
+  /** The beginning of the latest messages, for searching lists. */
   recentText: z.string(),
   /** Listed first and protected from prune and clearAll. */
   pinned: z.boolean(),
   /** When it was trashed, if it is in the trash. */
   trashedAt: Instant.optional(),
+  /** The session that it was forked from or started for. */
   parent: SessionId.optional(),
   /** Runs in the background. */
   background: z.literal(true).optional(),
   /** In memory only; it ends with its process. */
   persist: z.literal(false).optional(),
+  /** How many clients are attached now. */
   attachments: z.int().min(0),
 })
 export type Meta = z.infer<typeof Meta>

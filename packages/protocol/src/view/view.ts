@@ -11,10 +11,15 @@ import { Activity, Mode, ModelName, Status, statusOf, ThinkingLevel } from '../v
 import { Usage } from '../value/usage.ts'
 import { isEstimateAfter, tokensAfter, turnUsageAfter } from './usage-folds.ts'
 
+/** A call that waits for a person's answer. */
 export const PendingApproval = z.object({
+  /** The id to answer with. */
   id: ApprovalId,
+  /** The call that waits. */
   call: CallId,
+  /** The name of the tool. */
   tool: z.string(),
+  /** What would happen, as it is shown to a person. */
   preview: Preview,
   /** It was approved before, and the content changed since. */
   changed: z.literal(true).optional(),
@@ -23,22 +28,33 @@ export type PendingApproval = z.infer<typeof PendingApproval>
 
 /** The current state of a session for screens, besides the transcript. */
 export const SessionView = z.object({
+  /** Whether the session is idle, works, failed or was interrupted. */
   status: Status,
+  /** `plan` denies tools that change something. */
   mode: Mode,
+  /** What it does now. */
   activity: Activity,
+  /** The model in use. */
   model: ModelName,
+  /** How much the model thinks. */
   thinkingLevel: ThinkingLevel,
   /** The model that took over for the rest of this turn; null when the session's own answers. */
   fallback: ModelName.nullable(),
+  /** The running model call, or null. */
   step: StepId.nullable(),
+  /** The calls that wait for an answer, in call order. */
   pendingApprovals: z.array(PendingApproval),
+  /** The calls that are not settled yet. */
   activeToolCalls: z.array(z.object({ id: CallId, tool: z.string() })),
+  /** The prompts that wait. */
   queue: z.array(QueueEntry),
+  /** The tools that run without asking in this session. */
   trust: z.array(Trust),
   /** Saved branches, oldest first. */
   branches: z.array(Branch),
   /** The current branch; null for a line without a name. */
   branch: BranchName.nullable(),
+  /** The messages that stay in the context. */
   pins: z.array(MessageId),
   /** Whether tool calls are collapsed by default. */
   collapsed: z.boolean(),
@@ -50,6 +66,7 @@ export const SessionView = z.object({
   turnUsage: Usage.nullable(),
   /** The active checkpoint. */
   checkpoint: Seq.nullable(),
+  /** How the last turn ended; null before the first. */
   lastTurn: z.object({ reason: TurnEnd, fault: ModelFault.optional() }).nullable(),
   /** Whether the stored client events cover the whole session. */
   clientEventsComplete: z.boolean(),

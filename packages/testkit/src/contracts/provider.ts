@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 
 /** A provider under test, and a request for each behaviour. */
 export type ProviderSubject = {
+  /** The provider under test. */
   readonly provider: Provider
   /** Gets a complete answer with some text. */
   readonly plain: ModelRequest
@@ -10,6 +11,7 @@ export type ProviderSubject = {
   readonly long: ModelRequest
   /** Fails, as when the network or the service fails. */
   readonly failing: ModelRequest
+  /** Called after each test. */
   readonly close?: () => Promise<void>
 }
 

@@ -14,6 +14,7 @@ import {
 import { afterEach, beforeEach, expect } from 'vitest'
 import { aMeta } from '../fixtures.ts'
 
+/** Opens an empty store. The suite closes it. */
 export type OpenStore = () => Promise<Store>
 
 export const at = '2026-01-02T03:04:05.678Z'

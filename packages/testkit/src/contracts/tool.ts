@@ -5,8 +5,11 @@ import type { Tool, ToolArgs, ToolContext, ToolRun } from '@holdfast/core/ports'
 import type { ProcessMark } from '@holdfast/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 
+/** A tool under test, with a call that works. */
 export type ToolSample = {
+  /** The tool under test. */
   readonly tool: Tool
+  /** The folder to run in. */
   readonly context: ToolContext
   /** Arguments that work in `context`; with a destructive tool they change it. */
   readonly args: ToolArgs

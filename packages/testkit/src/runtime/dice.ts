@@ -10,10 +10,12 @@ export function createDice(seed: number) {
   return {
     /** Returns an integer from 0 to `limit` - 1. */
     below: (limit: number): number => Math.floor(roll() * limit),
+    /** Returns one of the items, or undefined if there are none. */
     pick: <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(roll() * items.length)],
     /** Returns true with a probability of `times` / `outOf`. */
     chance: (times: number, outOf: number): boolean => Math.floor(roll() * outOf) < times,
   }
 }
 
+/** A source of chance that repeats with its seed. */
 export type Dice = ReturnType<typeof createDice>

@@ -1,15 +1,18 @@
 import type { Store } from '@holdfast/core/ports'
 import { type Fault, fault, refuse } from '@holdfast/protocol'
 
+/** The fault of a full disk. */
 export const diskFull: Fault = fault('storage_error', 'The store cannot be used: the disk is full.', {
   reason: 'disk_full',
 })
 
+/** A store whose writes fail on demand. */
 export type FaultyStore = Store & {
   /** Makes the n-th append from now fail, counting from 1. */
   failAppend(nth: number, fault?: Fault): void
   /** Makes every write fail until `heal`. */
   breakDown(fault?: Fault): void
+  /** Makes writes succeed again. */
   heal(): void
 }
 

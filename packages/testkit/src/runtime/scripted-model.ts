@@ -18,28 +18,36 @@ export type ScriptedAnswer = readonly ScriptStep[]
 /** The answers in order, or a function that creates them. */
 export type Script = readonly ScriptedAnswer[] | ((request: ModelRequest, index: number) => ScriptedAnswer)
 
+/** A provider that plays a script and keeps its requests. */
 export type ScriptedModel = Provider & {
   /** The requests it received, in order. */
   readonly requests: readonly ModelRequest[]
 }
 
+/** The usage of every scripted answer that names no other. */
 export const scriptedUsage: Usage = { input: 100, output: 10, cacheRead: 0, cacheWrite: 0, cost: 0 }
 
+/** Thinks a text. */
 export const think = (text: string, meta?: Meta): ScriptStep => ({
   type: 'said',
   said: { type: 'thinking', text, ...(meta && { meta }) },
 })
+/** Says a text, word by word. */
 export const say = (text: string): ScriptStep => ({ type: 'said', said: { type: 'text', text } })
+/** Says a text that is never completed, as when a connection breaks. */
 export const sayPartial = (text: string, kind: 'text' | 'thinking' = 'text'): ScriptStep => ({
   type: 'mumbled',
   kind,
   text,
 })
+/** Calls a tool. */
 export const call = (tool: string, args: { readonly [key: string]: unknown }): ScriptStep => ({
   type: 'said',
   said: { type: 'call', tool, args },
 })
+/** Waits until a gate is open, or the call is aborted. */
 export const waitAt = (gate: Gate): ScriptStep => ({ type: 'gate', gate })
+/** Ends the answer. */
 export const finish = (finish: 'stop' | 'calls' | 'length' | 'refused', usage: Usage = scriptedUsage): ScriptStep => ({
   type: 'end',
   end: { type: 'complete', finish, usage },
@@ -49,6 +57,7 @@ export const finishUncounted = (finish: 'stop' | 'calls', estimate: Usage): Scri
   type: 'end',
   end: { type: 'complete', finish, usage: null, estimate },
 })
+/** Ends the answer with a failure that is not retried, unless told otherwise. */
 export const fail = (failed: Partial<Extract<ModelEnd, { readonly type: 'failed' }>> = {}): ScriptStep => ({
   type: 'end',
   end: {

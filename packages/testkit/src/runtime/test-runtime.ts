@@ -13,13 +13,21 @@ import { aSession } from '../fixtures/log.ts'
 import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from './scripted-model.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
+/** A runtime for tests, with one session. */
 export type TestRuntime = {
+  /** The sessions of the runtime. */
   readonly registry: SessionRegistry
+  /** The session. */
   readonly handle: SessionHandle
+  /** The clock, which moves only by `advance`. */
   readonly clock: VirtualClock
+  /** The store it runs on. */
   readonly store: Store
+  /** The files of the store. */
   readonly blobs: Blobs
+  /** The scripted model, with its requests. */
   readonly model: ScriptedModel
+  /** Sends a command with an id. */
   send(id: string, command: CommandInput): ReturnType<SessionHandle['submit']>
   /** The events of the log, in order. */
   events(): Promise<readonly string[]>
@@ -27,9 +35,13 @@ export type TestRuntime = {
   frame(fits: (frame: Frame) => boolean): Promise<Frame>
 }
 
+/** The parts of a test runtime. */
 export type TestRuntimeOptions = {
+  /** The store to run on. */
   readonly store: Store
+  /** The files of the store. */
   readonly blobs: Blobs
+  /** The answers of the model; none by default. */
   readonly script?: Script
   /** Other models than the scripted one. */
   readonly models?: Models
@@ -39,14 +51,19 @@ export type TestRuntimeOptions = {
   readonly images?: Images
   /** Replaces the default, which builds requests on this thread. */
   readonly requests?: RequestBuilder
+  /** The options of the session. */
   readonly start?: Partial<StartOptions>
+  /** The tools; none by default. */
   readonly tools?: readonly Tool[]
   /** Writes titles of untitled sessions. */
   readonly titleModel?: string
   /** Writes the summaries. */
   readonly compactionModel?: string
+  /** The clock; a new virtual one by default. */
   readonly clock?: VirtualClock
+  /** Told about the work of the runtime. */
   readonly observer?: Observer
+  /** The id of this process; `one` by default. */
   readonly node?: string
   /** Takes over the session of another runtime on the same store instead of starting one. */
   readonly takesOver?: boolean
@@ -107,4 +124,5 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
 const sessionId = (born: number): SessionId =>
   born === 0 ? aSession : SessionId.parse(`${aSession.slice(0, -2)}f${born % 10}`)
 
+/** Returns a test for frames: the record of an event of this type. */
 export const isRecord = (type: string) => (frame: Frame) => frame.type === 'record' && frame.record.event.type === type

@@ -2,6 +2,7 @@ import type { Clock } from '@holdfast/core/ports'
 
 type Timer = { readonly dueMs: number; readonly order: number; readonly call: () => void }
 
+/** A clock that a test moves. */
 export type VirtualClock = Clock & {
   /** Advances time and runs due timers in order. */
   advance(byMs: number): void

@@ -23,7 +23,9 @@ export type AnyBlock =
 
 /** The reaction to one request, in a form that all strict servers support. */
 export type AnyStrictAnswer = StrictAnswer<AnyBlock, never>
+/** Any of the fake servers, with the same answers for all. */
 export type AnyStrictServer = Omit<StrictServer<unknown>, 'answer'> & {
+  /** Adds answers to the end of the script. */
   answer(...answers: readonly AnyStrictAnswer[]): void
 }
 
@@ -45,6 +47,7 @@ async function started<Block>(
 
 const signed = ({ opaque }: AnyBlock) => (opaque === undefined ? {} : { signature: opaque })
 
+/** The fake server of each API. */
 export const strictServices: Readonly<Record<HistoryProvider, StrictService>> = {
   anthropic: {
     firstWords: 4,

@@ -7,8 +7,11 @@ import { createGeminiApi } from './gemini/server.ts'
 import { createOpenAiChatApi } from './openai-chat/server.ts'
 import { createOpenAiResponsesApi } from './openai-responses/server.ts'
 
+/** A request that passed the proxy. */
 export type ProxiedRequest = {
+  /** The API it was meant for. */
   readonly service: HistoryProvider
+  /** The path of its URL. */
   readonly path: string
   /** The exact bytes received. */
   readonly body: string
@@ -18,10 +21,13 @@ export type ProxiedRequest = {
   readonly answer: { status: number | null; text: string }
 }
 
+/** A proxy that checks requests before it forwards them. */
 export type StrictProxy = AsyncDisposable & {
   /** One URL for all services, which differ by path. */
   readonly url: string
+  /** The requests that passed, in order. */
   readonly requests: readonly ProxiedRequest[]
+  /** Stops the proxy. */
   close(): Promise<void>
 }
 

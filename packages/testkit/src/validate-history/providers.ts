@@ -2,6 +2,7 @@ import type { ModelName } from '@holdfast/protocol'
 
 /** The services a request is validated for. */
 export const historyProviders = ['anthropic', 'openai-chat', 'openai-responses', 'gemini'] as const
+/** The APIs whose rules the testkit knows. */
 export type HistoryProvider = (typeof historyProviders)[number]
 
 /** A model of each service, to build requests for. */

@@ -8,6 +8,7 @@ const firstSweepMs = 10 * 60_000
 
 /** Moves sessions without activity for `days` to the trash, once a day. */
 export type Retention = {
+  /** After how many days without a message a session goes to the trash. */
   readonly days: number
   /** Called when sessions were moved. */
   readonly onPruned?: ((removal: Removal) => void) | undefined

@@ -12,15 +12,19 @@ import { everyRecord, everySession, type ReadOnlyStore } from '../../store/read-
 import { faultOf } from '../../store/storage-fault.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
 
+/** The result of a backup. */
 export type Backup = {
   /** The URL of the copy, as `--store` takes it. */
   readonly url: string
+  /** How many sessions were copied. */
   readonly sessions: number
   /** Records that were read back from the copy and match their checksums. */
   readonly records: number
   /** Records that the copy cannot read because the store had lost them. */
   readonly lost: number
+  /** How many files were copied. */
   readonly blobs: number
+  /** The size of these files. */
   readonly blobBytes: number
   /** Blobs that records refer to and the store does not have. */
   readonly missingBlobs: readonly string[]

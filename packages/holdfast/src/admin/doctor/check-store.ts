@@ -13,10 +13,15 @@ import { checkBlobFiles, checkBlobs } from './check-blobs.ts'
 import { type CheckedSessions, checkSessions } from './check-sessions.ts'
 import { repair } from './repair-store.ts'
 
+/** The result of a check of a store. */
 export type StoreReport = {
+  /** The store that was checked. */
   readonly store: string
+  /** How many sessions were read. */
   readonly sessions: number
+  /** How many records were read. */
   readonly records: number
+  /** How many files were found. */
   readonly blobs: number
   /** The most severe first. */
   readonly findings: readonly (Finding & { readonly repaired: boolean })[]

@@ -15,11 +15,17 @@ type HomeOptions = {
 const parseLocation = (url: string, environment: Environment = process.env) =>
   orThrow(parseDiskUrl(url, findHome(environment)))
 
+/** Which store to copy, and where to. */
 export type MigrateStoreOptions = HomeOptions & {
+  /** The store to read, as `sqlite:PATH` or `jsonl:DIR`. */
   readonly from: string
+  /** The store to write, as `sqlite:PATH` or `jsonl:DIR`. */
   readonly to: string
+  /** Called after each copied session. */
   readonly onProgress?: ((progress: MigrationProgress) => void) | undefined
+  /** Called with unexpected errors, which are our bugs. */
   readonly onProblem?: OnProblem | undefined
+  /** Stops between two sessions. A later call continues. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -30,6 +36,7 @@ export async function migrateStore(options: MigrateStoreOptions): Promise<Migrat
   return orThrow(await migrate({ ...more, from, to, onProblem }))
 }
 
+/** Which store to check, and whether to repair it. */
 export type CheckStoreOptions = HomeOptions & {
   /** Repairs what can be repaired. Refused while another process has the store open. */
   readonly repair?: boolean | undefined

@@ -17,15 +17,21 @@ export type MigrationProgress = {
 
 type RefusedSession = { readonly session: SessionId; readonly why: string }
 
+/** The result of a migration. */
 export type Migration = {
+  /** The store that was read. */
   readonly from: string
+  /** The store that was written. */
   readonly to: string
   /** Sessions copied now, and sessions that an earlier run had already copied. */
   readonly copied: number
+  /** How many sessions were there already. */
   readonly kept: number
   /** Records that were read again in both stores and are equal. */
   readonly records: number
+  /** How many files were copied. */
   readonly blobs: number
+  /** The size of these files. */
   readonly blobBytes: number
   /** Blobs that the source has lost. */
   readonly missingBlobs: readonly string[]

@@ -11,10 +11,15 @@ export type LogLevel = (typeof logLevels)[number]
 
 /** A pino logger, or an object of the same shape. */
 export interface Logger {
+  /** Logs a failure that a person should look at. */
   error(fields: object, message: string): void
+  /** Logs a problem that was handled. */
   warn(fields: object, message: string): void
+  /** Logs a normal event, such as the start of a session. */
   info(fields: object, message: string): void
+  /** Logs details, such as each model call. */
   debug(fields: object, message: string): void
+  /** Logs everything else. */
   trace(fields: object, message: string): void
   /** Returns whether a level is written; if absent, every level is. */
   isLevelEnabled?(level: string): boolean

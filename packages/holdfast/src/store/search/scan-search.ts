@@ -18,11 +18,15 @@ import { messageSeq, roleOf, searchedText } from './searched-event.ts'
 
 /** A session to scan. It may be purged, with records that only its forks show. */
 export type ScannedSession = {
+  /** The id of the session. */
   readonly id: SessionId
   /** Counts sessions in the order of creation. */
   readonly order: number
+  /** The session that a fork shares records with; null for any other. */
   readonly parent: SessionId | null
+  /** The last seq that a fork shares with its parent; otherwise 0. */
   readonly base: Seq
+  /** The seq of its last record. */
   readonly head: Seq
   /** How a hit shows it; null if the session is hidden. */
   readonly shown: { readonly title: string; readonly workspace: string } | null
@@ -30,6 +34,7 @@ export type ScannedSession = {
 
 /** A store as `scanSearch` reads it. */
 export type ScannedStore = {
+  /** The sessions to search. */
   readonly sessions: readonly ScannedSession[]
   /** Returns a bounded page of a session's own records, without its parents'. */
   ownRecords(session: SessionId, after: Seq, limit: number): Promise<readonly ReadRecord[]>

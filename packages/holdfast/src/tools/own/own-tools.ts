@@ -5,10 +5,14 @@ import { badTool, type CheckedInput, isObject, readInput } from './tool-input.ts
 
 /** The parts of an AI SDK tool (`tool()`) that are used. Its input is any schema that the AI SDK takes. */
 export type AiSdkTool = {
+  /** Tells the model what the tool does. */
   readonly description?: unknown
+  /** The schema of the arguments. */
   readonly inputSchema?: unknown
+  /** Runs the call. A tool without it is refused. */
   // biome-ignore lint/suspicious/noExplicitAny: a tool of any input, context and output fits
   readonly execute?: ((input: any, options: any) => unknown) | undefined
+  /** Turns the result into what the model receives. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   readonly toModelOutput?: ((options: any) => unknown) | undefined
 }

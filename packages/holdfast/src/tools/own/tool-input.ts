@@ -3,6 +3,7 @@ import { z } from 'zod'
 
 /** A schema of any library that follows the Standard Schema (standardschema.dev), such as Zod, Valibot and ArkType. */
 export interface StandardSchema<Value = unknown> {
+  /** The interface that schema libraries share. */
   readonly '~standard': {
     readonly version: 1
     readonly vendor: string
@@ -20,7 +21,9 @@ export type StandardResult<Value> =
 
 /** One problem that a Standard Schema found. */
 export type StandardIssue = {
+  /** Why the value is invalid. */
   readonly message: string
+  /** Where in the value; the value itself when absent. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 

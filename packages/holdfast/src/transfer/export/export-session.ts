@@ -19,8 +19,10 @@ import { type ExportedLog, sessionLines } from './jsonl.ts'
 import * as markdown from './markdown.ts'
 
 export const exportFormats = ['md', 'html', 'json', 'jsonl'] as const
+/** The formats of an export. */
 export type ExportFormat = (typeof exportFormats)[number]
 
+/** How to export a session. */
 export type ExportOptions = {
   /** `md` when absent. */
   readonly format?: ExportFormat | undefined

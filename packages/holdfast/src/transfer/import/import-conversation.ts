@@ -23,8 +23,11 @@ import { type WriteResult, writeLog } from './write/write-log.ts'
 
 /** The result of importing one source. */
 export type ImportOutcome = {
+  /** `imported` if it is new, `grown` if messages were added, `same` if there was nothing to do. */
   readonly status: WriteResult['status'] | 'empty'
+  /** The session it became; null if it has no messages. */
   readonly session: SessionId | null
+  /** How many messages the file has. */
   readonly messages: number
 }
 

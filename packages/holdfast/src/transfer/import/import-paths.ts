@@ -14,6 +14,7 @@ import { openSourceFile, type SourceFile } from './parse/source-file.ts'
 import { type WalkedPath, walkPath } from './walk-paths.ts'
 import { createPool } from './write/pool.ts'
 
+/** How to read the files. */
 export type ImportOptions = {
   /** The program that wrote the files; detected from their content by default. */
   readonly from?: FormatName | undefined
@@ -24,6 +25,7 @@ export type ImportOptions = {
   readonly keepSettings?: boolean | undefined
 }
 
+/** Callbacks for the progress of an import. */
 export type ImportProgress = {
   /** Called once with all files, before the first is read. */
   readonly onFound?: ((files: readonly string[]) => void) | undefined
@@ -35,13 +37,21 @@ export type ImportProgress = {
 
 /** The result of one file, and what the import changed. */
 export type ImportedFile = {
+  /** The path of the file. */
   readonly file: string
+  /** The program that wrote it; null if unknown. */
   readonly format: FormatName | null
+  /** What became of it. */
   readonly status: ImportOutcome['status'] | 'skipped' | 'failed'
+  /** The session it became; null if there is none. */
   readonly session: SessionId | null
+  /** How many messages it has. */
   readonly messages: number
+  /** The size of the file. */
   readonly bytes: number
+  /** What the import changed or left out. */
   readonly remarks: readonly ImportRemark[]
+  /** Why it failed or was skipped. */
   readonly fault?: Fault | undefined
 }
 

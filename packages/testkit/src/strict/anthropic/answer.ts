@@ -13,10 +13,15 @@ export type AnswerBlock =
   /** A call whose arguments are sent unchanged, valid or not. */
   | { readonly type: 'raw_tool_use'; readonly name: string; readonly json: string }
 
+/** Usage in the terms of Anthropic's API. */
 export type WireUsage = {
+  /** Tokens sent. */
   readonly input_tokens: number
+  /** Tokens of the answer. */
   readonly output_tokens: number
+  /** Tokens read from the cache. */
   readonly cache_read_input_tokens: number
+  /** Tokens written to the cache. */
   readonly cache_creation_input_tokens: number
 }
 

@@ -12,6 +12,7 @@ import { createPromptCache, marksComplaint } from './prompt-cache.ts'
 import { complaintAbout, type GivenAnswer } from './rules.ts'
 import { AnthropicRequest } from './wire.ts'
 
+/** A fake Anthropic server that is as strict as the real one. */
 export type AnthropicServer = StrictServer<AnthropicAnswer>
 
 /** Anthropic's Messages API. Its `url` is for `ANTHROPIC_BASE_URL`. */

@@ -29,6 +29,7 @@ export type MessageOf<Answer> = Extract<Answer, { readonly type: 'message' }>
 
 export type Dribble = { readonly bytes: number; readonly everyMs: number }
 
+/** How a stream breaks. */
 export type StreamDisruption =
   | { readonly type: 'cut' }
   /** Sends this text unchanged and continues. */

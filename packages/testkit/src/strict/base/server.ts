@@ -4,9 +4,13 @@ import type { z } from 'zod'
 import type { Dribble, MessageOf, StreamError, StrictAnswer } from './answer.ts'
 import { serveLocally } from './local-server.ts'
 
+/** A request that a fake server received. */
 export type ReceivedRequest = {
+  /** The path of its URL. */
   readonly path: string
+  /** Its headers. */
   readonly headers: IncomingHttpHeaders
+  /** Its body, parsed as JSON. */
   readonly body: unknown
   /** The service's error for its history; the answer was then 400 instead of the scripted one. */
   readonly complaint: string | null
@@ -14,9 +18,11 @@ export type ReceivedRequest = {
   readonly closed: Promise<void>
 }
 
+/** A fake model server that refuses every request the real one would refuse. */
 export type StrictServer<Answer> = AsyncDisposable & {
   /** The base URL for a client, without the API version. */
   readonly url: string
+  /** The requests it received, in order. */
   readonly requests: readonly ReceivedRequest[]
   /** Adds answers to the end of the script. */
   answer(...answers: readonly Answer[]): void
@@ -29,6 +35,7 @@ export type StrictServer<Answer> = AsyncDisposable & {
 /** One event of a stream: its name, if the service uses names, and its data. */
 export type SseEvent = { readonly event?: string; readonly data: string }
 
+/** A request to a fake server: its method, path and parsed body. */
 export type ApiRequest = { readonly method: string; readonly path: string; readonly body: unknown }
 
 /** The differences between services. `Given` is what a service remembers of an answer to check later requests. */
@@ -50,11 +57,13 @@ type AnyAnswer = StrictAnswer<unknown, unknown>
 export type StrictApi<Answer> = {
   /** Returns the error with which the service would reject the request, or null. */
   complaintAbout(request: ApiRequest): string | null
+  /** Returns the body of an error in the terms of the API. */
   errorBody(status: number, message: string): object
   /** Returns the events of an answer and remembers it to check later requests. */
   give(message: MessageOf<Answer>, request: ApiRequest): readonly SseEvent[]
   /** Remembers an answer that another server streamed, to check later requests. */
   rememberStreamed(events: readonly SseEvent[]): void
+  /** Returns the event of an error within a stream. */
   streamError(error: StreamError): SseEvent
 }
 

@@ -15,6 +15,7 @@ export type GeminiBlock =
     }
 
 type GeminiUsage = { readonly promptTokenCount: number; readonly candidatesTokenCount: number }
+/** A scripted answer of the Gemini API. */
 export type GeminiAnswer = StrictAnswer<GeminiBlock, GeminiUsage>
 
 /** Returns the chunks in which Gemini streams an answer. `number` makes its ids unique. */

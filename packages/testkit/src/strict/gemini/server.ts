@@ -10,6 +10,7 @@ import { chunksOf, type GeminiAnswer, givenBy, givenInStream } from './answer.ts
 import { complaintAbout, type GivenSignature } from './rules.ts'
 import { GeminiRequest } from './wire.ts'
 
+/** A fake Gemini server that is as strict as the real one. */
 export type GeminiServer = StrictServer<GeminiAnswer>
 
 /** Gemini's API. Its `url` is for `GOOGLE_GENERATIVE_AI_BASE_URL`, with or without `/v1beta`. */

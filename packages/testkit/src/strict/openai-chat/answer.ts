@@ -15,6 +15,7 @@ type ChatUsage = {
   /** Other counters of the server. */
   readonly [count: string]: unknown
 }
+/** A scripted answer of the OpenAI chat API. */
 export type ChatAnswer = StrictAnswer<ChatBlock, ChatUsage>
 
 /** Returns the chunks in which OpenAI streams a completion. `number` makes its ids unique. */

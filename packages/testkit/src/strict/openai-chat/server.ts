@@ -11,6 +11,7 @@ import { type ChatAnswer, chunksOf } from './answer.ts'
 import { complaintAbout } from './rules.ts'
 import { ChatRequest } from './wire.ts'
 
+/** A fake OpenAI chat server that is as strict as the real one. */
 export type OpenAiChatServer = StrictServer<ChatAnswer>
 
 /** OpenAI's Chat Completions API. Its `url` is for `OPENAI_BASE_URL`, with or without `/v1`. */

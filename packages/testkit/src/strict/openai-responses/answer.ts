@@ -13,6 +13,7 @@ export type ResponsesBlock =
   | { readonly type: 'raw_function_call'; readonly name: string; readonly json: string }
 
 type ResponsesUsage = { readonly input_tokens: number; readonly output_tokens: number }
+/** A scripted answer of the OpenAI responses API. */
 export type ResponsesAnswer = StrictAnswer<ResponsesBlock, ResponsesUsage>
 export type ResponsesEvent = { readonly type: string; readonly [key: string]: unknown }
 

@@ -11,6 +11,7 @@ import { eventsOf, givenBy, givenInStream, type ResponsesAnswer, type ResponsesE
 import { complaintAbout, type GivenItem } from './rules.ts'
 import { ResponsesRequest } from './wire.ts'
 
+/** A fake OpenAI responses server that is as strict as the real one. */
 export type OpenAiResponsesServer = StrictServer<ResponsesAnswer>
 
 /** OpenAI's Responses API without stored state. Its `url` is for `OPENAI_BASE_URL`, with or without `/v1`. */

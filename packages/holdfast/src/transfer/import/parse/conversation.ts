@@ -84,6 +84,7 @@ export type ImportedConversation = {
 /** Something the import found or changed; `line` counts from 1 and is null for the whole file. */
 export type ImportRemark = { readonly line: number | null; readonly code: RemarkCode; readonly what: string }
 
+/** What an import changed or left out. */
 export type RemarkCode =
   | 'damaged_line'
   | 'fused_line'

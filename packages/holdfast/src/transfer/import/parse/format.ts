@@ -2,6 +2,7 @@ import type { ImportedConversation, Remark } from './conversation.ts'
 import type { JsonObject } from './json.ts'
 
 export const formatNames = ['holdfast', 'minga', 'ggcode', 'picoclaw', 'claude-code', 'codex', 'pi'] as const
+/** The programs whose files can be imported. */
 export type FormatName = (typeof formatNames)[number]
 
 /** Parses the lines of a file one by one; `end` returns the conversation. */

@@ -5,6 +5,7 @@ import type { ImportHost, LocalImportHost } from '../host/import-host.ts'
 import { createFailedFile, type ImportedFile, type ImportOptions, type ImportProgress } from '../import-paths.ts'
 import type { FromImport, HostAnswer, HostCall, ImportJob } from './import-worker.ts'
 
+/** How to import files and folders. */
 export type ImportThreadOptions = ImportOptions &
   Pick<ImportProgress, 'onFile'> & {
     /** Called once with the number of files, before the first is read. */

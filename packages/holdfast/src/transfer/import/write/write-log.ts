@@ -19,8 +19,11 @@ const handleTriesMax = 20
 
 /** The result of a write: new, already stored, extended, or different from what is stored. */
 export type WriteResult = {
+  /** Whether the session is new, has grown, is the same or was changed. */
   readonly status: 'imported' | 'same' | 'grown' | 'changed'
+  /** Whether the handle was taken, so that it got another. */
   readonly handleChanged: boolean
+  /** Whether the key was taken, so that it has none. */
   readonly keyDropped: boolean
 }
 

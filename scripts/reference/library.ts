@@ -1,0 +1,242 @@
+import { readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { type ExportDeclaration, type Node, SyntaxKind } from 'typescript/unstable/ast'
+import { isExportDeclaration } from 'typescript/unstable/ast/is'
+import {
+  API,
+  NodeBuilderFlags,
+  type Project,
+  type Symbol as PublicSymbol,
+  SignatureKind,
+  SymbolFlags,
+  type Type,
+} from 'typescript/unstable/sync'
+import { createTypeNames } from './type-names.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** A property or method of a public type. */
+export type Member = {
+  readonly name: string
+  /** Its name and type as a program sees them, such as `close(): Promise<void>`. */
+  readonly signature: string
+  readonly comment: string
+  /** Whether its type is written on one line, so that the comment of the type explains all fields. */
+  readonly isBrief: boolean
+  /** The public type that declares it, if that is another one. */
+  readonly from: string | null
+}
+
+/** One public name. */
+export type PublicName = {
+  readonly name: string
+  readonly kind: 'function' | 'class' | 'value' | 'type'
+  readonly comment: string
+  /** The signatures of a function, the type of a value, or a type without a list of members; else ''. */
+  readonly code: string
+  readonly members: readonly Member[]
+}
+
+/** One entry point: the names that a program imports from `specifier`. */
+export type EntryPoint = { readonly specifier: string; readonly names: readonly PublicName[] }
+
+const published = ['holdfast', 'client'] as const
+
+/** Reads every public name of the library with its comment from the sources. */
+export function readLibrary(): readonly EntryPoint[] {
+  const api = new API({ cwd: root })
+  try {
+    const config = join(root, 'tsconfig.json')
+    const project = api.updateSnapshot({ openProjects: [config] }).getProject(config)
+    if (!project) throw new Error(`${config} is not a project.`)
+    const entries = published.flatMap((folder) => {
+      const { name, exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'))
+      return Object.entries<string>(exports).map(([path, file]) => ({
+        specifier: join(name, path),
+        found: findExports(project, join(root, 'packages', folder, file)),
+      }))
+    })
+    const all = entries.flatMap(({ found }) => found)
+    return entries.map(({ specifier, found }) => {
+      const printer = createPrinter(project, found, all)
+      const names = found.map(printer.describe)
+      return { specifier, names: names.sort((a, b) => (a.name < b.name ? -1 : 1)) }
+    })
+  } finally {
+    api.close()
+  }
+}
+
+const flags =
+  NodeBuilderFlags.NoTruncation |
+  NodeBuilderFlags.UseAliasDefinedOutsideCurrentScope |
+  NodeBuilderFlags.UseSingleQuotesForStringLiteralType |
+  NodeBuilderFlags.OmitParameterModifiers |
+  NodeBuilderFlags.IgnoreErrors
+
+type Found = {
+  readonly name: string
+  readonly symbol: PublicSymbol
+  /** The export itself, which may have a comment of its own. */
+  readonly exported: PublicSymbol
+}
+
+/** Returns the names that a program can import from a file. */
+function findExports(project: Project, file: string): readonly Found[] {
+  const { program, checker } = project
+  const source = program.getSourceFile(file)
+  const module = source && checker.getSymbolAtLocation(source)
+  if (!module) throw new Error(`${relative(root, file)} is not a module.`)
+  // `export type *` also lists the values of a module, which cannot be imported.
+  const typesOnly = new Set(
+    source.statements.filter(isTypesOfModule).flatMap(({ moduleSpecifier }) => {
+      const from = moduleSpecifier && checker.getSymbolAtLocation(moduleSpecifier)
+      return from ? checker.getExportsOfModule(from).map((symbol) => resolveAlias(project, symbol).id) : []
+    }),
+  )
+  return checker
+    .getExportsOfModule(module)
+    .map((exported) => ({ name: exported.name, exported, symbol: resolveAlias(project, exported) }))
+    .filter(({ symbol }) => isType(symbol) || !typesOnly.has(symbol.id))
+}
+
+const isTypesOfModule = (node: Node): node is ExportDeclaration =>
+  isExportDeclaration(node) && node.isTypeOnly && node.exportClause === undefined
+
+const isType = ({ flags: of }: PublicSymbol) =>
+  (of & (SymbolFlags.TypeAlias | SymbolFlags.Interface | SymbolFlags.Class)) !== 0
+
+const resolveAlias = ({ checker }: Project, symbol: PublicSymbol) =>
+  symbol.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+
+/** Describes the names of one entry point; `all` are those of every entry point. */
+function createPrinter(project: Project, found: readonly Found[], all: readonly Found[]) {
+  const { checker, emitter } = project
+  const print = (type: Type, more = 0) => checker.typeToString(type, undefined, flags | more)
+  const typesOf = (list: readonly Found[]) => list.filter(({ symbol }) => isType(symbol))
+  const named = createTypeNames(
+    typesOf(all).map(({ name, symbol }) => [name, print(checker.getDeclaredTypeOfSymbol(symbol))] as const),
+  )
+  /** The public types by the place of their declaration. */
+  const owners = new Map(typesOf(found).map(({ name, symbol }) => [placeOf(typeNode(symbol)), name]))
+
+  function describe({ name, symbol, exported }: Found): PublicName {
+    const comment = commentOf(symbol) || namespaceComment(exported)
+    if (!isType(symbol)) return { name, comment, ...describeValue(name, symbol) }
+    const type = checker.getDeclaredTypeOfSymbol(symbol)
+    const kind = symbol.flags & SymbolFlags.Class ? 'class' : 'type'
+    const members = type.isUnionType() ? [] : ownProperties(type).map((one) => memberOf(one, name))
+    return { name, comment, kind, members, code: members.length > 0 ? '' : writtenType(name, symbol, type) }
+  }
+
+  function describeValue(name: string, symbol: PublicSymbol): Pick<PublicName, 'kind' | 'code' | 'members'> {
+    if (symbol.flags & SymbolFlags.ValueModule) {
+      const members = checker.getExportsOfModule(symbol).map((one) => memberOf(resolveAlias(project, one), name))
+      return { kind: 'value', code: '', members }
+    }
+    const type = checker.getTypeOfSymbol(symbol)
+    if (!type) throw new Error(`${name} has no type.`)
+    const kind = isFunction(type) ? 'function' : 'value'
+    return { kind, code: isFunction(type) ? signatures(name, type) : `${name}: ${named(print(type))}`, members: [] }
+  }
+
+  /** A name taken out of a module by destructuring has the comment of that module's export. */
+  function commentOf(symbol: PublicSymbol): string {
+    const node = symbol.valueDeclaration?.resolve()
+    const list = node?.kind === SyntaxKind.BindingElement ? node.parent?.parent : undefined
+    const from = list && 'initializer' in list ? checker.getTypeAtLocation(list.initializer as Node) : undefined
+    const original = from && checker.getPropertyOfType(from, symbol.name)
+    return checker.getDocumentationCommentOfSymbol(original ? resolveAlias(project, original) : symbol).trim()
+  }
+
+  /** Leaves out what the language and other libraries declare, such as the methods of a string. */
+  const ownProperties = (type: Type) =>
+    checker.getPropertiesOfType(type).filter(({ name, declarations: [first] }) => {
+      const isOurs = first?.path.startsWith(`${root}/packages/`) && !first.path.includes('/node_modules/')
+      return isOurs && !name.startsWith('__@')
+    })
+
+  function memberOf(property: PublicSymbol, of: string): Member {
+    const { name } = property
+    const type = checker.getTypeOfSymbol(property)
+    const key = `${name}${property.flags & SymbolFlags.Optional ? '?' : ''}`
+    const owner = owners.get(placeOf(enclosingType(property.declarations[0]?.resolve())))
+    const comment = commentOf(property)
+    const from = owner === undefined || owner === of ? null : owner
+    const isBrief = isOnFirstLine(property.declarations[0]?.resolve())
+    if (!type) return { name, signature: key, comment, isBrief, from }
+    const called = property.flags & SymbolFlags.Optional ? checker.getNonNullableType(type) : type
+    const signature = called && isFunction(called) ? signatures(key, called) : `${key}: ${typeOf(property, type)}`
+    return { name, signature: withoutUndefined(signature), comment, isBrief, from }
+  }
+
+  /** Prefers a type as it is written, which is shorter than the resolved one. */
+  function typeOf(property: PublicSymbol, type: Type): string {
+    const node = property.valueDeclaration?.resolve()
+    const isWritten = node?.kind === SyntaxKind.PropertySignature && 'type' in node && node.type
+    return isWritten ? oneLine((node.type as Node).getText()) : named(print(type))
+  }
+
+  const isFunction = (type: Type) => checker.getSignaturesOfType(type, SignatureKind.Call).length > 0
+
+  const signatures = (name: string, type: Type) =>
+    checker
+      .getSignaturesOfType(type, SignatureKind.Call)
+      .map((one) => checker.signatureToSignatureDeclaration(one, SyntaxKind.MethodSignature, undefined, flags))
+      .flatMap((node) =>
+        node ? [name + withoutUndefined(named(namedOptions(oneLine(emitter.printNode(node))))).replace(/;$/, '')] : [],
+      )
+      .join('\n')
+
+  /** Returns a type as it is written, or resolved if it is derived from a schema. */
+  function writtenType(name: string, symbol: PublicSymbol, type: Type): string {
+    const text = typeNode(symbol)?.getText() ?? ''
+    const isDerived = /\b(infer|input|output)</.test(text) || !text.startsWith('export type')
+    if (!isDerived) return text.replace(/^export /, '')
+    const resolved = print(type, NodeBuilderFlags.InTypeAlias)
+    const variants =
+      type.isUnionType() && resolved.includes('{') ? type.getTypes()?.map((one) => named(print(one))) : null
+    return variants ? `type ${name} =\n${variants.map((one) => `  | ${one}`).join('\n')}` : `type ${name} = ${resolved}`
+  }
+
+  return { describe }
+}
+
+/** Returns the comment above `export * as name from`. */
+function namespaceComment({ declarations: [first] }: PublicSymbol): string {
+  if (first?.kind !== SyntaxKind.NamespaceExport) return ''
+  const [comment] = first.resolve()?.parent?.jsDoc ?? []
+  return comment?.getText().replaceAll(/^\/\*\*\s*|\s*\*\/$/g, '') ?? ''
+}
+
+/** Returns the declaration of a type, which may share its name with a schema. */
+const typeNode = ({ declarations }: PublicSymbol): Node | undefined =>
+  declarations.find(({ kind }) => typeKinds.has(kind))?.resolve()
+
+const typeKinds: ReadonlySet<SyntaxKind> = new Set([
+  SyntaxKind.TypeAliasDeclaration,
+  SyntaxKind.InterfaceDeclaration,
+  SyntaxKind.ClassDeclaration,
+])
+
+const placeOf = (node: Node | undefined): string => (node ? `${node.getSourceFile().fileName}:${node.pos}` : '')
+
+function enclosingType(node: Node | undefined): Node | undefined {
+  return !node || typeKinds.has(node.kind) ? node : enclosingType(node.parent)
+}
+
+/** Whether a declaration starts on the first line of its statement. */
+function isOnFirstLine(node: Node | undefined): boolean {
+  if (!node) return false
+  let statement = node
+  while (statement.parent && statement.parent.kind !== SyntaxKind.SourceFile) statement = statement.parent
+  return statement !== node && !node.getSourceFile().text.slice(statement.getStart(), node.getStart()).includes('\n')
+}
+
+const oneLine = (text: string) => text.replaceAll(/\s*\/\*\*.*?\*\/\s*/gs, ' ').replaceAll(/\s+/g, ' ')
+
+/** Names a parameter that is taken apart in the parameter list. */
+const namedOptions = (text: string) => text.replaceAll(/\{[^{}:]*\}(?=\??: \w)/g, 'options')
+
+/** An optional field or parameter may always be undefined. */
+const withoutUndefined = (text: string) => text.replaceAll(/(\?: [^;,{}]*?) \| undefined(?=[;,)]|$)/g, '$1')

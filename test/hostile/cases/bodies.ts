@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { limits } from '@holdfast/protocol'
 import { ask, check, type HttpAnswer } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
@@ -69,4 +70,40 @@ const wideJson: HostileCase = {
   },
 }
 
-export const bodyCases: readonly HostileCase[] = [deepJson, wideJson]
+/** Sends the largest bodies from many clients at once, some of which stop in the middle. */
+const manyBodies: HostileCase = {
+  name: 'many-bodies',
+  from: 'client',
+  async run(run) {
+    const id = await startSession(run)
+    const [clients, stopped] = run.isQuick ? [10, 20] : [40, 150]
+    const path = `/sessions/${id}/commands`
+    const body = `{"type":"rename","title":"${'x'.repeat(limits.requestBodyBytesMax - 100)}"}`
+    const { hostname, port } = new URL(run.server.url)
+    const head = [
+      `POST /v1${path} HTTP/1.1`,
+      `host: ${hostname}:${port}`,
+      `authorization: Bearer ${run.server.token}`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+    ].join('\r\n')
+    const sockets = Array.from({ length: stopped }, () => {
+      const socket = connect(Number(port), hostname)
+      socket.on('error', () => undefined) // the server may cut it
+      socket.write(`${head}\r\n\r\n${body.slice(0, -1)}`)
+      return socket
+    })
+    const answers = await Promise.all(Array.from({ length: clients }, () => post(run, path, body)))
+    const small = await post(run, path, '{"type":"rename","title":"small"}')
+    for (const socket of sockets) socket.destroy()
+    return {
+      did: `sent ${clients} bodies of ${body.length} bytes at once, and ${stopped} that never end`,
+      violations: [
+        ...answers.flatMap((answer) => check('POST', answer, [400, 413, 503])),
+        ...check('a small command', small, [202]),
+      ],
+    }
+  },
+}
+
+export const bodyCases: readonly HostileCase[] = [deepJson, wideJson, manyBodies]

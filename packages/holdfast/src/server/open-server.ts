@@ -46,6 +46,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly bufferBytesMax?: number
   /** How many bytes of uploads may be in memory. */
   readonly uploadsBytesMax?: number
+  /** The same for JSON bodies, beyond the first bytes of each. */
+  readonly bodiesBytesMax?: number
   /** How long `close` waits for running requests. */
   readonly closeGraceMs?: number
 }
@@ -91,6 +93,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     ...options,
     attachments: createAttachments({ after, closing: closing.signal, onProblem }),
     uploads: createByteBudget(options.uploadsBytesMax ?? limits.uploadsBytesMax),
+    bodies: createByteBudget(options.bodiesBytesMax ?? limits.requestBodiesBytesMax),
     outbox: createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax }),
     describeApi: () => describeApi(routes, options.version),
     address,

@@ -25,6 +25,8 @@ export const limits = {
   /** Assumed context size of an unknown model. */
   contextTokens: 200_000,
   requestBodyBytesMax: 4 * 1024 * 1024,
+  /** JSON bodies that a server holds at once, together, beyond the first 64 KiB of each. */
+  requestBodiesBytesMax: 64 * 1024 * 1024,
   jsonDepthMax: 100,
   /** Keys and values of a request body, and keys of one object in it. */
   jsonValuesMax: 50_000,

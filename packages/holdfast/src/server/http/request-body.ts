@@ -1,22 +1,25 @@
+import { ownTurn } from '@holdfast/core'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
-import { nextTurn } from './byte-stream.ts'
 import { scanJson } from './scan-json.ts'
 
 export const brokenBody = refuse(fault('bad_request', 'The request body ended early.'))
 
-/** Reads a JSON body. Checks media type, size, structure, encoding and syntax, in that order. */
-export async function readJson(request: Request): Promise<Result<unknown>> {
+/** Reads a JSON body. Checks media type, size, structure, encoding and syntax, in that order. The caller releases `held`. */
+export async function readJson(request: Request, held: HeldBytes): Promise<Result<unknown>> {
   if (!/^application\/json *(;|$)/i.test(request.headers.get('content-type') ?? ''))
     return refuse(fault('wrong_media_type', 'Send JSON, with `Content-Type: application/json`.'))
-  const bytes = await readBytes(request, limits.requestBodyBytesMax)
+  const bytes = await readBytes(request, limits.requestBodyBytesMax, held)
   return bytes.ok ? parseJson(bytes.value) : bytes
 }
 
 /** A larger body is scanned, parsed and validated in separate turns of the event loop. */
 const oneTurnBytesMax = 64 * 1024
 
+/** Bytes of a JSON body that no budget counts, so that small commands pass while clients send large ones. */
+export const freeBodyBytes = 64 * 1024
+
 /** Parses JSON with a limited number of values. `turn` lets other work come between. */
-export async function parseJson(bytes: Uint8Array, turn: () => Promise<void> = nextTurn): Promise<Result<unknown>> {
+export async function parseJson(bytes: Uint8Array, turn: () => Promise<void> = ownTurn): Promise<Result<unknown>> {
   const isLarge = bytes.byteLength > oneTurnBytesMax
   const scan = scanJson(bytes)
   let scanned = scan.next()
@@ -42,19 +45,18 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
-/** Reads a body of at most `bytesMax` bytes. `budget` limits what all bodies hold together; the caller gives the bytes back. */
-export async function readBytes(
-  request: Request,
-  bytesMax: number,
-  budget: ByteBudget | null = null,
-): Promise<Result<Uint8Array>> {
-  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return refuseTooLarge(bytesMax)
+/** Reads a body of at most `bytesMax` bytes. `held` limits what all bodies hold together; the caller releases it. */
+export async function readBytes(request: Request, bytesMax: number, held: HeldBytes): Promise<Result<Uint8Array>> {
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  if (declared > bytesMax) return refuseTooLarge(bytesMax)
+  // Nothing of a body that does not fit is read.
+  if (!held.take(declared)) return busy
 
   let chunks: Uint8Array[] | null = []
   let bytes = 0
   const drop = () => {
-    for (const chunk of chunks ?? []) budget?.give(chunk.byteLength)
     chunks = null
+    held.release()
   }
   try {
     // A chunked body names no length, so count while reading.
@@ -65,35 +67,51 @@ export async function readBytes(
         return refuseTooLarge(bytesMax)
       }
       if (chunks === null) continue // reads on, so that the client gets its answer
-      if (budget === null || budget.take(chunk.byteLength)) chunks.push(chunk)
+      if (declared > 0 || held.take(chunk.byteLength)) chunks.push(chunk)
       else drop()
     }
   } catch {
     drop()
     return brokenBody
   }
-  if (chunks !== null) return ok(Buffer.concat(chunks))
-  const message = 'The server receives too many files at once. Try again in a few seconds.'
-  return refuse(fault('server_busy', message, { retryAfterSeconds: 5 }))
+  return chunks === null ? busy : ok(Buffer.concat(chunks))
 }
 
-/** Counts bytes that requests hold, up to a limit. */
+const busyMessage = 'The server receives too many bytes at once. Try again in a few seconds.'
+const busy = refuse(fault('server_busy', busyMessage, { retryAfterSeconds: 5 }))
+
+/** Limits the bytes that all requests hold together. */
 export interface ByteBudget {
+  /** Begins to count the bytes of a request. Its first `freeBytes` are not counted. */
+  hold(freeBytes?: number): HeldBytes
+}
+
+/** The bytes that one request holds. */
+export interface HeldBytes {
   /** Returns false, and takes nothing, if the limit would be exceeded. */
   take(bytes: number): boolean
-  give(bytes: number): void
+  release(): void
 }
 
 export function createByteBudget(bytesMax: number): ByteBudget {
   let taken = 0
   return {
-    take(bytes) {
-      if (taken + bytes > bytesMax) return false
-      taken += bytes
-      return true
-    },
-    give(bytes) {
-      taken -= bytes
+    hold(freeBytes = 0) {
+      let [free, held] = [freeBytes, 0]
+      return {
+        take(bytes) {
+          const counted = Math.max(0, bytes - free)
+          if (taken + counted > bytesMax) return false
+          free = Math.max(0, free - bytes)
+          taken += counted
+          held += counted
+          return true
+        },
+        release() {
+          taken -= held
+          held = 0
+        },
+      }
     },
   }
 }

@@ -16,7 +16,7 @@ import type { AuthenticateDeps, Caller, ServerAddress } from '../auth/access.ts'
 import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { Attachments } from './attachments.ts'
 import type { Outbox } from './outbox.ts'
-import { type ByteBudget, readJson } from './request-body.ts'
+import { type ByteBudget, freeBodyBytes, readJson } from './request-body.ts'
 import type { Transfer } from './transfer.ts'
 
 /** The dependencies of the routes. */
@@ -31,6 +31,8 @@ export type ServerDeps = AuthenticateDeps & {
   readonly outbox: Outbox
   /** What uploads hold in memory. */
   readonly uploads: ByteBudget
+  /** What JSON bodies hold in memory. */
+  readonly bodies: ByteBudget
   readonly version: string
   readonly now: () => number
   readonly describeApi: () => object
@@ -109,15 +111,20 @@ export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Que
       if (!name.ok) return name
       const query = parse<unknown>(querySchema, checked.query)
       if (!query.ok) return query
-      const json = bodySchema ? await readJson(checked.request) : ok(null)
-      const body = bodySchema && json.ok ? parse(bodySchema, json.value) : json
-      if (!body.ok) return body
-      // The types come from these schemas; without a schema the type is `unknown`.
-      const input = { query: query.value as Query, body: body.value as Body }
-      const answer = await handle({ ...checked, session, input }, deps)
-      if (!answer.ok) return answer
-      const { value } = answer
-      return value instanceof Response ? ok(value) : encodeAnswer(value, spec.answers.status)
+      const held = deps.bodies.hold(freeBodyBytes)
+      try {
+        const json = bodySchema ? await readJson(checked.request, held) : ok(null)
+        const body = bodySchema && json.ok ? parse(bodySchema, json.value) : json
+        if (!body.ok) return body
+        // The types come from these schemas; without a schema the type is `unknown`.
+        const input = { query: query.value as Query, body: body.value as Body }
+        const answer = await handle({ ...checked, session, input }, deps)
+        if (!answer.ok) return answer
+        const { value } = answer
+        return value instanceof Response ? ok(value) : encodeAnswer(value, spec.answers.status)
+      } finally {
+        held.release()
+      }
     },
   }
 }

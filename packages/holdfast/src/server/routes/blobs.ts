@@ -13,12 +13,12 @@ const storeFile = defineRoute({
   takesBytes: true,
   answers: answersJson(StoredFile, 201),
   async handle({ request, input }, { sessions, uploads }) {
-    const bytes = await readBytes(request, limits.blobBytesMax, uploads)
-    if (!bytes.ok) return bytes
+    const held = uploads.hold()
     try {
-      return await sessions.storeFile(bytes.value, input.query)
+      const bytes = await readBytes(request, limits.blobBytesMax, held)
+      return bytes.ok ? await sessions.storeFile(bytes.value, input.query) : bytes
     } finally {
-      uploads.give(bytes.value.byteLength)
+      held.release()
     }
   },
 })

@@ -1,0 +1,67 @@
+import { createGate } from '@holdfast/testkit'
+import { expect, it } from 'vitest'
+import { codeOf, openTestServer } from '../testing/test-server.ts'
+import { createByteBudget, freeBodyBytes, parseJson } from './request-body.ts'
+import { scanSliceBytes } from './scan-json.ts'
+
+it('bounds the bytes of JSON bodies at once; small ones always pass', async () => {
+  await using test = await openTestServer({ bodiesBytesMax: 1_000_000 })
+  const started = createGate()
+  const { start } = test.fake.sessions
+  let isFirst = true
+  test.fake.sessions.start = async (...given) => {
+    if (isFirst) {
+      isFirst = false
+      await started.pass()
+    }
+    return start(...given)
+  }
+  const send = (size: number) =>
+    test.post('/v1/sessions', `{"workdir":"/"${' '.repeat(size)}}`, { authorization: `Bearer ${test.tokens.admin}` })
+
+  const first = send(600_000)
+  await started.reached
+  const second = await send(600_000)
+  expect([second.status, second.headers.get('retry-after'), await codeOf(second)]).toEqual([503, '5', 'server_busy'])
+  expect((await send(10)).status).toBe(201)
+  started.open()
+  expect((await first).status).toBe(201)
+  for (let each = 0; each < 3; each++) expect((await send(900_000)).status).toBe(201)
+})
+
+it('is refused by its declared length before any of it is read', async () => {
+  await using test = await openTestServer({ bodiesBytesMax: 100_000 })
+  const head = [
+    `host: 127.0.0.1:${test.server.port}`,
+    `authorization: Bearer ${test.tokens.driver}`,
+    'content-type: application/json',
+  ]
+  const answer = await test.raw(
+    `POST /v1/sessions HTTP/1.1\r\n${head.join('\r\n')}\r\ncontent-length: 1000000\r\nconnection: close\r\n\r\n`,
+  )
+  expect(answer).toMatch(/^HTTP\/1.1 503 /)
+  expect(answer).toContain('"code":"server_busy"')
+})
+
+it('scans many bodies one slice at a turn of the event loop', async () => {
+  const body = new TextEncoder().encode(JSON.stringify('x'.repeat(3 * scanSliceBytes)))
+  let [turns, isDone] = [0, false]
+  const turn = () => {
+    turns++
+    if (!isDone) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await Promise.all(Array.from({ length: 8 }, () => parseJson(body)))
+  isDone = true
+  expect(turns).toBeGreaterThanOrEqual(8 * 3)
+})
+
+it('counts what a request holds beyond its free bytes, until it is released', () => {
+  const budget = createByteBudget(100)
+  const [one, two] = [budget.hold(freeBodyBytes), budget.hold(freeBodyBytes)]
+  expect([one.take(freeBodyBytes - 10), one.take(50), one.take(50), one.take(20)]).toEqual([true, true, true, false])
+  expect([two.take(freeBodyBytes), two.take(20), two.take(10)]).toEqual([true, false, true])
+  one.release()
+  one.release()
+  expect([two.take(90), two.take(1)]).toEqual([true, false])
+})

@@ -38,6 +38,4 @@ export type RequestAsked = WindowPosition & {
 export interface RequestBuilder {
   /** Throws `WindowDamaged` for an unreadable record, and a `HoldfastError` for other known causes. */
   build(asked: RequestAsked): Promise<ModelRequest>
-  /** Prepares for a request: a session woke. */
-  expect(): void
 }

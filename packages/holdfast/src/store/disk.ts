@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
 import { systemErrorCode } from '../system/system-error.ts'
 
@@ -10,7 +9,7 @@ export const temporaryMark = '.new-'
 
 /** Returns the name of a file until it is complete and replaces `path`. It contains the process id, to detect dead owners. */
 export const temporaryPath = (path: string): string =>
-  `${path}${temporaryMark}${process.pid}-${randomBytes(6).toString('hex')}`
+  `${path}${temporaryMark}${process.pid}-${crypto.randomUUID().slice(0, 13)}` // the global one loads when it is first used
 
 // The statfs(2) magic numbers of Linux.
 const networkFileSystems: Readonly<Record<number, string>> = {

@@ -15,6 +15,5 @@ export function createRequestBuilder(log: Pick<Log, 'read' | 'readRefs'>, blobs:
       const files = await readFiles(blobs, window, asked.takes)
       return buildRequest({ ...asked, window, files })
     },
-    expect: () => undefined,
   }
 }

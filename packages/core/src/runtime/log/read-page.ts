@@ -13,7 +13,7 @@ import {
 } from '@holdfast/protocol'
 import type { Log, ReadRecord } from '../../ports/log.ts'
 import { ownTurn } from '../own-turn.ts'
-import { estimateChars } from './record-size.ts'
+import { estimateChars, jsonBytesAtMost } from './record-size.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
 export type LinePage = {
@@ -109,6 +109,7 @@ async function findLast(log: LineReader, id: SessionId, spans: Spans): Promise<S
 
 /** Returns how many of the messages fit on a page: at least one. */
 function countFitting(messages: readonly Message[], limit: number): number {
+  if (jsonBytesAtMost(messages, limits.pageBytesMax) <= limits.pageBytesMax) return Math.min(messages.length, limit)
   let bytes = 0
   const beyond = messages.findIndex((message, index) => {
     if (index === limit) return true

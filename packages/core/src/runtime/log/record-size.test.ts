@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { estimateChars, isShorterThan } from './record-size.ts'
+import { estimateChars, isShorterThan, jsonBytesAtMost } from './record-size.ts'
 
 /** Creates `count` values that count how often one of them is visited. */
 function countedValues(count: number) {
@@ -34,5 +35,24 @@ describe('the size of a record', () => {
     expect(isShorterThan([{ text: '\u0001'.repeat(1000) }], 6000)).toBe(false)
     expect(isShorterThan([{ text: '\u0001'.repeat(1000) }], 6200)).toBe(true)
     expect(isShorterThan([], 1)).toBe(true)
+  })
+
+  it('never exceeds the bound on its bytes', () => {
+    const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) })
+    const anyValue = fc.letrec((tie) => ({
+      value: fc.oneof(anyText, fc.double(), fc.boolean(), fc.constant(null), tie('list'), tie('object')),
+      list: fc.array(tie('value')),
+      object: fc.dictionary(anyText, tie('value')),
+    })).value
+    fc.assert(
+      fc.property(anyValue, (value) => {
+        expect(Buffer.byteLength(JSON.stringify(value))).toBeLessThanOrEqual(jsonBytesAtMost(value))
+      }),
+    )
+  })
+
+  it('is bounded closely for ordinary text', () => {
+    const text = 'A line with "quotes", é, 日本 and 😀.\n'.repeat(100)
+    expect(jsonBytesAtMost(text)).toBeLessThanOrEqual(2 * Buffer.byteLength(JSON.stringify(text)))
   })
 })

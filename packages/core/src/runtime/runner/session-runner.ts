@@ -60,7 +60,6 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
   const session = createRunningSession(options)
   const { hub, effects, performer, sideWork } = session
   const { state } = session.folded
-  effects.requests.expect()
   await endLeftovers(state, options.deps.tools)
   const draft = state.turn.phase === 'thinking' ? await options.deps.store.loadDraft(options.id) : null // no other phase uses a draft
   const restarted = await session.enqueue(() => handleInput(session, { type: 'process.restarted', draft }))

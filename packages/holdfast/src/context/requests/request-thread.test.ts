@@ -32,7 +32,6 @@ function mortalThread(script = mortal) {
   writeFileSync(file, script)
   const builds: number[] = []
   const here = {
-    expect: () => undefined,
     async build({ seq }: RequestAsked) {
       builds.push(seq)
       return requestNamed('here')
@@ -72,6 +71,13 @@ describe('the request thread', () => {
     await thread.close()
   })
 
+  it('lets a long request wait for its start', async () => {
+    const { thread, ask, builds } = mortalThread()
+    expect(await ask(5000)).toEqual(requestNamed('there 5000'))
+    expect(builds).toEqual([])
+    await thread.close()
+  })
+
   it('rejects waiting requests when it dies, and restarts for the next one', async () => {
     const { thread, ask, untilUp } = mortalThread()
     await untilUp()
@@ -85,17 +91,17 @@ describe('the request thread', () => {
 
   it('reports once that it cannot start, and does not try again', async () => {
     const { thread, ask, builds } = mortalThread(`throw new Error('no such module')`)
-    thread.expect()
-    while (problems.length === 0) await new Promise((next) => setImmediate(next))
-    for (let request = 0; request < 3; request++) expect(await ask(request)).toEqual(requestNamed('here'))
-    expect(builds).toEqual([0, 1, 2])
+    for (const seq of [0, 5000]) expect(await ask(seq)).toEqual(requestNamed('here'))
+    expect(problems).toHaveLength(1)
+    for (const seq of [1, 5001]) expect(await ask(seq)).toEqual(requestNamed('here'))
+    expect(builds).toEqual([0, 5000, 1, 5001])
     expect(problems).toHaveLength(1)
     await thread.close()
   })
 
   it('closes at once while it is still starting', async () => {
-    const { thread } = mortalThread('await new Promise(() => setInterval(() => undefined, 1000))')
-    thread.expect()
+    const { thread, ask } = mortalThread('await new Promise(() => setInterval(() => undefined, 1000))')
+    await ask(1)
     await thread.close()
     await expect(thread.build(asked)).rejects.toThrow('it is closed')
   })

@@ -7,7 +7,7 @@ import type { Built, FromThread, RequestSource, ToThread } from './request-worke
 
 type RequestThreadOptions = {
   readonly source: RequestSource
-  /** Builds requests until the thread is up for the first time, so that none waits for its start. */
+  /** Builds short requests until the thread is up for the first time, so that they do not wait for its start. */
   readonly here: RequestBuilder
   readonly onProblem: OnProblem
   /** The worker to run; ours by default. */
@@ -23,8 +23,8 @@ type Waiting = PromiseWithResolvers<ModelRequest>
 type Running = { readonly worker: Worker; readonly waiting: Map<number, Waiting>; readonly ended: Promise<void> }
 
 /**
- * Builds requests on a worker thread, so that a long context does not block streaming answers. The thread starts when a
- * session is loaded, restarts after a crash, and never keeps the process alive.
+ * Builds requests on a worker thread, so that a long context does not block streaming answers. The thread starts with the
+ * first request, restarts after a crash, and never keeps the process alive.
  */
 export function createRequestThread({
   source,
@@ -81,20 +81,23 @@ export function createRequestThread({
     return answer.promise
   }
 
-  function expect(): void {
-    if (status === 'unproven' && !isClosed) running ??= start()
+  async function askThread(asked: RequestAsked): Promise<ModelRequest> {
+    // The system text and tools are the same for each step: do not send them to the thread.
+    const { system, tools } = asked
+    return { ...(await ask({ ...asked, system: '', tools: [] })), system, tools }
   }
 
   return {
-    expect,
-
     async build(asked) {
       if (isClosed) throw threadDied('it is closed')
-      expect()
-      if (status !== 'proven') return here.build(asked)
-      // The system text and tools are the same for each step: do not send them to the thread.
-      const { system, tools } = asked
-      return { ...(await ask({ ...asked, system: '', tools: [] })), system, tools }
+      if (status === 'useless') return here.build(asked)
+      if (status === 'proven') return askThread(asked)
+      running ??= start()
+      if (isShort(asked)) return here.build(asked)
+      return askThread(asked).catch((cause) => {
+        if (status === 'useless') return here.build(asked)
+        throw cause
+      })
     },
 
     async close() {
@@ -108,6 +111,10 @@ export function createRequestThread({
     },
   }
 }
+
+/** Longer windows are never read on the main thread. */
+const shortRecords = 1000
+const isShort = ({ seq, checkpoint }: RequestAsked): boolean => seq - (checkpoint ?? 0) <= shortRecords
 
 function causeOf(built: Exclude<Built, { readonly type: 'built' }>): Error {
   if (built.type === 'damaged') return new WindowDamaged(built.seq)

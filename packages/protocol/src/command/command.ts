@@ -113,6 +113,8 @@ export type Submission = {
   readonly mayDrive?: true | undefined
   /** The sender must be attached: it is refused once its attachment is gone. */
   readonly needsSeat?: true | undefined
+  /** The token or login that sent it. It is refused if another one attached the client meanwhile. */
+  readonly person?: string | undefined
 }
 
 /** The answer to a command. `seq` is the first record it wrote, or the current seq if it wrote none. */

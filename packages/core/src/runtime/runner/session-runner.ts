@@ -23,7 +23,7 @@ import { createSnapshotAutosave, type Folded } from '../log/load-session.ts'
 import { createWindowDamageCheck } from '../log/read-window.ts'
 import { factsGoStale, resolve } from '../resolve/resolve.ts'
 import type { SessionStorage } from '../storage-health.ts'
-import { notSubscribed } from '../stream/driver-control.ts'
+import { foreignAttachment, notSubscribed } from '../stream/driver-control.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn } from './abort-turn.ts'
 import {
@@ -156,13 +156,14 @@ async function submit(session: RunningSession, { command, ...sender }: Submissio
 async function answerRequest(
   session: RunningSession,
   request: ProcessRequest,
-  { by, commandId, needsSeat }: Omit<Submission, 'command'>,
+  { by, commandId, needsSeat, person }: Omit<Submission, 'command'>,
 ): Promise<Result<Answer>> {
   const { drivers } = session.hub
   const { id, deps } = session.options
   const first = await deps.store.findCommand(id, commandId)
   if (first) return refuse(commandIdReused(commandId, first.seq))
-  if (needsSeat && by && drivers.roleOf(by) === null) return refuse(notSubscribed(by))
+  const unseated = by && seatRefusal(session, { needsSeat, person }, by)
+  if (unseated) return refuse(unseated)
   const nothingNew = ok({ seq: session.folded.state.seq, result: {} })
   if (request.type !== 'refreshCredentials') {
     const refusal = drivers.answer(request, by)
@@ -188,6 +189,8 @@ async function admit(session: RunningSession, submission: SessionSubmission): Pr
     // Records were added since the look-up: look up again, where none can be added meanwhile.
     const isStale = factsGoStale[command.type] && session.folded.state.seq > seq
     const fresh = isStale ? await resolve(session.effects, submission) : facts
+    const unseated = by && seatRefusal(session, { person: submission.person }, by)
+    if (unseated) return firstAnswer(session, submission, refuse(unseated))
     return fresh.ok
       ? handleInput(session, { type: 'command', facts: fresh.value, ...submission })
       : firstAnswer(session, submission, fresh)
@@ -198,11 +201,23 @@ async function admit(session: RunningSession, submission: SessionSubmission): Pr
 }
 
 /** Returns a fault if this client may not send this command. A client that may drive can always abort. */
-function refusalOf({ hub: { drivers } }: RunningSession, submission: SessionSubmission, by: ClientId): Fault | null {
-  const { command, mayDrive, needsSeat } = submission
-  if (needsSeat && drivers.roleOf(by) === null) return notSubscribed(by)
+function refusalOf(session: RunningSession, submission: SessionSubmission, by: ClientId): Fault | null {
+  const { command, mayDrive } = submission
+  const { drivers } = session.hub
+  const unseated = seatRefusal(session, submission, by)
+  if (unseated) return unseated
   if (command.type !== 'abort') return drivers.refusal(by)
   return mayDrive ? null : drivers.abortRefusal(by)
+}
+
+/** Returns a fault if the sender's attachment is gone, or another caller took its name while the command waited. */
+function seatRefusal(
+  { hub: { drivers } }: RunningSession,
+  { needsSeat, person }: Pick<Submission, 'needsSeat' | 'person'>,
+  by: ClientId,
+): Fault | null {
+  if (needsSeat && drivers.roleOf(by) === null) return notSubscribed(by)
+  return person !== undefined && drivers.isForeign(by, person) ? foreignAttachment(by) : null
 }
 
 /** Rejects questions whose time ran out while no timer was running, before one of them can be answered. */

@@ -18,6 +18,8 @@ export interface DriverControl {
   attach(client: ClientId, asked: Role | undefined, authority?: Authority): void
   detach(client: ClientId): void
   roleOf(client: ClientId): Role | null
+  /** Returns whether another token or login attached this client. */
+  isForeign(client: ClientId, person: string): boolean
   /** Returns a fault unless `client` may command: the driver may; without a driver, any client that is not attached. */
   refusal(client: ClientId): Fault | null
   /** Returns a fault unless `client` may abort: who may command, and a viewer who may drive. */
@@ -92,7 +94,7 @@ export function createDriverControl(changed: () => void): DriverControl {
       const role = asked === 'viewer' ? 'viewer' : driver() === null || driver() === client ? 'driver' : 'viewer'
       if (known) {
         known.subscriptions += 1
-        if (authority.mayDrive) known.authority = authority
+        if (authority.mayDrive && authority.person === known.authority.person) known.authority = authority
       } else clients.set(client, { role, subscriptions: 1, authority })
       if (known && asked !== undefined) known.role = role
       changed()
@@ -108,6 +110,10 @@ export function createDriverControl(changed: () => void): DriverControl {
     },
 
     roleOf: (client) => clients.get(client)?.role ?? null,
+    isForeign(client, person) {
+      const one = clients.get(client)
+      return one !== undefined && one.authority.person !== person
+    },
     refusal,
     abortRefusal: (client) => (clients.get(client)?.authority.mayDrive ? null : refusal(client)),
     answer(request, by) {
@@ -127,6 +133,10 @@ const mayOnlyWatch = 'You may only watch this session. Attach with `mayDrive`, o
 /** Returns the fault for a client that has no seat. */
 export const notSubscribed = (client: ClientId): Fault =>
   fault('not_subscribed', `${client} is not attached to this session.`, { client })
+
+/** Returns the fault for a client that another caller attached. */
+export const foreignAttachment = (client: ClientId): Fault =>
+  fault('foreign_attachment', `${client} is attached by another caller. Use another name.`, { client })
 
 /** Who joins; a client without a name is counted, and never drives. */
 export type AttachedClient = {

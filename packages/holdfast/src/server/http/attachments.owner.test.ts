@@ -92,14 +92,49 @@ describe('a name that another caller attaches meanwhile', () => {
     const { attach, uses } = callsOf(test)
     const gone = new AbortController()
     const headers = bearer(test.tokens.viewer)
-    for (let each = 0; each < streams; each++) await test.call(`${test.path}/events`, { headers, signal: gone.signal })
+    const held: Response[] = [] // fetch cancels the stream of a response that is collected
+    for (let each = 0; each < streams; each++)
+      held.push(await test.call(`${test.path}/events`, { headers, signal: gone.signal }))
     const late = uses(bearer(test.tokens.admin))[1]?.()
     await waiting.promise
     expect(await attach(bearer(test.tokens.driver))).toBe(201)
     release.resolve()
     expect(await late).toBe('foreign_attachment')
     expect(await uses(bearer(test.tokens.driver))[2]?.()).toBe(202)
+    expect(held).toHaveLength(streams)
     gone.abort()
+  })
+
+  it.each([
+    ['a command', 2],
+    ['a claim', 3],
+    ['a hand-over', 4],
+  ])('is refused to %s that waited for its session', async (_, which) => {
+    const [release, waiting] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let sent = 0
+    const change = changeHandles((handle) => ({
+      async dispatch(submission) {
+        sent += 1
+        if (sent === 1) {
+          waiting.resolve()
+          await release.promise
+        }
+        return handle.dispatch(submission)
+      },
+    }))
+    await using test = await openRuntimeServer({}, undefined, {}, change)
+    const { attach, uses } = callsOf(test)
+    const [first, second] = [bearer(test.tokens.admin), bearer(test.tokens.driver)]
+    expect(await attach(first)).toBe(201)
+    const late = uses(first)[which]?.()
+    await waiting.promise
+    expect(await uses(first)[5]?.()).toBe(204)
+    expect(await attach(second)).toBe(201)
+    const before = await test.runtime.handle.snapshot()
+    release.resolve()
+    expect(await late).toBe('foreign_attachment')
+    expect(await test.runtime.handle.snapshot()).toEqual(before)
+    expect(await uses(second)[2]?.()).toBe(202)
   })
 
   it('is refused to an attachment that waited for its session', async () => {

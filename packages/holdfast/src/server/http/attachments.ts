@@ -1,4 +1,4 @@
-import type { Authority, LocalSession } from '@holdfast/core'
+import { type Authority, foreignAttachment, type LocalSession } from '@holdfast/core'
 import type { Clock, OnProblem } from '@holdfast/core/ports'
 import {
   type ClientId,
@@ -76,8 +76,8 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
   /** Returns a fault if another caller made the attachment. */
   const findForeign = (session: SessionId, client: ClientId | undefined, caller: Caller | null): Fault | null => {
     const one = client === undefined ? undefined : all.get(keyOf(session, client))
-    if (one === undefined || one.owner === idOf(caller)) return null
-    return fault('foreign_attachment', `${client} is attached by another caller. Use another name.`, { client })
+    if (client === undefined || one === undefined || one.owner === idOf(caller)) return null
+    return foreignAttachment(client)
   }
   closing.addEventListener('abort', () => {
     for (const [key, one] of all) remove(key, one)
@@ -177,7 +177,7 @@ export const authorityOf = (caller: Caller | null): Authority => ({
   isAdmin: caller?.role === 'admin',
 })
 
-const idOf = (caller: Caller | null): string => caller?.id ?? ''
+export const idOf = (caller: Caller | null): string => caller?.id ?? ''
 
 const keyOf = (session: SessionId, client: ClientId): string => `${session} ${client}`
 

@@ -18,7 +18,7 @@ import {
   unknownCommand,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { type Attachments, readRole } from '../http/attachments.ts'
+import { type Attachments, idOf, readRole } from '../http/attachments.ts'
 import { answersJson, type Call, defineRoute, flag, parse, type Route, type ServerDeps } from '../http/route.ts'
 
 const commandNames: ReadonlySet<string> = new Set(commandTypes)
@@ -48,7 +48,8 @@ const postCommand = defineRoute({
     const foreign = as.value && attachments.findForeign(handle.value.id, as.value, caller)
     if (foreign) return refuse(foreign)
     const by = as.value ?? (caller?.role === 'admin' ? null : unattached)
-    return handle.value.dispatch({ ...toSubmission(command.data, by, commandId), mayDrive: true })
+    const submission = toSubmission(command.data, by, commandId)
+    return handle.value.dispatch({ ...submission, mayDrive: true, person: idOf(caller) })
   },
 })
 
@@ -122,7 +123,8 @@ async function submitAs(
   const handle = await sessions.open(session)
   if (!handle.ok) return handle
   const foreign = attachments.findForeign(handle.value.id, as.value, caller)
-  return foreign ? refuse(foreign) : handle.value.dispatch(toSubmission(command, as.value))
+  if (foreign) return refuse(foreign)
+  return handle.value.dispatch({ ...toSubmission(command, as.value), person: idOf(caller) })
 }
 
 type AnyCall = Call<unknown, unknown>

@@ -12,6 +12,7 @@ export { connectHoldfast, type RemoteHoldfast } from './remote/connect-holdfast.
 export { type ConnectOptions, connectSessions, type Health, type RemoteSessions } from './remote/connect-sessions.ts'
 export type { RemoteSessionHandle } from './remote/remote-session-handle.ts'
 export type { MessageList } from './session/message-list.ts'
+export type { AddedMessage, MessageSeed } from './session/seed-messages.ts'
 export {
   type AttachedSession,
   type ClaimOptions,
@@ -24,7 +25,7 @@ export {
   type Session,
   type TrustOptions,
 } from './session/session.ts'
-export type { MessageSeed, SessionHistory } from './session/session-history.ts'
+export type { SessionHistory } from './session/session-history.ts'
 export {
   type ContextUsage,
   type CycleOptions,

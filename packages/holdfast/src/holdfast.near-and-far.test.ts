@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectHoldfast, type HoldfastMethods, type RemoteHoldfast } from '@holdfast/client'
-import { HoldfastError, orThrow, type SessionNews } from '@holdfast/protocol'
+import { BlobHash, HoldfastError, orThrow, type SessionNews } from '@holdfast/protocol'
+import { aPng } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { toResult } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
@@ -121,6 +122,46 @@ describe.each(['here', 'of a server'])('the runtime %s', (where) => {
     const events = await Array.fromAsync(session.clientEvents())
     expect(events.map(({ event }) => event.eventId)).toEqual(['one'])
     expect(await codeOf(api.sendPrompt(id, ''))).toBe('empty_prompt')
+  })
+
+  it('adds messages with files and thinking, and those that messages() returned', async () => {
+    const { file } = await api.storeFile(aPng(4, 4), { name: 'sky.png' })
+    const session = await api.startSession({ workdir: home })
+    await session.seedMessages([
+      { role: 'user', content: [{ type: 'text', text: 'what is this?' }, file] },
+      { role: 'assistant', thinking: 'blue', content: 'The sky.', toolCalls: [{ id: 'a', tool: 'look', args: {} }] },
+      { role: 'tool', toolCallId: 'a', content: 'seen' },
+      { role: 'system', content: 'noted', level: 'error' },
+    ])
+    const said = async (one: typeof session) =>
+      (await one.messages()).map(({ kind, ...rest }) => [
+        kind,
+        'parts' in rest
+          ? rest.parts
+          : 'call' in rest
+            ? [rest.call.tool, rest.call.result]
+            : 'text' in rest && rest.text,
+      ])
+    const messages = await session.messages()
+    expect(await said(session)).toEqual([
+      ['user', [{ type: 'text', text: 'what is this?' }, file]],
+      ['thinking', 'blue'],
+      ['assistant', 'The sky.'],
+      ['tool_call', ['look', { text: 'seen' }]],
+      ['system', 'noted'],
+    ])
+    const copies = [await api.startSession({ workdir: home }), await api.startSession({ workdir: home })]
+    const [seeded = session, appended = session] = copies
+    await seeded.seedMessages(messages)
+    for (const message of messages) await api.appendMessage(appended.id, message)
+    for (const copy of copies) expect(await said(copy)).toEqual(await said(session))
+    await seeded.setHistory(messages)
+    expect(await said(seeded)).toEqual(await said(session))
+    const missing = { ...file, blob: BlobHash.parse('0'.repeat(64)) }
+    expect(await codeOf(session.seedMessages([{ role: 'user', content: [missing] }]))).toBe('blob_not_found')
+    expect(await codeOf(session.setHistory([{ role: 'user', content: [missing] }]))).toBe('blob_not_found')
+    const messagesWith = [{ role: 'user' as const, content: [missing] }]
+    expect(await codeOf(api.startSession({ workdir: home, messages: messagesWith }))).toBe('blob_not_found')
   })
 
   it('forks, exports and imports', async () => {

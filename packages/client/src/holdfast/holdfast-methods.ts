@@ -22,8 +22,8 @@ import {
   type StoredFile,
   type StoreFileOptions,
 } from '@holdfast/protocol'
+import { type AddedMessage, type MessageSeed, toSeeds } from '../session/seed-messages.ts'
 import { type ClientEventOptions, createSession, type Session } from '../session/session.ts'
-import type { MessageSeed } from '../session/session-history.ts'
 import { type ListAllOptions, listAll } from './list-all.ts'
 import { createSessionAdmin, type SessionAdmin } from './session-admin.ts'
 
@@ -57,12 +57,12 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   abort(name: string): Promise<CommandResult<'abort'>>
   /** Starts a session that shares this one's past, up to the end of turn `at` or of the last finished turn. */
   fork(name: string, at?: number): Promise<Session>
-  /** Adds a message to a session without prompting the model. */
-  appendMessage(name: string, message: MessageSeed): Promise<CommandResult<'seedMessages'>>
+  /** Adds a message to a session without prompting the model: one from elsewhere, or one that `messages()` returned. */
+  appendMessage(name: string, message: AddedMessage): Promise<CommandResult<'seedMessages'>>
   /** Adds a checkpoint: from here on the model sees these messages and those that follow. */
   appendCheckpoint(
     name: string,
-    messages: readonly MessageSeed[],
+    messages: readonly AddedMessage[],
     tokenCount?: number,
   ): Promise<CommandResult<'appendCheckpoint'>>
   /** Stores a client's own event for other clients, once for each `eventId`. It is never sent to a model. */
@@ -121,7 +121,8 @@ export function createHoldfastMethods(
     sendPrompt: async (name, content) => (await getSession(name)).sendPrompt(content),
     abort: async (name) => (await getSession(name)).abort(),
     fork: async (name, at) => getSession((await (await getSession(name)).fork(at)).session),
-    appendMessage: async (name, message) => (await getSession(name)).seedMessages([withOpenCalls(message)]),
+    appendMessage: async (name, message) =>
+      (await getSession(name)).seedMessages(toSeeds([message]).map(withOpenCalls)),
     appendCheckpoint: async (name, messages, tokenCount) =>
       (await getSession(name)).appendCheckpoint(messages, tokenCount),
     appendClientEvent: async (name, event, options) => (await getSession(name)).appendClientEvent(event, options),

@@ -1,8 +1,6 @@
-import { type CommandInput, type ListedBranch, orThrow, type SubmitOptions } from '@holdfast/protocol'
+import { type ListedBranch, orThrow, type SubmitOptions } from '@holdfast/protocol'
 import type { Requests } from './requests.ts'
-
-/** A message from elsewhere. */
-export type MessageSeed = Extract<CommandInput, { readonly type: 'seedMessages' }>['messages'][number]
+import { type AddedMessage, toSeeds } from './seed-messages.ts'
 
 /** Methods for the history: lines and branches, marks, compaction. */
 export type SessionHistory = ReturnType<typeof createSessionHistory>
@@ -27,9 +25,9 @@ export const createSessionHistory = ({ handle, submit }: Requests) => ({
   /** Opens all tool calls if any is collapsed; otherwise collapses all. */
   toggleAllToolCollapses: (options?: SubmitOptions) =>
     submit({ type: 'toggleAllToolCollapses' }, options, { collapsed: false }),
-  /** Appends messages from elsewhere without starting a turn. */
-  seedMessages: (messages: readonly MessageSeed[], options?: SubmitOptions) =>
-    submit({ type: 'seedMessages', messages: [...messages] }, options),
+  /** Appends messages from elsewhere, or those that `messages()` returned, without starting a turn. */
+  seedMessages: (messages: readonly AddedMessage[], options?: SubmitOptions) =>
+    submit({ type: 'seedMessages', messages: toSeeds(messages) }, options),
   /** Adds a message for people; it is never sent to the model. */
   addSystemMessage: (text: string, level: 'info' | 'error' = 'info', options?: SubmitOptions) =>
     submit({ type: 'addSystemMessage', text, level }, options),
@@ -38,9 +36,9 @@ export const createSessionHistory = ({ handle, submit }: Requests) => ({
   /** Undoes the active compaction. Returns the estimated tokens of the context. */
   undoCompaction: (options?: SubmitOptions) => submit({ type: 'undoCompaction' }, options),
   /** Adds the caller's own checkpoint: the model now gets these messages and what follows. */
-  appendCheckpoint: (messages: readonly MessageSeed[], tokenCount?: number, options?: SubmitOptions) =>
+  appendCheckpoint: (messages: readonly AddedMessage[], tokenCount?: number, options?: SubmitOptions) =>
     submit(
-      { type: 'appendCheckpoint', messages: [...messages], ...(tokenCount !== undefined && { tokenCount }) },
+      { type: 'appendCheckpoint', messages: toSeeds(messages), ...(tokenCount !== undefined && { tokenCount }) },
       options,
     ),
   /** Writes a summary of the session to a file in the working directory. Returns its text and path. */
@@ -51,6 +49,6 @@ export const createSessionHistory = ({ handle, submit }: Requests) => ({
   truncateHistory: (keepLast: number, options?: SubmitOptions) =>
     submit({ type: 'truncateHistory', keepLast }, options),
   /** Replaces the history by these messages. The old line is saved as a branch. */
-  setHistory: (messages: readonly MessageSeed[], options?: SubmitOptions) =>
-    submit({ type: 'setHistory', messages: [...messages] }, options),
+  setHistory: (messages: readonly AddedMessage[], options?: SubmitOptions) =>
+    submit({ type: 'setHistory', messages: toSeeds(messages) }, options),
 })

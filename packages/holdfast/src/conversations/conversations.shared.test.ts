@@ -40,6 +40,26 @@ describe('conversation', () => {
       await holdfast.close()
     })
 
+    it('takes calls in the form of services, and shows messages of any role', async () => {
+      const conversations = holdfast.conversations({ workdir: home })
+      conversations.addMessage('bot', 'user', 'look')
+      const calls = [{ id: 'a', function: { name: 'see', arguments: '{"at":1}' } }]
+      conversations.addFullMessage('bot', { role: 'assistant', content: null, tool_calls: calls })
+      conversations.addFullMessage('bot', { role: 'tool', content: 'the sea', tool_call_id: 'a' })
+      conversations.addMessage('bot', 'developer', 'be brief')
+      conversations.addMessage('bot', 'critic', 'too long')
+      conversations.addMessage('bot', 'assistant', null)
+      await conversations.save('bot')
+      const messages = await (await holdfast.getOrCreate('bot')).messages()
+      expect(messages).toMatchObject([
+        { kind: 'user', text: 'look' },
+        { kind: 'tool_call', call: { tool: 'see', args: { at: 1 }, status: 'complete', result: { text: 'the sea' } } },
+        { kind: 'system', text: 'be brief' },
+        { kind: 'system', text: 'too long' },
+      ])
+      expect((await conversations.getHistory('bot')).at(-1)).toEqual({ role: 'assistant', content: null })
+    })
+
     it('has one order, whichever of two interfaces adds to it', async () => {
       const [one, two] = [holdfast.conversations({ workdir: home }), holdfast.conversations({ workdir: home })]
       const added = Array.from({ length: 20 }, (_, index) => String(index))

@@ -70,6 +70,18 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
       { role: 'user', content: 'half \ud83d and \u0000 nul', toolCallId: 'mine' },
       { role: 'assistant', content: 'unanswered', toolCalls: [{ id: 'b', tool: 'look', args: { at: 'sky' } }] },
       { role: 'user', content: 'never mind' },
+      { content: null, role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'look', arguments: '{}' } }] },
+      { role: 'tool', content: 'sky', tool_call_id: 'c' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'and this?' },
+          { type: 'image_url', image_url: { url: 'x' } },
+        ],
+      },
+      { role: 'developer', content: 'be brief' },
+      { role: 'critic', content: 'too long', name: 'eve' },
+      { role: 'function', content: null },
     ]
     addAll('odd', odd)
     const history = await conversations.getHistory('odd')
@@ -162,7 +174,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
 
   it('never throws, logs a failure and makes the next save reject, once', async () => {
     conversations.addMessage('one', 'user', 'before')
-    conversations.addFullMessage('one', { role: 'robot', content: 'x' } as never) // a program without types may do this
+    conversations.addFullMessage('one', { role: '', content: 'x' } as never) // a program without types may do this
     conversations.addFullMessage('one', { role: 'user', content: 7 } as never)
     conversations.addFullMessage('one', { role: 'user', content: 'x', when: new Date() })
     conversations.addMessage('one', 'user', 'x'.repeat(limits.promptBytesMax + 1))

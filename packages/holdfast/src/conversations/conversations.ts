@@ -10,8 +10,8 @@ import { type Operation, parseAdd, parseSet, parseSummary, parseTruncate } from 
  * runtime share one order for each key.
  */
 export interface Conversations extends AsyncDisposable {
-  /** Adds a message of plain text. */
-  addMessage(key: string, role: ConversationMessage['role'], content: string): void
+  /** Adds a message. */
+  addMessage(key: string, role: ConversationMessage['role'], content: ConversationMessage['content']): void
   /** Adds a message with calls, a call's result or further fields. */
   addFullMessage(key: string, message: ConversationMessage): void
   /** Returns the messages as they were given; none for an unknown key. */

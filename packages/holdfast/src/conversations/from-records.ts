@@ -34,7 +34,10 @@ export function fromRecords(records: Iterable<Recorded>): readonly StoredMessage
     if (messages.addToGiven(seq, event)) continue
     switch (event.type) {
       case 'message.given':
-        messages.begin({ seq, upTo: seq + event.records, message: toGivenMessage(event.message), hasText: false })
+        messages.begin({
+          ...{ seq, upTo: seq + event.records, message: toGivenMessage(event.message) },
+          hasText: event.message['content'] !== null,
+        })
         break
       case 'user.said':
         messages.add(seq, { role: 'user', content: contentText(event.content) })
@@ -105,8 +108,11 @@ function createMessages() {
   }
 }
 
-/** Validated when it was given. Its content follows in the next records. */
-const toGivenMessage = (message: object) => ({ ...message, content: '' }) as ConversationMessage
+/** Returns the message, which was validated when it was given: null stands for the text of the next records, false for null. */
+function toGivenMessage(message: Readonly<Record<string, unknown>>): ConversationMessage {
+  const { content } = message
+  return { ...message, content: content === null ? '' : content === false ? null : content } as ConversationMessage
+}
 
 function getText(event: Event): string | null {
   if (event.type === 'user.said') return contentText(event.content)

@@ -11,29 +11,51 @@ const noCall = '\u0000'
 
 /** Converts a message for a session. It cannot fail: what cannot be sent to a model is stored and never sent. */
 export function toSeed(message: ConversationMessage): SeedMessage {
-  const { role, content } = message
+  const { role } = message
+  const content = textOf(message.content)
   const given = toGivenMessage(message)
   switch (role) {
     case 'user':
     case 'system':
       return { role, content, given }
+    case 'developer':
+      return { role: 'system', content, given }
     case 'assistant':
-      return { role, content, toolCalls: toCalls(message.toolCalls ?? []), given }
+      return { role, content, toolCalls: toCalls(message.toolCalls ?? message.tool_calls ?? []), given }
     case 'tool': {
-      const { toolCallId = '', isError } = message
+      const { toolCallId = message.tool_call_id ?? '', isError } = message
       const isUsable = isCallId(toolCallId)
       return { role, content, toolCallId: isUsable ? toolCallId : noCall, isError: isError === true, given }
     }
+    default:
+      // A result without a call is shown, but sent to no model.
+      return { role: 'tool', content, toolCallId: noCall, given }
   }
 }
 
-/** Returns the original message; empty if role and content are all of it. */
+const TextPart = z.object({ text: z.string() })
+
+/** Returns the text of a message: for parts, their texts. */
+function textOf(content: ConversationMessage['content']): string {
+  if (typeof content === 'string' || content === null) return content ?? ''
+  return content.flatMap((part) => TextPart.safeParse(part).data?.text ?? []).join('\n')
+}
+
+/** The roles of messages that are given back by their records alone. */
+const plainRoles: readonly string[] = ['user', 'system', 'assistant']
+
+/**
+ * Returns the original message; empty if role and text are all of it. Its content is null if the records hold it as text,
+ * and false if it was null.
+ */
 function toGivenMessage(message: ConversationMessage): Given {
   const { role, content } = message
-  const hasNoExtras = Object.keys(message).join() === 'role,content' && role !== 'tool'
-  const isPlain = hasNoExtras && (role !== 'assistant' || content !== '')
-  const given: Readonly<Record<string, unknown>> = { ...message, content: null }
-  return isPlain ? {} : (given as Given) // validated: all JSON
+  const hasNoExtras = Object.keys(message).join() === 'role,content' && plainRoles.includes(role)
+  const isPlain = hasNoExtras && typeof content === 'string' && (role !== 'assistant' || content !== '')
+  if (isPlain) return {}
+  const kept = typeof content === 'string' ? null : (content ?? false)
+  const given: Readonly<Record<string, unknown>> = { ...message, content: kept } // in the order of its fields
+  return given as Given // validated: all JSON
 }
 
 const isCallId = (id: string): boolean => id !== '' && id.length <= nameCharsMax && id !== noCall

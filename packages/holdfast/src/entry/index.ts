@@ -1,4 +1,5 @@
 export type {
+  AddedMessage,
   AttachedSession,
   ClaimOptions,
   ClientEventOptions,

@@ -106,8 +106,8 @@ export const historyEvents = [
   /** A fork shares the history of this session up to `base`. */
   z.object({ type: z.literal('session.forked'), fork: SessionId, base: Seq, line: Line }),
   /**
-   * A message exactly as an embedding program gave it, to return it unchanged. Its content is null here: it is in the first
-   * of the next `records` that has text.
+   * A message exactly as an embedding program gave it, to return it unchanged. Its content is null here if it is a text: then
+   * it is in the first of the next `records` that has text. It is false if the program gave null.
    */
   z.object({
     type: z.literal('message.given'),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ContentPart } from './content.ts'
 import { limits } from './limits.ts'
 
 const text = z.string().max(limits.promptBytesMax)
@@ -11,10 +12,17 @@ const given = z.record(z.string(), z.json()).optional()
 
 /** A message from elsewhere that a program adds to a session. */
 export const SeedMessage = z.discriminatedUnion('role', [
-  z.strictObject({ role: z.literal('user'), content: text, given }),
+  z.strictObject({
+    role: z.literal('user'),
+    /** A text, or text and stored files. */
+    content: z.union([text, z.array(ContentPart).min(1).max(limits.promptPartsMax)]),
+    given,
+  }),
   z.strictObject({
     role: z.literal('assistant'),
     content: text,
+    /** Shown to people, never sent: thinking belongs to the provider that wrote it. */
+    thinking: text.optional(),
     toolCalls: z
       .array(
         z.strictObject({
@@ -28,7 +36,7 @@ export const SeedMessage = z.discriminatedUnion('role', [
     given,
   }),
   /** For people; the model gets it only if `given` is set. */
-  z.strictObject({ role: z.literal('system'), content: text, given }),
+  z.strictObject({ role: z.literal('system'), content: text, level: z.enum(['info', 'error']).optional(), given }),
   /** The result of a call in the preceding assistant message. */
   z.strictObject({
     role: z.literal('tool'),

@@ -1,4 +1,4 @@
-import type { SeedMessage } from '@holdfast/protocol'
+import { contentText, type SeedMessage } from '@holdfast/protocol'
 import type { State } from '../state.ts'
 import { grow, type Key, type Said } from '../tree.ts'
 import { addUserMessage, beginTurn, endTurn } from '../turn-progress.ts'
@@ -64,7 +64,13 @@ function sow({ state, open }: Sowing, message: SeedMessage): Sowing | null {
   }
   if (message.role === 'user') {
     const rested = closed.turn ? endTurn(closed, 'done') : closed
-    return { state: addUserMessage(beginTurn(rested), message.content), open: nothing }
+    return {
+      state: addUserMessage(
+        beginTurn(rested),
+        typeof message.content === 'string' ? message.content : contentText(message.content),
+      ),
+      open: nothing,
+    }
   }
   return answer(closed.turn ? closed : beginTurn(closed), message)
 }

@@ -21,6 +21,7 @@ import { emptySession } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { encodeRecords } from '../log/encode-append.ts'
 import { type Folded, fold } from '../log/load-session.ts'
+import { refuseSeeds } from '../resolve/check-files.ts'
 import type { SessionStores } from './session-stores.ts'
 
 /** Starts a session. Refused: bad_request, bad_id, bad_workdir, key_taken, session_not_found for its parent. */
@@ -48,7 +49,14 @@ export async function startSession(
   if (parent !== undefined && (await stores.entry(parent)) === null) {
     return refuse(fault('session_not_found', `There is no session ${parent} to be the parent.`, { session: parent }))
   }
-  const seeded = seed({ seq: 1, turns: 0 }, options.data.messages ?? [])
+  const { messages = [], persist } = options.data
+  const isUnkept = persist === false
+  const unsendable = await refuseSeeds(
+    { blobs: isUnkept ? deps.memoryBlobs : deps.blobs, images: deps.images, isUnkept },
+    messages,
+  )
+  if (unsendable) return refuse(unsendable)
+  const seeded = seed({ seq: 1, turns: 0 }, messages)
   if (!seeded.ok) return seeded
   const { data } = options
   return createSession(deps, stores, {

@@ -1,10 +1,20 @@
-import { type Content, type Fault, fault, isTextType, limits } from '@holdfast/protocol'
+import { type Content, type Fault, fault, isTextType, limits, type SeedMessages } from '@holdfast/protocol'
 import { admitFile, fileTooLarge, type Sendable, unfitImage } from '../../context/file-kind.ts'
 import { readFile } from '../blobs/read-blob.ts'
 import type { EffectDeps } from '../dependencies.ts'
 
 type FilePart = Extract<Content[number], { type: 'file' }>
-type Deps = Pick<EffectDeps, 'blobs' | 'images' | 'state'>
+type Deps = Pick<EffectDeps, 'blobs' | 'images'> & {
+  /** Whether the session is in memory only, and its files too. */
+  readonly isUnkept: boolean
+}
+
+/** The parts of a session's dependencies that know its files. */
+export const filesOf = ({ blobs, images, state }: Pick<EffectDeps, 'blobs' | 'images' | 'state'>): Deps => ({
+  blobs,
+  images,
+  isUnkept: state().origin?.persist === false,
+})
 
 /** Returns a fault if a file of a prompt cannot be sent: a provider that refuses it would refuse every later request. */
 export async function checkFiles(deps: Deps, content: Content): Promise<Fault | null> {
@@ -22,10 +32,28 @@ export async function checkFiles(deps: Deps, content: Content): Promise<Fault | 
   return null
 }
 
-async function refuseFile({ blobs, images, state }: Deps, part: FilePart): Promise<Fault | null> {
+/** Returns a fault if a file of a message from elsewhere cannot be sent, or its texts are too long. */
+export async function refuseSeeds(deps: Deps, messages: SeedMessages): Promise<Fault | null> {
+  for (const { role, content } of messages) {
+    if (role !== 'user' || typeof content === 'string') continue
+    const refusal = refuseText(content) ?? (await checkFiles(deps, content))
+    if (refusal) return refusal
+  }
+  return null
+}
+
+/** Returns a fault if the parts of a message, or their texts together, are too many. */
+export function refuseText(content: Content): Fault | null {
+  const bytes = content.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
+  if (bytes <= limits.promptBytesMax && content.length <= limits.promptPartsMax) return null
+  const message = `A prompt may hold ${limits.promptBytesMax} bytes of text in ${limits.promptPartsMax} parts. Put the rest in a file.`
+  return fault('too_large', message, { bytes, bytesMax: limits.promptBytesMax })
+}
+
+async function refuseFile({ blobs, images, isUnkept }: Deps, part: FilePart): Promise<Fault | null> {
   const name = part.name ?? part.blob
   const read = await readFile(blobs, part.blob)
-  if (typeof read === 'string') return unreadable(read, part, state().origin?.persist === false)
+  if (typeof read === 'string') return unreadable(read, part, isUnkept)
   const kind = admitFile(read, name)
   if (!kind.ok) return kind.fault
   const wrong = refuseClaim(part, kind.value, read.length)

@@ -35,6 +35,7 @@ import { writeSummary } from '../effects/write-text.ts'
 import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
 import { readWindow } from '../log/read-window.ts'
 import { type Spans, type WalkOptions, walkLine } from '../log/walk-line.ts'
+import { filesOf, refuseSeeds } from './check-files.ts'
 
 /** Looks up what a history command needs, and writes the summaries it asks for, before it is decided. */
 export async function resolveHistory(
@@ -63,8 +64,10 @@ export async function resolveHistory(
       return ok({ ...(await messageFacts(deps, command.message)), contextTokens: contextTokensOf(deps) })
     case 'toggleAllToolCollapses':
       return ok({ isAnyCollapsed: await isAnyCollapsed(deps) })
-    case 'appendCheckpoint':
-      return ok({ windowTokens: await windowTokens(deps) })
+    case 'appendCheckpoint': {
+      const refusal = await refuseSeeds(filesOf(deps), command.messages)
+      return refusal ? refuse(refusal) : ok({ windowTokens: await windowTokens(deps) })
+    }
     case 'undoCompaction':
       return ok({ contextTokens: contextTokensOf(deps) })
     case 'compact':
@@ -75,11 +78,16 @@ export async function resolveHistory(
       const saved = await writeSummaryFile(deps, deps.sideWorkSignal())
       return saved.ok ? ok(saved.value ? { saved: saved.value } : {}) : saved
     }
-    case 'setHistory':
-      return ok(await summaryFacts(deps))
+    case 'setHistory': {
+      const refusal = await refuseSeeds(filesOf(deps), command.messages)
+      return refusal ? refuse(refusal) : ok(await summaryFacts(deps))
+    }
     case 'switchBranch':
       return ok(await branchFacts(deps, command.branch))
-    case 'seedMessages':
+    case 'seedMessages': {
+      const refusal = await refuseSeeds(filesOf(deps), command.messages)
+      return refusal ? refuse(refusal) : ok({})
+    }
     case 'addSystemMessage':
     case 'setSummary':
       return ok({})

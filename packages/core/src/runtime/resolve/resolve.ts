@@ -4,7 +4,6 @@ import {
   type EventOf,
   type Fault,
   fault,
-  limits,
   type ModelName,
   noWorkdir,
   ok,
@@ -16,7 +15,7 @@ import { workdirNeeded } from '../../session/decide/prompt.ts'
 import type { Facts, SessionCommand, SessionSubmission } from '../../session/input.ts'
 import { askedCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
-import { checkFiles } from './check-files.ts'
+import { checkFiles, filesOf, refuseText } from './check-files.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
 
 /** Looks up, before the command is queued, what its decision needs. A command refused here never reaches the session. */
@@ -73,14 +72,8 @@ const factsUnless = (refusal: Fault | null): Result<Facts> => (refusal ? refuse(
 const refuseFolder = ({ state }: EffectDeps): Fault | null =>
   state().origin?.workdir === noWorkdir ? workdirNeeded : null
 
-async function refuseContent(deps: EffectDeps, content: Content): Promise<Fault | null> {
-  const bytes = content.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
-  if (bytes > limits.promptBytesMax || content.length > limits.promptPartsMax) {
-    const message = `A prompt may hold ${limits.promptBytesMax} bytes of text in ${limits.promptPartsMax} parts. Put the rest in a file.`
-    return fault('too_large', message, { bytes, bytesMax: limits.promptBytesMax })
-  }
-  return checkFiles(deps, content)
-}
+const refuseContent = async (deps: EffectDeps, content: Content): Promise<Fault | null> =>
+  refuseText(content) ?? checkFiles(filesOf(deps), content)
 
 /** Whether the facts of a command depend on the current line, so that they are looked up again after a new record. */
 export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean>> = {

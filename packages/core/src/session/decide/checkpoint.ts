@@ -1,4 +1,4 @@
-import { type Event, fault, isOnLine, limits, ok, refuse, textTokens } from '@holdfast/protocol'
+import { type Event, eventTokens, fault, isOnLine, limits, ok, refuse, textTokens } from '@holdfast/protocol'
 import type { CommandOf, Decided, Events, Facts, NewCheckpoint, ReportOf } from '../input.ts'
 import { checkpointOn } from '../line.ts'
 import { compactionFailed, type SessionState } from '../state.ts'
@@ -80,7 +80,7 @@ export function appendCheckpoint(
   const seq = state.seq + 1
   const seeded = seed({ seq, turns: state.turns, awaited: state.awaited }, messages)
   if (!seeded.ok) return seeded
-  const estimate = messages.reduce((sum, { content }) => sum + textTokens(content), 0)
+  const estimate = seeded.value.reduce((sum, event) => sum + eventTokens(event), 0)
   const { tokens: tokensBefore } = state
   // Tokens outside messages stay; the messages that follow in this batch are counted as they come.
   const tokensAfter = Math.max(tokensBefore - windowTokens, 0) + Math.max((tokenCount ?? estimate) - estimate, 0)

@@ -64,25 +64,26 @@ export function seed(from: From, messages: SeedMessages): Decided {
 }
 
 function addMessage(seeding: Seeding, message: SeedMessage, index: number): Fault | null {
-  const { role, content, given } = message
+  const { role, given } = message
   if (role !== 'tool') closeCalls(seeding, role === 'system' && given ? isAwaited : () => false)
   if (role === 'assistant') return addAnswer(seeding, message, index)
   if (role === 'tool') return addResult(seeding, message, index)
-  if (role === 'user') {
+  if (message.role === 'user') {
+    const { content } = message
     endTurn(seeding)
     beginTurn(seeding)
     const { events, turn } = seeding
-    withGiven(seeding, given, () =>
-      events.push({ type: 'user.said', turn, content: [{ type: 'text', text: content }] }),
-    )
+    const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content
+    withGiven(seeding, given, () => events.push({ type: 'user.said', turn, content: parts }))
   } else {
-    withGiven(seeding, given, () => seeding.events.push(note(seeding.turn, content, given !== undefined)))
+    const { content, level } = message
+    withGiven(seeding, given, () => seeding.events.push(note(seeding.turn, content, given !== undefined, level)))
   }
   return null
 }
 
 function addAnswer(seeding: Seeding, message: MessageOf<'assistant'>, index: number): Fault | null {
-  const { content, toolCalls = [], given } = message
+  const { content, thinking = '', toolCalls = [], given } = message
   const twice = toolCalls.find(({ id }, at) => toolCalls.findIndex((one) => one.id === id) < at)
   if (twice)
     return fault('bad_request', `Message ${index} has two calls with the id ${twice.id}. Each call needs its own id.`)
@@ -91,6 +92,7 @@ function addAnswer(seeding: Seeding, message: MessageOf<'assistant'>, index: num
   const nextSeq = () => seeding.firstSeq + events.length
   withGiven(seeding, given, () => {
     const step = StepId.parse(nextSeq())
+    if (thinking !== '') events.push({ type: 'thinking.said', turn, step, text: thinking, provider })
     if (content !== '') events.push({ type: 'text.said', turn, step, text: content, provider })
     for (const { id, tool, args } of toolCalls) {
       open.set(id, { call: CallId.parse(nextSeq()), isGiven: given !== undefined })
@@ -157,7 +159,7 @@ function closeCalls({ events, open }: Seeding, isLeft: (call: Open) => boolean):
 
 const isAwaited = ({ isGiven }: Open): boolean => isGiven
 
-const note = (turn: TurnNumber, text: string, isForModel: boolean): Event => ({
-  ...{ type: 'note.added', turn, kind: 'system', level: 'info', text },
+const note = (turn: TurnNumber, text: string, isForModel: boolean, level: 'info' | 'error' = 'info'): Event => ({
+  ...{ type: 'note.added', turn, kind: 'system', level, text },
   ...(isForModel && { told: true }),
 })

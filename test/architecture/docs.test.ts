@@ -12,7 +12,7 @@ import { renderEventsDoc } from '../../scripts/write-events-doc.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
-const documents = ['*.md', 'docs/**/*.md', 'packages/*/README.md'].flatMap((pattern) =>
+const documents = ['*.md', 'docs/**/*.md', 'packages/*/README.md', 'examples/*.md'].flatMap((pattern) =>
   globSync(pattern, { cwd: root }),
 )
 

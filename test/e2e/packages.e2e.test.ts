@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -53,6 +53,12 @@ describe('the packed tarballs, installed in an empty folder', () => {
     expect(stdout).toContain('package.json')
   })
 
+  it('run examples', async () => {
+    await cp(resolve(import.meta.dirname, '../../examples'), join(folder, 'app/examples'), { recursive: true })
+    expect((await node('examples/approvals.ts')).stdout).toContain("[ 'hello.txt' ]")
+    expect((await node('examples/own-store/main.ts')).stdout).toContain('turn.ended')
+  })
+
   it('contain the command line, which lists the session of the example', async () => {
     const holdfast = join(folder, 'app/node_modules/.bin/holdfast')
     expect((await node(holdfast, '--version')).stdout.trim()).toMatch(/^\d+\.\d+\.\d+/)
@@ -88,5 +94,6 @@ describe('the packed tarballs, installed in an empty folder', () => {
     )
     await install(testkit)
     expect((await evaluate(script)).stdout.trim()).toBe('function')
+    expect((await node('examples/own-tool.ts')).stdout).toContain('forecast returned')
   })
 })

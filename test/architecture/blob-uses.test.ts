@@ -6,7 +6,7 @@ import { oneOfEach } from './sample-records.ts'
 type Named = { readonly key: string; readonly hash: string }
 
 /** Hashes of arguments and of files name no stored blob. */
-const isBlob = ({ key }: Named): boolean => key !== 'argsHash' && key !== 'contentHash'
+const isBlob = ({ key }: Named): boolean => !['argsHash', 'contentHash', 'after'].includes(key)
 
 /** Returns the value with a new hash in place of each hash, and the new hashes. */
 function withOwnHashes(value: unknown): { readonly value: unknown; readonly named: readonly Named[] } {
@@ -26,9 +26,14 @@ function withOwnHashes(value: unknown): { readonly value: unknown; readonly name
 
 const output = { text: 'half', blob: { hash: 'a'.repeat(64), bytes: 9 } }
 const settled = { type: 'call.settled' as const, call: 5, durationMs: 1 }
+const beforeFile = { type: 'file', hash: 'b'.repeat(64), mode: 0o644 }
 const events: readonly (readonly [string, unknown])[] = [
   ...Object.entries(oneOfEach),
   ['call.settled, ok', { ...settled, outcome: { type: 'ok', output } }],
+  [
+    'call.settled, with a file and its content before',
+    { ...settled, outcome: { type: 'ok', output }, files: [{ path: 'a', change: 'deleted', before: beforeFile }] },
+  ],
   ['call.settled, failed', { ...settled, outcome: { type: 'failed', output } }],
 ]
 

@@ -123,7 +123,16 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     outcome: { type: 'interrupted', code: 'aborted', output: { text: 'half', blob: { hash, bytes: 9 } } },
     durationMs: 3,
     by: { client: 'tui' },
-    files: [{ path: 'a', change: 'modified', contentHash: hash }],
+    files: [
+      {
+        path: 'a',
+        change: 'moved',
+        from: 'b',
+        contentHash: hash,
+        before: { type: 'file', hash, mode: 0o644 },
+        after: hash,
+      },
+    ],
   },
   'note.added': { type: 'note.added', turn: 0, kind: 'notice', level: 'error', code: 'x', text: 'note' },
   'line.moved': {

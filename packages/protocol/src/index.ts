@@ -53,6 +53,7 @@ export type { HistoryCommand } from './command/history-commands.ts'
 export type { AppendClientEvent, CatalogueCommand, ModelCommand } from './command/settings-commands.ts'
 export {
   ApprovedBy,
+  BeforeImage,
   DenialCode,
   FileChange,
   Outcome,

@@ -33,6 +33,7 @@ export type * from '@holdfast/core/ports'
 export type {
   Answer,
   AttachOptions,
+  BeforeImage,
   BlobHash,
   Budgets,
   CallId,

@@ -41,14 +41,31 @@ export const ruleText = (rule: string): string =>
 export const ProcessMark = z.object({ group: z.int().min(2), startedAt: z.string() })
 export type ProcessMark = z.infer<typeof ProcessMark>
 
-/** A file that a call created, modified or deleted. */
+/** What was at a path before a call changed it. A blob with the bytes of a file is on stable storage before the change. */
+export const BeforeImage = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('absent') }),
+  /** `hash` names the blob with its bytes; `mode` holds its permission bits. */
+  z.object({ type: z.literal('file'), hash: BlobHash, mode: z.int().min(0).max(0o7777) }),
+  z.object({ type: z.literal('link'), target: z.string() }),
+  /** The change cannot be undone: `why` says for which reason. */
+  z.object({ type: z.literal('not_kept'), why: z.string() }),
+])
+export type BeforeImage = z.infer<typeof BeforeImage>
+
+/** A file that a call created, modified, deleted or moved. */
 export const FileChange = z.object({
-  /** The path in the workdir. */
+  /** The path in the workdir. Of a moved file, the new one. */
   path: z.string(),
   /** What happened to the file. */
-  change: z.enum(['created', 'modified', 'deleted']),
+  change: z.enum(['created', 'modified', 'deleted', 'moved']),
+  /** The old path of a moved file. */
+  from: z.string().optional(),
   /** Identifies the content that the call left there, as `contentHash` of a later call would. */
   contentHash: BlobHash.optional(),
+  /** What was there before; of a moved file, what was at its old path. Nothing was at its new path. */
+  before: BeforeImage.optional(),
+  /** The SHA-256 of the bytes after the change; absent if no regular file is there. */
+  after: BlobHash.optional(),
 })
 export type FileChange = z.infer<typeof FileChange>
 

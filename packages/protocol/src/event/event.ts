@@ -111,7 +111,8 @@ export function blobsOf(event: Event): readonly BlobHash[] {
       return event.preview.blob ? [event.preview.blob.hash] : []
     case 'call.settled': {
       const blob = 'output' in event.outcome ? event.outcome.output?.blob : undefined
-      return blob ? [blob.hash] : []
+      const before = (event.files ?? []).flatMap((file) => (file.before?.type === 'file' ? [file.before.hash] : []))
+      return blob ? [blob.hash, ...before] : before
     }
     default:
       return []

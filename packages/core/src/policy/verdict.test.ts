@@ -64,6 +64,25 @@ describe('a permission', () => {
   })
 })
 
+describe('a call that is always asked about', () => {
+  const protectedCall = { ...writing, alwaysAsk: 'it writes into .git' }
+
+  it('is asked whatever is trusted, allowed or set', () => {
+    const trust = [{ tool: 'write_file', scope: 'session' as const }]
+    const allowing = policy({ permissions: [{ tool: '*', verdict: 'allow' }], approvals: 'none' }, trust)
+    expect(judge(writing, allowing).type).toBe('allow')
+    expect(judge(protectedCall, allowing)).toEqual({ type: 'ask', reason: 'it writes into .git' })
+    expect(judge(protectedCall, policy({}, trust)).type).toBe('ask')
+    const workspaceTrust = [{ tool: 'write_file', scope: 'workspace' as const }]
+    expect(judge({ ...protectedCall, workspaceTrust }, policy()).type).toBe('ask')
+  })
+
+  it('is denied where a rule or plan mode denies it', () => {
+    expect(judge(protectedCall, policy({ mode: 'plan' })).type).toBe('deny')
+    expect(judge(protectedCall, policy({ permissions: [{ tool: '*', verdict: 'deny' }] })).type).toBe('deny')
+  })
+})
+
 describe('trust', () => {
   const other = BlobHash.parse('b'.repeat(64))
 

@@ -6,6 +6,8 @@ export type CallFacts = Target & {
   readonly isDestructive: boolean
   readonly isReadOnly: boolean
   readonly argsHash: BlobHash
+  /** Why a person is asked each time; absent for most calls. */
+  readonly alwaysAsk?: string | undefined
   /** Trust granted for the workspace, by any of its sessions. */
   readonly workspaceTrust: readonly Trust[]
 }
@@ -19,17 +21,19 @@ export type Policy = {
 export type Verdict =
   /** `rule` is recorded, so that the log says what allowed each call. */
   | { readonly type: 'allow'; readonly rule: string }
-  | { readonly type: 'ask' }
+  /** `reason` says why neither rules nor trust can answer. */
+  | { readonly type: 'ask'; readonly reason?: string }
   | { readonly type: 'deny'; readonly code: DenialCode; readonly message: string }
 
 /**
  * Judges a call. Plan mode denies first; then the permission rules decide; then the session's approval setting. What is
- * left to ask is answered by trust, or by a person.
+ * left to ask is answered by trust, or by a person. Only a person can allow a call that is always asked about.
  */
 export function judge(facts: CallFacts, { settings, trust }: Policy): Verdict {
   if (isForbidden(facts, settings.mode)) return planMode(facts.tool)
   const decision = permitted(settings.permissions ?? [], facts)
   if (decision === 'deny') return { type: 'deny', code: 'rule', message: `a rule forbids ${facts.tool} here` }
+  if (facts.alwaysAsk !== undefined) return { type: 'ask', reason: facts.alwaysAsk }
   if (decision === 'allow') return { type: 'allow', rule: 'permission' }
   if (decision === null) {
     const rule = settings.approvals ?? 'destructive'

@@ -17,6 +17,11 @@ export type Prepared =
       readonly whole?: Uint8Array | undefined
       /** Identifies the content that the preview was made from, so that no other content is changed. */
       readonly contentHash?: BlobHash | undefined
+      /**
+       * Why a person is asked about this call each time, whatever is trusted or allowed: a write into `.git`, for
+       * example. Part of a sentence, shown with the question.
+       */
+      readonly alwaysAsk?: string | undefined
     }
   /** Wrong arguments, a path outside, a missing file: an error result, never a crash. */
   | { readonly type: 'unusable'; readonly message: string }

@@ -102,7 +102,7 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
         return { ...state, turn: fallenBack(state.turn, event.fallback, state.settings.model) }
       return { ...state, turn: { ...preparing(counted(state.turn)), isAnswered: true } }
     case 'approval.asked': {
-      const { argsHash, contentHash = null, preview, expiresAt = null, changed = false } = event
+      const { argsHash, contentHash = null, preview, expiresAt = null, changed = false, reason } = event
       const target = { argsHash, contentHash }
       const asked = {
         status: 'asked',
@@ -111,6 +111,7 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
         preview,
         expiresAt,
         changed,
+        ...(reason !== undefined && { reason }),
       } as const
       return { ...state, turn: progressed(state.turn, event.call, asked) }
     }

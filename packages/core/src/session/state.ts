@@ -138,6 +138,8 @@ export type CallProgress = Readonly<
       preview: Preview
       expiresAt: Instant | null
       changed: boolean
+      /** Why it is asked about each time. */
+      reason?: string
     } & CallTarget)
   /** `preview` is what a person was shown; null if nobody was asked. */
   | ({ status: 'approved'; preview: Preview | null } & CallTarget)

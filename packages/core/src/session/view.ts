@@ -35,9 +35,10 @@ export function viewOf(state: SessionState): SessionView {
     ...{ branch, tokens, isEstimate, turnUsage, checkpoint, clientEventsComplete },
     fallback: turn.phase === 'idle' ? null : (turn.fallback?.model ?? null),
     step: turn.phase === 'thinking' ? turn.step : null,
-    pendingApprovals: askedCalls(state).map(({ id: call, tool, approval: id, preview, changed }) => ({
+    pendingApprovals: askedCalls(state).map(({ id: call, tool, approval: id, preview, changed, reason }) => ({
       ...{ id, call, tool, preview },
       ...(changed && { changed }),
+      ...(reason !== undefined && { reason }),
     })),
     activeToolCalls: openCalls(state).map(({ id, tool }) => ({ id, tool })),
     queue: [...state.queue],

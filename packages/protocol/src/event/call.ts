@@ -81,6 +81,8 @@ export const callEvents = [
     contentHash: BlobHash.optional(),
     /** The content changed after the call was approved: the question is put again. */
     changed: z.literal(true).optional(),
+    /** Why the question is put each time, whatever is trusted or allowed. The answer covers only this call. */
+    reason: z.string().optional(),
     /** When an unanswered approval is denied; never when absent. */
     expiresAt: Instant.optional(),
   }),

@@ -23,6 +23,8 @@ export const PendingApproval = z.object({
   preview: Preview,
   /** It was approved before, and the content changed since. */
   changed: z.literal(true).optional(),
+  /** Why it is asked about each time, whatever is trusted or allowed. The answer covers only this call. */
+  reason: z.string().optional(),
 })
 export type PendingApproval = z.infer<typeof PendingApproval>
 
@@ -148,8 +150,9 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       return { ...view, step: null, fallback: fallback === view.model ? null : fallback }
     }
     case 'approval.asked': {
-      const { call, tool, preview, changed } = event
-      const asked = { id: ApprovalId.parse(seq), call, tool, preview, ...(changed && { changed }) }
+      const { call, tool, preview, changed, reason } = event
+      const why = reason === undefined ? {} : { reason }
+      const asked = { id: ApprovalId.parse(seq), call, tool, preview, ...(changed && { changed }), ...why }
       const inCallOrder = [...view.pendingApprovals, asked].toSorted((left, right) => left.call - right.call)
       return { ...view, pendingApprovals: inCallOrder }
     }

@@ -30,6 +30,22 @@ describe('a call that is being prepared', () => {
   })
 })
 
+describe('a call that its tool wants asked each time', () => {
+  it('is asked with the reason, though its tool is trusted, and the reason is shown live and after a reload', async () => {
+    const touch = preparing(async (args) => ({
+      ...{ type: 'ready', args, preview: { type: 'arguments', args } },
+      alwaysAsk: 'it writes into \u202e.git',
+    }))
+    const runtime = await openMemoryRuntime({ script: [[call('touch', {})]], tools: [touch] })
+    await runtime.send('a', { type: 'setToolTrust', tool: 'touch', scope: 'session' })
+    const live = runtime.frame(isRecord('approval.asked'))
+    await runtime.send('b', prompt)
+    const reason = 'it writes into \\u{202e}.git'
+    expect(await live).toMatchObject({ record: { event: { reason } } })
+    expect(orThrow(await runtime.handle.snapshot()).view.pendingApprovals).toMatchObject([{ reason }])
+  })
+})
+
 describe('the calls of a round', () => {
   it('are asked, listed and answered in call order, however long each takes to prepare', async () => {
     const slow = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { BlobHash, type CallId, type EventOf, invariant } from '@holdfast/protocol'
+import { BlobHash, type CallId, type EventOf, escapeLine, invariant } from '@holdfast/protocol'
 import { type CallFacts, judge } from '../../policy/verdict.ts'
 import type { Prepared, Tool, ToolArgs } from '../../ports/tool.ts'
 import type { ReadyCall, ReportOf } from '../../session/input.ts'
@@ -31,7 +31,7 @@ export async function prepareCall(
   if (isLarge) await ownTurn() // up to 64 calls are prepared at once
   const prepared = await tool.prepare(args, { workdir: origin.workdir }, signal)
   if (prepared.type === 'unusable') return unusable(prepared.message)
-  const facts = await factsOf(deps, origin.workdir, tool, args)
+  const facts = await factsOf(deps, origin.workdir, tool, args, prepared.alwaysAsk)
   if (isLarge) await ownTurn()
   return { type: 'call.prepared', call, found: await toReport(deps, prepared, facts, signal), atMs }
 }
@@ -77,10 +77,14 @@ export async function factsOf(
   workdir: string,
   { schema, isDestructive, isReadOnly }: Tool,
   args: ToolArgs,
+  alwaysAsk?: string,
 ): Promise<CallFacts> {
   const { name: tool } = schema
   const workspaceTrust = await store.workspaceTrust(workdir)
-  return { tool, target: targetOf(args), isDestructive, isReadOnly, argsHash: hashArgs(tool, args), workspaceTrust }
+  return {
+    ...{ tool, target: targetOf(args), isDestructive, isReadOnly, argsHash: hashArgs(tool, args), workspaceTrust },
+    ...(alwaysAsk !== undefined && { alwaysAsk: escapeLine(alwaysAsk) }),
+  }
 }
 
 /** Returns the text that permission patterns are matched against. */

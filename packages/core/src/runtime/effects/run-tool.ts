@@ -110,7 +110,7 @@ async function checkContent(
   const prepared = await tool.prepare(args, { workdir: origin.workdir }, signal)
   if (signal.aborted) return 'not wanted'
   if (prepared.type === 'unusable' || prepared.contentHash === contentHash) return prepared
-  const facts = await factsOf(deps, origin.workdir, tool, args)
+  const facts = await factsOf(deps, origin.workdir, tool, args, prepared.alwaysAsk)
   const found = await toReport(deps, prepared, facts, signal)
   const reported = await report({ type: 'call.changed', call, found, atMs: deps.clock.now() })
   const mayRun = reported.ok && !signal.aborted && findCall(deps.state(), call)?.status === 'approved'

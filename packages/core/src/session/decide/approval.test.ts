@@ -118,6 +118,19 @@ describe('an answer with a scope', () => {
     ])
   })
 
+  it('covers only this call if it is asked about each time, and answers no such question', () => {
+    const reason = 'it writes into .git'
+    const two = stateAfter(
+      ...[...thinking, callOf('touch'), callOf('touch'), stepEnded],
+      ...[askedFor(5, { tool: 'touch', reason }), askedFor(6, { tool: 'touch' })],
+    )
+    expect(events(two, asked(answer('approve_session', 8)))).toMatchObject([{ call: 5, scope: 'once' }])
+    expect(events(two, asked(answer('approve_session', 9)))).toMatchObject([{ call: 6 }, { type: 'trust.granted' }])
+    expect(decided(two, asked({ type: 'setToolTrust', tool: 'touch', scope: 'session' }))).toBe(
+      'trust.granted call.approved',
+    )
+  })
+
   it.each(['shell', 'mcp__files__write'])('trusts %s in this exact call only', (tool) => {
     expect(events(threeOf(tool), asked(answer('approve_session')))).toMatchObject([
       { type: 'call.approved', call: 5 },

@@ -32,7 +32,8 @@ export function respondToApproval(
     const reason = message?.trim() ? message : 'a person said no'
     return ok([settle(call, { type: 'denied', code: 'rejected', message: reason }, by)])
   }
-  const scope = scopes[decision]
+  // A call that is asked about each time gives no trust to others.
+  const scope = asked.reason === undefined ? scopes[decision] : 'once'
   const approved: Event = { type: 'call.approved', call, ...target, by: { client: by }, scope }
   if (scope === 'once') return ok([approved])
   const trust = { tool, scope, ...(isTrustedExactly(tool) && { argsHash }) }
@@ -61,7 +62,11 @@ export function revokeToolTrust({ tool }: CommandOf<'revokeToolTrust'>): Events 
 function grant(state: SessionState, trust: Trust, answered?: number): Events {
   const { tool, scope } = trust
   const covered = askedCalls(state).filter(
-    (call) => call.id !== answered && call.tool === tool && (trust.argsHash ?? call.argsHash) === call.argsHash,
+    (call) =>
+      call.id !== answered &&
+      call.reason === undefined &&
+      call.tool === tool &&
+      (trust.argsHash ?? call.argsHash) === call.argsHash,
   )
   const approved = covered.map((call): Event => {
     return { type: 'call.approved', call: call.id, ...targetOf(call), by: { rule: `trust: ${scope}` }, scope: 'once' }

@@ -31,7 +31,7 @@ export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'
     case 'allow':
       return [{ type: 'call.approved', call, ...target, by: { rule: verdict.rule }, scope: 'once' }]
     case 'ask':
-      return [askFor(state, call, found, atMs)]
+      return [askFor(state, { call, reason: verdict.reason }, found, atMs)]
     case 'deny':
       return deny(state, call, verdict)
     default:
@@ -39,10 +39,17 @@ export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'
   }
 }
 
-function askFor(state: SessionState, call: CallId, found: ReadyCall, atMs: number): EventOf<'approval.asked'> {
-  const { facts, argsHash, contentHash, preview } = found
+type Question = { readonly call: CallId; readonly reason: string | undefined }
+
+function askFor(
+  state: SessionState,
+  { call, reason }: Question,
+  { facts, argsHash, contentHash, preview }: ReadyCall,
+  atMs: number,
+): EventOf<'approval.asked'> {
   const target = { argsHash, ...(contentHash !== undefined && { contentHash }) }
-  return { type: 'approval.asked', call, tool: facts.tool, ...target, preview, ...expiry(state, atMs) }
+  const why = reason === undefined ? {} : { reason }
+  return { type: 'approval.asked', call, tool: facts.tool, ...target, preview, ...why, ...expiry(state, atMs) }
 }
 
 /**
@@ -58,7 +65,8 @@ export function judgeChangedCall(state: SessionState, { call, found, atMs }: Rep
   const isOwn = isWrittenHere(state, found.contentHash)
   const isAsSeen = approved.preview !== null && isSameChange(approved.preview, found.preview)
   if (isOwn && (verdict.type === 'allow' || isAsSeen)) return [] // it still may run
-  if (verdict.type === 'ask') return [{ ...askFor(state, call, found, atMs), changed: true }]
+  if (verdict.type === 'ask')
+    return [{ ...askFor(state, { call, reason: verdict.reason }, found, atMs), changed: true }]
   return [settle(call, { type: 'failed', output: { text: changedText(found.preview) } })]
 }
 

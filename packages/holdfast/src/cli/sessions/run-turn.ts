@@ -92,7 +92,7 @@ export async function runTurn(
   }
 }
 
-type AskedCall = Pick<PendingApproval, 'tool' | 'preview' | 'changed'> & { readonly id: number }
+type AskedCall = Pick<PendingApproval, 'tool' | 'preview' | 'changed' | 'reason'> & { readonly id: number }
 
 async function answerApproval(
   handle: SessionHandle,
@@ -102,7 +102,8 @@ async function answerApproval(
 ): Promise<void> {
   const { approvals } = options
   const decision = approvals === 'approve' ? 'approve' : 'reject'
-  const what = `${escapeLine(asked.tool)} asks to run${asked.changed ? ', because the file changed' : ''}: ${previewText(asked.preview)}`
+  const why = `${asked.changed ? ', because the file changed' : ''}${asked.reason === undefined ? '' : ` (asked each time: ${asked.reason})`}`
+  const what = `${escapeLine(asked.tool)} asks to run${why}: ${previewText(asked.preview)}`
   const unattended = approvals === 'unattended' ? 'Rejected: run cannot ask you. Use --yes to approve.' : null
   await output.note(
     `? ${what}\n  ${unattended ?? (decision === 'approve' ? 'Approved by --yes.' : 'Rejected by --no.')}`,

@@ -59,10 +59,11 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
         {approval.changed && (
           <p className="preview-where">The file changed after you approved this. Here is the new change.</p>
         )}
+        {approval.reason !== undefined && <p className="preview-where">You are asked each time: {approval.reason}.</p>}
         <PreviewView preview={approval.preview} />
       </section>
       <FaultNote fault={fault} />
-      <ApprovalScope tool={approval.tool} chosen={chosen} onChoose={setChosen} />
+      {approval.reason === undefined && <ApprovalScope tool={approval.tool} chosen={chosen} onChoose={setChosen} />}
       <form onSubmit={onSubmit}>
         <input
           aria-label="Reason for rejecting"

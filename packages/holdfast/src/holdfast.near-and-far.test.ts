@@ -15,13 +15,11 @@ import { createTransfer } from './server-transfer.ts'
 const onlyNear: Record<Exclude<keyof Holdfast, keyof RemoteHoldfast>, string> = {
   listSessions: 'returns objects of this memory, without waiting',
   conversations: 'the loop of the program runs here',
-  save: 'a far command is answered once it is saved',
   load: 'reads the store without its runtime',
   dir: 'a path of this machine',
   defaultDir: 'a path of this machine',
   normalizeWorkspacePath: 'a path of this machine',
   currentWorkspacePath: 'a path of this machine',
-  ensureMeta: 'far, metadata() reads the same',
   hasUserInteraction: 'far, messages() reads the same',
   doctor: 'needs the files of the store',
   backup: 'needs the files of the store',
@@ -39,7 +37,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
 
 it('lists each method that only one of the two has', () => {
   expect(Object.keys(onlyFar)).toEqual(['health'])
-  expect(Object.keys(onlyNear)).toHaveLength(12)
+  expect(Object.keys(onlyNear)).toHaveLength(10)
 })
 
 describe.each(['here', 'of a server'])('the runtime %s', (where) => {
@@ -164,6 +162,71 @@ describe.each(['here', 'of a server'])('the runtime %s', (where) => {
     expect(await codeOf(api.startSession({ workdir: home, messages: messagesWith }))).toBe('blob_not_found')
   })
 
+  it('ends one subscription from outside of its loop, and no other', async () => {
+    const session = await api.startSession({ workdir: home })
+    const [left, stays] = [session.subscribe(), session.subscribe()]
+    const seen: string[] = []
+    for await (const frame of left) {
+      seen.push(frame.type)
+      left.unsubscribe()
+    }
+    expect(seen[0]).toBe('snapshot')
+    for await (const frame of stays) {
+      if (frame.type === 'snapshot') await session.addSystemMessage('still here')
+      if (frame.type === 'record' && frame.record.event.type === 'note.added') break
+    }
+  })
+
+  it('creates and replaces a session from a value', async () => {
+    const id = '20260102-030405-00112233445566aa' // an id of another program
+    const data = {
+      ...{ id, title: 'Ships', workspace: home, model: 'demo/agent', summary: 'They looked.' },
+      messages: [
+        { role: 'user' as const, content: 'what is there?' },
+        { role: 'assistant' as const, content: '', toolCalls: [{ id: 'x', tool: 'look', args: {} }] },
+        { role: 'tool' as const, toolCallId: 'x', content: 'a ship' },
+      ],
+      clientEvents: [{ eventId: 'one', type: 'shown' }],
+      clientEventsComplete: true,
+    }
+    const session = await api.save(data)
+    expect(await session.metadata()).toMatchObject({ key: id, title: 'Ships', workspace: home, model: 'demo/agent' })
+    expect((await api.getSession(id)).id).toBe(session.id)
+    expect([await session.getSummary(), await session.clientEventsComplete()]).toEqual(['They looked.', true])
+    const { seq } = await session.snapshot()
+    await api.save(data)
+    expect((await session.snapshot()).seq).toBe(seq) // nothing new, nothing written
+
+    const more = [...data.messages, { role: 'user' as const, content: 'and now?' }]
+    await api.save({ ...data, title: 'More ships', messages: more })
+    expect((await session.messages()).flatMap((one) => (one.kind === 'user' ? [one.text] : []))).toEqual([
+      'what is there?',
+      'and now?',
+    ])
+    expect(await session.listBranches()).toEqual([])
+    expect((await session.metadata()).title).toBe('More ships')
+
+    await api.save({ id: session.id, messages: [{ role: 'user', content: 'something else' }] })
+    expect((await session.messages()).flatMap((one) => (one.kind === 'user' ? [one.text] : []))).toEqual([
+      'something else',
+    ])
+    expect(await session.listBranches()).toHaveLength(1)
+    const said = (await session.messages()).find(({ kind }) => kind === 'user')
+    await session.togglePin(said?.id ?? 0)
+    const copy = await api.save({ workspace: home, messages: await session.messages() })
+    expect([copy.id === session.id, await copy.pinnedIds()]).toEqual([false, [(await copy.messages())[0]?.id]])
+    expect(await codeOf(api.save({ id: '', messages: [] }))).toBe('bad_id')
+  })
+
+  it('starts a session without its messages if a person said something', async () => {
+    const value = { id: 'session-7', title: 'Seventh', workspace: home }
+    expect(await api.ensureMeta({ ...value, messages: [{ role: 'assistant', content: 'hi' }] })).toBeNull()
+    expect(await codeOf(api.getSession('session-7'))).toBe('session_not_found')
+    const meta = await api.ensureMeta({ ...value, messages: [{ role: 'user', content: 'hello' }] })
+    expect(meta).toMatchObject({ key: 'session-7', title: 'Seventh', messageCount: 0 })
+    expect((await api.ensureMeta({ ...value, messages: [{ role: 'user', content: 'hello' }] }))?.id).toBe(meta?.id)
+  })
+
   it('forks, exports and imports', async () => {
     const session = await spoken()
     const fork = await api.fork(session.id)
@@ -234,6 +297,7 @@ describe.each(['here', 'of a server'])('the runtime %s', (where) => {
     const missing = 'ses_00000000000000000000000000'
     expect(await codeOf(api.getSession(missing))).toBe('session_not_found')
     expect(await codeOf(api.getSession('../x'))).toBe('bad_id')
+    expect(await codeOf(api.getSession('20260102-030405-00112233445566aa'))).toBe('session_not_found')
     expect(await codeOf(api.startSession({ workdir: join(home, 'missing') }))).toBe('bad_workdir')
     expect(await codeOf(api.startSession({ workdir: home, model: 'no model' }))).toBe('bad_request')
     expect(await codeOf(api.list({ limit: 0 }))).toBe('bad_request')

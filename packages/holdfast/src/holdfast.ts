@@ -1,7 +1,13 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { createHoldfastMethods, createSession, type HoldfastMethods, type Session } from '@holdfast/client'
+import {
+  createHoldfastMethods,
+  createSession,
+  type HoldfastMethods,
+  type Session,
+  type SessionData,
+} from '@holdfast/client'
 import {
   createLocalSession,
   createLocalSessions,
@@ -22,7 +28,7 @@ import { type Admin, createAdmin } from './admin/jobs/admin.ts'
 import { createConversationPool } from './conversations/conversation-pool.ts'
 import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
-import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
+import { createStoredSessions, type Named, type StoredSessions } from './stored-sessions.ts'
 import type { Home } from './system/home.ts'
 import { createExportSource, exportSession } from './transfer/export/export-session.ts'
 import { createImportHost } from './transfer/import/host/import-host.ts'
@@ -43,6 +49,14 @@ export type LocalStartOptions = Partial<StartOptions> & {
 
 /** The runtime in this process. Failed calls throw a `HoldfastError`. */
 export interface Holdfast extends HoldfastMethods, StoredSessions, Admin {
+  /** Resolves if all answered commands are on disk, as they always are; rejects while the store refuses writes. */
+  save(session: Named): Promise<void>
+  /** Creates a session from a value, or changes it to that value. Equal messages are not written again. */
+  save(data: SessionData): Promise<Session>
+  /** Returns the metadata of a session; null if it has no message. Writes nothing. */
+  ensureMeta(name: string): Promise<Meta | null>
+  /** Returns the metadata of the session of a value; starts it if there is none. Null if no message is a person's. */
+  ensureMeta(data: SessionData): Promise<Meta | null>
   readonly handles: LocalSessions
   startSession(options?: LocalStartOptions): Promise<Session>
   getOrCreate(key: string, options?: LocalStartOptions): Promise<Session>
@@ -75,6 +89,7 @@ export function createHoldfast(
   const sessions = createLocalSessions(registry)
   const { admin, close: closeAdmin } = createAdmin(location, registry.deps.clock.now)
   const exportPieces = createExport(registry)
+  const stored = createStoredSessions({ registry, location, home })
   const common = createHoldfastMethods(sessions, { now: registry.deps.clock.now, export: exportPieces })
   const withNotifier = async (session: Promise<Session>, notifier: Notifier | undefined) => {
     const { id } = await session
@@ -88,7 +103,12 @@ export function createHoldfast(
   return {
     ...common,
     handles: sessions,
-    ...createStoredSessions({ registry, location, home }),
+    ...stored,
+    // An implementation of overloads has the type of none of them.
+    save: ((value: Named | SessionData) =>
+      isSessionData(value) ? common.save(value) : stored.save(value)) as Holdfast['save'],
+    ensureMeta: (value: string | SessionData) =>
+      typeof value === 'string' ? stored.ensureMeta(value) : common.ensureMeta(value),
     ...admin,
     export: exportPieces,
     import: (from, options) => importFrom(imports.run, from, options),
@@ -104,6 +124,10 @@ export function createHoldfast(
     [Symbol.asyncDispose]: closeAll,
   }
 }
+
+/** Returns whether a value is a whole session. A session object has a method `messages`. */
+const isSessionData = (value: Named | SessionData): value is SessionData =>
+  typeof value === 'object' && value !== null && 'messages' in value && Array.isArray(value.messages)
 
 /** Creates the export of sessions, which reads them without loading them. */
 function createExport({ stores, deps }: SessionRegistry): Holdfast['export'] {

@@ -3,7 +3,7 @@ import type { OpenOptions } from './open.ts'
 
 /** Where the conversations are stored, and how failures are reported. */
 export type OpenConversationsOptions = ConversationsOptions &
-  Pick<OpenOptions, 'store' | 'mirror' | 'environment' | 'onProblem'>
+  Pick<OpenOptions, 'store' | 'blobs' | 'mirror' | 'environment' | 'onProblem'>
 
 /** Opens a store for a program with its own loop. `close` saves every conversation, then closes the store. */
 export async function openConversations(options: OpenConversationsOptions = {}): Promise<Conversations> {

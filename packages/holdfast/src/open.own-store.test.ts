@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Provider, Store } from '@holdfast/core/ports'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openHoldfast } from './entry/index.ts'
-import { createMemoryBlobs, createMemoryStore } from './entry/store.ts'
+import { createMemoryBlobs, createMemoryStore, openConversations } from './entry/store.ts'
 import {
   aRequest,
   createGate,
@@ -42,6 +42,18 @@ afterEach(() => rm(home, { recursive: true, force: true }))
 const environment = () => ({ HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off', DEMO_PACE: '0' })
 
 describe('a store of the program', () => {
+  it('holds the conversations of its loop', async () => {
+    const { store, closes } = createCountingStore()
+    const blobs = createMemoryBlobs()
+    const first = await openConversations({ store, blobs, environment: environment(), workdir: home })
+    first.addMessage('telegram:1', 'user', 'what is there?')
+    await first.save('telegram:1')
+    await first.close()
+    expect(closes()).toBe(1)
+    await using second = await openConversations({ store, blobs, environment: environment(), workdir: home })
+    expect(await second.getHistory('telegram:1')).toEqual([{ role: 'user', content: 'what is there?' }])
+  })
+
   it('holds the sessions, is closed with the runtime, and can be opened again', async () => {
     const { store, appends, closes } = createCountingStore()
     const blobs = createMemoryBlobs()

@@ -210,6 +210,8 @@ describe('openHoldfast', () => {
     for (const name of [id, id.slice(0, 24), handle]) expect((await holdfast.getSession(name)).id).toBe(id)
     await expect(holdfast.getSession('calm-harbor-999999')).rejects.toMatchObject({ code: 'session_not_found' })
     await expect(holdfast.getSession('../etc/passwd')).rejects.toMatchObject({ code: 'bad_id' })
+    const foreign = '20260102-030405-00112233445566aa'
+    await expect(holdfast.getSession(foreign)).rejects.toMatchObject({ code: 'session_not_found' })
   })
 
   it('stops a session, which can be opened again', async () => {
@@ -226,6 +228,8 @@ describe('openHoldfast', () => {
     const first = await holdfast.getOrCreate('telegram:4711', { workdir: home })
     expect((await holdfast.getOrCreate('telegram:4711')).id).toBe(first.id)
     expect((await holdfast.getOrCreate('telegram:4712', { workdir: home })).id).not.toBe(first.id)
+    const named = await holdfast.getOrCreate('bot:1', { workdir: home })
+    expect((await holdfast.getSession('bot:1')).id).toBe(named.id)
     await expect(holdfast.getOrCreate('bad\u0000key')).rejects.toMatchObject({ code: 'bad_id' })
     await expect(holdfast.startSession({ workdir: home, key: 'telegram:4711' })).rejects.toMatchObject({
       code: 'key_taken',

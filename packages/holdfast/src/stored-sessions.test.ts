@@ -132,6 +132,9 @@ describe('stored sessions', () => {
       if (recorded.type === 'turn.ended' && recorded.turn === 1) break
     }
     expect(stored).toEqual([event, odd])
+    expect((await Array.fromAsync(session.clientEvents())).map((one) => one.event)).toEqual([event, odd])
+    const loaded = await holdfast.load(session.id)
+    expect((await Array.fromAsync(loaded.clientEvents())).map((one) => one.event)).toEqual([event, odd])
     const words = (await session.messages()).map((one) => ('text' in one ? one.text : ''))
     expect(words.some((text) => text.includes('chunk'))).toBe(false)
     await expect(session.appendClientEvent({ eventId: '', type: 'x' })).rejects.toMatchObject({ code: 'bad_request' })

@@ -9,7 +9,7 @@ import type { Home } from './system/home.ts'
 export type LoadedSession = Pick<
   Session,
   | ('id' | 'messages' | 'messagesWithIds' | 'metadata' | 'usage' | 'status' | 'isPersistent' | 'getProvider')
-  | ('listBranches' | 'pinnedIds' | 'getSummary' | 'getQueuedMessages' | 'clientEventsComplete')
+  | ('listBranches' | 'pinnedIds' | 'getSummary' | 'getQueuedMessages' | 'clientEvents' | 'clientEventsComplete')
 >
 
 /** A session, or its id, unique prefix of an id, or handle. */

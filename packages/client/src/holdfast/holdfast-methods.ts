@@ -25,6 +25,7 @@ import {
 import { type AddedMessage, type MessageSeed, toSeeds } from '../session/seed-messages.ts'
 import { type ClientEventOptions, createSession, type Session } from '../session/session.ts'
 import { type ListAllOptions, listAll } from './list-all.ts'
+import { ensureMeta, type SessionData, saveSession } from './save-session.ts'
 import { createSessionAdmin, type SessionAdmin } from './session-admin.ts'
 
 /** The methods that the runtime of this process and that of a server share. Failed calls throw a `HoldfastError`. */
@@ -71,6 +72,16 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
     event: ClientEvent,
     options?: ClientEventOptions,
   ): Promise<CommandResult<'appendClientEvent'>>
+  /**
+   * Creates a session from a value, or changes it to that value: title, folder, model, messages, summary and client events.
+   * Equal messages are not written again; replaced ones are saved as a branch. It is several commands, not one.
+   */
+  save(data: SessionData): Promise<Session>
+  /**
+   * Returns the metadata of the session of this value; starts the session without its messages if there is none. Returns null
+   * and creates nothing if no message is a person's.
+   */
+  ensureMeta(data: SessionData): Promise<Meta | null>
   /** Exports a session in pieces, without loading it. */
   export(name: string, options?: ExportChoice): AsyncIterable<string>
   /** Exports the transcript as Markdown. */
@@ -126,6 +137,8 @@ export function createHoldfastMethods(
     appendCheckpoint: async (name, messages, tokenCount) =>
       (await getSession(name)).appendCheckpoint(messages, tokenCount),
     appendClientEvent: async (name, event, options) => (await getSession(name)).appendClientEvent(event, options),
+    save: (data) => saveSession(sessions, data),
+    ensureMeta: (data) => ensureMeta(sessions, data),
     exportMarkdown,
     exportSessionMarkdown: ({ id }, options) => exportMarkdown(id, options),
     stopSession: async (name) => void orThrow(await sessions.stop(name)),

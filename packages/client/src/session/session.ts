@@ -19,6 +19,7 @@ import { createRequests } from './requests.ts'
 import { createSessionHistory } from './session-history.ts'
 import { createSessionModels } from './session-models.ts'
 import { createSessionReads } from './session-reads.ts'
+import { createSubscription, type Subscription } from './subscription.ts'
 import { createTurn, type Turn } from './turn.ts'
 
 /** Options of every command: an id that makes a retry safe, and the client that sends it. */
@@ -162,6 +163,6 @@ function createMethods(handle: SessionHandle) {
     /** Joins queued prompts into one text. */
     combineQueueEntriesToText: (entries: readonly QueuedPrompt[]) => combineQueueEntriesToText(entries),
     /** Follows the session: every record after `after` once and in order, then live frames. */
-    subscribe: (options?: SubscribeOptions) => handle.subscribe(options),
+    subscribe: (options?: SubscribeOptions): Subscription => createSubscription(handle, options),
   }
 }

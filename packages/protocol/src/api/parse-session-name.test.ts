@@ -8,6 +8,10 @@ describe('parseSessionName', () => {
     ['id', id],
     ['prefix', id.slice(0, 12)],
     ['handle', 'calm-harbor-12'],
+    ['key', '20260102-030405-00112233445566aa'],
+    ['key', 'session-1'],
+    ['key', 'telegram:4711'],
+    ['key', 'agent:main:main'],
   ])('recognizes an %s by its form', (type, text) => {
     expect(parseSessionName(text)).toMatchObject({ ok: true, value: { type } })
   })
@@ -21,7 +25,11 @@ describe('parseSessionName', () => {
     `${id}0`,
     'ses_ILOU',
     'calm-harbor',
-    'Calm-Harbor-1',
+    'CON',
+    '__proto__',
+    'a/1',
+    '1 2',
+    '../1',
     '@latest',
     'a\u0000b',
   ])('rejects %j', (text) => {

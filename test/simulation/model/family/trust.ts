@@ -1,7 +1,7 @@
 import type { BlobHash, TrustScope } from '@holdfast/protocol'
 import fc from 'fast-check'
 import { hashArgs } from '../../../../packages/core/src/runtime/effects/prepare-call.ts'
-import { accepted, refused, type State, type Trusted } from '../state.ts'
+import { accepted, type State, type Trusted } from '../state.ts'
 import { isTrusted, progress } from '../turn-progress.ts'
 import type { CommandTemplate, Family } from './family.ts'
 
@@ -51,7 +51,6 @@ export const trust: Family = {
   ],
   rules: {
     setToolTrust(state, { tool, scope, argsHash }) {
-      if (scope === 'turn' && !state.turn) return refused(state, 'bad_request')
       return accepted(grant(state, { tool, scope, n: argumentOf(tool, argsHash) }))
     },
     /** Running calls continue. The next call needs an approval again. */

@@ -228,6 +228,14 @@ describe('trust for a turn', () => {
     expect(livedThrough(followed, modelReplied(followed))).toMatchObject({ trust: [], turn: { number: 1 } })
   })
 
+  it('given in an idle session covers the next turn, and ends with it', () => {
+    const resting = livedThrough(phases.idle, asked({ type: 'setToolTrust', tool: 'touch', scope: 'turn' }))
+    expect(resting).toMatchObject({ trust: [{ tool: 'touch', scope: 'turn' }], turn: { phase: 'idle' } })
+    const running = livedThrough(resting, asked({ type: 'sendPrompt', content: 'go' }))
+    expect(running.trust).toHaveLength(1)
+    expect(livedThrough(running, asked({ type: 'abort' }))).toMatchObject({ trust: [], turn: { phase: 'idle' } })
+  })
+
   it('does not return when the turn is continued', () => {
     expect(livedThrough(trusting, asked({ type: 'abort' }), asked({ type: 'continue' })).trust).toEqual([])
   })

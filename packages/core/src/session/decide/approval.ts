@@ -46,11 +46,8 @@ const targetOf = ({ argsHash, contentHash }: ReturnType<typeof askedCalls>[numbe
   ...(contentHash !== null && { contentHash }),
 })
 
-/** Grants trust. Open questions that it covers are answered. */
+/** Grants trust. Open questions that it covers are answered. Trust for a turn in an idle session covers the next turn. */
 export function setToolTrust(state: SessionState, { tool, scope, argsHash }: CommandOf<'setToolTrust'>): Decided {
-  if (scope === 'turn' && state.turn.phase === 'idle') {
-    return refuse(fault('bad_request', 'No turn is running to trust the tool for. Trust it for the session instead.'))
-  }
   return ok(grant(state, { tool, scope, ...(argsHash !== undefined && { argsHash }) }))
 }
 

@@ -38,8 +38,8 @@ describe('a malformed session name', () => {
     await holdfast.close()
     const handle = meta?.handle ?? ''
     expect(check(handle)).toMatchObject({ ok: true })
-    expect(check(handle.replace('-', '_'))).toMatchObject({
-      fault: { message: `'${handle.replace('-', '_')}' is not a session name. Did you mean '${handle}'?` },
+    expect(check(handle.replace('-', '+'))).toMatchObject({
+      fault: { message: `'${handle.replace('-', '+')}' is not a session name. Did you mean '${handle}'?` },
     })
   })
 })

@@ -1,0 +1,135 @@
+import {
+  type ClientEvent,
+  limits,
+  type Message,
+  type Meta,
+  orThrow,
+  type SessionHandle,
+  type Sessions,
+} from '@holdfast/protocol'
+import { type AddedMessage, type MessageSeed, toSeeds } from '../session/seed-messages.ts'
+import { createSession, type Session } from '../session/session.ts'
+
+/** A whole session as a value, for `save`. Times and usage are those of its records; `import` keeps those of a file. */
+export type SessionData = {
+  /** The session: an id of ours, or an id of the program, which becomes its key. A new session when absent. */
+  readonly id?: string | undefined
+  /** All its messages: of the program, or as `messages()` returned them, with their pins. Notices and usage are left out. */
+  readonly messages: readonly AddedMessage[]
+  /** Its title; unchanged when absent. */
+  readonly title?: string | undefined
+  /** Its folder; the current one for a new session. */
+  readonly workspace?: string | undefined
+  /** Its model; the default one for a new session. */
+  readonly model?: string | undefined
+  /** The summary that precedes the messages in the model's context. */
+  readonly summary?: string | undefined
+  /** Events of clients; each is stored once. */
+  readonly clientEvents?: readonly ClientEvent[] | undefined
+  /** Whether the client events cover the whole session. */
+  readonly clientEventsComplete?: boolean | undefined
+}
+
+/** Creates the session, or changes it to these values. Messages that are there already are not written again. */
+export async function saveSession(sessions: Sessions, data: SessionData): Promise<Session> {
+  const known = await findSaved(sessions, data)
+  const session = createSession(known ?? (await start(sessions, data)))
+  if (known) await changeSettings(session, data)
+  await writeMessages(session, data.messages)
+  const { summary, clientEvents = [], clientEventsComplete } = data
+  if (summary !== undefined && summary !== (await session.getSummary())) await session.setSummary(summary)
+  for (const [index, event] of clientEvents.entries()) {
+    const isLast = index === clientEvents.length - 1
+    await session.appendClientEvent(event, isLast && clientEventsComplete ? { complete: true } : {})
+  }
+  return session
+}
+
+/** Returns the metadata of the session; starts it without messages if there is none. Null if no person has said anything. */
+export async function ensureMeta(sessions: Sessions, data: SessionData): Promise<Meta | null> {
+  if (!data.messages.some(isOfPerson)) return null
+  const handle = (await findSaved(sessions, data)) ?? (await start(sessions, data))
+  return createSession(handle).metadata()
+}
+
+const isOfPerson = (message: AddedMessage): boolean =>
+  'kind' in message ? message.kind === 'user' : message.role === 'user'
+
+async function findSaved(sessions: Sessions, { id }: SessionData): Promise<SessionHandle | null> {
+  if (id === undefined) return null
+  const isOurs = id.startsWith('ses_')
+  return isOurs ? orThrow(await sessions.open(id)) : orThrow(await sessions.findByKey(id))
+}
+
+async function start(sessions: Sessions, { id, title, workspace = '.', model }: SessionData): Promise<SessionHandle> {
+  const settings = { ...(title !== undefined && { title }), ...(model !== undefined && { model }) }
+  return orThrow(await sessions.start({ workdir: workspace, ...(id !== undefined && { key: id }), ...settings }))
+}
+
+async function changeSettings(session: Session, { title, model, workspace }: SessionData): Promise<void> {
+  const meta = await session.metadata()
+  if (workspace !== undefined && workspace !== meta.workspace) await session.moveWorkdir(workspace)
+  if (title !== undefined && title !== meta.title) await session.rename(title)
+  if (model !== undefined && model !== meta.model) await session.setModel(model)
+}
+
+/** Whether a message is part of the conversation. Usage and notices are remarks of the session itself. */
+const isSaid = (message: AddedMessage): boolean =>
+  'role' in message || (message.kind !== 'usage' && message.kind !== 'notice')
+
+/** Appends the messages that are new, or replaces the history if an earlier message differs. */
+async function writeMessages(session: Session, given: readonly AddedMessage[]): Promise<void> {
+  const messages = given.filter(isSaid)
+  const [before, after] = [toSeeds((await session.messages()).filter(isSaid)), toSeeds(messages)]
+  const [has, wants] = [withoutIds(before), withoutIds(after)]
+  const isPrefix = has.every((text, index) => text === wants[index])
+  const isCut = after[before.length]?.role === 'tool' // the results of a call are added with it
+  const [first = [], ...rest] = inBatches(isPrefix && !isCut ? after.slice(before.length) : after)
+  if (!isPrefix || isCut) await session.setHistory(first)
+  else if (first.length > 0) await session.seedMessages(first)
+  for (const batch of rest) await session.seedMessages(batch)
+  await pin(session, messages)
+}
+
+/** Returns each message as text that does not depend on the ids of its calls. */
+function withoutIds(seeds: readonly MessageSeed[]): readonly string[] {
+  const numbers = new Map<string, number>()
+  const numberOf = (id: string) => {
+    const number = numbers.get(id) ?? numbers.size
+    numbers.set(id, number)
+    return number
+  }
+  return seeds.map((seed) => {
+    if (seed.role === 'user') return JSON.stringify(['user', seed.content])
+    if (seed.role === 'system') return JSON.stringify(['system', seed.content, seed.level ?? 'info'])
+    if (seed.role === 'tool')
+      return JSON.stringify(['tool', numberOf(seed.toolCallId), seed.content, seed.isError ?? false])
+    const calls = (seed.toolCalls ?? []).map(({ id, tool, args = {} }) => [numberOf(id), tool, args])
+    return JSON.stringify(['assistant', seed.thinking ?? '', seed.content, calls])
+  })
+}
+
+/** Splits messages so that each list is accepted, and a call and its results stay together. */
+function inBatches(seeds: readonly MessageSeed[]): readonly (readonly MessageSeed[])[] {
+  const batches: MessageSeed[][] = []
+  for (let from = 0; from < seeds.length; ) {
+    let end = Math.min(from + limits.seedMessagesMax, seeds.length)
+    while (end < seeds.length && end > from + 1 && seeds[end]?.role === 'tool') end--
+    batches.push(seeds.slice(from, end))
+    from = end
+  }
+  return batches
+}
+
+/** Pins the messages that were pinned where they come from. */
+async function pin(session: Session, given: readonly AddedMessage[]): Promise<void> {
+  if (!given.some(isPinned)) return
+  const written = (await session.messages()).filter(isSaid)
+  if (written.length !== given.length) return // messages of the program have other parts, and no pins
+  for (const [index, message] of given.entries()) {
+    const one = written[index]
+    if (one && isPinned(message) && !one.pinned) await session.togglePin(one.id)
+  }
+}
+
+const isPinned = (message: AddedMessage): message is Message => 'kind' in message && message.pinned

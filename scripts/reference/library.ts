@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { type ExportDeclaration, type Node, SyntaxKind } from 'typescript/unstable/ast'
+import { type ExportDeclaration, type Node, type ParameterDeclaration, SyntaxKind } from 'typescript/unstable/ast'
 import { isExportDeclaration } from 'typescript/unstable/ast/is'
 import {
   API,
   NodeBuilderFlags,
   type Project,
   type Symbol as PublicSymbol,
+  type Signature,
   SignatureKind,
   SymbolFlags,
   type Type,
@@ -73,6 +74,8 @@ const flags =
   NodeBuilderFlags.UseSingleQuotesForStringLiteralType |
   NodeBuilderFlags.OmitParameterModifiers |
   NodeBuilderFlags.IgnoreErrors
+
+const signatureCharsMax = 180
 
 type Found = {
   readonly name: string
@@ -182,11 +185,23 @@ function createPrinter(project: Project, found: readonly Found[], all: readonly 
   const signatures = (name: string, type: Type) =>
     checker
       .getSignaturesOfType(type, SignatureKind.Call)
-      .map((one) => checker.signatureToSignatureDeclaration(one, SyntaxKind.MethodSignature, undefined, flags))
-      .flatMap((node) =>
-        node ? [name + withoutUndefined(named(namedOptions(oneLine(emitter.printNode(node))))).replace(/;$/, '')] : [],
-      )
+      .map((one) => name + signatureText(one))
       .join('\n')
+
+  /** Prints a signature with resolved types; as it is written if that would be too long. */
+  function signatureText(signature: Signature): string {
+    const node = checker.signatureToSignatureDeclaration(signature, SyntaxKind.MethodSignature, undefined, flags)
+    const resolved = node ? namedOptions(named(oneLine(emitter.printNode(node)))).replace(/;$/, '') : ''
+    const written = signature.declaration?.resolve()
+    if (resolved.length <= signatureCharsMax || !written || !isFunctionLike(written)) return withoutUndefined(resolved)
+    const returned = checker.getReturnTypeOfSignature(signature)
+    const parameters = written.parameters.map(({ name, type, initializer, questionToken, dotDotDotToken }) => {
+      const optional = initializer || questionToken ? '?' : ''
+      return `${dotDotDotToken ? '...' : ''}${oneLine(name.getText())}${optional}: ${oneLine(type?.getText() ?? 'unknown')}`
+    })
+    const result = oneLine(written.type?.getText() ?? (returned ? named(print(returned)) : 'unknown'))
+    return withoutUndefined(namedOptions(`(${parameters.join(', ')}): ${result}`))
+  }
 
   /** Returns a type as it is written, or resolved if it is derived from a schema. */
   function writtenType(name: string, symbol: PublicSymbol, type: Type): string {
@@ -201,6 +216,13 @@ function createPrinter(project: Project, found: readonly Found[], all: readonly 
 
   return { describe }
 }
+
+type FunctionLike = Node & {
+  readonly parameters: readonly ParameterDeclaration[]
+  readonly type?: Node | undefined
+}
+
+const isFunctionLike = (node: Node): node is FunctionLike => 'parameters' in node
 
 /** Returns the comment above `export * as name from`. */
 function namespaceComment({ declarations: [first] }: PublicSymbol): string {

@@ -44,7 +44,7 @@ export interface LiveView {
   readonly view: SessionView | null
   /** The seq of the last record that the view contains. */
   readonly seq: Seq
-  /** The loaded messages, oldest first. The running answer is the last one. */
+  /** The loaded messages, oldest first. */
   readonly messages: readonly Message[]
   /** Parts that are streaming and not yet recorded. */
   readonly live: readonly LivePart[]

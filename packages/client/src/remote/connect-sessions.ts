@@ -32,7 +32,7 @@ export type Health = { readonly status: 'ok'; readonly version: string }
 
 /** The sessions of a server, with the same interface as local ones. */
 export interface RemoteSessions extends Sessions {
-  /** Starts a session on the server. Refused: the faults of `StartOptions` that cannot be used. */
+  /** Starts a session on the server. Refused: options that cannot be used, such as bad_workdir and key_taken. */
   start(...args: Parameters<Sessions['start']>): Promise<Result<RemoteSessionHandle>>
   open(name: string): Promise<Result<RemoteSessionHandle>>
   findByKey(key: string): Promise<Result<RemoteSessionHandle | null>>

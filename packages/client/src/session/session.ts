@@ -101,7 +101,7 @@ function createMethods(handle: SessionHandle) {
       createTurn(handle, submit({ type: 'sendPrompt', content }, options), options),
     /** Starts a turn without following it. During a turn it steers and returns `{queued: 'steering'}`. */
     sendPrompt: (content: PromptContent, options?: CommandOptions) => submit({ type: 'sendPrompt', content }, options),
-    /** Adds a prompt to the running turn at its next safe point. Returns its entry in the queue. */
+    /** Adds a prompt to the running turn at its next safe point. In an idle session it starts a turn. */
     queueSteering: (content: PromptContent, options?: CommandOptions) =>
       submit({ type: 'queueSteering', content }, options),
     /** Becomes the next turn when this one ends. */

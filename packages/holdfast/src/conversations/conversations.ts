@@ -30,7 +30,7 @@ export interface Conversations extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** How conversations report failures. */
+/** Where the conversations belong. */
 export type ConversationsOptions = {
   /** The workspace of the sessions; the working directory by default. */
   readonly workdir?: string | undefined

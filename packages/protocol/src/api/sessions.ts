@@ -96,7 +96,7 @@ export type NewsOptions = { readonly signal?: AbortSignal | undefined }
 
 /** All sessions of one store, in this process or behind a server. */
 export interface Sessions {
-  /** Starts a session. Refused: the options that cannot be used, such as bad_workdir, unknown_model, key_taken. */
+  /** Starts a session. Refused: options that cannot be used, such as bad_workdir, unknown_model, key_taken. */
   start(options: StartOptions): Promise<Result<SessionHandle>>
   /** `name` is an id, a unique prefix of one, or a handle. */
   open(name: string): Promise<Result<SessionHandle>>

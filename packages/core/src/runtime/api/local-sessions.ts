@@ -24,7 +24,7 @@ import { createLocalSession, type LocalSession } from './local-session.ts'
 
 /** The sessions of this process's store. */
 export interface LocalSessions extends Sessions {
-  /** Starts a session. Refused: the options that cannot be used, such as bad_workdir, unknown_model, key_taken. */
+  /** Starts a session. Refused: options that cannot be used, such as bad_workdir, unknown_model, key_taken. */
   start(options: StartOptions): Promise<Result<LocalSession>>
   open(name: string): Promise<Result<LocalSession>>
   findByKey(key: string): Promise<Result<LocalSession | null>>

@@ -21,11 +21,11 @@ export type MigrateStoreOptions = HomeOptions & {
   readonly from: string
   /** The store to write, as `sqlite:PATH` or `jsonl:DIR`. */
   readonly to: string
-  /** Called after each copied session. */
+  /** Called now and then with the sessions and records copied or compared so far. */
   readonly onProgress?: ((progress: MigrationProgress) => void) | undefined
   /** Called with unexpected errors, which are our bugs. */
   readonly onProblem?: OnProblem | undefined
-  /** Stops between two sessions. A later call continues. */
+  /** Stops the copy. A later call continues it. */
   readonly signal?: AbortSignal | undefined
 }
 

@@ -23,9 +23,9 @@ export type Migration = {
   readonly from: string
   /** The store that was written. */
   readonly to: string
-  /** Sessions copied now, and sessions that an earlier run had already copied. */
+  /** How many sessions were copied now. */
   readonly copied: number
-  /** How many sessions were there already. */
+  /** How many sessions an earlier run had already copied. */
   readonly kept: number
   /** Records that were read again in both stores and are equal. */
   readonly records: number

@@ -125,6 +125,37 @@ describe('a subscription', () => {
     expect(seqs).toEqual([4, 5, 6, 7, 8])
   })
 
+  it('with a cursor holds one page of bounded size, however far behind it is', async () => {
+    const store = createMemoryStore()
+    const pages: number[] = []
+    const counting: Store = {
+      ...store,
+      async read(...given) {
+        const page = await store.read(...given)
+        pages.push(JSON.stringify(page).length)
+        return page
+      },
+    }
+    const runtime = await openMemoryRuntime({ store: counting })
+    const recordChars = 100_000
+    const records = 40
+    for (let each = 0; each < records; each++)
+      await runtime.send(`${each}`, {
+        type: 'seedMessages',
+        messages: [{ role: 'user', content: 'x'.repeat(recordChars) }],
+      })
+    const head = runtime.registry.loaded(aSession)?.folded().state.seq ?? 0
+    pages.length = 0
+    const frames = runtime.handle.subscribe({ after: 1 })[Symbol.asyncIterator]()
+    await frames.next()
+    expect(pages).toHaveLength(1) // it has read no further than its client
+    for (let seq = 3; seq <= head; seq++)
+      expect((await frames.next()).value).toMatchObject({ type: 'record', record: { seq } })
+    await frames.return?.()
+    expect(Math.max(...pages)).toBeLessThan(limits.frameBufferBytesMax / 2)
+    expect(pages.length).toBeGreaterThanOrEqual((records * recordChars) / (limits.frameBufferBytesMax / 2))
+  })
+
   it('with a cursor from the future gets a resync', async () => {
     const runtime = await openMemoryRuntime()
     expect(types(await take(runtime.handle.subscribe({ after: 99 }), ({ type }) => type === 'snapshot'))).toEqual([

@@ -97,6 +97,27 @@ describe('a damaged store', () => {
     expect(copyDamaged(bytes)).toEqual(rows)
   })
 
+  it.each([
+    ['a wrong type', [0]],
+    ['a wrong number of rows', [0, 3, 4]],
+    ['no header', [0, 1, 2, 3, 4, 5, 6, 7]],
+  ])('loses no row through a page with %s', (_, offsets) => {
+    const leaves = new Set([...findPagesOfRows(whole.length / pageBytes).values()].map(([page = 0]) => page))
+    expect(leaves.size).toBeGreaterThan(10)
+    for (const [index, leaf] of [...leaves].entries()) {
+      const bytes = Buffer.from(whole)
+      for (const offset of offsets)
+        bytes.writeUInt8(
+          ((changes[index % changes.length] ?? 1) * (offset + 1)) & 0xff,
+          (leaf - 1) * pageBytes + offset,
+        )
+      const found = copyDamaged(bytes)
+      expect([...(found?.keys() ?? [])].toSorted(), `page ${leaf}`).toEqual([...rows.keys()].toSorted())
+      // Sessions that their index still has are restored from their logs by the next check.
+      for (const [name, row] of rows) if (name.startsWith('record')) expect(found?.get(name), name).toBe(row)
+    }
+  })
+
   it('is another file if its tables are others', () => {
     const other = join(home, 'other.db')
     const database = new DatabaseSync(other)

@@ -55,7 +55,7 @@ function isNamedByMeta({ values }: PageRow): boolean {
   }
 }
 
-/** Reads the rows of all pages that are leaves of tables. */
+/** Reads the rows of all pages that are, or may have been, leaves of tables. */
 function* readRows(path: string): Generator<PageRow> {
   const file = openSync(path, 'r')
   try {

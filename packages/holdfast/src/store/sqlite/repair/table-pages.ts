@@ -13,18 +13,34 @@ const overflowBytes = pageBytes - 4
 /** Returns page `number`, which begins with 1, or null if there is none. */
 export type ReadPage = (number: number) => Buffer | null
 
-/** Reads the rows of a leaf page of any table, with their overflow pages. Skips cells that are damaged. */
+/**
+ * Reads the rows of a leaf page of any table, with their overflow pages. Skips cells that are damaged. A page whose header
+ * is not that of a leaf is tried too: the header may be damaged. The caller checks what it gets.
+ */
 export function* readPageRows(number: number, readPage: ReadPage): Generator<PageRow> {
   const page = readPage(number)
+  if (page === null) return
   const start = number === 1 ? fileHeaderBytes : 0
-  if (page === null || page[start] !== leafTable) return
-  const cells = page.readUInt16BE(start + 3)
-  for (let cell = 0; cell < cells; cell++) {
-    const pointer = start + 8 + 2 * cell
-    if (pointer + 2 > pageBytes) return
-    const row = readCell(page, page.readUInt16BE(pointer), readPage)
+  for (const cell of findCells(page, start)) {
+    const row = readCell(page, cell, readPage)
     if (row !== null) yield row
   }
+}
+
+/** Returns where the cells of a page begin. Without a usable header, takes every pointer that could be one. */
+function findCells(page: Buffer, start: number): readonly number[] {
+  const pointers = start + 8
+  const [cells, content] = [page.readUInt16BE(start + 3), page.readUInt16BE(start + 5)]
+  const isLeaf = page[start] === leafTable && pointers + 2 * cells <= content
+  if (isLeaf) return Array.from({ length: cells }, (_, cell) => page.readUInt16BE(pointers + 2 * cell))
+  const found: number[] = []
+  for (let [at, end] = [pointers, pageBytes]; at + 2 <= end; at += 2) {
+    const cell = page.readUInt16BE(at)
+    if (cell < at + 2 || cell >= pageBytes) break
+    found.push(cell)
+    end = Math.min(end, cell) // the pointers end where the first cell begins
+  }
+  return found
 }
 
 function readCell(page: Buffer, at: number, readPage: ReadPage): PageRow | null {

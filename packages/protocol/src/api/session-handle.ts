@@ -38,7 +38,7 @@ export type PageRequest = {
 export type SubscribeOptions = {
   /** The last seq the client has; without it the first frame is a snapshot. */
   readonly after?: Seq | undefined
-  /** The client that follows; it is attached while it does. Without it, nobody is attached. */
+  /** The client that follows; it has a role while it does. A subscriber without a name has none. */
   readonly client?: string | undefined
   /** `viewer` only watches. When absent, the first client becomes the driver. */
   readonly role?: Role | undefined

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createLocalSession, createSessionRegistry, type NodeDeps } from '@holdfast/core'
 import { ok, type SessionId } from '@holdfast/protocol'
-import { modelsWith } from '@holdfast/testkit'
+import { fakeFiles, modelsWith } from '@holdfast/testkit'
 import { readWindow } from '../packages/core/src/runtime/log/read-window.ts'
 import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../packages/holdfast/src/store/memory/memory-store.ts'
@@ -45,6 +45,7 @@ export async function benchOpen({
     models: modelsWith(() => ({ type: 'unknown_model', message: 'a bench calls no model' })),
     tools: { all: [], find: () => null, endLeftover: async () => undefined },
     instructions: { gather: async () => '' },
+    files: fakeFiles,
     summaryFiles: { save: async () => ok('') },
     clock: wallClock,
     onProblem: ({ cause }) => console.error(cause),

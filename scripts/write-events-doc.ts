@@ -75,6 +75,9 @@ const sentences: Readonly<Record<EventType, string>> = {
     'A message in the form its program gave it, to be returned unchanged. The next `records` records belong to this message. Its text is null here and stored in the first of them that has text.',
   'message.collapsed':
     'A tool call was collapsed or expanded on screen; all of them if `message` is null. It does not affect the model.',
+  'boundary.set':
+    'Tools may change only these lines of a file, counted from 0, both included. `content` is a blob with the file as it was; `moved` is set if an edit moved the lines.',
+  'boundary.cleared': 'The edit boundary of this file was removed, or all of them if `path` is null.',
   'trust.granted': 'A standing approval for a tool, or for one exact call of it. Trust for a turn ends with the turn.',
   'trust.revoked': 'All trust in this tool was revoked, or all trust in any tool if `tool` is null.',
   'message.pinned': 'A message was pinned to the model’s context, or unpinned.',

@@ -160,6 +160,8 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     usage,
     model: 'demo/agent',
   },
+  'boundary.set': { type: 'boundary.set', path: 'src/a.ts', start: 3, end: 9, content: hash, moved: true },
+  'boundary.cleared': { type: 'boundary.cleared', path: null },
   'trust.granted': { type: 'trust.granted', tool: 'shell', scope: 'workspace', argsHash: hash },
   'trust.revoked': { type: 'trust.revoked', tool: null },
   'message.pinned': { type: 'message.pinned', message: 7, pinned: true },

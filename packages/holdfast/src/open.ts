@@ -36,6 +36,7 @@ import { newHandle, newSessionId } from './system/identity.ts'
 import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from './system/node/node-socket.ts'
 import { maskKeys } from './system/secrets/known-keys.ts'
 import { wallClock } from './system/wall-clock.ts'
+import { workspaceFiles } from './tools/files/workspace-files.ts'
 import { type OwnTools, readOwnTools } from './tools/own/own-tools.ts'
 import { createTools } from './tools/tools.ts'
 
@@ -194,6 +195,7 @@ function createAdapters(
     tools: createTools({ environment, keyNames, memory, own }),
     instructions: createInstructions({ now, memory }),
     summaryFiles: createSummaryFiles({ now }),
+    files: workspaceFiles,
     clock: wallClock,
     isAlive: isNodeAlive,
     newSessionId,

@@ -109,6 +109,17 @@ export { ageForm, ageMsMax, dayMs, parseAge } from './text/age.ts'
 export { explainIssue, locateIssue } from './text/explain.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './text/hostile-text.ts'
 export { didYouMean, nearest } from './text/nearest.ts'
+export {
+  addBoundary,
+  Boundary,
+  dropBoundary,
+  findOutside,
+  growRange,
+  KeptBoundary,
+  LineChange,
+  LineRange,
+  moveRange,
+} from './value/boundary.ts'
 export { Branch, ListedBranch, moveBranches } from './value/branch.ts'
 export {
   Content,

@@ -17,6 +17,7 @@ export const aView = (changes: Partial<z.input<typeof SessionView>> = {}): Sessi
     activeToolCalls: [],
     queue: [],
     trust: [],
+    boundaries: [],
     branches: [],
     branch: null,
     pins: [],

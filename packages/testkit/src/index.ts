@@ -23,6 +23,7 @@ export {
 export { aRequest, aTool, userSays } from './fixtures/request.ts'
 export { aFrame, aMessage, aMeta, aRecord, aToolCall, aView, type EventInput } from './fixtures.ts'
 export { createDice, type Dice } from './runtime/dice.ts'
+export { fakeFiles } from './runtime/fake-files.ts'
 export { createFaultyStore, diskFull, type FaultyStore } from './runtime/faulty-store.ts'
 export { createGate, type Gate } from './runtime/gate.ts'
 export {

@@ -48,6 +48,7 @@ export function findDifference(
     'who waits': [view.pendingApprovals.map(({ tool, preview }) => [tool, preview]), askedCalls(state).map(previewOf)],
     'which questions': [view.pendingApprovals.map(({ id }) => id), askedCalls(state).map(({ approval }) => approval)],
     'open calls': [view.activeToolCalls.map(({ tool }) => tool), state.turn?.calls.map(({ tool }) => tool) ?? []],
+    boundaries: [view.boundaries, state.boundaries],
     trust: [trusted(view.trust), state.trust.map(asText).sort()],
     'trust of the workspace': [trusted(workspaceTrust), state.workspace.map(asText).sort()],
     'the newest messages': [now.messages.map(shownMessage), expectedMessages(state, state, now.messages.length)],

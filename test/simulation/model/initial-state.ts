@@ -18,6 +18,7 @@ const unborn: State = {
   steering: [],
   followUps: [],
   trust: [],
+  boundaries: [],
   workspace: [],
   elsewhere: [],
   workdir: '/work',

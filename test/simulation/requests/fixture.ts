@@ -10,7 +10,7 @@ import {
   type Result,
   SessionId,
 } from '@holdfast/protocol'
-import { createVirtualClock, type VirtualClock } from '@holdfast/testkit'
+import { createVirtualClock, fakeFiles, type VirtualClock } from '@holdfast/testkit'
 import { loadSession } from '../../../packages/core/src/runtime/log/load-session.ts'
 import { createMemoryBlobs } from '../../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../../packages/holdfast/src/store/memory/memory-store.ts'
@@ -74,6 +74,7 @@ export async function openRequestsFixture(model: ModelName): Promise<RequestsFix
       models: scriptedAgents.models(life),
       tools: scriptedAgents.tools(life),
       instructions: { gather: async ({ mode }) => `You are in ${mode} mode.` },
+      files: fakeFiles,
       summaryFiles: { save: async () => ok('note.md') },
       onProblem({ where, cause }) {
         if (life.status === 'living')

@@ -1,7 +1,9 @@
 import {
   type BlobHash,
+  type Boundary,
   type ClientEventPage,
   type FrameOf,
+  type LineRange,
   listActiveTrust,
   type Message,
   type MessageId,
@@ -55,6 +57,15 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
         yield* page.events
         cursor = page.after
       }
+    },
+    /** Returns the edit boundaries: the lines of files that tools may change. */
+    boundaries: async (): Promise<readonly Boundary[]> => (await state('boundaries')).boundaries,
+    /** Returns the lines of a file that tools may change, or null if it has no boundary. */
+    async boundaryFor(path: string): Promise<LineRange | null> {
+      const { boundaries, meta } = await state('boundaries', 'meta')
+      const asked = pathInside(meta.workspace, path)
+      const found = boundaries.find((one) => one.path === asked)
+      return found ? { start: found.start, end: found.end } : null
     },
     /** Returns whether the client events cover the whole session. */
     clientEventsComplete: async () => (await state('clientEventsComplete')).clientEventsComplete,
@@ -115,3 +126,14 @@ const editorSnapshotOf = (state: EditorFields): EditorSnapshot => ({
   credentialsConfigured: state.here?.credentialsConfigured ?? null,
   storageError: state.here?.storageError ?? null,
 })
+
+/** Returns a path relative to the workdir, without `.` and `..`. */
+function pathInside(workdir: string, path: string): string {
+  const relative = path.startsWith(`${workdir}/`) ? path.slice(workdir.length + 1) : path
+  const names: string[] = []
+  for (const name of relative.split('/')) {
+    if (name === '..') names.pop()
+    else if (name !== '' && name !== '.') names.push(name)
+  }
+  return names.join('/')
+}

@@ -157,6 +157,13 @@ function createMethods(handle: SessionHandle) {
     /** Changes the working directory. Trust of the old workspace does not apply there. */
     moveWorkdir: (workdir: string, options?: CommandOptions) =>
       submit({ type: 'moveWorkdir', workdir }, options, { workdir }),
+    /** Lets tools change only these lines of a file, counted from 0, both included. Refused: bad_boundary. */
+    setBoundary: (path: string, start: number, end: number, options?: CommandOptions) =>
+      submit({ type: 'setBoundary', path, start, end }, options),
+    /** Lets tools change the whole file again. */
+    clearBoundary: (path: string, options?: CommandOptions) => submit({ type: 'clearBoundary', path }, options),
+    /** Removes all edit boundaries. */
+    clearAllBoundaries: (options?: CommandOptions) => submit({ type: 'clearAllBoundaries' }, options),
     /** Stores a client's own event once. It is never sent to the model. */
     appendClientEvent: (event: ClientEvent, { complete, ...options }: ClientEventOptions = {}) =>
       submit({ type: 'appendClientEvent', event, ...(complete !== undefined && { complete }) }, options),

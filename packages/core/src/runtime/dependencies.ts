@@ -8,6 +8,7 @@ import type { Models, SaidPart } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
 import type { Draft, Store } from '../ports/store.ts'
 import type { Instructions, SummaryFiles, Tools } from '../ports/tool.ts'
+import type { WorkspaceFiles } from '../ports/workspace-files.ts'
 import type { Report } from '../session/input.ts'
 import type { SessionState } from '../session/state.ts'
 import type { SessionStorage } from './storage-health.ts'
@@ -30,6 +31,7 @@ export type RuntimeDeps = {
   readonly tools: Tools
   readonly instructions: Instructions
   readonly summaryFiles: SummaryFiles
+  readonly files: WorkspaceFiles
   readonly clock: Clock
   readonly newSessionId: () => SessionId
   /** Returns the real path of an existing directory. Refused: bad_workdir. */

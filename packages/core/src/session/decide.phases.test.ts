@@ -96,6 +96,10 @@ const table: Readonly<Record<SessionCommandInput['type'], Row>> = {
   pinSession: always('settings.changed'),
   rename: always('settings.changed'),
   moveWorkdir: atRest('settings.changed'),
+  // No file was found here; boundary.test.ts has one.
+  setBoundary: always('bad_boundary'),
+  clearBoundary: always('-'),
+  clearAllBoundaries: always('-'),
 }
 
 describe('each command in each phase', () => {
@@ -156,10 +160,10 @@ describe('the answer of each command', () => {
     removeQueueEntry: { type: 'removeQueueEntry', entry: 5 },
     reorderQueue: { type: 'reorderQueue', queue: 'steering', entries: [6, 5] },
   }
-  /** Refused in every state here: they need a history or a model. Their own tests check their answers. */
+  /** Refused in every state here, or without effect: they need a history, a model or a file. Their own tests check their answers. */
   const refused = new Set<string>([
     ...['cycleModel', 'branchAt', 'switchBranch', 'rewind', 'fork', 'togglePin', 'toggleToolCollapse'],
-    ...['compact', 'undoCompaction', 'summarize'],
+    ...['compact', 'undoCompaction', 'summarize', 'setBoundary', 'clearBoundary', 'clearAllBoundaries'],
   ])
   /** Nothing of them is recorded. */
   const unrecorded = new Set<string>(['claimDriver', 'handOver', 'refreshCredentials'])

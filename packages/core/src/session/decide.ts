@@ -10,6 +10,7 @@ import {
   unreachable,
 } from '@holdfast/protocol'
 import { respondToApproval, revokeToolTrust, setToolTrust } from './decide/approval.ts'
+import { clearBoundary, setBoundary } from './decide/boundary.ts'
 import {
   expireApproval,
   judgeCall,
@@ -120,6 +121,12 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Deci
       return ok(settings.rename(state, command))
     case 'moveWorkdir':
       return settings.moveWorkdir(state, command, facts)
+    case 'setBoundary':
+      return setBoundary(state, command, facts)
+    case 'clearBoundary':
+      return ok(clearBoundary(state, facts.file?.path ?? command.path))
+    case 'clearAllBoundaries':
+      return ok(clearBoundary(state, null))
     case 'appendClientEvent':
       return ok(appendClientEvent(command))
     default:

@@ -25,6 +25,9 @@ import { emptySession } from './state.ts'
 
 const text = [{ type: 'text' as const, text: 'hi' }]
 const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, cost: 0.5 }
+const boundary = (path: string, start: number): EventInput => ({
+  ...{ type: 'boundary.set', path, start, end: 9, content: aHash },
+})
 const granted = (tool: string, scope: 'turn' | 'session' | 'workspace'): EventInput => ({
   type: 'trust.granted',
   tool,
@@ -101,6 +104,21 @@ describe('each event', () => {
       'trust.revoked',
       [granted('a', 'session'), granted('b', 'session'), { type: 'trust.revoked', tool: 'a' }],
       { trust: [{ tool: 'b' }] },
+    ],
+    [
+      'boundary.set',
+      [boundary('a', 1), boundary('a', 2), boundary('b', 3)],
+      {
+        boundaries: [
+          { path: 'a', start: 2 },
+          { path: 'b', start: 3 },
+        ],
+      },
+    ],
+    [
+      'boundary.cleared',
+      [boundary('a', 1), boundary('b', 2), { type: 'boundary.cleared', path: 'a' }],
+      { boundaries: [{ path: 'b' }] },
     ],
     ['call.approved', [...requested, approvedBy(5)], { turn: { calls: [{ status: 'approved', argsHash: aHash }] } }],
     [

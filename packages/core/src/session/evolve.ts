@@ -1,7 +1,9 @@
 import {
   ApprovalId,
+  addBoundary,
   addTrust,
   CallId,
+  dropBoundary,
   EntryId,
   type EventOf,
   eventTokens,
@@ -33,7 +35,7 @@ import {
 } from './state.ts'
 
 /** The version of this fold. Raise it when the same log would fold to another state: old snapshots are then ignored. */
-export const foldNumber = 12
+export const foldNumber = 13
 
 /** How many written contents of a round are remembered. */
 const writtenMax = 1000
@@ -158,6 +160,12 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       return { ...state, trust: addTrust(state.trust, event) }
     case 'trust.revoked':
       return { ...state, trust: event.tool === null ? [] : state.trust.filter(({ tool }) => tool !== event.tool) }
+    case 'boundary.set': {
+      const { type: _, moved: _moved, ...boundary } = event
+      return { ...state, boundaries: addBoundary(state.boundaries, boundary) }
+    }
+    case 'boundary.cleared':
+      return { ...state, boundaries: dropBoundary(state.boundaries, event.path) }
     case 'client.said':
       return event.complete ? { ...state, clientEventsComplete: true } : state
     case 'message.given':
@@ -171,10 +179,10 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
   }
 }
 
-/** Moves to another folder. Trust of the former workspace stays there; the session's own trust remains. */
+/** Moves to another folder. Trust and boundaries of the former workspace stay there; the session's own trust remains. */
 function moved(state: SessionState, workdir: string): SessionState {
   const trust = state.trust.filter(({ scope }) => scope !== 'workspace')
-  return { ...state, origin: state.origin && { ...state.origin, workdir }, trust }
+  return { ...state, origin: state.origin && { ...state.origin, workdir }, trust, boundaries: [] }
 }
 
 type Collapse = SessionState['collapse']

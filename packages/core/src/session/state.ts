@@ -8,6 +8,7 @@ import {
   type Fork,
   type Handle,
   type Instant,
+  type KeptBoundary,
   type Key,
   type Line,
   type LineLength,
@@ -65,6 +66,8 @@ export type SessionState = {
   readonly queue: readonly QueueEntry[]
   /** Standing approvals; those for a turn end with it. */
   readonly trust: readonly Trust[]
+  /** The lines that tools may change, by file; bounded by `limits.boundariesMax`. */
+  readonly boundaries: readonly KeptBoundary[]
   /** Messages that always stay in the model's context. */
   readonly pins: readonly Pin[]
   /** Which tool calls are shown collapsed: all or none, except these. */
@@ -169,6 +172,7 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   compaction: { isUndone: false, failedAt: null },
   queue: [],
   trust: [],
+  boundaries: [],
   pins: [],
   collapse: { all: false, except: [] },
   lastAnswer: null,

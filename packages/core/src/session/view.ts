@@ -43,6 +43,7 @@ export function viewOf(state: SessionState): SessionView {
     activeToolCalls: openCalls(state).map(({ id, tool }) => ({ id, tool })),
     queue: [...state.queue],
     trust: [...state.trust],
+    boundaries: state.boundaries.map(({ path, start, end }) => ({ path, start, end })),
     branches: state.branches.map(({ name, turns, messages, at, hidden }) => ({
       ...{ name, turns, messages, at },
       ...(hidden && { hidden }),
@@ -150,6 +151,8 @@ function resultOf(event: Recorded['event']): Answer['result'] {
       return { tokens: event.tokens }
     case 'summary.saved':
       return { text: event.text, path: event.path }
+    case 'boundary.set':
+      return { path: event.path, start: event.start, end: event.end }
     case 'session.started':
     case 'context.changed':
     case 'queue.edited':
@@ -170,6 +173,7 @@ function resultOf(event: Recorded['event']): Answer['result'] {
     case 'note.added':
     case 'trust.granted':
     case 'trust.revoked':
+    case 'boundary.cleared':
     case 'client.said':
     case 'log.repaired':
       return {}

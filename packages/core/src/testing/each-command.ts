@@ -48,6 +48,9 @@ export const eachCommand: { readonly [Type in CommandType]: Extract<CommandInput
   pinSession: { type: 'pinSession' },
   rename: { type: 'rename', title: 'Harbour works' },
   moveWorkdir: { type: 'moveWorkdir', workdir: '/elsewhere' },
+  setBoundary: { type: 'setBoundary', path: 'missing', start: 0, end: 9 },
+  clearBoundary: { type: 'clearBoundary', path: 'missing' },
+  clearAllBoundaries: { type: 'clearAllBoundaries' },
   claimDriver: { type: 'claimDriver' },
   handOver: { type: 'handOver', client: 'tui' },
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { QueueEntry } from '../event/queue.ts'
 import { Queue } from '../event/turn.ts'
+import { Boundary } from '../value/boundary.ts'
 import { BranchName, SessionId } from '../value/id.ts'
 import { CycledModel } from '../value/model.ts'
 import { ThinkingLevel } from '../value/settings.ts'
@@ -48,6 +49,10 @@ const commandResults = {
   pinSession: z.object({ pinned: z.boolean() }),
   rename: z.object({ title: z.string() }),
   moveWorkdir: z.object({ workdir: z.string() }),
+  /** The boundary as it is kept: with the real path of the file in the workdir. */
+  setBoundary: Boundary,
+  clearBoundary: nothing,
+  clearAllBoundaries: nothing,
   branchAt: branched,
   switchBranch: branched,
   rewind: branched,

@@ -12,7 +12,7 @@ import { ApprovalId, ClientId, type CommandId, EntryId } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { Budgets, ThinkingLevel } from '../value/settings.ts'
 import { historyCommands } from './history-commands.ts'
-import { AppendClientEvent, catalogueCommands, modelCommands } from './settings-commands.ts'
+import { AppendClientEvent, boundaryCommands, catalogueCommands, modelCommands } from './settings-commands.ts'
 
 /** The parts of a longer list are not checked one by one. Prompts have a lower limit: `promptPartsMax`. */
 const partsCheckedMax = 1000
@@ -87,6 +87,7 @@ export const Command = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('handOver'), client: ClientId }),
   AppendClientEvent,
   ...catalogueCommands,
+  ...boundaryCommands,
   ...historyCommands,
 ])
 export type Command = z.infer<typeof Command>

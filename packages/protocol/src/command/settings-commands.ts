@@ -42,6 +42,19 @@ export const catalogueCommands = [
 ] as const
 export type CatalogueCommand = z.infer<(typeof catalogueCommands)[number]>
 
+const path = z.string(expecting('a path in the workdir')).min(1).max(limits.toolPathCharsMax)
+const line = z.int(expecting('a line number, counted from 0'))
+
+/** Commands that limit which lines of a file tools may change. */
+export const boundaryCommands = [
+  /** Lets tools change only these lines of the file, counted from 0, both included. */
+  z.strictObject({ type: z.literal('setBoundary'), path, start: line, end: line }),
+  /** Removes the boundary of a file. */
+  z.strictObject({ type: z.literal('clearBoundary'), path }),
+  /** Removes all boundaries. */
+  z.strictObject({ type: z.literal('clearAllBoundaries') }),
+] as const
+
 /** Stores a client's own event for other clients. The same event is stored once. */
 export const AppendClientEvent = z.strictObject({
   type: z.literal('appendClientEvent'),

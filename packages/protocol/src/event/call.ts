@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { KeptBoundary } from '../value/boundary.ts'
 import { BlobHash, CallId, ClientId, Instant } from '../value/id.ts'
 import { Preview } from './preview.ts'
 import { TrustScope } from './trust.ts'
@@ -66,6 +67,8 @@ export const FileChange = z.object({
   before: BeforeImage.optional(),
   /** The SHA-256 of the bytes after the change; absent if no regular file is there. */
   after: BlobHash.optional(),
+  /** Where the lines of its edit boundary are now, if it has one. */
+  boundary: KeptBoundary.omit({ path: true }).optional(),
 })
 export type FileChange = z.infer<typeof FileChange>
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Content } from '../value/content.ts'
 import { type BlobHash, ClientId, CommandId, Instant, Seq } from '../value/id.ts'
+import { boundaryEvents } from './boundary.ts'
 import { callEvents } from './call.ts'
 import { historyEvents } from './history-events.ts'
 import { queueEvents } from './queue.ts'
@@ -15,6 +16,7 @@ export const Event = z.discriminatedUnion('type', [
   ...turnEvents,
   ...callEvents,
   ...trustEvents,
+  ...boundaryEvents,
   ...historyEvents,
 ])
 export type Event = z.infer<typeof Event>
@@ -94,6 +96,7 @@ export const blobEventTypes = [
   'queue.removed',
   'approval.asked',
   'call.settled',
+  'boundary.set',
 ] as const satisfies readonly Event['type'][]
 
 /** Returns the blobs an event refers to. They are retained as long as its record. */
@@ -114,6 +117,8 @@ export function blobsOf(event: Event): readonly BlobHash[] {
       const before = (event.files ?? []).flatMap((file) => (file.before?.type === 'file' ? [file.before.hash] : []))
       return blob ? [blob.hash, ...before] : before
     }
+    case 'boundary.set':
+      return [event.content]
     default:
       return []
   }

@@ -13,6 +13,8 @@ export const limits = {
   /** One command writes all its messages at once. */
   seedMessagesMax: 1000,
   branchesMax: 200,
+  /** Edit boundaries of a session. */
+  boundariesMax: 200,
   lineSpansMax: 1000,
   pinsMax: 100,
   /** Tool calls whose collapsed state differs from the default; the newest are remembered. */

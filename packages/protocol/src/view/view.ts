@@ -4,6 +4,7 @@ import { Preview } from '../event/preview.ts'
 import { QueueEntry, reorderQueue } from '../event/queue.ts'
 import { addTrust, Trust } from '../event/trust.ts'
 import { ModelFault, TurnEnd } from '../event/turn.ts'
+import { addBoundary, Boundary, dropBoundary } from '../value/boundary.ts'
 import { Branch, moveBranches } from '../value/branch.ts'
 import { ApprovalId, BranchName, CallId, EntryId, MessageId, Seq, StepId } from '../value/id.ts'
 import { unreachable } from '../value/result.ts'
@@ -52,6 +53,8 @@ export const SessionView = z.object({
   queue: z.array(QueueEntry),
   /** The tools that run without asking in this session. */
   trust: z.array(Trust),
+  /** The lines that tools may change, by file. Files without one may be changed anywhere. */
+  boundaries: z.array(Boundary),
   /** Saved branches, oldest first. */
   branches: z.array(Branch),
   /** The current branch; null for a line without a name. */
@@ -100,7 +103,10 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
         ...view,
         ...pick(event),
         ...(event.model !== undefined && { fallback: null }), // a person chose a model
-        ...(event.workdir !== undefined && { trust: view.trust.filter(({ scope }) => scope !== 'workspace') }),
+        ...(event.workdir !== undefined && {
+          trust: view.trust.filter(({ scope }) => scope !== 'workspace'),
+          boundaries: [],
+        }),
       }
     case 'prompt.queued':
       return { ...view, queue: [...view.queue, { id: EntryId.parse(seq), queue: event.queue, content: event.content }] }
@@ -119,6 +125,12 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       return { ...view, trust: addTrust(view.trust, event) }
     case 'trust.revoked':
       return { ...view, trust: event.tool === null ? [] : view.trust.filter(({ tool }) => tool !== event.tool) }
+    case 'boundary.set': {
+      const { path, start, end } = event
+      return { ...view, boundaries: addBoundary(view.boundaries, { path, start, end }) }
+    }
+    case 'boundary.cleared':
+      return { ...view, boundaries: dropBoundary(view.boundaries, event.path) }
     case 'user.said':
       return event.entry === undefined ? view : { ...view, queue: view.queue.filter(({ id }) => id !== event.entry) }
     case 'turn.started':

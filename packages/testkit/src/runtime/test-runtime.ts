@@ -10,6 +10,7 @@ import {
   type StartOptions,
 } from '@holdfast/protocol'
 import { aSession } from '../fixtures/log.ts'
+import { fakeFiles } from './fake-files.ts'
 import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from './scripted-model.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
@@ -93,6 +94,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
       endLeftover: async () => undefined,
     },
     instructions: { gather: async () => 'Be kind.' },
+    files: fakeFiles,
     summaryFiles: { save: async (_, title) => ok(`notes/${title}.md`) },
     onProblem: () => undefined,
     observer: options.observer,

@@ -22,6 +22,7 @@ export const drawnFields = {
     activeToolCalls: 'session/transcript/turn-view.tsx',
     queue: 'session/composer/dock.tsx',
     trust: 'session/header/session-header.tsx',
+    boundaries: 'session/header/session-header.tsx',
     branches: 'session/header/branches-menu.tsx',
     branch: 'session/header/branches-menu.tsx',
     pins: 'session/transcript/pins.tsx',

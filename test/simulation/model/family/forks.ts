@@ -21,7 +21,16 @@ function bornOf(state: State, end: number): State {
     // Messages of other lines are not part of the fork, so it may use their ids again.
     nodes: state.nodes.map((node, key) => (way.includes(key) ? node : { ...node, id: null })),
     turn: null,
-    ...{ steering: [], followUps: [], trust: [], decided: [], attachments: [], sideWork: [], forks: [] },
+    ...{
+      steering: [],
+      followUps: [],
+      trust: [],
+      boundaries: [],
+      decided: [],
+      attachments: [],
+      sideWork: [],
+      forks: [],
+    },
     ...{ branch: null, branches: [], branchesNamed: 0 },
     pins: state.pins.filter((pin) => shared.includes(pin)),
     folded: { all: false, except: [] },

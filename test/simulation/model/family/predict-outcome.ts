@@ -3,6 +3,7 @@ import { type Answer, Command, type CommandInput, invariant } from '@holdfast/pr
 import fc, { type Arbitrary } from 'fast-check'
 import { type Outcome, refused, type Sender, type State } from '../state.ts'
 import { approvals } from './approvals.ts'
+import { boundaryCommands } from './boundaries.ts'
 import { context } from './context.ts'
 import { driverCommands, isDriverCommand, mayAbort, mayCommand } from './driver.ts'
 import type { CommandTemplate, Family, Rule, Rules } from './family.ts'
@@ -32,6 +33,7 @@ const families: readonly (readonly [weight: number, family: Family])[] = [
   [3, context],
   [1, forks],
   [1, metadataCommands],
+  [1, boundaryCommands],
   [1, modelCommands],
 ]
 

@@ -47,6 +47,11 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
       const workdir = await deps.resolveWorkdir(command.workdir)
       return workdir.ok ? ok({ workdir: workdir.value }) : workdir
     }
+    case 'setBoundary':
+      return readBounded(deps, command.path)
+    case 'clearBoundary':
+      return locate(deps, command.path)
+    case 'clearAllBoundaries':
     case 'pinSession':
     case 'rename':
     case 'abort':
@@ -64,6 +69,20 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
     default:
       return resolveHistory(deps, command, commandId)
   }
+}
+
+/** Reads the file of a boundary and stores its content, so that later changes by others can be compared with it. */
+async function readBounded({ files, blobs, state }: EffectDeps, path: string): Promise<Result<Facts>> {
+  const found = await files.read(state().origin?.workdir ?? '', path)
+  if (!found.ok) return refuse(fault('bad_boundary', `There can be no boundary: ${found.fault.message}.`, { path }))
+  const stored = await blobs.put([found.value.bytes])
+  return stored.ok ? ok({ file: { path: found.value.path, content: stored.value.hash } }) : stored
+}
+
+/** Finds the path of a file as its boundary has it. A path outside the workdir has none. */
+async function locate({ files, state }: EffectDeps, path: string): Promise<Result<Facts>> {
+  const found = await files.locate(state().origin?.workdir ?? '', path)
+  return ok(found.ok ? { file: { path: found.value } } : {})
 }
 
 const factsUnless = (refusal: Fault | null): Result<Facts> => (refusal ? refuse(refusal) : ok({}))
@@ -110,6 +129,9 @@ export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean>> = {
   pinSession: false,
   rename: false,
   moveWorkdir: false,
+  setBoundary: false,
+  clearBoundary: false,
+  clearAllBoundaries: false,
   switchBranch: true,
   seedMessages: false,
   addSystemMessage: false,

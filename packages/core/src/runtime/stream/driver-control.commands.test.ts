@@ -26,6 +26,7 @@ const nameless: Partial<Record<CommandType, string>> = {
   respondToApproval: 'no_pending_approval',
   continue: 'nothing_to_continue',
   cycleModel: 'no_rotation',
+  setBoundary: 'bad_boundary',
   branchAt: 'turn_not_found',
   rewind: 'turn_not_found',
   fork: 'turn_not_found',

@@ -13,6 +13,7 @@ import { isSameChange } from '../../policy/preview.ts'
 import { judge, type Verdict } from '../../policy/verdict.ts'
 import type { Events, ReadyCall, ReportOf } from '../input.ts'
 import { findCall, type SessionState } from '../state.ts'
+import { moveBoundaries } from './boundary.ts'
 
 /** Settles a call that did not run to its end; `by` is the client that ended it. */
 export const settle = (call: CallId, outcome: Outcome, by?: ClientId | null): Event => ({
@@ -107,7 +108,14 @@ export function settleCall(
 ): Events {
   const status = findCall(state, call)?.status
   if (status !== 'started' && status !== 'approved') return []
-  return [{ type: 'call.settled', call, outcome, durationMs, ...(files.length > 0 && { files: [...files] }) }]
+  const settled = {
+    type: 'call.settled',
+    call,
+    outcome,
+    durationMs,
+    ...(files.length > 0 && { files: [...files] }),
+  } as const
+  return [settled, ...moveBoundaries(state, files)]
 }
 
 /** Adds a notice for people about a process that outlived its aborted call. */

@@ -1,13 +1,5 @@
 import { type Connection, contextUsageOf } from '@holdfast/client'
-import {
-  escapeLine,
-  limits,
-  listActiveTrust,
-  type Meta,
-  type ProcessView,
-  type SessionView,
-  type Trust,
-} from '@holdfast/protocol'
+import { escapeLine, limits, listActiveTrust, type Meta, type ProcessView, type SessionView } from '@holdfast/protocol'
 import type { RelatedSessions } from '../../list/related-sessions.ts'
 import {
   baseName,
@@ -21,12 +13,11 @@ import {
   usageText,
 } from '../../text/format.ts'
 import { ListButton } from '../../ui/elements.tsx'
-import { HeaderMenu } from '../../ui/header-menu.tsx'
 import { hrefOf } from '../../ui/route.ts'
-import { trustByTool } from '../approval/trust-text.ts'
 import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
 import { BranchesMenu } from './branches-menu.tsx'
+import { AttachedMenu, BoundariesMenu, TrustMenu } from './header-menus.tsx'
 import { SessionMenu } from './session-menu.tsx'
 
 type SessionHeaderProps = {
@@ -34,7 +25,7 @@ type SessionHeaderProps = {
   readonly view: SessionView
   readonly connection: Connection
   readonly control: Control
-  readonly commands: Pick<Commands, 'revokeTrust' | 'handOver'>
+  readonly commands: Pick<Commands, 'revokeTrust' | 'clearBoundary' | 'handOver'>
   readonly related: RelatedSessions
   readonly here: ProcessView | null
   readonly onOpenList: () => void
@@ -77,6 +68,7 @@ export function SessionHeader({
       </div>
       <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
       <TrustMenu trust={listActiveTrust({ view, here })} watching={control.watching} onRevoke={commands.revokeTrust} />
+      <BoundariesMenu boundaries={view.boundaries} watching={control.watching} onClear={commands.clearBoundary} />
       <AttachedMenu control={control} onHandOver={commands.handOver} />
       <SessionMenu related={related} />
       <p className="session-status" role="status">
@@ -134,74 +126,5 @@ function ContextGauge({ view, here }: ContextGaugeProps) {
       />
       <span>{contextShort(context)}</span>
     </span>
-  )
-}
-
-type AttachedMenuProps = { readonly control: Control; readonly onHandOver: (client: string) => void }
-
-/** Lists the attached clients. Hidden while this page is alone. */
-function AttachedMenu({ control, onHandOver }: AttachedMenuProps) {
-  if (control.others.length === 0) return null
-  return (
-    <HeaderMenu label={`${control.others.length + 1} attached`} title="Attached">
-      <ul>
-        <li>
-          <span>You ({escapeLine(control.me)})</span>
-          <span className="menu-word">{control.isDriving ? 'driver' : 'viewer'}</span>
-        </li>
-        {control.others.map(({ client, role }) => (
-          <li key={client}>
-            <span>{escapeLine(client)}</span>
-            <span className="menu-word">{role}</span>
-            {control.isDriving && (
-              <button
-                type="button"
-                aria-label={`Give control to ${escapeLine(client)}`}
-                onClick={() => onHandOver(client)}
-              >
-                Give control
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
-    </HeaderMenu>
-  )
-}
-
-type TrustMenuProps = {
-  readonly trust: readonly Trust[]
-  readonly watching: string | null
-  /** A tool's name, or `all`. */
-  readonly onRevoke: (tool: string) => void
-}
-
-/** Lists what runs without asking, with a way to revoke it. Hidden while everything asks. */
-function TrustMenu({ trust, watching, onRevoke }: TrustMenuProps) {
-  if (trust.length === 0) return null
-  const isOff = watching !== null
-  return (
-    <HeaderMenu label={`${trust.length} trusted`} title="Runs without asking">
-      <ul>
-        {trustByTool(trust).map(([tool, text]) => (
-          <li key={tool}>
-            <code>{escapeLine(tool)}</code>
-            <span className="menu-word">{text}</span>
-            <button
-              type="button"
-              disabled={isOff}
-              title={watching ?? undefined}
-              aria-label={`Revoke ${escapeLine(tool)}`}
-              onClick={() => onRevoke(tool)}
-            >
-              Revoke
-            </button>
-          </li>
-        ))}
-      </ul>
-      <button type="button" disabled={isOff} title={watching ?? undefined} onClick={() => onRevoke('all')}>
-        Revoke all
-      </button>
-    </HeaderMenu>
   )
 }

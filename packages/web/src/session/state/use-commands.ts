@@ -86,6 +86,8 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     setMode: (mode: Mode, keepPlan: boolean) =>
       ask(mode === 'plan' ? { type: 'enterPlan' } : { type: 'enterExec', ...(keepPlan && { keepPlan }) }),
     revokeTrust: (tool: string) => ask({ type: 'revokeToolTrust', tool }),
+    clearBoundary: (path: string | null) =>
+      ask(path === null ? { type: 'clearAllBoundaries' } : { type: 'clearBoundary', path }),
     /** Becomes the driver, also if another client drives. */
     claim: () => ask({ type: 'claimDriver', takeOver: true }),
     handOver: (client: string) => ask({ type: 'handOver', client }),

@@ -1,0 +1,36 @@
+import { type FileChange, fault, limits, ok, refuse } from '@holdfast/protocol'
+import type { CommandOf, Decided, Events, Facts } from '../input.ts'
+import type { SessionState } from '../state.ts'
+
+/** Sets the lines of a file that tools may change. */
+export function setBoundary(
+  { boundaries }: SessionState,
+  { path: asked, start, end }: CommandOf<'setBoundary'>,
+  { file }: Facts,
+): Decided {
+  if (start < 0 || end < start) {
+    const message = `The lines ${start} to ${end} are no boundary: the first must be at least 0 and at most the last.`
+    return refuse(fault('bad_boundary', message, { path: asked, start, end }))
+  }
+  if (file?.content === undefined) return refuse(fault('bad_boundary', `${asked} is not a file.`, { path: asked }))
+  const { path, content } = file
+  const known = boundaries.find((one) => one.path === path)
+  if (known === undefined && boundaries.length >= limits.boundariesMax) {
+    const message = `A session has at most ${limits.boundariesMax} edit boundaries. Clear one first.`
+    return refuse(fault('bad_boundary', message, { limit: 'boundariesMax' }))
+  }
+  return ok([{ type: 'boundary.set', path, start, end, content }])
+}
+
+/** Removes the boundary of a file, or all of them. */
+export function clearBoundary({ boundaries }: SessionState, path: string | null): Events {
+  const isKnown = path === null ? boundaries.length > 0 : boundaries.some((one) => one.path === path)
+  return isKnown ? [{ type: 'boundary.cleared', path }] : []
+}
+
+/** Records where the boundaries of changed files are now. One that was cleared meanwhile stays cleared. */
+export const moveBoundaries = ({ boundaries }: SessionState, files: readonly FileChange[]): Events =>
+  files.flatMap(({ path, boundary }) => {
+    const isKnown = boundaries.some((one) => one.path === path)
+    return boundary && isKnown ? [{ type: 'boundary.set', path, ...boundary, moved: true } as const] : []
+  })

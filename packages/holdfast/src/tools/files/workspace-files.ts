@@ -1,0 +1,25 @@
+import type { WorkspaceFiles } from '@holdfast/core/ports'
+import { escapeLine, fault, limits, ok, refuse } from '@holdfast/protocol'
+import { openFile } from '../../system/files/open-file.ts'
+import { resolvePath } from '../../system/files/resolve-path.ts'
+
+/** The files of a workdir, for people who look at them or set edit boundaries. */
+export const workspaceFiles: WorkspaceFiles = {
+  async locate(workdir, path) {
+    const resolved = await resolvePath(workdir, path)
+    return resolved.ok ? ok(resolved.value.shown) : resolved
+  },
+  async read(workdir, path) {
+    const resolved = await resolvePath(workdir, path)
+    if (!resolved.ok) return resolved
+    const opened = await openFile(workdir, path)
+    if (!opened.ok) return opened
+    await using handle = opened.value.handle
+    const { size } = opened.value.stats
+    if (size > limits.editedFileBytesMax) {
+      const message = `${escapeLine(path)} has ${size} bytes; up to ${limits.editedFileBytesMax} can be read`
+      return refuse(fault('too_large', message, { bytes: size, limit: 'editedFileBytesMax' }))
+    }
+    return ok({ path: resolved.value.shown, bytes: await handle.readFile() })
+  },
+}

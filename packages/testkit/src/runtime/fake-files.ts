@@ -1,0 +1,11 @@
+import type { WorkspaceFiles } from '@holdfast/core/ports'
+import { fault, ok, refuse } from '@holdfast/protocol'
+
+/** A workdir in which every file exists, except those called `missing`. */
+export const fakeFiles: WorkspaceFiles = {
+  locate: async (_, path) => ok(path),
+  read: async (_, path) =>
+    path === 'missing'
+      ? refuse(fault('not_found', 'missing does not exist'))
+      : ok({ path, bytes: Buffer.from(`The content of ${path}.`) }),
+}

@@ -4,6 +4,7 @@ import type { Result } from '@holdfast/protocol'
 export type WorkspaceFile = {
   /** Its path in the workdir, with links resolved. */
   readonly path: string
+  /** Its whole content. */
   readonly bytes: Uint8Array
 }
 

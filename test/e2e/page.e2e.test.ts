@@ -109,6 +109,31 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
+  it('links to the whole of a shortened preview, and asks again if the file changed after it was shown', async () => {
+    const path = join(workdir, 'long.txt')
+    const lines = Array.from({ length: 3000 }, (_, index) => `line ${index} of the file`)
+    await writeFile(path, `${lines.join('\n')}\n`)
+    await startSession('write long.txt: one line')
+    const body = page.getByRole('region', { name: 'What will run' })
+    const link = body.getByRole('link', { name: /Download the whole preview \([\d,]+ bytes\)/ })
+    const downloading = page.waitForEvent('download')
+    await link.click()
+    const whole = await readFile(await (await downloading).path(), 'utf8')
+    for (const line of lines) expect(whole).toContain(`-${line}\n`)
+    expect(await body.textContent()).not.toContain('line 1500 of the file')
+
+    await writeFile(path, 'mine\n')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('The file changed after you approved this. Here is the new change.').waitFor()
+    await body.getByText('mine').waitFor()
+    expect(await link.count()).toBe(0)
+    expect(await readFile(path, 'utf8')).toBe('mine\n')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await atRest()
+    expect(await readFile(path, 'utf8')).toContain('one line')
+    expect(complaints).toEqual([])
+  })
+
   it('does not run a rejected call', async () => {
     await startSession('run touch forbidden.txt')
     await page.getByRole('region', { name: 'What will run' }).getByText('touch forbidden.txt').waitFor()

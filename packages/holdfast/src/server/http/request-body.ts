@@ -49,10 +49,8 @@ function decode(bytes: Uint8Array): string | null {
 export async function readBytes(request: Request, bytesMax: number, held: HeldBytes): Promise<Result<Uint8Array>> {
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > bytesMax) return refuseTooLarge(bytesMax)
-  // Nothing of a body that does not fit is read.
-  if (!held.take(declared)) return busy
 
-  let chunks: Uint8Array[] | null = []
+  let chunks: Uint8Array[] | null = held.take(declared) ? [] : null
   let bytes = 0
   const drop = () => {
     chunks = null
@@ -66,8 +64,9 @@ export async function readBytes(request: Request, bytesMax: number, held: HeldBy
         drop()
         return refuseTooLarge(bytesMax)
       }
-      if (chunks === null) continue // reads on, so that the client gets its answer
-      if (declared > 0 || held.take(chunk.byteLength)) chunks.push(chunk)
+      if (chunks === null)
+        await ownTurn() // reads on, so that the client gets its answer, but after all other work
+      else if (declared > 0 || held.take(chunk.byteLength)) chunks.push(chunk)
       else drop()
     }
   } catch {

@@ -1,8 +1,8 @@
 import { type BlobHash, fault, ok, type Preview, type Result, refuse } from '@holdfast/protocol'
 import { holdsKey, keyMark } from '../../system/secrets/known-keys.ts'
+import { findPassages } from '../edits/find-passage.ts'
+import { unifiedDiff } from '../edits/unified-diff.ts'
 import { hashContent, readContent } from './file-content.ts'
-import { findPassages } from './find-passage.ts'
-import { unifiedDiff } from './unified-diff.ts'
 import { findWritable } from './workspace-file.ts'
 
 /** What a call would do to one file. Plain data, which can be sent to a thread. */

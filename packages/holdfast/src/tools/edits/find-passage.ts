@@ -1,4 +1,4 @@
-/** The part of a string that the search reads. */
+/** The part of a string that the search reads. Also a list of numbers can be searched in this form. */
 export type Characters = { readonly length: number; charCodeAt(index: number): number }
 
 export type Passages = {
@@ -12,33 +12,51 @@ export type Passages = {
 
 const lineFeed = 10
 
-/**
- * Finds all occurrences of a passage in linear time (Knuth-Morris-Pratt). `indexOf` can take quadratic time, and so can
- * a search that starts again after each occurrence.
- */
+/** Finds all occurrences of a passage in linear time. */
 export function findPassages(text: Characters, passage: Characters, linesListedMax: number): Passages {
-  const borders = bordersOf(passage)
   const lines: number[] = []
   let count = 0
   let first = -1
-  let matched = 0
   let line = 1 // of the character after the last one that was counted
   let counted = 0
+  scanPassages(text, passage, (start) => {
+    if (count === 0) first = start
+    count++
+    if (lines.length >= linesListedMax) return
+    for (; counted < start; counted++) if (text.charCodeAt(counted) === lineFeed) line++
+    lines.push(line)
+  })
+  return { count, first, lines }
+}
+
+/** Returns where a passage occurs, from the left, without overlaps, in linear time. */
+export function findDisjoint(text: Characters, passage: Characters): readonly number[] {
+  const starts: number[] = []
+  let end = 0
+  scanPassages(text, passage, (start) => {
+    if (start < end) return
+    starts.push(start)
+    end = start + passage.length
+  })
+  return starts
+}
+
+/**
+ * Calls `found` for each occurrence of a passage, also for overlapping ones, in linear time (Knuth-Morris-Pratt).
+ * `indexOf` can take quadratic time, and so can a search that starts again after each occurrence.
+ */
+export function scanPassages(text: Characters, passage: Characters, found: (start: number) => void): void {
+  if (passage.length === 0 || passage.length > text.length) return
+  const borders = bordersOf(passage)
+  let matched = 0
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
     while (matched > 0 && passage.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0
     if (passage.charCodeAt(matched) === unit) matched++
     if (matched < passage.length) continue
-    const start = at + 1 - passage.length
-    if (count === 0) first = start
-    count++
-    if (lines.length < linesListedMax) {
-      for (; counted < start; counted++) if (text.charCodeAt(counted) === lineFeed) line++
-      lines.push(line)
-    }
+    found(at + 1 - passage.length)
     matched = borders[matched - 1] ?? 0
   }
-  return { count, first, lines }
 }
 
 /** Returns, for each prefix, the length of its longest proper prefix that is also its suffix. */

@@ -1,0 +1,207 @@
+import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { changeBlock, type LineChange } from './change-block.ts'
+import { isElision, isOnlyDots } from './elision.ts'
+import { bodyOf, type Lines, splitLines } from './lines.ts'
+import { type BlockHit, findBlock, type Tier } from './match-lines.ts'
+import { type FileDiff, type Hunk, parseDiff } from './parse-diff.ts'
+import { alreadyApplied, ambiguous, noMatch } from './refusal.ts'
+import { type Splice, type SplicedText, spliceAll } from './splice.ts'
+
+/** A patched text. `notes` say which hunks were not found exactly. */
+export type Patched = SplicedText & { readonly notes: readonly string[] }
+
+type DiffTarget = {
+  /** The path that the diff is for. */
+  readonly path: string
+  /** Null if there is no such file yet. */
+  readonly text: string | null
+}
+
+/**
+ * Applies a unified diff, all hunks or none. Each hunk is found by its lines alone and must fit in one place. Up to two
+ * stale lines of context at its ends are ignored, but never a line to remove.
+ */
+export function applyDiff({ path, text }: DiffTarget, diff: string): Result<Patched> {
+  const parsed = parseDiff(diff)
+  if (!parsed.ok) return parsed
+  const { hunks } = parsed.value
+  const wrong = findOtherFile(parsed.value, path)
+  if (wrong !== null) return refuse(wrong)
+  if (text === null && parsed.value.names[0] !== null)
+    return refuse(fault('not_found', `${path} does not exist. To create it, use write_file, or a diff from /dev/null.`))
+  const lines = splitLines(text ?? '')
+  const placed = lines.count === 0 ? fillEmpty(hunks) : placeAll(lines, hunks)
+  if (!placed.ok) return placed
+  const spliced = spliceAll(lines, placed.value.parts)
+  if (spliced.splices.length === 0) return refuse(fault('bad_request', 'the diff changes nothing'))
+  return ok({ ...spliced, notes: placed.value.notes })
+}
+
+function findOtherFile({ names }: FileDiff, path: string): Fault | null {
+  const own = path.replace(/^(?:\.\/)+/, '')
+  const isOwn = (name: string) => name === own || name.endsWith(`/${own}`) || own.endsWith(`/${name}`)
+  const other = names.find((name) => name !== null && !isOwn(name))
+  if (other === undefined || other === null) return null
+  return fault('other_file', `the diff is for ${other}, not for ${path}. Call apply_diff once for each file.`)
+}
+
+type Placed = { readonly parts: readonly Splice[]; readonly notes: readonly string[] }
+
+/** An empty file has no context: all new lines go into it. */
+function fillEmpty(hunks: readonly Hunk[]): Result<Placed> {
+  const changes = hunks.flatMap((hunk) => hunk.changes)
+  const old = changes.find(({ type }) => type === 'remove')
+  if (old) return refuse(fault('no_match', `the file is empty, so it has no line ${JSON.stringify(old.text)}`))
+  const added = changes.filter(({ type }) => type === 'add').map(({ text }) => `${text}\n`)
+  return ok({ parts: [{ line: 0, removed: [], added }], notes: [] })
+}
+
+function placeAll(lines: Lines, hunks: readonly Hunk[]): Result<Placed> {
+  const parts: Splice[] = []
+  const notes: string[] = []
+  let from = 0
+  for (const [index, hunk] of hunks.entries()) {
+    const name = hunks.length === 1 ? 'the hunk' : `hunk ${index + 1} of ${hunks.length}`
+    const elided = findElided(lines, hunk)
+    if (elided !== null)
+      return refuse(fault('elided', `${name} adds the line ${JSON.stringify(elided)}: write out every line to add`))
+    const placed = placeHunk({ lines, from, name }, hunk)
+    if (!placed.ok) return placed
+    parts.push(...placed.value.parts)
+    notes.push(...placed.value.notes)
+    from = placed.value.end
+  }
+  return ok({ parts, notes })
+}
+
+/** Finds an added line that stands for others. A line that is in the file, or is removed, is a real one. */
+function findElided(lines: Lines, { changes }: Hunk): string | null {
+  const suspects = changes.filter(({ type, text }) => type === 'add' && (isElision(text) || isOnlyDots(text)))
+  if (suspects.length === 0) return null
+  const known = new Set(changes.flatMap(({ type, text }) => (type === 'add' ? [] : [text.trim()])))
+  for (let line = 0; line < lines.count; line++) {
+    const body = bodyOf(lines, line)
+    if (body.length < 200) known.add(body.trim())
+  }
+  return suspects.find(({ text }) => !known.has(text.trim()))?.text ?? null
+}
+
+type Search = { readonly lines: Lines; readonly from: number; readonly name: string }
+type PlacedHunk = Placed & { readonly end: number }
+
+/** Places a hunk. If it is not found and has lines of dots, these stand for any lines. */
+function placeHunk(search: Search, hunk: Hunk): Result<PlacedHunk> {
+  const whole = placeChanges(search, hunk.changes, hunk.section)
+  if (whole.ok || !hunk.changes.some(isGap) || whole.fault.code === 'ambiguous') return whole
+  const parts: Splice[] = []
+  const notes: string[] = []
+  let { from } = search
+  for (const changes of splitAtGaps(hunk.changes)) {
+    if (changes.every(({ type }) => type === 'keep')) {
+      const [hit] = hitsFrom(findBlock(search.lines, oldLines(changes)).hits, from)
+      if (hit === undefined) return refuse(noMatch(search.lines, search.name, oldLines(changes)))
+      continue
+    }
+    const placed = placeChanges({ ...search, from }, changes, hunk.section)
+    if (!placed.ok) return placed
+    parts.push(...placed.value.parts)
+    notes.push(...placed.value.notes)
+    from = placed.value.end
+  }
+  return ok({ parts, notes, end: from })
+}
+
+const isGap = ({ type, text }: LineChange) => type === 'keep' && (isOnlyDots(text) || isElision(text))
+
+function splitAtGaps(changes: readonly LineChange[]): readonly (readonly LineChange[])[] {
+  const groups: LineChange[][] = [[]]
+  for (const change of changes) {
+    if (isGap(change)) groups.push([])
+    else groups.at(-1)?.push(change)
+  }
+  return groups.filter((group) => group.length > 0)
+}
+
+const oldLines = (changes: readonly LineChange[]): readonly string[] =>
+  changes.flatMap(({ type, text }) => (type === 'add' ? [] : [text]))
+
+const hitsFrom = (hits: readonly BlockHit[], from: number): readonly BlockHit[] =>
+  hits.filter(({ line }) => line >= from)
+
+/** How many lines of context to ignore before and after a hunk, in the order in which it is tried. */
+const staleContext = [
+  [0, 0],
+  [1, 0],
+  [0, 1],
+  [1, 1],
+  [2, 0],
+  [0, 2],
+  [2, 1],
+  [1, 2],
+  [2, 2],
+] as const
+
+function placeChanges({ lines, from, name }: Search, changes: readonly LineChange[], section: string) {
+  const block = oldLines(changes)
+  if (block.every((line) => line.trim() === '') && !changes.some(({ type }) => type === 'remove'))
+    return refuse(
+      fault('no_context', `${name} only adds lines: include unchanged lines around them, so that it has a place`),
+    )
+  for (const [before, after] of staleContext) {
+    const kept = withoutContext(changes, before, after)
+    if (kept === null) continue
+    const { tier, hits } = findBlock(lines, oldLines(kept))
+    const later = hitsFrom(hits, from)
+    const chosen = later.length > 1 ? below(lines, later, section) : later
+    if (chosen.length > 1)
+      return refuse(
+        ambiguous(
+          name,
+          chosen.map(({ line }) => line),
+        ),
+      )
+    const [hit] = chosen
+    const parts = hit && changeBlock(lines, hit, kept, tier)
+    if (hit && parts)
+      return ok({ parts, notes: notesOf(name, tier, before + after), end: hit.line + oldLines(kept).length })
+  }
+  const isDone = hitsFrom(findBlock(lines, newLines(changes)).hits, from).length > 0
+  return refuse(isDone ? alreadyApplied(name) : noMatch(lines, name, block))
+}
+
+const newLines = (changes: readonly LineChange[]): readonly string[] =>
+  changes.flatMap(({ type, text }) => (type === 'remove' ? [] : [text]))
+
+/** Leaves out context at the ends of a hunk; null if there is not so much, or no line with text would be left. */
+function withoutContext(changes: readonly LineChange[], before: number, after: number): readonly LineChange[] | null {
+  const kept = changes.slice(before, changes.length - after)
+  const left = [...changes.slice(0, before), ...changes.slice(changes.length - after)]
+  if (left.some(({ type }) => type !== 'keep')) return null
+  return oldLines(kept).some((line) => line.trim() !== '') ? kept : null
+}
+
+/** Returns the hits below the line that the hunk header names, if it names exactly one. */
+function below(lines: Lines, hits: readonly BlockHit[], section: string): readonly BlockHit[] {
+  if (section === '') return hits
+  const found: number[] = []
+  for (let line = 0; line < lines.count && found.length < 2; line++)
+    if (bodyOf(lines, line).trim() === section) found.push(line)
+  const [only] = found
+  return found.length === 1 && only !== undefined ? hitsFrom(hits, only) : hits
+}
+
+function notesOf(name: string, tier: Tier, stale: number): readonly string[] {
+  const notes = [
+    ...(tier === 'exact' ? [] : [`found by ignoring ${ignored[tier]}`]),
+    ...(stale === 0 ? [] : [`found without ${stale} stale context ${stale === 1 ? 'line' : 'lines'}`]),
+  ]
+  return notes.length === 0 ? [] : [`${name} was ${notes.join(' and ')}`]
+}
+
+/** What each tier ignores, for people and models. */
+export const ignored = {
+  'trailing blanks': 'blanks at the ends of lines',
+  typography: 'typographic quotes, dashes and spaces',
+  indent: 'the indent of the whole block',
+  escapes: 'escapes or blank lines around it',
+} as const satisfies Record<Exclude<Tier, 'exact'>, string>

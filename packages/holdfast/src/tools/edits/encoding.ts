@@ -1,0 +1,134 @@
+import { isUtf8 } from 'node:buffer'
+import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import type { Splice } from './splice.ts'
+
+/** How the bytes of a text file are to be read and written. */
+export type Encoding = {
+  /** `latin1` also stands for an unknown encoding: it turns every byte into a character and back. */
+  readonly name: string
+  readonly bom: boolean
+  /** Set if the encoding is a guess: then only ASCII text may be changed. */
+  readonly isUnknown?: true | undefined
+}
+
+export type DecodedText = { readonly text: string; readonly encoding: Encoding }
+
+const utf8: Encoding = { name: 'utf8', bom: false }
+const utf8Bom = Buffer.from([0xef, 0xbb, 0xbf])
+const checkedBytes = 8192
+const sampleBytes = 64 * 1024
+const confidenceMin = 90
+
+/** How files begin that are never text. */
+const magics: readonly Uint8Array[] = [
+  ...['\x89PNG', 'GIF8', '%PDF-', 'PK\x03\x04', '\x1f\x8b', '\x7fELF', '\0asm', '\xff\xd8\xff', 'BZh', '7z\xbc\xaf'],
+  ...['\xfd7zXZ', 'RIFF', 'OggS', 'SQLite format 3', '\xca\xfe\xba\xbe', '\xcf\xfa\xed\xfe', '\x28\xb5\x2f\xfd'],
+].map((magic) => Buffer.from(magic, 'latin1'))
+
+/** Whether bytes are no text: they begin like a known format, or have a NUL near the start. Names do not count. */
+export function isBinary(bytes: Uint8Array): boolean {
+  if (utf16Of(bytes) !== null) return false
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, checkedBytes))
+  if (head.includes(0)) return true
+  return magics.some((magic) => head.subarray(0, magic.length).equals(magic))
+}
+
+function utf16Of(bytes: Uint8Array): 'utf16le' | 'utf16be' | null {
+  if (bytes.length % 2 !== 0) return null
+  if (bytes[0] === 0xff && bytes[1] === 0xfe)
+    return bytes.length >= 4 && bytes[2] === 0 && bytes[3] === 0 ? null : 'utf16le'
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf16be' : null
+}
+
+/** Decodes a text file. Returns null for a binary one. The byte-order mark is not part of the text. */
+export async function decodeText(bytes: Buffer): Promise<DecodedText | null> {
+  if (isBinary(bytes)) return null
+  if (isUtf8(bytes)) {
+    const bom = bytes.subarray(0, 3).equals(utf8Bom)
+    return { text: bytes.toString('utf8', bom ? 3 : 0), encoding: { ...utf8, bom } }
+  }
+  const guessed = utf16Of(bytes) ?? (await detect(bytes))
+  if (guessed !== null) {
+    const encoding = { name: guessed, bom: utf16Of(bytes) !== null }
+    const text = await decodeAs(bytes.subarray(encoding.bom ? 2 : 0), guessed)
+    const again = await encodeText(text, encoding)
+    if (again.ok && again.value.equals(bytes)) return { text, encoding }
+  }
+  return { text: bytes.toString('latin1'), encoding: { name: 'latin1', bom: false, isUnknown: true } }
+}
+
+/** Guesses an encoding from the bytes around the first that is not ASCII. Returns null without great confidence. */
+async function detect(bytes: Buffer): Promise<string | null> {
+  const { analyse } = await import('chardet')
+  let first = 0
+  while (first < bytes.length && (bytes[first] ?? 0) < 0x80) first++
+  const start = Math.max(0, first - 1024)
+  const [best] = analyse(bytes.subarray(start, start + sampleBytes))
+  if (best === undefined || best.confidence < confidenceMin) return null
+  const { default: iconv } = await import('iconv-lite')
+  return iconv.encodingExists(best.name) ? best.name : null
+}
+
+async function decodeAs(bytes: Buffer, name: string): Promise<string> {
+  if (name === 'utf16le') return bytes.toString('utf16le')
+  if (name === 'utf16be') return Buffer.from(bytes).swap16().toString('utf16le')
+  const { default: iconv } = await import('iconv-lite')
+  return iconv.decode(bytes, name, { stripBOM: false })
+}
+
+/** Encodes a text. Refuses a character that the encoding lacks. */
+export async function encodeText(text: string, { name, bom }: Encoding): Promise<Result<Buffer>> {
+  if (name === 'utf8') return ok(bom ? Buffer.concat([utf8Bom, Buffer.from(text)]) : Buffer.from(text))
+  if (name === 'utf16le') return ok(Buffer.from(bom ? `\ufeff${text}` : text, 'utf16le'))
+  if (name === 'utf16be') return ok(Buffer.from(bom ? `\ufeff${text}` : text, 'utf16le').swap16())
+  if (name === 'latin1') {
+    const lacking = /[^\0-\xff]/u.exec(text)
+    return lacking ? refuse(lacks(name, lacking[0])) : ok(Buffer.from(text, 'latin1'))
+  }
+  const { default: iconv } = await import('iconv-lite')
+  const bytes = iconv.encode(text, name)
+  const back = iconv.decode(bytes, name, { stripBOM: false })
+  if (back === text) return ok(bytes)
+  const lacking = [...new Set(text)].find(
+    (character) => iconv.decode(iconv.encode(character, name), name) !== character,
+  )
+  return refuse(lacks(name, lacking ?? ''))
+}
+
+const lacks = (name: string, character: string) =>
+  fault('bad_request', `the file is ${name}, which has no character ${JSON.stringify(character)}; nothing was changed`)
+
+/** Refuses a change of other text than ASCII in a file whose encoding is not known: its other characters are a guess. */
+export function checkAscii({ isUnknown }: Encoding, splices: readonly Splice[]): Result<void> {
+  if (!isUnknown) return ok(undefined)
+  for (const { removed, added } of splices) {
+    const [one, other] = [removed.join(''), added.join('')]
+    const length = Math.min(one.length, other.length)
+    let head = 0
+    while (head < length && one[head] === other[head]) head++
+    let tail = 0
+    while (tail < length - head && one[one.length - 1 - tail] === other[other.length - 1 - tail]) tail++
+    const changed = one.slice(head, one.length - tail) + other.slice(head, other.length - tail)
+    if (/[^\0-\x7f]/.test(changed)) return refuse(fault('bad_request', unknownEncoding))
+  }
+  return ok(undefined)
+}
+
+const unknownEncoding =
+  'the encoding of this file is not known, so only ASCII characters of it can be changed; nothing was changed'
+
+/** Describes an encoding and line ends that are not the usual ones; null for UTF-8 with `\n`. */
+export function describeText({ text, encoding }: DecodedText): string | null {
+  const { name, bom, isUnknown } = encoding
+  const returns = text.includes('\r\n')
+  const feeds = returns && /(?:^|[^\r])\n/.test(text)
+  const notes = [
+    ...(name === 'utf8' ? (bom ? ['UTF-8 with a byte-order mark'] : []) : []),
+    ...(isUnknown ? ['unknown encoding, shown as Latin-1: only ASCII text can be edited'] : []),
+    ...(name !== 'utf8' && !isUnknown ? [names[name] ?? name] : []),
+    ...(returns ? [feeds ? 'mixed line ends (\\r\\n and \\n)' : 'lines end with \\r\\n'] : []),
+  ]
+  return notes.length === 0 ? null : notes.join('; ')
+}
+
+const names: Readonly<Record<string, string>> = { utf16le: 'UTF-16 LE', utf16be: 'UTF-16 BE' }

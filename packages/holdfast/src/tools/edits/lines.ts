@@ -1,0 +1,71 @@
+/**
+ * A text and where its lines begin. A line carries its own end: `\n`, `\r\n`, or none if it is the last. Offsets and no
+ * strings are kept, because a text may have millions of lines.
+ */
+export type Lines = {
+  readonly text: string
+  /** The offset of each line, and the length of the text behind the last. */
+  readonly starts: Int32Array
+  readonly count: number
+}
+
+const lineFeed = 10
+const carriageReturn = 13
+
+export function splitLines(text: string): Lines {
+  let feeds = 0
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) feeds++
+  const count = feeds + (text === '' || text.endsWith('\n') ? 0 : 1)
+  const starts = new Int32Array(count + 1)
+  let line = 1
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts[line++] = at + 1
+  starts[count] = text.length
+  return { text, starts, count }
+}
+
+/** Returns the offset at which a line begins. */
+export const startOf = ({ starts }: Lines, line: number): number => starts[line] ?? 0
+
+/** Returns a line with its end. */
+export const lineOf = (lines: Lines, line: number): string =>
+  lines.text.slice(startOf(lines, line), startOf(lines, line + 1))
+
+/** Returns a line without its end. */
+export const bodyOf = (lines: Lines, line: number): string =>
+  lines.text.slice(startOf(lines, line), startOf(lines, line + 1) - endLength(lines, line))
+
+/** Returns the end of a line; empty for a last line without one. */
+export function endOf(lines: Lines, line: number): '' | '\n' | '\r\n' {
+  const length = endLength(lines, line)
+  return length === 0 ? '' : length === 1 ? '\n' : '\r\n'
+}
+
+function endLength({ text, starts }: Lines, line: number): 0 | 1 | 2 {
+  const end = starts[line + 1] ?? 0
+  if (end === (starts[line] ?? 0) || text.charCodeAt(end - 1) !== lineFeed) return 0
+  return end - 1 > (starts[line] ?? 0) && text.charCodeAt(end - 2) === carriageReturn ? 2 : 1
+}
+
+/** Returns the line that holds an offset. */
+export function lineAt({ starts, count }: Lines, offset: number): number {
+  let [low, high] = [0, Math.max(0, count - 1)]
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if ((starts[middle] ?? 0) <= offset) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** Returns the lines of a text, each with its end. */
+export function lineList(text: string): readonly string[] {
+  const lines = splitLines(text)
+  return Array.from({ length: lines.count }, (_, line) => lineOf(lines, line))
+}
+
+/** Returns the lines of a passage without their ends. A line feed at its end closes the last line and begins no other. */
+export function bodies(passage: string): readonly string[] {
+  const list = passage.split('\n')
+  if (list.at(-1) === '') list.pop()
+  return list.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
+}

@@ -1,0 +1,212 @@
+import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { diffArrays } from 'diff'
+import { changeBlock, type LineChange } from './change-block.ts'
+import { findDisjoint, scanPassages } from './find-passage.ts'
+import { bodies, endOf, type Lines, lineAt, lineList, splitLines, startOf } from './lines.ts'
+import { findBlock, type Tier } from './match-lines.ts'
+import { alreadyApplied, ambiguous, noMatch } from './refusal.ts'
+import { type Splice, type SplicedText, spliceAll } from './splice.ts'
+
+/** Replaces the only passage of a text; every one, if `all`. */
+export type Replacement = { readonly oldText: string; readonly newText: string; readonly all?: boolean | undefined }
+
+/** A changed text, and how exactly the passage was found. */
+export type Replaced = SplicedText & { readonly tier: Tier; readonly count: number }
+
+/**
+ * Replaces a passage. It is searched in ever looser tiers; the first with a hit decides, and only a single hit is
+ * replaced. Looser tiers only find: what is not part of the change keeps its bytes.
+ */
+export function replaceText(text: string, { oldText, newText, all = false }: Replacement): Result<Replaced> {
+  if (oldText === newText)
+    return refuse(fault('bad_request', 'old_text and new_text are the same: nothing would change'))
+  const lines = splitLines(text)
+  const found =
+    replaceExactly(lines, oldText, newText, all) ??
+    replaceBlocks(lines, oldText, newText, all) ??
+    replaceCleaned(lines, oldText, newText)
+  if (found !== null) return found
+  const isThere = newText.trim() !== '' && findExact(lines, newText).starts.length > 0
+  if (isThere) return refuse(alreadyApplied('this edit'))
+  return refuse(noMatch(lines, 'old_text', bodies(oldText)))
+}
+
+/** Where a passage is found character by character; an end of a line may be written as `\n` or as `\r\n`. */
+type ExactHits = { readonly lines: Lines; readonly passage: string; readonly starts: readonly number[] }
+
+function findExact(lines: Lines, passage: string): ExactHits {
+  const hasReturns = passage.includes('\r')
+  const starts = startsOf(lines.text, passage)
+  const isFolded = lines.text.includes('\r\n') || hasReturns
+  if (starts.length > 0 || !isFolded) return { lines, passage, starts }
+  const plain = splitLines(lines.text.replaceAll('\r\n', '\n'))
+  const plainPassage = passage.replaceAll('\r\n', '\n')
+  return { lines: plain, passage: plainPassage, starts: startsOf(plain.text, plainPassage) }
+}
+
+function startsOf(text: string, passage: string): readonly number[] {
+  const starts: number[] = []
+  scanPassages(text, passage, (start) => starts.push(start))
+  return starts
+}
+
+type Range = { readonly from: number; readonly to: number }
+
+function replaceExactly(lines: Lines, oldText: string, newText: string, all: boolean): Result<Replaced> | null {
+  const { lines: searched, passage, starts } = findExact(lines, oldText)
+  if (starts.length === 0) return null
+  if (starts.length > 1 && !all) return refuse(ambiguousIn(searched, starts))
+  const chosen = starts.length === 1 ? starts : findDisjoint(searched.text, passage)
+  const ranges = chosen.map((start) => ({ from: start, to: start + passage.length }))
+  // A request that spells the ends out means them; else a line feed stands for the end that the text has there.
+  const isLiteral = oldText.includes('\r\n') && searched === lines
+  const parts = toParts(lines, searched === lines ? ranges : ranges.map((range) => unfold(range, searched, lines)), {
+    newText,
+    isLiteral,
+  })
+  return ok({ ...spliceAll(lines, parts), tier: 'exact', count: chosen.length })
+}
+
+const ambiguousIn = (lines: Lines, starts: readonly number[]) =>
+  ambiguous(
+    'old_text',
+    starts.map((start) => lineAt(lines, start)),
+    ', or set replace_all to replace every one',
+  )
+
+/** Turns a range of the text with plain ends into one of the text itself. */
+function unfold({ from, to }: Range, plain: Lines, lines: Lines): Range {
+  const place = (offset: number) => {
+    const line = lineAt(plain, offset)
+    return startOf(lines, line) + Math.min(offset - startOf(plain, line), bodyLength(lines, line))
+  }
+  const isAtLineStart = to === plain.text.length || startOf(plain, lineAt(plain, to)) === to
+  if (to === plain.text.length) return { from: place(from), to: lines.text.length }
+  return { from: place(from), to: isAtLineStart ? startOf(lines, lineAt(plain, to)) : place(to) }
+}
+
+const bodyLength = (lines: Lines, line: number) =>
+  startOf(lines, line + 1) - startOf(lines, line) - endOf(lines, line).length
+
+type NewText = { readonly newText: string; readonly isLiteral: boolean }
+
+/** Turns ranges of characters into the lines that they change. Ranges of one line are one part. */
+function toParts(lines: Lines, ranges: readonly Range[], { newText, isLiteral }: NewText): readonly Splice[] {
+  const parts: Splice[] = []
+  const { text } = lines
+  for (let index = 0; index < ranges.length; ) {
+    const first = lineAt(lines, ranges[index]?.from ?? 0)
+    let [last, next, tail] = [first, startOf(lines, first), '']
+    const pieces: string[] = []
+    for (let isOpen = true; isOpen; ) {
+      for (let range = ranges[index]; range && lineAt(lines, range.from) <= last; range = ranges[++index]) {
+        const line = lineAt(lines, range.from)
+        pieces.push(text.slice(next, range.from), isLiteral ? newText : withEndsOf(lines, line, newText))
+        next = range.to
+        last = Math.max(last, lineAt(lines, Math.max(range.from, range.to - 1)))
+      }
+      tail = text.slice(next, startOf(lines, last + 1))
+      const end = tail === '' ? pieces.findLast((piece) => piece !== '') : tail
+      // Without an end of its own, the block runs into the next line.
+      isOpen = end !== undefined && !end.endsWith('\n') && last + 1 < lines.count
+      if (isOpen) last++
+    }
+    const removed = lineList(text.slice(startOf(lines, first), startOf(lines, last + 1)))
+    parts.push({ line: first, removed, added: lineList(pieces.join('') + tail) })
+  }
+  return parts
+}
+
+/** Gives the lines of a new text the end that the text has at a line. */
+function withEndsOf(lines: Lines, line: number, newText: string): string {
+  if (!newText.includes('\n')) return newText
+  const own = lines.count === 0 ? '' : endOf(lines, line)
+  const end = own === '' && line > 0 ? endOf(lines, line - 1) : own
+  return end === '\r\n' ? newText.replace(/\r?\n/g, '\r\n') : newText
+}
+
+function replaceBlocks(lines: Lines, oldText: string, newText: string, all: boolean): Result<Replaced> | null {
+  const old = bodies(oldText)
+  const { tier, hits } = findBlock(lines, old)
+  if (hits.length === 0) return null
+  if (hits.length > 1 && !all)
+    return refuse(
+      ambiguous(
+        'old_text',
+        hits.map(({ line }) => line),
+        ', or set replace_all to replace every one',
+      ),
+    )
+  const changes = lineChanges(old, oldText.endsWith('\n') ? bodies(newText) : newLines(newText))
+  const parts: Splice[] = []
+  let end = 0
+  for (const hit of hits) {
+    if (hit.line < end) continue
+    const changed = changeBlock(lines, hit, changes, tier)
+    if (changed === null) return null
+    parts.push(...changed)
+    end = hit.line + old.length
+  }
+  return ok({ ...spliceAll(lines, parts), tier, count: hits.length })
+}
+
+/** Returns the lines of a new text whose old text has no line feed at its end. */
+const newLines = (text: string): readonly string[] => text.split('\n').map((line) => line.replace(/\r$/, ''))
+
+/** Compares the lines of the old and the new text, so that lines in both keep their bytes. */
+function lineChanges(old: readonly string[], next: readonly string[]): readonly LineChange[] {
+  const compared = diffArrays([...old], [...next], { maxEditLength: comparedMax })
+  if (!compared)
+    return [
+      ...old.map((text) => ({ type: 'remove', text }) as const),
+      ...next.map((text) => ({ type: 'add', text }) as const),
+    ]
+  return compared.flatMap(({ value, added, removed }) =>
+    value.map((text): LineChange => ({ type: added ? 'add' : removed ? 'remove' : 'keep', text })),
+  )
+}
+
+const comparedMax = 400
+const cleanedCharsMin = 10
+
+/** Tries again without what models add by mistake: escapes typed as text, and blank lines around old_text. */
+function replaceCleaned(lines: Lines, oldText: string, newText: string): Result<Replaced> | null {
+  const tries = [
+    [unescaped(oldText), unescaped(newText)],
+    [withoutBlankLines(oldText), sharedBlankLines(oldText, newText)],
+  ] as const
+  for (const [old, next] of tries) {
+    if (old === oldText || old.trim().length < cleanedCharsMin || old === next) continue
+    const found = replaceExactly(lines, old, next, false) ?? replaceBlocks(lines, old, next, false)
+    if (found !== null) return found.ok ? ok({ ...found.value, tier: 'escapes' }) : found
+  }
+  return null
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  '"': '"',
+  "'": "'",
+  '`': '`',
+  '\\': '\\',
+}
+
+const unescaped = (text: string): string =>
+  text.replace(/\\([ntr"'`\\])/g, (_, character: string) => escapes[character] ?? '')
+
+/** Removes blank lines before and after a text. */
+function withoutBlankLines(text: string, { head = true, tail = true } = {}): string {
+  const lines = text.split('\n')
+  let [from, to] = [0, lines.length]
+  while (head && from < to && lines[from]?.trim() === '') from++
+  while (tail && to > from && lines[to - 1]?.trim() === '') to--
+  return lines.slice(from, to).join('\n')
+}
+
+/** Removes blank lines around the new text if the old text has them too. */
+function sharedBlankLines(oldText: string, newText: string): string {
+  const lines = oldText.split('\n')
+  return withoutBlankLines(newText, { head: lines[0]?.trim() === '', tail: lines.at(-1)?.trim() === '' })
+}

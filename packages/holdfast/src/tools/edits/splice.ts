@@ -1,0 +1,72 @@
+import { type Lines, lineList, lineOf, splitLines, startOf } from './lines.ts'
+
+/**
+ * One change of a text: at a line (counted from 0), some lines are removed and others added. Lines carry their ends. A
+ * change is a list of splices in the order in which they apply: the line of each counts in the text that those before it
+ * have left.
+ */
+export type Splice = {
+  readonly line: number
+  readonly removed: readonly string[]
+  readonly added: readonly string[]
+}
+
+/** A text after a change, and the change. */
+export type SplicedText = { readonly text: string; readonly splices: readonly Splice[] }
+
+/** Applies splices to a text. Throws if a line to remove is another one: the splices belong to another text. */
+export function applySplices(text: string, splices: readonly Splice[]): string {
+  return splices.reduce((current, { line, removed, added }) => {
+    const lines = splitLines(current)
+    const [start, end] = [startOf(lines, line), startOf(lines, line + removed.length)]
+    if (current.slice(start, end) !== removed.join('') || line + removed.length > lines.count)
+      throw new Error(`The splice at line ${line} does not fit the text.`)
+    return current.slice(0, start) + added.join('') + current.slice(end)
+  }, text)
+}
+
+/** Replaces lines of a text. `line` counts in the text as it is, for every part; parts are in order and do not overlap. */
+export function spliceAll(lines: Lines, parts: readonly Splice[]): SplicedText {
+  const pieces: string[] = []
+  const splices: Splice[] = []
+  let from = 0
+  let shift = 0
+  for (const part of parts) {
+    const { line, removed, added } = trimmed(part)
+    if (removed.length === 0 && added.length === 0) continue
+    pieces.push(lines.text.slice(from, startOf(lines, line)), added.join(''))
+    from = startOf(lines, line + removed.length)
+    splices.push({ line: line + shift, removed, added })
+    shift += added.length - removed.length
+  }
+  pieces.push(lines.text.slice(from))
+  return { text: pieces.join(''), splices }
+}
+
+/** Leaves out the lines that a splice removes and adds again at its start and end. */
+function trimmed({ line, removed, added }: Splice): Splice {
+  const length = Math.min(removed.length, added.length)
+  let head = 0
+  while (head < length && removed[head] === added[head]) head++
+  let tail = 0
+  while (tail < length - head && removed[removed.length - 1 - tail] === added[added.length - 1 - tail]) tail++
+  if (head === 0 && tail === 0) return { line, removed, added }
+  return {
+    line: line + head,
+    removed: removed.slice(head, removed.length - tail),
+    added: added.slice(head, added.length - tail),
+  }
+}
+
+/** Returns the splice that turns one text into another: the lines between the first and the last difference. */
+export function spliceBetween(before: string, after: string): readonly Splice[] {
+  if (before === after) return []
+  const [one, other] = [splitLines(before), splitLines(after)]
+  const length = Math.min(one.count, other.count)
+  let head = 0
+  while (head < length && lineOf(one, head) === lineOf(other, head)) head++
+  let tail = 0
+  while (tail < length - head && lineOf(one, one.count - 1 - tail) === lineOf(other, other.count - 1 - tail)) tail++
+  const middle = (lines: Lines) => lineList(lines.text.slice(startOf(lines, head), startOf(lines, lines.count - tail)))
+  return [{ line: head, removed: middle(one), added: middle(other) }]
+}

@@ -10,7 +10,7 @@ export type FileEdit = { readonly workdir: string; readonly path: string } & Rea
   { type: 'write'; content: string } | ({ type: 'replace' } & Replacement)
 >
 
-export type Replacement = { readonly oldText: string; readonly newText: string }
+type Replacement = { readonly oldText: string; readonly newText: string }
 
 export type EditPreview = {
   readonly preview: Extract<Preview, { type: 'diff' }>

@@ -93,17 +93,17 @@ const handle: protocol.SessionHandle = {
 }
 const session = createSession(handle)
 
-/** Returns the lines between the braces of a type declaration. */
-function bodyOfType(name: string): string | null {
+/** Returns the lines between the braces of the declarations of a type. */
+function bodiesOfType(name: string): string {
   const declared = new RegExp(`^(?:export )?(?:type|interface) ${name}\\b[^\\n]*\\{\\n([\\s\\S]*?)^\\}`, 'm')
-  return sources.flatMap((source) => declared.exec(source)?.[1] ?? [])[0] ?? null
+  return sources.flatMap((source) => declared.exec(source)?.[1] ?? []).join('')
 }
 
 function typeHas(name: string, field: string): boolean {
   const schema = exported.get(name)
   if (schema instanceof z.ZodObject) return field in schema.shape
   if (schema instanceof z.ZodEnum) return schema.options.includes(field)
-  return new RegExp(`^  (?:readonly )?${field}\\??[:(]`, 'm').test(bodyOfType(name) ?? '')
+  return new RegExp(`^  (?:readonly )?${field}\\??[:(]`, 'm').test(bodiesOfType(name))
 }
 
 /** Returns the names a module exports, re-exports included. */
@@ -127,7 +127,8 @@ function entryPoints(folder: string): readonly string[] {
   )
 }
 
-const ofLibrary: ReadonlySet<string> = new Set(entryPoints('holdfast').flatMap(exportsOf))
+/** The names that a program can import. */
+export const ofLibrary: ReadonlySet<string> = new Set(entryPoints('holdfast').flatMap(exportsOf))
 
 const isDeclared = (name: string): boolean =>
   exported.has(name) || sources.some((source) => new RegExp(`^export (?:type|interface) ${name}\\b`, 'm').test(source))
@@ -155,6 +156,8 @@ const forms: readonly Form[] = [
 
 export type LookedUp = {
   readonly name: string
+  /** The exported type or function that the name belongs to. */
+  readonly exportedAs: string
   readonly exists: boolean
   /** Whether a program can import the name, or the type it belongs to. */
   readonly isOfLibrary: boolean
@@ -168,7 +171,8 @@ export function lookUp(cell: string): readonly LookedUp[] {
       const found = form.exec(name)
       if (!found) continue
       const [, first = ''] = found
-      return [{ name, exists: find(...found.slice(1)), isOfLibrary: ofLibrary.has(exported.replace('$1', first)) }]
+      const exportedAs = exported.replace('$1', first)
+      return [{ name, exportedAs, exists: find(...found.slice(1)), isOfLibrary: ofLibrary.has(exportedAs) }]
     }
     return []
   })

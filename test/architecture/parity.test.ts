@@ -1,11 +1,24 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isUsed, textOfTest } from './parity-calls.ts'
+import { type Doors, openDoors } from './parity-doors.ts'
 import { lookUp, readAncestorNames, readParityTable, whyNoProof } from './parity-table.ts'
 
 const table = readParityTable()
 const isNext = (shown: string) => shown === 'next'
 const isByDesign = (shown: string) => shown.startsWith('by design: ')
 
+const supported = table.filter(({ shown }) => !isNext(shown) && !isByDesign(shown))
+
+/** Returns the names of a row that a program uses, the one that the row is about first. */
+const usedNames = (cell: string) => lookUp(cell).filter(({ name }) => isUsed('', name) !== null)
+
 describe('docs/parity.md', () => {
+  let doors: Doors
+  beforeAll(async () => {
+    doors = await openDoors((name) => lookUp(`\`${name}\``)[0]?.isOfLibrary ?? false)
+  })
+  afterAll(() => doors.close())
+
   it('has exactly one row for every type, field and function of the ancestors', () => {
     const rows = table.map(({ section, ancestor }) => `${section}: ${ancestor}`)
     expect(rows.toSorted()).toEqual([...readAncestorNames()].toSorted())
@@ -16,7 +29,7 @@ describe('docs/parity.md', () => {
   it('says for every supported row which interface reaches it', () => {
     const wrong = table.filter(({ reached, shown, holdfast }) => {
       const isThere = !isNext(shown) && !isByDesign(shown)
-      const isReached = /^(library|CLI|HTTP)(, (CLI|HTTP))*$/.test(reached)
+      const isReached = /^(library|CLI|HTTP)(, (client|CLI|HTTP))*$/.test(reached)
       return isThere ? !isReached || holdfast === '–' : reached !== '–'
     })
     expect(wrong).toEqual([])
@@ -48,6 +61,31 @@ describe('docs/parity.md', () => {
         lookUp(holdfast).flatMap(({ name, isOfLibrary }) => (isOfLibrary ? [] : [`${ancestor}: ${name}`])),
       )
     expect(hidden).toEqual([])
+  })
+
+  it('names, in each supported row, a method or field of the product', () => {
+    expect(supported.filter(({ holdfast }) => usedNames(holdfast).length === 0)).toEqual([])
+    expect(doors.unknown).toEqual([])
+  })
+
+  it('says by which doors each method is really reached', () => {
+    const wrong = supported.flatMap(({ ancestor, holdfast, reached }) => {
+      const [first] = usedNames(holdfast)
+      const real = first ? doors.of(first.name).join(', ') : ''
+      return real === reached ? [] : [`${ancestor}: ${first?.name} is reached by ${real}, not by ${reached}`]
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('names, for each method and field, a test that calls or reads it', () => {
+    const uncalled = supported.flatMap(({ ancestor, holdfast, shown }) => {
+      const [path = '', title = ''] = shown.replaceAll('`', '').split(' › ')
+      const text = textOfTest(path, title)
+      return usedNames(holdfast).flatMap(({ name }) =>
+        isUsed(text, name) ? [] : [`${ancestor}: ${name} in “${title}”`],
+      )
+    })
+    expect(uncalled).toEqual([])
   })
 
   it('marks no existing feature as next', () => {

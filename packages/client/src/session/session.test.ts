@@ -67,6 +67,7 @@ describe('a session', () => {
     expect(await taking({ entries: [entry] }).recallQueues()).toEqual({ seq: 1, entries: [entry] })
     expect(await taking({ entries: [entry] }).dequeueSteering()).toEqual({ seq: 1, entries: [entry] })
     expect(await taking({}).recallQueues()).toEqual({ seq: 1, entries: [] })
+    expect(taking({}).combineQueueEntriesToText(['left', 'right'])).toBe('left\n\nright')
   })
 
   it('throws a refusal with its code', async () => {
@@ -153,11 +154,12 @@ describe('a session in the name of a client', () => {
     const { handle, submitted, subscriptions } = createFakeHandle()
     const anna = createSession(handle).as('anna')
     await anna.sendPrompt('hi')
+    await anna.respondToApproval('approve', 4)
     await anna.enterExec({ keepPlan: true })
     await anna.seedMessages([])
     await anna.setModel('demo/agent')
     await anna.claimDriver({ takeOver: true })
-    expect(submitted.map(([, options]) => options)).toEqual(Array.from({ length: 5 }, () => ({ as: 'anna' })))
+    expect(submitted.map(([, options]) => options)).toEqual(Array.from({ length: 6 }, () => ({ as: 'anna' })))
     expect(submitted.at(-1)?.[0]).toEqual({ type: 'claimDriver', takeOver: true })
     const frames = anna.subscribe({ after: 3 })[Symbol.asyncIterator]()
     void frames.next()

@@ -8,6 +8,7 @@ import { benchImport, type ImportSize } from './import.ts'
 import { benchLiveSessions } from './live-sessions.ts'
 import { benchOpen } from './open-session.ts'
 import { type BuildFigures, benchRequest } from './request.ts'
+import { benchSearch } from './search.ts'
 import { benchStartUp } from './start-up.ts'
 import { benchStreaming } from './streaming.ts'
 import { number, printRows, type Row } from './table.ts'
@@ -41,6 +42,7 @@ try {
   const live = await benchLiveSessions()
   const startUp = await benchStartUp({ rounds })
   const imported = await benchImport({ dir, rounds: 3 })
+  const search = await benchSearch({ dir, rounds })
   const ratio = (sessions: number) => append.ofRaw[sessions] ?? Number.NaN
   const rows: readonly Row[] = [
     { what: 'raw write + fdatasync', figure: `${number(append.rawPerSecond)} /s`, goal: '', holds: null },
@@ -151,6 +153,12 @@ try {
       goal: '< 50 ms',
       holds: imported.loopDelayP99Ms < 50,
     },
+    {
+      what: 'find and grep in 100,000 files, compared with ripgrep by hand',
+      figure: `${number(search.findMs)} and ${number(search.grepMs)} ms against ${number(search.findByHandMs)} and ${number(search.grepByHandMs)} ms`,
+      goal: '≤ 1.3 ×',
+      holds: search.ofByHand <= 1.3,
+    },
     { what: 'node -e 0', figure: `${number(startUp.nodeMs)} ms`, goal: '', holds: null },
     { what: 'holdfast --version', figure: `${number(startUp.versionMs)} ms`, goal: '', holds: null },
     {
@@ -174,7 +182,7 @@ try {
   ]
   if (process.argv.includes('--json'))
     process.stdout.write(
-      `${JSON.stringify({ append, open, request, history, abort, turn, fifty, hundred, live, startUp, imported }, null, 2)}\n`,
+      `${JSON.stringify({ append, open, request, history, abort, turn, fifty, hundred, live, startUp, imported, search }, null, 2)}\n`,
     )
   else printRows(rows)
 } finally {

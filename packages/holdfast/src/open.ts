@@ -183,7 +183,7 @@ async function openStoreAndNode(
 /** Creates the adapters that need no opening. */
 function createAdapters(
   environment: Environment,
-  { configDir }: Home,
+  { configDir, dataDir, stateDir }: Home,
   keyNames: readonly string[],
   own: readonly Tool[],
 ) {
@@ -192,7 +192,7 @@ function createAdapters(
   return {
     memoryBlobs: createMemoryBlobs(),
     images: createImages(),
-    tools: createTools({ environment, keyNames, memory, own }),
+    tools: createTools({ environment, keyNames, memory, ownPaths: [dataDir, configDir, stateDir], own }),
     instructions: createInstructions({ now, memory }),
     summaryFiles: createSummaryFiles({ now }),
     files: workspaceFiles,

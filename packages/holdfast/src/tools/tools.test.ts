@@ -30,12 +30,17 @@ describeTool('edit_file', sample('edit_file', { path: 'notes.txt', old_text: 'on
 describeTool('shell', sample('shell', { command: 'echo made > made.txt', timeout: 30 }))
 describeTool('memory_write', sample('memory_write', { text: 'tabs, not blanks', scope: 'workspace' }))
 
-it('offers six tools and finds them by name', () => {
+describeTool('find', sample('find', { pattern: '*.txt', path: '.', limit: 5 }))
+describeTool('grep', sample('grep', { pattern: 'two', path: '.', glob: '*.txt' }))
+
+it('offers its tools and finds them by name', () => {
   expect(tools.all.map(({ schema }) => schema.name)).toEqual([
     'read_file',
     'list_directory',
     'write_file',
     'edit_file',
+    'find',
+    'grep',
     'shell',
     'memory_write',
   ])

@@ -7,6 +7,8 @@ import { readFileTool } from './files/read-file.ts'
 import { writeFileTool } from './files/write-file.ts'
 import { createMemoryWrite, type WritableMemory } from './memory-write.ts'
 import { joinTools } from './own/own-tools.ts'
+import { createFind } from './search/find.ts'
+import { createGrep } from './search/grep.ts'
 import { endLeftover } from './shell/process-group.ts'
 import { createShell } from './shell/shell.ts'
 
@@ -16,18 +18,22 @@ type ToolsDeps = {
   /** Variables that hold a provider's key. */
   readonly keyNames?: readonly string[] | undefined
   readonly memory: WritableMemory
+  /** Folders of Holdfast: its data, config and tokens. Tools neither search nor read them. */
+  readonly ownPaths?: readonly string[] | undefined
   readonly after?: Clock['after'] | undefined
   /** The tools of the program that embeds Holdfast. */
   readonly own?: readonly Tool[] | undefined
 }
 
 /** Creates the built-in tools and adds the program's own. Throws `bad_request` if two have the same name. */
-export function createTools({ environment, keyNames, memory, after, own = [] }: ToolsDeps): Tools {
+export function createTools({ environment, keyNames, memory, ownPaths = [], after, own = [] }: ToolsDeps): Tools {
   const builtIn: readonly Tool[] = [
     readFileTool,
     listDirectoryTool,
     writeFileTool,
     editFileTool,
+    createFind({ environment, ownPaths }),
+    createGrep({ environment, ownPaths }),
     createShell({ environment, keyNames, after }),
     createMemoryWrite(memory),
   ]

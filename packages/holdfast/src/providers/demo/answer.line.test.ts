@@ -11,7 +11,7 @@ describe('a line to the demo', () => {
     ['What is in this folder?', 'list_directory', { path: '.' }],
     ['READ a b.txt', 'read_file', { path: 'a b.txt' }],
     ['read "a.txt"', 'read_file', { path: 'a.txt' }],
-    ['search TODO: later', 'grep', { pattern: 'TODO: later' }],
+    ['search TODO: later', 'grep', { pattern: 'TODO: later', literal: true }],
     ['find **/*.ts', 'find', { pattern: '**/*.ts' }],
     ['write a.txt: hello: world', 'write_file', { path: 'a.txt', content: 'hello: world' }],
     ['write empty.txt:', 'write_file', { path: 'empty.txt', content: '' }],

@@ -124,7 +124,7 @@ function describeThoughts(lines: readonly DemoLine[], results: number): string {
 export const demoFailures = ['rejected_key', 'rate_limited', 'auth_failed', 'unreachable', 'raw_dump', 'cut'] as const
 export type DemoFailure = (typeof demoFailures)[number]
 
-type Args = { readonly [key: string]: string }
+type Args = { readonly [key: string]: unknown }
 
 /** One line of a prompt, as the demo understands it. */
 type DemoLine =
@@ -146,7 +146,7 @@ const forms: readonly Form[] = [
   [/^(?:what is|what's)\b.*\b(?:folder|directory|here)\b.*$/i, () => call('list', 'list_directory', { path: '.' })],
   [/^list\b(.*)$/i, (rest = '') => call('list', 'list_directory', { path: findDirectory(rest) })],
   [/^read (?:the )?(?:file )?(.+)$/i, (path = '') => callFile('read', path)],
-  [/^search (.+)$/i, (pattern = '') => call('search', 'grep', { pattern: unquoted(pattern) })],
+  [/^search (.+)$/i, (pattern = '') => call('search', 'grep', { pattern: unquoted(pattern), literal: true })],
   [/^find (.+)$/i, (pattern = '') => call('find', 'find', { pattern: unquoted(pattern) })],
   [/^write ([^:]+): ?(.*)$/i, (path = '', content = '') => callFile('write', path, { content })],
   [

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { invariant } from '@holdfast/protocol'
+import { signalGroup } from '../shell/process-group.ts'
+
+/** How a program ended, with the start of what it wrote to stderr. */
+export type ProgramEnd = {
+  /** `stopped`: the caller has read enough. `killed`: by a signal that is not ours. */
+  readonly type: 'exited' | 'aborted' | 'timed out' | 'stopped' | 'killed'
+  /** The exit code; null unless it exited by itself. */
+  readonly code: number | null
+  readonly errors: string
+}
+
+/** A running program. Its process group never outlives it. */
+export interface Program {
+  /** Its stdout. Reading it slowly slows the program down. */
+  readonly output: AsyncIterable<Buffer>
+  readonly ended: Promise<ProgramEnd>
+  /** Ends the program early, because the caller has read enough. */
+  stop(): void
+}
+
+export type ProgramOptions = {
+  readonly cwd: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  /** How long it may clean up after SIGTERM, before SIGKILL. Git removes its lock files. */
+  readonly graceMs?: number | undefined
+  /** An open file that the program gets as descriptor 3. */
+  readonly file?: number | undefined
+  /** What it gets to read; nothing by default. */
+  readonly input?: string | undefined
+}
+
+/** Of stderr, this much is kept. */
+const errorsBytesMax = 4096
+/** How long the rest of the output may take to be read once the program has ended. */
+const drainMs = 5000
+
+/** Starts a program by its arguments, without a shell. Rejects with the system error if it cannot be started. */
+export async function startProgram(
+  path: string,
+  args: readonly string[],
+  { cwd, environment, signal, timeoutMs, graceMs = 0, file, input }: ProgramOptions,
+): Promise<Program> {
+  const child = spawn(path, args, {
+    cwd,
+    env: environment,
+    detached: true, // its own process group, so that its children end with it
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
+  })
+  const exited = waitForExit(child)
+  await once(child, 'spawn')
+  const { pid, stdout, stderr, stdin } = child
+  invariant(pid !== undefined && stdout && stderr, 'a spawned program has a pid and its pipes')
+  stdin?.on('error', () => undefined).end(input) // it may end without reading
+  const errors = readErrors(stderr)
+  let why: ProgramEnd['type'] | null = null
+
+  const end = (reason: ProgramEnd['type']) => {
+    if (why !== null) return
+    why = reason
+    if (graceMs > 0) signalGroup(pid, 'SIGTERM')
+    void Promise.race([delay(graceMs, undefined, { ref: false }), exited]).then(() => signalGroup(pid, 'SIGKILL'))
+    stdout.destroy()
+  }
+  const abort = () => end('aborted')
+  const timer = setTimeout(() => end('timed out'), timeoutMs)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+
+  const ended = exited.then(async (code): Promise<ProgramEnd> => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', abort)
+    signalGroup(pid, 'SIGKILL') // what it left behind in its group
+    // A process that left the group may still hold the pipe; what the program itself wrote is read by then.
+    setTimeout(() => stdout.destroy(), drainMs).unref()
+    const type = why ?? (code === null ? 'killed' : 'exited')
+    return { type, code: type === 'exited' ? code : null, errors: await errors }
+  })
+  return { output: untilDestroyed(stdout), ended, stop: () => end('stopped') }
+}
+
+/** Resolves with the exit code, or null if a signal ended the program. Its pipes may still be open. */
+function waitForExit(child: ChildProcess): Promise<number | null> {
+  const { promise, resolve } = Promise.withResolvers<number | null>()
+  child.once('exit', (code) => resolve(code))
+  child.once('error', () => resolve(null)) // it did not start: `once` rejects with the error
+  return promise
+}
+
+async function readErrors(stderr: AsyncIterable<Buffer>): Promise<string> {
+  let kept = Buffer.alloc(0)
+  try {
+    for await (const chunk of stderr)
+      if (kept.length < errorsBytesMax) kept = Buffer.concat([kept, chunk]).subarray(0, errorsBytesMax)
+  } catch {
+    // A broken pipe ends the errors, like the end of the program.
+  }
+  return kept.toString('utf8').trim()
+}
+
+/** Yields the chunks of a stream. Ends without an error if the stream is destroyed. */
+async function* untilDestroyed(
+  stream: AsyncIterable<Buffer> & { readonly destroyed: boolean },
+): AsyncGenerator<Buffer> {
+  try {
+    yield* stream
+  } catch (cause) {
+    if (!stream.destroyed) throw cause
+  }
+}

@@ -34,7 +34,7 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   readonly handles: Sessions
   /** Starts a session. `workdir` is the current folder of the process that runs it, when absent. */
   startSession(options?: Partial<StartOptions>): Promise<Session>
-  /** Returns a session by id, unique prefix of an id, or handle. */
+  /** Returns a session by id, unique prefix of an id, handle, or a key that looks like a name. */
   getSession(name: string): Promise<Session>
   /** Returns the session with this key; starts it if there is none. */
   getOrCreate(key: string, options?: Partial<StartOptions>): Promise<Session>

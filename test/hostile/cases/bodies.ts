@@ -76,7 +76,7 @@ const manyBodies: HostileCase = {
   from: 'client',
   async run(run) {
     const id = await startSession(run)
-    const [clients, stopped] = run.isQuick ? [10, 20] : [20, 150]
+    const [clients, stopped] = run.isQuick ? [10, 20] : [20, 60]
     const path = `/sessions/${id}/commands`
     const body = `{"type":"rename","title":"${'x'.repeat(limits.requestBodyBytesMax - 100)}"}`
     const { hostname, port } = new URL(run.server.url)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import type { Clock } from '@holdfast/core/ports'
@@ -14,6 +14,7 @@ import { describeApi } from './describe-api.ts'
 import { createAttachments } from './http/attachments.ts'
 import { createOutbox } from './http/outbox.ts'
 import { createByteBudget } from './http/request-body.ts'
+import { createSlices } from './http/request-slices.ts'
 import type { ServerDeps } from './http/route.ts'
 import { noTransfer, type Transfer } from './http/transfer.ts'
 import { routes } from './routes/routes.ts'
@@ -104,13 +105,19 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   })
   // Do not replace the globals: an embedding program must keep its own Response.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
-  server.on('request', (incoming, outgoing) => {
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     logRequest(incoming, outgoing, options.logger)
     const refusal = address.checkRequest(incoming)
     if (refusal === null) return listener(incoming, outgoing)
     const headers = { ...Object.fromEntries(answerHeaders), 'content-type': 'application/json', connection: 'close' }
     outgoing.writeHead(answerFault(refusal).status, headers).end(JSON.stringify({ error: refusal }))
-  })
+  }
+  const inSlices = createSlices(requestsPerTurn)
+  server.on('request', (incoming, outgoing) =>
+    inSlices(() => {
+      if (!incoming.socket.destroyed) answer(incoming, outgoing) // else the client left while it waited
+    }),
+  )
 
   const url = `http://${['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : urlHost(host)}:${port}`
   let closed: Promise<void> | null = null
@@ -126,6 +133,8 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   })
 }
 
+/** Requests that arrive together are begun in slices: each takes a part of a millisecond. */
+const requestsPerTurn = 50
 const stallChecks = 4
 
 /**

@@ -84,6 +84,7 @@ const handle: protocol.SessionHandle = {
   snapshot: () => Promise.reject(new Error('never asked')),
   state: () => Promise.reject(new Error('never asked')),
   page: () => Promise.reject(new Error('never asked')),
+  fileChanges: () => Promise.reject(new Error('never asked')),
   clientEvents: () => Promise.reject(new Error('never asked')),
   branches: () => Promise.reject(new Error('never asked')),
   blob: () => Promise.reject(new Error('never asked')),

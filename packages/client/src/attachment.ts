@@ -91,6 +91,7 @@ export function createAttachment(
     state: (fields) => current.handle.state(fields),
     page: (request) => current.handle.page(request),
     clientEvents: (request) => current.handle.clientEvents(request),
+    fileChanges: (request) => current.handle.fileChanges(request),
     branches: () => current.handle.branches(),
     blob: (...asked) => current.handle.blob(...asked),
     models: () => current.handle.models(),

@@ -1,4 +1,11 @@
 export { ClientEventPage, type ClientEventRequest, StoredClientEvent } from './api/client-events.ts'
+export {
+  FileChangePage,
+  type FileChangeRequest,
+  listTouched,
+  StoredFileChange,
+  TouchedFile,
+} from './api/file-changes.ts'
 export { parseSessionName, type SessionName } from './api/parse-session-name.ts'
 export {
   ClearOptions,

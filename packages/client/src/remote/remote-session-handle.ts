@@ -4,6 +4,7 @@ import {
   Command,
   commandFault,
   createCommandId,
+  FileChangePage,
   type Frame,
   type FrameOf,
   ListedBranch,
@@ -79,6 +80,9 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
 
     clientEvents: async (request = {}) =>
       parseAnswer(await wire.json(`${path}/client-events${queryOf(request)}`), 'client events', ClientEventPage),
+
+    fileChanges: async (request = {}) =>
+      parseAnswer(await wire.json(`${path}/file-changes${queryOf(request)}`), 'file changes', FileChangePage),
 
     branches: async () =>
       parseAnswer(await wire.json(`${path}/branches`), 'a list of branches', ListedBranch.array(), 'branches'),

@@ -2,9 +2,11 @@ import {
   type BlobHash,
   type Boundary,
   type ClientEventPage,
+  type FileChangePage,
   type FrameOf,
   type LineRange,
   listActiveTrust,
+  listTouched,
   type Message,
   type MessageId,
   type ModelFault,
@@ -14,10 +16,13 @@ import {
   type QueueEntry,
   type Role,
   type Seq,
+  type SessionHandle,
   type StateFields,
   type Status,
   type StorageError,
   type StoredClientEvent,
+  type StoredFileChange,
+  type TouchedFile,
   type TranscriptPage,
 } from '@holdfast/protocol'
 import { createMessageList, type MessageList } from './message-list.ts'
@@ -66,6 +71,12 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
       const asked = pathInside(meta.workspace, path)
       const found = boundaries.find((one) => one.path === asked)
       return found ? { start: found.start, end: found.end } : null
+    },
+    /** Returns what the calls of this session did to files, newest first; a loop reads them page by page. */
+    fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),
+    /** Returns the files that this session changed, each once with its newest change, newest first. */
+    async touchedFiles(): Promise<readonly TouchedFile[]> {
+      return listTouched(await Array.fromAsync(readFileChanges(handle)))
     },
     /** Returns whether the client events cover the whole session. */
     clientEventsComplete: async () => (await state('clientEventsComplete')).clientEventsComplete,
@@ -136,4 +147,14 @@ function pathInside(workdir: string, path: string): string {
     else if (name !== '' && name !== '.') names.push(name)
   }
   return names.join('/')
+}
+
+async function* readFileChanges(
+  handle: Pick<SessionHandle, 'fileChanges'>,
+): AsyncGenerator<StoredFileChange, void, undefined> {
+  for (let before: Seq | null | undefined; before !== null; ) {
+    const page: FileChangePage = orThrow(await handle.fileChanges({ before }))
+    yield* page.changes
+    before = page.before
+  }
 }

@@ -8,6 +8,7 @@ import type { TreeUsage } from '../value/usage.ts'
 import type { Message } from '../view/message.ts'
 import type { Meta } from '../view/meta.ts'
 import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
+import type { FileChangePage, FileChangeRequest } from './file-changes.ts'
 import type { StateField, StateFields } from './state-fields.ts'
 
 /** A page of the transcript, oldest first. `before` and `after` are the cursors of the next pages, null at an end. */
@@ -95,6 +96,8 @@ export interface SessionHandle {
   page(request?: PageRequest): Promise<Result<TranscriptPage>>
   /** A page of the stored client events, oldest first. */
   clientEvents(request?: ClientEventRequest): Promise<Result<ClientEventPage>>
+  /** A page of the file changes of this session, newest first. Those of a fork's parent are not among them. */
+  fileChanges(request?: FileChangeRequest): Promise<Result<FileChangePage>>
   /** The saved branches, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
   /** The bytes of a file part or long output that this session refers to. Refused: blob_not_found. */

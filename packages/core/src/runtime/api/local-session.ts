@@ -97,6 +97,7 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
     state: (fields) => read().state(fields),
     page: (request) => read().page(request),
     clientEvents: (request) => read().clientEvents(request),
+    fileChanges: (request) => read().fileChanges(request),
     branches: () => read().branches(),
     blob: (hash) => openBlob({ ...registry.deps, store }, id, hash),
     models: async () => ok(await models.list()),

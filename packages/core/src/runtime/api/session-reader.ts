@@ -13,12 +13,14 @@ import {
   type PageRequest,
   type ProcessView,
   pickFields,
+  type Recorded,
   type RecordedView,
   type Result,
   refuse,
   type SessionHandle,
   type SessionId,
   type StateField,
+  type StoredFileChange,
   type Trust,
 } from '@holdfast/protocol'
 import type { KeptBranch, SessionState } from '../../session/state.ts'
@@ -29,7 +31,7 @@ import type { Hub } from '../stream/hub.ts'
 
 /** The reading half of a session handle. It never loads a session into the registry. */
 export interface SessionReader
-  extends Pick<SessionHandle, 'snapshot' | 'state' | 'page' | 'branches' | 'clientEvents'> {
+  extends Pick<SessionHandle, 'snapshot' | 'state' | 'page' | 'branches' | 'clientEvents' | 'fileChanges'> {
   /** Reads the recorded part of a snapshot, which is the same whenever it is read. */
   recordedView(folded: Folded): Promise<RecordedView>
   /** Builds the snapshot of a known state. `ahead` is used if it was read at the same seq. */
@@ -150,7 +152,27 @@ export function createSessionReader({
       const last = page.at(-1)?.seq ?? upTo
       return ok({ events, after: last < upTo ? last : null })
     },
+    async fileChanges({ before, limit = limits.pageRecordsMax } = {}) {
+      const now = await folded()
+      if (!now.ok) return now
+      const upTo = Math.min((before ?? Number.POSITIVE_INFINITY) - 1, now.value.state.seq)
+      const range = { after: 0, upTo, limit: Math.min(limit, limits.pageRecordsMax), charsMax: limits.readCharsMax }
+      // A fork begins with its own first record: earlier changes were made by its parent.
+      const types = ['call.settled', 'session.started'] as const
+      const page = await log.read(id, { ...range, types, newestFirst: true })
+      const start = page.findIndex((record) => !('lost' in record) && record.event.type === 'session.started')
+      const own = start === -1 ? page : page.slice(0, start)
+      const changes = own.flatMap((record) => ('lost' in record ? [] : changesOf(record)))
+      return ok({ changes, before: start === -1 ? (page.at(-1)?.seq ?? null) : null })
+    },
   }
+}
+
+/** Returns the file changes of a record, the last one first. */
+function changesOf({ seq, at, event }: Recorded): StoredFileChange[] {
+  if (event.type !== 'call.settled') return []
+  const { call, files = [] } = event
+  return files.toReversed().map(({ contentHash: _, boundary: _boundary, ...change }) => ({ seq, at, call, ...change }))
 }
 
 const lineOf = ({ branch, branches, line }: SessionState, name: string | undefined): Line | null =>

@@ -2,11 +2,13 @@ import {
   ageForm,
   BranchName,
   ClientEventPage,
+  FileChangePage,
   FoundMessages,
   ListedBranch,
   ListOptions,
   limits,
   listActiveTrust,
+  listTouched,
   Message,
   MessageId,
   Meta,
@@ -23,6 +25,8 @@ import {
   StartOptions,
   StateField,
   StateFields,
+  type StoredFileChange,
+  TouchedFile,
   TreeUsage,
   Trust,
 } from '@holdfast/protocol'
@@ -253,6 +257,38 @@ const getClientEvents = defineRead(
   z.strictObject({ after: wholeNumber.pipe(Seq).optional(), limit: pageLimit(limits.pageRecordsMax) }),
 )
 
+const getFileChanges = defineRead(
+  '/file-changes',
+  'Get a page of what calls did to files, newest first',
+  FileChangePage,
+  (handle, { input }) => handle.fileChanges(input.query),
+  z.strictObject({ before: wholeNumber.pipe(Seq).optional(), limit: pageLimit(limits.pageRecordsMax) }),
+)
+
+const getTouchedFiles = defineRead(
+  '/touched-files',
+  'List the files that the session changed, each once with its newest change',
+  z.object({ files: z.array(TouchedFile) }),
+  async (handle) => {
+    const changes: StoredFileChange[] = []
+    for (let before: Seq | null | undefined; before !== null; ) {
+      const page: Result<FileChangePage> = await handle.fileChanges({ before })
+      if (!page.ok) return page
+      changes.push(...page.value.changes)
+      before = page.value.before
+    }
+    return ok({ files: [...listTouched(changes)] })
+  },
+)
+
+const getBoundaries = defineStateRead(
+  '/boundaries',
+  'List the edit boundaries',
+  SessionView.pick({ boundaries: true }),
+  ['boundaries'],
+  ({ boundaries }) => ({ boundaries }),
+)
+
 const getQueue = defineStateRead(
   '/queues',
   'List the queued prompts',
@@ -294,6 +330,7 @@ const getUsage = defineRoute({
 
 export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
-  ...[getSession, getState, getMessages, getBranches, getClientEvents, getQueue, getTrust, getApprovals, getUsage],
+  ...[getSession, getState, getMessages, getBranches, getClientEvents, getFileChanges],
+  ...[getTouchedFiles, getBoundaries, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

@@ -183,6 +183,7 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
     state: async (fields) => ok(pickFields({ ...view, seq: 0, meta, here, summary: null }, fields)),
     branches: async () => ok([]),
     clientEvents: async () => ok({ events: [], after: null }),
+    fileChanges: async () => ok({ changes: [], before: null }),
     blob: async (hash) => {
       touched.push({ blob: hash })
       return ok(bytesOf('<script>alert(1)</script>'))

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { FileChange } from '../event/call.ts'
+import { CallId, Instant, Seq } from '../value/id.ts'
+
+/** A change to a file of the workdir, as a call of the session made it. */
+export const StoredFileChange = FileChange.omit({ contentHash: true, boundary: true }).extend({
+  /** The seq of the record that has it. */
+  seq: Seq,
+  /** When it was recorded. */
+  at: Instant,
+  /** The call that changed the file. */
+  call: CallId,
+})
+export type StoredFileChange = z.infer<typeof StoredFileChange>
+
+/** Which file changes to read. */
+export type FileChangeRequest = {
+  /** Only changes before this seq; the newest ones when absent. */
+  readonly before?: Seq | undefined
+  /** The largest number of calls to read. */
+  readonly limit?: number | undefined
+}
+
+/** A page of file changes, newest first. `before` is the cursor of the next page, null at the end. */
+export const FileChangePage = z.object({ changes: z.array(StoredFileChange), before: Seq.nullable() })
+export type FileChangePage = z.infer<typeof FileChangePage>
+
+/** A file that a session changed, with its newest change. */
+export const TouchedFile = z.object({
+  /** The path in the workdir. */
+  path: z.string(),
+  /** What happened to it last. */
+  action: z.enum(['created', 'modified', 'deleted', 'renamed']),
+  /** When that was. */
+  at: Instant,
+  /** The call that did it. */
+  callId: CallId,
+})
+export type TouchedFile = z.infer<typeof TouchedFile>
+
+/** Returns the newest change of each file, newest first. `changes` are newest first too. */
+export function listTouched(changes: Iterable<StoredFileChange>): readonly TouchedFile[] {
+  const touched = new Map<string, TouchedFile>()
+  const add = (path: string, action: TouchedFile['action'], { at, call }: StoredFileChange) => {
+    if (!touched.has(path)) touched.set(path, { path, action, at, callId: call })
+  }
+  for (const change of changes) {
+    if (change.change === 'moved') {
+      add(change.path, 'renamed', change)
+      if (change.from !== undefined) add(change.from, 'deleted', change)
+    } else add(change.path, change.change, change)
+  }
+  return [...touched.values()]
+}

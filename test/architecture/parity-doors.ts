@@ -72,6 +72,7 @@ const routeOf: Readonly<Record<string, string>> = {
   'session.boundaryFor': state,
   'session.clientEventsComplete': state,
   'session.clientEvents': 'GET /v1/sessions/:id/client-events',
+  'session.touchedFiles': 'GET /v1/sessions/:id/touched-files',
   'session.listBranches': 'GET /v1/sessions/:id/branches',
   'session.getAvailableModels': 'GET /v1/models',
   'session.as': commands,

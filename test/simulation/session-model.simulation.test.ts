@@ -27,7 +27,7 @@ describe('session model', () => {
       ...commandTypes.flatMap((type) => (type === 'claimDriver' ? [] : `${type}: not_driver`)),
       ...['claimDriver: driver_taken', 'claimDriver: not_subscribed', 'handOver: not_subscribed'],
       ...['no_pending_approval', 'approval_not_found', 'already_decided'].map((code) => `respondToApproval: ${code}`),
-      ...['continue: turn_running', 'continue: nothing_to_continue', 'setToolTrust: bad_request'],
+      ...['continue: turn_running', 'continue: nothing_to_continue'],
       ...['reorderQueue: bad_request', 'removeQueueEntry: queue_entry_not_found', 'sendPrompt: empty_prompt'],
       ...['queueFollowUp: queue_full', 'together', 'unload', 'crash: killed', 'crash: paused'],
       ...['crash over a command: before', 'crash over a command: after'],

@@ -10,11 +10,16 @@ import { createMemory } from '../context/memory/memory.ts'
 import { createTools } from './tools.ts'
 
 const memory = createMemory({ userFile: '/nonexistent/MEMORY.md', now: () => 0 })
-const tools = createTools({ environment: process.env, memory })
+const author = { GIT_AUTHOR_NAME: 'Ada', GIT_AUTHOR_EMAIL: 'ada@example.org' }
+const committer = { GIT_COMMITTER_NAME: 'Ada', GIT_COMMITTER_EMAIL: 'ada@example.org' }
+const tools = createTools({ environment: { ...process.env, ...author, ...committer }, memory })
 
-const sample = (name: string, args: ToolArgs) => async () => {
+const sample = (name: string, args: ToolArgs, repository?: 'unstaged' | 'staged') => async () => {
   const { workdir } = await openWorkdir()
   await writeFile(join(workdir, 'notes.txt'), 'one\ntwo\n')
+  const git = (...words: readonly string[]) => promisify(execFile)('git', words, { cwd: workdir })
+  if (repository) await git('init', '-q', '--template=')
+  if (repository === 'staged') await git('add', '.')
   const tool = tools.find(name)
   invariant(tool, `no tool ${name}`)
   const outlast = async () => {
@@ -32,6 +37,11 @@ describeTool('memory_write', sample('memory_write', { text: 'tabs, not blanks', 
 
 describeTool('find', sample('find', { pattern: '*.txt', path: '.', limit: 5 }))
 describeTool('grep', sample('grep', { pattern: 'two', path: '.', glob: '*.txt' }))
+describeTool('git_status', sample('git_status', {}, 'unstaged'))
+describeTool('git_diff', sample('git_diff', { path: 'notes.txt' }, 'staged'))
+describeTool('git_log', sample('git_log', { count: 5 }, 'staged'))
+describeTool('git_stage', sample('git_stage', { paths: ['notes.txt'] }, 'unstaged'))
+describeTool('git_commit', sample('git_commit', { message: 'Add notes' }, 'staged'))
 
 it('offers its tools and finds them by name', () => {
   expect(tools.all.map(({ schema }) => schema.name)).toEqual([
@@ -41,12 +51,19 @@ it('offers its tools and finds them by name', () => {
     'edit_file',
     'find',
     'grep',
+    'git_status',
+    'git_diff',
+    'git_log',
+    'git_stage',
+    'git_commit',
     'shell',
     'memory_write',
   ])
   expect(tools.all.filter(({ isDestructive }) => isDestructive).map(({ schema }) => schema.name)).toEqual([
     'write_file',
     'edit_file',
+    'git_stage',
+    'git_commit',
     'shell',
     'memory_write',
   ])

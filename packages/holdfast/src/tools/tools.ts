@@ -5,6 +5,11 @@ import { editFileTool } from './files/edit-file.ts'
 import { listDirectoryTool } from './files/list-directory.ts'
 import { readFileTool } from './files/read-file.ts'
 import { writeFileTool } from './files/write-file.ts'
+import { createGitCommit } from './git/commit.ts'
+import { createGitDiff } from './git/diff.ts'
+import { createGitLog } from './git/log.ts'
+import { createGitStage } from './git/stage.ts'
+import { createGitStatus } from './git/status.ts'
 import { createMemoryWrite, type WritableMemory } from './memory-write.ts'
 import { joinTools } from './own/own-tools.ts'
 import { createFind } from './search/find.ts'
@@ -34,6 +39,11 @@ export function createTools({ environment, keyNames, memory, ownPaths = [], afte
     editFileTool,
     createFind({ environment, ownPaths }),
     createGrep({ environment, ownPaths }),
+    createGitStatus({ environment, keyNames }),
+    createGitDiff({ environment, keyNames }),
+    createGitLog({ environment, keyNames }),
+    createGitStage({ environment, keyNames }),
+    createGitCommit({ environment, keyNames }),
     createShell({ environment, keyNames, after }),
     createMemoryWrite(memory),
   ]

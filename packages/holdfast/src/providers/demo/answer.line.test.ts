@@ -23,6 +23,12 @@ describe('a line to the demo', () => {
     ['edit a.txt: gone =>', 'edit_file', { path: 'a.txt', old_text: 'gone', new_text: '' }],
     ['run echo "a: b" => c', 'shell', { command: 'echo "a: b" => c' }],
     ['remember that we use: tabs => here', 'memory_write', { text: 'we use: tabs => here' }],
+    ['git status', 'git_status', {}],
+    ['git diff', 'git_diff', {}],
+    ['git diff src/a.ts', 'git_diff', { path: 'src/a.ts' }],
+    ['Git log', 'git_log', {}],
+    ['git stage a.txt', 'git_stage', { paths: ['a.txt'] }],
+    ['git commit Fix: the thing', 'git_commit', { message: 'Fix: the thing' }],
     ['delegate list src', 'subagent', { task: 'list src' }],
   ])('%s asks for %s', (line, tool, args) => {
     expect(readDemoLine(line)).toMatchObject({ type: 'call', tool, args })

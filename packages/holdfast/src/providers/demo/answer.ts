@@ -153,6 +153,11 @@ const forms: readonly Form[] = [
     /^edit ([^:]+): ?(.+?) ?=> ?(.*)$/i,
     (path = '', old_text = '', new_text = '') => callFile('edit', path, { old_text, new_text }),
   ],
+  [/^git status$/i, () => call('git', 'git_status', {})],
+  [/^git diff(?: (.+))?$/i, (path = '') => call('git', 'git_diff', path === '' ? {} : { path: unquoted(path) })],
+  [/^git log$/i, () => call('git', 'git_log', {})],
+  [/^git stage (.+)$/i, (path = '') => call('git', 'git_stage', { paths: [unquoted(path)] })],
+  [/^git commit (.+)$/i, (message = '') => call('git', 'git_commit', { message: unquoted(message) })],
   [/^run (.+)$/i, (command = '') => call('run', 'shell', { command })],
   [/^remember (?:that )?(.+)$/i, (text = '') => call('remember', 'memory_write', { text })],
   [/^delegate (.+)$/i, (task = '') => call('delegate', 'subagent', { task })],
@@ -188,8 +193,8 @@ const shownLinesMax = 40
 
 const abilities = `I am the demo: a scripted agent, not a language model. I understand these requests, one a line:
 
-- \`list [dir]\`, \`read <file>\`, \`search <text>\`, \`find <glob>\`
-- \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`run <command>\`, \`remember <text>\` (these ask you first)
+- \`list [dir]\`, \`read <file>\`, \`search <text>\`, \`find <glob>\`, \`git status\`, \`git diff [path]\`, \`git log\`
+- \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`git stage <path>\`, \`git commit <message>\`, \`run <command>\`, \`remember <text>\` (these ask you first)
 - \`count to <n>\`, \`plan <request>\`, \`delegate <request>\`
 - \`fail <rejected_key|rate_limited|auth_failed|unreachable|raw_dump|cut>\`
 
@@ -229,11 +234,14 @@ function writePlan(request: string, line: DemoLine): string {
   return `My plan:\n\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`
 }
 
+const changes = ['write_file', 'edit_file', 'apply_diff', 'git_stage', 'git_commit', 'shell', 'memory_write']
+const toolsThatAsk: ReadonlySet<string> = new Set(changes)
+
 function stepsFor(line: DemoLine): readonly string[] {
   if (line.type === 'call') {
     const subject = subjectOf(line.args)
     const use = `Use ${line.tool}${subject === '' ? '' : ` on ${subject}`}.`
-    return ['write', 'edit', 'run', 'remember'].includes(line.verb) ? ['Ask you for approval.', use] : [use]
+    return toolsThatAsk.has(line.tool) ? ['Ask you for approval.', use] : [use]
   }
   if (line.type === 'count') return [`Count to ${line.to}.`]
   return ['Look at the files it concerns.', 'Make the smallest change that does it.', 'Check the result.']

@@ -33,6 +33,8 @@ export type ProgramOptions = {
   readonly file?: number | undefined
   /** What it gets to read; nothing by default. */
   readonly input?: string | undefined
+  /** Called with what it writes to stderr, as it comes. */
+  readonly onErrors?: ((chunk: Buffer) => void) | undefined
 }
 
 /** Of stderr, this much is kept. */
@@ -44,7 +46,7 @@ const drainMs = 5000
 export async function startProgram(
   path: string,
   args: readonly string[],
-  { cwd, environment, signal, timeoutMs, graceMs = 0, file, input }: ProgramOptions,
+  { cwd, environment, signal, timeoutMs, graceMs = 0, file, input, onErrors }: ProgramOptions,
 ): Promise<Program> {
   const child = spawn(path, args, {
     cwd,
@@ -57,6 +59,7 @@ export async function startProgram(
   const { pid, stdout, stderr, stdin } = child
   invariant(pid !== undefined && stdout && stderr, 'a spawned program has a pid and its pipes')
   stdin?.on('error', () => undefined).end(input) // it may end without reading
+  if (onErrors) stderr.on('data', onErrors)
   const errors = readErrors(stderr)
   let why: ProgramEnd['type'] | null = null
 

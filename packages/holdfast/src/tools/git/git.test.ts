@@ -1,0 +1,274 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { ToolArgs } from '@holdfast/core/ports'
+import { describe, expect, it } from 'vitest'
+import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { createGitCommit } from './commit.ts'
+import { createGitDiff } from './diff.ts'
+import { createGitLog } from './log.ts'
+import { createGitStage } from './stage.ts'
+import { createGitStatus } from './status.ts'
+
+const environment = {
+  PATH: process.env['PATH'],
+  HOME: '/nonexistent',
+  GIT_AUTHOR_NAME: 'Ada',
+  GIT_AUTHOR_EMAIL: 'ada@example.org',
+  GIT_COMMITTER_NAME: 'Ada',
+  GIT_COMMITTER_EMAIL: 'ada@example.org',
+  GIT_DIR: '/nonexistent', // must not be inherited
+  SECRET_TOKEN: 'hush',
+}
+const { GIT_DIR: _, ...plain } = environment
+
+async function openRepository(files: { readonly [path: string]: string } = { 'a.txt': 'one\n' }) {
+  const { workdir, beside } = await openWorkdir()
+  const git = async (...words: readonly string[]) =>
+    (await promisify(execFile)('git', words, { cwd: workdir, env: plain })).stdout
+  const write = async (path: string, content: string, mode = 0o644) => {
+    await mkdir(dirname(join(workdir, path)), { recursive: true })
+    await writeFile(join(workdir, path), content)
+    await chmod(join(workdir, path), mode)
+  }
+  await git('init', '-q', '-b', 'main', '--template=')
+  for (const [path, content] of Object.entries(files)) await write(path, content)
+  await git('add', '.')
+  await git('commit', '-qm', 'First')
+  return { workdir, beside, git, write, ...createCalls(workdir) }
+}
+
+function createCalls(workdir: string) {
+  const deps = { environment }
+  const tools = {
+    status: createGitStatus(deps),
+    diff: createGitDiff(deps),
+    log: createGitLog(deps),
+    stage: createGitStage(deps),
+    commit: createGitCommit(deps),
+  }
+  const prepare = (name: keyof typeof tools, args: ToolArgs = {}) => tools[name].prepare(args, { workdir }, notAborted)
+  return {
+    prepare,
+    async run(name: keyof typeof tools, args: ToolArgs = {}, parts: Parameters<typeof createToolRun>[0] = {}) {
+      const { output, type } = await tools[name].run(args, { workdir }, createToolRun(parts).run)
+      return type === 'ok' ? output.text : `failed: ${output.text}`
+    },
+    async preview(name: keyof typeof tools, args: ToolArgs = {}) {
+      const prepared = await prepare(name, args)
+      if (prepared.type === 'unusable') return `unusable: ${prepared.message}`
+      return prepared.preview.type === 'diff' ? prepared.preview.diff : JSON.stringify(prepared.preview)
+    },
+  }
+}
+
+describe('git_status', () => {
+  it('lists staged, changed, renamed and untracked files with odd names', async () => {
+    const { git, write, workdir, run } = await openRepository({
+      'a.txt': 'one\n',
+      'b.txt': 'two\n'.repeat(9),
+      'c d.txt': '',
+    })
+    await write('a.txt', 'more\n')
+    await git('mv', 'b.txt', 'sub b.txt')
+    await write('new\nline.txt', '')
+    await rm(join(workdir, 'c d.txt'))
+    expect(await run('status')).toBe(
+      'On branch main\nStaged:\n  renamed sub b.txt (from b.txt)\nNot staged:\n  modified a.txt\n  deleted c d.txt\nUntracked:\n  new\\nline.txt',
+    )
+  })
+
+  it('says that nothing changed, and that there is no commit or no repository', async () => {
+    const { run } = await openRepository()
+    expect(await run('status')).toBe('On branch main\nNothing to commit, the working tree is clean.')
+    const { workdir } = await openWorkdir()
+    const none = createCalls(workdir)
+    for (const name of ['status', 'diff', 'log'] as const)
+      expect(await none.run(name)).toMatch(/^failed: not_found: .* is not in a git repository/)
+    expect(await none.preview('stage', { paths: ['a'] })).toMatch(/^unusable: not_found/)
+    await promisify(execFile)('git', ['init', '-q', '-b', 'main', '--template='], { cwd: workdir, env: plain })
+    expect(await none.run('status')).toContain('On branch main, no commits yet')
+    expect(await none.run('log')).toBe('The branch has no commits yet.')
+  })
+})
+
+describe('git_diff and git_log', () => {
+  it('show changes, staged or not, of the workdir and of one path', async () => {
+    const { write, git, run } = await openRepository({ 'a.txt': 'one\n', 'b.txt': 'two\n' })
+    expect(await run('diff')).toBe('No changes that are not staged.')
+    await write('a.txt', 'eins\n')
+    await write('b.txt', 'zwei\n')
+    expect(await run('diff', { path: 'a.txt' })).toMatch(/^diff --git a\/a.txt[\s\S]*-one\n\+eins\n$/)
+    expect(await run('diff', { staged: true })).toBe('Nothing is staged.')
+    await git('add', 'b.txt')
+    expect(await run('diff', { staged: true })).toMatch(/-two\n\+zwei\n$/)
+    expect(await run('diff', { path: '../x' })).toMatch(/^failed: outside_workdir/)
+    expect(await run('diff', { path: ':(exclude)a.txt' })).toBe('No changes that are not staged.')
+  })
+
+  it('list commits, of one path if asked', async () => {
+    const { git, write, run } = await openRepository()
+    await write('b.txt', '')
+    await git('add', '.')
+    await git('commit', '-qm', 'Second: a "subject"\n\nbody')
+    expect(await run('log')).toMatch(
+      /^\w{7,} \d{4}-\d\d-\d\d Ada \(HEAD -> main\): Second: a "subject"\n\w{7,} .* Ada: First$/,
+    )
+    expect(await run('log', { path: 'a.txt' })).toMatch(/^\w+ \S+ Ada: First$/)
+    expect(await run('log', { count: 1 })).not.toContain('First')
+    expect(await run('log', { path: 'never.txt' })).toBe('No commits changed it.')
+  })
+})
+
+describe('git_stage', () => {
+  it('previews exactly what is staged, and stages it', async () => {
+    const { write, git, workdir, preview, run } = await openRepository({ 'a.txt': 'one\n', 'gone.txt': 'x\n' })
+    await write('a.txt', 'eins\n')
+    await write('new.txt', 'new\n')
+    await write('other.txt', 'other\n')
+    await rm(join(workdir, 'gone.txt'))
+    const paths = ['a.txt', 'new.txt', 'gone.txt']
+    const diff = await preview('stage', { paths })
+    for (const part of ['-one\n+eins\n', 'new file mode', '+new\n', 'deleted file mode']) expect(diff).toContain(part)
+    expect(diff).not.toContain('other')
+    expect(await git('diff', '--cached')).toBe('')
+    expect(await run('stage', { paths })).toContain('staged a.txt, new.txt, gone.txt')
+    expect(await git('diff', '--cached')).toBe(diff)
+  })
+
+  it('refuses what has no change, what is ignored, what is outside, and content that changed meanwhile', async () => {
+    const { write, preview, prepare, run } = await openRepository({ 'a.txt': 'one\n', '.gitignore': '*.log\n' })
+    await write('x.log', '')
+    expect(await preview('stage', { paths: ['a.txt'] })).toContain('There is nothing to stage there')
+    expect(await preview('stage', { paths: ['x.log'] })).toContain('ignored by one of your .gitignore files')
+    expect(await preview('stage', { paths: ['no.txt'] })).toContain("pathspec 'no.txt' did not match any files")
+    expect(await preview('stage', { paths: ['../x'] })).toContain('outside_workdir')
+    await write('a.txt', 'two\n')
+    const prepared = await prepare('stage', { paths: ['a.txt'] })
+    await write('a.txt', 'three\n')
+    const contentHash = prepared.type === 'ready' ? prepared.contentHash : expect.fail('it is usable')
+    expect(await run('stage', { paths: ['a.txt'] }, { contentHash })).toMatch(/^failed: content_changed/)
+  })
+})
+
+describe('git_commit', () => {
+  it('previews branch, message and diff, and commits what is staged', async () => {
+    const { write, git, preview, run } = await openRepository()
+    expect(await preview('commit', { message: 'x' })).toBe(
+      'unusable: bad_request: Nothing is staged. Stage files with git_stage first.',
+    )
+    await write('a.txt', 'eins\n')
+    await git('add', 'a.txt')
+    const message = 'Use German\n\n- "quoted" $HOME `x`'
+    const shown = await preview('commit', { message })
+    for (const part of ['commit on branch main', 'Use German', 'No hooks run.', '-one\n+eins\n'])
+      expect(shown).toContain(part)
+    expect(await run('commit', { message })).toMatch(/^committed \w+ Use German\n 1 file changed/)
+    expect(await git('log', '-1', '--format=%B')).toBe(`${message}\n\n`)
+  })
+
+  it('names the hooks in its preview, runs them, shows what they say, and reports their refusal', async () => {
+    const { write, git, workdir, preview, run } = await openRepository()
+    await write('a.txt', 'eins\n')
+    await git('add', 'a.txt')
+    await write('.git/hooks/pre-commit', '#!/bin/sh\nenv > hook-env; echo checking >&2; exit 1\n', 0o755)
+    expect(await preview('commit', { message: 'x' })).toMatch(
+      /These hooks run, programs of this repository .*: pre-commit\./,
+    )
+    const shown: string[] = []
+    expect(await run('commit', { message: 'x' }, { show: (text) => shown.push(text) })).toBe(
+      'failed: bad_request: git refused: checking',
+    )
+    expect(shown.join('')).toContain('checking')
+    expect(await readdir(workdir)).toContain('hook-env')
+    expect(await promisify(execFile)('cat', [join(workdir, 'hook-env')])).not.toMatchObject({
+      stdout: expect.stringMatching(/hush|\/nonexistent\n.*GIT_DIR/),
+    })
+  })
+
+  it('does not run a hook that came after the question', async () => {
+    const { write, git, workdir, prepare, run } = await openRepository()
+    await write('a.txt', 'eins\n')
+    await git('add', 'a.txt')
+    const prepared = await prepare('commit', { message: 'x' })
+    const contentHash = prepared.type === 'ready' ? prepared.contentHash : expect.fail('it is usable')
+    await write('.git/hooks/pre-commit', '#!/bin/sh\ntouch ran\n', 0o755)
+    expect(await run('commit', { message: 'x' }, { contentHash })).toMatch(/^failed: content_changed/)
+    expect(await readdir(workdir)).not.toContain('ran')
+  })
+
+  it('removes its lock file when it is aborted', async () => {
+    const { write, git, workdir, run } = await openRepository()
+    await write('a.txt', 'eins\n')
+    await git('add', 'a.txt')
+    await write('.git/hooks/pre-commit', '#!/bin/sh\necho waiting >&2; sleep 1000\n', 0o755)
+    const controller = new AbortController()
+    const stuck = run('commit', { message: 'x' }, { signal: controller.signal, show: () => controller.abort() })
+    expect(await stuck).toBe('failed: bad_request: aborted')
+    expect(await readdir(join(workdir, '.git'))).not.toContain('index.lock')
+  })
+})
+
+describe("a hostile repository's own configuration", () => {
+  /** Runs every tool, as a person who approves everything would. */
+  async function runAll({ run, preview }: Awaited<ReturnType<typeof openRepository>>) {
+    const stage = { paths: ['a.txt'] }
+    const texts = [await run('status'), await run('diff'), await run('diff', { staged: true }), await run('log')]
+    texts.push(await preview('stage', stage), await run('stage', stage), await preview('commit', { message: 'x' }))
+    return texts
+  }
+
+  it.each([
+    ['core.fsmonitor', { 'core.fsmonitor': 'PROGRAM' }],
+    ['hooks', { 'core.hooksPath': 'hooks' }],
+    ['diff.external', { 'diff.external': 'PROGRAM' }],
+    ['textconv', { 'diff.evil.textconv': 'PROGRAM', 'diff.evil.command': 'PROGRAM' }],
+    ['a pager and an editor', { 'core.pager': 'PROGRAM', 'pager.log': 'PROGRAM', 'core.editor': 'PROGRAM' }],
+    ['signatures', { 'log.showSignature': 'true', 'core.askPass': 'PROGRAM', 'core.sshCommand': 'PROGRAM' }],
+    [
+      'a remote of a partial clone',
+      {
+        ...{ 'remote.x.url': 'ext::PROGRAM', 'remote.x.promisor': 'true', 'extensions.partialClone': 'x' },
+        ...{ 'protocol.ext.allow': 'always', 'core.repositoryFormatVersion': '1' },
+      },
+    ],
+  ] as const)('runs no program of %s', async (_, settings) => {
+    const repository = await openRepository({ 'a.txt': 'one\n', '.gitattributes': '*.txt diff=evil filter=none\n' })
+    const { git, write, workdir, beside } = repository
+    const program = join(beside, 'evil.sh')
+    await writeFile(program, `#!/bin/sh\ntouch ${beside}/ran\ncat "$1" 2>/dev/null\n`, { mode: 0o755 })
+    for (const hook of ['post-index-change', 'pre-commit', 'reference-transaction'])
+      await write(`hooks/${hook}`, `#!/bin/sh\ntouch ${beside}/ran\n`, 0o755)
+    await write('a.txt', 'two\n')
+    for (const [name, value] of Object.entries(settings)) await git('config', name, value.replace('PROGRAM', program))
+    if ('extensions.partialClone' in settings)
+      await rm(join(workdir, '.git/objects', (await git('rev-parse', 'HEAD:a.txt')).slice(0, 2)), { recursive: true })
+    await runAll(repository)
+    expect(await readdir(beside)).not.toContain('ran')
+  })
+
+  it.each(['filter.evil.clean', 'filter.evil.process', 'filter.a b=.smudge', 'gpg.program', 'gpg.ssh.program'])(
+    'is refused if it sets %s, and says how to go on',
+    async (name) => {
+      const repository = await openRepository({ 'a.txt': 'one\n', '.gitattributes': '*.txt filter=evil\n' })
+      const { git, write, beside } = repository
+      await write('a.txt', 'two\n')
+      await git('config', name, `touch ${beside}/ran; cat`)
+      for (const text of await runAll(repository))
+        expect(text).toMatch(/untrusted_workspace: .* use git with the shell tool/)
+      expect(await readdir(beside)).not.toContain('ran')
+    },
+  )
+
+  it('cannot name another folder as its work tree, nor a program called git', async () => {
+    const { git, write, workdir, beside, run } = await openRepository()
+    await write('git', `#!/bin/sh\ntouch ${beside}/ran\n`, 0o755)
+    const tools = createGitStatus({ environment: { ...environment, PATH: `.:${workdir}:${environment.PATH}` } })
+    await tools.run({}, { workdir }, createToolRun().run)
+    expect(await readdir(beside)).not.toContain('ran')
+    await mkdir(join(beside, 'elsewhere'))
+    await git('config', 'core.worktree', join(beside, 'elsewhere'))
+    expect(await run('status')).toMatch(/^failed: /)
+  })
+})

@@ -1,0 +1,176 @@
+import { delimiter, isAbsolute, relative, resolve } from 'node:path'
+import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { isInside, outsideWorkdir, resolvePath, resolveWorkdir } from '../../system/files/resolve-path.ts'
+import type { Environment } from '../../system/home.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
+import { type Program, type ProgramOptions, startProgram } from '../program/program.ts'
+import { commandEnvironment } from '../shell/environment.ts'
+
+export type GitDeps = {
+  readonly environment: Environment
+  readonly keyNames?: readonly string[] | undefined
+}
+
+/** The output of a git command that worked. */
+export type GitAnswer = { readonly text: string; readonly isCut: boolean }
+
+type GitOptions = Partial<Pick<ProgramOptions, 'timeoutMs' | 'graceMs' | 'input' | 'onErrors'>> & {
+  /** Added to the environment. */
+  readonly environment?: Readonly<Record<string, string>> | undefined
+  /** Lets the hooks of the repository run. */
+  readonly runsHooks?: boolean | undefined
+  /** Exit codes that mean success; only 0 by default. */
+  readonly codes?: readonly number[] | undefined
+  /** How much output is read; then git is ended. */
+  readonly bytesMax?: number | undefined
+}
+
+/** A repository, opened for the tools. Its own configuration cannot make git run a program. */
+export interface Repository {
+  readonly workdir: string
+  /** The path of the workdir in the repository: '' or one that ends with '/'. */
+  readonly prefix: string
+  /** Runs a git command and returns its output. A failure is a fault with git's own words. */
+  git(args: readonly string[], options?: GitOptions): Promise<Result<GitAnswer>>
+  /** Starts a git command whose output is read as it comes. */
+  start(args: readonly string[], options?: GitOptions): Promise<Program>
+  /** Returns a path as an argument for git. Refuses paths outside the workdir. */
+  pathOf(path: string): Promise<Result<string>>
+}
+
+export const readTimeoutMs = 30_000
+const outputBytesMax = 8 * 1024 * 1024
+
+/**
+ * A repository's own configuration may name programs: these settings win over it. Hooks run only where a person has
+ * approved a commit.
+ */
+const safeSettings = {
+  'core.fsmonitor': 'false',
+  'core.pager': 'cat',
+  'core.quotePath': 'false',
+  'core.sshCommand': 'false',
+  'color.ui': 'false',
+  'safe.bareRepository': 'explicit',
+  'submodule.recurse': 'false',
+  'log.showSignature': 'false',
+  'gc.auto': '0',
+  'maintenance.auto': 'false',
+}
+const noHooks = '/dev/null'
+
+/** Opens the repository of a workdir. Refuses it if its own configuration defines programs that cannot be switched off. */
+export async function openRepository(workdir: string, deps: GitDeps, signal: AbortSignal): Promise<Result<Repository>> {
+  const cwd = await resolveWorkdir(workdir)
+  if (!cwd.ok) return cwd
+  const repository = createRepository(cwd.value, '', deps, signal)
+  const [found, settings] = await Promise.all([
+    repository.git(['rev-parse', '--show-toplevel', '--show-prefix']),
+    repository.git(['config', '--list', '-z', '--show-scope']),
+  ])
+  if (!found.ok) return found
+  if (!settings.ok) return settings
+  const [top = '', prefix = ''] = found.value.text.split('\n')
+  if (!isInside(top, cwd.value)) return refuse(outsideWorkdir(top)) // core.worktree may name any folder
+  const program = findPrograms(settings.value.text)[0]
+  if (program !== undefined) return refuse(namesProgram(program))
+  return ok(createRepository(cwd.value, prefix, deps, signal))
+}
+
+const namesProgram = (setting: string) =>
+  fault(
+    'untrusted_workspace',
+    `The repository's own configuration sets ${escapeLine(setting)}, a program that git would run. If you trust it, use git with the shell tool, which asks first.`,
+    { setting },
+  )
+
+/** Settings with programs that no flag switches off. Those of the person or the machine may be set. */
+const programSettings = /^(?:filter\..*\.(?:clean|smudge|process)|gpg(?:\..*)?\.program|gpg\.ssh\.defaultkeycommand)$/s
+
+/** Returns the names of such settings of the repository itself, from the list of all settings with their scopes. */
+function findPrograms(listed: string): readonly string[] {
+  const parts = listed.split('\0')
+  return parts.flatMap((scope, index) => {
+    if (index % 2 === 1 || (scope !== 'local' && scope !== 'worktree')) return []
+    const name = (parts[index + 1] ?? '').split('\n')[0] ?? ''
+    return programSettings.test(name) ? [name] : []
+  })
+}
+
+function createRepository(workdir: string, prefix: string, deps: GitDeps, signal: AbortSignal): Repository {
+  const base = gitEnvironment(workdir, deps)
+
+  async function start(args: readonly string[], options: GitOptions = {}): Promise<Program> {
+    const { environment, runsHooks, timeoutMs = readTimeoutMs, graceMs, input, onErrors } = options
+    const settings = { ...safeSettings, ...(!runsHooks && { 'core.hooksPath': noHooks }) }
+    const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    return startProgram('git', ['--no-pager', '--no-optional-locks', '--literal-pathspecs', ...flags, ...args], {
+      ...{ cwd: workdir, environment: { ...base, ...environment }, signal },
+      ...{ timeoutMs, graceMs, input, onErrors },
+    })
+  }
+
+  async function git(args: readonly string[], options: GitOptions = {}): Promise<Result<GitAnswer>> {
+    const { codes = [0], bytesMax = outputBytesMax, timeoutMs = readTimeoutMs } = options
+    const started = await start(args, options).then(ok, notInstalled)
+    if (!started.ok) return started
+    const chunks: Buffer[] = []
+    let bytes = 0
+    for await (const chunk of started.value.output) {
+      chunks.push(chunk.subarray(0, bytesMax - bytes))
+      bytes += chunk.length
+      if (bytes > bytesMax) break
+    }
+    const isCut = bytes > bytesMax
+    if (isCut) started.value.stop()
+    const ended = await started.value.ended
+    if (ended.type === 'aborted') return refuse(fault('bad_request', 'aborted'))
+    if (ended.type === 'timed out') return refuse(fault('too_large', `git took more than ${timeoutMs / 1000} seconds`))
+    if (!isCut && !codes.includes(ended.code ?? -1)) return refuse(gitFault(ended.errors, workdir))
+    return ok({ text: Buffer.concat(chunks).toString('utf8'), isCut })
+  }
+
+  async function pathOf(path: string): Promise<Result<string>> {
+    const resolved = await resolvePath(workdir, path)
+    if (!resolved.ok) return resolved
+    // A link is tracked itself, so the path keeps its name and not that of its target.
+    const lexical = relative(workdir, resolve(workdir, path)) || '.'
+    return isInside(workdir, resolve(workdir, lexical)) ? ok(lexical) : refuse(outsideWorkdir(path))
+  }
+  return { workdir, prefix, git, start, pathOf }
+}
+
+function notInstalled(error: unknown): Result<never> {
+  if (systemErrorCode(error) !== 'ENOENT') throw error
+  return refuse(fault('not_found', 'git is not installed, or not in PATH.'))
+}
+
+/** Returns the fault for a git command that failed, in words that say what to do where git's do not. */
+export function gitFault(errors: string, workdir: string) {
+  const words = errors
+    .split('\n')
+    .map((line) => escapeLine(line.replace(/^(?:fatal|error): /, '')))
+    .join('\n')
+  if (/not a git repository/i.test(errors))
+    return fault('not_found', `${escapeLine(workdir)} is not in a git repository. Use the shell tool for git init.`)
+  return fault('bad_request', words === '' ? 'git failed without a message' : `git refused: ${words}`)
+}
+
+/** Variables of git that say who commits; all others could change what git does. */
+const keptGitNames = /^GIT_(?:AUTHOR|COMMITTER)_/
+
+/** Returns the environment for git: without credentials, and without a program that waits for a person. */
+function gitEnvironment(workdir: string, { environment, keyNames }: GitDeps): Record<string, string> {
+  const inherited = Object.entries(commandEnvironment(environment, keyNames)).filter(
+    ([name]) => !name.startsWith('GIT_') || keptGitNames.test(name),
+  )
+  // A program called git in the workdir must not be the one that runs.
+  const isSafe = (folder: string) => isAbsolute(folder) && !isInside(workdir, folder)
+  const path = (environment['PATH'] ?? '').split(delimiter).filter(isSafe).join(delimiter)
+  return {
+    ...Object.fromEntries(inherited),
+    ...{ PATH: path, LC_ALL: 'C.UTF-8', GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'true', GIT_OPTIONAL_LOCKS: '0' },
+    // Objects that a partial clone lacks are not fetched: that would run the programs of a remote.
+    ...{ GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' },
+  }
+}

@@ -44,10 +44,15 @@ export type Budgets = z.infer<typeof Budgets>
 export const ApprovalRule = z.enum(['destructive', 'all', 'none'])
 export type ApprovalRule = z.infer<typeof ApprovalRule>
 
-/** A rule for calls of a tool whose target (a command, a path) matches the pattern; `*` matches any text. */
+/** A rule for calls of a tool: all of them, or those whose command or path matches a pattern. */
 export const Permission = z.strictObject({
+  /** The tool, or `*` for every tool. */
   tool: z.string().min(1).max(200),
+  /** Words for a command, a glob for a path. Absent: every call of the tool. */
   pattern: z.string().max(1000).optional(),
+  /** The pattern is the whole command or the whole arguments, and no character in it is special. */
+  exact: z.literal(true).optional(),
+  /** Deny beats ask, and ask beats allow. */
   verdict: z.enum(['allow', 'ask', 'deny']),
 })
 export type Permission = z.infer<typeof Permission>

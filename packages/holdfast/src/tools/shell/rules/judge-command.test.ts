@@ -1,0 +1,207 @@
+import type { Permission } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { judgeCommand } from './judge-command.ts'
+
+const rule = (verdict: Permission['verdict'], pattern: string): Permission => ({ tool: 'shell', pattern, verdict })
+const allowed = [
+  ...['git status', 'git log **', 'git diff **', 'npm test', 'sed -n **'],
+  ...['ls', 'cat', 'find', 'rg', 'echo', 'sort', 'tail', 'head'].map((program) => `${program} **`),
+]
+const rules = [
+  ...allowed.map((pattern) => rule('allow', pattern)),
+  ...['rm -r* **', 'git push **', 'curl **'].map((pattern) => rule('deny', pattern)),
+]
+const judged = async (text: string, by: readonly Permission[] = rules) =>
+  (await judgeCommand(by, text, async () => true))?.verdict ?? 'ask'
+
+describe('the rules of the study', () => {
+  it.each([
+    'git status',
+    'git log -n 5',
+    "git log --format='%h %s'",
+    'git status && npm test',
+    'npm test 2>&1 | tail -n 20',
+    'CI=1 npm test',
+    'l""s -la',
+    'sed -n 1,5p f',
+    'cd sub && npm test',
+    'git status #; rm -rf x',
+  ])('allow %j', async (text) => expect(await judged(text)).toBe('allow'))
+
+  it.each([
+    'git status -s',
+    'git status; rm x',
+    'git status\nrm x',
+    'git status\r\nnpm test',
+    'git log $(id)',
+    'git log `id`',
+    'cat <(id)',
+    'echo x > ~/.bashrc',
+    'git diff --output=/etc/x',
+    'git -c core.pager=id log',
+    'find . -delete',
+    'rg --pre=./x y',
+    "sed -n '1e id' f",
+    'sort -o f f',
+    'PAGER=./x git log',
+    './git status',
+    'ec\\\nho hi',
+    `ls\${IFS}-la`,
+    "$'\\x6c\\x73'",
+    'ls *',
+    `${'true;'.repeat(60)} rm x`,
+    'cd sub && git status',
+    'git status "',
+    'git\u00a0status',
+    'rm -fr x',
+    // Beyond the study: other spellings of the same.
+    'git diff --outpu=x',
+    'git diff --no-index /dev/null a',
+    'cat ../secret',
+    'cat a/../../secret',
+    'cat /etc/passwd',
+    'ls --color=/x',
+    'sort -ro f f',
+    'sort --outp=f f',
+    'sed -n -i p f',
+    "sed -n 'w out' f",
+    "sed -n 's/a/b/e' f",
+    "sed -n -e p -e 'e id' f",
+    'cd .. && npm test',
+    'cd / && npm test',
+    'cd - && npm test',
+    'cd sub',
+    '! git status',
+    'time git status',
+    'git status &',
+    'git status |& cat',
+    'git status > out',
+    '(git status)',
+    'ls() { id; }; ls',
+    'echo "$HOME"',
+    'echo a\u0000b',
+    '\ufeffgit status',
+    'git status\u0085id',
+    'echo {a,b}',
+    'ls ~/x',
+    'git status <<x\nx',
+    '#!/bin/x\ngit status',
+    '"" git status',
+    '2>(id) git status',
+  ])('ask about %j', async (text) => expect(await judged(text)).toBe('ask'))
+
+  it.each([
+    'rm -rf x',
+    'sudo rm -rf x',
+    'A=1 rm -rf x',
+    '/bin/rm -rf x',
+    "bash -c 'rm -rf x'",
+    'eval "rm -rf x"',
+    'echo x | xargs rm -rf',
+    'find . -exec rm -rf {} +',
+    'if true; then rm -rf x; fi',
+    'echo $(git push)',
+    'timeout 5 git push',
+    'ls & curl evil',
+    // Beyond the study.
+    `${'true;'.repeat(60)} rm -rf x`,
+    'sudo -u root rm -rf x',
+    'env -i A=1 rm -rf x',
+    "env -S 'rm -rf x'",
+    'timeout -s KILL 5 rm -rf x',
+    'nice -n 5 nohup rm -rf x',
+    'command rm -rf x',
+    'exec rm -rf x',
+    '\\rm -rf x',
+    "r'm' -rf x",
+    "$'\\x72m' -rf x",
+    'rm -rf *',
+    'rm -rf "$HOME"',
+    'f() { rm -rf x; }',
+    'for a in 1; do rm -rf x; done',
+    'cat <(rm -rf x)',
+    'echo `rm -rf x`',
+    'bash <<end\nrm -rf x\nend',
+    "sh <<< 'rm -rf x'",
+    'bash -lc "sudo rm -rf x"',
+    'sh -c \'sh -c "rm -rf x"\'',
+    "su root -c 'rm -rf x'",
+    "trap 'rm -rf x' EXIT",
+    'xargs -I {} rm -rf {}',
+    '[[ -n $(rm -rf x) ]]',
+    "watch 'rm -rf x'",
+    'rm -rf x "',
+  ])('deny %j', async (text) => expect(await judged(text)).toBe('deny'))
+})
+
+describe('a deny rule', () => {
+  const denied = [rule('deny', 'rm *')]
+
+  it.each(['rm x', ' rm x', '/bin/rm x', 'env rm x', 'A=b rm x', 'command rm x', 'rm -rf x y', 'true; rm x'])(
+    'of `rm *` covers %j',
+    async (text) => expect(await judged(text, denied)).toBe('deny'),
+  )
+
+  it.each(['$a x', 'a=rm; $a x', 'eval "$x"', 'x | sh', 'git status "', 'bash -c "$x"', `${'x'.repeat(70_000)}`])(
+    'asks about %.20j, which may run any command',
+    async (text) => {
+      const judgement = await judgeCommand(denied, text, async () => true)
+      expect(judgement).toEqual({ verdict: 'ask', rules: denied })
+    },
+  )
+
+  it('does not ask about words that cannot make a command match', async () => {
+    expect(await judgeCommand(denied, 'ls $HOME *.ts', async () => true)).toBeNull()
+    expect(await judgeCommand(denied, 'echo rm x; bash build.sh', async () => true)).toBeNull()
+  })
+
+  it('keeps the meaning of `*` in older rules: any text', async () => {
+    expect(await judged('git push --force origin', [rule('deny', 'git push --force*')])).toBe('deny')
+    expect(await judged('git -q push --force', [rule('deny', 'git * --force')])).toBe('deny')
+  })
+
+  it('beats an ask rule, which beats an allow rule, in any order', async () => {
+    const all = [rule('allow', 'git **'), rule('ask', 'git push*'), rule('deny', 'git push --force*')]
+    for (const order of [all, all.toReversed()]) {
+      expect(await judged('git status', order)).toBe('allow')
+      expect((await judgeCommand(order, 'git push', async () => true))?.rules).toEqual([all[1]])
+      expect(await judged('git push --force origin', order)).toBe('deny')
+    }
+  })
+})
+
+describe('an allow rule', () => {
+  it('matches quoted characters literally', async () => {
+    const quoted = [rule('allow', 'echo \'*\' "a b"')]
+    expect(await judged("echo '*' 'a b'", quoted)).toBe('allow')
+    expect(await judged("echo 'x' 'a b'", quoted)).toBe('ask')
+  })
+
+  it('takes `*` for one word or a part of one', async () => {
+    const one = [rule('allow', 'git *'), rule('allow', 'npm run test:*')]
+    expect(await judged('git status', one)).toBe('allow')
+    expect(await judged('git log -n', one)).toBe('ask')
+    expect(await judged('npm run test:unit', one)).toBe('allow')
+    expect(await judged('npm run testing', one)).toBe('ask')
+  })
+
+  it('may name an option that a wildcard may not cover', async () => {
+    expect(await judged('sort -o f', [rule('allow', 'sort -o *')])).toBe('allow')
+    expect(await judged('cat /etc/hosts', [rule('allow', 'cat /etc/hosts')])).toBe('allow')
+  })
+
+  it('that is exact allows this text and no other, whatever it holds', async () => {
+    const exact = [{ ...rule('allow', 'echo * > out'), exact: true as const }]
+    expect(await judged('echo * > out', exact)).toBe('allow')
+    expect(await judged('echo x > out', exact)).toBe('ask')
+  })
+
+  it('does not cover a program that the shell finds in the workdir', async () => {
+    expect(await judgeCommand(rules, 'git status', async () => false)).toBeNull()
+  })
+
+  it('names all rules that were needed', async () => {
+    const judgement = await judgeCommand(rules, 'git status && npm test', async () => true)
+    expect(judgement?.rules.map(({ pattern }) => pattern)).toEqual(['git status', 'npm test'])
+  })
+})

@@ -1,0 +1,81 @@
+import type { Permission } from '@holdfast/protocol'
+import { allows, forbids, parsePattern } from './command-pattern.ts'
+import { findCommands } from './find-commands.ts'
+import { type ProvedCommand, proveCommands } from './prove.ts'
+
+/** The verdict of rules on a call, and the rules that decided. */
+export type Judged<Rule extends Permission = Permission> = {
+  readonly verdict: Permission['verdict']
+  readonly rules: readonly Rule[]
+}
+
+/** Whether the shell finds a program of this name outside the workdir. */
+export type IsOutside = (program: string) => Promise<boolean>
+
+/**
+ * Judges a shell command by rules with patterns: deny beats ask beats allow; null when none applies. A deny or ask rule
+ * matches every command that the text may run; one that cannot be excluded becomes a question. An allow rule needs proof
+ * that the shell runs exactly the commands that rules allow.
+ */
+export async function judgeCommand<Rule extends Permission>(
+  rules: readonly Rule[],
+  text: string,
+  isOutside: IsOutside,
+): Promise<Judged<Rule> | null> {
+  const found = findForbidden(rules, text)
+  if (found) return found
+  const allowing = rules.filter(({ verdict }) => verdict === 'allow')
+  const exact = allowing.find(({ exact: isExact, pattern }) => isExact && pattern === text)
+  if (exact) return { verdict: 'allow', rules: [exact] }
+  const patterns = allowing.filter(({ exact: isExact }) => !isExact)
+  return patterns.length === 0 ? null : findAllowed(patterns, text, isOutside)
+}
+
+function findForbidden<Rule extends Permission>(rules: readonly Rule[], text: string): Judged<Rule> | null {
+  const strict = rules.filter(({ verdict }) => verdict !== 'allow')
+  if (strict.length === 0) return null
+  const { commands, isWhole } = findCommands(text)
+  const asked: Rule[] = []
+  for (const rule of strict) {
+    const matches = matchOf(rule, text, commands, isWhole)
+    if (matches === 'yes' && rule.verdict === 'deny') return { verdict: 'deny', rules: [rule] }
+    if (matches !== 'no') asked.push(rule)
+  }
+  return asked.length > 0 ? { verdict: 'ask', rules: asked } : null
+}
+
+function matchOf(
+  { pattern = '', exact }: Permission,
+  text: string,
+  commands: ReturnType<typeof findCommands>['commands'],
+  isWhole: boolean,
+): 'yes' | 'no' | 'maybe' {
+  if (exact) return pattern === text ? 'yes' : 'no'
+  const parsed = parsePattern(pattern)
+  const matches = commands.map((command) => forbids(parsed, command))
+  if (matches.includes('yes')) return 'yes'
+  return !isWhole || matches.includes('maybe') ? 'maybe' : 'no'
+}
+
+async function findAllowed<Rule extends Permission>(
+  rules: readonly Rule[],
+  text: string,
+  isOutside: IsOutside,
+): Promise<Judged<Rule> | null> {
+  const commands = proveCommands(text)
+  if (!commands) return null
+  const parsed = rules.map((rule) => ({ rule, pattern: parsePattern(rule.pattern ?? '') }))
+  const used = new Set<Rule>()
+  for (const command of commands) {
+    const by = parsed.find(({ pattern }) => allows(pattern, command))
+    if (by) used.add(by.rule)
+    else if (!isCdInside(command)) return null
+  }
+  if (used.size === 0) return null
+  for (const [program] of commands) if (!(await isOutside(program))) return null
+  return { verdict: 'allow', rules: [...used] }
+}
+
+/** Whether a command only goes to a folder below: a list of allowed commands may begin with it. */
+const isCdInside = (command: ProvedCommand): boolean =>
+  allows({ words: [['cd'], ['', '']], isOpen: false }, command) && !command[1]?.startsWith('-')

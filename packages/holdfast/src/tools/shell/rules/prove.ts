@@ -1,0 +1,84 @@
+import { parse } from 'unbash'
+
+type Script = ReturnType<typeof parse>
+type Statement = Script['commands'][number]
+type AnyCommand = Exclude<Statement['command'], { type: 'AndOr' }>
+type CommandNode = Extract<AnyCommand, { type: 'Command' }>
+
+/** The words of a command of which it is certain what it runs. */
+export type ProvedCommand = readonly [program: string, ...rest: string[]]
+
+const charsMax = 8000
+const commandsMax = 20
+/** Control characters except tab and newline: a shell may take one for a blank. */
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\ufeff]/
+/** A word that every shell reads the same way: plain characters and plain quotes. */
+const plainWord = /^(?:[A-Za-z0-9_@%+=:,./-]|'[^']*'|"[^"\\$`!]*")+$/
+const harmlessNames = new Set(['CI', 'NODE_ENV', 'NO_COLOR', 'FORCE_COLOR', 'LANG', 'LC_ALL', 'TZ'])
+
+/**
+ * Returns the commands of a text if it is certain that the shell runs exactly these, and null otherwise: plain words,
+ * joined by `&&`, `||`, `;`, `|` and newlines, without expansions, and redirected at most to `/dev/null`.
+ */
+export function proveCommands(text: string): readonly ProvedCommand[] | null {
+  if (text.length > charsMax || controls.test(text)) return null
+  const script = parse(text)
+  if ((script.errors?.length ?? 0) > 0 || script.shebang !== undefined) return null
+  const proved: ProvedCommand[] = []
+  for (const { command, background } of script.commands) {
+    if (background) return null
+    for (const one of command.type === 'AndOr' ? command.commands : [command])
+      for (const part of pipedIn(one)) {
+        const known = part?.type === 'Command' ? proveCommand(part) : null
+        if (known === null || proved.length === commandsMax) return null
+        proved.push(known)
+      }
+  }
+  // A repository in another folder may have a configuration that runs programs.
+  const programs = new Set(proved.map(([program]) => program))
+  return proved.length === 0 || (programs.has('cd') && programs.has('git')) ? null : proved
+}
+
+function pipedIn(command: AnyCommand): readonly (AnyCommand | null)[] {
+  if (command.type !== 'Pipeline') return [command]
+  if (command.prefixes.length > 0 || command.operators.some((operator) => operator !== '|')) return [null]
+  return command.commands
+}
+
+function proveCommand({ name, prefix, suffix }: CommandNode): ProvedCommand | null {
+  if (!name) return null
+  for (const one of prefix) if (one.type === 'Assignment' ? !isHarmless(one) : !isHarmlessRedirect(one)) return null
+  const program = readPlain(name.text)
+  if (program === null || program === '' || program.includes('/') || program.includes('=')) return null
+  const rest: string[] = []
+  for (const one of suffix) {
+    if (one.type === 'Assignment') return null
+    if (one.type === 'Word') {
+      const value = readPlain(one.text)
+      if (value === null || value !== one.value) return null
+      rest.push(value)
+    } else if (!isHarmlessRedirect(one)) return null
+  }
+  return [program, ...rest]
+}
+
+type Prefix = CommandNode['prefix'][number]
+
+const isHarmless = ({ name, value, append, index }: Extract<Prefix, { type: 'Assignment' }>): boolean =>
+  harmlessNames.has(name) && !append && !index && value.type === 'Word' && isPlainOrEmpty(value.text)
+
+const isPlainOrEmpty = (text: string): boolean => text === '' || plainWord.test(text)
+
+function isHarmlessRedirect(redirect: Exclude<Prefix, { type: 'Assignment' }>): boolean {
+  if (redirect.type !== 'Redirect') return false
+  const { operator, descriptor, target } = redirect
+  if (descriptor && descriptor.type !== 'FileDescriptor') return false
+  if (operator === '>&') return descriptor?.value === 2 && target?.text === '1'
+  return target?.text === '/dev/null' && ['>', '>>', '<', '&>', '&>>'].includes(operator)
+}
+
+/** Returns what the shell makes of a plain word; null for any other. */
+function readPlain(text: string): string | null {
+  if (!plainWord.test(text)) return null
+  return text.replace(/'([^']*)'|"([^"]*)"/g, (_, single?: string, double?: string) => single ?? double ?? '')
+}

@@ -1,0 +1,127 @@
+/** The words of a command; null for a word that is known only when it runs. */
+export type Words = readonly (string | null)[]
+
+/** A command that another one runs: as words, as text for a shell, or not known. */
+export type Inner =
+  | { readonly type: 'words'; readonly words: Words }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'unknown' }
+
+/** Programs that run the command in their arguments, and how many arguments of their own come before it. */
+const runners: Readonly<Record<string, number>> = {
+  ...{ env: 0, sudo: 0, doas: 0, xargs: 0, nohup: 0, nice: 0, ionice: 0, chrt: 1, time: 0, command: 0, builtin: 0 },
+  ...{ exec: 0, setsid: 0, stdbuf: 0, timeout: 1, flock: 1, chroot: 1, taskset: 1, parallel: 0, strace: 0, ltrace: 0 },
+  ...{
+    unshare: 0,
+    nsenter: 0,
+    bwrap: 0,
+    firejail: 0,
+    busybox: 0,
+    toybox: 0,
+    watch: 0,
+    entr: 0,
+    coproc: 0,
+    catchsegv: 0,
+  },
+  ...{ setarch: 1, linux32: 0, linux64: 0, unbuffer: 0, caffeinate: 0, proot: 0, fakeroot: 0, 'systemd-run': 0 },
+}
+
+const shells = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh', 'mksh', 'ash', 'rbash', 'fish'])
+/** Programs that give a whole text to a shell: the option before the text. */
+const textOptions: Readonly<Record<string, RegExp>> = {
+  su: /^(-\w*c|--command(=|$))/,
+  script: /^(-\w*c|--command(=|$))/,
+  flock: /^(-\w*c|--command(=|$))/,
+  runuser: /^(-\w*c|--command(=|$))/,
+  env: /^(-\w*S|--split-string(=|$))/,
+}
+
+/** Returns the commands that a command runs. `input` is the text it reads; null if that is not known. */
+export function unwrap(words: Words, input: string | null | undefined): readonly Inner[] {
+  const [program = null] = words
+  if (program === null) return []
+  if (shells.has(program)) return ofShell(words, input)
+  if (program === 'eval') return [ofTexts(words.slice(1))]
+  if (program === 'trap') return [ofText(words[1] ?? null)]
+  if (program === 'find') return ofFind(words)
+  if (program === 'ssh') return [ofTexts(words.slice(1)), ...ofRunner(words, 1)]
+  const texts = ofOption(words, textOptions[program])
+  const own = runners[program]
+  // `watch` and `parallel` give their arguments to a shell.
+  const joined = program === 'watch' || program === 'parallel' ? [ofTexts(operands(words))] : []
+  return own === undefined ? texts : [...texts, ...joined, ...ofRunner(words, own)]
+}
+
+const ofText = (text: string | null): Inner => (text === null ? { type: 'unknown' } : { type: 'text', text })
+
+const ofTexts = (words: Words): Inner =>
+  words.includes(null) ? { type: 'unknown' } : { type: 'text', text: words.join(' ') }
+
+const operands = (words: Words): Words => {
+  const first = words.findIndex((word, index) => index > 0 && !word?.startsWith('-'))
+  return first < 0 ? [] : words.slice(first)
+}
+
+/** Returns the text of `sh -c`, or the input of a shell that reads its commands from there. */
+function ofShell(words: Words, input: string | null | undefined): readonly Inner[] {
+  const rest = words.slice(1)
+  const texts: Inner[] = []
+  let isCommand = false
+  for (const word of rest) {
+    if (word === null) return [{ type: 'unknown' }]
+    const isOption = /^[-+]./.test(word)
+    if (isOption && /^-\w*c/.test(word)) isCommand = true
+    if (!isOption) {
+      if (isCommand) texts.push({ type: 'text', text: word })
+      break
+    }
+  }
+  if (texts.length > 0) return texts
+  const hasScript = rest.some((word) => word !== null && !/^[-+]/.test(word))
+  if (input !== undefined) return [ofText(input)]
+  return hasScript ? [] : [{ type: 'unknown' }]
+}
+
+/** Returns the commands after `-exec`, `-execdir`, `-ok` and `-okdir`. */
+function ofFind(words: Words): readonly Inner[] {
+  return words.flatMap((word, index): readonly Inner[] => {
+    if (word === null || !/^-(exec|ok)(dir)?$/.test(word)) return []
+    const rest = words.slice(index + 1)
+    const end = rest.findIndex((one) => one === ';' || one === '+')
+    return [{ type: 'words', words: end < 0 ? rest : rest.slice(0, end) }]
+  })
+}
+
+/** Returns the texts that follow an option, or are part of it. */
+function ofOption(words: Words, option: RegExp | undefined): readonly Inner[] {
+  if (!option) return []
+  return words.flatMap((word, index): readonly Inner[] => {
+    if (word === null || index === 0 || !option.test(word)) return []
+    const after = word.startsWith('--') ? word.slice(word.indexOf('=') + 1) : word.replace(option, '')
+    const isJoined = word.startsWith('--') ? word.includes('=') : after !== ''
+    return isJoined ? [ofText(after)] : index + 1 < words.length ? [ofText(words[index + 1] ?? null)] : []
+  })
+}
+
+/**
+ * Returns the commands that may begin after a runner's own options and arguments. A word after an option may be the
+ * option's value or the command, so both are returned.
+ */
+function ofRunner(words: Words, own: number): readonly Inner[] {
+  const found: Inner[] = []
+  let left = own
+  for (let index = 1; index < words.length; index++) {
+    const word = words[index] ?? null
+    if (word !== null && (/^-/.test(word) || /^\w+\+?=/.test(word))) continue
+    found.push({ type: 'words', words: words.slice(index) })
+    const isValue = index > 1 && /^-/.test(words[index - 1] ?? '')
+    const isNumber = word !== null && /^[\d.]+[smhd]?$/.test(word)
+    if (isValue || isNumber || word === '{}') {
+      if (isNumber && !isValue && left > 0) left--
+      continue
+    }
+    if (left === 0) break
+    left--
+  }
+  return found
+}

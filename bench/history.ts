@@ -5,7 +5,7 @@ import { createLocalSession, createSessionRegistry, type NodeDeps, type SessionR
 import type { Blobs, Provider, Store } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import { ok, orThrow, type SessionId, TurnNumber } from '@holdfast/protocol'
-import { aTool, fakeFiles, modelsWith } from '@holdfast/testkit'
+import { aTool, fakeFiles, fakePermissions, modelsWith } from '@holdfast/testkit'
 import { createRequestThread } from '../packages/holdfast/src/context/requests/request-thread.ts'
 import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
@@ -160,6 +160,7 @@ function createRuntime(storage: Pick<NodeDeps, 'store' | 'blobs' | 'requests'>):
     tools: { all: [look], find: () => look, endLeftover: async () => undefined },
     instructions: { gather: async () => 'Be kind.' },
     files: fakeFiles,
+    permissions: fakePermissions,
     summaryFiles: { save: async () => ok('') },
     clock: wallClock,
     onProblem,

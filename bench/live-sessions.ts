@@ -7,7 +7,7 @@ import { setImmediate as nextLoop } from 'node:timers/promises'
 import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
 import type { Provider } from '@holdfast/core/ports'
 import { limits, orThrow, type SessionId } from '@holdfast/protocol'
-import { createVirtualClock, fakeFiles, modelsOf } from '@holdfast/testkit'
+import { createVirtualClock, fakeFiles, fakePermissions, modelsOf } from '@holdfast/testkit'
 import { createInstructions } from '../packages/holdfast/src/context/instructions.ts'
 import { createMemory } from '../packages/holdfast/src/context/memory/memory.ts'
 import { createSummaryFiles } from '../packages/holdfast/src/context/summary-files.ts'
@@ -61,6 +61,7 @@ async function measure(dir: string): Promise<LiveFigures> {
     tools: createTools({ environment: {}, memory }),
     instructions: createInstructions({ now: clock.now, memory }),
     files: fakeFiles,
+    permissions: fakePermissions,
     summaryFiles: createSummaryFiles({ now: clock.now }),
     clock,
     onProblem: ({ cause }) => console.error(cause),

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createLocalSession, createSessionRegistry, type NodeDeps } from '@holdfast/core'
 import { ok, type SessionId } from '@holdfast/protocol'
-import { fakeFiles, modelsWith } from '@holdfast/testkit'
+import { fakeFiles, fakePermissions, modelsWith } from '@holdfast/testkit'
 import { readWindow } from '../packages/core/src/runtime/log/read-window.ts'
 import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../packages/holdfast/src/store/memory/memory-store.ts'
@@ -46,6 +46,7 @@ export async function benchOpen({
     tools: { all: [], find: () => null, endLeftover: async () => undefined },
     instructions: { gather: async () => '' },
     files: fakeFiles,
+    permissions: fakePermissions,
     summaryFiles: { save: async () => ok('') },
     clock: wallClock,
     onProblem: ({ cause }) => console.error(cause),

@@ -143,8 +143,13 @@ const rules: readonly IForbiddenRuleType[] = [
   {
     name: 'only-the-composition-root-imports-adapters',
     severity: 'error',
-    // Two smaller roots serve commands that need no store: models and keys. The entry points name public types.
-    from: { pathNot: [`${holdfast}(open|open-models|keys|entry/\\w+)[.]ts$`, `${holdfast}(providers|tools|context)/`] },
+    // Smaller roots serve commands that need no store: models, keys and rules. The entry points name public types.
+    from: {
+      pathNot: [
+        `${holdfast}(open|open-models|keys|permission-rules|entry/\\w+)[.]ts$`,
+        `${holdfast}(providers|tools|context)/`,
+      ],
+    },
     to: { path: `${holdfast}(providers|tools|context)/` },
   },
   {

@@ -3,7 +3,7 @@ import { createLocalSession, createSessionRegistry } from '@holdfast/core'
 import type { Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import { invariant, type ModelName, ok, orThrow, type Recorded } from '@holdfast/protocol'
-import { aTool, fakeFiles, modelsWith, validateHistory } from '@holdfast/testkit'
+import { aTool, fakeFiles, fakePermissions, modelsWith, validateHistory } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
 import { newSessionId } from '../../packages/holdfast/src/system/identity.ts'
@@ -45,6 +45,7 @@ export async function openChaosSession(url: string, model: ModelName): Promise<C
     tools: { all: tools, find: () => tools[0] ?? null, endLeftover: async () => undefined },
     instructions: { gather: async () => 'Be kind.' },
     files: fakeFiles,
+    permissions: fakePermissions,
     summaryFiles: { save: async () => ok('note.md') },
     onProblem: (problem) => void problems.push(problem),
     node: { id: 'one', address: '', startedAt: '' },

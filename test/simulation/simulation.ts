@@ -1,7 +1,7 @@
 import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
 import type { Blobs, ModelRequest, Store } from '@holdfast/core/ports'
 import { InvariantViolation, ok, type SessionHandle, SessionId } from '@holdfast/protocol'
-import { createVirtualClock, type Dice, fakeFiles, type VirtualClock } from '@holdfast/testkit'
+import { createVirtualClock, type Dice, fakeFiles, fakePermissions, type VirtualClock } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
 import { createCrashingStore, type Disk } from './crashing-store.ts'
@@ -58,6 +58,7 @@ export async function createSimulation(dice: Dice): Promise<Simulation> {
       tools: createTools(parts),
       instructions: createInstructions(parts),
       files: fakeFiles,
+      permissions: fakePermissions,
       summaryFiles: { save: async () => ok('note.md') },
       clock,
       onProblem({ where, cause }) {

@@ -8,8 +8,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { toResult } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
 import { openHoldfast } from './open.ts'
+import { openPermissionRules } from './permission-rules.ts'
 import { hashToken, openServer } from './server/index.ts'
 import { createTransfer } from './server-transfer.ts'
+import { findHome } from './system/home.ts'
 
 /** What only the runtime of this process has, and why. A missing or a needless row does not compile. */
 const onlyNear: Record<Exclude<keyof Holdfast, keyof RemoteHoldfast>, string> = {
@@ -59,6 +61,7 @@ describe.each(['here', 'of a server'])('the runtime %s', (where) => {
         ...{ host: '127.0.0.1', port: 0, tokens, pageDir: null, version: '0', now: Date.now },
         ...{ sessions: holdfast.handles, transfer: createTransfer(holdfast), onProblem: () => undefined },
         stats: (options) => toResult(() => holdfast.stats(options)),
+        permissions: openPermissionRules(findHome(environment)),
       }),
     )
     closing.unshift(() => server.close())
@@ -106,6 +109,42 @@ describe.each(['here', 'of a server'])('the runtime %s', (where) => {
     expect([(await api.latest(other))?.id, (await api.latest(home))?.id]).toEqual([two.id, one.id])
     expect(await api.latest(tmpdir())).toBeNull()
     expect(await codeOf(api.latest(join(home, 'missing')))).toBe('bad_workdir')
+  })
+
+  it('applies permission rules to running sessions, and names the rule', async () => {
+    const session = await api.startSession({ workdir: home })
+    const rule = { tool: 'shell', pattern: 'echo **', verdict: 'allow' } as const
+    const added = await api.addPermission(rule)
+    expect(await api.permissions()).toEqual([{ id: added.id, ...rule }])
+    expect(await session.prompt('run echo hi there').result()).toMatchObject({ reason: 'done' })
+    const [call] = (await session.messages()).filter(({ kind }) => kind === 'tool_call')
+    expect(call).toMatchObject({ call: { status: 'complete', approvedBy: { rule: 'your rule `echo **`' } } })
+    await api.addPermission({ ...rule, verdict: 'deny', workspace: home })
+    expect(await session.prompt('run /bin/echo hi').text()).toContain('your rule `echo **` forbids')
+    expect((await api.permissions({ workspace: home })).map(({ verdict }) => verdict)).toEqual(['allow', 'deny'])
+    for (const { id } of await api.permissions()) await api.removePermission(id)
+    expect(await api.permissions()).toEqual([])
+    expect(await codeOf(api.removePermission(added.id))).toBe('not_found')
+    expect(await codeOf(api.addPermission({ ...rule, pattern: 'bash **' }))).toBe('bad_request')
+    expect(await codeOf(api.addPermission({ ...rule, verdict: 'maybe' } as never))).toBe('bad_request')
+  })
+
+  it('stores "always allow" as a rule of the workspace, which one list shows and removes', async () => {
+    const asked = async () => {
+      const session = await api.startSession({ workdir: home })
+      for await (const item of session.prompt('run echo $((1 + 1))'))
+        if (item.type === 'approval') return { session, item }
+      return { session, item: null }
+    }
+    const { session } = await asked()
+    await session.respondToApproval('approve_always')
+    const [rule] = await api.permissions()
+    expect(rule).toMatchObject({ tool: 'shell', pattern: 'echo $((1 + 1))', exact: true, workspace: home })
+    expect(await session.listToolTrust()).toEqual([])
+    const again = await asked()
+    expect(again.item).toBeNull()
+    await api.removePermission(rule?.id ?? '')
+    expect((await asked()).item).not.toBeNull()
   })
 
   it('sends commands by name', async () => {

@@ -20,6 +20,7 @@ import {
   type ImportFile,
   type Meta,
   orThrow,
+  type PermissionRules,
   type StartOptions,
   type Stats,
   type StatsOptions,
@@ -78,19 +79,20 @@ type HoldfastParts = {
   readonly home: Home
   /** Lets a thread write to the store; null if it cannot. */
   readonly openWriterPort: OpenWriterPort | null
+  readonly permissions: PermissionRules
 }
 
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  { location, home, openWriterPort }: HoldfastParts,
+  { location, home, openWriterPort, permissions }: HoldfastParts,
   close: () => Promise<void>,
 ): Holdfast {
   const sessions = createLocalSessions(registry)
   const { admin, close: closeAdmin } = createAdmin(location, registry.deps.clock.now)
   const exportPieces = createExport(registry)
   const stored = createStoredSessions({ registry, location, home })
-  const common = createHoldfastMethods(sessions, { now: registry.deps.clock.now, export: exportPieces })
+  const common = createHoldfastMethods(sessions, { now: registry.deps.clock.now, export: exportPieces, permissions })
   const withNotifier = async (session: Promise<Session>, notifier: Notifier | undefined) => {
     const { id } = await session
     if (notifier) registry.notify(id, notifier)

@@ -29,6 +29,7 @@ import { openModels } from './open-models.ts'
 import type { CustomModels } from './providers/models.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { openStorage } from './store/open/open-storage.ts'
+import { permissionPath } from './system/config/permission-file.ts'
 import type { ConfigOptions } from './system/config/read-config.ts'
 import { resolveWorkdir } from './system/files/resolve-path.ts'
 import { type Environment, findHome, type Home, storeOf } from './system/home.ts'
@@ -38,6 +39,8 @@ import { maskKeys } from './system/secrets/known-keys.ts'
 import { wallClock } from './system/wall-clock.ts'
 import { workspaceFiles } from './tools/files/workspace-files.ts'
 import { type OwnTools, readOwnTools } from './tools/own/own-tools.ts'
+import { createPermissions } from './tools/permissions/permissions.ts'
+import { commandEnvironment } from './tools/shell/environment.ts'
 import { createTools } from './tools/tools.ts'
 
 export { defineTool } from './tools/own/define-tool.ts'
@@ -133,9 +136,14 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const spans = await tracing
   const observers = [...(spans ? [spans] : []), ...(logger ? [createSessionLogger(logger)] : [])]
   if (options.usesDefaultModel) await models.settleDefault()
+  const permissions = createPermissions({
+    file: permissionPath(home.configDir),
+    searchPath: commandEnvironment(environment, keyNames)['PATH'],
+  })
   const registry = createSessionRegistry({
     ...adapters,
     ...createAdapters(environment, home, keyNames, own),
+    permissions,
     models,
     titleModel: configured.titleModel,
     compactionModel: configured.compactionModel,
@@ -148,7 +156,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   await Promise.all(dead.map(({ address }) => removeNodeSocket(address)))
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
-  return { registry, location, home, openWriterPort }
+  return { registry, location, home, openWriterPort, permissions }
 }
 
 /** Opens the store and registers this process as a node in it. */

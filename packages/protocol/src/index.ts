@@ -8,6 +8,13 @@ export {
 } from './api/file-changes.ts'
 export { parseSessionName, type SessionName } from './api/parse-session-name.ts'
 export {
+  ListedPermission,
+  PermissionList,
+  type PermissionListOptions,
+  PermissionRule,
+  type PermissionRules,
+} from './api/permissions.ts'
+export {
   ClearOptions,
   DeleteOptions,
   EmptyTrashOptions,

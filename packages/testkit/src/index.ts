@@ -24,6 +24,7 @@ export { aRequest, aTool, userSays } from './fixtures/request.ts'
 export { aFrame, aMessage, aMeta, aRecord, aToolCall, aView, type EventInput } from './fixtures.ts'
 export { createDice, type Dice } from './runtime/dice.ts'
 export { fakeFiles } from './runtime/fake-files.ts'
+export { fakePermissions } from './runtime/fake-permissions.ts'
 export { createFaultyStore, diskFull, type FaultyStore } from './runtime/faulty-store.ts'
 export { createGate, type Gate } from './runtime/gate.ts'
 export {

@@ -10,7 +10,7 @@ import {
   type Result,
   SessionId,
 } from '@holdfast/protocol'
-import { createVirtualClock, fakeFiles, type VirtualClock } from '@holdfast/testkit'
+import { createVirtualClock, fakeFiles, fakePermissions, type VirtualClock } from '@holdfast/testkit'
 import { loadSession } from '../../../packages/core/src/runtime/log/load-session.ts'
 import { createMemoryBlobs } from '../../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../../packages/holdfast/src/store/memory/memory-store.ts'
@@ -75,6 +75,7 @@ export async function openRequestsFixture(model: ModelName): Promise<RequestsFix
       tools: scriptedAgents.tools(life),
       instructions: { gather: async ({ mode }) => `You are in ${mode} mode.` },
       files: fakeFiles,
+      permissions: fakePermissions,
       summaryFiles: { save: async () => ok('note.md') },
       onProblem({ where, cause }) {
         if (life.status === 'living')

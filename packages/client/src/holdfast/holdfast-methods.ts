@@ -6,11 +6,15 @@ import {
   type ImportChoice,
   type ImportFile,
   type ImportResult,
+  type ListedPermission,
   type ListOptions,
   type Meta,
   type ModelList,
   type NewsOptions,
   orThrow,
+  type PermissionListOptions,
+  type PermissionRule,
+  type PermissionRules,
   type SearchOptions,
   type SessionHandle,
   type SessionList,
@@ -92,6 +96,16 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   import(files: ImportFile | readonly ImportFile[], options?: ImportChoice): Promise<readonly ImportResult[]>
   /** Counts sessions, messages, usage and disk space. Over HTTP it needs an admin token. */
   stats(options?: StatsOptions): Promise<Stats>
+  /** Lists the user's permission rules: all of them, or those that apply to sessions of a folder. */
+  permissions(options?: PermissionListOptions): Promise<readonly ListedPermission[]>
+  /**
+   * Adds a rule for all sessions, or for those of a workspace. It applies to running sessions from their next call on.
+   * Returns it with its id. Refused: bad_request for a rule that would allow every command. Over HTTP these three need an
+   * admin token.
+   */
+  addPermission(rule: PermissionRule): Promise<ListedPermission>
+  /** Removes a rule by its id and returns it. Refused: not_found. */
+  removePermission(id: string): Promise<ListedPermission>
   /** Unloads a session: its turn is interrupted, its streams end. The next use loads it again. */
   stopSession(name: string): Promise<void>
   /** Follows all sessions from now on: started, changed, stopped and why. */
@@ -106,7 +120,11 @@ type OwnMethods = 'handles' | 'import' | 'export' | 'stats' | 'close' | typeof S
 /** Creates the shared methods on the sessions of this process or of a server. */
 export function createHoldfastMethods(
   sessions: Sessions,
-  { now, export: exportPieces }: { readonly now: () => number } & Pick<HoldfastMethods, 'export'>,
+  {
+    now,
+    export: exportPieces,
+    permissions,
+  }: { readonly now: () => number; readonly permissions: PermissionRules } & Pick<HoldfastMethods, 'export'>,
 ): Omit<HoldfastMethods, OwnMethods> {
   const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
   const exportMarkdown: HoldfastMethods['exportMarkdown'] = async (name, { redact } = {}) => {
@@ -141,6 +159,9 @@ export function createHoldfastMethods(
     ensureMeta: (data) => ensureMeta(sessions, data),
     exportMarkdown,
     exportSessionMarkdown: ({ id }, options) => exportMarkdown(id, options),
+    permissions: async (options) => orThrow(await permissions.list(options)),
+    addPermission: async (rule) => orThrow(await permissions.add(rule)),
+    removePermission: async (id) => orThrow(await permissions.remove(id)),
     stopSession: async (name) => void orThrow(await sessions.stop(name)),
     subscribe: (options) => sessions.subscribe(options),
   }

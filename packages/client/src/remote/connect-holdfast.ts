@@ -21,6 +21,7 @@ import {
   type Health,
   type RemoteSessions,
 } from './connect-sessions.ts'
+import { createRemotePermissions } from './remote-permissions.ts'
 
 /** The runtime of a server, with the methods of the one that `openHoldfast` returns. */
 export interface RemoteHoldfast extends HoldfastMethods {
@@ -45,7 +46,11 @@ export function connectHoldfast(
   const exportSession = (name: string, choice?: ExportChoice) => exportPieces(wire, name, choice)
   const close = async () => closing.abort()
   return {
-    ...createHoldfastMethods(handles, { now: Date.now, export: exportSession }),
+    ...createHoldfastMethods(handles, {
+      now: Date.now,
+      export: exportSession,
+      permissions: createRemotePermissions(wire),
+    }),
     handles,
     export: exportSession,
     async import(given, choice = {}) {

@@ -41,26 +41,33 @@ describe('the verdict', () => {
   })
 })
 
-describe('a permission', () => {
-  const says = (tool: string, verdict: Permission['verdict']) => [{ tool, verdict }]
+describe('a permission rule', () => {
+  const says = (verdict: Permission['verdict']) => ({ ruling: { verdict, by: 'your rule `x`' } })
 
-  it('applies before the approval setting of the session', () => {
-    expect(judge(writing, policy({ permissions: says('write_file', 'allow') }))).toMatchObject({ rule: 'permission' })
-    expect(judge(reading, policy({ permissions: says('*', 'ask') })).type).toBe('ask')
-    const denied = judge(writing, policy({ permissions: says('*', 'deny'), approvals: 'none' }))
-    expect(denied).toMatchObject({ type: 'deny', code: 'rule' })
+  it('applies before the approval setting of the session, and is named', () => {
+    expect(judge({ ...writing, ...says('allow') }, policy())).toEqual({ type: 'allow', rule: 'your rule `x`' })
+    expect(judge({ ...reading, ...says('ask') }, policy()).type).toBe('ask')
+    const denied = judge({ ...writing, ...says('deny') }, policy({ approvals: 'none' }))
+    const message = 'your rule `x` forbids this write_file call'
+    expect(denied).toEqual({ type: 'deny', code: 'rule', message })
   })
 
   it('does not apply in plan mode, nor does trust', () => {
     const trust = [{ tool: 'write_file', scope: 'session' as const }]
-    const planning = policy({ mode: 'plan', permissions: says('*', 'allow') }, trust)
-    expect(judge(writing, planning)).toMatchObject({ code: 'plan_mode' })
+    const planning = policy({ mode: 'plan' }, trust)
+    expect(judge({ ...writing, ...says('allow') }, planning)).toMatchObject({ code: 'plan_mode' })
   })
 
   it('that denies is not overridden by trust; one that asks is', () => {
     const trust = [{ tool: 'write_file', scope: 'session' as const }]
-    expect(judge(writing, policy({ permissions: says('*', 'deny') }, trust)).type).toBe('deny')
-    expect(judge(writing, policy({ permissions: says('*', 'ask') }, trust))).toMatchObject({ rule: 'trust: session' })
+    expect(judge({ ...writing, ...says('deny') }, policy({}, trust)).type).toBe('deny')
+    expect(judge({ ...writing, ...says('ask') }, policy({}, trust))).toMatchObject({ rule: 'trust: session' })
+  })
+
+  it('that cannot be read leaves the decision to a person, whatever is trusted', () => {
+    const ruling = { verdict: 'unknown' as const, reason: 'the rules cannot be read' }
+    const trusting = policy({ approvals: 'none' }, [{ tool: 'read_file', scope: 'session' }])
+    expect(judge({ ...reading, ruling }, trusting)).toEqual({ type: 'ask', reason: 'the rules cannot be read' })
   })
 })
 
@@ -69,9 +76,11 @@ describe('a call that is always asked about', () => {
 
   it('is asked whatever is trusted, allowed or set', () => {
     const trust = [{ tool: 'write_file', scope: 'session' as const }]
-    const allowing = policy({ permissions: [{ tool: '*', verdict: 'allow' }], approvals: 'none' }, trust)
-    expect(judge(writing, allowing).type).toBe('allow')
-    expect(judge(protectedCall, allowing)).toEqual({ type: 'ask', reason: 'it writes into .git' })
+    const ruling = { verdict: 'allow' as const, by: 'your rule' }
+    const allowing = policy({ approvals: 'none' }, trust)
+    expect(judge({ ...writing, ruling }, allowing).type).toBe('allow')
+    const asked = { type: 'ask', reason: 'it writes into .git' }
+    expect(judge({ ...protectedCall, ruling }, allowing)).toEqual(asked)
     expect(judge(protectedCall, policy({}, trust)).type).toBe('ask')
     const workspaceTrust = [{ tool: 'write_file', scope: 'workspace' as const }]
     expect(judge({ ...protectedCall, workspaceTrust }, policy()).type).toBe('ask')
@@ -79,7 +88,8 @@ describe('a call that is always asked about', () => {
 
   it('is denied where a rule or plan mode denies it', () => {
     expect(judge(protectedCall, policy({ mode: 'plan' })).type).toBe('deny')
-    expect(judge(protectedCall, policy({ permissions: [{ tool: '*', verdict: 'deny' }] })).type).toBe('deny')
+    const ruling = { verdict: 'deny' as const, by: 'your rule' }
+    expect(judge({ ...protectedCall, ruling }, policy()).type).toBe('deny')
   })
 })
 

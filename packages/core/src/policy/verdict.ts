@@ -1,20 +1,23 @@
 import { type BlobHash, type DenialCode, findTrust, type Mode, type Settings, type Trust } from '@holdfast/protocol'
-import { permitted, type Target } from './permission.ts'
+import type { Ruling } from '../ports/permissions.ts'
 
 /** What the policy can see of a call. */
-export type CallFacts = Target & {
+export type CallFacts = {
+  readonly tool: string
   readonly isDestructive: boolean
   readonly isReadOnly: boolean
   readonly argsHash: BlobHash
   /** Why a person is asked each time; absent for most calls. */
   readonly alwaysAsk?: string | undefined
+  /** What the permission rules say; null when none applies. */
+  readonly ruling: Ruling | null
   /** Trust granted for the workspace, by any of its sessions. */
   readonly workspaceTrust: readonly Trust[]
 }
 
 /** The rules that apply to a session now. */
 export type Policy = {
-  readonly settings: Pick<Settings, 'mode' | 'approvals' | 'permissions'>
+  readonly settings: Pick<Settings, 'mode' | 'approvals'>
   readonly trust: readonly Trust[]
 }
 
@@ -31,11 +34,13 @@ export type Verdict =
  */
 export function judge(facts: CallFacts, { settings, trust }: Policy): Verdict {
   if (isForbidden(facts, settings.mode)) return planMode(facts.tool)
-  const decision = permitted(settings.permissions ?? [], facts)
-  if (decision === 'deny') return { type: 'deny', code: 'rule', message: `a rule forbids ${facts.tool} here` }
-  if (facts.alwaysAsk !== undefined) return { type: 'ask', reason: facts.alwaysAsk }
-  if (decision === 'allow') return { type: 'allow', rule: 'permission' }
-  if (decision === null) {
+  const { ruling, tool } = facts
+  if (ruling?.verdict === 'deny')
+    return { type: 'deny', code: 'rule', message: `${ruling.by} forbids this ${tool} call` }
+  const reason = facts.alwaysAsk ?? (ruling?.verdict === 'unknown' ? ruling.reason : undefined)
+  if (reason !== undefined) return { type: 'ask', reason }
+  if (ruling?.verdict === 'allow') return { type: 'allow', rule: ruling.by }
+  if (ruling === null) {
     const rule = settings.approvals ?? 'destructive'
     if (rule === 'none') return { type: 'allow', rule: 'approvals: none' }
     if (rule === 'destructive' && !facts.isDestructive) return { type: 'allow', rule: 'not destructive' }

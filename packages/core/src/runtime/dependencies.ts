@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Images } from '../ports/images.ts'
 import type { NodeRow } from '../ports/lease.ts'
 import type { Observer, OnProblem } from '../ports/observer.ts'
+import type { Permissions } from '../ports/permissions.ts'
 import type { Models, SaidPart } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
 import type { Draft, Store } from '../ports/store.ts'
@@ -32,6 +33,7 @@ export type RuntimeDeps = {
   readonly instructions: Instructions
   readonly summaryFiles: SummaryFiles
   readonly files: WorkspaceFiles
+  readonly permissions: Permissions
   readonly clock: Clock
   readonly newSessionId: () => SessionId
   /** Returns the real path of an existing directory. Refused: bad_workdir. */

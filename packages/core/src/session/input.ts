@@ -24,12 +24,15 @@ import type {
   Usage,
 } from '@holdfast/protocol'
 import type { CallFacts } from '../policy/verdict.ts'
+import type { StoredRule } from '../ports/permissions.ts'
 import type { SaidPart } from '../ports/provider.ts'
 import type { Draft } from '../ports/store.ts'
 import type { Pin } from './state.ts'
 
 /** What the runtime looked up for a command before it is decided. */
 export type Facts = {
+  /** The rule that an answer for the workspace has stored. */
+  readonly stored?: StoredRule | undefined
   /** Who answered the approval that the command names, when it is no longer open. */
   readonly decided?: { readonly by: string } | undefined
   /** The text of the running answer so far. */

@@ -47,5 +47,6 @@ export const loadCommand: {
   migrate: () => import('./commands/store/migrate.ts'),
   auth: () => import('./commands/program/auth.ts'),
   models: () => import('./commands/program/models.ts'),
+  permissions: () => import('./commands/program/permissions.ts'),
   serve: () => import('./commands/program/serve.ts'),
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import type { Clock } from '@holdfast/core/ports'
-import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { fault, limits, ok, type PermissionRules, type Result, refuse } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from '../observe/logging/logger.ts'
 import { wallClock } from '../system/wall-clock.ts'
@@ -26,6 +26,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly spoolDir?: string
   /** Without it, the route for statistics refuses. */
   readonly stats?: ServerDeps['stats']
+  /** Without it, the routes for permission rules refuse. */
+  readonly permissions?: PermissionRules
   readonly host: string
   /** 0 uses any free port. */
   readonly port: number
@@ -52,6 +54,9 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   /** How long `close` waits for running requests. */
   readonly closeGraceMs?: number
 }
+
+const noRules = async () => refuse(fault('not_found', 'This server has no permission rules.'))
+const noPermissions: PermissionRules = { list: noRules, add: noRules, remove: noRules }
 
 export interface HoldfastServer {
   readonly url: string
@@ -90,6 +95,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     transfer: noTransfer,
     spoolDir: tmpdir(),
     stats: async () => refuse(fault('not_found', 'This server has no statistics.')),
+    permissions: noPermissions,
     heartbeatMs: limits.heartbeatMs,
     ...options,
     attachments: createAttachments({ after, closing: closing.signal, onProblem }),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { KeptBoundary } from '../value/boundary.ts'
 import { BlobHash, CallId, ClientId, Instant } from '../value/id.ts'
+import { Permission } from '../value/settings.ts'
 import { Preview } from './preview.ts'
 import { TrustScope } from './trust.ts'
 
@@ -96,8 +97,10 @@ export const callEvents = [
     by: ApprovedBy,
     /** The content that the call may change; a call that depends on none has no such hash. */
     contentHash: BlobHash.optional(),
-    /** How far the approval reaches. Beyond `once` it also grants trust. */
+    /** How far the approval reaches. Beyond `once` it also grants trust, or has stored `rule`. */
     scope: z.enum(['once', ...TrustScope.options]),
+    /** The rule of the user that the answer has stored. */
+    rule: Permission.optional(),
   }),
   z.object({
     type: z.literal('call.started'),

@@ -1,5 +1,5 @@
 import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
-import type { Blobs, Images, Models, Observer, RequestBuilder, Store, Tool } from '@holdfast/core/ports'
+import type { Blobs, Images, Models, Observer, Permissions, RequestBuilder, Store, Tool } from '@holdfast/core/ports'
 import {
   CommandId,
   type CommandInput,
@@ -11,6 +11,7 @@ import {
 } from '@holdfast/protocol'
 import { aSession } from '../fixtures/log.ts'
 import { fakeFiles } from './fake-files.ts'
+import { fakePermissions } from './fake-permissions.ts'
 import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from './scripted-model.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
@@ -56,6 +57,8 @@ export type TestRuntimeOptions = {
   readonly start?: Partial<StartOptions>
   /** The tools; none by default. */
   readonly tools?: readonly Tool[]
+  /** Replaces the default, which judges by the name of the tool. */
+  readonly permissions?: Permissions
   /** Writes titles of untitled sessions. */
   readonly titleModel?: string
   /** Writes the summaries. */
@@ -95,6 +98,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
     },
     instructions: { gather: async () => 'Be kind.' },
     files: fakeFiles,
+    permissions: options.permissions ?? fakePermissions,
     summaryFiles: { save: async (_, title) => ok(`notes/${title}.md`) },
     onProblem: () => undefined,
     observer: options.observer,

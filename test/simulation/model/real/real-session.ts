@@ -10,7 +10,7 @@ import {
   type SessionHandle,
   SessionId,
 } from '@holdfast/protocol'
-import { createVirtualClock, fakeFiles } from '@holdfast/testkit'
+import { createVirtualClock, fakeFiles, fakePermissions } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../../../packages/holdfast/src/store/memory/memory-store.ts'
 import { type Life, settlePromises } from '../../scheduler.ts'
@@ -76,6 +76,7 @@ export async function openRealSession(): Promise<RealSession> {
       ...{ store: crashable, memoryStore: crashable, blobs, memoryBlobs: blobs, clock, node },
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
       files: fakeFiles,
+      permissions: fakePermissions,
       summaryFiles: { save: async () => ok('note.md') },
       models: scriptedAgents.models(life),
       tools: scriptedAgents.tools(life),

@@ -73,24 +73,21 @@ export async function readCall({ store, session }: EffectDeps, call: CallId): Pr
 
 /** Collects what the policy needs to know of a call. */
 export async function factsOf(
-  { store }: EffectDeps,
+  { store, permissions, state }: EffectDeps,
   workdir: string,
   { schema, isDestructive, isReadOnly }: Tool,
   args: ToolArgs,
   alwaysAsk?: string,
 ): Promise<CallFacts> {
   const { name: tool } = schema
-  const workspaceTrust = await store.workspaceTrust(workdir)
+  const [workspaceTrust, ruling] = await Promise.all([
+    store.workspaceTrust(workdir),
+    permissions.judge({ tool, args, workdir }, state().settings.permissions ?? []),
+  ])
   return {
-    ...{ tool, target: targetOf(args), isDestructive, isReadOnly, argsHash: hashArgs(tool, args), workspaceTrust },
+    ...{ tool, isDestructive, isReadOnly, argsHash: hashArgs(tool, args), ruling, workspaceTrust },
     ...(alwaysAsk !== undefined && { alwaysAsk: escapeLine(alwaysAsk) }),
   }
-}
-
-/** Returns the text that permission patterns are matched against. */
-function targetOf({ command, path }: ToolArgs): string | null {
-  if (typeof command === 'string') return command
-  return typeof path === 'string' ? path : null
 }
 
 /** Hashes the tool and its arguments, in any order of their names: what an approval covers. */

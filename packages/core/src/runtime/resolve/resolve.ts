@@ -15,6 +15,7 @@ import { workdirNeeded } from '../../session/decide/prompt.ts'
 import type { Facts, SessionCommand, SessionSubmission } from '../../session/input.ts'
 import { askedCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
+import { readCall } from '../effects/prepare-call.ts'
 import { checkFiles, filesOf, refuseText } from './check-files.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
 
@@ -32,7 +33,7 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
     case 'continue':
       return factsUnless(refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage()))
     case 'respondToApproval':
-      return ok(command.approval === undefined ? {} : await pastApproval(deps, command.approval))
+      return resolveAnswer(deps, command)
     case 'setModel':
       return factsUnless(refuseModel(deps, command.model))
     case 'cycleModel':
@@ -140,6 +141,21 @@ export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean>> = {
   appendCheckpoint: false,
   summarize: false,
   setSummary: false,
+}
+
+/** Stores the rule that an answer for the workspace asks for: the answer is refused if that fails. */
+async function resolveAnswer(
+  deps: EffectDeps,
+  { approval, decision }: Extract<SessionCommand, { type: 'respondToApproval' }>,
+): Promise<Result<Facts>> {
+  const past = approval === undefined ? {} : await pastApproval(deps, approval)
+  const waiting = askedCalls(deps.state())
+  const asked = approval === undefined ? waiting[0] : waiting.find((call) => call.approval === approval)
+  const { origin } = deps.state()
+  if (decision !== 'approve_always' || !asked || asked.reason !== undefined || !origin) return ok(past)
+  const { tool, args } = await readCall(deps, asked.id)
+  const stored = await deps.permissions.allow({ tool, args, workdir: origin.workdir })
+  return stored.ok ? ok({ ...past, ...(stored.value && { stored: stored.value }) }) : stored
 }
 
 /** Finds out who answered an approval, so that the refusal of a late answer can name them. */

@@ -118,6 +118,16 @@ describe('an answer with a scope', () => {
     ])
   })
 
+  it('for the workspace records the stored rule instead of trust, and approves the waiting calls it covers', () => {
+    const rule = { tool: 'touch', verdict: 'allow' as const }
+    const stored = { rule, by: 'your rule `touch`' }
+    expect(events(threeOf('touch'), asked(answer('approve_always'), { stored }, 'tui'))).toEqual([
+      { type: 'call.approved', call: 5, argsHash: aHash, by: { client: 'tui' }, scope: 'workspace', rule },
+      { type: 'call.approved', call: 6, argsHash: aHash, by: { rule: stored.by }, scope: 'once' },
+      { type: 'call.approved', call: 7, argsHash: other, by: { rule: stored.by }, scope: 'once' },
+    ])
+  })
+
   it('covers only this call if it is asked about each time, and answers no such question', () => {
     const reason = 'it writes into .git'
     const two = stateAfter(

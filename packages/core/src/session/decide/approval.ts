@@ -15,7 +15,7 @@ export function respondToApproval(
   state: SessionState,
   { approval, decision, message }: CommandOf<'respondToApproval'>,
   by: ClientId | null,
-  { decided }: Facts,
+  { decided, stored }: Facts,
 ): Decided {
   const waiting = askedCalls(state)
   const asked = approval === undefined ? waiting[0] : waiting.find((call) => call.approval === approval)
@@ -26,7 +26,7 @@ export function respondToApproval(
     return refuse(fault('already_decided', answered, { ...decided }))
   }
 
-  const { id: call, tool, argsHash } = asked
+  const { id: call } = asked
   const target = targetOf(asked)
   if (decision === 'reject') {
     const reason = message?.trim() ? message : 'a person said no'
@@ -36,7 +36,11 @@ export function respondToApproval(
   const scope = asked.reason === undefined ? scopes[decision] : 'once'
   const approved: Event = { type: 'call.approved', call, ...target, by: { client: by }, scope }
   if (scope === 'once') return ok([approved])
-  const trust = { tool, scope, ...(isTrustedExactly(tool) && { argsHash }) }
+  if (scope === 'workspace' && stored) {
+    const { rule, by: ruleName } = stored
+    return ok([{ ...approved, rule }, ...approveCovered(state, ruled(asked), call, ruleName)])
+  }
+  const trust = { scope, ...ruled(asked) }
   return ok([approved, ...grant(state, trust, call)])
 }
 
@@ -56,17 +60,29 @@ export function revokeToolTrust({ tool }: CommandOf<'revokeToolTrust'>): Events 
 }
 
 /** Grants trust and approves all questions it covers, except the call `answered`, which has its own answer. */
-function grant(state: SessionState, trust: Trust, answered?: number): Events {
-  const { tool, scope } = trust
+const grant = (state: SessionState, trust: Trust, answered?: number): Events => [
+  { type: 'trust.granted', ...trust },
+  ...approveCovered(state, trust, answered, `trust: ${trust.scope}`),
+]
+
+type Covering = Pick<Trust, 'tool' | 'argsHash'>
+
+/** Returns which calls the rule for a call covers: the same ones as trust would. */
+const ruled = ({ tool, argsHash }: ReturnType<typeof askedCalls>[number]): Covering => ({
+  tool,
+  ...(isTrustedExactly(tool) && { argsHash }),
+})
+
+/** Approves the open questions that trust or a rule covers, except the call `answered`. */
+function approveCovered(state: SessionState, trust: Covering, answered: number | undefined, rule: string): Events {
   const covered = askedCalls(state).filter(
     (call) =>
       call.id !== answered &&
       call.reason === undefined &&
-      call.tool === tool &&
+      call.tool === trust.tool &&
       (trust.argsHash ?? call.argsHash) === call.argsHash,
   )
-  const approved = covered.map((call): Event => {
-    return { type: 'call.approved', call: call.id, ...targetOf(call), by: { rule: `trust: ${scope}` }, scope: 'once' }
+  return covered.map((call): Event => {
+    return { type: 'call.approved', call: call.id, ...targetOf(call), by: { rule }, scope: 'once' }
   })
-  return [{ type: 'trust.granted', ...trust }, ...approved]
 }

@@ -70,6 +70,16 @@ describe('the text of a running turn', () => {
     expect(err).toBe('→ ls {"a":"\\n"}\n✓ ls, 3 ms\n')
   })
 
+  it('names the rule that allowed a call', async () => {
+    const approved = { type: 'call.approved', call: 7, argsHash: 'a'.repeat(64), scope: 'once' } as const
+    const { err } = await shown(
+      recorded(7, { type: 'call.requested', turn: 0, step: 5, tool: 'shell', args: {}, provider: 'demo' }),
+      recorded(8, { ...approved, by: { rule: 'your rule `git status`' } }),
+      recorded(9, { ...approved, by: { rule: 'not destructive' } }),
+    )
+    expect(err).toBe('→ shell {}\n  allowed by your rule `git status`\n')
+  })
+
   it('has control characters escaped', async () => {
     const { out } = await shown(delta(1, 'text', '\u001b]52;c;eA==\u0007\rx'))
     expect(out).toBe('\\u{1b}]52;c;eA==\\u{7}\\u{d}x\n')

@@ -1,5 +1,15 @@
 import type { TurnEnded } from '@holdfast/client'
-import type { Event, Frame, FrameOf, Preview, Recorded, SessionId, Status, Usage } from '@holdfast/protocol'
+import {
+  type Event,
+  type Frame,
+  type FrameOf,
+  type Preview,
+  type Recorded,
+  ruleText,
+  type SessionId,
+  type Status,
+  type Usage,
+} from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { formatCall } from '../../transfer/export/call-line.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
@@ -156,6 +166,9 @@ function lineOf(
   switch (event.type) {
     case 'call.requested':
       return plain(`→ ${formatCall(event.tool, event.args)}`)
+    case 'call.approved':
+      if (!('rule' in event.by) || event.by.rule === 'not destructive') return null
+      return plain(`  ${escapeLine(ruleText(event.by.rule))}`)
     case 'call.settled': {
       const { outcome, durationMs } = event
       const tool = escapeLine(tools.get(event.call) ?? 'call')

@@ -5,6 +5,7 @@ import {
   fault,
   locateIssue,
   ok,
+  type PermissionRules,
   parseSessionName,
   type Result,
   refuse,
@@ -27,6 +28,8 @@ export type ServerDeps = AuthenticateDeps & {
   readonly spoolDir: string
   /** Counts what the store holds. */
   readonly stats: (options: StatsOptions) => Promise<Result<Stats>>
+  /** The permission rules of the user. */
+  readonly permissions: PermissionRules
   readonly attachments: Attachments
   readonly outbox: Outbox
   /** What uploads hold in memory. */

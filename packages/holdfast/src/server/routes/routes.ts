@@ -2,6 +2,7 @@ import type { Route } from '../http/route.ts'
 import { blobRoutes } from './blobs.ts'
 import { commandRoutes } from './commands.ts'
 import { eventRoutes } from './events.ts'
+import { permissionRoutes } from './permissions.ts'
 import { serverRoutes } from './server.ts'
 import { sessionRoutes } from './sessions.ts'
 import { transferRoutes } from './transfer.ts'
@@ -10,6 +11,7 @@ import { trashRoutes } from './trash.ts'
 /** All routes, with who may call them. A test calls each one without a token. */
 export const routes: readonly Route[] = [
   ...serverRoutes,
+  ...permissionRoutes,
   ...sessionRoutes,
   ...eventRoutes,
   ...commandRoutes,

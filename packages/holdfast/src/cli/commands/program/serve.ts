@@ -45,6 +45,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
 
   const interruption = context.untilInterrupted()
   const { open } = await import('../../../open.ts')
+  const { openPermissionRules } = await import('../../../permission-rules.ts')
   const { createTransfer } = await import('../../../server-transfer.ts')
   const store = orThrow(parseStoreUrl(context.store, home)).url
   const onPruned = ({ count }: Removal) =>
@@ -59,6 +60,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     ...{ host, port, version, now, logger, sessions: holdfast.handles, transfer: createTransfer(holdfast) },
     spoolDir: await openSpoolDir(join(home.stateDir, 'imports')),
     stats: (options) => toResult(() => holdfast.stats(options)),
+    permissions: openPermissionRules(home),
     tokens: [{ hash: hashToken(token), role: 'admin' }],
     pageDir: flags['no-page'] ? null : context.pageDir,
     cookieKey: await loadCookieKey(home, pid),

@@ -30,6 +30,19 @@ export const programSpecs = {
       'A model can be used even if its prices and limits are unknown.',
     ],
   },
+  permissions: {
+    about: 'list, add or remove rules for tool calls of all sessions',
+    positionals: ['[list/add/remove]', '[verdict]', '[tool]', '[pattern]'],
+    flags: {
+      workspace: { value: 'dir', about: 'the rules of this folder only' },
+      json,
+    },
+    notes: [
+      "add takes a verdict (allow, ask or deny), a tool or '*', and a pattern; without a pattern the rule covers every call. remove takes the id that list shows.",
+      "Patterns for shell are words: * is one word, a last ** is any further words. Patterns for files are globs, such as 'src/**'. Deny beats ask, and ask beats allow.",
+      'A running server applies a change from the next call on. Rules are stored in permissions.json in the config directory.',
+    ],
+  },
   serve: {
     about: 'start the server and its page',
     flags: {

@@ -1,7 +1,7 @@
-import { fitsPieces } from '../../permissions/text-pattern.ts'
 import type { ProvedCommand } from './prove.ts'
 import { isRisky } from './risky.ts'
-import type { Words } from './unwrap.ts'
+import { fitsPieces } from './text-pattern.ts'
+import type { CommandWords } from './unwrap.ts'
 
 /** A pattern word as the texts between its stars; a single text has no star. */
 type PatternWord = readonly string[]
@@ -53,7 +53,7 @@ const isInside = (word: string): boolean => !/(?:^|[^\w.@%+-]|^-[\w-]*)(?:\/|\.\
  * Whether a deny or ask pattern matches a command: `yes`, `no`, or `maybe` if a word is known only when it runs. `*`
  * matches any text, so that such a rule covers at least what its words say.
  */
-export function forbids({ words, isOpen }: CommandPattern, command: Words): 'yes' | 'no' | 'maybe' {
+export function forbids({ words, isOpen }: CommandPattern, command: CommandWords): 'yes' | 'no' | 'maybe' {
   const pieces = joined(words)
   const text = command.map((word) => word ?? unknown).join(' ')
   if (fitsPieces(pieces, text)) return 'yes'

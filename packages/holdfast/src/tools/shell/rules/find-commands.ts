@@ -1,5 +1,5 @@
 import { forEachChild, parse } from 'unbash'
-import { type Inner, unwrap, type Words } from './unwrap.ts'
+import { type CommandWords, type Inner, unwrap } from './unwrap.ts'
 
 type Node = Parameters<typeof forEachChild>[0]
 type CommandNode = Extract<Node, { type: 'Command' }>
@@ -9,7 +9,7 @@ type WordPart = NonNullable<WordNode['parts']>[number]
 /** The commands found in a text. */
 export type FoundCommands = {
   /** Every command that may run, as words. The program has no folder. A null stands for words known only when it runs. */
-  readonly commands: readonly Words[]
+  readonly commands: readonly CommandWords[]
   /** Whether the whole text was understood. Otherwise it may run more than these commands. */
   readonly isWhole: boolean
 }
@@ -23,7 +23,7 @@ const commandsMax = 5000
  * `sh -c` and `eval`, and behind programs that run others, such as `sudo`.
  */
 export function findCommands(text: string): FoundCommands {
-  const commands: Words[] = []
+  const commands: CommandWords[] = []
   let isWhole = true
 
   const read = (source: string, depth: number): void => {
@@ -61,7 +61,7 @@ export function findCommands(text: string): FoundCommands {
 }
 
 /** Returns the words of a command, and the text it gets as its input by `<<` or `<<<`. */
-function commandOf({ name, args, redirects }: CommandNode): { words: Words; input: string | null | undefined } {
+function commandOf({ name, args, redirects }: CommandNode): { words: CommandWords; input: string | null | undefined } {
   const words = name === undefined ? [] : [name, ...args].map((one) => (one.type === 'Word' ? known(one) : one.text))
   let input: string | null | undefined
   for (const redirect of redirects) {

@@ -1,9 +1,9 @@
 /** The words of a command; null for a word that is known only when it runs. */
-export type Words = readonly (string | null)[]
+export type CommandWords = readonly (string | null)[]
 
 /** A command that another one runs: as words, as text for a shell, or not known. */
 export type Inner =
-  | { readonly type: 'words'; readonly words: Words }
+  | { readonly type: 'words'; readonly words: CommandWords }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'unknown' }
 
@@ -37,7 +37,7 @@ const textOptions: Readonly<Record<string, RegExp>> = {
 }
 
 /** Returns the commands that a command runs. `input` is the text it reads; null if that is not known. */
-export function unwrap(words: Words, input: string | null | undefined): readonly Inner[] {
+export function unwrap(words: CommandWords, input: string | null | undefined): readonly Inner[] {
   const [program = null] = words
   if (program === null) return []
   if (shells.has(program)) return ofShell(words, input)
@@ -54,16 +54,16 @@ export function unwrap(words: Words, input: string | null | undefined): readonly
 
 const ofText = (text: string | null): Inner => (text === null ? { type: 'unknown' } : { type: 'text', text })
 
-const ofTexts = (words: Words): Inner =>
+const ofTexts = (words: CommandWords): Inner =>
   words.includes(null) ? { type: 'unknown' } : { type: 'text', text: words.join(' ') }
 
-const operands = (words: Words): Words => {
+const operands = (words: CommandWords): CommandWords => {
   const first = words.findIndex((word, index) => index > 0 && !word?.startsWith('-'))
   return first < 0 ? [] : words.slice(first)
 }
 
 /** Returns the text of `sh -c`, or the input of a shell that reads its commands from there. */
-function ofShell(words: Words, input: string | null | undefined): readonly Inner[] {
+function ofShell(words: CommandWords, input: string | null | undefined): readonly Inner[] {
   const rest = words.slice(1)
   const texts: Inner[] = []
   let isCommand = false
@@ -83,7 +83,7 @@ function ofShell(words: Words, input: string | null | undefined): readonly Inner
 }
 
 /** Returns the commands after `-exec`, `-execdir`, `-ok` and `-okdir`. */
-function ofFind(words: Words): readonly Inner[] {
+function ofFind(words: CommandWords): readonly Inner[] {
   return words.flatMap((word, index): readonly Inner[] => {
     if (word === null || !/^-(exec|ok)(dir)?$/.test(word)) return []
     const rest = words.slice(index + 1)
@@ -93,7 +93,7 @@ function ofFind(words: Words): readonly Inner[] {
 }
 
 /** Returns the texts that follow an option, or are part of it. */
-function ofOption(words: Words, option: RegExp | undefined): readonly Inner[] {
+function ofOption(words: CommandWords, option: RegExp | undefined): readonly Inner[] {
   if (!option) return []
   return words.flatMap((word, index): readonly Inner[] => {
     if (word === null || index === 0 || !option.test(word)) return []
@@ -107,7 +107,7 @@ function ofOption(words: Words, option: RegExp | undefined): readonly Inner[] {
  * Returns the commands that may begin after a runner's own options and arguments. A word after an option may be the
  * option's value or the command, so both are returned.
  */
-function ofRunner(words: Words, own: number): readonly Inner[] {
+function ofRunner(words: CommandWords, own: number): readonly Inner[] {
   const found: Inner[] = []
   let left = own
   for (let index = 1; index < words.length; index++) {

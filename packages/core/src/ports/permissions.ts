@@ -1,0 +1,23 @@
+import type { Permission, Result } from '@holdfast/protocol'
+import type { ToolArgs } from './tool.ts'
+
+/** A call, as rules see it. */
+export type RuledCall = { readonly tool: string; readonly args: ToolArgs; readonly workdir: string }
+
+/** What the rules say about a call. */
+export type Ruling =
+  /** `by` names the rules: "your rule `git status`". */
+  | { readonly verdict: Permission['verdict']; readonly by: string }
+  /** The rules cannot be read, so a person decides. */
+  | { readonly verdict: 'unknown'; readonly reason: string }
+
+/** A stored rule, with the words that name it. */
+export type StoredRule = { readonly rule: Permission; readonly by: string }
+
+/** Judges calls by the rules of their session and of the user. */
+export interface Permissions {
+  /** Returns what the rules say now: deny beats ask beats allow; null when none applies. `own` are the session's rules. */
+  judge(call: RuledCall, own: readonly Permission[]): Promise<Ruling | null>
+  /** Stores a rule of the user that allows this call in this workspace. Returns null if the call is too long for a rule. */
+  allow(call: RuledCall): Promise<Result<StoredRule | null>>
+}

@@ -1,0 +1,55 @@
+import { relative, resolve } from 'node:path'
+import type { RuledCall } from '@holdfast/core/ports'
+import type { Permission } from '@holdfast/protocol'
+import { resolvePath } from '../../system/files/resolve-path.ts'
+import { fitsText } from '../shell/rules/text-pattern.ts'
+
+/** Arguments of file tools that name a path. */
+const pathNames = ['path', 'from', 'to', 'source', 'destination', 'file', 'directory']
+
+/** What a call names, each in every spelling: a rule that forbids matches any of them, one that allows matches all. */
+export type CallTargets = {
+  readonly paths: readonly (readonly string[])[]
+  readonly texts: readonly (readonly string[])[]
+}
+
+/** Returns the paths, addresses and other texts that a call names. */
+export async function targetsOf({ args, workdir }: RuledCall): Promise<CallTargets> {
+  const given = [...pathNames.map((name) => args[name]), ...listOf(args['paths']), ...listOf(args['files'])]
+  const paths = given.filter((path) => typeof path === 'string')
+  const texts = [args['command'], args['url']].filter((text) => typeof text === 'string')
+  return {
+    paths: await Promise.all(paths.map((path) => spellingsOf(workdir, path))),
+    texts: texts.map((text) => [text, URL.parse(text)?.href ?? text]),
+  }
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** Returns a path in the workdir as it is written, without `.` and `..`, and where its links lead. */
+async function spellingsOf(workdir: string, path: string): Promise<readonly string[]> {
+  const written = relative(workdir, resolve(workdir, path)) || '.'
+  const real = await resolvePath(workdir, path)
+  return real.ok && real.value.shown !== written ? [written, real.value.shown] : [written]
+}
+
+/** Whether a rule with a pattern applies to what a call names. */
+export async function fitsTargets(
+  { pattern = '', verdict }: Permission,
+  { paths, texts }: CallTargets,
+  workdir: string,
+): Promise<boolean> {
+  const { default: picomatch } = await import('picomatch')
+  const glob = pattern.startsWith('/') ? relative(workdir, pattern) || '.' : pattern.replace(/^(\.\/)+/, '')
+  const matcher = picomatch(glob, { dot: true, nonegate: true })
+  const isPath = (path: string) => matcher(path) // it takes more arguments, which `every` would give
+  if (verdict === 'allow') {
+    const covers = (all: readonly (readonly string[])[], fits: (text: string) => boolean) =>
+      all.every((spellings) => spellings.every(fits))
+    if (paths.length + texts.length === 0) return false
+    return covers(paths, isPath) && covers(texts, (text) => fitsText(pattern, text))
+  }
+  // A star of an older rule also matches `/`.
+  const isForbidden = (path: string) => isPath(path) || fitsText(glob, path)
+  return paths.flat().some(isForbidden) || texts.flat().some((text) => fitsText(pattern, text))
+}

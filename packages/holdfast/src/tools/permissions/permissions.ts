@@ -1,0 +1,149 @@
+import type { Permissions, RuledCall, StoredRule } from '@holdfast/core/ports'
+import {
+  escapeLine,
+  explainIssue,
+  fault,
+  isTrustedExactly,
+  ok,
+  type Permission,
+  PermissionRule,
+  type PermissionRules,
+  type Result,
+  refuse,
+} from '@holdfast/protocol'
+import { createPermissionFile } from '../../system/config/permission-file.ts'
+import { resolveWorkdir } from '../../system/files/resolve-path.ts'
+import type { Judged } from '../shell/rules/judge-command.ts'
+import { fitsTargets, targetsOf } from './call-targets.ts'
+import { refuseRule } from './refuse-rule.ts'
+
+type PermissionDeps = {
+  /** The path of the user's rules. */
+  readonly file: string
+  /** Where the shell searches programs. */
+  readonly searchPath?: string | undefined
+}
+
+type Rule = Permission & { readonly isOwn?: boolean }
+
+/** Creates the judge of calls on the user's file of rules. */
+export function createPermissions({ file, searchPath }: PermissionDeps): Permissions & PermissionRules {
+  const rules = createPermissionFile(file)
+  return {
+    async judge(call, own) {
+      const found = await rules.read()
+      if (!found.ok) return { verdict: 'unknown', reason: `your rules cannot be read: ${found.fault.message}` }
+      const users = found.value.filter(({ workspace }) => workspace === undefined || workspace === call.workdir)
+      const all: readonly Rule[] = [...own.map((rule) => ({ ...rule, isOwn: true })), ...users]
+      const ofTool = all.filter(({ tool }) => tool === call.tool || tool === '*')
+      const judged = ofTool.length === 0 ? null : await judgeCall(ofTool, call, searchPath)
+      return judged && { verdict: judged.verdict, by: namesOf(judged.rules) }
+    },
+    async allow(call): Promise<Result<StoredRule | null>> {
+      const rule = ruleFor(call)
+      if (rule === null) return ok(null)
+      const added = await rules.add(rule)
+      if (!added.ok) return added
+      const { workspace, ...permission } = rule
+      return ok({ rule: permission, by: namesOf([rule]) })
+    },
+    async list({ workspace } = {}) {
+      const found = await rules.read()
+      if (!found.ok || workspace === undefined) return found
+      const folder = await resolveWorkdir(workspace)
+      if (!folder.ok) return folder
+      return ok(found.value.filter((rule) => rule.workspace === undefined || rule.workspace === folder.value))
+    },
+    async add(given) {
+      const parsed = PermissionRule.safeParse(given)
+      if (!parsed.success) return refuse(fault('bad_request', `This is not a rule: ${explainIssue(parsed.error)}`))
+      const { workspace, ...rule } = parsed.data
+      const refused = refuseRule(rule)
+      if (!refused.ok) return refused
+      if (workspace === undefined) return rules.add(rule)
+      const folder = await resolveWorkdir(workspace)
+      return folder.ok ? rules.add({ ...rule, workspace: folder.value }) : folder
+    },
+    remove: (id) => rules.remove(id),
+  }
+}
+
+async function judgeCall(
+  rules: readonly Rule[],
+  call: RuledCall,
+  searchPath: string | undefined,
+): Promise<Judged<Rule> | null> {
+  const judged: (Judged<Rule> | null)[] = []
+  for (const rule of rules) if (rule.pattern === undefined) judged.push({ verdict: rule.verdict, rules: [rule] })
+  const withPattern = rules.filter(({ pattern }) => pattern !== undefined)
+  const { command } = call.args
+  if (withPattern.length > 0)
+    judged.push(
+      call.tool === 'shell' && typeof command === 'string'
+        ? await judgeShell(withPattern, command, call.workdir, searchPath)
+        : await judgeTargets(withPattern, call),
+    )
+  for (const verdict of ['deny', 'ask', 'allow'] as const) {
+    const found = judged.find((one) => one?.verdict === verdict)
+    if (found) return found
+  }
+  return null
+}
+
+/** Loads the parser of commands only for a command that a pattern has to judge. */
+async function judgeShell(
+  rules: readonly Rule[],
+  command: string,
+  workdir: string,
+  searchPath: string | undefined,
+): Promise<Judged<Rule> | null> {
+  const { judgeCommand } = await import('../shell/rules/judge-command.ts')
+  const { programsOutside } = await import('../shell/rules/find-program.ts')
+  return judgeCommand(rules, command, programsOutside(workdir, searchPath))
+}
+
+async function judgeTargets(rules: readonly Rule[], call: RuledCall): Promise<Judged<Rule> | null> {
+  const targets = await targetsOf(call)
+  const fitting: Rule[] = []
+  for (const rule of rules) {
+    const fits = rule.exact ? rule.pattern === textOf(call) : await fitsTargets(rule, targets, call.workdir)
+    if (fits) fitting.push(rule)
+  }
+  for (const verdict of ['deny', 'ask', 'allow'] as const) {
+    const one = fitting.find((rule) => rule.verdict === verdict)
+    if (one) return { verdict, rules: [one] }
+  }
+  return null
+}
+
+const patternCharsMax = 1000
+
+/** Returns the rule that allows a call in its workspace: this exact call of a tool with broad effects, else every call. */
+function ruleFor({ tool, args, workdir }: RuledCall): PermissionRule | null {
+  const rule = { tool, verdict: 'allow' as const, workspace: workdir }
+  if (!isTrustedExactly(tool)) return rule
+  const pattern = textOf({ tool, args })
+  return pattern.length > patternCharsMax ? null : { ...rule, pattern, exact: true }
+}
+
+/** Returns the whole call as a text: the command of a shell, the arguments of other tools. */
+function textOf({ tool, args }: Pick<RuledCall, 'tool' | 'args'>): string {
+  const { command } = args
+  return tool === 'shell' && typeof command === 'string' ? command : JSON.stringify(args, sortedKeys)
+}
+
+const sortedKeys = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)))
+    : value
+
+/** Names rules for people: "your rule `git status`". */
+function namesOf(rules: readonly Rule[]): string {
+  const name = ({ tool, pattern }: Rule) =>
+    `\`${escapeLine(tool === 'shell' && pattern !== undefined ? pattern : [tool, pattern ?? []].flat().join(' '))}\``
+  const whose = (all: readonly Rule[], owner: string) =>
+    all.length === 0 ? [] : [`${owner} rule${all.length > 1 ? 's' : ''} ${all.map(name).join(', ')}`]
+  const yours = rules.filter(({ isOwn }) => !isOwn)
+  const own = rules.filter(({ isOwn }) => isOwn)
+  return [...whose(yours, 'your'), ...whose(own, "the session's")].join(' and ')
+}

@@ -1,0 +1,62 @@
+import { done, fault, type PermissionRule, type Result, refuse } from '@holdfast/protocol'
+import { parsePattern } from '../shell/rules/command-pattern.ts'
+
+/** Programs that run other programs, or a program text in their arguments. */
+const runsAnything = new Set([
+  ...['bash', 'sh', 'dash', 'zsh', 'ksh', 'fish', 'env', 'xargs', 'sudo', 'doas', 'su', 'eval', 'exec', 'source', '.'],
+  ...['node', 'deno', 'bun', 'perl', 'ruby', 'php', 'lua', 'awk', 'gawk', 'mawk', 'npx', 'pnpx', 'bunx', 'uvx', 'pipx'],
+  ...['ssh', 'docker', 'podman', 'make', 'gmake', 'ninja', 'command', 'builtin', 'nohup', 'timeout', 'nice', 'setsid'],
+  ...[
+    'watch',
+    'parallel',
+    'script',
+    'gdb',
+    'vi',
+    'vim',
+    'ed',
+    'expect',
+    'tclsh',
+    'chroot',
+    'unshare',
+    'nsenter',
+    'bwrap',
+  ],
+  ...['systemd-run', 'at', 'crontab', 'osascript', 'pwsh', 'strace', 'busybox', 'trap', 'flock', 'stdbuf', 'ionice'],
+])
+
+/** Programs whose first arguments choose what they do: that must be named. */
+const namedWords: Readonly<Record<string, number>> = { git: 2, npm: 2, pnpm: 2, yarn: 2, cargo: 2, go: 2, kubectl: 2 }
+
+/** Refuses an allow rule that would allow every command, now or in a file that the agent can write. */
+export function refuseRule({ tool, pattern, exact, verdict }: PermissionRule): Result<undefined> {
+  if (verdict !== 'allow' || exact || (tool !== 'shell' && tool !== '*')) return done
+  const problem = pattern === undefined ? everyCommand : tool === '*' && isGlob(pattern) ? null : problemOf(pattern)
+  return problem === null
+    ? done
+    : refuse(fault('bad_request', problem, { tool, ...(pattern !== undefined && { pattern }) }))
+}
+
+const everyCommand = 'This rule would allow every command. Give a pattern, such as: git status.'
+
+/** Whether a pattern is one for paths: no program has such a name. */
+const isGlob = (pattern: string): boolean => /^[^\s]*[/*]/.test(pattern) && pattern !== '*' && pattern !== '**'
+
+function problemOf(pattern: string): string | null {
+  const { words, isOpen } = parsePattern(pattern)
+  const [first = ['']] = words
+  const [program = ''] = first
+  if (words.length === 0 || first.length > 1 || !/^[\w@%+:,./-]+$/.test(program)) return everyCommand
+  if (program.includes('/'))
+    return `Name the program without its folder: ${program.slice(program.lastIndexOf('/') + 1)}.`
+  const hasStar = isOpen || words.some((word) => word.length > 1)
+  if (!hasStar) return null
+  if (runsAnything.has(program) || /^(python|pypy)[\d.]*$/.test(program))
+    return `${program} can run any program, so a wildcard after it would allow everything. Name the whole command.`
+  const isRun = /^(npm|pnpm|yarn|bun)$/.test(program) && /^(run|run-script|exec|x|dlx)$/.test(words[1]?.[0] ?? '')
+  const open = words.findIndex(([beginning]) => beginning === '')
+  const named = open < 0 ? words.length : open
+  const needed = isRun ? 3 : (namedWords[program] ?? 1)
+  if (named >= needed) return null
+  const example = isRun ? `${program} run build` : `${program} status`
+  return `Some ${program} commands run any program, so a wildcard may not choose which one. Name it, as in: ${example}.`
+}

@@ -1,0 +1,12 @@
+import type { Permissions } from '@holdfast/core/ports'
+import { ok } from '@holdfast/protocol'
+
+/** Judges by the name of the tool alone, and stores no rules. */
+export const fakePermissions: Permissions = {
+  async judge({ tool }, own) {
+    const verdicts = own.filter((rule) => rule.tool === tool || rule.tool === '*').map(({ verdict }) => verdict)
+    const verdict = (['deny', 'ask', 'allow'] as const).find((one) => verdicts.includes(one))
+    return verdict ? { verdict, by: 'a rule of the test' } : null
+  },
+  allow: async () => ok(null),
+}

@@ -10,7 +10,7 @@ const coreIndex = '^packages/core/src/index[.]ts$'
 const system = `${holdfast}system/`
 const node =
   '^(node:)?(assert|async_hooks|buffer|child_process|cluster|console|crypto|dns|events|fs|http|http2|https|module|net|os|path|perf_hooks|process|querystring|readline|stream|string_decoder|timers|tls|tty|url|util|v8|vm|worker_threads|zlib|sqlite)($|/)'
-const vendor = '^node_modules/(?!@holdfast/)'
+const vendor = '^(packages/holdfast/)?node_modules/(?!@holdfast/)' // npm nests a version that another package also needs
 
 /** Files below `from` may import these, each other, and nothing else. */
 const may = (name: string, from: string, ...allowed: readonly string[]): IForbiddenRuleType => ({

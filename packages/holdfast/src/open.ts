@@ -142,7 +142,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   })
   const registry = createSessionRegistry({
     ...adapters,
-    ...createAdapters(environment, home, keyNames, own),
+    ...createAdapters(environment, home, { keyNames, own, fetchHosts: configured.fetchHosts }),
     permissions,
     models,
     titleModel: configured.titleModel,
@@ -192,15 +192,18 @@ async function openStoreAndNode(
 function createAdapters(
   environment: Environment,
   { configDir, dataDir, stateDir }: Home,
-  keyNames: readonly string[],
-  own: readonly Tool[],
+  given: {
+    readonly keyNames: readonly string[]
+    readonly own: readonly Tool[]
+    readonly fetchHosts: readonly string[]
+  },
 ) {
   const { now } = wallClock
   const memory = createMemory({ userFile: join(configDir, 'MEMORY.md'), now })
   return {
     memoryBlobs: createMemoryBlobs(),
     images: createImages(),
-    tools: createTools({ environment, keyNames, memory, ownPaths: [dataDir, configDir, stateDir], own }),
+    tools: createTools({ ...given, environment, memory, ownPaths: [dataDir, configDir, stateDir] }),
     instructions: createInstructions({ now, memory }),
     summaryFiles: createSummaryFiles({ now }),
     files: workspaceFiles,

@@ -51,6 +51,7 @@ it('offers its tools and finds them by name', () => {
     'edit_file',
     'find',
     'grep',
+    'fetch_url',
     'git_status',
     'git_diff',
     'git_log',

@@ -1,6 +1,7 @@
 import type { Clock, Tool, Tools } from '@holdfast/core/ports'
 import type { Environment } from '../system/home.ts'
 import { maskedTool } from './define/masked-tool.ts'
+import { createFetchUrl } from './fetch/fetch-url.ts'
 import { editFileTool } from './files/edit-file.ts'
 import { listDirectoryTool } from './files/list-directory.ts'
 import { readFileTool } from './files/read-file.ts'
@@ -25,13 +26,16 @@ type ToolsDeps = {
   readonly memory: WritableMemory
   /** Folders of Holdfast: its data, config and tokens. Tools neither search nor read them. */
   readonly ownPaths?: readonly string[] | undefined
+  /** Hosts that `fetch_url` may read wherever they are, as `host` or `host:port`. */
+  readonly fetchHosts?: readonly string[] | undefined
   readonly after?: Clock['after'] | undefined
   /** The tools of the program that embeds Holdfast. */
   readonly own?: readonly Tool[] | undefined
 }
 
 /** Creates the built-in tools and adds the program's own. Throws `bad_request` if two have the same name. */
-export function createTools({ environment, keyNames, memory, ownPaths = [], after, own = [] }: ToolsDeps): Tools {
+export function createTools(deps: ToolsDeps): Tools {
+  const { environment, keyNames, memory, ownPaths = [], fetchHosts = [], after, own = [] } = deps
   const builtIn: readonly Tool[] = [
     readFileTool,
     listDirectoryTool,
@@ -39,6 +43,7 @@ export function createTools({ environment, keyNames, memory, ownPaths = [], afte
     editFileTool,
     createFind({ environment, ownPaths }),
     createGrep({ environment, ownPaths }),
+    createFetchUrl({ allowedHosts: fetchHosts }),
     createGitStatus({ environment, keyNames }),
     createGitDiff({ environment, keyNames }),
     createGitLog({ environment, keyNames }),

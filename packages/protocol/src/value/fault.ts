@@ -19,6 +19,7 @@ export const faultStatus = {
   not_driver: 403,
   foreign_attachment: 403,
   outside_workdir: 403,
+  private_address: 403,
   outside_boundary: 403,
   untrusted_workspace: 403,
   wrong_host: 403,

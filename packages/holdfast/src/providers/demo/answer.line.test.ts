@@ -23,6 +23,7 @@ describe('a line to the demo', () => {
     ['edit a.txt: gone =>', 'edit_file', { path: 'a.txt', old_text: 'gone', new_text: '' }],
     ['run echo "a: b" => c', 'shell', { command: 'echo "a: b" => c' }],
     ['remember that we use: tabs => here', 'memory_write', { text: 'we use: tabs => here' }],
+    ['fetch https://example.org/a', 'fetch_url', { url: 'https://example.org/a' }],
     ['git status', 'git_status', {}],
     ['git diff', 'git_diff', {}],
     ['git diff src/a.ts', 'git_diff', { path: 'src/a.ts' }],

@@ -153,6 +153,7 @@ const forms: readonly Form[] = [
     /^edit ([^:]+): ?(.+?) ?=> ?(.*)$/i,
     (path = '', old_text = '', new_text = '') => callFile('edit', path, { old_text, new_text }),
   ],
+  [/^fetch (\S+)$/i, (url = '') => call('fetch', 'fetch_url', { url: unquoted(url) })],
   [/^git status$/i, () => call('git', 'git_status', {})],
   [/^git diff(?: (.+))?$/i, (path = '') => call('git', 'git_diff', path === '' ? {} : { path: unquoted(path) })],
   [/^git log$/i, () => call('git', 'git_log', {})],
@@ -193,7 +194,7 @@ const shownLinesMax = 40
 
 const abilities = `I am the demo: a scripted agent, not a language model. I understand these requests, one a line:
 
-- \`list [dir]\`, \`read <file>\`, \`search <text>\`, \`find <glob>\`, \`git status\`, \`git diff [path]\`, \`git log\`
+- \`list [dir]\`, \`read <file>\`, \`search <text>\`, \`find <glob>\`, \`git status\`, \`git diff [path]\`, \`git log\`, \`fetch <url>\`
 - \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`git stage <path>\`, \`git commit <message>\`, \`run <command>\`, \`remember <text>\` (these ask you first)
 - \`count to <n>\`, \`plan <request>\`, \`delegate <request>\`
 - \`fail <rejected_key|rate_limited|auth_failed|unreachable|raw_dump|cut>\`
@@ -216,7 +217,7 @@ function reportResult({ call, result }: CallResult): string {
 }
 
 function subjectOf(args: { readonly [key: string]: unknown }): string {
-  const subject = args['path'] ?? args['command'] ?? args['pattern'] ?? args['task'] ?? args['text']
+  const subject = args['url'] ?? args['path'] ?? args['command'] ?? args['pattern'] ?? args['task'] ?? args['text']
   return typeof subject === 'string' ? clip(subject, 80) : ''
 }
 

@@ -49,6 +49,16 @@ export const Config = z.strictObject({
     .record(ProviderName, ProviderConfig)
     .optional()
     .describe('Providers of your own, or something else about one that is known.'),
+  fetchHosts: z
+    .array(
+      z
+        .string()
+        .max(300)
+        .regex(/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/, 'a host in lower case, or host:port'),
+    )
+    .max(100)
+    .optional()
+    .describe('Hosts that `fetch_url` may read although they are on this machine or in a private network.'),
   models: z
     .record(ModelName, GivenFacts)
     .optional()

@@ -6,7 +6,7 @@ import { oneOfEach } from './sample-records.ts'
 type Named = { readonly key: string; readonly hash: string }
 
 /** Hashes of arguments and of files name no stored blob. */
-const isBlob = ({ key }: Named): boolean => !['argsHash', 'contentHash', 'after'].includes(key)
+const isBlob = ({ key }: Named): boolean => !['argsHash', 'contentHash', 'after', 'seen'].includes(key)
 
 /** Returns the value with a new hash in place of each hash, and the new hashes. */
 function withOwnHashes(value: unknown): { readonly value: unknown; readonly named: readonly Named[] } {
@@ -19,7 +19,9 @@ function withOwnHashes(value: unknown): { readonly value: unknown; readonly name
     }
     if (Array.isArray(one)) return one.map((part) => walk(part, key))
     if (one === null || typeof one !== 'object') return one
-    return Object.fromEntries(Object.entries(one).map(([name, part]) => [name, walk(part, name)]))
+    return Object.fromEntries(
+      Object.entries(one).map(([name, part]) => [name, walk(part, key === 'seen' ? 'seen' : name)]),
+    )
   }
   return { value: walk(value, ''), named }
 }

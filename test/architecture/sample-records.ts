@@ -133,6 +133,7 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
         after: hash,
       },
     ],
+    seen: [{ path: 'a', hash, from: 1, to: 2, of: 2 }],
   },
   'note.added': { type: 'note.added', turn: 0, kind: 'notice', level: 'error', code: 'x', text: 'note' },
   'line.moved': {

@@ -111,26 +111,29 @@ describe('the page, in a real browser on a real server', () => {
 
   it('links to the whole of a shortened preview, and asks again if the file changed after it was shown', async () => {
     const path = join(workdir, 'long.txt')
-    const lines = Array.from({ length: 3000 }, (_, index) => `line ${index} of the file`)
+    const lines = Array.from(
+      { length: 7 },
+      (_, index) => `line ${index} ${index === 3 ? 'needle ' : ''}${'x'.repeat(4000)}`,
+    )
     await writeFile(path, `${lines.join('\n')}\n`)
-    await startSession('write long.txt: one line')
+    await startSession('edit long.txt: needle => pin')
     const body = page.getByRole('region', { name: 'What will run' })
     const link = body.getByRole('link', { name: /Download the whole preview \([\d,]+ bytes\)/ })
     const downloading = page.waitForEvent('download')
     await link.click()
     const whole = await readFile(await (await downloading).path(), 'utf8')
-    for (const line of lines) expect(whole).toContain(`-${line}\n`)
-    expect(await body.textContent()).not.toContain('line 1500 of the file')
+    for (const line of lines) expect(whole).toContain(`${line}\n`)
+    expect(await body.textContent()).not.toContain('line 3 ')
 
-    await writeFile(path, 'mine\n')
+    await writeFile(path, 'mine needle\n')
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('The file changed after you approved this. Here is the new change.').waitFor()
-    await body.getByText('mine').waitFor()
+    await body.getByText('mine needle').waitFor()
     expect(await link.count()).toBe(0)
-    expect(await readFile(path, 'utf8')).toBe('mine\n')
+    expect(await readFile(path, 'utf8')).toBe('mine needle\n')
     await page.getByRole('button', { name: 'Approve' }).click()
     await atRest()
-    expect(await readFile(path, 'utf8')).toContain('one line')
+    expect(await readFile(path, 'utf8')).toBe('mine pin\n')
     expect(complaints).toEqual([])
   })
 

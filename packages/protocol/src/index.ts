@@ -185,6 +185,7 @@ export {
 } from './value/model.ts'
 export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './value/result.ts'
 export { SeedMessage, SeedMessages } from './value/seed.ts'
+export { addSeen, isSeenWhole, type SeenFile, SeenLines } from './value/seen.ts'
 export {
   Activity,
   ApprovalRule,

@@ -60,10 +60,7 @@ const abortedPreparation: HostileCase = {
     const calls = run.isQuick ? 8 : 64
     await writeFile(join(run.workdir, 'lines.txt'), '\n'.repeat(4 * megabyte - 1))
     const handle = await promptModel(run, 'aborted-preparation', () =>
-      Array.from({ length: calls }, (_, call) => ({
-        tool: 'write_file',
-        args: { path: 'lines.txt', content: `${call}\n` },
-      })),
+      Array.from({ length: calls }, () => ({ tool: 'delete_file', args: { path: 'lines.txt' } })),
     )
     await waitForRest(handle, 1) // the others are still being prepared
     await createSession(handle).abort()
@@ -73,7 +70,7 @@ const abortedPreparation: HostileCase = {
   },
 }
 
-/** Asks to overwrite a file of line feeds: every line of it is in the diff. */
+/** Asks to delete a file of line feeds: every line of it is in the diff. */
 const previewBomb: HostileCase = {
   name: 'preview-bomb',
   from: 'model',
@@ -81,10 +78,7 @@ const previewBomb: HostileCase = {
     const calls = run.isQuick ? 8 : 64
     await writeFile(join(run.workdir, 'lines.txt'), '\n'.repeat(4 * megabyte - 1))
     const handle = await promptModel(run, 'preview-bomb', () =>
-      Array.from({ length: calls }, (_, call) => ({
-        tool: 'write_file',
-        args: { path: 'lines.txt', content: `${call}\n` },
-      })),
+      Array.from({ length: calls }, () => ({ tool: 'delete_file', args: { path: 'lines.txt' } })),
     )
     await waitForRest(handle, calls)
     const violations = ['', '/approvals', '/messages'].map(async (path) => {
@@ -96,7 +90,7 @@ const previewBomb: HostileCase = {
       ]
     })
     return {
-      did: `asked to overwrite 4 MB of line feeds ${calls} times`,
+      did: `asked to delete 4 MB of line feeds ${calls} times`,
       violations: (await Promise.all(violations)).flat(),
     }
   },
@@ -110,10 +104,7 @@ const manyChanges: HostileCase = {
     const calls = 64
     await writeFile(join(run.workdir, 'lines.txt'), '\n'.repeat(60_000))
     const handle = await promptModel(run, 'many-changes', () =>
-      Array.from({ length: calls }, (_, call) => ({
-        tool: 'write_file',
-        args: { path: 'lines.txt', content: `${call}\n` },
-      })),
+      Array.from({ length: calls }, () => ({ tool: 'delete_file', args: { path: 'lines.txt' } })),
     )
     await waitForRest(handle, calls)
     const answer = await ask(run.server, `/sessions/${handle.id}`)
@@ -184,23 +175,63 @@ const changedWhileWaiting: HostileCase = {
   async run(run) {
     const path = join(run.workdir, 'plan.txt')
     await writeFile(path, 'one\n')
-    const args = { path: 'plan.txt', content: 'two\n' }
-    const handle = await promptModel(run, 'changed-while-waiting', () => [{ tool: 'write_file', args }])
+    const args = { path: 'plan.txt', old_text: 'one', new_text: 'two' }
+    const handle = await promptModel(run, 'changed-while-waiting', () => [{ tool: 'edit_file', args }])
     await waitForRest(handle, 1)
-    await writeFile(path, 'mine\n')
+    await writeFile(path, 'mine, not one\n')
     await createSession(handle).respondToApproval('approve')
     await waitForRest(handle, 1)
     const now = await readFile(path, 'utf8')
-    const violations = now === 'mine\n' ? [] : [`the file now holds ${JSON.stringify(now)}`]
+    const violations = now === 'mine, not one\n' ? [] : [`the file now holds ${JSON.stringify(now)}`]
     const snapshot = await handle.snapshot()
     const asked = snapshot.ok ? snapshot.value.view.pendingApprovals[0] : undefined
     const shown = asked?.preview.type === 'diff' ? asked.preview.diff : ''
-    if (!shown.includes('-mine\n+two\n')) violations.push(`the new diff is not shown: ${JSON.stringify(asked)}`)
+    if (!shown.includes('-mine, not one\n+mine, not two\n'))
+      violations.push(`the new diff is not shown: ${JSON.stringify(asked)}`)
     return { did: 'approved a write of a file that changed meanwhile', violations }
   },
 }
 
+/** Applies a diff whose lines fit almost everywhere. */
+const repeatedHunk: HostileCase = {
+  name: 'repeated-hunk',
+  from: 'model',
+  async run(run) {
+    const file = 'a\n'.repeat(2 * megabyte)
+    await writeFile(join(run.workdir, 'a.txt'), file)
+    const hunk = ' a\n'.repeat(run.isQuick ? 20_000 : 200_000)
+    const args = { path: 'a.txt', diff: `@@\n b\n${hunk}-a\n+c\n${hunk} b\n` }
+    const handle = await promptModel(run, 'repeated-hunk', () => [{ tool: 'apply_diff', args }])
+    const rest = await waitForRest(handle, 1)
+    const violations = rest === 'rests' ? [] : ['an ambiguous diff was offered for approval']
+    if ((await readFile(join(run.workdir, 'a.txt'), 'utf8')) !== file) violations.push('the file was changed')
+    return { did: `applied a diff of ${args.diff.length} characters to 4 MB`, violations }
+  },
+}
+
+/** Makes many edits of a large file in one call, the last of which does not fit. */
+const manyEdits: HostileCase = {
+  name: 'many-edits',
+  from: 'model',
+  async run(run) {
+    const count = run.isQuick ? 20 : 100
+    const lines = Array.from({ length: 200_000 }, (_, index) => `line ${index}.`)
+    await writeFile(join(run.workdir, 'lines.txt'), lines.join('\n'))
+    const edits = Array.from({ length: count }, (_, index) => ({
+      old_text: index === count - 1 ? 'not there' : `line ${index}.`,
+      new_text: `${index}`,
+    }))
+    const args = { path: 'lines.txt', edits }
+    const handle = await promptModel(run, 'many-edits', () => [{ tool: 'multi_edit_file', args }])
+    const rest = await waitForRest(handle, 1)
+    const violations = rest === 'rests' ? [] : ['edits of which one does not fit were offered for approval']
+    return { did: `made ${count} edits of a file of 200,000 lines`, violations }
+  },
+}
+
 export const modelCases: readonly HostileCase[] = [
+  repeatedHunk,
+  manyEdits,
   repeatedPassage,
   passageNotFound,
   previewBomb,

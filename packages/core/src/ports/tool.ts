@@ -1,11 +1,27 @@
-import type { BlobHash, FileChange, Output, Preview, ProcessMark, Result } from '@holdfast/protocol'
+import type {
+  BlobHash,
+  FileChange,
+  Output,
+  Preview,
+  ProcessMark,
+  Result,
+  SeenFile,
+  SeenLines,
+} from '@holdfast/protocol'
 import type { ToolSchema } from './provider.ts'
 
 /** The arguments of a call, as the model sent them. */
 export type ToolArgs = { readonly [key: string]: unknown }
 
-/** The folder that a tool works in. */
-export type ToolContext = { readonly workdir: string }
+/** Where a tool works, and what the session knows of it. */
+export type ToolContext = {
+  /** The folder that it works in. */
+  readonly workdir: string
+  /** The files that the session has seen. Absent in tests of a tool alone: then nothing is refused for being unseen. */
+  readonly seen?: readonly SeenFile[] | undefined
+  /** Directories of Holdfast itself, which no tool reads or changes. */
+  readonly ownPaths?: readonly string[] | undefined
+}
 
 /** What is known of a call before the question is put: what would run, or why it cannot. */
 export type Prepared =
@@ -61,6 +77,8 @@ export type ToolResult = {
   readonly output: Output
   /** The files of the workdir that the call changed. */
   readonly files?: readonly FileChange[] | undefined
+  /** The lines of files that the model has seen now: those of the result, or what it wrote itself. */
+  readonly seen?: readonly SeenLines[] | undefined
   /** A sentence for people about a process that still runs. */
   readonly leftRunning?: string | undefined
 }

@@ -1,6 +1,7 @@
 import {
   ApprovalId,
   addBoundary,
+  addSeen,
   addTrust,
   CallId,
   dropBoundary,
@@ -35,7 +36,7 @@ import {
 } from './state.ts'
 
 /** The version of this fold. Raise it when the same log would fold to another state: old snapshots are then ignored. */
-export const foldNumber = 13
+export const foldNumber = 14
 
 /** How many written contents of a round are remembered. */
 const writtenMax = 1000
@@ -131,7 +132,8 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
     case 'call.settled': {
       const awaited = state.awaited.filter(({ call }) => call !== event.call)
       if (awaited.length < state.awaited.length) return { ...state, awaited }
-      return { ...state, turn: withoutCall(state.turn, event) }
+      const seen = event.seen ? addSeen(state.seen, event.seen) : state.seen
+      return { ...state, seen, turn: withoutCall(state.turn, event) }
     }
     case 'turn.ended': {
       const last = { number: event.turn, reason: event.reason, ...(event.fault && { fault: event.fault }) }
@@ -179,10 +181,10 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
   }
 }
 
-/** Moves to another folder. Trust and boundaries of the former workspace stay there; the session's own trust remains. */
+/** Moves to another folder. Trust, boundaries and seen files of the former workspace stay there; the session's own trust remains. */
 function moved(state: SessionState, workdir: string): SessionState {
   const trust = state.trust.filter(({ scope }) => scope !== 'workspace')
-  return { ...state, origin: state.origin && { ...state.origin, workdir }, trust, boundaries: [] }
+  return { ...state, origin: state.origin && { ...state.origin, workdir }, trust, boundaries: [], seen: [] }
 }
 
 type Collapse = SessionState['collapse']

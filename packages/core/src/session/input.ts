@@ -15,6 +15,7 @@ import type {
   ProcessMark,
   Result,
   RotationEntry,
+  SeenLines,
   Seq,
   SessionId,
   StepId,
@@ -142,7 +143,14 @@ export type Report = Readonly<
   | { type: 'call.changed'; call: CallId; found: ReadyCall; atMs: number }
   | { type: 'approval.expired'; call: CallId }
   | { type: 'tool.starting'; call: CallId; facts: CallFacts; process: ProcessMark | null }
-  | { type: 'tool.finished'; call: CallId; outcome: Outcome; durationMs: number; files: readonly FileChange[] }
+  | {
+      type: 'tool.finished'
+      call: CallId
+      outcome: Outcome
+      durationMs: number
+      files: readonly FileChange[]
+      seen?: readonly SeenLines[] | undefined
+    }
   /** A model wrote a title. */
   | { type: 'title.written'; title: string; model: ModelName; usage: Usage | null }
   /** An aborted call left a process running that we cannot end. */

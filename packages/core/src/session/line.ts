@@ -61,6 +61,7 @@ export function moveLine(state: SessionState, seq: Seq, at: string, event: Moved
     branches,
     branchesNamed: Math.max(state.branchesNamed, named),
     lastAnswer: null,
+    seen: [], // the model no longer has what it was shown
     turn: { phase: 'idle', last: last && { number: last.turn, reason: last.reason } },
   }
 }
@@ -71,7 +72,7 @@ export function inherit(started: SessionState, fork: Fork): SessionState {
   const { seq, origin, settings } = started // the settings are part of the fork's first event
   const { isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust, boundaries } =
     started
-  const { collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage } = started
+  const { seen, collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage } = started
   return {
     ...{ seq, origin, settings },
     // Shared with the parent.
@@ -80,7 +81,7 @@ export function inherit(started: SessionState, fork: Fork): SessionState {
     turn: { phase: 'idle', last: last && { number: last.turn, reason: last.reason } },
     // Begins anew.
     ...{ isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust, boundaries },
-    ...{ collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage },
+    ...{ seen, collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage },
   }
 }
 

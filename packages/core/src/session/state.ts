@@ -20,6 +20,7 @@ import {
   type ProcessMark,
   type ProviderOptions,
   type QueueEntry,
+  type SeenFile,
   type Seq,
   type Settings,
   type StepId,
@@ -68,6 +69,8 @@ export type SessionState = {
   readonly trust: readonly Trust[]
   /** The lines that tools may change, by file; bounded by `limits.boundariesMax`. */
   readonly boundaries: readonly KeptBoundary[]
+  /** The files that the model has seen on this line; bounded by `limits.seenFilesMax`. */
+  readonly seen: readonly SeenFile[]
   /** Messages that always stay in the model's context. */
   readonly pins: readonly Pin[]
   /** Which tool calls are shown collapsed: all or none, except these. */
@@ -173,6 +176,7 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   queue: [],
   trust: [],
   boundaries: [],
+  seen: [],
   pins: [],
   collapse: { all: false, except: [] },
   lastAnswer: null,

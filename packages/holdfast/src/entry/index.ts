@@ -112,6 +112,8 @@ export type {
   SearchRole,
   Seat,
   SeedMessage,
+  SeenFile,
+  SeenLines,
   Seq,
   SessionHandle,
   SessionId,

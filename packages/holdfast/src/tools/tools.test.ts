@@ -32,6 +32,13 @@ describeTool('read_file', sample('read_file', { path: 'notes.txt', offset: 1, li
 describeTool('list_directory', sample('list_directory', { path: '.' }))
 describeTool('write_file', sample('write_file', { path: 'new/deep/file.txt', content: 'three\n' }))
 describeTool('edit_file', sample('edit_file', { path: 'notes.txt', old_text: 'one', new_text: 'eins' }))
+describeTool(
+  'multi_edit_file',
+  sample('multi_edit_file', { path: 'notes.txt', edits: [{ old_text: 'one', new_text: 'eins' }] }),
+)
+describeTool('apply_diff', sample('apply_diff', { path: 'notes.txt', diff: '@@\n-one\n+eins\n two\n' }))
+describeTool('delete_file', sample('delete_file', { path: 'notes.txt' }))
+describeTool('move_file', sample('move_file', { path: 'notes.txt', new_path: 'new/deep/notes.txt' }))
 describeTool('shell', sample('shell', { command: 'echo made > made.txt', timeout: 30 }))
 describeTool('memory_write', sample('memory_write', { text: 'tabs, not blanks', scope: 'workspace' }))
 
@@ -49,6 +56,10 @@ it('offers its tools and finds them by name', () => {
     'list_directory',
     'write_file',
     'edit_file',
+    'multi_edit_file',
+    'apply_diff',
+    'delete_file',
+    'move_file',
     'find',
     'grep',
     'fetch_url',
@@ -63,6 +74,10 @@ it('offers its tools and finds them by name', () => {
   expect(tools.all.filter(({ isDestructive }) => isDestructive).map(({ schema }) => schema.name)).toEqual([
     'write_file',
     'edit_file',
+    'multi_edit_file',
+    'apply_diff',
+    'delete_file',
+    'move_file',
     'git_stage',
     'git_commit',
     'shell',

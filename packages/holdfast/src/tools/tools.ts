@@ -2,8 +2,12 @@ import type { Clock, Tool, Tools } from '@holdfast/core/ports'
 import type { Environment } from '../system/home.ts'
 import { maskedTool } from './define/masked-tool.ts'
 import { createFetchUrl } from './fetch/fetch-url.ts'
+import { applyDiffTool } from './files/apply-diff.ts'
+import { deleteFileTool } from './files/delete-file.ts'
 import { editFileTool } from './files/edit-file.ts'
 import { listDirectoryTool } from './files/list-directory.ts'
+import { moveFileTool } from './files/move-file.ts'
+import { multiEditFileTool } from './files/multi-edit-file.ts'
 import { readFileTool } from './files/read-file.ts'
 import { writeFileTool } from './files/write-file.ts'
 import { createGitCommit } from './git/commit.ts'
@@ -37,10 +41,7 @@ type ToolsDeps = {
 export function createTools(deps: ToolsDeps): Tools {
   const { environment, keyNames, memory, ownPaths = [], fetchHosts = [], after, own = [] } = deps
   const builtIn: readonly Tool[] = [
-    readFileTool,
-    listDirectoryTool,
-    writeFileTool,
-    editFileTool,
+    ...fileTools.map((tool) => withOwnPaths(tool, ownPaths)),
     createFind({ environment, ownPaths }),
     createGrep({ environment, ownPaths }),
     createFetchUrl({ allowedHosts: fetchHosts }),
@@ -56,3 +57,21 @@ export function createTools(deps: ToolsDeps): Tools {
   const byName = new Map(masked.map((tool) => [tool.schema.name, tool]))
   return { all: masked, find: (name) => byName.get(name) ?? null, endLeftover }
 }
+
+const fileTools: readonly Tool[] = [
+  readFileTool,
+  listDirectoryTool,
+  writeFileTool,
+  editFileTool,
+  multiEditFileTool,
+  applyDiffTool,
+  deleteFileTool,
+  moveFileTool,
+]
+
+/** Tells a tool which folders belong to Holdfast. */
+const withOwnPaths = (tool: Tool, ownPaths: readonly string[]): Tool => ({
+  ...tool,
+  prepare: (args, context, signal) => tool.prepare(args, { ...context, ownPaths }, signal),
+  run: (args, context, run) => tool.run(args, { ...context, ownPaths }, run),
+})

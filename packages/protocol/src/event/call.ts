@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { KeptBoundary } from '../value/boundary.ts'
 import { BlobHash, CallId, ClientId, Instant } from '../value/id.ts'
+import { SeenLines } from '../value/seen.ts'
 import { Permission } from '../value/settings.ts'
 import { Preview } from './preview.ts'
 import { TrustScope } from './trust.ts'
@@ -115,6 +116,8 @@ export const callEvents = [
     durationMs: z.number().min(0).nullable(),
     by: z.object({ client: ClientId.nullable() }).optional(),
     files: z.array(FileChange).optional(),
+    /** Lines of files that the call has shown to the model. */
+    seen: z.array(SeenLines).optional(),
   }),
 ] as const
 

@@ -47,9 +47,19 @@ export const limits = {
   previewWholeBytesMax: 16 * 1024 * 1024,
   toolPathCharsMax: 4096,
   shellCommandBytesMax: 100_000,
-  readFileBytesMax: 256_000,
-  editedFileBytesMax: 4 * 1024 * 1024,
-  directoryEntriesMax: 2000,
+  readFileBytesMax: 50 * 1024,
+  /** Lines of one read_file, and characters of a line that are shown. */
+  readFileLinesMax: 2000,
+  readLineCharsMax: 2000,
+  editedFileBytesMax: 16 * 1024 * 1024,
+  editsMax: 100,
+  /** Content before a change that is kept, so that the change can be undone. */
+  beforeImageBytesMax: 32 * 1024 * 1024,
+  directoryEntriesMax: 500,
+  /** Files that a session remembers to have read, with their ranges of lines. */
+  seenFilesMax: 200,
+  seenRangesMax: 20,
+  seenPathCharsMax: 500,
   workdirInstructionsBytesMax: 32 * 1024,
   /** Size of each memory file, in requests and on disk. */
   memoryBytesMax: 16 * 1024,

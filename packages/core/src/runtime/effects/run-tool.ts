@@ -35,9 +35,10 @@ async function runCall(
   invariant(origin && turn.phase === 'acting', 'a tool runs in a round')
   const { step } = turn
   const startedMs = deps.clock.now()
-  const finished = ({ type, output, files = [] }: ToolResult): Report => {
+  const finished = ({ type, output, files = [], seen }: ToolResult): Report => {
     const outcome: Outcome = { type, output }
-    return { type: 'tool.finished', call, outcome, durationMs: Math.max(0, deps.clock.now() - startedMs), files }
+    const durationMs = Math.max(0, deps.clock.now() - startedMs)
+    return { type: 'tool.finished', call, outcome, durationMs, files, seen }
   }
 
   const tool = deps.tools.find(name)
@@ -59,7 +60,7 @@ async function runCall(
   try {
     const result = await tool.run(
       args,
-      { workdir: origin.workdir },
+      { workdir: origin.workdir, seen: deps.state().seen },
       {
         signal,
         contentHash: checked?.contentHash,
@@ -107,7 +108,7 @@ async function checkContent(
 ): Promise<Prepared | 'not wanted'> {
   const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
-  const prepared = await tool.prepare(args, { workdir: origin.workdir }, signal)
+  const prepared = await tool.prepare(args, { workdir: origin.workdir, seen: deps.state().seen }, signal)
   if (signal.aborted) return 'not wanted'
   if (prepared.type === 'unusable' || prepared.contentHash === contentHash) return prepared
   const facts = await factsOf(deps, origin.workdir, tool, args, prepared.alwaysAsk)

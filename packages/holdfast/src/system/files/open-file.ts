@@ -8,6 +8,8 @@ import { isInside, outsideWorkdir, resolvePath, type WorkspacePath } from './res
 /** An open directory: later changes to its path cannot redirect a write. */
 export interface OpenDirectory extends AsyncDisposable {
   readonly absolute: string
+  /** Whether names in it are reached through the open handle. */
+  readonly isPinned: boolean
   /** Returns the path of a name in it: through the open handle where the system has /proc. */
   at(name: string): string
   sync(): Promise<void>
@@ -32,13 +34,15 @@ export async function openDirectory(root: string, absolute: string): Promise<Res
   }
   return ok({
     absolute,
+    isPinned: seen !== null,
     at: (name) => join(seen === null ? absolute : throughHandle, name),
     sync: () => handle.sync(),
     [Symbol.asyncDispose]: () => handle.close(),
   })
 }
 
-type OpenFile = { readonly handle: FileHandle; readonly stats: Stats }
+/** A regular file that is open for reading. The caller closes the handle. */
+export type OpenFile = { readonly handle: FileHandle; readonly stats: Stats }
 
 const notAFile = (shown: string, stats: Stats) =>
   fault(
@@ -56,7 +60,10 @@ export async function statFile(target: WorkspacePath): Promise<Result<Stats | nu
 }
 
 /** Opens a regular file of the workdir for reading. The caller closes the handle. */
-export async function openFile(workdir: string, path: string): Promise<Result<OpenFile>> {
+export async function openFile(
+  workdir: string,
+  path: string,
+): Promise<Result<OpenFile & { readonly path: WorkspacePath }>> {
   const resolved = await resolvePath(workdir, path)
   if (!resolved.ok) return resolved
   const target = resolved.value
@@ -67,13 +74,29 @@ export async function openFile(workdir: string, path: string): Promise<Result<Op
   const opened = await openDirectory(target.root, dirname(target.absolute))
   if (!opened.ok) return opened
   await using directory = opened.value
-  // O_NONBLOCK: if a pipe has replaced the file since, opening it must not wait for a writer.
-  const handle = await open(
-    directory.at(basename(target.absolute)),
-    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY,
-  )
-  const stats = await handle.stat()
-  if (stats.isFile()) return ok({ handle, stats })
-  await handle.close()
-  return refuse(notAFile(target.shown, stats))
+  const leaf = await openLeaf(directory, basename(target.absolute), target.shown)
+  return leaf.ok ? ok({ ...leaf.value, path: target }) : leaf
+}
+
+/** Opens nothing: a pipe does not wait for a writer, and a device notices nothing. Node has no name for it. */
+const pinFlag = process.platform === 'linux' ? 0o10000000 : 0
+
+/**
+ * Opens a regular file of an open directory for reading. It is pinned first, so that nothing else is ever opened. Links
+ * are not followed. Without /proc it is opened without waiting, and then checked.
+ */
+export async function openLeaf(directory: OpenDirectory, name: string, shown: string): Promise<Result<OpenFile>> {
+  const reading = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+  const isPinned = pinFlag !== 0 && directory.isPinned
+  if (!isPinned) {
+    const handle = await open(directory.at(name), constants.O_NOFOLLOW | reading)
+    const stats = await handle.stat()
+    if (stats.isFile()) return ok({ handle, stats })
+    await handle.close()
+    return refuse(notAFile(shown, stats))
+  }
+  await using pinned = await open(directory.at(name), constants.O_NOFOLLOW | pinFlag)
+  const stats = await pinned.stat()
+  if (!stats.isFile()) return refuse(notAFile(shown, stats))
+  return ok({ handle: await open(`/proc/self/fd/${pinned.fd}`, reading), stats })
 }

@@ -39,14 +39,23 @@ export function isInside(root: string, path: string): boolean {
 export const outsideWorkdir = (path: string): Fault =>
   fault('outside_workdir', `${escapeLine(path)} is outside the working directory`)
 
+type ResolveOptions = {
+  /** False: a link at the end of the path is the thing meant, not its target. */
+  readonly followsLast?: boolean | undefined
+}
+
 /**
  * Resolves `path` one component at a time, following links. Refuses it unless it ends inside the workdir. The result may
  * change before it is used: open it with `openDirectory`, which checks again.
  */
-export async function resolvePath(workdir: string, path: string): Promise<Result<WorkspacePath>> {
+export async function resolvePath(
+  workdir: string,
+  path: string,
+  { followsLast = true }: ResolveOptions = {},
+): Promise<Result<WorkspacePath>> {
   const root = await resolveWorkdir(workdir)
   if (!root.ok) return root
-  const walked = await walk(root.value, path)
+  const walked = await walk(root.value, path, followsLast)
   if (!walked.ok) return walked
   const { reached, missing } = walked.value
   const absolute = join(reached, ...missing)
@@ -56,7 +65,7 @@ export async function resolvePath(workdir: string, path: string): Promise<Result
 
 type Walked = { readonly reached: string; readonly missing: readonly string[] }
 
-async function walk(root: string, path: string): Promise<Result<Walked>> {
+async function walk(root: string, path: string, followsLast: boolean): Promise<Result<Walked>> {
   const pending = path.split('/').reverse()
   let current = isAbsolute(path) ? '/' : root
   let links = 0
@@ -69,7 +78,8 @@ async function walk(root: string, path: string): Promise<Result<Walked>> {
     const next = join(current, name)
     try {
       const found = await lstat(next)
-      if (!found.isSymbolicLink()) {
+      const isLast = pending.length === 0
+      if (!found.isSymbolicLink() || (isLast && !followsLast)) {
         current = next
         continue
       }

@@ -1,5 +1,5 @@
 import type { Prepared, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { type Fault, type FileChange, fault, limits, type ProcessMark, type Result, refuse } from '@holdfast/protocol'
+import { type Fault, fault, limits, type ProcessMark, type Result, refuse } from '@holdfast/protocol'
 import type { z } from 'zod'
 import { systemErrorCode, systemErrorWords } from '../../system/system-error.ts'
 import { checkArguments, inputSchema } from './arguments.ts'
@@ -52,7 +52,13 @@ const describeFault = ({ code, message }: Fault) => `${code}: ${message}`
 
 export const failedWith = (why: Fault): ToolResult => ({ type: 'failed', output: { text: describeFault(why) } })
 
-type Done = { readonly text: string; readonly isFailed?: boolean; readonly files?: readonly FileChange[] }
+/** What a call has done. */
+export type Done = Pick<ToolResult, 'files' | 'seen'> & {
+  readonly text: string
+  readonly isFailed?: boolean
+  /** The text is bounded by the tool itself, and the model gets all of it. */
+  readonly isWhole?: boolean
+}
 
 /** Runs `work` once the start of the call is recorded. Returns its text, inline if short and else as a blob, or its fault. */
 export function whenBegun<Args>(work: (args: Args, context: ToolContext, run: ToolRun) => Promise<Result<Done>>) {
@@ -60,10 +66,16 @@ export function whenBegun<Args>(work: (args: Args, context: ToolContext, run: To
     if (!(await begun(run))) return abortedResult
     const done = await work(args, context, run).catch(foreseen)
     if (!done.ok) return failedWith(done.fault)
-    const { text, isFailed, files } = done.value
+    const { text, isFailed, isWhole, files, seen } = done.value
     const bytes = Buffer.from(text)
-    const output = bytes.length <= limits.toolOutputInlineBytesMax ? { text } : await run.storeOutput([bytes])
-    return { type: isFailed ? 'failed' : 'ok', output, ...(files && { files }) }
+    const output =
+      isWhole || bytes.length <= limits.toolOutputInlineBytesMax ? { text } : await run.storeOutput([bytes])
+    return {
+      type: isFailed ? 'failed' : 'ok',
+      output,
+      ...(files && { files }),
+      ...(seen && seen.length > 0 && { seen }),
+    }
   }
 }
 

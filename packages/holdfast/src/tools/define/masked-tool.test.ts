@@ -43,7 +43,7 @@ describe('the output of a masked tool', () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, '.env'), `A=1\nKEY=${key}\n`)
     const result = await toolOf('read_file').run({ path: '.env' }, { workdir }, listen().run)
-    expect(result.output.text).toBe(`A=1\nKEY=${keyMark}\n`)
+    expect(result.output.text).toBe(`1\tA=1\n2\tKEY=${keyMark}`)
   })
 
   it('contains no key that a command prints, and the command gets none', async () => {

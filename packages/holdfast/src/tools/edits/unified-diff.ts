@@ -11,17 +11,18 @@ export type Change = {
   readonly path: string
   /** Null when there is no such file yet. */
   readonly before: string | null
-  readonly after: string
+  /** Null when the file is removed. */
+  readonly after: string | null
 }
 
 /**
  * Returns the change as a unified diff, in linear time and memory. Only the lines between the first and the last
  * difference are compared; if they are many, all of them are shown as replaced.
  */
-export function unifiedDiff({ path, before: found, after }: Change): string {
+export function unifiedDiff({ path, before: found, after: wanted }: Change): string {
   const shown = escapeLine(path) // a line feed in a name must not forge a line of the diff
-  const [from, to] = [found === null ? '/dev/null' : `a/${shown}`, `b/${shown}`]
-  const before = found ?? ''
+  const [from, to] = [found === null ? '/dev/null' : `a/${shown}`, wanted === null ? '/dev/null' : `b/${shown}`]
+  const [before, after] = [found ?? '', wanted ?? '']
   const names = { oldFileName: from, newFileName: to, oldHeader: undefined, newHeader: undefined }
   if (before === after) return formatPatch({ ...names, hunks: [] }, FILE_HEADERS_ONLY)
   const changed = changedLines(before, after)

@@ -8,6 +8,7 @@ import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/
 import { createMemoryBlobs } from '../../store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../store/memory/memory-store.ts'
 import { editFileTool } from './edit-file.ts'
+import { readFileTool } from './read-file.ts'
 import { writeFileTool } from './write-file.ts'
 
 describe('a tool that writes a file', () => {
@@ -77,7 +78,7 @@ describe('a tool that writes a file', () => {
     expect(await readdir(join(workdir, 'd'))).toEqual(['f'])
   })
 
-  const [long, past] = [Buffer.alloc(5 * 1024 * 1024, 'a'), new Date('2020-01-01T00:00:00Z')]
+  const [long, past] = [Buffer.alloc(17 * 1024 * 1024, 'a'), new Date('2020-01-01T00:00:00Z')]
   const longChanges: readonly (readonly [string, (file: string) => Promise<void>])[] = [
     ['changed meanwhile', (file) => writeFile(file, Buffer.concat([long, long]))],
     [
@@ -117,8 +118,8 @@ async function openSession(
   await writeFile(file, content)
   const runtime = await openTestRuntime({
     ...{ store: createMemoryStore(), blobs: createMemoryBlobs() },
-    script: [calls, [say('Done.')]],
-    tools: [writeFileTool, editFileTool],
+    script: [[call('read_file', { path: 'f' })], calls, [say('Done.')]],
+    tools: [readFileTool, writeFileTool, editFileTool],
     start: { workdir, approvals },
   })
   await runtime.send('go', { type: 'sendPrompt', content: 'go' })
@@ -145,7 +146,7 @@ async function openSession(
     await runtime.frame(isRecord('turn.ended'))
     const records = await runtime.store.read(runtime.handle.id, { after: 0, limit: 1000 })
     const events = records.flatMap((record) => ('lost' in record ? [] : [record.event as Event]))
-    return events.flatMap((event) => (event.type === 'call.settled' ? [event.outcome.type] : []))
+    return events.flatMap((event) => (event.type === 'call.settled' ? [event.outcome.type] : [])).slice(1)
   }
   return { file, questions, answer, outcomes }
 }
@@ -156,22 +157,22 @@ const write = (content: string) => call('write_file', { path: 'f', content })
 
 describe('a session', () => {
   it('asks again with the new diff if a file changed while its question waited', async () => {
-    const { file, questions, answer, outcomes } = await openSession('destructive', [write('two\n')])
+    const { file, questions, answer, outcomes } = await openSession('destructive', [edit('two', '2')])
     const [first] = await questions(1, 1)
     expect(first).not.toHaveProperty('changed')
-    await writeFile(file, 'mine\n')
+    await writeFile(file, 'mine\ntwo\n')
     await answer(first?.id)
     const [second] = await questions(1, 2)
     expect(second).toMatchObject({
       call: first?.call,
       changed: true,
-      preview: { diff: expect.stringContaining('-mine\n+two\n') },
+      preview: { diff: expect.stringContaining(' mine\n-two\n+2\n') },
     })
-    expect(await readFile(file, 'utf8')).toBe('mine\n')
+    expect(await readFile(file, 'utf8')).toBe('mine\ntwo\n')
     expect(await answer(first?.id)).toMatchObject({ ok: false, fault: { code: 'already_decided' } })
     await answer(second?.id)
     expect(await outcomes()).toEqual(['ok'])
-    expect(await readFile(file, 'utf8')).toBe('two\n')
+    expect(await readFile(file, 'utf8')).toBe('mine\n2\n')
   })
 
   it('asks again for the second of two edits if the first changed its diff', async () => {
@@ -222,5 +223,39 @@ describe('a session', () => {
     await answer(first?.id, 'approve_turn')
     expect(await outcomes()).toEqual(['failed'])
     expect(await readFile(file, 'utf8')).toBe('mine\n')
+  })
+
+  it.each([
+    ['not read', [], 'not_seen: f exists and was not read'],
+    ['read in part', [call('read_file', { path: 'f', limit: 1 })], 'not_seen: only a part of f was read'],
+  ])('does not let a file be replaced that was %s', async (_, reads, words) => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'f'), 'one\ntwo\n')
+    const runtime = await openTestRuntime({
+      ...{ store: createMemoryStore(), blobs: createMemoryBlobs() },
+      script: [...(reads.length > 0 ? [reads] : []), [write('x\n')], [say('Done.')]],
+      ...{ tools: [readFileTool, writeFileTool], start: { workdir, approvals: 'none' } },
+    })
+    await runtime.send('go', { type: 'sendPrompt', content: 'go' })
+    await runtime.frame(isRecord('turn.ended'))
+    const records = await runtime.store.read(runtime.handle.id, { after: 0, limit: 1000 })
+    const settled = records.flatMap((record) => ('lost' in record ? [] : [record.event as Event]))
+    const last = settled.findLast((event) => event.type === 'call.settled')
+    expect(last).toMatchObject({ outcome: { type: 'failed', output: { text: expect.stringContaining(words) } } })
+    expect(await readFile(join(workdir, 'f'), 'utf8')).toBe('one\ntwo\n')
+  })
+
+  it('replaces a file that was read in pages, and knows it from then on', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'f'), 'one\ntwo\n')
+    const pages = [call('read_file', { path: 'f', offset: 2 }), call('read_file', { path: 'f', limit: 1 })]
+    const runtime = await openTestRuntime({
+      ...{ store: createMemoryStore(), blobs: createMemoryBlobs() },
+      script: [pages, [write('x\n')], [edit('x', 'y')], [write('z\n')], [say('Done.')]],
+      ...{ tools: [readFileTool, writeFileTool, editFileTool], start: { workdir, approvals: 'none' } },
+    })
+    await runtime.send('go', { type: 'sendPrompt', content: 'go' })
+    await runtime.frame(isRecord('turn.ended'))
+    expect(await readFile(join(workdir, 'f'), 'utf8')).toBe('z\n')
   })
 })

@@ -1,10 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { editFileTool } from './edit-file.ts'
-import { replaceOnce } from './file-change.ts'
 
 async function edit(content: string | Uint8Array, old_text: string, new_text: string) {
   const { workdir } = await openWorkdir()
@@ -40,11 +38,10 @@ describe('edit_file', () => {
   })
 
   it.each([
-    ['not found', 'one\n', 'two', /^bad_request: old_text is not found/],
-    ['not found for its line ends', 'one\r\ntwo\r\n', 'one\ntwo', /end with \\r\\n/],
-    ['not found for its blanks', 'one\n', '  one  ', /without the blanks/],
+    ['not found', 'one\n', 'two', /^no_match: old_text is not found/],
+    ['not found for its indent', 'one\n', '  one  ', /The nearest place is line 1:/],
     ['found more than once', 'x\ny\nx\n\nx', 'x', /found 3 times, at lines 1, 3, 5; include more of/],
-    ['found more than once, overlapping', 'aaa', 'aa', /found 2 times, at lines 1, 1;/],
+    ['found more than once, overlapping', 'aaa', 'aa', /^ambiguous: .*found 2 times, at lines 1, 1;/],
     ['found very often', 'x\n'.repeat(50), 'x', /found 50 times, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …;/],
     ['in an empty file', '', 'x', /not found/],
   ])('refuses old_text that is %s and leaves the file unchanged', async (_, content, oldText, words) => {
@@ -61,15 +58,45 @@ describe('edit_file', () => {
     })
   })
 
-  it('refuses a file that is not text and leaves it unchanged', async () => {
+  it('edits ASCII text of a file in an unknown encoding, and no other', async () => {
     const latin = Buffer.from('caf\xe9 x', 'latin1')
-    const edited = await edit(latin, 'x', 'y')
-    expect(edited.prepared).toMatchObject({ message: expect.stringContaining('not valid UTF-8') })
-    expect(edited.content).toEqual(latin)
+    expect((await edit(latin, 'x', 'y')).content).toEqual(Buffer.from('caf\xe9 y', 'latin1'))
+    const refused = await edit(latin, 'x', 'ż')
+    expect(refused.prepared).toMatchObject({ message: expect.stringContaining('only ASCII') })
+    expect(refused.content).toEqual(latin)
+  })
+
+  it('keeps UTF-16 and its byte-order mark', async () => {
+    const { content } = await edit(Buffer.from('\ufeffżółw\r\n', 'utf16le'), 'żółw', 'żółwik')
+    expect(content).toEqual(Buffer.from('\ufeffżółwik\r\n', 'utf16le'))
+  })
+
+  it('refuses a file that is not text, or too long, and leaves it unchanged', async () => {
     expect((await edit('a\0x', 'x', 'y')).prepared).toMatchObject({ message: expect.stringContaining('binary') })
-    expect((await edit(Buffer.alloc(5 * 1024 * 1024, 'a'), 'x', 'y')).prepared).toMatchObject({
+    expect((await edit(Buffer.alloc(17 * 1024 * 1024, 'a'), 'x', 'y')).prepared).toMatchObject({
       message: expect.stringMatching(/^too_large: /),
     })
+  })
+
+  it('shows the changed lines with their numbers, and how they were found', async () => {
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`)
+    const { result } = await edit(`${lines.join('\n')}\n`, 'line 9\nline 10 \n', 'line 9\nten\n10\n')
+    expect(result.output.text).toBe(
+      [
+        'edited f (+2 −1)',
+        '[old_text was found by ignoring blanks at the ends of lines]',
+        '7\tline 7\n8\tline 8\n9\tline 9\n10\tten\n11\t10\n12\tline 11\n13\tline 12\n14\tline 13',
+      ].join('\n'),
+    )
+  })
+
+  it('replaces every occurrence if asked to', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'f'), 'a b a\na\n')
+    const args = { path: 'f', old_text: 'a', new_text: 'x', replace_all: true }
+    const { output } = await editFileTool.run(args, { workdir }, createToolRun().run)
+    expect(output.text).toContain('[3 places were replaced]')
+    expect(await readFile(join(workdir, 'f'), 'utf8')).toBe('x b x\nx\n')
   })
 
   it('refuses an edit that no longer matches when it runs', async () => {
@@ -81,22 +108,4 @@ describe('edit_file', () => {
     expect(await editFileTool.run(args, { workdir }, run)).toMatchObject({ type: 'failed' })
     expect(await readFile(join(workdir, 'f'), 'utf8')).toBe('changed by others')
   })
-})
-
-it('replaces only a unique occurrence', () => {
-  const word = fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 12 })
-  fc.assert(
-    fc.property(
-      word,
-      word.filter((text) => text !== ''),
-      word,
-      (text, oldText, newText) => {
-        const starts = [...text].flatMap((_, at) => (text.startsWith(oldText, at) ? [at] : []))
-        const replaced = replaceOnce(text, { oldText, newText })
-        expect(replaced.ok).toBe(starts.length === 1)
-        const [at = 0] = starts
-        if (replaced.ok) expect(replaced.value).toBe(text.slice(0, at) + newText + text.slice(at + oldText.length))
-      },
-    ),
-  )
 })

@@ -14,7 +14,7 @@ describe('list_directory', () => {
     await writeFile(join(workdir, 'b.txt'), '')
     await writeFile(join(workdir, '.hidden'), '')
     await symlink('/etc/passwd', join(workdir, 'link'))
-    expect(await list(workdir)).toBe('.hidden\nb.txt\nlink@\nsrc/')
+    expect(await list(workdir)).toBe('.hidden\nb.txt\nlink -> /etc/passwd\nsrc/')
   })
 
   it('escapes line feeds and invisible characters in names', async () => {
@@ -36,9 +36,9 @@ describe('list_directory', () => {
 
   it('reports how many entries of a huge directory are not listed', async () => {
     const { workdir } = await openWorkdir()
-    await Promise.all(Array.from({ length: 2100 }, (_, index) => writeFile(join(workdir, `f${index}`), '')))
+    await Promise.all(Array.from({ length: 600 }, (_, index) => writeFile(join(workdir, `f${index}`), '')))
     const lines = (await list(workdir)).split('\n')
-    expect(lines).toHaveLength(2001)
+    expect(lines).toHaveLength(501)
     expect(lines.at(-1)).toBe('[100 more are not listed]')
   })
 })

@@ -1,5 +1,6 @@
 import type { Dirent } from 'node:fs'
-import { opendir } from 'node:fs/promises'
+import { opendir, readlink } from 'node:fs/promises'
+import type { ToolContext } from '@holdfast/core/ports'
 import { escapeLine, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { type OpenDirectory, openDirectory } from '../../system/files/open-file.ts'
@@ -7,6 +8,7 @@ import { resolvePath } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { pathArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
+import { refuseOwn } from './io/guarded-path.ts'
 
 const input = z.strictObject({
   path: pathArgument.describe('The directory, relative to the working directory; "." is the working directory itself.'),
@@ -14,23 +16,25 @@ const input = z.strictObject({
 
 export const listDirectoryTool = defineTool({
   name: 'list_directory',
-  description: 'Lists a directory of the working directory, one name a line: directories end with /, links with @.',
+  description: `Lists a directory of the working directory, one name a line, hidden ones too: directories end with /, links show their target. At most ${limits.directoryEntriesMax} names.`,
   input,
   changes: 'nothing',
 
-  async preview(args, { workdir }) {
-    const opened = await openListed(workdir, args.path)
+  async preview(args, context) {
+    const opened = await openListed(context, args.path)
     if (!opened.ok) return opened
     await opened.value[Symbol.asyncDispose]()
     return ok({ preview: { type: 'arguments', args } })
   },
 
-  run: whenBegun(({ path }: z.infer<typeof input>, { workdir }, { signal }) => list(workdir, path, signal)),
+  run: whenBegun(({ path }: z.infer<typeof input>, context, { signal }) => list(context, path, signal)),
 })
 
-async function openListed(workdir: string, path: string): Promise<Result<OpenDirectory>> {
+async function openListed({ workdir, ownPaths }: ToolContext, path: string): Promise<Result<OpenDirectory>> {
   const resolved = await resolvePath(workdir, path)
   if (!resolved.ok) return resolved
+  const own = await refuseOwn(resolved.value, ownPaths)
+  if (!own.ok) return own
   const shown = escapeLine(path)
   if (resolved.value.missing.length > 0) return refuse(fault('not_found', `${shown} does not exist`))
   try {
@@ -41,15 +45,15 @@ async function openListed(workdir: string, path: string): Promise<Result<OpenDir
   }
 }
 
-async function list(workdir: string, path: string, signal: AbortSignal): Promise<Result<{ text: string }>> {
-  const opened = await openListed(workdir, path)
+async function list(context: ToolContext, path: string, signal: AbortSignal): Promise<Result<{ text: string }>> {
+  const opened = await openListed(context, path)
   if (!opened.ok) return opened
   await using directory = opened.value
   const names: string[] = []
   let unlisted = 0
   for await (const entry of await opendir(directory.at('.'))) {
     if (signal.aborted) return refuse(fault('bad_request', 'aborted'))
-    if (names.length < limits.directoryEntriesMax) names.push(nameOf(entry))
+    if (names.length < limits.directoryEntriesMax) names.push(await nameOf(directory, entry))
     else unlisted++
   }
   if (names.length === 0) return ok({ text: `[${escapeLine(path)} is empty]` })
@@ -58,8 +62,10 @@ async function list(workdir: string, path: string, signal: AbortSignal): Promise
   return ok({ text: names.join('\n') })
 }
 
-function nameOf(entry: Dirent): string {
+async function nameOf(directory: OpenDirectory, entry: Dirent): Promise<string> {
   const name = escapeLine(entry.name) // a line feed in a name must not make two entries of one
   if (entry.isDirectory()) return `${name}/`
-  return entry.isSymbolicLink() ? `${name}@` : name
+  if (!entry.isSymbolicLink()) return name
+  const target = await readlink(directory.at(entry.name)).catch(() => null) // it may be gone
+  return target === null ? name : `${name} -> ${escapeLine(target)}`
 }

@@ -1,58 +1,146 @@
-import { escapeLine, limits, ok } from '@holdfast/protocol'
+import { setImmediate } from 'node:timers/promises'
+import type { ToolContext } from '@holdfast/core/ports'
+import { clip, escapeLine, fault, limits, ok, type Result, refuse, type SeenLines } from '@holdfast/protocol'
 import { z } from 'zod'
-import { openFile } from '../../system/files/open-file.ts'
-import { type LineRange, readRange } from '../../system/files/read-range.ts'
+import { type OpenFile, openFile } from '../../system/files/open-file.ts'
+import { readRange } from '../../system/files/read-range.ts'
+import type { WorkspacePath } from '../../system/files/resolve-path.ts'
 import { countArgument, filePathArgument } from '../define/arguments.ts'
-import { defineTool, whenBegun } from '../define/define-tool.ts'
+import { type Done, defineTool, whenBegun } from '../define/define-tool.ts'
+import { decodeText, describeText, isBinary } from '../edits/encoding.ts'
+import { bodies, bodyOf, splitLines } from '../edits/lines.ts'
+import { hashBytes } from './io/before-image.ts'
+import { readSmall } from './io/file-content.ts'
+import { refuseOwn } from './io/guarded-path.ts'
+import { withSimilarNames } from './io/similar-names.ts'
 
 const input = z.strictObject({
   path: filePathArgument.describe('The file, relative to the working directory.'),
   offset: countArgument.optional().describe('The first line to read, counted from 1. Default 1.'),
-  limit: countArgument.optional().describe('How many lines to read at most. Default: all.'),
+  limit: countArgument
+    .optional()
+    .describe(`How many lines to read at most. Default and maximum ${limits.readFileLinesMax}.`),
 })
 
 type ReadArgs = z.infer<typeof input>
 
 export const readFileTool = defineTool({
   name: 'read_file',
-  description: `Reads a text file of the working directory, whole or some lines of it. At most ${limits.readFileBytesMax} bytes at a time; a longer file is read on with offset.`,
+  description: `Reads a text file of the working directory, whole or some lines of it. Each line begins with its number and a tab, which are not part of the file. At most ${limits.readFileLinesMax} lines and ${limits.readFileBytesMax} bytes at a time; a longer file is read on with offset. Lines longer than ${limits.readLineCharsMax} characters are cut.`,
   input,
   changes: 'nothing',
 
-  async preview(args, { workdir }) {
-    const opened = await openFile(workdir, args.path)
+  async preview(args, context) {
+    const opened = await openSeen(context, args.path)
     if (!opened.ok) return opened
     await opened.value.handle.close()
     return ok({ preview: { type: 'arguments', args } })
   },
 
-  run: whenBegun(async (args: ReadArgs, { workdir }, { signal }) => {
-    const opened = await openFile(workdir, args.path)
+  run: whenBegun(async (args: ReadArgs, context, { signal }) => {
+    const opened = await openSeen(context, args.path)
     if (!opened.ok) return opened
     await using handle = opened.value.handle
-    const { offset = 1, limit: lines = Number.MAX_SAFE_INTEGER } = args
-    const read = await readRange(handle, { offset, lines, bytesMax: limits.readFileBytesMax, signal })
-    return ok(answerOf(args, read, opened.value.stats.size))
+    const bytes = await readSmall(handle)
+    if (signal.aborted) return refuse(fault('bad_request', 'aborted'))
+    if (bytes !== null) return await readText(args, opened.value.path.shown, bytes)
+    return await readLong(args, opened.value, signal) // awaited here: the handle closes on the way out
   }),
 })
 
-function answerOf({ path, offset = 1 }: ReadArgs, { bytes, nextLine, end }: LineRange, size: number) {
-  const shown = escapeLine(path)
-  if (end === 'aborted') return { isFailed: true, text: 'aborted' }
-  if (bytes.includes(0)) return { isFailed: true, text: `${shown} is binary (${size} bytes) and is not shown` }
-  if (end === 'file' && bytes.length === 0) {
-    if (offset === 1) return { text: `[${shown} is empty]` }
-    return { isFailed: true, text: `${shown} ends before line ${offset}: it has ${nextLine - 1} line feeds` }
+type OpenedFile = OpenFile & { readonly path: WorkspacePath }
+
+/** Opens a file that the model may see. Names similar files if there is none. */
+async function openSeen({ workdir, ownPaths }: ToolContext, path: string): Promise<Result<OpenedFile>> {
+  const opened = await openFile(workdir, path)
+  if (!opened.ok) return refuse(await withSimilarNames(opened.fault, workdir, path))
+  const own = await refuseOwn(opened.value.path, ownPaths)
+  if (own.ok) return opened
+  await opened.value.handle.close()
+  return own
+}
+
+const binary = (path: string, size: number) =>
+  fault('bad_request', `${escapeLine(path)} is binary (${size} bytes) and is not shown`)
+
+async function readText({ path, offset = 1, limit }: ReadArgs, shown: string, bytes: Buffer): Promise<Result<Done>> {
+  if (bytes.length === 0) {
+    const seen = [{ path: shown, hash: hashBytes(bytes), from: 1, to: 0, of: 0 }]
+    return ok({ text: `[${escapeLine(path)} is empty]`, seen })
   }
-  const notes: string[] = []
-  const text = bytes.toString('utf8')
-  if (!Buffer.from(text).equals(bytes))
-    notes.push('some bytes are not valid UTF-8 and are shown as \ufffd: do not write this text back')
-  if (end === 'lines') notes.push(`the file goes on: read on with offset ${nextLine}`)
-  if (end === 'bytes') {
-    const last = text.endsWith('\n') ? '' : `line ${nextLine - 1} is longer than that and is cut; `
-    notes.push(`cut at ${limits.readFileBytesMax} of ${size} bytes: ${last}read on with offset ${nextLine}`)
+  const decoded = await decodeText(bytes)
+  if (decoded === null) return refuse(binary(path, bytes.length))
+  await setImmediate() // a file of many megabytes takes some milliseconds for each step
+  const lines = splitLines(decoded.text)
+  if (offset > lines.count)
+    return refuse(
+      fault('bad_request', `${escapeLine(path)} has ${lines.count} lines: offset ${offset} is past its end`),
+    )
+  await setImmediate()
+  const hash = hashBytes(bytes)
+  const page = pageOf(lines.count, { offset, limit }, (line) => bodyOf(lines, line))
+  const { last } = page
+  const about = describeText(decoded)
+  const notes = [
+    ...(about === null ? [] : [`[${about}]`]),
+    ...(last === lines.count && !decoded.text.endsWith('\n') ? ['[no line feed at the end of the file]'] : []),
+    ...(last < lines.count ? [`[lines ${offset}–${last} of ${lines.count}; continue with offset=${last + 1}]`] : []),
+    ...(last === lines.count && offset > 1 ? [`[lines ${offset}–${last} of ${lines.count}; the file ends here]`] : []),
+  ]
+  const seen = page.ranges.map(([from, to]): SeenLines => ({ path: shown, hash, from, to, of: lines.count }))
+  return ok({ text: [...page.lines, ...notes].join('\n'), seen, isWhole: true })
+}
+
+type Page = {
+  readonly lines: readonly string[]
+  /** The number of the last line. */
+  readonly last: number
+  /** The lines that are shown whole. */
+  readonly ranges: readonly (readonly [number, number])[]
+}
+
+/** Numbers lines until a limit is reached. There is always at least one. */
+function pageOf(
+  count: number,
+  { offset, limit }: { offset: number; limit: number | undefined },
+  body: (line: number) => string,
+): Page {
+  const end = Math.min(count, offset - 1 + Math.min(limit ?? limits.readFileLinesMax, limits.readFileLinesMax))
+  const lines: string[] = []
+  const ranges: [number, number][] = []
+  let bytes = 0
+  for (let line = offset - 1; line < end; line++) {
+    const text = body(line)
+    const isCut = text.length > limits.readLineCharsMax
+    const shown = `${line + 1}\t${isCut ? `${clip(text, limits.readLineCharsMax)} [line ${line + 1} is cut: it has ${text.length} characters]` : text}`
+    bytes += Buffer.byteLength(shown) + 1
+    if (bytes > limits.readFileBytesMax && lines.length > 0) break
+    lines.push(shown)
+    const range = ranges.at(-1)
+    if (!isCut && range?.[1] === line) range[1] = line + 1
+    else if (!isCut) ranges.push([line + 1, line + 1])
   }
-  if (notes.length === 0) return { text }
-  return { text: `${text}${text.endsWith('\n') ? '' : '\n'}[${notes.join('; ')}]` }
+  return { lines, last: offset - 1 + lines.length, ranges }
+}
+
+/** Reads some lines of a file that is too long to be held in memory. */
+async function readLong(
+  { path, offset = 1, limit }: ReadArgs,
+  { handle, stats }: OpenFile,
+  signal: AbortSignal,
+): Promise<Result<Done>> {
+  const lines = Math.min(limit ?? limits.readFileLinesMax, limits.readFileLinesMax)
+  const read = await readRange(handle, { offset, lines, bytesMax: limits.readFileBytesMax, signal })
+  if (read.end === 'aborted') return refuse(fault('bad_request', 'aborted'))
+  if (isBinary(read.bytes)) return refuse(binary(path, stats.size))
+  if (read.bytes.length === 0)
+    return refuse(
+      fault('bad_request', `${escapeLine(path)} has ${read.nextLine - 1} lines: offset ${offset} is past its end`),
+    )
+  const page = bodies(read.bytes.toString('utf8'))
+  const { lines: shown, last } = pageOf(page.length, { offset: 1, limit }, (line) => page[line] ?? '')
+  const numbered = shown.map((line, index) => line.replace(/^\d+/, String(offset + index)))
+  const note = `[the file goes on: it has ${stats.size} bytes, too many to be edited; continue with offset=${offset + last}]`
+  const isEnd = read.end === 'file' && last === page.length
+  return ok({ text: [...numbered, ...(isEnd ? [] : [note])].join('\n'), isWhole: true })
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -12,8 +13,15 @@ describe('write_file', () => {
     const { workdir } = await openWorkdir()
     expect(await write(workdir, 'a/b/c.txt', 'żółw\r\n')).toEqual({
       type: 'ok',
-      output: { text: 'created a/b/c.txt, 9 bytes' },
-      files: [{ path: 'a/b/c.txt', change: 'created', contentHash: expect.stringMatching(/^[0-9a-f]{64}$/) }],
+      output: { text: 'created a/b/c.txt (+1 −0)\n1\tżółw' },
+      files: [
+        {
+          ...{ path: 'a/b/c.txt', change: 'created', before: { type: 'absent' } },
+          contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+          after: createHash('sha256').update('żółw\r\n').digest('hex'),
+        },
+      ],
+      seen: [{ path: 'a/b/c.txt', hash: expect.any(String), from: 1, to: 1, of: 1 }],
     })
     expect(await readFile(join(workdir, 'a/b/c.txt'), 'utf8')).toBe('żółw\r\n')
     expect(await readdir(join(workdir, 'a/b'))).toEqual(['c.txt'])
@@ -23,9 +31,9 @@ describe('write_file', () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'run.sh'), 'old')
     await chmod(join(workdir, 'run.sh'), 0o754)
-    expect(await write(workdir, 'run.sh', '')).toMatchObject({ files: [{ path: 'run.sh', change: 'modified' }] })
+    expect(await write(workdir, 'run.sh', 'new')).toMatchObject({ files: [{ path: 'run.sh', change: 'modified' }] })
     expect((await stat(join(workdir, 'run.sh'))).mode & 0o777).toBe(0o754)
-    expect(await readFile(join(workdir, 'run.sh'), 'utf8')).toBe('')
+    expect(await readFile(join(workdir, 'run.sh'), 'utf8')).toBe('new')
     expect(await readdir(workdir)).toEqual(['run.sh'])
   })
 

@@ -1,30 +1,26 @@
-import { ok } from '@holdfast/protocol'
+import type { ToolContext } from '@holdfast/core/ports'
 import { z } from 'zod'
 import { filePathArgument, textArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
-import { previewEdit } from './run-change.ts'
-import { replaceFile } from './workspace-file.ts'
+import { changeFile, placeOf } from './change/change-file.ts'
+import { previewEdit } from './change/run-change.ts'
 
 const input = z.strictObject({
   path: filePathArgument.describe('The file, relative to the working directory. Missing directories are made.'),
-  content: textArgument.describe('The whole new content of the file.'),
+  content: textArgument.describe('The whole new content of the file, written out in full.'),
 })
+
+type WriteArgs = z.infer<typeof input>
 
 export const writeFileTool = defineTool({
   name: 'write_file',
   description:
-    'Writes a file of the working directory whole, new or in place of the old. To change a part, use edit_file.',
+    'Writes a file of the working directory whole, new or in place of the old. An existing file must have been read whole in this session. To change a part, use edit_file.',
   input,
   changes: 'something',
-
-  async preview({ path, content }, { workdir }, signal) {
-    return previewEdit({ type: 'write', workdir, path, content }, signal)
-  },
-
-  run: whenBegun(async ({ path, content }: z.infer<typeof input>, { workdir }, { signal, contentHash }) => {
-    const written = await replaceFile(workdir, path, content, { signal, expected: contentHash })
-    if (!written.ok) return written
-    const { change, path: shown } = written.value
-    return ok({ text: `${change} ${shown}, ${Buffer.byteLength(content)} bytes`, files: [written.value] })
-  }),
+  preview: (args, context, signal) => previewEdit(writeOf(args, context), signal),
+  run: whenBegun((args: WriteArgs, context, run) => changeFile(writeOf(args, context), 'wrote', run)),
 })
+
+const writeOf = ({ path, content }: WriteArgs, context: ToolContext) =>
+  ({ type: 'write', ...placeOf(context), path, content }) as const

@@ -1,20 +1,35 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import type { Tool, ToolArgs } from '@holdfast/core/ports'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, notAborted, openWorkdir, readTree } from '../../../../testkit/src/contracts/tool.ts'
-import { editFileTool } from '../files/edit-file.ts'
-import { listDirectoryTool } from '../files/list-directory.ts'
-import { readFileTool } from '../files/read-file.ts'
-import { writeFileTool } from '../files/write-file.ts'
+import { applyDiffTool } from './apply-diff.ts'
+import { deleteFileTool } from './delete-file.ts'
+import { editFileTool } from './edit-file.ts'
+import { listDirectoryTool } from './list-directory.ts'
+import { moveFileTool } from './move-file.ts'
+import { multiEditFileTool } from './multi-edit-file.ts'
+import { readFileTool } from './read-file.ts'
+import { writeFileTool } from './write-file.ts'
 
-const uses = [
+const uses: readonly { readonly tool: Tool; readonly args: ToolArgs }[] = [
   { tool: readFileTool, args: {} },
   { tool: listDirectoryTool, args: {} },
   { tool: writeFileTool, args: { content: 'evil' } },
   { tool: editFileTool, args: { old_text: 'secret', new_text: 'evil' } },
-] as const
+  { tool: multiEditFileTool, args: { edits: [{ old_text: 'secret', new_text: 'evil' }] } },
+  { tool: applyDiffTool, args: { diff: '-secret\n+evil' } },
+]
+
+/** They change the entry itself, so a link at the end of a path is theirs to remove. */
+const entryUses: typeof uses = [
+  { tool: deleteFileTool, args: {} },
+  { tool: moveFileTool, args: { new_path: 'moved' } },
+]
 
 /** A workdir `work` with a secret beside it and every kind of link that leads there. */
 async function openHostileWorkdir() {
@@ -96,9 +111,9 @@ describe('confinement to the workdir', () => {
       ['/', join(workdir, 'sub/in.txt')],
     ] as const
     for (const [from, path] of ways)
-      expect(await readFileTool.run({ path }, { workdir: from }, createToolRun().run)).toEqual({
+      expect(await readFileTool.run({ path }, { workdir: from }, createToolRun().run)).toMatchObject({
         type: 'ok',
-        output: { text: 'inside' },
+        output: { text: '1\tinside\n[no line feed at the end of the file]' },
       })
   })
 
@@ -149,7 +164,7 @@ describe('confinement to the workdir', () => {
         await writeFile(join(workdir, '.holdfast', 'hooks.json'), 'secret')
       } else await symlink('.holdfast', join(workdir, 'own-link'))
       const before = await readTree(workdir)
-      for (const { tool, args } of uses.slice(2)) {
+      for (const { tool, args } of [...uses.slice(2), ...entryUses]) {
         const prepared = await tool.prepare({ ...args, path }, { workdir }, notAborted)
         expect(prepared).toEqual({ type: 'unusable', message: expect.stringContaining('belongs to Holdfast') })
         expect(await tool.run({ ...args, path }, { workdir }, createToolRun().run)).toMatchObject({ type: 'failed' })
@@ -157,4 +172,120 @@ describe('confinement to the workdir', () => {
       expect(await readTree(workdir)).toEqual(before)
     }
   })
+
+  it.each(escapes.filter((path) => !/^(file-link|directory-link|chain-1|dangling|loop-a|\.\.|\/)$/.test(path)))(
+    'refuses to delete or move %s, or to move a file there',
+    async (path) => {
+      const { workdir, beside } = await openHostileWorkdir()
+      await writeFile(join(workdir, 'own.txt'), 'own')
+      const before = await readTree(beside)
+      const calls = [...entryUses.map(({ tool, args }) => [tool, { ...args, path }] as const)]
+      for (const [tool, args] of [...calls, [moveFileTool, { path: 'own.txt', new_path: path }] as const])
+        expect(await tool.run(args, { workdir }, createToolRun().run)).toMatchObject({
+          type: 'failed',
+          output: { text: expect.stringMatching(/^outside_workdir: /) },
+        })
+      expect(await readTree(beside)).toEqual(before)
+    },
+  )
+
+  it.each([
+    ...[
+      '.git/config',
+      '.GIT/hooks/pre-commit',
+      'sub/.git',
+      '.g\u200bit/config',
+      '.husky/pre-push',
+      '.claude/settings.json',
+    ],
+    ...[
+      '.agents/x',
+      '.vscode/tasks.json',
+      '.github/workflows/ci.yml',
+      '.mcp.json',
+      'sub/.envrc',
+      '.bashrc',
+      'git-link/config',
+    ],
+  ])('asks each time before a change of %j, by every tool', async (path) => {
+    const { workdir } = await openHostileWorkdir()
+    await symlink('.git', join(workdir, 'git-link'))
+    await mkdir(join(workdir, '.git'))
+    await mkdir(dirname(join(workdir, path)), { recursive: true })
+    await writeFile(join(workdir, path), 'secret\n').catch(() => undefined) // `sub/.git` may be there
+    for (const { tool, args } of [...uses.slice(2), ...entryUses])
+      expect(await tool.prepare({ ...args, path }, { workdir }, notAborted)).toMatchObject({
+        type: 'ready',
+        alwaysAsk: expect.stringContaining('decides what other programs run'),
+      })
+  })
+
+  it('asks each time before a file is moved to where it would be run', async () => {
+    const { workdir } = await openHostileWorkdir()
+    await writeFile(join(workdir, 'own.txt'), 'own')
+    const args = { path: 'own.txt', new_path: '.git/hooks/pre-commit' }
+    expect(await moveFileTool.prepare(args, { workdir }, notAborted)).toHaveProperty('alwaysAsk')
+  })
+
+  it.each(['package.json', '.gitignore', 'git/config', 'src/.github.ts'])(
+    'does not ask each time about %j',
+    async (path) => {
+      const { workdir } = await openHostileWorkdir()
+      const prepared = await writeFileTool.prepare({ path, content: 'x\n' }, { workdir }, notAborted)
+      expect(prepared).toMatchObject({ type: 'ready' })
+      expect(prepared).not.toHaveProperty('alwaysAsk')
+    },
+  )
+
+  it('neither reads nor changes the folders of Holdfast, also through a link', async () => {
+    const { workdir } = await openHostileWorkdir()
+    await mkdir(join(workdir, 'config'))
+    await writeFile(join(workdir, 'config', 'token'), 'secret')
+    await symlink('config', join(workdir, 'config-link'))
+    const context = { workdir, ownPaths: [join(workdir, 'config-link')] }
+    for (const { tool, args } of [...uses, ...entryUses])
+      for (const folder of ['config', 'config-link']) {
+        const path = tool === listDirectoryTool ? folder : `${folder}/token`
+        expect(await tool.prepare({ ...args, path }, context, notAborted)).toMatchObject({
+          message: expect.stringMatching(/^outside_workdir: /),
+        })
+      }
+  })
+
+  it('leads nowhere outside while a directory is swapped for a link all the time', async () => {
+    const { workdir, beside } = await openHostileWorkdir()
+    const secrets = join(beside, 'secrets')
+    await mkdir(secrets)
+    await writeFile(join(secrets, 'f'), 'secret')
+    await mkdir(join(workdir, 'd'))
+    await writeFile(join(workdir, 'd', 'f'), 'own')
+    const swapper = new Worker(swapScript, { eval: true, workerData: { workdir, secrets } })
+    await once(swapper, 'message')
+    const results = { read: 0, written: 0, escaped: 0 }
+    for (let round = 0; round < 40; round++) {
+      const read = await readFileTool.run({ path: 'd/f' }, { workdir }, createToolRun().run).catch(() => null)
+      if (read?.type === 'ok') results.read++
+      if (read?.output.text.includes('secret')) results.escaped++
+      const wrote = await writeFileTool
+        .run({ path: 'd/f', content: `own ${round}` }, { workdir }, createToolRun().run)
+        .catch(() => null)
+      if (wrote?.type === 'ok') results.written++
+    }
+    await swapper.terminate()
+    expect(await readTree(secrets)).toEqual(new Map([['f', expect.stringMatching(/ secret$/)]]))
+    expect(results.escaped).toBe(0)
+    expect(results.read + results.written).toBeGreaterThan(0)
+  })
 })
+
+/** Swaps the directory `d` for a link to the secrets and back, as fast as it can. */
+const swapScript = `
+  const { renameSync, symlinkSync, unlinkSync } = require('node:fs')
+  const { parentPort, workerData: { workdir, secrets } } = require('node:worker_threads')
+  parentPort.postMessage('ready')
+  for (;;) {
+    try { renameSync(workdir + '/d', workdir + '/d-away'); symlinkSync(secrets, workdir + '/d') } catch {}
+    try { unlinkSync(workdir + '/d') } catch {}
+    try { renameSync(workdir + '/d-away', workdir + '/d') } catch {}
+  }
+`

@@ -2,9 +2,10 @@ import { constants as bufferConstants } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { BlobHash, escapeLine, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
-import { openFile } from '../../system/files/open-file.ts'
-import { systemErrorCode } from '../../system/system-error.ts'
+import { BlobHash, escapeLine, type Fault, fault, limits, ok, type Result } from '@holdfast/protocol'
+import { openFile } from '../../../system/files/open-file.ts'
+import { systemErrorCode } from '../../../system/system-error.ts'
+import { hashBytes } from './before-image.ts'
 
 /** Files to diff or edit are held in memory several times. */
 const editedBytesMax = Math.min(limits.editedFileBytesMax, bufferConstants.MAX_STRING_LENGTH)
@@ -12,8 +13,9 @@ const editedBytesMax = Math.min(limits.editedFileBytesMax, bufferConstants.MAX_S
 export type FileContent = {
   /** Identifies the content at this path. */
   readonly contentHash: BlobHash
-  /** The exact text. Refused if the file is too long or not UTF-8 text. */
-  readonly text: Result<string>
+  /** Null if the file is too long. */
+  readonly bytes: Buffer | null
+  readonly size: number
 }
 
 /** Reads an existing file of the workdir. `shown` is its resolved path. */
@@ -22,23 +24,18 @@ export async function readContent(workdir: string, path: string, shown: string):
   if (!opened.ok) return opened
   await using handle = opened.value.handle
   const bytes = await readSmall(handle)
-  const contentHash = await hashHandle(handle, shown, bytes)
-  if (bytes !== null) return ok({ contentHash, text: toText(bytes, path) })
-  const { size } = opened.value.stats
-  const message = `${escapeLine(path)} has ${size} bytes; up to ${editedBytesMax} can be diffed or edited`
-  return ok({ contentHash, text: refuse(fault('too_large', message)) })
+  return ok({ contentHash: await hashHandle(handle, shown, bytes), bytes, size: opened.value.stats.size })
 }
 
-function toText(bytes: Buffer, path: string): Result<string> {
-  const text = bytes.toString('utf8') // keeps a byte-order mark, which TextDecoder would drop
-  if (bytes.includes(0)) return refuse(fault('bad_request', `${escapeLine(path)} is binary (${bytes.length} bytes)`))
-  if (Buffer.from(text).equals(bytes)) return ok(text)
-  return refuse(fault('bad_request', `${escapeLine(path)} is not valid UTF-8`))
-}
+export const tooLongToEdit = (path: string, size: number): Fault =>
+  fault('too_large', `${escapeLine(path)} has ${size} bytes; up to ${editedBytesMax} can be diffed or edited`)
 
 /** Identifies content at a path: its bytes, or null if there is no file. Another file with the same bytes has another hash. */
 export const hashContent = (shown: string, bytes: Uint8Array | null): BlobHash =>
-  hashParts(shown, bytes === null ? 'none' : createHash('sha256').update(bytes).digest('hex'))
+  hashParts(shown, bytes === null ? 'none' : hashBytes(bytes))
+
+/** Identifies a link at a path. */
+export const hashLink = (shown: string, target: string): BlobHash => hashParts(shown, 'link', target)
 
 const hashParts = (...parts: readonly string[]): BlobHash =>
   BlobHash.parse(createHash('sha256').update(JSON.stringify(parts)).digest('hex'))
@@ -58,14 +55,14 @@ export async function hashAt(absolute: string, shown: string): Promise<BlobHash 
  * Hashes the bytes of a file. A file that is too long to edit is identified by its size and its times. Any program can put
  * `mtime` back; `ctime` is set by the system with each change, also of the mode or of another link.
  */
-async function hashHandle(handle: FileHandle, shown: string, bytes: Buffer | null): Promise<BlobHash> {
+export async function hashHandle(handle: FileHandle, shown: string, bytes: Buffer | null): Promise<BlobHash> {
   if (bytes !== null) return hashContent(shown, bytes)
   const { ino, size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true })
   return hashParts(shown, `${ino} ${size} ${mtimeNs} ${ctimeNs}`)
 }
 
 /** Reads a whole file; null if it is too long to be edited. */
-async function readSmall(handle: FileHandle): Promise<Buffer | null> {
+export async function readSmall(handle: FileHandle): Promise<Buffer | null> {
   const { size } = await handle.stat()
   if (size > editedBytesMax) return null
   const bytes = await handle.readFile()

@@ -1,9 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Result } from '@holdfast/protocol'
-import { knownKeys } from '../../system/secrets/known-keys.ts'
+import { knownKeys } from '../../../system/secrets/known-keys.ts'
+import { findWritable } from '../io/workspace-file.ts'
 import { createChangeThread } from './change-thread.ts'
-import { diffEdit, type EditedContent, type EditPreview, editedContent, type FileEdit } from './file-change.ts'
-import { findWritable } from './workspace-file.ts'
+import {
+  type ContentEdit,
+  diffEdit,
+  type EditedContent,
+  type EditPreview,
+  editedContent,
+  type FileEdit,
+} from './file-change.ts'
 
 /** Up to this size of file and arguments together, the work takes a few milliseconds and needs no thread. */
 const smallBytesMax = 64 * 1024
@@ -16,11 +23,8 @@ export async function previewEdit(edit: FileEdit, signal: AbortSignal): Promise<
   return thread.run({ type: 'preview', edit, keys: knownKeys() }, signal)
 }
 
-/** Returns the new content of a file in which a passage is replaced. */
-export async function contentAfter(
-  edit: Extract<FileEdit, { type: 'replace' }>,
-  signal: AbortSignal,
-): Promise<Result<EditedContent>> {
+/** Returns the new content of a file. */
+export async function contentAfter(edit: ContentEdit, signal: AbortSignal): Promise<Result<EditedContent>> {
   if (await isSmall(edit)) return editedContent(edit, ownTurn)
   return thread.run({ type: 'content', edit, keys: [] }, signal)
 }
@@ -34,8 +38,15 @@ function ownTurn(): Promise<void> {
 }
 
 async function isSmall(edit: FileEdit): Promise<boolean> {
-  const found = await findWritable(edit.workdir, edit.path)
+  const found = await findWritable(edit, edit.path)
   if (!found.ok) return true // refused at once
-  const given = edit.type === 'write' ? edit.content.length : edit.oldText.length + edit.newText.length
+  const given = givenChars(edit)
   return (found.value.stats?.size ?? 0) + given <= smallBytesMax
+}
+
+function givenChars(edit: FileEdit): number {
+  if (edit.type === 'write') return edit.content.length
+  if (edit.type === 'patch') return edit.diff.length
+  if (edit.type === 'delete') return 0
+  return edit.edits.reduce((chars, { oldText, newText }) => chars + oldText.length + newText.length, 0)
 }

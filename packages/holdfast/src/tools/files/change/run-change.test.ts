@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { notAborted, openWorkdir } from '../../../../../testkit/src/contracts/tool.ts'
 import { previewEdit } from './run-change.ts'
 
 it('lets the event loop turn between the changes of many calls', async () => {

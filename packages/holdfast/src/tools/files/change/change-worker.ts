@@ -1,12 +1,19 @@
 import { parentPort } from 'node:worker_threads'
 import { boundPreview, escapeHidden, ok, type Result } from '@holdfast/protocol'
-import { maskKeys, registerKey } from '../../system/secrets/known-keys.ts'
-import { foreseen } from '../define/define-tool.ts'
-import { diffEdit, type EditedContent, type EditPreview, editedContent, type FileEdit } from './file-change.ts'
+import { maskKeys, registerKey } from '../../../system/secrets/known-keys.ts'
+import { foreseen } from '../../define/define-tool.ts'
+import {
+  type ContentEdit,
+  diffEdit,
+  type EditedContent,
+  type EditPreview,
+  editedContent,
+  type FileEdit,
+} from './file-change.ts'
 
 /** One piece of work for the thread. The keys of the process are masked in what it returns. */
 export type ChangeJob = { readonly keys: readonly string[] } & Readonly<
-  { type: 'preview'; edit: FileEdit } | { type: 'content'; edit: Extract<FileEdit, { type: 'replace' }> }
+  { type: 'preview'; edit: FileEdit } | { type: 'content'; edit: ContentEdit }
 >
 
 export type ChangeAnswers = { preview: EditPreview; content: EditedContent }
@@ -32,15 +39,23 @@ async function work(job: ChangeJob): Promise<Result<ChangeAnswers[keyof ChangeAn
 }
 
 /** Returns the preview as it is shown, and its whole text: both may be too long to be masked, escaped and cut elsewhere. */
-function toShow({ preview, contentHash }: EditPreview): EditPreview {
+function toShow({ preview, contentHash, alwaysAsk }: EditPreview): EditPreview {
   const diff = escapeHidden(maskKeys(preview.diff))
   const { preview: shown, whole } = boundPreview({ ...preview, diff })
-  return { preview: { ...preview, ...shown, type: 'diff' }, contentHash, ...(whole && { whole }) }
+  const rest = { ...(whole && { whole }), ...(alwaysAsk !== undefined && { alwaysAsk }) }
+  return { preview: { ...preview, ...shown, type: 'diff' }, contentHash, ...rest }
+}
+
+/** Returns what can be handed over instead of copied. */
+function buffersOf(value: ChangeAnswers[keyof ChangeAnswers]): ArrayBuffer[] {
+  const bytes = 'bytes' in value ? value.bytes : value.whole
+  const isWhole = bytes?.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength // a small buffer is part of a pool
+  return isWhole ? [bytes.buffer] : []
 }
 
 parentPort?.on('message', async (job: ChangeJob) => {
   const answered = await answer(job)
   const value = answered.type === 'done' && answered.result.ok ? answered.result.value : null
-  const moved = value && 'whole' in value && value.whole ? [value.whole.buffer] : []
+  const moved = value === null ? [] : buffersOf(value)
   parentPort?.postMessage(answered, moved)
 })

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { notAborted, openWorkdir } from '../../../../../testkit/src/contracts/tool.ts'
 import { createChangeThread } from './change-thread.ts'
 import { diffEdit, editedContent } from './file-change.ts'
 
@@ -18,10 +18,12 @@ describe('the thread for changes', () => {
   it('answers as the same work on this thread does', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'f'), 'one\ntwo\n')
-    const edit = { type: 'replace', workdir, path: 'f', oldText: 'two', newText: '2' } as const
+    const edit = { type: 'replace', workdir, path: 'f', edits: [{ oldText: 'two', newText: '2' }] } as const
     const thread = createChangeThread()
     expect(await thread.run({ type: 'preview', edit, keys: [] }, notAborted)).toEqual(await diffEdit(edit))
-    expect(await thread.run({ type: 'content', edit, keys: [] }, notAborted)).toEqual(await editedContent(edit))
+    const [there, here] = [await thread.run({ type: 'content', edit, keys: [] }, notAborted), await editedContent(edit)]
+    if (!there.ok || !here.ok) throw new Error('both succeed')
+    expect(there.value).toEqual({ ...here.value, bytes: new Uint8Array(here.value.bytes) })
     const gone = { ...edit, workdir: join(workdir, 'gone') }
     expect(await thread.run({ type: 'preview', edit: gone, keys: [] }, notAborted)).toMatchObject({ ok: false })
   })

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { createSerialQueue, fault, type Result, refuse } from '@holdfast/protocol'
-import { findScript, isOutOfMemory, startThread } from '../../system/start-thread.ts'
+import { findScript, isOutOfMemory, startThread } from '../../../system/start-thread.ts'
 import type { ChangeAnswer, ChangeAnswers, ChangeJob } from './change-worker.ts'
 
 type ChangeThreadOptions = {
@@ -8,6 +8,8 @@ type ChangeThreadOptions = {
   readonly timeMsMax?: number | undefined
   /** The worker to run; ours by default. */
   readonly script?: URL | undefined
+  /** How long the thread waits for another job before it ends. */
+  readonly idleMs?: number | undefined
 }
 
 export type ChangeThread = {
@@ -23,18 +25,22 @@ type Answered = ChangeAnswer | 'aborted' | 'late' | Error
 /** A job takes linear time; only a very slow machine or disk reaches this. */
 const timeMsMaxDefault = 60_000
 const heapMb = 512
+/** Starting a thread takes longer than most jobs, and edits come in a row. */
+const idleMsDefault = 10_000
 
 /**
  * Computes changes of large files on a worker thread, one at a time, so that neither the event loop nor the memory
- * depends on how many there are. The thread starts with the first job and ends after the last.
+ * depends on how many there are. The thread starts with the first job and ends some time after the last; it does not keep the process alive.
  */
 export function createChangeThread({
   timeMsMax = timeMsMaxDefault,
   script = ownScript,
+  idleMs = idleMsDefault,
 }: ChangeThreadOptions = {}): ChangeThread {
   const enqueue = createSerialQueue()
   let worker: Worker | null = null
   let waiting = 0
+  let idle: NodeJS.Timeout | null = null
 
   function start(): Worker {
     const started = startThread(script, { heapMb })
@@ -52,6 +58,7 @@ export function createChangeThread({
     if (signal.aborted) return 'aborted'
     worker ??= start()
     const asked = worker
+    asked.ref()
     const { promise, resolve } = Promise.withResolvers<Answered>()
     const abort = () => resolve('aborted')
     const fail = (cause: unknown) => resolve(cause instanceof Error ? cause : new Error(String(cause)))
@@ -71,6 +78,7 @@ export function createChangeThread({
   return {
     async run<Type extends ChangeJob['type']>(job: Extract<ChangeJob, { readonly type: Type }>, signal: AbortSignal) {
       waiting++
+      if (idle !== null) clearTimeout(idle)
       try {
         const answer = await enqueue(() => ask(job, signal))
         if (answer === 'aborted') return refuse(fault('bad_request', 'aborted'))
@@ -80,7 +88,10 @@ export function createChangeThread({
         return answer.result as Result<ChangeAnswers[Type]> // the worker answers each job with its type
       } finally {
         waiting--
-        if (waiting === 0) end()
+        if (waiting === 0) {
+          worker?.unref()
+          idle = setTimeout(end, idleMs).unref()
+        }
       }
     },
   }

@@ -1,0 +1,50 @@
+import { clip } from '@holdfast/protocol'
+import { bodyOf, splitLines } from './lines.ts'
+import type { Splice } from './splice.ts'
+
+const around = 3
+const linesMax = 60
+const charsMax = 300
+const splicesMax = 200
+
+/** Counts the lines that a change adds and removes. */
+export function countChange(splices: readonly Splice[]): string {
+  const [added, removed] = splices.reduce(
+    ([more, less], splice) => [more + splice.added.length, less + splice.removed.length],
+    [0, 0],
+  )
+  return `+${added} −${removed}`
+}
+
+/** Returns the changed lines of the new text with their numbers and three lines around them. */
+export function showChange(after: string, splices: readonly Splice[]): string {
+  const lines = splitLines(after)
+  const shown: string[] = []
+  let next = 0
+  for (const [from, to] of changedRanges(splices.slice(0, splicesMax))) {
+    const [start, end] = [Math.max(next, from - around), Math.min(lines.count, to + around)]
+    if (end <= start) continue
+    if (start > next && shown.length > 0) shown.push('…')
+    for (let line = start; line < end && shown.length < linesMax; line++)
+      shown.push(`${line + 1}\t${clip(bodyOf(lines, line), charsMax)}`)
+    next = end
+    if (shown.length >= linesMax) break
+  }
+  const isCut = shown.length >= linesMax || splices.length > splicesMax
+  return [...shown, ...(isCut ? ['[more lines changed than are shown]'] : [])].join('\n')
+}
+
+/** Returns where the added lines are in the new text, in order. */
+function changedRanges(splices: readonly Splice[]): readonly (readonly [number, number])[] {
+  const ranges: [number, number][] = []
+  for (const { line, removed, added } of splices) {
+    const shift = added.length - removed.length
+    for (const range of ranges) {
+      if (range[0] < line + removed.length) continue
+      range[0] += shift
+      range[1] += shift
+    }
+    ranges.push([line, line + added.length])
+  }
+  return ranges.sort(([one], [other]) => one - other)
+}

@@ -1,0 +1,30 @@
+import type { ToolContext, ToolRun } from '@holdfast/core/ports'
+import { ok, type Result } from '@holdfast/protocol'
+import type { Done } from '../../define/define-tool.ts'
+import { replaceFile } from '../io/replace-file.ts'
+import type { ContentEdit } from './file-change.ts'
+import { contentAfter } from './run-change.ts'
+
+/** Computes an edit, writes the file, and reports the changed lines. */
+export async function changeFile(
+  edit: ContentEdit,
+  verb: string,
+  { signal, contentHash, blobs }: ToolRun,
+): Promise<Result<Done>> {
+  const edited = await contentAfter(edit, signal)
+  if (!edited.ok) return edited
+  const { bytes, contentHash: found, report, seenLines } = edited.value
+  const written = await replaceFile(edit, edit.path, bytes, { signal, blobs, expected: contentHash ?? found })
+  if (!written.ok) return written
+  const { change, note } = written.value
+  const did = verb === 'wrote' && change.change === 'created' ? 'created' : verb
+  const text = [`${did} ${change.path} ${report}`, ...(note === null ? [] : [`[${note}]`])].join('\n')
+  const seen =
+    seenLines !== null && change.after
+      ? [{ path: change.path, hash: change.after, from: 1, to: seenLines, of: seenLines }]
+      : []
+  return ok({ text, files: [change], seen })
+}
+
+/** Returns the part of an edit that every call has. */
+export const placeOf = ({ workdir, ownPaths, seen }: ToolContext) => ({ workdir, ownPaths, seen })

@@ -1,0 +1,249 @@
+import {
+  type BlobHash,
+  fault,
+  isSeenWhole,
+  ok,
+  type Preview,
+  type Result,
+  refuse,
+  type SeenFile,
+} from '@holdfast/protocol'
+import { holdsKey, keyMark } from '../../../system/secrets/known-keys.ts'
+import { applyDiff, ignored } from '../../edits/apply-diff.ts'
+import { isElision, isOnlyDots } from '../../edits/elision.ts'
+import { checkAscii, type DecodedText, decodeText, encodeText } from '../../edits/encoding.ts'
+import { bodies, splitLines } from '../../edits/lines.ts'
+import { type Replacement, replaceText } from '../../edits/replace-text.ts'
+import { countChange, showChange } from '../../edits/show-change.ts'
+import { type Splice, spliceBetween } from '../../edits/splice.ts'
+import { unifiedDiff } from '../../edits/unified-diff.ts'
+import { hashBytes } from '../io/before-image.ts'
+import { diffDelete } from '../io/entry.ts'
+import { hashContent, readContent, tooLongToEdit } from '../io/file-content.ts'
+import { findWritable, type Place } from '../io/workspace-file.ts'
+
+/** What a call would do to one file. Plain data, which can be sent to a thread. */
+export type FileEdit = Place & {
+  readonly path: string
+  /** What the session has seen of files; absent if that does not matter. */
+  readonly seen?: readonly SeenFile[] | undefined
+} & Readonly<
+    | { type: 'write'; content: string }
+    | { type: 'replace'; edits: readonly Replacement[] }
+    | { type: 'patch'; diff: string }
+    | { type: 'delete' }
+  >
+
+/** An edit that leaves a file. */
+export type ContentEdit = Exclude<FileEdit, { readonly type: 'delete' }>
+
+export type EditPreview = {
+  readonly preview: Extract<Preview, { type: 'diff' }>
+  /** The whole diff, if the preview shows only its head and tail. */
+  readonly whole?: Uint8Array<ArrayBuffer>
+  readonly contentHash: BlobHash
+  /** Why a person is asked each time. */
+  readonly alwaysAsk?: string
+}
+
+export type EditedContent = {
+  readonly bytes: Uint8Array
+  readonly contentHash: BlobHash
+  /** The lines that were added and removed, and the changed lines with their numbers, for the model. */
+  readonly report: string
+  /** How many lines the new content has, if the session has seen all of it. */
+  readonly seenLines: number | null
+}
+
+/** Waits between reading a file and computing with it. */
+type BeforeWork = () => Promise<void>
+
+/** Returns what an edit would change, as a diff. Changes nothing. */
+export async function diffEdit(edit: FileEdit, beforeWork?: BeforeWork): Promise<Result<EditPreview>> {
+  if (edit.type === 'delete') return diffDelete(edit, edit.path)
+  const computed = await computeEdit(edit, beforeWork)
+  if (!computed.ok) return computed
+  const { shown, before, after, contentHash, alwaysAsk, note } = computed.value
+  const diff = `${note}${unifiedDiff({ path: shown, before, after })}`
+  return ok({ preview: { type: 'diff', path: shown, diff }, contentHash, ...(alwaysAsk !== null && { alwaysAsk }) })
+}
+
+/** Returns the new content of a file, and identifies the old one. */
+export async function editedContent(edit: ContentEdit, beforeWork?: BeforeWork): Promise<Result<EditedContent>> {
+  const computed = await computeEdit(edit, beforeWork)
+  if (!computed.ok) return computed
+  const { bytes, contentHash, splices, after, notes, isSeen } = computed.value
+  const report = [`(${countChange(splices)})`, ...notes, showChange(after, splices)].filter((part) => part !== '')
+  const seenLines = isSeen ? splitLines(after).count : null
+  return ok({ bytes, contentHash, report: report.join('\n'), seenLines })
+}
+
+type Computed = {
+  readonly shown: string
+  /** The text before; null if there is no file, or none that is text. */
+  readonly before: string | null
+  readonly after: string
+  readonly bytes: Uint8Array
+  readonly contentHash: BlobHash
+  readonly splices: readonly Splice[]
+  readonly alwaysAsk: string | null
+  /** For people, before the diff. */
+  readonly note: string
+  /** For the model. */
+  readonly notes: readonly string[]
+  /** Whether the session knows every line of the new content. */
+  readonly isSeen: boolean
+}
+
+async function computeEdit(edit: ContentEdit, beforeWork?: BeforeWork): Promise<Result<Computed>> {
+  const found = await findWritable(edit, edit.path)
+  if (!found.ok) return found
+  const { path, stats, alwaysAsk } = found.value
+  const { shown } = path
+  if (stats === null) {
+    await beforeWork?.()
+    const made = createText(edit, shown)
+    if (!made.ok) return made
+    const splices = spliceBetween('', made.value)
+    const contentHash = hashContent(shown, null)
+    const after = { after: made.value, bytes: Buffer.from(made.value), splices, isSeen: true }
+    return ok({ shown, before: null, ...after, contentHash, alwaysAsk, note: '', notes: [] })
+  }
+  const current = await readContent(edit.workdir, edit.path, shown)
+  if (!current.ok) return current
+  const { contentHash, bytes, size } = current.value
+  await beforeWork?.()
+  const known = edit.seen?.find((file) => file.path === shown)
+  const hash = bytes && hashBytes(bytes)
+  const decoded = bytes && (await decodeText(bytes))
+  if (edit.type === 'write') {
+    const unseen = edit.seen && refuseUnseen(shown, known, hash)
+    if (unseen) return unseen
+    const written = await writeText(edit.content, decoded, shown)
+    if (!written.ok) return written
+    const what = bytes === null ? tooLongToEdit(edit.path, size).message : `${shown} is binary (${size} bytes)`
+    const note = decoded ? '' : `Replaced whole: ${what}.\n`
+    return ok({ shown, contentHash, alwaysAsk, note, notes: [], isSeen: true, ...written.value })
+  }
+  if (bytes === null) return refuse(tooLongToEdit(edit.path, size))
+  if (decoded === null) return refuse(fault('bad_request', `${shown} is binary (${size} bytes)`))
+  const changed = changeText(edit, shown, decoded.text)
+  if (!changed.ok) return changed
+  const encoded = await encodeChange(decoded, changed.value.text, changed.value.splices)
+  if (!encoded.ok) return encoded
+  const isStale = known !== undefined && known.hash !== hash
+  const notes = [
+    ...changed.value.notes,
+    ...(isStale ? ['[the file changed since you read it; the edit still fits]'] : []),
+  ]
+  const isSeen = known !== undefined && !isStale && isSeenWhole(known)
+  const { text: after, splices } = changed.value
+  return ok({
+    shown,
+    before: decoded.text,
+    after,
+    bytes: encoded.value,
+    contentHash,
+    splices,
+    alwaysAsk,
+    note: '',
+    notes,
+    isSeen,
+  })
+}
+
+function createText(edit: ContentEdit, shown: string): Result<string> {
+  if (edit.type === 'replace')
+    return refuse(fault('not_found', `${shown} does not exist. To create it, use write_file.`))
+  if (edit.type === 'write') return checkNew(edit.content, '')
+  const patched = applyDiff({ path: shown, text: null }, edit.diff)
+  return patched.ok ? ok(patched.value.text) : patched
+}
+
+type Changed = { readonly text: string; readonly splices: readonly Splice[]; readonly notes: readonly string[] }
+
+/** Applies edits one after the other, or a diff: all of it or nothing. */
+function changeText(edit: Exclude<ContentEdit, { type: 'write' }>, shown: string, text: string): Result<Changed> {
+  if (edit.type === 'patch') return applyDiff({ path: shown, text }, edit.diff)
+  const splices: Splice[] = []
+  const notes: string[] = []
+  let current = text
+  for (const [index, one] of edit.edits.entries()) {
+    const isOne = edit.edits.length === 1
+    const name = `edit ${index + 1} of ${edit.edits.length}`
+    const checked = checkNew(one.newText, `${current}\n${one.oldText}`)
+    const replaced = checked.ok ? replaceText(current, one) : checked
+    if (!replaced.ok) {
+      const { code, message, details } = replaced.fault
+      return isOne
+        ? replaced
+        : refuse(fault(code, `${name} (no edit was made): ${message}`, { ...details, edit: index + 1 }))
+    }
+    const { tier, count } = replaced.value
+    if (tier !== 'exact')
+      notes.push(`[${isOne ? 'old_text' : `old_text of ${name}`} was found by ignoring ${ignored[tier]}]`)
+    if (count > 1) notes.push(`[${count} places were replaced]`)
+    current = replaced.value.text
+    splices.push(...replaced.value.splices)
+  }
+  return ok({ text: current, splices, notes })
+}
+
+/** Refuses to replace a file that the session does not know as it is. */
+function refuseUnseen(shown: string, known: SeenFile | undefined, hash: BlobHash | null): Result<never> | null {
+  if (known === undefined || hash === null)
+    return refuse(
+      fault('not_seen', `${shown} exists and was not read in this session. Read it first, or use edit_file.`),
+    )
+  if (known.hash !== hash)
+    return refuse(fault('content_changed', `${shown} changed since it was read. Read it again; nothing was written.`))
+  if (isSeenWhole(known)) return null
+  return refuse(fault('not_seen', `only a part of ${shown} was read in this session. Read the rest, or use edit_file.`))
+}
+
+type WrittenText = Pick<Computed, 'before' | 'after' | 'bytes' | 'splices'>
+
+/** Replaces a text whole. It keeps its encoding, its byte-order mark, and line ends that are all `\r\n`. */
+async function writeText(content: string, decoded: DecodedText | null, shown: string): Promise<Result<WrittenText>> {
+  const before = decoded?.text ?? null
+  const checked = checkNew(content, before ?? '')
+  if (!checked.ok) return checked
+  if (content === '' && before !== null && before !== '')
+    return refuse(fault('bad_request', `content is empty and ${shown} is not. To remove the file, use delete_file.`))
+  // The model was shown a mark in place of a key that is in the file, and would write the mark over the key.
+  if (before !== null && content.includes(keyMark) && holdsKey(before))
+    return refuse(fault('bad_request', `${shown} holds a key that was shown as ${keyMark}: use edit_file for the rest`))
+  const after =
+    before !== null && hasOnlyReturns(before) && !content.includes('\r\n') ? content.replaceAll('\n', '\r\n') : content
+  const splices = spliceBetween(before ?? '', after)
+  const encoded = decoded ? await encodeChange(decoded, after, splices) : ok(Buffer.from(after))
+  return encoded.ok ? ok({ before, after, bytes: encoded.value, splices }) : encoded
+}
+
+const hasOnlyReturns = (text: string): boolean => text.includes('\r\n') && !/(?:^|[^\r])\n/.test(text)
+
+async function encodeChange({ encoding }: DecodedText, text: string, splices: readonly Splice[]) {
+  const ascii = checkAscii(encoding, splices)
+  return ascii.ok ? encodeText(text, encoding) : ascii
+}
+
+/** A line that only read_file writes. */
+const notice = /^\[(?:lines \d+–\d+ of \d+|the file goes on|line \d+ is cut)/
+
+/** Refuses new text in which something stands for lines that are not there. `known` text may have such lines itself. */
+function checkNew(text: string, known: string): Result<string> {
+  const lines = bodies(text)
+  const suspect = lines.find((line) => notice.test(line) || (isElision(line) && !isOnlyDots(line)))
+  if (suspect !== undefined && !known.includes(suspect.trim()))
+    return refuse(
+      fault('elided', `the new text has the line ${JSON.stringify(suspect)}: write out every line of the file`),
+    )
+  const isNumbered =
+    lines.length > 1 &&
+    lines.every((line, index) => line.startsWith(`${Number.parseInt(lines[0] ?? '', 10) + index}\t`))
+  if (isNumbered)
+    return refuse(
+      fault('bad_request', 'the new text begins each line with its number, as read_file shows it: leave these out'),
+    )
+  return ok(text)
+}

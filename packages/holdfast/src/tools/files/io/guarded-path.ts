@@ -1,0 +1,67 @@
+import { realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { isInside, outsideWorkdir, type WorkspacePath } from '../../../system/files/resolve-path.ts'
+
+// Some file systems fold case, compose characters and skip what cannot be seen when they compare names.
+const unseen = /\p{Default_Ignorable_Code_Point}/gu
+const folded = (name: string) => name.replace(unseen, '').normalize('NFKC').toLowerCase()
+
+/** Directories in which files decide what other programs run. */
+const guardedDirectories = new Set([
+  ...[
+    '.git',
+    '.husky',
+    '.githooks',
+    '.hooks',
+    '.claude',
+    '.agents',
+    '.cursor',
+    '.codex',
+    '.gemini',
+    '.continue',
+    '.ssh',
+  ],
+  ...['.vscode', '.idea', '.devcontainer', '.gnupg', '.direnv'],
+])
+
+/** Files that decide what other programs run. */
+const guardedFiles = new Set([
+  ...['.mcp.json', '.gitconfig', '.gitmodules', '.gitattributes', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pypirc'],
+  ...['.netrc', '.envrc', '.pre-commit-config.yaml', 'lefthook.yml', '.lefthook.yml', '.vimrc', '.exrc', '.nvimrc'],
+  ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.zshrc', '.zshenv'],
+  ...['.zprofile', '.zlogin', '.zlogout', '.kshrc', '.inputrc', 'config.fish', '.editrc', '.gdbinit'],
+])
+
+/** Returns why a change of this file is asked about each time; null if it is not. */
+export function findGuard(shown: string): string | null {
+  const names = shown.split('/').map(folded)
+  const directory = names.find((name) => guardedDirectories.has(name))
+  const isWorkflow = names.some((name, index) => name === '.github' && names[index + 1] === 'workflows')
+  const isGuarded = directory !== undefined || isWorkflow || guardedFiles.has(names.at(-1) ?? '')
+  return isGuarded ? `${escapeLine(shown)} decides what other programs run` : null
+}
+
+/**
+ * Refuses what belongs to Holdfast itself: an agent that writes there could approve itself. `ownPaths` may not be read
+ * either.
+ */
+export async function refuseOwn(path: WorkspacePath, ownPaths: readonly string[] = []): Promise<Result<void>> {
+  for (const directory of ownPaths) {
+    const isNear = isInside(path.root, directory) || isInside(directory, path.root)
+    const places = [directory, await realpath(directory).catch(() => directory)]
+    const isOwn = places.some((place) => isInside(place, path.absolute))
+    if ((isNear || places.some((place) => isInside(path.root, place))) && isOwn)
+      return refuse(outsideWorkdir(path.shown))
+  }
+  return ok(undefined)
+}
+
+/** Refuses to change `.holdfast`: it holds hooks and permissions. */
+export function refuseOwnFolder({ shown }: WorkspacePath): Result<void> {
+  if (!shown.split('/').some((name) => folded(name) === '.holdfast')) return ok(undefined)
+  return refuse(fault('bad_request', `${escapeLine(shown)} belongs to Holdfast itself and is not written by tools`))
+}
+
+/** Returns the path of a name in a directory that is shown relative to the workdir. */
+export const shownIn = (directory: string, name: string): string => (directory === '.' ? name : join(directory, name))

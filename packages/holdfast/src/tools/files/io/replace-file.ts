@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises'
+import { basename } from 'node:path'
+import type { ToolRun } from '@holdfast/core/ports'
+import {
+  type BeforeImage,
+  type BlobHash,
+  escapeLine,
+  type FileChange,
+  fault,
+  ok,
+  type Result,
+  refuse,
+} from '@holdfast/protocol'
+import { type OpenDirectory, openLeaf } from '../../../system/files/open-file.ts'
+import { systemErrorCode } from '../../../system/system-error.ts'
+import { hashBytes, keepBefore, tooLong } from './before-image.ts'
+import { hashAt, hashContent, readSmall } from './file-content.ts'
+import { oneByOneAt } from './path-queue.ts'
+import { findWritable, openParent, type Place } from './workspace-file.ts'
+
+type ReplaceOptions = Pick<ToolRun, 'signal' | 'blobs'> & {
+  /** The content that may be replaced; any, if absent. */
+  readonly expected?: BlobHash | undefined
+}
+
+type Replaced = { readonly change: FileChange; readonly note: string | null }
+
+/**
+ * Writes `bytes` to `path` atomically. Creates missing directories inside the workdir. Keeps what was there first. If the
+ * file does not have the expected content directly before the change, nothing is written.
+ */
+export async function replaceFile(
+  place: Place,
+  path: string,
+  bytes: Uint8Array,
+  options: ReplaceOptions,
+): Promise<Result<Replaced>> {
+  const found = await findWritable(place, path)
+  if (!found.ok) return found
+  const { absolute, shown } = found.value.path
+  return oneByOneAt(absolute, async () => {
+    const opened = await openParent(found.value.path)
+    if (!opened.ok) return opened
+    await using parent = opened.value
+    return await replaceIn(parent, { name: basename(absolute), shown, bytes }, options)
+  })
+}
+
+type Target = { readonly name: string; readonly shown: string; readonly bytes: Uint8Array }
+
+async function replaceIn(
+  parent: OpenDirectory,
+  { name, shown, bytes }: Target,
+  { signal, blobs, expected }: ReplaceOptions,
+): Promise<Result<Replaced>> {
+  const stats = await lstat(parent.at(name)).catch((error: unknown) => {
+    if (systemErrorCode(error) === 'ENOENT') return null
+    throw error
+  })
+  if (stats !== null && !stats.isFile())
+    return refuse(fault('bad_request', `${escapeLine(shown)} is no longer a regular file`))
+  const current = stats === null ? ok(null) : await readBefore(parent, name, shown)
+  if (!current.ok) return current
+  if (expected !== undefined && current.value !== 'long' && hashContent(shown, current.value) !== expected)
+    return refuse(contentChanged(shown))
+  const before = await toBefore(current.value, stats, blobs)
+
+  const isExpected = async () => expected === undefined || (await hashAt(parent.at(name), shown)) === expected
+  const inPlace = stats === null ? null : whyInPlace(stats)
+  const write = { parent, name, bytes, stats, signal, isExpected }
+  const written = inPlace
+    ? await writeInPlace(write)
+    : await writeBeside({ ...write, isNew: expected === hashContent(shown, null) })
+  if (written === 'aborted') return refuse(fault('bad_request', 'aborted before anything was written'))
+  if (written === 'changed') return refuse(contentChanged(shown))
+  return ok({
+    change: {
+      path: shown,
+      change: stats === null ? 'created' : 'modified',
+      contentHash: hashContent(shown, bytes),
+      before,
+      after: hashBytes(bytes),
+    },
+    note: inPlace && `written in place, because ${inPlace}`,
+  })
+}
+
+/** Reads a file through its directory; `long` if it is too long to be compared. */
+async function readBefore(parent: OpenDirectory, name: string, shown: string): Promise<Result<Buffer | 'long'>> {
+  const opened = await openLeaf(parent, name, shown)
+  if (!opened.ok) return opened
+  await using handle = opened.value.handle
+  return ok((await readSmall(handle)) ?? 'long')
+}
+
+async function toBefore(
+  bytes: Buffer | null | 'long',
+  stats: Stats | null,
+  blobs: ToolRun['blobs'],
+): Promise<BeforeImage> {
+  if (bytes === null || stats === null) return { type: 'absent' }
+  return bytes === 'long' ? { type: 'not_kept', why: tooLong(stats.size) } : keepBefore(bytes, stats.mode, blobs)
+}
+
+const contentChanged = (shown: string) =>
+  fault(
+    'content_changed',
+    `${escapeLine(shown)} changed after this call was prepared; nothing was written. Read it again.`,
+  )
+
+/** Returns why a file must keep its inode; null if it may be replaced by another. */
+function whyInPlace({ nlink, uid }: Stats): string | null {
+  if (nlink > 1) return `it has ${nlink} hard links`
+  const own = process.geteuid?.()
+  return own !== undefined && own !== 0 && uid !== own ? 'it belongs to another user' : null
+}
+
+type Write = {
+  readonly parent: OpenDirectory
+  readonly name: string
+  readonly bytes: Uint8Array
+  readonly stats: Stats | null
+  readonly signal: AbortSignal
+  readonly isExpected: () => Promise<boolean>
+}
+
+type Written = 'written' | 'aborted' | 'changed'
+
+/** Writes over the bytes of a file. A crash meanwhile leaves it torn; its content before is stored. */
+async function writeInPlace({ parent, name, bytes, stats, signal, isExpected }: Write): Promise<Written> {
+  const flags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
+  await using handle = await open(parent.at(name), flags)
+  const now = await handle.stat()
+  if (!now.isFile() || now.ino !== stats?.ino || now.dev !== stats.dev) return 'changed'
+  if (signal.aborted) return 'aborted'
+  if (!(await isExpected())) return 'changed'
+  await handle.writeFile(bytes)
+  await handle.truncate(bytes.length)
+  await handle.sync()
+  return 'written'
+}
+
+async function writeBeside({
+  parent,
+  name,
+  bytes,
+  stats,
+  signal,
+  isExpected,
+  isNew,
+}: Write & { readonly isNew: boolean }): Promise<Written> {
+  const temporary = parent.at(`.${randomUUID()}.tmp`) // not derived from `name`, which may already have the maximum length
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+  await using handle = await open(temporary, flags, stats === null ? 0o666 : 0o600)
+  let isMoved = false
+  try {
+    await handle.writeFile(bytes)
+    if (stats !== null) await keepOwnerAndMode(handle, stats)
+    await handle.sync()
+    if (signal.aborted) return 'aborted'
+    if (!(await isExpected())) return 'changed' // as late as possible: nothing locks the file
+    isMoved = await moveHere(temporary, parent.at(name), isNew)
+    if (!isMoved) return 'changed'
+    await parent.sync()
+    return 'written'
+  } finally {
+    if (!isMoved) await unlink(temporary).catch(() => undefined) // the first failure is the one to report
+  }
+}
+
+/** Moves a file. Returns false if nothing may exist at the new path and something does. */
+export async function moveHere(from: string, to: string, isNew: boolean): Promise<boolean> {
+  if (isNew) {
+    const linked = await link(from, to).then(
+      () => 'linked',
+      (error: unknown) => systemErrorCode(error), // some file systems have no links
+    )
+    if (linked === 'EEXIST') return false
+    if (linked === 'linked') {
+      await unlink(from)
+      return true
+    }
+    const isFree = await lstat(to).then(
+      () => false,
+      (error: unknown) => systemErrorCode(error) === 'ENOENT',
+    )
+    if (!isFree) return false
+  }
+  await rename(from, to)
+  return true
+}
+
+async function keepOwnerAndMode(handle: FileHandle, stats: Stats): Promise<void> {
+  const now = await handle.stat()
+  if (now.uid !== stats.uid || now.gid !== stats.gid) await handle.chown(stats.uid, stats.gid).catch(() => undefined) // the group may be one that this user is not in; the content matters more
+  await handle.chmod(stats.mode & 0o7777)
+}

@@ -14,40 +14,59 @@ export type FoundCommands = {
   readonly isWhole: boolean
 }
 
-const charsMax = 64 * 1024
-const depthMax = 8
-const commandsMax = 5000
+const charsMax = 16 * 1024
+/** How deep substitutions, and texts for other shells, are read. */
+const depthMax = 6
+/** How many words are read: a hostile text can run one command in another in many ways. */
+const wordsMax = 20_000
+/** How many substitutions and groups a text may open: the parser reads nested ones again and again. */
+const openingsMax = 60
+const separatorsMax = 1000
+
+/** Whether parsing a text would take long. */
+export const isIntricate = (text: string): boolean =>
+  (text.match(openings)?.length ?? 0) > openingsMax || (text.match(/[;&|\n]/g)?.length ?? 0) > separatorsMax
+
+const openings = /\$[({[]|`|[<>(]\(|\b(?:if|case|while|until|for|select|function)\b|\{|<<|\[\[|\$'/g
 
 /**
  * Finds every command in a shell text: in lists, pipelines, control flow, functions and substitutions, in the text of
- * `sh -c` and `eval`, and behind programs that run others, such as `sudo`.
+ * `sh -c` and `eval`, and behind programs that run others, such as `sudo`. The work is bounded.
  */
 export function findCommands(text: string): FoundCommands {
   const commands: CommandWords[] = []
   let isWhole = true
+  let words = 0
+  let chars = 0
 
   const read = (source: string, depth: number): void => {
-    if (source.length > charsMax || depth > depthMax || commands.length > commandsMax) {
+    chars += source.length
+    if (chars > charsMax || depth > depthMax || isIntricate(source)) {
       isWhole = false
       return
     }
-    const visit = (node: Node): void => {
+    const visit = (node: Node, scripts: number): void => {
       if (node.type === 'Script' && (node.errors?.length ?? 0) > 0) isWhole = false
+      if (scripts > depthMax) {
+        isWhole = false
+        return
+      }
       if (node.type === 'Command') addAll(commandOf(node), depth)
-      forEachChild(node, visit)
+      forEachChild(node, (child) => visit(child, scripts + (child.type === 'Script' ? 1 : 0)))
     }
-    visit(parse(source))
+    visit(parse(source), 0)
   }
 
-  const addAll = ({ words, input }: ReturnType<typeof commandOf>, depth: number): void => {
-    if (words.length === 0) return
-    if (commands.length > commandsMax || depth > depthMax) {
+  const addAll = ({ words: found, input }: ReturnType<typeof commandOf>, depth: number): void => {
+    if (found.length === 0) return
+    words += found.length
+    if (words > wordsMax || depth > depthMax) {
       isWhole = false
       return
     }
-    const named = [baseName(words[0] ?? null), ...words.slice(1)]
+    const named = [baseName(found[0] ?? null), ...found.slice(1)]
     commands.push(named)
-    for (const inner of unwrap(named, input)) addInner(inner, depth + 1)
+    for (const inner of unwrap(named, input)) if (words <= wordsMax) addInner(inner, depth + 1)
   }
 
   const addInner = (inner: Inner, depth: number): void => {

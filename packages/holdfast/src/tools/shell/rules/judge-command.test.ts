@@ -142,7 +142,7 @@ describe('a deny rule', () => {
     async (text) => expect(await judged(text, denied)).toBe('deny'),
   )
 
-  it.each(['$a x', 'a=rm; $a x', 'eval "$x"', 'x | sh', 'git status "', 'bash -c "$x"', `${'x'.repeat(70_000)}`])(
+  it.each(['$a x', 'a=rm; $a x', 'eval "$x"', 'x | sh', 'git status "', 'bash -c "$x"', 'x'.repeat(70_000)])(
     'asks about %.20j, which may run any command',
     async (text) => {
       const judgement = await judgeCommand(denied, text, async () => true)
@@ -168,6 +168,16 @@ describe('a deny rule', () => {
       expect(await judged('git push --force origin', order)).toBe('deny')
     }
   })
+})
+
+describe('a hostile text', () => {
+  const nested = ['$(', '`', '"$(', '$((', '<(', 'if a; then ', '{ ', "bash -c '", 'eval ', 'find -exec ', 'env -S ']
+  it.each([...nested, 'sudo -x ', 'xargs -I x ', 'a|', 'a <<b\n', "'"])(
+    'of many %j is judged in bounded work, and asked about',
+    async (piece) => {
+      for (const chars of [7000, 16_000, 90_000]) expect(await judged(piece.repeat(chars / piece.length))).toBe('ask')
+    },
+  )
 })
 
 describe('an allow rule', () => {

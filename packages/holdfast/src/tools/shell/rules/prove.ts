@@ -1,4 +1,5 @@
 import { parse } from 'unbash'
+import { isIntricate } from './find-commands.ts'
 
 type Script = ReturnType<typeof parse>
 type Statement = Script['commands'][number]
@@ -21,7 +22,7 @@ const harmlessNames = new Set(['CI', 'NODE_ENV', 'NO_COLOR', 'FORCE_COLOR', 'LAN
  * joined by `&&`, `||`, `;`, `|` and newlines, without expansions, and redirected at most to `/dev/null`.
  */
 export function proveCommands(text: string): readonly ProvedCommand[] | null {
-  if (text.length > charsMax || controls.test(text)) return null
+  if (text.length > charsMax || controls.test(text) || isIntricate(text)) return null
   const script = parse(text)
   if ((script.errors?.length ?? 0) > 0 || script.shebang !== undefined) return null
   const proved: ProvedCommand[] = []

@@ -7,6 +7,11 @@ export type Inner =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'unknown' }
 
+/** How many commands are read behind one program. Nobody writes more; a hostile text may. */
+const innersMax = 8
+/** How many words may be options of a program that gives a text to a shell. */
+const optionWordsMax = 40
+
 /** Programs that run the command in their arguments, and how many arguments of their own come before it. */
 const runners: Readonly<Record<string, number>> = {
   ...{ env: 0, sudo: 0, doas: 0, xargs: 0, nohup: 0, nice: 0, ionice: 0, chrt: 1, time: 0, command: 0, builtin: 0 },
@@ -84,23 +89,27 @@ function ofShell(words: CommandWords, input: string | null | undefined): readonl
 
 /** Returns the commands after `-exec`, `-execdir`, `-ok` and `-okdir`. */
 function ofFind(words: CommandWords): readonly Inner[] {
-  return words.flatMap((word, index): readonly Inner[] => {
-    if (word === null || !/^-(exec|ok)(dir)?$/.test(word)) return []
-    const rest = words.slice(index + 1)
-    const end = rest.findIndex((one) => one === ';' || one === '+')
-    return [{ type: 'words', words: end < 0 ? rest : rest.slice(0, end) }]
-  })
+  const found: Inner[] = []
+  for (let index = 1; index < words.length; index++) {
+    if (!/^-(exec|ok)(dir)?$/.test(words[index] ?? '')) continue
+    const end = words.findIndex((one, at) => at > index && (one === ';' || one === '+'))
+    found.push({ type: 'words', words: words.slice(index + 1, end < 0 ? words.length : end) })
+    if (end < 0 || found.length === innersMax) return end < 0 ? found : [...found, { type: 'unknown' }]
+    index = end
+  }
+  return found
 }
 
 /** Returns the texts that follow an option, or are part of it. */
 function ofOption(words: CommandWords, option: RegExp | undefined): readonly Inner[] {
   if (!option) return []
-  return words.flatMap((word, index): readonly Inner[] => {
+  const texts = words.slice(0, optionWordsMax).flatMap((word, index): readonly Inner[] => {
     if (word === null || index === 0 || !option.test(word)) return []
     const after = word.startsWith('--') ? word.slice(word.indexOf('=') + 1) : word.replace(option, '')
     const isJoined = word.startsWith('--') ? word.includes('=') : after !== ''
     return isJoined ? [ofText(after)] : index + 1 < words.length ? [ofText(words[index + 1] ?? null)] : []
   })
+  return words.length > optionWordsMax ? [...texts, { type: 'unknown' }] : texts
 }
 
 /**
@@ -113,6 +122,7 @@ function ofRunner(words: CommandWords, own: number): readonly Inner[] {
   for (let index = 1; index < words.length; index++) {
     const word = words[index] ?? null
     if (word !== null && (/^-/.test(word) || /^\w+\+?=/.test(word))) continue
+    if (found.length === innersMax) return [...found, { type: 'unknown' }]
     found.push({ type: 'words', words: words.slice(index) })
     const isValue = index > 1 && /^-/.test(words[index - 1] ?? '')
     const isNumber = word !== null && /^[\d.]+[smhd]?$/.test(word)

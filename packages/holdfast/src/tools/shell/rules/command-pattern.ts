@@ -47,7 +47,7 @@ export function allows({ words, isOpen }: CommandPattern, command: ProvedCommand
 }
 
 /** Whether a word names nothing outside the folder: it has no absolute path, and no `..` as a part of one. */
-const isInside = (word: string): boolean => !/(?:^|[^\w.@%+-]|^-[\w-]*)(?:\/|\.\.(?:\/|$))|\/\.\.(?:\/|$)|^~/.test(word)
+const isInside = (word: string): boolean => !/(?:^|[^\w.]|^-[\w-]*)(?:\/|\.\.(?:\/|$))|\/\.\.(?:\/|$)|^~/.test(word)
 
 /**
  * Whether a deny or ask pattern matches a command: `yes`, `no`, or `maybe` if a word is known only when it runs. `*`

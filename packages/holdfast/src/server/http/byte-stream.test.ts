@@ -26,17 +26,17 @@ function createPieces(pieceBytes: number) {
 describe('a byte stream', () => {
   it('reads a piece only when the last one was taken, and sends it in parts', async () => {
     const { seen, open } = createPieces(2.5 * partBytes)
-    const { bytes, hold } = createOutbox({ connections: () => [] })
-    const reader = openByteStream(open(), hold).getReader()
+    const outbox = createOutbox({ connections: () => [] })
+    const reader = openByteStream(open(), outbox).getReader()
     expect(seen.read).toBe(0)
     const sizes: number[] = []
     for (let part = 0; part < 3; part++) sizes.push((await reader.read()).value?.byteLength ?? 0)
     expect(sizes).toEqual([partBytes, partBytes, partBytes / 2])
-    expect([seen.read, bytes()]).toEqual([1, 2.5 * partBytes * privateCopies])
+    expect([seen.read, outbox.bytes()]).toEqual([1, 2.5 * partBytes * privateCopies])
     await reader.read()
     expect(seen.read).toBe(2)
     await reader.cancel()
-    expect([seen.left, bytes()]).toEqual([1, 0])
+    expect([seen.left, outbox.bytes()]).toEqual([1, 0])
   })
 })
 

@@ -16,16 +16,16 @@ type Pieces = AsyncIterable<string | Uint8Array>
 
 /** Answers with a body that `open` returns piece by piece. Refused: server_busy, and as `open` refuses. */
 export async function answerByteStream(
-  { enter, hold }: Pick<Outbox, 'enter' | 'hold'>,
+  outbox: Pick<Outbox, 'enter' | 'hold' | 'turn'>,
   kind: 'stream' | 'export',
   headers: Readonly<Record<string, string>>,
   open: () => Promise<Result<Pieces>>,
 ): Promise<Result<Response>> {
-  const place = await enter(kind)
+  const place = await outbox.enter(kind)
   if (!place.ok) return place
   try {
     const pieces = await open()
-    return pieces.ok ? ok(new Response(openByteStream(pieces.value, hold), { headers })) : pieces
+    return pieces.ok ? ok(new Response(openByteStream(pieces.value, outbox), { headers })) : pieces
   } finally {
     place.value()
   }
@@ -35,7 +35,10 @@ export async function answerByteStream(
  * Opens a body that is pulled: the next piece is read only when the socket took the last one. A piece counts as held by
  * the server until it is sent.
  */
-export function openByteStream(pieces: Pieces, hold: Outbox['hold']): ReadableStream<Uint8Array> {
+export function openByteStream(
+  pieces: Pieces,
+  { hold, turn }: Pick<Outbox, 'hold' | 'turn'>,
+): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
   const encoder = new TextEncoder()
   let isOver = false
@@ -49,11 +52,12 @@ export function openByteStream(pieces: Pieces, hold: Outbox['hold']): ReadableSt
     async pull(controller) {
       const part = sending?.parts.next()
       if (part && !part.done) {
-        await nextTurn() // other connections come between
+        await turn() // other connections come between
         return isOver ? undefined : controller.enqueue(part.value)
       }
       end()
       const next = await iterator.next()
+      await turn()
       if (isOver) return
       if (next.done) return controller.close()
       const piece = typeof next.value === 'string' ? encoder.encode(next.value) : next.value

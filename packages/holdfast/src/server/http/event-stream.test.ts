@@ -1,9 +1,12 @@
 import { connect } from 'node:net'
 import { decodeFrames } from '@holdfast/client'
-import { type Frame, invariant } from '@holdfast/protocol'
+import { encodeFrame, type Frame, invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
+import { partBytes } from './byte-stream.ts'
+import { openEventStream } from './event-stream.ts'
+import { createOutbox, partsPerTurn } from './outbox.ts'
 
 type Test = Awaited<ReturnType<typeof openTestServer>>
 const path = `/v1/sessions/${sessionId}/events`
@@ -166,5 +169,43 @@ describe('events', () => {
     silent.destroy()
     await test.fake.left
     expect(await statusOf(`/v1/sessions/${sessionId}/branches`)).toBe(200)
+  })
+})
+
+describe('a large frame for many viewers', () => {
+  it('is written to few of them in each turn of the event loop', async () => {
+    const viewers = 100
+    const outbox = createOutbox({ connections: () => [] })
+    const published = Promise.withResolvers<Frame>()
+    const large: Frame = { type: 'resync', sessionId, reason: 'x'.repeat(10 * partBytes) }
+    const end: Frame = { type: 'end', sessionId, reason: 'closing', retryMs: null }
+    let inThisTurn = 0
+    let inTurnMax = 0
+    const watch = async () => {
+      const body = openEventStream<Frame>({
+        ...{ name: 'test', encode: encodeFrame, endings: [], failed: end, heartbeatMs: 60_000 },
+        ...{ hold: outbox.hold, turn: outbox.turn, onProblem: () => {} },
+        async *follow() {
+          yield await published.promise
+          yield end
+        },
+      })
+      let bytes = 0
+      for await (const part of body) {
+        bytes += part.byteLength
+        if (part.byteLength === partBytes) inThisTurn += 1
+        inTurnMax = Math.max(inTurnMax, inThisTurn)
+        setImmediate(() => {
+          inThisTurn = 0
+        })
+      }
+      return bytes
+    }
+    const watching = Array.from({ length: viewers }, watch)
+    published.resolve(large)
+    const received = await Promise.all(watching)
+    expect(Math.min(...received)).toBeGreaterThan(10 * partBytes)
+    expect(inTurnMax).toBeGreaterThan(0)
+    expect(inTurnMax).toBeLessThanOrEqual(2 * partsPerTurn) // a reader may see the parts of two turns in one
   })
 })

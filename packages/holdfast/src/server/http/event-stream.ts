@@ -1,5 +1,5 @@
 import type { UnderlyingSource } from 'node:stream/web'
-import { nextTurn, partBytes, partsOf } from './byte-stream.ts'
+import { partBytes, partsOf } from './byte-stream.ts'
 import type { Outbox } from './outbox.ts'
 import type { ServerDeps } from './route.ts'
 
@@ -14,6 +14,8 @@ type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
   readonly follow: (gone: AbortSignal) => AsyncIterable<One>
   readonly encode: (frame: One) => readonly Uint8Array[]
   readonly hold: (piece: Uint8Array) => ReturnType<Outbox['hold']>
+  /** Waits until a part may be written. */
+  readonly turn: Outbox['turn']
   /** Called once, when the first frame came, none came for a while, or the stream is over. */
   readonly began?: () => void
   /** Signals that end the stream, each with the last frame then. */
@@ -27,7 +29,7 @@ type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
  * are buffered, and limited, only at their source.
  */
 export function openEventStream<One extends { readonly type: string }>(deps: EventStreamDeps<One>) {
-  const { encode, endings, heartbeatMs, hold } = deps
+  const { encode, endings, heartbeatMs, hold, turn } = deps
   const frames = createFrameReader(deps)
   let began = deps.began
   /** A large frame whose parts are being sent. Its own reference lets newcomers share its encoding. */
@@ -71,7 +73,7 @@ export function openEventStream<One extends { readonly type: string }>(deps: Eve
     async pull(controller) {
       const part = sending?.parts.next()
       if (part && !part.done) {
-        await nextTurn() // other connections come between
+        await turn() // other connections come between
         return frames.gone.aborted ? undefined : controller.enqueue(part.value)
       }
       sending?.sent()
@@ -79,6 +81,7 @@ export function openEventStream<One extends { readonly type: string }>(deps: Eve
       let frame: One | 'done' | null = await frames.next(heartbeatMs)
       began?.()
       began = undefined
+      if (!frames.gone.aborted) await turn()
       if (frames.gone.aborted) return
       for (const { when, last } of endings) if (when.aborted) frame ??= last
       if (frame === null) return controller.enqueue(comment)

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { createSlices } from './slices.ts'
 
 /**
  * How many answers are built at once. A page costs up to `limits.pageBytesMax`; streams share their snapshots. An
@@ -7,6 +8,8 @@ import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
  * records at a time.
  */
 const builtAtOnceMax = { page: 1, stream: 16, export: 1, part: 3 } as const
+/** Parts that streams write in one turn of the event loop: the system takes up to a millisecond for each. */
+export const partsPerTurn = 8
 const retryAfterSeconds = 5
 const pauseMs = 100
 
@@ -38,6 +41,7 @@ export function createOutbox({
   /** Pieces that streams are sending. */
   const held = new Map<Uint8Array, { streams: number; readonly bytes: number }>()
   let heldBytes = 0
+  const inSlices = createSlices(partsPerTurn)
   const places = {
     page: createPlaces(builtAtOnceMax.page, nextTurn),
     stream: createPlaces(builtAtOnceMax.stream, nextTurn),
@@ -94,6 +98,9 @@ export function createOutbox({
         await items.return?.()
       }
     },
+
+    /** Waits for the turn to write one part: a frame that all viewers get at once is written to few of them at a time. */
+    turn: (): Promise<void> => new Promise(inSlices),
 
     /**
      * Counts bytes that a stream sends, once for all its streams, with the copies that its source keeps meanwhile. Call

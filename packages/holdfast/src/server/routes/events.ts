@@ -54,6 +54,7 @@ const getEvents = defineRoute({
     const body = openEventStream<Frame>({
       name: id,
       hold: (piece) => outbox.hold(piece, after === undefined ? 1 : privateCopies),
+      turn: outbox.turn,
       began: place.value,
       follow(gone) {
         gone.addEventListener('abort', () => stream?.end(), { once: true })
@@ -85,6 +86,7 @@ const getNews = defineRoute({
     const body = openEventStream<NewsFrame>({
       name: 'all sessions',
       hold: outbox.hold,
+      turn: outbox.turn,
       follow: (gone) => followNews(sessions, gone),
       encode: encodeFrame,
       endings: [{ when: closing, last: newsEnd('closing') }],

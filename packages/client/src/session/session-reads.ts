@@ -76,7 +76,9 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),
     /** Returns the files that this session changed, each once with its newest change, newest first. */
     async touchedFiles(): Promise<readonly TouchedFile[]> {
-      return listTouched(await Array.fromAsync(readFileChanges(handle)))
+      const changes: StoredFileChange[] = []
+      for await (const change of readFileChanges(handle)) changes.push(change)
+      return listTouched(changes)
     },
     /** Returns whether the client events cover the whole session. */
     clientEventsComplete: async () => (await state('clientEventsComplete')).clientEventsComplete,

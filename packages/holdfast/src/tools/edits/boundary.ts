@@ -10,7 +10,6 @@ import {
   refuse,
 } from '@holdfast/protocol'
 import { diffArrays } from 'diff'
-import { lineList } from './lines.ts'
 import { type Splice, spliceBetween } from './splice.ts'
 
 /** Beyond this many lines to compare, or changed lines, nobody knows which lines moved where. */

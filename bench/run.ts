@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { benchAbort } from './abort.ts'
 import { benchAppend } from './append.ts'
+import { benchFileTools } from './file-tools.ts'
 import { benchHistory } from './history.ts'
 import { benchImport, type ImportSize } from './import.ts'
 import { benchLiveSessions } from './live-sessions.ts'
@@ -43,6 +44,7 @@ try {
   const startUp = await benchStartUp({ rounds })
   const imported = await benchImport({ dir, rounds: 3 })
   const search = await benchSearch({ dir, rounds })
+  const files = await benchFileTools({ dir, rounds })
   const ratio = (sessions: number) => append.ofRaw[sessions] ?? Number.NaN
   const rows: readonly Row[] = [
     { what: 'raw write + fdatasync', figure: `${number(append.rawPerSecond)} /s`, goal: '', holds: null },
@@ -159,6 +161,24 @@ try {
       goal: '≤ 1.3 ×',
       holds: search.ofByHand <= 1.3,
     },
+    {
+      what: 'a call of read_file, besides commits',
+      figure: `${number(files.callMs, 2)} ms`,
+      goal: '< 1 ms',
+      holds: files.callMs < 1,
+    },
+    {
+      what: 'edit_file in 10 MB: preview; run, with its sync',
+      figure: `${number(files.previewMs)} ms; ${number(files.editMs)} ms`,
+      goal: '< 100 ms each',
+      holds: files.previewMs < 100 && files.editMs < 100,
+    },
+    {
+      what: 'longest stall of the event loop meanwhile',
+      figure: `${number(files.stallMs)} ms`,
+      goal: '< 20 ms',
+      holds: files.stallMs < 20,
+    },
     { what: 'node -e 0', figure: `${number(startUp.nodeMs)} ms`, goal: '', holds: null },
     { what: 'holdfast --version', figure: `${number(startUp.versionMs)} ms`, goal: '', holds: null },
     {
@@ -182,7 +202,7 @@ try {
   ]
   if (process.argv.includes('--json'))
     process.stdout.write(
-      `${JSON.stringify({ append, open, request, history, abort, turn, fifty, hundred, live, startUp, imported, search }, null, 2)}\n`,
+      `${JSON.stringify({ append, open, request, history, abort, turn, fifty, hundred, live, startUp, imported, search, files }, null, 2)}\n`,
     )
   else printRows(rows)
 } finally {

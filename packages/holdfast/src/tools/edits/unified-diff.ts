@@ -3,6 +3,7 @@ import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff'
 
 const context = 3
 const lineFeed = 10
+const blockChars = 64 * 1024
 /** Beyond this many changed lines, or lines to compare, we do not search for the shortest diff. */
 const changedLinesMax = 400
 const comparedLinesMax = 5000
@@ -94,6 +95,9 @@ function marked(mark: ' ' | '-' | '+', lines: string): string {
 function commonStart(one: string, other: string): number {
   const length = Math.min(one.length, other.length)
   let at = 0
+  // Whole blocks are compared much faster than characters.
+  while (at + blockChars <= length && one.slice(at, at + blockChars) === other.slice(at, at + blockChars))
+    at += blockChars
   while (at < length && one.charCodeAt(at) === other.charCodeAt(at)) at++
   return at
 }
@@ -102,6 +106,8 @@ function commonStart(one: string, other: string): number {
 function commonEnd(one: string, other: string, start: number): number {
   const length = Math.min(one.length, other.length) - start
   let end = 0
+  const block = (text: string) => text.slice(text.length - end - blockChars, text.length - end)
+  while (end + blockChars <= length && block(one) === block(other)) end += blockChars
   while (end < length && one.charCodeAt(one.length - 1 - end) === other.charCodeAt(other.length - 1 - end)) end++
   if (isLineStart(one, one.length - end) && isLineStart(other, other.length - end)) return end
   const feed = one.indexOf('\n', one.length - end)
@@ -131,7 +137,7 @@ function linesOn(text: string, at: number, lines: number): number {
 
 function countFeeds(text: string, end = text.length): number {
   let count = 0
-  for (let at = 0; at < end; at++) if (text.charCodeAt(at) === lineFeed) count++
+  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count++
   return count
 }
 

@@ -6,6 +6,10 @@ const session = await holdfast.startSession({ workdir: '.', model: 'demo/agent' 
 
 console.log(await session.prompt('What is in this folder?').text())
 
-for await (const item of session.prompt('count to 3')) {
-  if (item.type === 'text') process.stdout.write(item.text)
+let step = 0
+for await (const item of session.prompt('list')) {
+  if (item.type !== 'text') continue
+  if (item.step !== step) process.stdout.write('\n\n') // the model speaks again, after its tool calls
+  step = item.step
+  process.stdout.write(item.text)
 }

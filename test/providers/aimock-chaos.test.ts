@@ -72,7 +72,7 @@ describe.each(cases)('$service in aimock', ({ model }) => {
       again,
     ])
     mock.clearChaos()
-    await session.continue()
+    await session.continue().accepted
     expect(await waitForRest(session)).toBe('done')
     await isIntact(lived)
   })
@@ -90,7 +90,7 @@ describe.each(cases)('$service in aimock', ({ model }) => {
     expect(await waitForRest(session)).toBe('failed')
     const kept = listCutTexts(await records())
     expect(kept.map((text) => text !== '' && words.startsWith(text))).toEqual([true])
-    await session.continue()
+    await session.continue().accepted
     expect(await waitForRest(session)).toBe('done')
     await isIntact(begun)
   })
@@ -101,7 +101,7 @@ describe.each(cases)('$service in aimock', ({ model }) => {
     await session.sendPrompt('Count.')
     const end = await waitForRest(session)
     expect(end).toBe(listRetryNotes(await records()).length > 0 ? 'done' : 'failed')
-    if (end === 'failed') await session.continue()
+    if (end === 'failed') await session.continue().accepted
     expect(await waitForRest(session)).toBe('done')
     expect(listTexts(await records()).at(-1)).toBe('Done.')
     await isIntact(begun)

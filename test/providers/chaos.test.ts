@@ -41,7 +41,7 @@ describe.each(cases)('$service', ({ service, model }) => {
   async function goesOn({ session, server, ran, complaints, problems }: FinishedSession): Promise<void> {
     expect(await session.status()).toBe('error')
     server.answer(done)
-    await session.continue()
+    await session.continue().accepted
     expect(await waitForRest(session)).toBe('done')
     expect(ran()).toBe(1)
     expect(await complaints()).toEqual([])

@@ -136,7 +136,7 @@ async function startCutAnswer({ stage, about: { service }, session }: SessionRun
 async function continueAfterCrash({ stage, about: { service }, session, ends }: SessionRun): Promise<void> {
   ends.push(await waitForRest(session))
   stage.says(service, [think('six'), say('Where was I?')])
-  await session.continue()
+  await session.continue().accepted
   ends.push(await waitForRest(session))
   stage.says(service, [think('seven'), read('a.txt', 'sig+/e='), read('a.txt')])
   stage.says(service, [say('The end.')])

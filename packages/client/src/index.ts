@@ -23,6 +23,7 @@ export {
   type EnterExecOptions,
   type PinOptions,
   type PromptContent,
+  type PromptOptions,
   type Session,
   type TrustOptions,
 } from './session/session.ts'
@@ -37,5 +38,6 @@ export {
 } from './session/session-models.ts'
 export type { ClientEventsOptions, EditorSnapshot, LineOptions } from './session/session-reads.ts'
 export type { Subscription } from './session/subscription.ts'
-export type { Turn, TurnItem, TurnResult } from './session/turn.ts'
+export type { Turn, TurnOptions, TurnResult } from './session/turn.ts'
+export type { TurnItem } from './session/turn-items.ts'
 export { createTurnSummary, type TurnEnded, type TurnSummary } from './session/turn-summary.ts'

@@ -72,8 +72,8 @@ describe('a session', () => {
 
   it('throws a refusal with its code', async () => {
     const session = createSession(createFakeHandle().handle)
-    await expect(session.continue()).rejects.toBeInstanceOf(HoldfastError)
-    await expect(session.continue()).rejects.toMatchObject({ code: 'nothing_to_continue' })
+    await expect(session.continue().accepted).rejects.toBeInstanceOf(HoldfastError)
+    await expect(session.continue().accepted).rejects.toMatchObject({ code: 'nothing_to_continue' })
   })
 
   it('returns the whole line, over all pages', async () => {

@@ -3,8 +3,12 @@ import {
   type Budgets,
   type ClientEvent,
   type CommandInput,
+  clip,
   combineQueueEntriesToText,
   type Decision,
+  escapeLine,
+  fault,
+  HoldfastError,
   orThrow,
   type Queue,
   type QueuedPrompt,
@@ -20,7 +24,7 @@ import { createSessionHistory } from './session-history.ts'
 import { createSessionModels } from './session-models.ts'
 import { createSessionReads } from './session-reads.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
-import { createTurn, type Turn } from './turn.ts'
+import { createTurn, type Turn, type TurnOptions } from './turn.ts'
 
 /** Options of every command: an id that makes a retry safe, and the client that sends it. */
 export type CommandOptions = SubmitOptions
@@ -46,6 +50,20 @@ export type ClientEventOptions = CommandOptions & {
 }
 /** The content of a prompt: a text, or a list of text and file parts. */
 export type PromptContent = Extract<CommandInput, { readonly type: 'sendPrompt' }>['content']
+
+/** How to send a prompt. */
+export type PromptOptions = TurnOptions & {
+  /** During a turn: `steering` joins it, as without this option; `follow_up` becomes the next turn. */
+  readonly queue?: Queue | undefined
+}
+
+function promptCommand({ queue = 'steering' }: PromptOptions): 'sendPrompt' | 'queueFollowUp' {
+  if (queue === 'steering') return 'sendPrompt'
+  if (queue === 'follow_up') return 'queueFollowUp'
+  throw new HoldfastError(
+    fault('bad_request', `There is no queue "${escapeLine(clip(String(queue), 100))}". Use steering or follow_up.`),
+  )
+}
 
 /** How to become the driver. */
 export type ClaimOptions = CommandOptions & {
@@ -96,9 +114,13 @@ function createMethods(handle: SessionHandle) {
     ...createSessionReads(requests),
     /** The id of the session. */
     id: handle.id,
-    /** Sends a prompt and returns its turn: iterate it, or wait for `text()` or `result()`. During a turn it steers. */
-    prompt: (content: PromptContent, options?: CommandOptions): Turn =>
-      createTurn(handle, submit({ type: 'sendPrompt', content }, options), options),
+    /**
+     * Sends a prompt and returns its turn: iterate it, or wait for `text()` or `result()`. During a turn it steers: it
+     * joins that turn at the next safe point, and shares the answer if there is none yet. With `{queue: 'follow_up'}` it
+     * waits for the end of that turn and always gets an answer of its own.
+     */
+    prompt: (content: PromptContent, options: PromptOptions = {}): Turn =>
+      createTurn(handle, (sent) => submit({ type: promptCommand(options), content }, sent), options, ['queue']),
     /** Starts a turn without following it. During a turn it steers and returns `{queued: 'steering'}`. */
     sendPrompt: (content: PromptContent, options?: CommandOptions) => submit({ type: 'sendPrompt', content }, options),
     /** Adds a prompt to the running turn at its next safe point. In an idle session it starts a turn. */
@@ -130,7 +152,8 @@ function createMethods(handle: SessionHandle) {
     /** Stops the running turn. Its text so far stays; calls that did not finish are interrupted. */
     abort: (options?: CommandOptions) => submit({ type: 'abort' }, options),
     /** Continues the interrupted turn and returns it, like `prompt`. */
-    continue: (options?: CommandOptions): Turn => createTurn(handle, submit({ type: 'continue' }, options), options),
+    continue: (options?: TurnOptions): Turn =>
+      createTurn(handle, (sent) => submit({ type: 'continue' }, sent), options),
     /** Enters plan mode: tools that change something are denied. */
     enterPlan: (options?: CommandOptions) => submit({ type: 'enterPlan' }, options),
     /** Leaves plan mode: tools may change something, after approval. */

@@ -25,6 +25,21 @@ describe('the summary of a turn', () => {
     expect(summary.end?.reason).toBe('done')
   })
 
+  it('ends with the answer, if another prompt joins the turn after it', () => {
+    const summary = createTurnSummary(isMine)
+    summary.add(aRecord(2, { type: 'turn.started', turn: 0, cause: 'prompt' }, { commandId: 'mine' }))
+    summary.add(aRecord(3, { type: 'user.said', turn: 0, content }))
+    summary.add(aRecord(4, { type: 'user.said', turn: 0, content, entry: 1 }))
+    expect(summary.isAnswered).toBe(false)
+    summary.add(aRecord(6, { type: 'text.said', turn: 0, step: 5, text: 'One.', provider: 'demo' }))
+    summary.add(aRecord(7, { type: 'step.ended', turn: 0, step: 5, finish: 'stop', usage }))
+    summary.add(aRecord(9, { type: 'user.said', turn: 0, content, entry: 8 }))
+    summary.add(aRecord(11, { type: 'text.said', turn: 0, step: 10, text: 'Two.', provider: 'demo' }))
+    summary.add(aRecord(12, { type: 'step.ended', turn: 0, step: 10, finish: 'stop', usage }))
+    const { isAnswered, text, usage: used, end } = summary
+    expect({ isAnswered, text, usage: used, end }).toEqual({ isAnswered: true, text: 'One.', usage, end: null })
+  })
+
   it('belongs, for a queued prompt, to the turn that takes it', () => {
     const summary = createTurnSummary(isMine)
     summary.add(aRecord(5, { type: 'prompt.queued', queue: 'steering', content }, { commandId: 'mine' }))

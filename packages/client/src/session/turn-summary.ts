@@ -17,6 +17,9 @@ export function createTurnSummary(isFirst: (record: Recorded) => boolean) {
   let texts: readonly string[] = []
   let step: number | null = null
   let usage = noUsage
+  let hasCalls = false
+  let isComplete = false
+  let isAnswered = false
   let end: TurnEnded | null = null
 
   return {
@@ -27,6 +30,10 @@ export function createTurnSummary(isFirst: (record: Recorded) => boolean) {
     /** Whether the prompt was removed from its queue, so that it gets no turn. */
     get isRemoved() {
       return isRemoved
+    },
+    /** Whether another prompt joined the turn after the answer to this one. What follows is not added to the text. */
+    get isAnswered() {
+      return isAnswered
     },
     /** The text of the last step that has any. */
     get text() {
@@ -52,12 +59,19 @@ export function createTurnSummary(isFirst: (record: Recorded) => boolean) {
         isRemoved = true
       if (entry !== null && event.type === 'user.said' && event.entry === entry) turn = event.turn
       if (turn === null || !('turn' in event) || event.turn !== turn) return
+      if (event.type === 'turn.ended') end = event
+      if (event.type === 'user.said' && isComplete) isAnswered = true
+      if (isAnswered) return
+      if (event.type === 'step.started') hasCalls = isComplete = false
+      if (event.type === 'call.requested') hasCalls = true
       if (event.type === 'text.said') {
         texts = event.step === step ? [...texts, event.text] : [event.text]
         step = event.step
       }
-      if (event.type === 'step.ended') usage = usageAfter(usage, event)
-      if (event.type === 'turn.ended') end = event
+      if (event.type === 'step.ended') {
+        usage = usageAfter(usage, event)
+        isComplete = !hasCalls && event.finish !== 'failed'
+      }
     },
   }
 }

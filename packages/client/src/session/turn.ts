@@ -1,51 +1,29 @@
 import {
-  ApprovalId,
-  type CallView,
   type CommandResult,
-  createTranscript,
-  type Frame,
+  clip,
+  didYouMean,
+  escapeLine,
   fault,
   HoldfastError,
-  type Message,
   type ModelFault,
-  messageOf,
   orThrow,
-  type PendingApproval,
-  type Recorded,
   type SessionHandle,
   type SubmitOptions,
   type TurnEnd,
   type Usage,
 } from '@holdfast/protocol'
+import { createTurnItems, type TurnItem } from './turn-items.ts'
 import { createTurnSummary, type TurnSummary } from './turn-summary.ts'
-
-/** One thing that happens in a turn. */
-export type TurnItem =
-  /** The next fragment of the answer, or of the model's thinking. */
-  | { readonly type: 'text' | 'thinking'; readonly text: string }
-  /** The model asks for a tool call, which may still need an approval. */
-  | { readonly type: 'tool_call'; readonly call: CallView }
-  /** A call has its result, was denied or was interrupted. */
-  | { readonly type: 'tool_result'; readonly call: CallView }
-  /** A call waits for approval. Answer with `session.respondToApproval(decision, approval.id)`. */
-  | { readonly type: 'approval'; readonly approval: PendingApproval }
-  /** A message for people, such as a retry or a reached limit. */
-  | {
-      readonly type: 'notice'
-      readonly level: 'info' | 'error'
-      readonly text: string
-      readonly code?: string | undefined
-    }
 
 /** How a turn ended. */
 export type TurnResult = {
-  /** The answer: the text of the last step that has any. */
+  /** The answer: what the model said last. What it said before a tool call is not part of it. */
   readonly text: string
-  /** Why the turn ended: `done`, or what stopped it. */
+  /** Why the turn ended: `done`, or what stopped it. `done` too if another prompt joined after the answer. */
   readonly reason: TurnEnd
-  /** Usage of the model calls since the prompt. An unknown cost is null. */
+  /** Usage of the model calls from the prompt to its answer. An unknown cost is null. */
   readonly usage: Usage
-  /** The seq of the last record of the turn, to follow the session from there. */
+  /** The seq of the last record, to follow the session from there. */
   readonly seq: number
   /** The number of the turn, counted from 0. */
   readonly turn: number
@@ -54,11 +32,14 @@ export type TurnResult = {
 }
 
 /**
- * The turn of a prompt. Iterate it for what happens, as often as needed: each iteration starts at the prompt. Awaiting
- * the turn itself waits until the prompt is accepted, as with any command. All of these throw a refusal.
+ * The turn of a prompt, from where the prompt is sent to the model to its answer. Another prompt that joins before there
+ * is an answer shares it. One that joins later gets an answer of its own, and this turn ends before it. Iterate the turn
+ * for what happens, as often as needed: each iteration starts at the prompt. All of these throw a refusal.
  */
-export interface Turn extends Promise<CommandResult<'sendPrompt'>>, AsyncIterable<TurnItem> {
-  /** Waits for the end and returns the answer. Throws `turn_failed` if the model call failed. */
+export interface Turn extends AsyncIterable<TurnItem> {
+  /** Waits until the prompt is accepted and on disk, and says where it went. */
+  readonly accepted: Promise<CommandResult<'sendPrompt'>>
+  /** Waits for the end and returns the answer: what the model said last. Throws `turn_failed` if the model call failed. */
   text(): Promise<string>
   /** Waits for the end and returns how the turn ended. */
   result(): Promise<TurnResult>
@@ -66,18 +47,33 @@ export interface Turn extends Promise<CommandResult<'sendPrompt'>>, AsyncIterabl
   abort(): Promise<void>
 }
 
-/** Creates the turn of a command that was submitted. */
+/** Options of a command that has a turn. */
+export type TurnOptions = SubmitOptions & {
+  /** Aborts the turn. If it is aborted before the command is sent, nothing is sent. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Sends the command of a turn and returns the turn. `moreOptions` names the options of the command itself. */
 export function createTurn(
   handle: SessionHandle,
-  accepted: Promise<CommandResult<'sendPrompt'>>,
-  { as }: SubmitOptions = {},
+  send: (options: SubmitOptions) => Promise<CommandResult<'sendPrompt'>>,
+  options: TurnOptions = {},
+  moreOptions: readonly string[] = [],
 ): Turn {
+  const { signal, as, commandId } = options
+  const sendUnlessAborted = async () => {
+    refuseUnknown(options, ['as', 'commandId', 'signal', ...moreOptions])
+    signal?.throwIfAborted()
+    return send({ as, commandId })
+  }
+  const accepted = sendUnlessAborted()
   let ended: Promise<TurnResult> | null = null
   accepted.catch(() => undefined) // thrown to everyone who reads the turn
 
   async function* items(): AsyncGenerator<TurnItem, TurnResult> {
     const { seq } = await accepted
     const result = yield* followTurn(handle, seq)
+    signal?.removeEventListener('abort', onAbort)
     ended ??= Promise.resolve(result)
     return result
   }
@@ -85,8 +81,21 @@ export function createTurn(
     ended ??= lastOf(items())
     return ended
   }
+  const abort = async () => {
+    const { seq } = await accepted
+    const { turn, end, isAnswered } = await readTurn(handle, seq)
+    if (end || isAnswered) return
+    if (turn === null) {
+      const removed = await handle.submit({ type: 'removeQueueEntry', entry: seq }, { as })
+      if (removed.ok || removed.fault.code !== 'queue_entry_not_found') return void orThrow(removed)
+    }
+    orThrow(await handle.submit({ type: 'abort' }, { as }))
+  }
+  const onAbort = () => void abort().catch(() => undefined) // the turn then ends as it would without it
+  signal?.addEventListener('abort', onAbort)
 
-  return Object.assign(accepted, {
+  return {
+    accepted,
     [Symbol.asyncIterator]: items,
     result,
     async text() {
@@ -94,20 +103,19 @@ export function createTurn(
       if (reason === 'failed') throw new HoldfastError(fault('turn_failed', why?.message ?? failed, { ...why, text }))
       return text
     },
-    async abort() {
-      const { seq } = await accepted
-      const { turn, end } = await readTurn(handle, seq)
-      if (end) return
-      if (turn === null) {
-        const removed = await handle.submit({ type: 'removeQueueEntry', entry: seq }, { as })
-        if (removed.ok || removed.fault.code !== 'queue_entry_not_found') return void orThrow(removed)
-      }
-      orThrow(await handle.submit({ type: 'abort' }, { as }))
-    },
-  })
+    abort,
+  }
 }
 
 const failed = 'The turn failed.'
+
+function refuseUnknown(options: object, known: readonly string[]): void {
+  const name = Object.keys(options).find((option) => !known.includes(option))
+  if (name === undefined) return
+  const hint = didYouMean(name, known) || ` The options are ${known.join(', ')}.`
+  const message = `A turn has no option "${escapeLine(clip(name, 100))}".${hint}`
+  throw new HoldfastError(fault('bad_request', message, { option: name, known }))
+}
 
 async function lastOf(items: AsyncGenerator<TurnItem, TurnResult>): Promise<TurnResult> {
   for (;;) {
@@ -124,7 +132,9 @@ async function* followTurn(handle: SessionHandle, first: number): AsyncGenerator
     if (frame.type === 'record') summary.add(frame.record)
     if (summary.isRemoved) throw new HoldfastError(removed)
     if (summary.turn !== null) yield* toItems(frame)
-    if (frame.type === 'record' && summary.end) return resultOf(summary, frame.record.seq)
+    if (frame.type !== 'record') continue
+    if (summary.end) return resultOf(summary, frame.record.seq)
+    if (summary.isAnswered) return resultOf(summary, frame.record.seq - 1) // the next prompt begins with this record
   }
   throw new HoldfastError(stopped)
 }
@@ -143,94 +153,7 @@ async function readTurn(handle: SessionHandle, first: number): Promise<TurnSumma
   for await (const frame of handle.subscribe({ after: first - 1 })) {
     if (frame.type !== 'record') break // all records so far were read
     summary.add(frame.record)
-    if (summary.end) break
+    if (summary.end || summary.isAnswered) break
   }
   return summary
 }
-
-/** Turns the frames of a turn into items. Live text comes as fragments; a record adds only the text that was not live. */
-function createTurnItems(): (frame: Frame) => readonly TurnItem[] {
-  const calls = createTranscript()
-  const shown = { text: 0, thinking: 0 }
-  const recorded = { text: 0, thinking: 0 }
-  let step: number | null = null
-  let index = -1
-
-  const beginStep = (next: number) => {
-    if (next === step) return
-    step = next
-    index = -1
-    Object.assign(shown, { text: 0, thinking: 0 })
-    Object.assign(recorded, { text: 0, thinking: 0 })
-  }
-  /** Returns what was not shown of all `text` of a kind up to position `upTo` of the step. */
-  const rest = (kind: 'text' | 'thinking', text: string, upTo: number): readonly TurnItem[] => {
-    const missing = upTo - shown[kind]
-    if (missing <= 0) return []
-    shown[kind] = upTo
-    return [{ type: kind, text: text.slice(-missing) }]
-  }
-  const addDraft = (frame: Extract<Frame, { type: 'draft' }>) => {
-    beginStep(frame.step)
-    index = frame.index
-    return (['thinking', 'text'] as const).flatMap((kind) => {
-      const text = frame.parts.map((part) => (part.kind === kind ? part.text : '')).join('')
-      return rest(kind, text, text.length)
-    })
-  }
-  const addDelta = ({ step: of, index: at, kind, text }: Extract<Frame, { type: 'delta' }>) => {
-    if (kind === 'input') return []
-    beginStep(of)
-    if (at <= index) return [] // the draft has it
-    index = at
-    return kind === 'output' ? [] : rest(kind, text, shown[kind] + text.length)
-  }
-  const addSaid = (kind: 'text' | 'thinking', of: number, text: string) => {
-    beginStep(of)
-    recorded[kind] += text.length
-    return rest(kind, text, recorded[kind])
-  }
-
-  return (frame) => {
-    if (frame.type === 'draft') return addDraft(frame)
-    if (frame.type === 'delta') return addDelta(frame)
-    if (frame.type !== 'record') return []
-    const { event } = frame.record
-    if (event.type === 'text.said') return addSaid('text', event.step, event.text)
-    if (event.type === 'thinking.said') return addSaid('thinking', event.step, event.text)
-    return itemsOf(frame.record, calls)
-  }
-}
-
-/** Returns the items of a record that is not text. `calls` collects the calls of the turn. */
-function itemsOf(record: Recorded, calls: ReturnType<typeof createTranscript>): readonly TurnItem[] {
-  const { seq, event } = record
-  const callOf = (id: number) => calls.messages.find((message) => message.id === id)
-  switch (event.type) {
-    case 'call.requested':
-      calls.add(record)
-      return callItem('tool_call', callOf(seq))
-    case 'approval.asked': {
-      calls.add(record)
-      const { call, tool, preview, changed } = event
-      const approval = { id: ApprovalId.parse(seq), call, tool, preview, ...(changed && { changed }) }
-      return [{ type: 'approval', approval }]
-    }
-    case 'call.approved':
-    case 'call.started':
-      calls.add(record)
-      return []
-    case 'call.settled':
-      calls.add(record)
-      return callItem('tool_result', callOf(event.call))
-    default: {
-      const message = messageOf(record, null)
-      if (message?.kind !== 'notice' && message?.kind !== 'system') return []
-      const code = message.kind === 'notice' ? message.code : undefined
-      return [{ type: 'notice', level: message.level, text: message.text, ...(code !== undefined && { code }) }]
-    }
-  }
-}
-
-const callItem = (type: 'tool_call' | 'tool_result', message: Message | undefined): readonly TurnItem[] =>
-  message?.kind === 'tool_call' ? [{ type, call: message.call }] : []

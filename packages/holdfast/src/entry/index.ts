@@ -16,6 +16,7 @@ export type {
   MessageSeed,
   PinOptions,
   PromptContent,
+  PromptOptions,
   ProviderInUse,
   PruneFurther,
   RefreshedCredentials,
@@ -27,6 +28,7 @@ export type {
   TrustOptions,
   Turn,
   TurnItem,
+  TurnOptions,
   TurnResult,
   UsageOptions,
 } from '@holdfast/client'

@@ -8,8 +8,9 @@ export const SeenLines = z.object({
   path: z.string(),
   /** The SHA-256 of all bytes of the file. */
   hash: BlobHash,
-  /** The first and the last line, counted from 1. An empty file has none: 1 and 0. */
+  /** The first line, counted from 1. */
   from: z.int().min(1),
+  /** The last line; 0 for an empty file. */
   to: z.int().min(0),
   /** How many lines the file has. */
   of: z.int().min(0),

@@ -60,7 +60,7 @@ type BeforeWork = () => Promise<void>
 
 /** Returns what an edit would change, as a diff. Changes nothing. */
 export async function diffEdit(edit: FileEdit, beforeWork?: BeforeWork): Promise<Result<EditPreview>> {
-  if (edit.type === 'delete') return diffDelete(edit, edit.path)
+  if (edit.type === 'delete') return diffDelete(edit, edit.path, beforeWork)
   const computed = await computeEdit(edit, beforeWork)
   if (!computed.ok) return computed
   const { shown, before, after, contentHash, alwaysAsk, note } = computed.value

@@ -35,7 +35,11 @@ export async function toBefore(found: Found, blobs: Parameters<typeof keepBefore
 }
 
 /** Returns what would be deleted, as a diff. */
-export async function diffDelete(place: Place, path: string): Promise<Result<EntryPreview>> {
+export async function diffDelete(
+  place: Place,
+  path: string,
+  beforeWork?: () => Promise<void>,
+): Promise<Result<EntryPreview>> {
   const found = await findEntry(place, path)
   if (!found.ok) return found
   const { alwaysAsk, path: target } = found.value
@@ -44,6 +48,7 @@ export async function diffDelete(place: Place, path: string): Promise<Result<Ent
   await using parent = opened.value
   const entry = await readEntry(parent, basename(target.absolute), target.shown)
   if (!entry.ok) return entry
+  await beforeWork?.() // many calls are prepared at once
   const { contentHash } = entry.value
   const preview = { type: 'diff', path: target.shown, diff: await describeDelete(entry.value, target.shown) } as const
   return ok({ preview, contentHash, ...(alwaysAsk !== null && { alwaysAsk }) })

@@ -138,11 +138,11 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   if (options.usesDefaultModel) await models.settleDefault()
   const permissions = createPermissions({
     file: permissionPath(home.configDir),
-    searchPath: commandEnvironment(environment, keyNames)['PATH'],
+    searchPath: commandEnvironment(environment, { keyNames })['PATH'],
   })
   const registry = createSessionRegistry({
     ...adapters,
-    ...createAdapters(environment, home, { keyNames, own, fetchHosts: configured.fetchHosts }),
+    ...createAdapters(environment, home, { keyNames, own, ...configured }),
     permissions,
     models,
     titleModel: configured.titleModel,
@@ -154,6 +154,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   opened.defer(() => registry.close())
   const dead = await registry.settleCrashed()
   await Promise.all(dead.map(({ address }) => removeNodeSocket(address)))
+  await registry.deps.tools.background?.endLeftovers()
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
   return { registry, location, home, openWriterPort, permissions }
@@ -196,6 +197,7 @@ function createAdapters(
     readonly keyNames: readonly string[]
     readonly own: readonly Tool[]
     readonly fetchHosts: readonly string[]
+    readonly shellEnvironment: readonly string[]
   },
 ) {
   const { now } = wallClock
@@ -203,7 +205,10 @@ function createAdapters(
   return {
     memoryBlobs: createMemoryBlobs(),
     images: createImages(),
-    tools: createTools({ ...given, environment, memory, ownPaths: [dataDir, configDir, stateDir] }),
+    tools: createTools({
+      ...{ ...given, environment, memory, ownPaths: [dataDir, configDir, stateDir] },
+      shellDirectory: join(stateDir, 'shells'),
+    }),
     instructions: createInstructions({ now, memory }),
     summaryFiles: createSummaryFiles({ now }),
     files: workspaceFiles,

@@ -7,6 +7,7 @@ import type {
   Result,
   SeenFile,
   SeenLines,
+  SessionId,
 } from '@holdfast/protocol'
 import type { ToolSchema } from './provider.ts'
 
@@ -21,6 +22,8 @@ export type ToolContext = {
   readonly seen?: readonly SeenFile[] | undefined
   /** Directories of Holdfast itself, which no tool reads or changes. */
   readonly ownPaths?: readonly string[] | undefined
+  /** The session of the call. Without it nothing can run on after the call. */
+  readonly session?: SessionId | undefined
 }
 
 /** What is known of a call before the question is put: what would run, or why it cannot. */
@@ -63,8 +66,14 @@ export type ToolRun = {
   readonly begin: (process?: ProcessMark) => Promise<void>
   /** Shows live output. */
   readonly show: (text: string) => void
-  /** Stores output that is too long for a record; its `text` gets head, marker and tail. */
-  readonly storeOutput: (output: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) => Promise<Output>
+  /**
+   * Stores output that is too long for a record; its `text` gets head, marker and tail. With `toText`, they get what it
+   * returns, and bytes that it changed are stored as they were.
+   */
+  readonly storeOutput: (
+    output: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    toText?: (text: string) => string,
+  ) => Promise<Output>
   /** The files of the session; absent in tests of a tool alone. */
   readonly blobs?: ToolBlobs | undefined
 }
@@ -100,6 +109,21 @@ export interface Tool {
   run(args: ToolArgs, context: ToolContext, run: ToolRun): Promise<ToolResult>
 }
 
+/** What tools have running for sessions outside their turns: commands in the background. */
+export interface BackgroundWork {
+  /** Returns what runs for this session, oldest first. */
+  running(session: SessionId): readonly BackgroundCommand[]
+  /** Calls `listener` when something has started or ended for a session. */
+  onChange(listener: (session: SessionId) => void): void
+  /** Ends what runs for this session, or for all, and forgets its output. Resolves when the processes are dead. */
+  end(session?: SessionId): Promise<void>
+  /** Ends what dead processes of ours have left running. A starting process does this once. */
+  endLeftovers(): Promise<void>
+}
+
+/** A command that runs in the background of a session. */
+export type BackgroundCommand = { readonly id: string; readonly command: string; readonly startedAt: number }
+
 /** The tools of a runtime. */
 export interface Tools {
   /** Every tool, in the order in which models see them. */
@@ -108,6 +132,8 @@ export interface Tools {
   find(name: string): Tool | null
   /** Ends a process that a dead owner left running, if it is still the same process. */
   endLeftover(process: ProcessMark): Promise<void>
+  /** What they have running outside turns; absent if they never have. */
+  readonly background?: BackgroundWork | undefined
 }
 
 /** Saves notes for people in the workdir. */

@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ToolArgs } from '@holdfast/core/ports'
-import { invariant } from '@holdfast/protocol'
-import { expect, it } from 'vitest'
-import { describeTool, openWorkdir } from '../../../testkit/src/contracts/tool.ts'
+import { invariant, SessionId } from '@holdfast/protocol'
+import { expect, it, onTestFinished } from 'vitest'
+import { createToolRun, describeTool, openWorkdir } from '../../../testkit/src/contracts/tool.ts'
 import { createMemory } from '../context/memory/memory.ts'
 import { createTools } from './tools.ts'
 
@@ -42,6 +42,18 @@ describeTool('move_file', sample('move_file', { path: 'notes.txt', new_path: 'ne
 describeTool('shell', sample('shell', { command: 'echo made > made.txt', timeout: 30 }))
 describeTool('memory_write', sample('memory_write', { text: 'tabs, not blanks', scope: 'workspace' }))
 
+const inBackground = (name: string, more: ToolArgs) => async () => {
+  const made = await sample('shell', {})()
+  const context = { ...made.context, session: SessionId.parse(`ses_0${'2'.repeat(25)}`) }
+  const started = await made.tool.run({ command: 'sleep 1000', background: true }, context, createToolRun().run)
+  onTestFinished(() => tools.background?.end(context.session))
+  const tool = tools.find(name)
+  invariant(tool, `no tool ${name}`)
+  return { ...made, tool, context, args: { id: /as (\w+)\./.exec(started.output.text)?.[1], ...more } }
+}
+
+describeTool('shell_output', inBackground('shell_output', { filter: 'x', wait: 0 }))
+describeTool('shell_stop', inBackground('shell_stop', {}))
 describeTool('find', sample('find', { pattern: '*.txt', path: '.', limit: 5 }))
 describeTool('grep', sample('grep', { pattern: 'two', path: '.', glob: '*.txt' }))
 describeTool('git_status', sample('git_status', {}, 'unstaged'))
@@ -69,6 +81,8 @@ it('offers its tools and finds them by name', () => {
     'git_stage',
     'git_commit',
     'shell',
+    'shell_output',
+    'shell_stop',
     'memory_write',
   ])
   expect(tools.all.filter(({ isDestructive }) => isDestructive).map(({ schema }) => schema.name)).toEqual([
@@ -90,6 +104,6 @@ it('describes the arguments to the model as JSON Schema', () => {
   expect(tools.find('shell')?.schema.input).toMatchObject({
     type: 'object',
     required: ['command'],
-    properties: { command: { type: 'string' }, timeout: { type: 'integer', minimum: 1, maximum: 300, default: 30 } },
+    properties: { command: { type: 'string' }, timeout: { type: 'integer', minimum: 1, maximum: 600, default: 120 } },
   })
 })

@@ -1,5 +1,6 @@
 import type { Clock, Tool, Tools } from '@holdfast/core/ports'
 import type { Environment } from '../system/home.ts'
+import { wallClock } from '../system/wall-clock.ts'
 import { maskedTool } from './define/masked-tool.ts'
 import { createFetchUrl } from './fetch/fetch-url.ts'
 import { applyDiffTool } from './files/apply-diff.ts'
@@ -19,8 +20,12 @@ import { createMemoryWrite, type WritableMemory } from './memory-write.ts'
 import { joinTools } from './own/own-tools.ts'
 import { createFind } from './search/find.ts'
 import { createGrep } from './search/grep.ts'
+import { createBackgroundShells } from './shell/background-shells.ts'
 import { endLeftover } from './shell/process-group.ts'
+import { createProcessRecords } from './shell/process-records.ts'
 import { createShell } from './shell/shell.ts'
+import { createShellOutput } from './shell/shell-output.ts'
+import { createShellStop } from './shell/shell-stop.ts'
 
 type ToolsDeps = {
   /** Inherited by commands, without credentials. */
@@ -28,6 +33,10 @@ type ToolsDeps = {
   /** Variables that hold a provider's key. */
   readonly keyNames?: readonly string[] | undefined
   readonly memory: WritableMemory
+  /** A private directory for the output of commands and the record of those in the background. Absent: no record. */
+  readonly shellDirectory?: string | undefined
+  /** Variables that commands get too, by name. */
+  readonly shellEnvironment?: readonly string[] | undefined
   /** Folders of Holdfast: its data, config and tokens. Tools neither search nor read them. */
   readonly ownPaths?: readonly string[] | undefined
   /** Hosts that `fetch_url` may read wherever they are, as `host` or `host:port`. */
@@ -40,6 +49,9 @@ type ToolsDeps = {
 /** Creates the built-in tools and adds the program's own. Throws `bad_request` if two have the same name. */
 export function createTools(deps: ToolsDeps): Tools {
   const { environment, keyNames, memory, ownPaths = [], fetchHosts = [], after, own = [] } = deps
+  const { shellDirectory, shellEnvironment } = deps
+  const records = shellDirectory === undefined ? null : createProcessRecords(shellDirectory)
+  const background = createBackgroundShells({ records, now: wallClock.now })
   const builtIn: readonly Tool[] = [
     ...fileTools.map((tool) => withOwnPaths(tool, ownPaths)),
     createFind({ environment, ownPaths }),
@@ -50,12 +62,14 @@ export function createTools(deps: ToolsDeps): Tools {
     createGitLog({ environment, keyNames }),
     createGitStage({ environment, keyNames }),
     createGitCommit({ environment, keyNames }),
-    createShell({ environment, keyNames, after }),
+    createShell({ environment, keyNames, passed: shellEnvironment, after, directory: shellDirectory, background }),
+    createShellOutput({ background, after }),
+    createShellStop(background),
     createMemoryWrite(memory),
   ]
   const masked = joinTools(builtIn, own).map(maskedTool)
   const byName = new Map(masked.map((tool) => [tool.schema.name, tool]))
-  return { all: masked, find: (name) => byName.get(name) ?? null, endLeftover }
+  return { all: masked, find: (name) => byName.get(name) ?? null, endLeftover, background }
 }
 
 const fileTools: readonly Tool[] = [

@@ -40,8 +40,10 @@ export const limits = {
   callArgsValuesMax: 20_000,
   /** The same for all calls of an answer together: it is recorded at once. */
   answerArgsValuesMax: 40_000,
-  toolOutputInlineBytesMax: 16 * 1024,
-  toolOutputBytesMax: 64 * 1024 * 1024,
+  /** A longer output is stored as a blob; these many bytes of its head and its tail are shown. */
+  toolOutputInlineBytesMax: 32 * 1024,
+  toolOutputHeadBytes: 8 * 1024,
+  toolOutputBytesMax: 1024 * 1024 * 1024,
   /** A preview in a record, and the blob with the whole of a longer one. */
   previewBytesMax: 16 * 1024,
   previewWholeBytesMax: 16 * 1024 * 1024,
@@ -123,8 +125,10 @@ export const limits = {
   retriesMax: 3,
   retryWaitMs: 1000,
   retryWaitMsMax: 60_000,
-  shellTimeoutMs: 30_000,
-  shellTimeoutMsMax: 300_000,
+  shellTimeoutMs: 120_000,
+  shellTimeoutMsMax: 600_000,
+  /** Commands of a session that run in the background at the same time. */
+  backgroundShellsMax: 20,
   /** The maximum of a JavaScript timer. */
   approvalTimeoutMsMax: 2 ** 31 - 1,
   providerOptionsCharsMax: 65_536,

@@ -1,5 +1,15 @@
 import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
-import type { Blobs, Images, Models, Observer, Permissions, RequestBuilder, Store, Tool } from '@holdfast/core/ports'
+import type {
+  BackgroundWork,
+  Blobs,
+  Images,
+  Models,
+  Observer,
+  Permissions,
+  RequestBuilder,
+  Store,
+  Tool,
+} from '@holdfast/core/ports'
 import {
   CommandId,
   type CommandInput,
@@ -63,6 +73,8 @@ export type TestRuntimeOptions = {
   readonly titleModel?: string
   /** Writes the summaries. */
   readonly compactionModel?: string
+  /** What the tools have running outside turns. */
+  readonly background?: BackgroundWork
   /** The clock; a new virtual one by default. */
   readonly clock?: VirtualClock
   /** Told about the work of the runtime. */
@@ -95,6 +107,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
       all: tools,
       find: (name) => tools.find(({ schema }) => schema.name === name) ?? null,
       endLeftover: async () => undefined,
+      background: options.background,
     },
     instructions: { gather: async () => 'Be kind.' },
     files: fakeFiles,

@@ -28,6 +28,22 @@ describe('output', () => {
     expect(blob && Buffer.from((await readBlob(blobs, blob.hash)) ?? []).toString()).toBe(whole)
   })
 
+  it('shows 8 KB of its head and 24 KB of its tail', async () => {
+    const { text } = await storeOutput(createMemoryBlobs(), [bytes(`${'h'.repeat(50_000)}${'t'.repeat(50_000)}`)])
+    expect(/^h+/.exec(text)?.[0].length).toBe(8 * 1024)
+    expect(/t+$/.exec(text)?.[0].length).toBe(24 * 1024)
+  })
+
+  it('is shown as another text, and its bytes are stored if that changed them', async () => {
+    const blobs = createMemoryBlobs()
+    const insist: NonNullable<Parameters<typeof storeOutput>[2]> = (write) => write()
+    const toText = (text: string) => text.replaceAll('\r', '')
+    expect(await storeOutput(blobs, [bytes('one\n')], insist, toText)).toEqual({ text: 'one\n' })
+    const { text, blob } = await storeOutput(blobs, [bytes('one\r\n')], insist, toText)
+    expect({ text, bytes: blob?.bytes }).toEqual({ text: 'one\n', bytes: 5 })
+    expect(blob && Buffer.from((await readBlob(blobs, blob.hash)) ?? []).toString()).toBe('one\r\n')
+  })
+
   it('has the same tail however it is cut into chunks', async () => {
     const whole = bytes(Array.from({ length: 9000 }, (_, line) => `${line}\n`).join(''))
     const chunks = Array.from({ length: Math.ceil(whole.length / 700) }, (_, index) =>
@@ -81,7 +97,7 @@ describe('output', () => {
   })
 
   it('that is larger than a blob may be is refused', async () => {
-    await expect(storeOutput(createMemoryBlobs({ bytesMax: 20_000 }), [new Uint8Array(30_000)])).rejects.toMatchObject({
+    await expect(storeOutput(createMemoryBlobs({ bytesMax: 20_000 }), [new Uint8Array(60_000)])).rejects.toMatchObject({
       code: 'too_large',
     })
   })

@@ -29,7 +29,11 @@ export async function prepareCall(
   const { args } = await readCall(deps, call)
   const isLarge = countChars(args) > smallCharsMax
   if (isLarge) await ownTurn() // up to 64 calls are prepared at once
-  const prepared = await tool.prepare(args, { workdir: origin.workdir, seen: deps.state().seen }, signal)
+  const prepared = await tool.prepare(
+    args,
+    { workdir: origin.workdir, session: deps.session, seen: deps.state().seen },
+    signal,
+  )
   if (prepared.type === 'unusable') return unusable(prepared.message)
   const facts = await factsOf(deps, origin.workdir, tool, args, prepared.alwaysAsk)
   if (isLarge) await ownTurn()

@@ -60,7 +60,7 @@ async function runCall(
   try {
     const result = await tool.run(
       args,
-      { workdir: origin.workdir, seen: deps.state().seen },
+      { workdir: origin.workdir, session: deps.session, seen: deps.state().seen },
       {
         signal,
         contentHash: checked?.contentHash,
@@ -69,7 +69,7 @@ async function runCall(
           // Late output of an aborted call is dropped: nothing would remove it from a screen.
           if (!signal.aborted) deps.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
         },
-        storeOutput: (output) => storeOutput(deps.blobs, output, deps.storage.insist),
+        storeOutput: (output, toText) => storeOutput(deps.blobs, output, deps.storage.insist, toText),
         blobs: {
           put: async (bytes) => orThrow(await deps.blobs.put([bytes])),
           open: async (hash) => orThrow(await openBlob(deps, deps.session, hash)),
@@ -108,7 +108,11 @@ async function checkContent(
 ): Promise<Prepared | 'not wanted'> {
   const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
-  const prepared = await tool.prepare(args, { workdir: origin.workdir, seen: deps.state().seen }, signal)
+  const prepared = await tool.prepare(
+    args,
+    { workdir: origin.workdir, session: deps.session, seen: deps.state().seen },
+    signal,
+  )
   if (signal.aborted) return 'not wanted'
   if (prepared.type === 'unusable' || prepared.contentHash === contentHash) return prepared
   const facts = await factsOf(deps, origin.workdir, tool, args, prepared.alwaysAsk)

@@ -30,6 +30,37 @@ describe('the registry', () => {
     expect(runtime.registry.loaded(aSession)).not.toBeNull()
   })
 
+  it('does not unload a session while a command runs in its background, and ends the command with it', async () => {
+    const running = new Set(['dev'])
+    const ended: (string | undefined)[] = []
+    let changed: (id: SessionId) => void = () => undefined
+    const runtime = await openMemoryRuntime({
+      script: [[say('Hi.')], [say('Again.')]],
+      background: {
+        running: () => [...running].map((id) => ({ id, command: 'npm run dev', startedAt: 0 })),
+        onChange: (listener) => {
+          changed = listener
+        },
+        end: async (id) => void ended.push(id),
+        endLeftovers: async () => undefined,
+      },
+    })
+    await runtime.send('a', prompt)
+    await runtime.frame(idle)
+    await runtime.send('b', { type: 'abort' })
+    runtime.clock.advance(60 * 60_000)
+    expect(runtime.registry.loaded(aSession)).not.toBeNull()
+    expect(ended).toEqual([]) // an abort leaves it running
+    running.clear()
+    changed(aSession)
+    runtime.clock.advance(60 * 60_000)
+    expect(runtime.registry.loaded(aSession)).toBeNull()
+    await runtime.registry.load(aSession)
+    expect(ended).toContain(aSession)
+    await runtime.registry.close()
+    expect(ended.at(-1)).toBeUndefined()
+  })
+
   it('loads a session once for concurrent requests', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')]] })
     await runtime.send('a', prompt)

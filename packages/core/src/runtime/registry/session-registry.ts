@@ -8,7 +8,6 @@ import {
   type SessionId,
   type StartOptions,
 } from '@holdfast/protocol'
-import type { Clock } from '../../ports/clock.ts'
 import type { Lease, NodeRow } from '../../ports/lease.ts'
 import { createBackgroundTasks, type RunInBackground } from '../background-tasks.ts'
 import type { NodeDeps } from '../dependencies.ts'
@@ -19,6 +18,7 @@ import { createStorageHealth, type StorageHealth } from '../storage-health.ts'
 import { createAutoTitle } from './auto-title.ts'
 import { createCrashLoopGuard } from './crash-loop-guard.ts'
 import { forkSession } from './fork-session.ts'
+import { createIdleUnloader } from './idle-unloader.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { createNotifiers, type Notifier } from './notifiers.ts'
 import { claimSession, settleCrashed } from './ownership.ts'
@@ -76,6 +76,10 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   deps.models.onChanged(() => {
     for (const { runner } of loaded.values()) runner.hub.publishModel()
   })
+  deps.tools.background?.onChange((id) => {
+    const runner = loaded.get(id)?.runner
+    if (runner) parts.watchers.afterChange(runner) // its idle timer starts when the last one has ended
+  })
   const registry: SessionRegistry = {
     ...{ deps, stores, news },
     load: load.bind(null, parts),
@@ -120,7 +124,10 @@ function createRegistryState(deps: NodeDeps): RegistryState {
 
 function createWatchers(deps: NodeDeps, { storeOf }: SessionStores, unloadIdle: (id: SessionId) => void) {
   const { clock, idleUnloadMs = limits.idleUnloadMs, titleModel } = deps
-  const idleUnloader = createIdleUnloader(clock, idleUnloadMs, unloadIdle)
+  const idleUnloader = createIdleUnloader(
+    { clock, idleMs: idleUnloadMs, background: deps.tools.background },
+    unloadIdle,
+  )
   const notifiers = createNotifiers(deps.onProblem)
   const autoTitle = titleModel === undefined ? null : createAutoTitle(deps, storeOf, titleModel)
   return {
@@ -200,6 +207,8 @@ async function createRunner(
       if (code === 'internal') restart(parts, id, message)
       // An append that looked refused had reached the log: load the session again from there.
       if (code === 'log_moved' && !parts.isClosing) parts.inBackground(`loading ${id} again`, load(parts, id))
+      if (code !== 'internal' && code !== 'log_moved')
+        parts.inBackground(`ending the commands of ${id}`, endBackground(deps, id))
     },
   })
 }
@@ -246,7 +255,8 @@ async function release(
   reason: 'stopped' | 'closing',
 ): Promise<void> {
   const own = stores.storeOf(id)
-  await runner.stop(reason)
+  await Promise.all([runner.stop(reason), endBackground(deps, id)])
+  await endBackground(deps, id) // what the last call of the session has started meanwhile
   news.publish({ type: 'session.stopped', session: id, reason })
   await own.release(id, deps.node.id, lease.epoch)
   if (!runner.folded().row.entry.spoken) await own.removeUnspoken([])
@@ -263,34 +273,10 @@ async function close(parts: RegistryState): Promise<void> {
   await Promise.all([...loaded.keys()].map(leave))
   await Promise.allSettled(unloading.values())
   await parts.watchers.autoTitle?.close()
+  await endBackground(deps)
   await store.removeUnspoken([node.id])
   await store.removeNode(node.id)
 }
 
-/** Unloads sessions that are idle and have no client. */
-function createIdleUnloader(clock: Clock, idleMs: number, unload: (id: SessionId) => void) {
-  const cancels = new Map<SessionId, () => void>()
-  const forget = (id: SessionId) => {
-    cancels.get(id)?.()
-    cancels.delete(id)
-  }
-  return {
-    /** Restarts the session's idle timer, or cancels it while the session is in use. */
-    afterChange(runner: SessionRunner): void {
-      const { id } = runner
-      forget(id)
-      if (!isIdle(runner)) return
-      const cancel = clock.after(idleMs, () => {
-        cancels.delete(id)
-        if (isIdle(runner)) unload(id)
-      })
-      cancels.set(id, cancel)
-    },
-    forget,
-  }
-}
-
-function isIdle({ hub, folded, isWriting }: SessionRunner): boolean {
-  const { turn, queue } = folded().state
-  return hub.size === 0 && hub.attached === 0 && !isWriting() && turn.phase === 'idle' && queue.length === 0
-}
+/** Ends the commands that a session, or all of them, have running in the background. */
+const endBackground = async ({ tools }: NodeDeps, id?: SessionId): Promise<void> => tools.background?.end(id)

@@ -18,7 +18,7 @@ type Written = { readonly hash: BlobHash; readonly bytes: number }
 /** Stores blobs as files named by their hash, `ab/cdef…`. A file with such a name is complete. */
 export async function openFileBlobs(
   directory: string,
-  { bytesMax = limits.blobBytesMax }: { readonly bytesMax?: number } = {},
+  { bytesMax = limits.toolOutputBytesMax }: { readonly bytesMax?: number } = {},
 ): Promise<Result<Blobs>> {
   const prepared = await attempt(directory, async () => ensurePrivateDirectory(directory))
   if (!prepared.ok) return prepared

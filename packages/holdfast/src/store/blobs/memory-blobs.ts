@@ -6,7 +6,11 @@ import { blobTooLarge } from '../store-faults.ts'
 type StoredBlob = { readonly content: Uint8Array; readonly at: number }
 
 /** Stores blobs in memory: for tests and for sessions that are not stored. */
-export function createMemoryBlobs({ bytesMax = limits.blobBytesMax }: { readonly bytesMax?: number } = {}): Blobs {
+export function createMemoryBlobs({
+  bytesMax = limits.toolOutputBytesMax,
+}: {
+  readonly bytesMax?: number
+} = {}): Blobs {
   const current = new Map<BlobHash, StoredBlob>()
   const aside = new Map<BlobHash, StoredBlob>()
 

@@ -45,6 +45,11 @@ export const Config = z.strictObject({
     .optional()
     .describe('Tried one after the other when a model is overloaded or out of reach.'),
   localModels: z.boolean().optional().describe('Whether servers on this machine are asked for their models: true.'),
+  shellEnvironment: z
+    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of a variable'))
+    .max(100)
+    .optional()
+    .describe('Variables of your environment that commands of the agent get too, such as `JAVA_HOME`.'),
   providers: z
     .record(ProviderName, ProviderConfig)
     .optional()

@@ -74,7 +74,7 @@ const variables: { readonly [Key in Layered]: string } = {
   localModels: 'HOLDFAST_LOCAL_MODELS',
 }
 
-type Given = 'fallbacks' | 'localModels' | 'providers' | 'models' | 'fetchHosts'
+type Given = 'fallbacks' | 'localModels' | 'providers' | 'models' | 'fetchHosts' | 'shellEnvironment'
 export type Configured = Pick<Config, 'model' | 'titleModel' | 'compactionModel'> & {
   readonly [Key in Given]: NonNullable<Config[Key]>
 } & {
@@ -107,9 +107,10 @@ export function layerConfig({ file, environment, options }: ConfigLayers): Resul
     from[key] = layer.from(key)
   }
   const { rotation = [], fallbacks = [], localModels = true, ...models } = values as Config // each by its own schema
-  const { providers = {}, models: facts = {}, fetchHosts = [] } = file.config
+  const { providers = {}, models: facts = {}, fetchHosts = [], shellEnvironment = [] } = file.config
   const stops = rotation.map((stop) => (typeof stop === 'string' ? { model: stop } : stop))
-  return ok({ ...models, rotation: stops, fallbacks, localModels, providers, models: facts, fetchHosts, from })
+  const given = { providers, models: facts, fetchHosts, shellEnvironment }
+  return ok({ ...models, ...given, rotation: stops, fallbacks, localModels, from })
 }
 
 /** Parses a variable: models separated by commas, a thinking level after `=`. Empty counts as unset. */

@@ -19,7 +19,7 @@ export function maskedTool(tool: Tool): Tool {
           const shown = live.add(text)
           if (shown !== '') run.show(shown)
         },
-        storeOutput: (output) => run.storeOutput(maskBytes(output)),
+        storeOutput: (output, toText) => run.storeOutput(maskBytes(output), toText),
         blobs: run.blobs && maskBlobs(run.blobs),
       }
       const result = await tool.run(args, context, masked).catch((error: unknown) => {

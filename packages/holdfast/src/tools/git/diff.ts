@@ -59,13 +59,13 @@ async function showDiff(
   let bytes = 0
   async function* bounded(): AsyncGenerator<Uint8Array> {
     for await (const chunk of output) {
-      const room = limits.toolOutputBytesMax - noteBytes - bytes
+      const room = limits.blobBytesMax - noteBytes - bytes
       bytes += chunk.length
       yield chunk.subarray(0, Math.max(0, room))
       if (chunk.length > room) break
     }
     stop()
-    if (bytes > limits.toolOutputBytesMax - noteBytes) yield Buffer.from('\n[the diff is too long; ask for one path]')
+    if (bytes > limits.blobBytesMax - noteBytes) yield Buffer.from('\n[the diff is too long; ask for one path]')
     if (bytes === 0) yield Buffer.from(staged ? 'Nothing is staged.' : 'No changes that are not staged.')
   }
   const stored = await storeOutput(bounded())

@@ -161,7 +161,7 @@ const keptGitNames = /^GIT_(?:AUTHOR|COMMITTER)_/
 
 /** Returns the environment for git: without credentials, and without a program that waits for a person. */
 function gitEnvironment(workdir: string, { environment, keyNames }: GitDeps): Record<string, string> {
-  const inherited = Object.entries(commandEnvironment(environment, keyNames)).filter(
+  const inherited = Object.entries(commandEnvironment(environment, { keyNames })).filter(
     ([name]) => !name.startsWith('GIT_') || keptGitNames.test(name),
   )
   // A program called git in the workdir must not be the one that runs.

@@ -2,11 +2,26 @@ import type { Environment } from '../../system/home.ts'
 import { holdsKey } from '../../system/secrets/known-keys.ts'
 
 /**
- * Never removed. SSH_AUTH_SOCK is the path of a socket, not a secret: the agent behind it signs and never reveals a key,
- * and without it no command can push. Without the others no command works.
+ * Passed on whatever their value. SSH_AUTH_SOCK is the path of a socket, not a secret: the agent behind it signs and never
+ * reveals a key, and without it no command can push. Without the others no command works.
  */
-const plainNames = new Set(['PATH', 'HOME', 'PWD', 'OLDPWD', 'SSH_AUTH_SOCK'])
+const plainNames = new Set(['PATH', 'HOME', 'SSH_AUTH_SOCK'])
 
+/** Passed on unless their value looks like a secret. What is not listed here or in the configuration is not passed on. */
+const passedNames = new Set([
+  ...['USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY'],
+  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS', 'REQUESTS_CA_BUNDLE', 'CURL_CA_BUNDLE'],
+  ...['GIT_AUTHOR_NAME', 'GIT_AUTHOR_EMAIL', 'GIT_COMMITTER_NAME', 'GIT_COMMITTER_EMAIL', 'EMAIL'],
+])
+
+/** So that nothing waits for a person, pages, or prints colours. */
+const ownEntries = {
+  ...{ TERM: 'dumb', NO_COLOR: '1', CI: '1', PAGER: 'cat', GIT_PAGER: 'cat', GH_PAGER: 'cat' },
+  ...{ GIT_TERMINAL_PROMPT: '0', GIT_EDITOR: 'true', DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' },
+}
+
+/** Names of secrets: a listed variable could still be one of these. */
 const secretNames = [
   /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PWD|^HOLDFAST_/i,
   // Whole words only, so that PATH and GIT_AUTHOR_NAME stay.
@@ -32,18 +47,30 @@ const secretValues = [
   /-----BEGIN /,
 ]
 
+type PassOptions = {
+  /** Variables that hold a provider's key: never passed on. */
+  readonly keyNames?: readonly string[] | undefined
+  /** Variables that a person has configured to be passed on, whatever they are called. */
+  readonly passed?: readonly string[] | undefined
+}
+
 /**
- * Returns the environment for a command: without credentials, and without programs that wait for a person. Removes the
- * variables matched above and every variable that holds a known key.
+ * Returns the environment for a command: the variables listed above and the configured ones, never one that holds a known
+ * key, and what keeps programs from waiting for a person.
  */
-export function commandEnvironment(environment: Environment, keyNames: readonly string[] = []): Record<string, string> {
-  const named = new Set(keyNames)
+export function commandEnvironment(
+  environment: Environment,
+  { keyNames = [], passed = [] }: PassOptions = {},
+): Record<string, string> {
+  const [keys, configured] = [new Set(keyNames), new Set(passed)]
   const kept: Record<string, string> = {}
   for (const [name, value] of Object.entries(environment)) {
-    if (value === undefined || named.has(name)) continue
-    if (plainNames.has(name) || !(isSecret(name, value) || holdsKey(value))) kept[name] = value
+    if (value === undefined || keys.has(name)) continue
+    const isListed = passedNames.has(name) || passedNames.has(name.toUpperCase())
+    const isPlain = isListed && !isSecret(name, value)
+    if (plainNames.has(name) || ((configured.has(name) || isPlain) && !holdsKey(value))) kept[name] = value
   }
-  return { ...kept, PAGER: 'cat', GIT_PAGER: 'cat', TERM: 'dumb', GIT_TERMINAL_PROMPT: '0' }
+  return { ...kept, ...ownEntries }
 }
 
 function isSecret(name: string, value: string): boolean {

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { spawnGate } from './gate.ts'
+import { createOutputFile } from './output-file.ts'
 import { livingMembers, readProcess, signalGroup } from './process-group.ts'
 
 const fileHere = (name: string) => JSON.stringify(join(import.meta.dirname, name))
@@ -48,7 +49,10 @@ describe.runIf(process.platform === 'linux')('the gate, when its owner is killed
     const { workdir } = await openWorkdir()
     const { owner, group } = await openOwner(`
       const { spawnGate } = await import(${fileHere('gate.ts')})
-      const gate = await spawnGate('touch made', { cwd: ${JSON.stringify(workdir)}, environment: process.env })
+      const { createOutputFile } = await import(${fileHere('output-file.ts')})
+      const { fd: output } = await createOutputFile()
+      const argv = ['/bin/sh', '-c', 'touch made']
+      const gate = await spawnGate(argv, { cwd: ${JSON.stringify(workdir)}, environment: process.env, output })
       console.log(gate.mark.group)`)
     expect((await livingMembers(group)).length).toBe(1)
     owner.kill('SIGKILL')
@@ -85,12 +89,17 @@ describe.runIf(process.platform === 'linux')('the gate, when its owner is killed
 describe('the gate', () => {
   async function runGate(command: string) {
     const { workdir } = await openWorkdir()
-    const gate = await spawnGate(command, { cwd: workdir, environment: { PATH: process.env['PATH'] ?? '' } })
+    const output = await createOutputFile()
+    onTestFinished(() => output.close())
+    const environment = { PATH: process.env['PATH'] ?? '' }
+    const argv = ['/bin/sh', '-c', command]
+    const gate = await spawnGate(argv, { cwd: workdir, environment, output: output.fd })
     onTestFinished(() => signalGroup(gate.mark.group, 'SIGKILL'))
     gate.open()
-    let text = ''
-    for await (const chunk of gate.output) text += String(chunk)
-    return { text, code: await gate.exitCode }
+    const code = await gate.exitCode
+    const read = async () => Buffer.concat(await Array.fromAsync(output.read(0))).toString()
+    await expect.poll(read, { timeout: 15_000, interval: 5 }).toContain(gate.endMark)
+    return { text: (await read()).replace(gate.endMark, ''), code }
   }
 
   it('ends the output with the command, while the watcher stays', async () => {

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { invariant, type ProcessMark } from '@holdfast/protocol'
@@ -9,9 +10,11 @@ import { markEntry, markProcess, markValue } from './process-group.ts'
  * recorded first. If we die before that, the line never comes, the read ends, and nothing has run.
  *
  * - The command is an argument, never part of the script.
- * - It writes to a pipe of `cat`, not to ours: Node's pipes are sockets, which `> /dev/stderr` cannot open, and a process
- *   that leaves the group with its output open cannot hold ours open.
- * - Its exit code comes on descriptor 3, at once, even if a background process still writes.
+ * - It writes to a pipe of `cat`, which appends to a file: the output needs no memory of ours, and a process that leaves
+ *   the group with its output open holds nothing of ours open. It does not write to the file itself, because `tee
+ *   /dev/stderr` would then empty the file.
+ * - Its exit code comes on descriptor 3, at once, even if a background process still writes. Then the end mark follows
+ *   its output through the pipe, so that we know when all of it is in the file.
  * - SIGTERM is for the command. The leader and `cat` ignore it, so that the last output is read.
  * - The leader stays until it is killed with its group. While it lives, its group id cannot be reused.
  * - Our end of its stdin closes when we die, however we die. The watcher, a member of the group, waits for that and kills
@@ -22,23 +25,30 @@ import { markEntry, markProcess, markValue } from './process-group.ts'
 const script = `trap "" HUP INT QUIT TERM
 IFS= read -r mark && [ -n "$mark" ] || exit 1
 export ${markEntry}="$mark"
+end="$1"
+shift
 die_with_owner() { IFS= read -r end; kill -s KILL 0; }
 exec 4<&0
 { exec <&4 >&- 3>&- 4<&-; die_with_owner; } &
 trap - HUP INT QUIT
 exec 4<&-
-{ trap : TERM; /bin/sh -c "$1" </dev/null 2>&1 3>&-; echo "$?" >&3; } | exec cat 3>&-
+{ trap : TERM; "$@" </dev/null 2>&1 3>&-; echo "$?" >&3; printf %s "$end"; } | exec cat 3>&-
 exec >&- 3>&-
 trap "" HUP INT QUIT
 die_with_owner`
 
-type GateOptions = { readonly cwd: string; readonly environment: Readonly<Record<string, string>> }
+type GateOptions = {
+  readonly cwd: string
+  readonly environment: Readonly<Record<string, string>>
+  /** An open file that the output is appended to. */
+  readonly output: number
+}
 
 /** A command in its own process group, not started yet. */
 export interface Gate {
   readonly mark: ProcessMark
-  /** Stdout and stderr of the command, in order. Ends when all writers have ended, or the group is killed. */
-  readonly output: Readable
+  /** Follows the output of the command in the file. */
+  readonly endMark: string
   /** The command's own exit code, or null when it was cut short with the whole group. */
   readonly exitCode: Promise<number | null>
   /** Resolves when the leader is gone. */
@@ -46,28 +56,29 @@ export interface Gate {
   open(): void
 }
 
-/** Starts the gate. Rejects with the system error if no process can be started. */
-export async function spawnGate(command: string, { cwd, environment }: GateOptions): Promise<Gate> {
-  const leader = spawn('/bin/sh', ['-c', script, 'gate', command], {
+/** Starts the gate of a program with its arguments. Rejects with the system error if no process can be started. */
+export async function spawnGate(argv: readonly string[], { cwd, environment, output }: GateOptions): Promise<Gate> {
+  const endMark = `\u001e${randomUUID()}`
+  const leader = spawn('/bin/sh', ['-c', script, 'gate', endMark, ...argv], {
     cwd,
     env: environment,
     detached: true,
-    stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
+    stdio: ['pipe', output, 'ignore', 'pipe'],
   })
   await once(leader, 'spawn')
-  const { pid, stdin, stdout, codes } = partsOf(leader)
+  const { pid, stdin, codes } = partsOf(leader)
   stdin.on('error', () => undefined) // the leader may be killed while we write to it
   const gone = new Promise<void>((resolve) => leader.once('exit', () => resolve()))
   const exitCode = readCode(codes)
   const mark = await markProcess(pid)
-  return { mark, output: stdout, exitCode, gone, open: () => stdin.write(`${markValue(mark)}\n`) }
+  return { mark, endMark, exitCode, gone, open: () => stdin.write(`${markValue(mark)}\n`) }
 }
 
-function partsOf({ pid, stdin, stdout, stdio }: ChildProcess) {
+function partsOf({ pid, stdin, stdio }: ChildProcess) {
   // The cast: descriptor 3 was asked for as a pipe above, which Node's types do not follow.
   const codes = stdio[3] as Readable | null | undefined
-  invariant(pid !== undefined && stdin && stdout && codes, 'a spawned gate has a pid and its pipes')
-  return { pid, stdin: stdin as Writable, stdout, codes }
+  invariant(pid !== undefined && stdin && codes, 'a spawned gate has a pid and its pipes')
+  return { pid, stdin: stdin as Writable, codes }
 }
 
 async function readCode(codes: Readable): Promise<number | null> {

@@ -25,6 +25,11 @@ export function createLiveOutput(show: (text: string) => void, after: Clock['aft
       if (waiting.length > 2 * batchCharsMax) waiting = waiting.slice(-batchCharsMax - 1)
       cancel ??= after(batchMs, flush)
     },
+    /** Says that output was left out. */
+    skip(): void {
+      waiting = '[…]'
+      cancel ??= after(batchMs, flush)
+    },
     /** Shows the rest. */
     end(): void {
       waiting += decoder.end()

@@ -1,17 +1,19 @@
-import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { spawnGate } from './gate.ts'
+import { createOutputFile } from './output-file.ts'
 import { endLeftover, livingMembers, signalGroup } from './process-group.ts'
 
 const environment = { PATH: process.env['PATH'] ?? '' }
 
 async function openGate(command: string) {
   const { workdir } = await openWorkdir()
-  const gate = await spawnGate(command, { cwd: workdir, environment })
+  const output = await createOutputFile()
+  onTestFinished(() => output.close())
+  const gate = await spawnGate(['/bin/sh', '-c', command], { cwd: workdir, environment, output: output.fd })
   onTestFinished(() => signalGroup(gate.mark.group, 'SIGKILL'))
   gate.open()
-  await once(gate.output, 'data')
+  await expect.poll(() => output.size(), { timeout: 15_000, interval: 5 }).toBeGreaterThan(0)
   return { ...gate, workdir }
 }
 

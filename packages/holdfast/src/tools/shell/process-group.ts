@@ -138,3 +138,6 @@ export async function tellEscaped(mark: ProcessMark): Promise<string | undefined
   const more = left.length > namedMax ? ` and ${left.length - namedMax} more` : ''
   return `still running outside its process group: ${rows.join(', ')}${more}`
 }
+
+/** Returns whether the process of a mark still runs. */
+export const isRunning = async (mark: ProcessMark): Promise<boolean> => (await startOf(mark.group)) === mark.startedAt

@@ -89,12 +89,58 @@ describe('shell', () => {
     expect(text).toMatch(/^x+$/)
   })
 
-  it('cuts output at the limit and says so', async () => {
-    const outputBytesMax = 100_000
-    const { text, result } = await shell('head -c 5000000 /dev/zero | tr "\\0" x', { outputBytesMax })
-    expect(result.type).toBe('ok')
-    expect(text).toMatch(/^x+\n\[cut at 95904 of 5000000 bytes\]$/)
-    expect(text.length).toBeLessThan(outputBytesMax)
+  it('kills a command that writes more than can be kept', async () => {
+    const { text, result, marks } = await shell('yes', { outputBytesMax: 100_000 })
+    expect(result.type).toBe('failed')
+    expect(text.slice(-60)).toMatch(/y\n.*killed: it wrote more output than can be kept$/s)
+    expect(await livingMembers(groupOf(marks))).toEqual([])
+  })
+
+  it('stores 200 MB without holding them in memory', async () => {
+    const before = process.memoryUsage().rss
+    let [bytes, peak] = [0, before]
+    const storeOutput: ToolRun['storeOutput'] = async (output) => {
+      for await (const piece of output) {
+        bytes += piece.length
+        peak = Math.max(peak, process.memoryUsage().rss)
+      }
+      return { text: '' }
+    }
+    const { shown } = await shell('head -c 200000000 /dev/zero', {}, { storeOutput })
+    expect(bytes).toBe(200_000_000)
+    expect(peak - before).toBeLessThan(100_000_000)
+    expect(shown.join('').length).toBeLessThan(10_000_000)
+  })
+
+  it('keeps its output when a program of the command opens it again', async () => {
+    expect((await shell('echo a; echo b | tee /dev/stderr; echo c > /dev/stdout')).text).toBe('a\nb\nb\nc\n')
+  })
+
+  it('settles when the command has ended, with all it has written, while its background still writes', async () => {
+    const { text } = await shell('(while :; do echo never; sleep 1000; done) & sleep 0; seq 1 20000; echo last')
+    expect(text.replace('never\n', '')).toMatch(/^1\n.*20000\nlast\n$/s)
+  })
+
+  it('shows the model text without colours and overwritten lines, and stores the bytes', async () => {
+    const texts: (string | undefined)[] = []
+    const storeOutput: ToolRun['storeOutput'] = async (output, toText) => {
+      const raw = Buffer.concat(await Array.fromAsync(output)).toString()
+      texts.push(raw, toText?.(raw))
+      return { text: raw }
+    }
+    await shell("printf '10%%\\r100%%\\n\\033[31mred\\033[0m\\n'", {}, { storeOutput })
+    expect(texts).toEqual(['10%\r100%\n\u001b[31mred\u001b[0m\n', '100%\nred\n'])
+  })
+
+  it.each([
+    ['grep no-such /dev/null', 'ok'],
+    ["echo x | grep 'a|b'", 'ok'],
+    ['diff /dev/null /etc/passwd > /dev/null', 'ok'],
+    ['test 1 = 2', 'ok'],
+    ['grep -x x /no/such/file', 'failed'],
+    ['grep no-such /dev/null && false; false', 'failed'],
+  ])('counts exit code 1 of a question as an answer: %s', async (command, type) => {
+    expect((await shell(command)).result.type).toBe(type)
   })
 
   it('ends promptly and kills its background processes', async () => {
@@ -121,17 +167,14 @@ describe('shell', () => {
       controller.abort()
       return new Promise(() => undefined)
     }
-    const { result, marks } = await shell('sleep 1000', {}, { signal: controller.signal, storeOutput })
+    const { result, marks } = await shell('echo said', {}, { signal: controller.signal, storeOutput })
     expect(result.type).toBe('failed')
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
 
   it('fails when the output cannot be stored, and leaves nothing running', async () => {
-    const { result, marks } = await shell(
-      'sleep 1000',
-      {},
-      { storeOutput: () => Promise.reject(new Error('disk full')) },
-    )
+    const storeOutput = () => Promise.reject(new Error('disk full'))
+    const { result, marks } = await shell('sleep 1000 & echo said', {}, { storeOutput })
     expect(result).toMatchObject({ type: 'failed', output: { text: expect.stringContaining('disk full') } })
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
@@ -148,7 +191,9 @@ describe('shell', () => {
   })
 
   it('kills a command that ignores SIGTERM at the timeout', async () => {
-    const { after, fire } = createHandTimer(300_000)
+    const { after: byHand, fire } = createHandTimer(300_000)
+    const graceMs = 2000
+    const after: Clock['after'] = (delay, call) => byHand(delay === graceMs ? 1 : delay, call)
     const command = 'trap "" TERM; echo ready; while :; do sleep 1000; done'
     const { result, marks } = await shell(command, { after }, { show: onReady(fire) })
     expect(result).toEqual({ type: 'failed', output: { text: 'ready\ntimed out after 300 s' } })
@@ -179,11 +224,10 @@ describe('shell', () => {
 
     it('on abort when the output cannot be stored', async () => {
       const controller = new AbortController()
-      const storeOutput: ToolRun['storeOutput'] = async (output) => {
-        for await (const _ of output) controller.abort()
-        return new Promise(() => undefined)
-      }
-      const { result, leftRunning } = await runEscape(`${leave} & wait`, {}, { signal: controller.signal, storeOutput })
+      const storeOutput: ToolRun['storeOutput'] = () => new Promise(() => undefined)
+      const show = onReady(() => controller.abort())
+      const run = { signal: controller.signal, storeOutput, show }
+      const { result, leftRunning } = await runEscape(`${leave} & wait`, {}, run)
       expect(result).toEqual({ type: 'failed', output: { text: 'aborted' }, leftRunning })
     })
 
@@ -231,12 +275,12 @@ describe('shell', () => {
     const prepared = await createShell({ environment }).prepare({ command: 'ls' }, { workdir }, notAborted)
     expect(prepared).toEqual({
       type: 'ready',
-      args: { command: 'ls', timeout: 30 },
+      args: { command: 'ls', timeout: 120, background: false },
       preview: { type: 'command', command: 'ls', cwd: workdir },
     })
   })
 
-  it.each([0, 301, 1.5, '30'])('refuses a timeout of %j', async (timeout) => {
+  it.each([0, 601, 1.5, '30'])('refuses a timeout of %j', async (timeout) => {
     const { workdir } = await openWorkdir()
     const prepared = await createShell({ environment }).prepare({ command: 'ls', timeout }, { workdir }, notAborted)
     expect(prepared).toMatchObject({ type: 'unusable', message: expect.stringContaining('timeout must be') })

@@ -1,83 +1,117 @@
-import type { Clock, Tool, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { fault, limits, type Output, ok } from '@holdfast/protocol'
+import { existsSync } from 'node:fs'
+import type { Clock, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
+import { fault, limits, type Output, ok, type Result, type SessionId } from '@holdfast/protocol'
 import { z } from 'zod'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import type { Environment } from '../../system/home.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { commandArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
+import type { BackgroundShells } from './background-shells.ts'
 import { commandEnvironment } from './environment.ts'
+import { isAnswer } from './exit-code.ts'
 import { type Gate, spawnGate } from './gate.ts'
-import { createLiveOutput } from './live-output.ts'
-import { livingMembers, signalGroup, tellEscaped } from './process-group.ts'
+import { createOutputFile, type OutputFile } from './output-file.ts'
+import { signalGroup } from './process-group.ts'
+import { readableOutput } from './readable-output.ts'
+import { type EndedCommand, type RunningCommand, runCommand } from './running-command.ts'
 
 const timeoutDefault = limits.shellTimeoutMs / 1000
 const timeoutMax = limits.shellTimeoutMsMax / 1000
 /** Space kept for our notes after the output, within the size limit of a blob. */
 const ownWordsBytes = 4096
 const abortGraceMs = 100
-/** How long output may still come once the command itself has ended. */
-const drainMs = 100
-/** How long a command may still write after SIGTERM. */
-const termGraceMs = 1000
-/** A process that waits for a broken disk dies only when the disk answers, so the wait is limited. */
-const looksMax = 100
 
 const input = z.strictObject({
-  command: commandArgument.describe('The command, for /bin/sh.'),
+  command: commandArgument.describe('The command, for bash.'),
   timeout: z
     .int({ error: 'must be a whole number of seconds' })
     .min(1, 'must be at least 1 second')
     .max(timeoutMax, `must be at most ${timeoutMax} seconds`)
     .default(timeoutDefault)
-    .describe(`Seconds after which the command is ended. Default ${timeoutDefault}, at most ${timeoutMax}.`),
+    .describe(`Seconds until the command goes on in the background. Default ${timeoutDefault}, at most ${timeoutMax}.`),
+  background: z
+    .boolean({ error: 'must be true or false' })
+    .default(false)
+    .describe('Starts the command and returns its id at once: for servers, watchers and long builds.'),
 })
 
+/** What the shell tools share. */
 export type ShellDeps = {
   readonly environment: Environment
   readonly keyNames?: readonly string[] | undefined
+  /** Variables that commands get too, by name. */
+  readonly passed?: readonly string[] | undefined
   readonly after?: Clock['after'] | undefined
+  /** A command that writes more is killed. */
   readonly outputBytesMax?: number | undefined
+  /** A private directory for the output while a command runs. */
+  readonly directory?: string | undefined
+  /** Without it every command ends with its call. */
+  readonly background?: BackgroundShells | undefined
 }
 
-/** Creates the shell tool. It runs a command in its own process group, which never outlives the call. */
-export function createShell({
-  environment,
-  keyNames,
-  after = wallClock.after,
-  outputBytesMax = limits.toolOutputBytesMax,
-}: ShellDeps): Tool {
+const description =
+  'Runs a command with bash in the working directory and returns what it prints, both outputs together. It has no input and no terminal. ' +
+  'What the command itself leaves running with & is ended with it: use background: true, then shell_output and shell_stop with the returned id. ' +
+  'Long output is cut in the middle; the whole is kept.'
+
+/** Creates the shell tool. It runs a command in its own process group, which outlives the call only in the background. */
+export function createShell(deps: ShellDeps): Tool {
   return defineTool({
     name: 'shell',
-    description:
-      'Runs a command with /bin/sh in the working directory and returns what it prints. It has no input and no terminal; what it leaves running in the background is ended with it.',
+    description,
     input,
     changes: 'something',
 
-    async preview({ command }, { workdir }) {
+    async preview({ command, background }, { workdir, session }) {
       const cwd = await resolveWorkdir(workdir)
-      return cwd.ok ? ok({ preview: { type: 'command', command, cwd: cwd.value } }) : cwd
+      if (!cwd.ok) return cwd
+      const refused = background ? refusal(deps, session) : null
+      return refused ?? ok({ preview: { type: 'command', command, cwd: cwd.value } })
     },
 
-    async run({ command, timeout }, { workdir }, run) {
+    async run({ command, timeout, background }, context, run) {
       if (run.signal.aborted) return abortedResult
-      const cwd = await resolveWorkdir(workdir)
-      const started = cwd.ok
-        ? await spawnGate(command, { cwd: cwd.value, environment: commandEnvironment(environment, keyNames) }).then(
-            ok,
-            foreseen,
-          )
-        : cwd
+      const refused = background ? refusal(deps, context.session) : null
+      const started = refused ?? (await start(deps, command, context).catch(foreseen))
       if (!started.ok) return (await begun(run)) ? failedWith(started.fault) : abortedResult
-      const gate = started.value
-      if (!(await begunOrKilled(gate, run))) return abortedResult
-      return attend(gate, run, { after, timeoutMs: timeout * 1000, outputBytesMax })
+      const { gate, output } = started.value
+      if (!(await begunOrKilled(gate, output, run))) return abortedResult
+      const { after = wallClock.after, outputBytesMax: bytesMax = limits.toolOutputBytesMax - ownWordsBytes } = deps
+      const running = runCommand(gate, output, { after, bytesMax, show: background ? () => undefined : run.show })
+      if (background) return detach({ deps, command, context, running })
+      return attend({ deps, command, context, running }, run, timeout)
     },
   })
 }
 
+const refusal = ({ background }: ShellDeps, session: SessionId | undefined): Result<never> | null =>
+  background ? background.refusal(session) : { ok: false, fault: noBackground }
+
+const noBackground = fault('bad_request', 'Nothing can run in the background here.')
+
+/** The bash of this machine; where there is none, the shell that every system has. */
+const shellPath = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
+
+type Started = { readonly gate: Gate; readonly output: OutputFile }
+
+async function start(deps: ShellDeps, command: string, { workdir }: ToolContext): Promise<Result<Started>> {
+  const cwd = await resolveWorkdir(workdir)
+  if (!cwd.ok) return cwd
+  const environment = commandEnvironment(deps.environment, deps)
+  const output = await createOutputFile(deps.directory)
+  try {
+    const gate = await spawnGate([shellPath, '-c', command], { cwd: cwd.value, environment, output: output.fd })
+    return ok({ gate, output })
+  } catch (error) {
+    await output.close()
+    throw error
+  }
+}
+
 /** Waits as `begun` does. If it returns false or throws, the gate is killed before the command runs. */
-async function begunOrKilled(gate: Gate, run: ToolRun): Promise<boolean> {
+async function begunOrKilled(gate: Gate, output: OutputFile, run: ToolRun): Promise<boolean> {
   let isBegun = false
   try {
     isBegun = await begun(run, gate.mark)
@@ -86,146 +120,112 @@ async function begunOrKilled(gate: Gate, run: ToolRun): Promise<boolean> {
     if (!isBegun) {
       signalGroup(gate.mark.group, 'SIGKILL')
       await gate.gone
+      await output.close()
     }
   }
 }
 
-type RunLimits = { readonly after: Clock['after']; readonly timeoutMs: number; readonly outputBytesMax: number }
-
-async function attend(gate: Gate, run: ToolRun, runLimits: RunLimits): Promise<ToolResult> {
-  const { after } = runLimits
-  const supervision = supervise(gate, run.signal, runLimits)
-  let closed: Promise<string | undefined> | null = null
-  const close = () => {
-    closed ??= supervision.close().then(() => tellEscaped(gate.mark))
-    return closed
-  }
-  gate.open()
-  const kept = run
-    .storeOutput(outputOf(gate, run, { ending: supervision.ending, close }, runLimits))
-    .then(ok, (error: unknown) => ({
-      ok: false as const,
-      fault: fault('storage_error', `the output could not be kept: ${String(error)}`),
-    }))
-  const aborted = supervision.ending.then(({ type }) =>
-    type === 'aborted' ? close().then(() => abortGrace(after)) : kept,
-  )
-  const output = await Promise.race([kept, aborted])
-  const leftRunning = await close()
-  gate.output.destroy() // stops a reader that is still reading
-  if (!output.ok) return { ...failedWith(output.fault), leftRunning }
-  const ending = await supervision.ending
-  const type = ending.type === 'exited' && ending.code === 0 ? 'ok' : 'failed'
-  return { type, output: output.value, leftRunning }
+type Attended = {
+  readonly deps: ShellDeps
+  readonly command: string
+  readonly context: ToolContext
+  readonly running: RunningCommand
 }
 
-type Close = {
-  readonly ending: Promise<Ending>
-  /** Kills the group once, and returns a note on processes that left it. */
-  readonly close: () => Promise<string | undefined>
-}
-
-/** Limits how long an abort waits for the output to be stored: a stuck disk must not delay it. */
-function abortGrace(after: Clock['after']): Promise<{ readonly ok: true; readonly value: Output }> {
-  return new Promise((resolve) => after(abortGraceMs, () => resolve({ ok: true, value: abortedResult.output })))
-}
-
-/** Streams the command's output, live and to storage, followed by notes on how it ended. */
-async function* outputOf(
-  { output }: Gate,
-  { show }: ToolRun,
-  { ending, close }: Close,
-  { after, timeoutMs, outputBytesMax }: RunLimits,
-): AsyncGenerator<Uint8Array> {
-  const live = createLiveOutput(show, after)
-  const room = outputBytesMax - ownWordsBytes
-  let seen = 0
-  let endsLine = true
+/** Waits for the end of a command. At its timeout it goes on in the background, at an abort it is killed. */
+async function attend(attended: Attended, run: ToolRun, timeout: number): Promise<ToolResult> {
+  const { deps, command, context, running } = attended
+  const { after = wallClock.after } = deps
+  const timedOut = Promise.withResolvers<'timed out'>()
+  const cancel = after(timeout * 1000, () => timedOut.resolve('timed out'))
+  const abort = () => running.end('aborted')
+  run.signal.addEventListener('abort', abort, { once: true })
+  if (run.signal.aborted) abort()
   try {
-    for await (const chunk of output as AsyncIterable<Buffer>) {
-      live.add(chunk)
-      const fits = chunk.subarray(0, Math.max(0, room - seen))
-      seen += chunk.length
-      if (fits.length === 0) continue
-      endsLine = fits.at(-1) === 0x0a
-      yield fits
-    }
+    const first = await Promise.race([running.ended, timedOut.promise])
+    const goesOn = first === 'timed out' && !run.signal.aborted && refusal(deps, context.session) === null
+    if (goesOn) return await detach(attended, timeout)
+    if (first === 'timed out') running.end('timed out')
+    return await report(await running.ended, { command, running, run, after, timeout })
   } finally {
-    live.end()
+    cancel()
+    run.signal.removeEventListener('abort', abort)
   }
-  const words = seen > room ? [`[cut at ${room} of ${seen} bytes]`] : []
-  words.push(...endingWords(await ending, timeoutMs))
-  const leftRunning = await close()
-  if (leftRunning !== undefined) words.push(leftRunning)
-  if (words.length > 0) yield Buffer.from(`${endsLine ? '' : '\n'}${words.join('\n')}`)
 }
 
-function endingWords(ending: Ending, timeoutMs: number): readonly string[] {
+type Reported = Pick<Attended, 'command' | 'running'> & {
+  readonly run: ToolRun
+  readonly after: Clock['after']
+  readonly timeout: number
+}
+
+/** Stores the output of a command that has ended. A stuck disk must not delay an abort, so that wait is limited. */
+async function report(
+  { ending, bytes, leftRunning }: EndedCommand,
+  { command, running, run, after, timeout }: Reported,
+): Promise<ToolResult> {
+  const notes = [...endingWords(ending, timeout), ...(leftRunning === undefined ? [] : [leftRunning])]
+  const stored = run.storeOutput(withNotes(running.output.read(0, bytes), notes), readableOutput).then(ok, cannotKeep)
+  void stored.then(() => running.output.close())
+  const aborted = Promise.withResolvers<Result<Output>>()
+  const giveUp = () => void after(abortGraceMs, () => aborted.resolve(ok(abortedResult.output)))
+  if (run.signal.aborted) giveUp()
+  else run.signal.addEventListener('abort', giveUp, { once: true })
+  const output = await Promise.race([stored, aborted.promise])
+  const left = leftRunning === undefined ? {} : { leftRunning }
+  if (!output.ok) return { ...failedWith(output.fault), ...left }
+  const isOk = ending.type === 'exited' && isAnswer(command, ending.code) && !run.signal.aborted
+  return { type: isOk ? 'ok' : 'failed', output: output.value, ...left }
+}
+
+const cannotKeep = (error: unknown): Result<never> => ({
+  ok: false,
+  fault: fault('storage_error', `the output could not be kept: ${String(error)}`),
+})
+
+/** Lets a command go on in the background, and returns its id. */
+async function detach({ deps, command, context, running }: Attended, timeout?: number): Promise<ToolResult> {
+  const { session } = context
+  if (deps.background === undefined || session === undefined) return failedWith(noBackground)
+  running.hide()
+  const added = await deps.background.add(session, command, running).then(ok, foreseen)
+  if (!added.ok) {
+    running.end('aborted')
+    await running.ended
+    await running.output.close()
+    return failedWith(added.fault)
+  }
+  const { id } = added.value
+  const why = timeout === undefined ? 'Started' : `Still running after ${timeout} s: it goes on`
+  const text = `${why} in the background as ${id}. Read its output with shell_output, end it with shell_stop.`
+  return { type: 'ok', output: { text } }
+}
+
+/** Yields output, followed by notes of ours on lines of their own. */
+export async function* withNotes(
+  output: AsyncIterable<Uint8Array>,
+  notes: readonly string[],
+): AsyncGenerator<Uint8Array> {
+  let endsLine = true
+  for await (const piece of output) {
+    endsLine = piece.at(-1) === 0x0a
+    yield piece
+  }
+  if (notes.length > 0) yield Buffer.from(`${endsLine ? '' : '\n'}${notes.join('\n')}`)
+}
+
+/** Says how a command ended, unless it simply worked. */
+export function endingWords(ending: EndedCommand['ending'], timeout = 0): readonly string[] {
   switch (ending.type) {
     case 'exited':
       return ending.code === 0 ? [] : [`exit code ${ending.code}`]
     case 'killed':
       return ['killed, with its whole process group']
     case 'timed out':
-      return [`timed out after ${timeoutMs / 1000} s`]
-    case 'aborted':
-      return ['aborted']
+      return [`timed out after ${timeout} s`]
+    case 'too long':
+      return ['killed: it wrote more output than can be kept']
+    default:
+      return [ending.type]
   }
-}
-
-type Ending =
-  | { readonly type: 'exited'; readonly code: number }
-  | { readonly type: 'killed' }
-  | { readonly type: 'timed out' }
-  | { readonly type: 'aborted' }
-
-/** Ends a running command at its exit, its timeout or an abort, whichever comes first. */
-function supervise(gate: Gate, signal: AbortSignal, { after, timeoutMs }: RunLimits) {
-  const { group } = gate.mark
-  const ending = Promise.withResolvers<Ending>()
-  const timers: (() => void)[] = []
-  let isGone = false
-  // The group id is surely ours only until the leader is reaped.
-  const kill = () => {
-    if (!isGone) signalGroup(group, 'SIGKILL')
-  }
-  const abort = () => {
-    kill()
-    ending.resolve({ type: 'aborted' })
-  }
-
-  timers.push(
-    after(timeoutMs, () => {
-      ending.resolve({ type: 'timed out' })
-      if (!isGone) signalGroup(group, 'SIGTERM')
-      timers.push(after(termGraceMs, kill))
-    }),
-  )
-  void gate.gone.then(() => {
-    isGone = true
-  })
-  void gate.exitCode.then((code) => {
-    ending.resolve(code === null ? { type: 'killed' } : { type: 'exited', code })
-    timers.push(after(drainMs, kill))
-  })
-  if (signal.aborted) abort()
-  else signal.addEventListener('abort', abort, { once: true })
-
-  return {
-    /** How the command ended. The output ends at about the same time. */
-    ending: ending.promise,
-    /** Kills the rest of the group and waits until it is dead. */
-    async close(): Promise<void> {
-      for (const cancel of timers) cancel()
-      signal.removeEventListener('abort', abort)
-      kill()
-      await gate.gone
-      await untilDead(group)
-    },
-  }
-}
-
-/** Waits until the group is dead: a killed process dies only when it is next scheduled. */
-async function untilDead(group: number): Promise<void> {
-  for (let look = 0; look < looksMax; look++) if ((await livingMembers(group)).length === 0) return
 }

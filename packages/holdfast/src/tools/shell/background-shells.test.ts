@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Clock, ToolArgs, ToolRun } from '@holdfast/core/ports'
+import { invariant, limits, SessionId } from '@holdfast/protocol'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { createMemory } from '../../context/memory/memory.ts'
+import { wallClock } from '../../system/wall-clock.ts'
+import { createTools } from '../tools.ts'
+import { livingMembers, signalGroup } from './process-group.ts'
+import { createProcessRecords } from './process-records.ts'
+
+const session = SessionId.parse(`ses_0${'1'.repeat(25)}`)
+const memory = createMemory({ userFile: '/nonexistent/MEMORY.md', now: () => 0 })
+
+async function open(after?: Clock['after']) {
+  const { workdir, beside } = await openWorkdir()
+  const shellDirectory = join(beside, 'shells')
+  const environment = { PATH: process.env['PATH'] }
+  const tools = createTools({ environment, memory, shellDirectory, after })
+  const { background } = tools
+  invariant(background, 'the tools run commands in the background')
+  onTestFinished(() => background.end())
+  async function call(name: string, args: ToolArgs, run: Partial<ToolRun> = {}) {
+    const made = createToolRun(run)
+    const result = await tools.find(name)?.run(args, { workdir, session }, made.run)
+    invariant(result, `there is a tool ${name}`)
+    return { ...result, text: result.output.text, mark: made.marks[0] }
+  }
+  async function start(command: string) {
+    const { text, mark } = await call('shell', { command, background: true })
+    const id = /as (\w+)\./.exec(text)?.[1]
+    invariant(id !== undefined && mark, `no id in ${text}`)
+    return { id, group: mark.group }
+  }
+  const records = () => readdir(shellDirectory).catch(() => [])
+  return { background, call, start, records, workdir, shellDirectory }
+}
+
+const untilDead = (group: number) => expect.poll(() => livingMembers(group), { timeout: 15_000 }).toEqual([])
+
+describe('a command in the background', () => {
+  it('returns an id at once, and its new output at each read', async () => {
+    const { call, start, workdir } = await open()
+    const { id } = await start('echo one; until [ -e go ]; do sleep 0.01; done; echo two; exit 3')
+    expect((await call('shell_output', { id, wait: 60 })).text).toBe(`one\n[${id} is running]`)
+    await call('shell', { command: `touch ${workdir}/go` })
+    let text = ''
+    while (!text.includes('has ended')) text += (await call('shell_output', { id, wait: 60 })).text
+    expect(text.replaceAll(`[${id} is running]`, '')).toBe(`two\n[${id} has ended: exit code 3]`)
+    expect((await call('shell_output', { id })).text).toBe(`[${id} has ended: exit code 3]`)
+  })
+
+  it('shows only the lines that a filter asks for', async () => {
+    const { call, start, background } = await open()
+    const { id } = await start('seq 1 200')
+    await expect.poll(() => background.running(session), { timeout: 15_000 }).toEqual([])
+    expect((await call('shell_stop', { id })).text).toBe(`${id} had ended already: exit code 0`)
+    expect((await call('shell_output', { id, filter: '99' })).text).toBe(`99\n199\n[${id} has ended: exit code 0]`)
+  })
+
+  it('is ended by shell_stop with its whole group', async () => {
+    const { call, start, background, records } = await open()
+    const { id, group } = await start('sleep 1000 & exec sleep 1000')
+    expect(background.running(session)).toMatchObject([{ id, command: 'sleep 1000 & exec sleep 1000' }])
+    expect(await records()).toHaveLength(1)
+    expect((await call('shell_stop', { id })).text).toBe(`${id} was ended.`)
+    expect(await livingMembers(group)).toEqual([])
+    expect(background.running(session)).toEqual([])
+    await expect.poll(records, { timeout: 15_000 }).toEqual([])
+    expect((await call('shell_output', { id })).text).toContain(`[${id} has ended: stopped]`)
+  })
+
+  it('runs on when a call is aborted, and ends with its session', async () => {
+    const { call, start, background } = await open()
+    const changed: string[] = []
+    background.onChange((id) => void changed.push(id))
+    const { id, group } = await start('sleep 1000')
+    const controller = new AbortController()
+    const reading = call('shell_output', { id, wait: 60 }, { signal: controller.signal })
+    controller.abort()
+    expect((await reading).text).toBe('aborted')
+    expect(await livingMembers(group)).not.toEqual([])
+    await background.end(session)
+    expect(await livingMembers(group)).toEqual([])
+    expect(changed).toEqual([session, session])
+    expect(await call('shell_output', { id })).toMatchObject({ type: 'failed' })
+  })
+
+  it('is what a command becomes at its timeout', async () => {
+    const fired = Promise.withResolvers<void>()
+    const after: Clock['after'] = (delay, act) => {
+      if (delay !== limits.shellTimeoutMs) return wallClock.after(delay, act)
+      void fired.promise.then(act)
+      return () => undefined
+    }
+    const { call, background } = await open(after)
+    const show = (text: string) => text.includes('ready') && fired.resolve()
+    const { type, text, mark } = await call('shell', { command: 'echo ready; sleep 1000' }, { show })
+    const [running] = background.running(session)
+    expect({ type, text }).toEqual({
+      type: 'ok',
+      text: expect.stringMatching(/^Still running after 120 s: .* as \w+\./),
+    })
+    expect(text).toContain(running?.id)
+    expect(await livingMembers(mark?.group ?? 0)).not.toEqual([])
+    expect((await call('shell_output', { id: running?.id })).text).toBe(`ready\n[${running?.id} is running]`)
+  })
+
+  it('is refused beyond the limit, and an unknown id is explained', async () => {
+    const { call, start } = await open()
+    const { id } = await start('sleep 1000')
+    for (let count = 1; count < limits.backgroundShellsMax; count++) await start('sleep 1000')
+    const refused = await call('shell', { command: 'true', background: true })
+    expect(refused).toMatchObject({ type: 'failed', text: expect.stringContaining('End one with shell_stop') })
+    expect((await call('shell_stop', { id: 'none' })).text).toContain(`There are ${id}, `)
+  })
+
+  it('that its owner left running is ended by the next process', async () => {
+    const { shellDirectory, workdir } = await open()
+    const here = (name: string) => JSON.stringify(join(import.meta.dirname, name))
+    // The watcher and the leader are killed first, so that only the record remains.
+    const owner = spawn(
+      process.execPath,
+      [
+        '--input-type=module',
+        '-e',
+        `const { createProcessRecords } = await import(${here('process-records.ts')})
+         const { markProcess } = await import(${here('process-group.ts')})
+         const { spawn } = await import('node:child_process')
+         const child = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
+         await createProcessRecords(${JSON.stringify(shellDirectory)}).add(await markProcess(child.pid))
+         console.log(child.pid)
+         setInterval(() => undefined, 1000)`,
+      ],
+      { cwd: workdir, stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    onTestFinished(() => void owner.kill('SIGKILL'))
+    const { value } = await createInterface(owner.stdout)[Symbol.asyncIterator]().next()
+    const group = Number(value)
+    onTestFinished(() => signalGroup(group, 'SIGKILL'))
+    const next = createProcessRecords(shellDirectory)
+    await next.endLeftovers()
+    expect(await livingMembers(group)).not.toEqual([]) // its owner lives
+    owner.kill('SIGKILL')
+    await once(owner, 'exit')
+    await next.endLeftovers()
+    await untilDead(group)
+    expect(await readdir(shellDirectory)).toEqual([])
+  })
+})

@@ -1,0 +1,111 @@
+import { randomInt } from 'node:crypto'
+import type { BackgroundCommand, BackgroundWork } from '@holdfast/core/ports'
+import { fault, limits, ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
+import type { ProcessRecords } from './process-records.ts'
+import type { EndedCommand, RunningCommand } from './running-command.ts'
+
+/** A command in the background of a session. It is kept after its end, so that its output can be read. */
+export type BackgroundShell = BackgroundCommand & {
+  readonly running: RunningCommand
+  /** Null while it runs. */
+  ended: EndedCommand | null
+  /** How much of the output was returned by `shell_output`. */
+  readBytes: number
+}
+
+/** The commands that run in the background, by session. They end with their session and with this process. */
+export interface BackgroundShells extends BackgroundWork {
+  /** Returns why no further command can run for this session, or null. */
+  refusal(session: SessionId | undefined): Result<never> | null
+  /** Puts the command on record and keeps it under a new id. Rejects with a system error if it cannot be recorded. */
+  add(session: SessionId, command: string, running: RunningCommand): Promise<BackgroundShell>
+  /** Refused: bad_request, which names the ids that exist. */
+  find(session: SessionId | undefined, id: string): Result<BackgroundShell>
+}
+
+const idLetters = 'abcdefghijkmnpqrstuvwxyz23456789'
+const idLength = 4
+/** Ended commands whose output can still be read. */
+const endedMax = 20
+
+type Deps = { readonly records: ProcessRecords | null; readonly now: () => number }
+
+export function createBackgroundShells({ records, now }: Deps): BackgroundShells {
+  const bySession = new Map<SessionId, Map<string, BackgroundShell>>()
+  const listeners: ((session: SessionId) => void)[] = []
+  const shellsOf = (session: SessionId) => [...(bySession.get(session)?.values() ?? [])]
+  const running = (session: SessionId) => shellsOf(session).filter(({ ended }) => ended === null)
+  const publish = (session: SessionId) => {
+    for (const listener of listeners) listener(session)
+  }
+
+  function forgetOldest(shells: Map<string, BackgroundShell>): void {
+    const ended = [...shells.values()].filter((shell) => shell.ended !== null)
+    for (const shell of ended.slice(0, Math.max(0, ended.length - endedMax))) {
+      shells.delete(shell.id)
+      void shell.running.output.close()
+    }
+  }
+
+  async function endAll(session: SessionId): Promise<void> {
+    const shells = shellsOf(session)
+    bySession.delete(session)
+    for (const { running: command, ended } of shells) if (ended === null) command.end('aborted')
+    for (const { running: command } of shells) {
+      await command.ended
+      await records?.remove(command.mark)
+      await command.output.close()
+    }
+  }
+
+  return {
+    running,
+    onChange: (listener) => void listeners.push(listener),
+    async end(session) {
+      await Promise.all((session === undefined ? [...bySession.keys()] : [session]).map(endAll))
+    },
+    endLeftovers: async () => records?.endLeftovers(),
+
+    refusal(session) {
+      if (session === undefined)
+        return refuse(fault('bad_request', 'Without a session nothing runs in the background.'))
+      if (running(session).length < limits.backgroundShellsMax) return null
+      const message = `${limits.backgroundShellsMax} commands run in the background already. End one with shell_stop.`
+      return refuse(fault('too_large', message, { limit: 'backgroundShellsMax' }))
+    },
+
+    async add(session, command, started) {
+      await records?.add(started.mark)
+      const shells = bySession.get(session) ?? new Map<string, BackgroundShell>()
+      bySession.set(session, shells)
+      const id = newId(shells)
+      const shell: BackgroundShell = { id, command, startedAt: now(), running: started, ended: null, readBytes: 0 }
+      shells.set(id, shell)
+      void started.ended.then(async (ended) => {
+        shell.ended = ended
+        await records?.remove(started.mark).catch(() => undefined) // the next start finds the group dead and removes it
+        forgetOldest(shells)
+        publish(session)
+      })
+      publish(session)
+      return shell
+    },
+
+    find(session, id) {
+      const shells = session === undefined ? [] : shellsOf(session)
+      const found = shells.find((shell) => shell.id === id)
+      if (found) return ok(found)
+      const known = shells.length > 0 ? `There are ${shells.map((one) => one.id).join(', ')}.` : 'There are none.'
+      return refuse(
+        fault('bad_request', `No command in the background has this id; they end with their session. ${known}`),
+      )
+    },
+  }
+}
+
+function newId(taken: ReadonlyMap<string, unknown>): string {
+  for (;;) {
+    const id = Array.from({ length: idLength }, () => idLetters[randomInt(idLetters.length)]).join('')
+    if (!taken.has(id)) return id
+  }
+}

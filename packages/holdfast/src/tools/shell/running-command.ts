@@ -1,0 +1,136 @@
+import type { Clock } from '@holdfast/core/ports'
+import type { ProcessMark } from '@holdfast/protocol'
+import { findEndMark } from './end-mark.ts'
+import { followOutput } from './follow-output.ts'
+import type { Gate } from './gate.ts'
+import type { OutputFile } from './output-file.ts'
+import { livingMembers, signalGroup, tellEscaped } from './process-group.ts'
+
+/** How long a command may still write after SIGTERM. */
+const termGraceMs = 2000
+/** How long the end of the output may take to reach the file once the command has ended, and how often we look. */
+const drainMs = 5000
+const drainLookMs = 2
+/** A process that waits for a broken disk dies only when the disk answers, so the wait is limited. */
+const looksMax = 100
+
+/** How a command ended. */
+export type Ending =
+  | { readonly type: 'exited'; readonly code: number }
+  | { readonly type: 'killed' | 'timed out' | 'aborted' | 'stopped' | 'too long' }
+
+/** A command that has ended, with all processes of its group. */
+export type EndedCommand = {
+  readonly ending: Ending
+  /** How much of the file is its output. */
+  readonly bytes: number
+  /** A sentence on processes that left the group and still run. */
+  readonly leftRunning: string | undefined
+}
+
+/** A command that runs in its own process group and writes to a file. */
+export interface RunningCommand {
+  readonly mark: ProcessMark
+  readonly output: OutputFile
+  /** Resolves once the command and its whole group are dead. */
+  readonly ended: Promise<EndedCommand>
+  /** Returns how much of the file is surely output so far: not the mark that follows it. */
+  size(): Promise<number>
+  /** Ends the command: `stopped` and `timed out` let it clean up for 2 seconds, the others kill it at once. */
+  end(why: 'aborted' | 'stopped' | 'timed out' | 'too long'): void
+  /** Stops the live view: the command runs on in the background. */
+  hide(): void
+}
+
+type RunOptions = {
+  readonly after: Clock['after']
+  readonly show: (text: string) => void
+  /** A command that writes more is killed. */
+  readonly bytesMax: number
+}
+
+/** Opens the gate and supervises the command until it has ended. */
+export function runCommand(gate: Gate, output: OutputFile, { after, show, bytesMax }: RunOptions): RunningCommand {
+  const { group } = gate.mark
+  const ending = Promise.withResolvers<Ending>()
+  let isGone = false
+  let cancelKill: () => void = () => undefined
+  // The group id is surely ours only until the leader is reaped.
+  const signal = (name: 'SIGTERM' | 'SIGKILL') => {
+    if (!isGone) signalGroup(group, name)
+  }
+  void gate.gone.then(() => {
+    isGone = true
+  })
+  const end = (type: 'aborted' | 'stopped' | 'timed out' | 'too long') => {
+    const isGentle = type === 'stopped' || type === 'timed out'
+    signal(isGentle ? 'SIGTERM' : 'SIGKILL')
+    if (!isGentle) return ending.resolve({ type })
+    cancelKill()
+    cancelKill = after(termGraceMs, () => signal('SIGKILL'))
+    void gate.exitCode.then(() => ending.resolve({ type }))
+    why ??= type
+  }
+  let why: 'stopped' | 'timed out' | null = null
+  const live = followOutput(output, { after, show, bytesMax, mark: gate.endMark, onTooLong: () => end('too long') })
+  void gate.exitCode.then((code) => {
+    if (why !== null) ending.resolve({ type: why })
+    else ending.resolve(code === null ? { type: 'killed' } : { type: 'exited', code })
+  })
+
+  async function supervise(): Promise<EndedCommand> {
+    const how = await ending.promise
+    live.stop()
+    const from = live.size()
+    const isKilled = how.type === 'aborted' || how.type === 'too long'
+    const code = isKilled ? null : await gate.exitCode
+    const marked = code === null ? null : await untilMarked(gate, output, from, after)
+    cancelKill()
+    signal('SIGKILL')
+    await gate.gone
+    await untilDead(group)
+    const bytes = marked ?? (await findEndMark(output, gate.endMark, from)) ?? (await output.size())
+    await live.finish(bytes)
+    return { ending: how, bytes, leftRunning: await tellEscaped(gate.mark) }
+  }
+  gate.open()
+  const ended = supervise()
+  return {
+    ...{ mark: gate.mark, output, ended, end, hide: () => live.hide() },
+    async size() {
+      const size = await output.size()
+      const start = Math.max(0, size - gate.endMark.length)
+      return (await findEndMark(output, gate.endMark.slice(0, 8), start)) ?? size
+    },
+  }
+}
+
+/** Waits until the mark after the output is in the file. Returns its place, or null if it does not come. */
+async function untilMarked(
+  gate: Gate,
+  output: OutputFile,
+  from: number,
+  after: Clock['after'],
+): Promise<number | null> {
+  let isOver = false
+  const over = () => {
+    isOver = true
+  }
+  const cancel = after(drainMs, over)
+  void gate.gone.then(over)
+  try {
+    for (;;) {
+      const wasOver = isOver
+      const found = await findEndMark(output, gate.endMark, from)
+      if (found !== null || wasOver) return found
+      await new Promise<void>((resolve) => void after(drainLookMs, resolve))
+    }
+  } finally {
+    cancel()
+  }
+}
+
+/** Waits until the group is dead: a killed process dies only when it is next scheduled. */
+async function untilDead(group: number): Promise<void> {
+  for (let look = 0; look < looksMax; look++) if ((await livingMembers(group)).length === 0) return
+}

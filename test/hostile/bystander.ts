@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createSession } from '@holdfast/client'
 import { contentText, HoldfastError } from '@holdfast/protocol'
 import type { ServerProcess } from '../e2e/server-process.ts'
+import { type HealthReport, watchHealth } from './watch-health.ts'
 
 /** A user of the server who sends small prompts and asks for its health while something else happens. */
 export interface Bystander {
@@ -13,9 +14,7 @@ type Failure = { readonly code: string | null; readonly message: string }
 
 export type BystanderReport = {
   readonly prompts: number
-  /** The 99th percentile and the maximum of the time that `/health` took. */
-  readonly healthMsP99: number
-  readonly healthMsMax: number
+  readonly health: HealthReport
   readonly failures: readonly Failure[]
   /** Returns the acknowledged prompts that the server no longer has. */
   missing(server: ServerProcess): Promise<readonly string[]>
@@ -30,7 +29,6 @@ export async function startBystander(server: ServerProcess, workdir: string): Pr
   const stopping = new AbortController()
   const acknowledged: string[] = []
   const failures: Failure[] = []
-  const health: number[] = []
   const note = (cause: unknown) =>
     failures.push({
       code: cause instanceof HoldfastError ? cause.code : null,
@@ -44,26 +42,16 @@ export async function startBystander(server: ServerProcess, workdir: string): Pr
       await wait(pauseMs)
     }
   }
-  async function askHealth(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      const startMs = performance.now()
-      const response = await fetch(`${server.url}/v1/health`).catch(note)
-      if (response instanceof Response) await response.arrayBuffer()
-      health.push(performance.now() - startMs)
-      await wait(pauseMs)
-    }
-  }
-  const working = Promise.all([sendPrompts(), askHealth()])
+  const watch = watchHealth(server)
+  const working = sendPrompts()
 
   return {
     async stop() {
       stopping.abort()
       await working
-      health.sort((left, right) => left - right)
       return {
         prompts: acknowledged.length,
-        healthMsP99: health[Math.floor(health.length * 0.99)] ?? 0,
-        healthMsMax: health.at(-1) ?? 0,
+        health: await watch.stop(),
         failures,
         async missing(later) {
           const found = await later.sessions.open(session.id)

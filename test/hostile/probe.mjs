@@ -1,26 +1,41 @@
 import { readFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
+import { collectorThreads, openRunQueue, ownThread } from './run-queue.ts'
 
 /**
  * Loaded into the server with `--import`. Measures the longest stall of its event loop and its peak memory, and reports
- * both when asked. The time on the CPU is measured too: on a busy machine the wall clock also counts other processes.
+ * both when asked. A stall is measured in three ways: on the wall clock, on the clock without waits for a CPU (so that
+ * other processes do not count, and waits for disks and locks do), and on the CPU.
  */
 const tickMs = 5
 
 if (isMainThread && process.send) {
-  let longest = { stallMs: 0, cpuMs: 0 }
-  let last = performance.now()
-  let lastCpu = cpuMs()
+  const own = openRunQueue(ownThread)
+  const collectors = collectorThreads().map(openRunQueue)
+  const read = () => ({
+    now: performance.now(),
+    cpu: cpuMs(),
+    own: own(),
+    collectors: collectors.map((waitedMs) => waitedMs()),
+  })
+  const none = { stallMs: 0, blockedMs: 0, cpuMs: 0 }
+  let longest = none
+  let last = read()
   setInterval(() => {
-    const [now, cpu] = [performance.now(), cpuMs()]
-    const stall = { stallMs: now - last - tickMs, cpuMs: Math.min(cpu - lastCpu, now - last) }
-    if (stall.cpuMs > longest.cpuMs) longest = { ...longest, cpuMs: stall.cpuMs }
-    if (stall.stallMs > longest.stallMs) longest = { ...longest, stallMs: stall.stallMs }
-    ;[last, lastCpu] = [now, cpu]
+    const next = read()
+    const passedMs = next.now - last.now
+    const collectorMs = Math.max(0, ...next.collectors.map((waited, each) => waited - last.collectors[each]))
+    const waitedMs = next.own - last.own + collectorMs
+    longest = {
+      stallMs: Math.max(longest.stallMs, passedMs - tickMs),
+      blockedMs: Math.max(longest.blockedMs, passedMs - tickMs - waitedMs),
+      cpuMs: Math.max(longest.cpuMs, Math.min(next.cpu - last.cpu, passedMs)),
+    }
+    last = next
   }, tickMs).unref()
   process.on('message', () => {
     process.send?.({ ...longest, peakBytes: peakBytes() })
-    longest = { stallMs: 0, cpuMs: 0 }
+    longest = none
   })
   process.channel?.unref()
 }

@@ -10,30 +10,41 @@ import { startBystander } from './bystander.ts'
 import type { HostileCase } from './case.ts'
 import { type HostileModel, startHostileModel } from './hostile-model.ts'
 import { waitForRest } from './wait-for-rest.ts'
+import type { HealthReport } from './watch-health.ts'
 
 export type Measured = {
-  /** The longest time that the event loop did not turn, on the wall clock and on the CPU. */
+  /** The longest time that the event loop did not turn: on the wall clock, without waits for a CPU, and on the CPU. */
   readonly stallMs: number
+  readonly blockedMs: number
   readonly cpuMs: number
   readonly peakBytes: number
 }
 
 export type CaseReport = Measured & {
   readonly did: string
-  readonly healthMsP99: number
+  readonly health: HealthReport
   readonly violations: readonly string[]
 }
 
+/** What a server may take, in ms. */
+export type TimeLimits = {
+  /** Without waits for a CPU, and on the CPU. */
+  readonly stallMsMax: number
+  readonly healthMsP99Max: number
+}
+
 export const peakBytesMax = 1024 ** 3
+/** Fewer answers have no 99th percentile. */
+const healthAskedMin = 100
 const probe = new URL('./probe.mjs', import.meta.url).href
 
 /**
  * Runs a case against its own server while a bystander works there. Then kills the server, starts it again, and checks
- * that it still has every acknowledged prompt. `stallMsMax` limits the time on the CPU, which other processes cannot add to.
+ * that it still has every acknowledged prompt.
  */
 export async function runCase(
   hostile: HostileCase,
-  { isQuick, dice, stallMsMax }: { readonly isQuick: boolean; readonly dice: Dice; readonly stallMsMax: number },
+  { isQuick, dice, ...times }: TimeLimits & { readonly isQuick: boolean; readonly dice: Dice },
 ): Promise<CaseReport> {
   const root = await mkdtemp(join(tmpdir(), `holdfast-hostile-${hostile.name}-`))
   const [home, workdir, quiet] = [join(root, 'home'), join(root, 'work'), join(root, 'quiet')]
@@ -59,15 +70,26 @@ export async function runCase(
       ...failures.map(({ message }) => `the bystander got an error: ${message}`),
       ...missing.map((text) => `lost: ${text}`),
       ...(report.prompts === 0 ? ['the bystander got no prompt acknowledged'] : []),
-      ...(measured.cpuMs > stallMsMax ? [`stalled for ${measured.cpuMs.toFixed(0)} ms`] : []),
+      ...report.health.failures,
+      ...tooSlow(measured, report.health, times),
       ...(measured.peakBytes > peakBytesMax ? [`used ${megabytes(measured.peakBytes)}`] : []),
     ]
-    return { ...measured, did: result.did, healthMsP99: report.healthMsP99, violations }
+    return { ...measured, did: result.did, health: report.health, violations }
   } finally {
     await server.kill()
     model.close()
     await rm(root, { recursive: true, force: true })
   }
+}
+
+function tooSlow({ blockedMs, cpuMs }: Measured, health: HealthReport, times: TimeLimits): readonly string[] {
+  const { stallMsMax, healthMsP99Max } = times
+  const isSlow = health.asked >= healthAskedMin && health.msP99 > healthMsP99Max
+  return [
+    ...(cpuMs > stallMsMax ? [`stalled for ${cpuMs.toFixed(0)} ms on the CPU`] : []),
+    ...(blockedMs > stallMsMax ? [`stalled for ${blockedMs.toFixed(0)} ms without waits for a CPU`] : []),
+    ...(isSlow ? [`health took ${health.msP99.toFixed(0)} ms at the 99th percentile`] : []),
+  ]
 }
 
 /** Lets the model answer once and exports its answer: the first time loads the libraries. */

@@ -16,7 +16,8 @@ if (unknown.length > 0) {
   process.exit(1)
 }
 
-const stallMsMax = 100
+/** 50 ms is the design rule for both; the rest is garbage collection and noise. */
+const times = { stallMsMax: 100, healthMsP99Max: isQuick ? Number.POSITIVE_INFINITY : 50 }
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const chosen = names.length === 0 ? cases : cases.filter(({ name }) => names.includes(name))
 console.log(`hostile input: ${chosen.length} cases, SEED=${seed}${isQuick ? ', quick' : ''}`)
@@ -24,17 +25,18 @@ let [violated, longestMs, peakBytes] = [0, 0, 0]
 
 for (const one of chosen) {
   const sinceMs = performance.now()
-  const report = await runCase(one, { isQuick, dice: createDice(seed), stallMsMax })
+  const report = await runCase(one, { isQuick, dice: createDice(seed), ...times })
   const seconds = ((performance.now() - sinceMs) / 1000).toFixed(0)
   const verdict = report.violations.length === 0 ? 'ok' : 'VIOLATED'
   console.log(`${verdict}: ${one.from} ${one.name}: ${report.did} (${seconds} s)`)
   console.log(
-    `  stall ${report.cpuMs.toFixed(0)} ms on the CPU, ${report.stallMs.toFixed(0)} ms on the clock; ` +
-      `peak ${megabytes(report.peakBytes)}; health p99 ${report.healthMsP99.toFixed(0)} ms`,
+    `  stall ${report.cpuMs.toFixed(0)} ms on the CPU, ${report.blockedMs.toFixed(0)} ms without waits for a CPU, ` +
+      `${report.stallMs.toFixed(0)} ms on the clock; ` +
+      `peak ${megabytes(report.peakBytes)}; health p99 ${report.health.msP99.toFixed(0)} ms of ${report.health.asked}`,
   )
   for (const violation of report.violations.slice(0, 20)) console.log(`  ${violation}`)
   violated += report.violations.length
-  longestMs = Math.max(longestMs, report.cpuMs)
+  longestMs = Math.max(longestMs, report.cpuMs, report.blockedMs)
   peakBytes = Math.max(peakBytes, report.peakBytes)
 }
 console.log(

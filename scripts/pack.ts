@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { type PublishedPackage, published, withoutInternal } from './published.ts'
 
 /**
  * Makes the tarballs people install: built JavaScript and types, because Node strips no types under node_modules.
@@ -19,18 +20,6 @@ type Manifest = {
   dependencies?: Record<string, string>
   [field: string]: unknown
 }
-
-type PublishedPackage = {
-  readonly folder: string
-  /** The internal packages bundled into its tarball. */
-  readonly bundled: readonly ('protocol' | 'core' | 'client')[]
-}
-
-const published: readonly PublishedPackage[] = [
-  { folder: 'client', bundled: ['protocol'] },
-  { folder: 'holdfast', bundled: ['protocol', 'core', 'client'] },
-  { folder: 'testkit', bundled: ['protocol', 'core'] },
-]
 
 async function manifestOf(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(root, 'packages', folder, 'package.json'), 'utf8'))
@@ -66,7 +55,8 @@ async function stagePublished({ folder, bundled }: PublishedPackage): Promise<st
   }
   const bundleDependencies = bundled.map((name) => `@holdfast/${name}`)
   const files = ['dist', 'bin', 'README.md', 'LICENSE']
-  const whole = { ...manifest, dependencies, bundleDependencies, files }
+  const exports = withoutInternal(manifest.exports ?? {})
+  const whole = { ...manifest, exports, dependencies, bundleDependencies, files }
   await writeFile(join(into, 'package.json'), `${JSON.stringify(whole, null, 2)}\n`)
   await cp(join(root, 'LICENSE'), join(into, 'LICENSE'))
   await cp(join(root, 'packages', folder, 'README.md'), join(into, 'README.md'))

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { type ExportDeclaration, type Node, type ParameterDeclaration, SyntaxKind } from 'typescript/unstable/ast'
 import { isExportDeclaration } from 'typescript/unstable/ast/is'
@@ -12,6 +11,7 @@ import {
   SymbolFlags,
   type Type,
 } from 'typescript/unstable/sync'
+import { published, publishedEntries } from '../published.ts'
 import { createTypeNames } from './type-names.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -41,7 +41,7 @@ export type PublicName = {
 /** One entry point: the names that a program imports from `specifier`. */
 export type EntryPoint = { readonly specifier: string; readonly names: readonly PublicName[] }
 
-const published = ['holdfast', 'client'] as const
+const documented = ['holdfast', 'client']
 
 /** Reads every public name of the library with its comment from the sources. */
 export function readLibrary(): readonly EntryPoint[] {
@@ -50,13 +50,11 @@ export function readLibrary(): readonly EntryPoint[] {
     const config = join(root, 'tsconfig.json')
     const project = api.updateSnapshot({ openProjects: [config] }).getProject(config)
     if (!project) throw new Error(`${config} is not a project.`)
-    const entries = published.flatMap((folder) => {
-      const { name, exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'))
-      return Object.entries<string>(exports).map(([path, file]) => ({
-        specifier: join(name, path),
-        found: findExports(project, join(root, 'packages', folder, file)),
-      }))
-    })
+    const entries = published
+      .toSorted((a, b) => documented.indexOf(a.folder) - documented.indexOf(b.folder))
+      .filter(({ folder }) => documented.includes(folder))
+      .flatMap(publishedEntries)
+      .map(({ specifier, source }) => ({ specifier, found: findExports(project, join(root, source)) }))
     const all = entries.flatMap(({ found }) => found)
     return entries.map(({ specifier, found }) => {
       const printer = createPrinter(project, found, all)

@@ -111,9 +111,11 @@ function typeHas(name: string, field: string): boolean {
 function exportsOf(path: string): readonly string[] {
   const source = read(path)
   const passedOn = [...source.matchAll(/^export \* from '@holdfast\/(\w+)'$/gm)]
+  const fromFile = [...source.matchAll(/^export type \* from '@holdfast\/(\w+)\/public-types'$/gm)]
   const named = [...source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)]
   return [
     ...passedOn.flatMap(([, folder = '']) => entryPoints(folder).flatMap(exportsOf)),
+    ...fromFile.flatMap(([, folder = '']) => exportsOf(join('packages', folder, 'src/public-types.ts'))),
     ...named.flatMap(([, names = '']) => names.split(',').map((name) => name.trim().replace(/^type /, ''))),
   ]
 }

@@ -36,7 +36,7 @@ function readExports(outDir: string, entry: string): readonly PublicName[] {
     const file = fileOf(outDir, entry, from)
     return file ? exportsOf(outDir, file) : []
   })
-  const own = [...text.matchAll(/export (?:declare )?(?:type|interface|const|function) (\w+)/g)]
+  const own = [...text.matchAll(/export (?:declare )?(?:type|interface|const|function|class) (\w+)/g)]
   return [...named, ...whole, ...own.map(([, name = '']) => ({ name, file: entry, original: name }))]
 }
 
@@ -53,7 +53,7 @@ export function typesIn(outDir: string, { file, original }: PublicName): readonl
   // Of a function that only `ReturnType<typeof …>` names, the parameters are not public.
   const declaration = /^create/.test(original) ? whole.slice(whole.indexOf('Requests)') + 1) : whole
   const inline = [...declaration.matchAll(/import\("([^"]+)"\)\.(\w+)/g)].flatMap(([, from = '', name = '']) => {
-    const found = fileOf(outDir, file, from)
+    const found = /^[A-Z]/.test(name) ? fileOf(outDir, file, from) : null
     return found ? [declarationOf(outDir, found, name, name)] : []
   })
   const imported = [...text.matchAll(/import (?:type )?\{([^}]*)\} from '([^']+)'/g)].flatMap(
@@ -104,7 +104,7 @@ export const nameOf = (outDir: string, { name, file }: PublicName): string => `$
 
 /** Returns where a compiler finds the declarations of each entry point of our packages. */
 export function pathsTo(outDir: string): Readonly<Record<string, readonly string[]>> {
-  const pairs = ['protocol', 'core', 'client', 'holdfast'].flatMap((folder) => {
+  const pairs = ['protocol', 'core', 'client', 'holdfast', 'testkit'].flatMap((folder) => {
     const { name, exports } = JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8'))
     return Object.entries<string>(exports).map(([sub, source]) => [
       join(name, sub),

@@ -1,13 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import {
-  createHoldfastMethods,
-  createSession,
-  type HoldfastMethods,
-  type Session,
-  type SessionData,
-} from '@holdfast/client'
+import { createSession, type HoldfastMethods, type Session, type SessionData } from '@holdfast/client'
+import { createHoldfastMethods } from '@holdfast/client/internal'
 import {
   createLocalSession,
   createLocalSessions,
@@ -29,16 +24,12 @@ import { type Admin, createAdmin } from './admin/jobs/admin.ts'
 import { createConversationPool } from './conversations/conversation-pool.ts'
 import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
-import { createStoredSessions, type Named, type StoredSessions } from './stored-sessions.ts'
+import { createStoredSessions, type SessionOrName, type StoredSessions } from './stored-sessions.ts'
 import type { Home } from './system/home.ts'
 import { createExportSource, exportSession } from './transfer/export/export-session.ts'
 import { createImportHost } from './transfer/import/host/import-host.ts'
 import type { ImportedFile } from './transfer/import/import-paths.ts'
-import {
-  type ImportThreadOptions,
-  type OpenWriterPort,
-  runImportThread,
-} from './transfer/import/thread/import-thread.ts'
+import { type ImportOptions, type OpenWriterPort, runImportThread } from './transfer/import/thread/import-thread.ts'
 
 export type { Notification, Notifier } from '@holdfast/core'
 
@@ -51,7 +42,7 @@ export type LocalStartOptions = Partial<StartOptions> & {
 /** The runtime in this process. Failed calls throw a `HoldfastError`. */
 export interface Holdfast extends HoldfastMethods, StoredSessions, Admin {
   /** Resolves if all answered commands are on disk, as they always are; rejects while the store refuses writes. */
-  save(session: Named): Promise<void>
+  save(session: SessionOrName): Promise<void>
   /** Creates a session from a value, or changes it to that value. Equal messages are not written again. */
   save(data: SessionData): Promise<Session>
   /** Returns the metadata of a session; null if it has no message. Writes nothing. */
@@ -66,7 +57,7 @@ export interface Holdfast extends HoldfastMethods, StoredSessions, Admin {
   /** Imports sessions of other programs, or of another Holdfast: files and folders by path, which are only read, or bytes. */
   import(
     from: string | ImportFile | readonly string[] | readonly ImportFile[],
-    options?: ImportThreadOptions,
+    options?: ImportOptions,
   ): Promise<readonly ImportedFile[]>
   /** Counts sessions, messages, usage and disk space. */
   stats(options?: StatsOptions): Promise<Stats>
@@ -107,7 +98,7 @@ export function createHoldfast(
     handles: sessions,
     ...stored,
     // An implementation of overloads has the type of none of them.
-    save: ((value: Named | SessionData) =>
+    save: ((value: SessionOrName | SessionData) =>
       isSessionData(value) ? common.save(value) : stored.save(value)) as Holdfast['save'],
     ensureMeta: (value: string | SessionData) =>
       typeof value === 'string' ? stored.ensureMeta(value) : common.ensureMeta(value),
@@ -128,7 +119,7 @@ export function createHoldfast(
 }
 
 /** Returns whether a value is a whole session. A session object has a method `messages`. */
-const isSessionData = (value: Named | SessionData): value is SessionData =>
+const isSessionData = (value: SessionOrName | SessionData): value is SessionData =>
   typeof value === 'object' && value !== null && 'messages' in value && Array.isArray(value.messages)
 
 /** Creates the export of sessions, which reads them without loading them. */
@@ -146,7 +137,7 @@ type RunImport = ReturnType<typeof createImports>['run']
 async function importFrom(
   run: RunImport,
   from: ImportSource,
-  options?: ImportThreadOptions,
+  options?: ImportOptions,
 ): Promise<readonly ImportedFile[]> {
   const sources = typeof from === 'string' || 'bytes' in from ? [from] : from
   const paths = sources.filter((source) => typeof source === 'string')
@@ -172,7 +163,7 @@ function createImports(registry: SessionRegistry, sessions: LocalSessions, openW
   const closing = new AbortController()
   const running = new Set<Promise<unknown>>()
   return {
-    run(paths: readonly string[], { signal, ...options }: ImportThreadOptions = {}) {
+    run(paths: readonly string[], { signal, ...options }: ImportOptions = {}) {
       const context = {
         host: createImportHost(registry, sessions),
         defaultModel: registry.deps.models.defaultModel(),

@@ -13,12 +13,12 @@ export type LoadedSession = Pick<
 >
 
 /** A session, or its id, unique prefix of an id, or handle. */
-export type Named = string | Pick<Session, 'id'>
+export type SessionOrName = string | Pick<Session, 'id'>
 
 /** Reads and paths of the store. */
 export interface StoredSessions {
   /** Resolves if all answered commands are on disk, as they always are; rejects while the store refuses writes. */
-  save(session: Named): Promise<void>
+  save(session: SessionOrName): Promise<void>
   /** Reads a session without loading or claiming it. */
   load(name: string): Promise<LoadedSession>
   /** Returns the folder of the store; null for one in memory or of your own. */
@@ -32,7 +32,7 @@ export interface StoredSessions {
   /** Returns the metadata of a session; null if it has no message. Writes nothing. */
   ensureMeta(name: string): Promise<Meta | null>
   /** Returns whether the session has a message of a person, on any branch. */
-  hasUserInteraction(session: Named): Promise<boolean>
+  hasUserInteraction(session: SessionOrName): Promise<boolean>
 }
 
 type StoredSessionsDeps = {
@@ -44,7 +44,7 @@ type StoredSessionsDeps = {
 export function createStoredSessions({ registry, location, home }: StoredSessionsDeps): StoredSessions {
   const { isAlive } = registry.deps
   const { stores } = registry
-  const idOf = async (session: Named) =>
+  const idOf = async (session: SessionOrName) =>
     typeof session === 'string' ? orThrow(await findSession(stores, session)) : session.id
   const normalizeWorkspacePath = (path: string) => findWorkspace(registry.deps, path || '.')
 

@@ -31,12 +31,17 @@ export const aView = (changes: Partial<z.input<typeof SessionView>> = {}): Sessi
     ...changes,
   })
 
-type MessageInput = z.input<typeof Message>
-type Kind = MessageInput['kind']
-type Of<One extends Kind> = Extract<MessageInput, { readonly kind: One }>
-type Common = 'kind' | 'id' | 'parent' | 'turn' | 'at' | 'pinned' | 'collapsed'
+/** A message before parsing: its ids are plain numbers and strings. */
+export type MessageInput = z.input<typeof Message>
+/** The kind of a message. */
+export type MessageKind = MessageInput['kind']
+/** A message of one kind before parsing. */
+export type MessageInputOf<One extends MessageKind> = Extract<MessageInput, { readonly kind: One }>
+/** The fields of every kind of message. */
+export type CommonFields = 'kind' | 'id' | 'parent' | 'turn' | 'at' | 'pinned' | 'collapsed'
 /** The fields a test must give for a message of this kind. The others have defaults. */
-type Fields<One extends Kind> = Omit<Of<One>, Common | 'step' | 'parts'> & Partial<Of<One>>
+export type MessageFields<One extends MessageKind> = Omit<MessageInputOf<One>, CommonFields | 'step' | 'parts'> &
+  Partial<MessageInputOf<One>>
 
 const common = {
   id: 7,
@@ -49,13 +54,13 @@ const common = {
 }
 
 /** Creates a message of this kind. */
-export function aMessage<One extends Kind>(kind: One, fields: Fields<One>): Message {
+export function aMessage<One extends MessageKind>(kind: One, fields: MessageFields<One>): Message {
   const text = 'text' in fields ? fields.text : ''
   return Message.parse({ kind, ...common, parts: [{ type: 'text', text }], ...fields }) // removes fields that the kind does not have
 }
 
 /** Creates the message of a settled shell call, with changes. */
-export const aToolCall = (changes: Partial<Of<'tool_call'>['call']> = {}): Message =>
+export const aToolCall = (changes: Partial<MessageInputOf<'tool_call'>['call']> = {}): Message =>
   aMessage('tool_call', {
     call: {
       id: 7,
@@ -99,16 +104,20 @@ export const aMeta = (changes: Partial<z.input<typeof Meta>> = {}): Meta =>
 /** An event before parsing: its ids are plain numbers and strings. */
 export type EventInput = z.input<typeof Event>
 
-type More = Partial<Pick<z.input<typeof Recorded>, 'at' | 'by' | 'commandId'>>
+/** What a record may say besides its event. */
+export type RecordFields = Partial<Pick<z.input<typeof Recorded>, 'at' | 'by' | 'commandId'>>
 
 /** Creates a record of an event. */
-export function aRecord(seq: number, input: EventInput, more: More = {}): Recorded {
+export function aRecord(seq: number, input: EventInput, more: RecordFields = {}): Recorded {
   const event = Event.parse(input)
   return Recorded.parse({ seq, at: '2026-01-01T00:00:00.000Z', v: eventVersion[event.type], ...more, event })
 }
 
-type WithoutSession<One> = One extends unknown ? Omit<One, 'sessionId'> : never
+/** A frame before parsing, without the id of its session. */
+export type FrameInput = WithoutSession<z.input<typeof Frame>>
+/** Each type of a union without the id of the session. */
+export type WithoutSession<One> = One extends unknown ? Omit<One, 'sessionId'> : never
 
 /** Creates a frame of the session of `aMeta`. */
-export const aFrame = (fields: WithoutSession<z.input<typeof Frame>>): Frame =>
+export const aFrame = (fields: FrameInput): Frame =>
   Frame.parse({ sessionId: 'ses_01k5zzzzzzzzzzzzzzzzzzzzzz', ...fields })

@@ -1,3 +1,5 @@
+export type * from '@holdfast/core/ports'
+export type * from '@holdfast/protocol/public-types'
 export { aGif, aJpeg, anAlphaWebp, aPdf, aPng, aWebp, aWebpWithoutLoss } from './fixtures/file.ts'
 export {
   aCheckpoint,
@@ -7,6 +9,7 @@ export {
   approvedBy,
   aSession,
   askedFor,
+  type CallFacts,
   callOf,
   factsFor,
   queued,
@@ -21,7 +24,23 @@ export {
   userSaid,
 } from './fixtures/log.ts'
 export { aRequest, aTool, userSays } from './fixtures/request.ts'
-export { aFrame, aMessage, aMeta, aRecord, aToolCall, aView, type EventInput } from './fixtures.ts'
+export {
+  aFrame,
+  aMessage,
+  aMeta,
+  aRecord,
+  aToolCall,
+  aView,
+  type CommonFields,
+  type EventInput,
+  type FrameInput,
+  type MessageFields,
+  type MessageInput,
+  type MessageInputOf,
+  type MessageKind,
+  type RecordFields,
+  type WithoutSession,
+} from './fixtures.ts'
 export { createDice, type Dice } from './runtime/dice.ts'
 export { fakeFiles } from './runtime/fake-files.ts'
 export { fakePermissions } from './runtime/fake-permissions.ts'
@@ -36,6 +55,7 @@ export {
   modelsOf,
   modelsWith,
   overload,
+  type PartMeta,
   type Script,
   type ScriptedAnswer,
   type ScriptedModel,
@@ -50,8 +70,14 @@ export { isRecord, openTestRuntime, type TestRuntime, type TestRuntimeOptions } 
 export { createVirtualClock, type VirtualClock } from './runtime/virtual-clock.ts'
 export type { AnswerBlock, AnthropicAnswer, WireUsage } from './strict/anthropic/answer.ts'
 export { type AnthropicServer, createAnthropicApi, startAnthropicServer } from './strict/anthropic/server.ts'
-export { type AnyBlock, type AnyStrictAnswer, type AnyStrictServer, strictServices } from './strict/any-server.ts'
-export type { StreamDisruption, StrictAnswer } from './strict/base/answer.ts'
+export {
+  type AnyBlock,
+  type AnyStrictAnswer,
+  type AnyStrictServer,
+  type StrictService,
+  strictServices,
+} from './strict/any-server.ts'
+export type { Dribble, MessageOf, StreamDisruption, StreamError, StrictAnswer } from './strict/base/answer.ts'
 export {
   type ApiRequest,
   type ReceivedRequest,
@@ -61,11 +87,11 @@ export {
   sseEvents,
   sseText,
 } from './strict/base/server.ts'
-export type { GeminiAnswer, GeminiBlock } from './strict/gemini/answer.ts'
+export type { GeminiAnswer, GeminiBlock, GeminiUsage } from './strict/gemini/answer.ts'
 export { createGeminiApi, type GeminiServer, startGeminiServer } from './strict/gemini/server.ts'
-export type { ChatAnswer, ChatBlock } from './strict/openai-chat/answer.ts'
+export type { ChatAnswer, ChatBlock, ChatUsage } from './strict/openai-chat/answer.ts'
 export { createOpenAiChatApi, type OpenAiChatServer, startOpenAiChatServer } from './strict/openai-chat/server.ts'
-export type { ResponsesAnswer, ResponsesBlock } from './strict/openai-responses/answer.ts'
+export type { ResponsesAnswer, ResponsesBlock, ResponsesUsage } from './strict/openai-responses/answer.ts'
 export {
   createOpenAiResponsesApi,
   type OpenAiResponsesServer,

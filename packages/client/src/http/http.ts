@@ -2,7 +2,9 @@ import { type Fault, FaultSchema, fault, ok, type Result, refuse } from '@holdfa
 
 /** Time and randomness, replaceable in tests. */
 export type Pace = {
+  /** Resolves after this time, or when the signal aborts. */
   readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>
+  /** Returns a random number from 0 to 1. */
   readonly chance: () => number
   /** A stream without data or heartbeats for this long is dead. */
   readonly silenceMs: number

@@ -3,9 +3,13 @@ import type { Ruling } from '../ports/permissions.ts'
 
 /** What the policy can see of a call. */
 export type CallFacts = {
+  /** The name of the tool. */
   readonly tool: string
+  /** Whether the call may change something. */
   readonly isDestructive: boolean
+  /** Whether the call only reads. */
   readonly isReadOnly: boolean
+  /** The hash of its arguments. */
   readonly argsHash: BlobHash
   /** Why a person is asked each time; absent for most calls. */
   readonly alwaysAsk?: string | undefined

@@ -1,4 +1,4 @@
-import type { Key, Meta, ModelName, Result, Seq, SessionId, SessionName as SpokenName } from '@holdfast/protocol'
+import type { Key, Meta, ModelName, Result, Seq, SessionId, SessionName } from '@holdfast/protocol'
 import type { ListCursor } from './list-cursor.ts'
 
 /** A session's row: what lists show and sort by. It can be rebuilt from the log. */
@@ -59,8 +59,8 @@ export type Listed = {
 export type ListPage = { readonly sessions: readonly Listed[]; readonly next: string | null }
 
 /** How to find a session: by a name that people use, by a program's key, or as the latest. */
-export type SessionName =
-  | SpokenName
+export type SessionLookup =
+  | SessionName
   | { readonly type: 'key'; readonly key: Key }
   | { readonly type: 'latest'; readonly workspace: string }
 
@@ -86,7 +86,7 @@ export interface Catalogue {
    * Returns the sessions that a name matches: none, one, or the first few for a prefix. Includes the trash, except for
    * `latest`.
    */
-  find(name: SessionName): Promise<readonly SessionId[]>
+  find(name: SessionLookup): Promise<readonly SessionId[]>
   /** Returns the busy rows with their owners; a starting node checks these for dead owners. */
   busy(): Promise<readonly { readonly session: SessionId; readonly owner: string | null }[]>
   /** Returns one session's row, spoken or not; null when there is no such session. */

@@ -34,121 +34,8 @@ export type {
 } from '@holdfast/client'
 export type { Authority, CallerOptions, LocalSession, LocalSessions, Retention } from '@holdfast/core'
 export type * from '@holdfast/core/ports'
-export type {
-  Answer,
-  AttachOptions,
-  BeforeImage,
-  BlobHash,
-  Boundary,
-  Budgets,
-  CallId,
-  CallView,
-  ClearOptions,
-  ClientEvent,
-  ClientEventPage,
-  ClientEventRequest,
-  ClientId,
-  Command,
-  CommandId,
-  CommandInput,
-  CommandResult,
-  CommandType,
-  ContentPart,
-  CycledModel,
-  Decision,
-  DeleteOptions,
-  EmptyTrashOptions,
-  ErrorKind,
-  Event,
-  ExportChoice,
-  Fault,
-  FaultCode,
-  FileChange,
-  FileChangePage,
-  FileChangeRequest,
-  Finish,
-  FoundMessages,
-  Frame,
-  FrameOf,
-  Handle,
-  ImportChoice,
-  ImportFile,
-  ImportResult,
-  Instant,
-  Key,
-  Line,
-  LineRange,
-  ListedBranch,
-  ListedModel,
-  ListedPermission,
-  ListOptions,
-  LostRecord,
-  Message,
-  MessageId,
-  Meta,
-  ModelFault,
-  ModelList,
-  ModelName,
-  NewsOptions,
-  NotRemovedReason,
-  Output,
-  PageRequest,
-  PendingApproval,
-  Permission,
-  PermissionListOptions,
-  PermissionRule,
-  Preview,
-  ProcessMark,
-  ProcessView,
-  ProviderOptions,
-  PruneOptions,
-  Queue,
-  QueuedPrompt,
-  QueueEntry,
-  Recorded,
-  Removal,
-  Result,
-  Role,
-  RotationEntry,
-  SearchOptions,
-  SearchRole,
-  Seat,
-  SeedMessage,
-  SeenFile,
-  SeenLines,
-  Seq,
-  SessionHandle,
-  SessionId,
-  SessionList,
-  SessionName as SpokenName,
-  SessionNews,
-  Sessions,
-  SessionView,
-  StartOptions,
-  StateField,
-  StateFields,
-  Stats,
-  StatsOptions,
-  Status,
-  StepId,
-  StorageError,
-  StoredClientEvent,
-  StoredFile,
-  StoredFileChange,
-  StoreFileOptions,
-  Submission,
-  SubmitOptions,
-  SubscribeOptions,
-  ThinkingLevel,
-  TouchedFile,
-  TranscriptPage,
-  TreeUsage,
-  Trust,
-  TrustScope,
-  TurnEnd,
-  Usage,
-} from '@holdfast/protocol'
 export { HoldfastError } from '@holdfast/protocol'
+export type * from '@holdfast/protocol/public-types'
 export type { Backup } from '../admin/backup/backup-store.ts'
 export type { StoreReport } from '../admin/doctor/check-store.ts'
 export type { Admin } from '../admin/jobs/admin.ts'
@@ -159,7 +46,7 @@ export type { Logger } from '../observe/logging/logger.ts'
 export { defineTool, type OpenOptions, openHoldfast } from '../open.ts'
 export type { CustomModels } from '../providers/models.ts'
 export type { Finding, FindingCode, Severity } from '../store/finding.ts'
-export type { LoadedSession, Named as SessionOrName, StoredSessions } from '../stored-sessions.ts'
+export type { LoadedSession, SessionOrName, StoredSessions } from '../stored-sessions.ts'
 export type { ConfigOptions } from '../system/config/read-config.ts'
 export type { Environment } from '../system/home.ts'
 export type {
@@ -183,10 +70,10 @@ export type { ExportFormat, ExportOptions } from '../transfer/export/export-sess
 export type { ImportOutcome } from '../transfer/import/import-conversation.ts'
 export type {
   ImportedFile,
-  ImportOptions as ImportFileOptions,
+  ImportFileOptions,
   ImportProgress,
 } from '../transfer/import/import-paths.ts'
 export type { ImportRemark, RemarkCode } from '../transfer/import/parse/conversation.ts'
 export type { FormatName } from '../transfer/import/parse/format.ts'
-export type { ImportThreadOptions as ImportOptions } from '../transfer/import/thread/import-thread.ts'
-export type { WriteResult as ImportWriteResult } from '../transfer/import/write/write-log.ts'
+export type { ImportOptions } from '../transfer/import/thread/import-thread.ts'
+export type { ImportWriteResult } from '../transfer/import/write/write-log.ts'

@@ -13,10 +13,11 @@ export {
   backupStore,
   type CheckStoreOptions,
   checkStore,
+  type HomeOptions,
   type MigrateStoreOptions,
   migrateStore,
 } from '../admin/jobs/admin-stores.ts'
-export type { Migration } from '../admin/migrate/migrate-store.ts'
+export type { Migration, MigrationProgress, RefusedSession } from '../admin/migrate/migrate-store.ts'
 export type { Conversations, ConversationsOptions } from '../conversations/conversations.ts'
 export type { ConversationMessage } from '../conversations/message.ts'
 export { type OpenConversationsOptions, openConversations } from '../open-conversations.ts'
@@ -26,7 +27,7 @@ export type { Finding, FindingCode } from '../store/finding.ts'
 export { openJsonlStore } from '../store/jsonl/jsonl-store.ts'
 export { createMetaMatch } from '../store/list-match.ts'
 export { createMemoryStore } from '../store/memory/memory-store.ts'
-export { openMirror } from '../store/mirror/mirror.ts'
+export { type Mirror, openMirror } from '../store/mirror/mirror.ts'
 export { type ScannedSession, type ScannedStore, scanSearch } from '../store/search/scan-search.ts'
 export { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 /** The faults of stores, in the usual words. */

@@ -12,19 +12,22 @@ const contracts = await import('@holdfast/testkit/contracts').catch((error: unkn
   if (!isPackageMissing(error, 'vitest')) throw error
   return null
 })
-type Contracts = NonNullable<typeof contracts>
 const needsVitest = (): never => {
   throw new Error('The contract suites of holdfast/testkit need the package vitest. Install it: npm install -D vitest')
 }
 
 /** Tests a store of your own: everything the runtime requires of it. */
-export const describeStore: Contracts['describeStore'] = contracts?.describeStore ?? needsVitest
+export const describeStore: typeof import('@holdfast/testkit/contracts').describeStore =
+  contracts?.describeStore ?? needsVitest
 /** Tests the blobs of your own. */
-export const describeBlobs: Contracts['describeBlobs'] = contracts?.describeBlobs ?? needsVitest
+export const describeBlobs: typeof import('@holdfast/testkit/contracts').describeBlobs =
+  contracts?.describeBlobs ?? needsVitest
 /** Tests a provider of your own. */
-export const describeProvider: Contracts['describeProvider'] = contracts?.describeProvider ?? needsVitest
+export const describeProvider: typeof import('@holdfast/testkit/contracts').describeProvider =
+  contracts?.describeProvider ?? needsVitest
 /** Tests a tool of your own. */
-export const describeTool: Contracts['describeTool'] = contracts?.describeTool ?? needsVitest
+export const describeTool: typeof import('@holdfast/testkit/contracts').describeTool =
+  contracts?.describeTool ?? needsVitest
 export type { OpenStore, ProviderSubject, ToolSample } from '@holdfast/testkit/contracts'
 
 // Listed one by one, because `export *` would fail to link before the error above can be thrown.

@@ -65,10 +65,15 @@ export const SnapshotFrame = z.object({
 
 /** Position of a fragment: a part of the running answer, or the output of a running call. */
 const position = {
+  /** The model call it belongs to. */
   step: StepId,
+  /** The index of the part in the answer. */
   part: z.int().min(0),
+  /** What is streaming: text, thinking, the arguments of a call, or the output of a call. */
   kind: z.enum(['text', 'thinking', 'input', 'output']),
+  /** The call whose output it is. */
   call: CallId.optional(),
+  /** The name of the called tool. */
   tool: z.string().optional(),
 }
 
@@ -93,7 +98,13 @@ export const Frame = z.discriminatedUnion('type', [
     ...of,
     step: StepId,
     index: z.int().min(-1),
-    parts: z.array(z.object({ ...position, text: z.string() })),
+    parts: z.array(
+      z.object({
+        ...position,
+        /** The text so far. */
+        text: z.string(),
+      }),
+    ),
   }),
   z.object({
     type: z.literal('presence'),

@@ -60,8 +60,10 @@ export type StepId = z.infer<typeof StepId>
 /** The id of a tool call: the seq of the record that requested it. */
 export const CallId = seq.brand<'CallId'>()
 export type CallId = z.infer<typeof CallId>
+/** The id of an approval: the seq of the record that asked for it. */
 export const ApprovalId = seq.brand<'ApprovalId'>()
 export type ApprovalId = z.infer<typeof ApprovalId>
+/** The id of a queued prompt: the seq of the record that queued it. */
 export const EntryId = seq.brand<'EntryId'>()
 export type EntryId = z.infer<typeof EntryId>
 

@@ -11,6 +11,7 @@ export {
   mustCreate,
   newSession,
   type OpenStore,
+  type OwnedSession,
   readAll,
   recordAt,
   seqsOf,

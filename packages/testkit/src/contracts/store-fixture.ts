@@ -76,7 +76,8 @@ export function entryOf(
   return { meta: { ...whole, ...meta }, spoken: true, busy: false, activeAt: number, ...more }
 }
 
-type OwnedSession = NewSession & { readonly owner: string }
+/** A new session with an owner. */
+export type OwnedSession = NewSession & { readonly owner: string }
 
 export const newSession = (number: number, more: Partial<OwnedSession> = {}): OwnedSession => ({
   session: sessionId(number),

@@ -2,7 +2,8 @@ import type { ModelEnd, ModelPart, ModelRequest, Models, Provider, SaidPart } fr
 import { done, type Usage } from '@holdfast/protocol'
 import { createGate, type Gate } from './gate.ts'
 
-type Meta = NonNullable<SaidPart['meta']>
+/** What a provider says about a part of an answer, such as its signature. */
+export type PartMeta = NonNullable<SaidPart['meta']>
 
 /** One step of a scripted answer. Create them with `think`, `say`, `sayPartial`, `call`, `waitAt`, `finish` and `fail`. */
 export type ScriptStep =
@@ -28,7 +29,7 @@ export type ScriptedModel = Provider & {
 export const scriptedUsage: Usage = { input: 100, output: 10, cacheRead: 0, cacheWrite: 0, cost: 0 }
 
 /** Thinks a text. */
-export const think = (text: string, meta?: Meta): ScriptStep => ({
+export const think = (text: string, meta?: PartMeta): ScriptStep => ({
   type: 'said',
   said: { type: 'thinking', text, ...(meta && { meta }) },
 })

@@ -29,9 +29,11 @@ export type AnyStrictServer = Omit<StrictServer<unknown>, 'answer'> & {
   answer(...answers: readonly AnyStrictAnswer[]): void
 }
 
-type StrictService = {
+/** A fake service that a test can start. */
+export type StrictService = {
   /** The number of events until the first text of an answer is sent. */
   readonly firstWords: number
+  /** Starts a server of this service. */
   start(): Promise<AnyStrictServer>
 }
 

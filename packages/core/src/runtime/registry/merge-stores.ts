@@ -1,5 +1,5 @@
 import { HoldfastError, limits, ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
-import type { ListPage, ListRequest, SessionName } from '../../ports/catalogue.ts'
+import type { ListPage, ListRequest, SessionLookup } from '../../ports/catalogue.ts'
 import { badCursor, compareListPlaces, decodeListCursor, encodeListCursor } from '../../ports/list-cursor.ts'
 import type { SearchHit, SearchPage, SearchRequest } from '../../ports/search.ts'
 import type { Store } from '../../ports/store.ts'
@@ -8,7 +8,7 @@ import type { Store } from '../../ports/store.ts'
 export const mergeStores = (disk: Store, memory: Store): Pick<Store, 'list' | 'find' | 'search'> => ({
   list: (request) => listBoth(disk, memory, request),
   search: (request) => searchBoth(disk, memory, request),
-  async find(name: SessionName) {
+  async find(name: SessionLookup) {
     const [onDisk, inMemory] = await Promise.all([disk.find(name), memory.find(name)])
     if (name.type !== 'latest') return [...onDisk, ...inMemory].toSorted().slice(0, limits.prefixMatchesMax)
     const [diskAt, memoryAt] = await Promise.all([activeAt(disk, onDisk), activeAt(memory, inMemory)])

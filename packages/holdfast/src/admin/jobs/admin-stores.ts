@@ -7,7 +7,8 @@ import type { StoreReport } from '../doctor/check-store.ts'
 import { type Migration, type MigrationProgress, migrate } from '../migrate/migrate-store.ts'
 import { runJobThread } from './admin.ts'
 
-type HomeOptions = {
+/** Where the user's own store is. */
+export type HomeOptions = {
   /** Locates the user's own store and its blobs; `process.env` by default. */
   readonly environment?: Environment | undefined
 }

@@ -9,13 +9,18 @@ import { everyRecord, everySession, type ReadOnlyStore, type StoreSession } from
 import { type CopyDeps, copySession, findCommonHead, verifyBlobs, verifyRecords } from './copy-session.ts'
 import { removeTemporaryStores, writeTrusts } from './target-files.ts'
 
+/** How far a migration is. */
 export type MigrationProgress = {
+  /** Whether it copies, or compares the copy. */
   readonly phase: 'copying' | 'verifying'
+  /** The sessions of this phase so far. */
   readonly sessions: number
+  /** The records of this phase so far. */
   readonly records: number
 }
 
-type RefusedSession = { readonly session: SessionId; readonly why: string }
+/** A session that was not copied, and why. */
+export type RefusedSession = { readonly session: SessionId; readonly why: string }
 
 /** The result of a migration. */
 export type Migration = {

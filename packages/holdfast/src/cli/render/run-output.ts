@@ -1,4 +1,4 @@
-import type { TurnEnded } from '@holdfast/client'
+import type { TurnEnded } from '@holdfast/client/internal'
 import {
   type Event,
   type Frame,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createTurnSummary, type FollowOptions, type TurnEnded, type TurnSummary } from '@holdfast/client'
+import type { FollowOptions } from '@holdfast/client'
+import { createTurnSummary, type TurnEnded, type TurnSummary } from '@holdfast/client/internal'
 import {
   CommandId,
   Decision,

@@ -6,7 +6,7 @@ import {
   type Listed,
   type ListPage,
   type ListRequest,
-  type SessionName,
+  type SessionLookup,
 } from '@holdfast/core/ports'
 import { HoldfastError, limits, type SessionId, unreachable } from '@holdfast/protocol'
 import { createMetaMatch } from '../list-match.ts'
@@ -79,7 +79,7 @@ function createTopRows(count: number) {
 }
 
 /** Returns the ids of the sessions with this name. */
-export function findSessions(sessions: readonly CatalogueRow[], name: SessionName): readonly SessionId[] {
+export function findSessions(sessions: readonly CatalogueRow[], name: SessionLookup): readonly SessionId[] {
   const getIds = (found: readonly CatalogueRow[]) => found.map(({ id }) => id)
   switch (name.type) {
     case 'id':

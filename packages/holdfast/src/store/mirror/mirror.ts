@@ -24,6 +24,7 @@ export interface Mirror {
   caughtUp(): Promise<void>
   /** Removes the copies of blobs that no record refers to, like `Blobs.sweep`. */
   sweep(areUsed: AreUsed, options: SweepOptions): Promise<void>
+  /** Writes what is missing and closes the files. */
   close(): Promise<void>
 }
 

@@ -19,12 +19,12 @@ import type { FormatName } from './parse/format.ts'
 import type { LogBatch } from './write/imported-log.ts'
 import { storeContent } from './write/store-content.ts'
 import { writeConversation } from './write/write-conversation.ts'
-import { type WriteResult, writeLog } from './write/write-log.ts'
+import { type ImportWriteResult, writeLog } from './write/write-log.ts'
 
 /** The result of importing one source. */
 export type ImportOutcome = {
   /** `imported` if it is new, `grown` if messages were added, `same` if there was nothing to do. */
-  readonly status: WriteResult['status'] | 'empty'
+  readonly status: ImportWriteResult['status'] | 'empty'
   /** The session it became; null if it has no messages. */
   readonly session: SessionId | null
   /** How many messages the file has. */

@@ -15,7 +15,7 @@ import { type WalkedPath, walkPath } from './walk-paths.ts'
 import { createPool } from './write/pool.ts'
 
 /** How to read the files. */
-export type ImportOptions = {
+export type ImportFileOptions = {
   /** The program that wrote the files; detected from their content by default. */
   readonly from?: FormatName | undefined
   /**
@@ -69,7 +69,7 @@ const aloneBytes = 16 * 1024 * 1024
 export async function importPaths(
   deps: ImportDeps,
   paths: readonly string[],
-  options: ImportOptions & ImportProgress = {},
+  options: ImportFileOptions & ImportProgress = {},
   skip: ReadonlySet<string> = new Set(),
 ): Promise<readonly ImportedFile[]> {
   const done: ImportedFile[] = []
@@ -127,7 +127,7 @@ const createSkip = (result: ImportedFile, why: string): ImportedFile => ({
 async function importFile(
   deps: ImportDeps,
   path: string,
-  options: ImportOptions,
+  options: ImportFileOptions,
   known: KnownKeys,
 ): Promise<ImportedFile> {
   const remarks: ImportRemark[] = []

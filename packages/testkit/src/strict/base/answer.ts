@@ -25,8 +25,10 @@ export type StrictAnswer<Block, Usage> =
   /** Closes the connection without an answer. */
   | { readonly type: 'drop' }
 
+/** The answers that are a message. */
 export type MessageOf<Answer> = Extract<Answer, { readonly type: 'message' }>
 
+/** A stream that is sent in small pieces. */
 export type Dribble = { readonly bytes: number; readonly everyMs: number }
 
 /** How a stream breaks. */
@@ -40,6 +42,7 @@ export type StreamDisruption =
   | { readonly type: 'wait'; readonly gate: Gate }
   | StreamError
 
+/** An error in the middle of a stream. */
 /** An error in the middle of a stream. */
 export type StreamError = { readonly type: 'error'; readonly error: string; readonly message: string }
 

@@ -14,7 +14,8 @@ export type GeminiBlock =
       readonly signature?: string
     }
 
-type GeminiUsage = { readonly promptTokenCount: number; readonly candidatesTokenCount: number }
+/** The usage that an answer of the Gemini API reports. */
+export type GeminiUsage = { readonly promptTokenCount: number; readonly candidatesTokenCount: number }
 /** A scripted answer of the Gemini API. */
 export type GeminiAnswer = StrictAnswer<GeminiBlock, GeminiUsage>
 

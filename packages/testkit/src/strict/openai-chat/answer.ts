@@ -9,8 +9,11 @@ export type ChatBlock =
   /** A call whose arguments are sent unchanged, valid or not. */
   | { readonly type: 'raw_tool_call'; readonly name: string; readonly json: string }
 
-type ChatUsage = {
+/** The usage that an answer of the OpenAI chat API reports. */
+export type ChatUsage = {
+  /** Tokens of the request. */
   readonly prompt_tokens: number
+  /** Tokens of the answer. */
   readonly completion_tokens: number
   /** Other counters of the server. */
   readonly [count: string]: unknown

@@ -12,7 +12,8 @@ export type ResponsesBlock =
   /** A call whose arguments are sent unchanged, valid or not. */
   | { readonly type: 'raw_function_call'; readonly name: string; readonly json: string }
 
-type ResponsesUsage = { readonly input_tokens: number; readonly output_tokens: number }
+/** The usage that an answer of the OpenAI responses API reports. */
+export type ResponsesUsage = { readonly input_tokens: number; readonly output_tokens: number }
 /** A scripted answer of the OpenAI responses API. */
 export type ResponsesAnswer = StrictAnswer<ResponsesBlock, ResponsesUsage>
 export type ResponsesEvent = { readonly type: string; readonly [key: string]: unknown }

@@ -1,4 +1,4 @@
-import type { SessionName } from '@holdfast/core/ports'
+import type { SessionLookup } from '@holdfast/core/ports'
 import { Key, type SessionId } from '@holdfast/protocol'
 import { entryOf, sessionId } from '@holdfast/testkit/contracts'
 import { describe, expect, it } from 'vitest'
@@ -23,7 +23,7 @@ class LookupOnly extends Map<SessionId, SessionRow> {
 function findIn(...all: readonly SessionRow[]) {
   const rows = new LookupOnly(all.map((row) => [row.id, row]))
   const names = createSessionNames(rows)
-  return { find: (name: SessionName) => findRows(rows, names, name), names }
+  return { find: (name: SessionLookup) => findRows(rows, names, name), names }
 }
 
 describe('findRows', () => {

@@ -1,4 +1,4 @@
-import type { NewSession, SessionName } from '@holdfast/core/ports'
+import type { NewSession, SessionLookup } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import type { Fault } from '@holdfast/protocol/fault'
 import { findSessions } from '../../memory/memory-catalogue.ts'
@@ -49,7 +49,7 @@ export function createSessionNames(rows: ReadonlyMap<SessionId, SessionRow>) {
 export function findRows(
   rows: ReadonlyMap<SessionId, SessionRow>,
   names: SessionNames,
-  name: SessionName,
+  name: SessionLookup,
 ): readonly SessionId[] {
   // A reserved name may belong to a session that is still being written.
   const ifExists = (id: SessionId | undefined): readonly SessionId[] =>

@@ -4,7 +4,7 @@ import {
   encodeListCursor,
   type ListCursor,
   type ListRequest,
-  type SessionName,
+  type SessionLookup,
 } from '@holdfast/core/ports'
 import type { Meta, SessionId } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
@@ -35,7 +35,7 @@ export function createCatalogueReader(database: DatabaseSync): Pick<ReadRequests
   const entryRow = database.prepare(`
     select meta, active_at, spoken, busy, head, base, owner, trashed_at from session where id = ? and purged_at is null`)
 
-  function rowsFor(name: SessionName): readonly Row[] {
+  function rowsFor(name: SessionLookup): readonly Row[] {
     switch (name.type) {
       case 'id':
         return byId.all(name.id)

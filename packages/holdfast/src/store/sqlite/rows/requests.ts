@@ -9,7 +9,7 @@ import type {
   ReadRange,
   SearchPage,
   SearchRequest,
-  SessionName,
+  SessionLookup,
   StoredSnapshot,
   TrustChange,
 } from '@holdfast/core/ports'
@@ -61,7 +61,7 @@ export interface ReadRequests {
   findCommand(session: string, commandId: string): StoredRecord | LostRecord | null
   commandHash(session: string, commandId: string): string | null
   list(request: ListRequest): { readonly sessions: readonly StoredListed[]; readonly next: string | null }
-  find(name: SessionName): readonly SessionId[]
+  find(name: SessionLookup): readonly SessionId[]
   search(request: SearchRequest): SearchPage
   busy(): readonly { readonly session: SessionId; readonly owner: string | null }[]
   entry(session: string): (Omit<CatalogueRow, 'entry'> & { readonly entry: StoredEntry }) | null

@@ -2,11 +2,11 @@ import { type Fault, fault } from '@holdfast/protocol'
 import type { WorkerPort } from '../../../store/sqlite/worker/worker-link.ts'
 import { findScript, isOutOfMemory, startThread } from '../../../system/start-thread.ts'
 import type { ImportHost, LocalImportHost } from '../host/import-host.ts'
-import { createFailedFile, type ImportedFile, type ImportOptions, type ImportProgress } from '../import-paths.ts'
+import { createFailedFile, type ImportedFile, type ImportFileOptions, type ImportProgress } from '../import-paths.ts'
 import type { FromImport, HostAnswer, HostCall, ImportJob } from './import-worker.ts'
 
 /** How to import files and folders. */
-export type ImportThreadOptions = ImportOptions &
+export type ImportOptions = ImportFileOptions &
   Pick<ImportProgress, 'onFile'> & {
     /** Called once with the number of files, before the first is read. */
     readonly onCount?: ((files: number) => void) | undefined
@@ -34,7 +34,7 @@ const youngMb = 96
 export async function runImportThread(
   { host, defaultModel, openWriterPort }: Context,
   paths: readonly string[],
-  { signal, onCount, onFile, ...options }: ImportThreadOptions = {},
+  { signal, onCount, onFile, ...options }: ImportOptions = {},
 ): Promise<readonly ImportedFile[]> {
   const done: ImportedFile[] = []
   const report = (file: ImportedFile): void => {

@@ -7,7 +7,7 @@ import { resolveWorkdir } from '../../../system/files/resolve-path.ts'
 import { newHandle, newSessionId } from '../../../system/identity.ts'
 import { wallClock } from '../../../system/wall-clock.ts'
 import type { ImportHost } from '../host/import-host.ts'
-import { type ImportedFile, type ImportOptions, importPaths } from '../import-paths.ts'
+import { type ImportedFile, type ImportFileOptions, importPaths } from '../import-paths.ts'
 import { createDirectHost } from './direct-host.ts'
 
 const rememberedMax = 10_000
@@ -17,7 +17,7 @@ const batchMax = 32
 /** What the thread is started with. */
 export type ImportJob = {
   readonly paths: readonly string[]
-  readonly options: ImportOptions
+  readonly options: ImportFileOptions
   readonly defaultModel: string
   readonly skip: readonly string[]
   /** How many files were begun. It is shared, because a thread that ends for lack of memory cannot tell any more. */

@@ -18,7 +18,7 @@ type WriteOptions = {
 const handleTriesMax = 20
 
 /** The result of a write: new, already stored, extended, or different from what is stored. */
-export type WriteResult = {
+export type ImportWriteResult = {
   /** Whether the session is new, has grown, is the same or was changed. */
   readonly status: 'imported' | 'same' | 'grown' | 'changed'
   /** Whether the handle was taken, so that it got another. */
@@ -27,7 +27,7 @@ export type WriteResult = {
   readonly keyDropped: boolean
 }
 
-const unchanged = (status: WriteResult['status']): Result<WriteResult> =>
+const unchanged = (status: ImportWriteResult['status']): Result<ImportWriteResult> =>
   ok({ status, handleChanged: false, keyDropped: false })
 
 /**
@@ -40,7 +40,7 @@ export async function writeLog(
   start: LogStart,
   batches: Iterable<LogBatch>,
   options: WriteOptions = {},
-): Promise<Result<WriteResult>> {
+): Promise<Result<ImportWriteResult>> {
   const known = options.isNewId ? null : await deps.entry(start.session)
   if (known === null) return create(deps, start, withLast(batches), options)
   if (known.base !== start.base) return unchanged('changed')
@@ -66,7 +66,7 @@ async function create(
   start: LogStart,
   steps: Generator<Step>,
   { mayDropKey = false }: WriteOptions,
-): Promise<Result<WriteResult>> {
+): Promise<Result<ImportWriteResult>> {
   const { value: first } = steps.next()
   if (!first) return unchanged('same')
   let names: Names = first.entry.meta
@@ -145,7 +145,7 @@ async function extend(
   { session, base }: LogStart,
   steps: Generator<Step>,
   known: Known,
-): Promise<Result<WriteResult>> {
+): Promise<Result<ImportWriteResult>> {
   let seq = base
   // Not a for loop, which would end the generator when it is left.
   for (let next = steps.next(); !next.done; next = steps.next()) {
@@ -177,7 +177,7 @@ async function append(
   session: SessionId,
   steps: Iterable<Step>,
   { head, entry }: Known,
-): Promise<Result<WriteResult>> {
+): Promise<Result<ImportWriteResult>> {
   const claimed = await deps.claim(session)
   if (!claimed.ok) return claimed.fault.code === 'session_locked' ? unchanged('changed') : claimed
   const { epoch } = claimed.value

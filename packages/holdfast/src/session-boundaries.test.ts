@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -15,7 +15,8 @@ afterEach(() => rmSync(workdir, { recursive: true, force: true }))
 const openSession = async () => {
   const environment = { HOLDFAST_HOME: join(workdir, '.home') }
   const holdfast = await openHoldfast({ store: 'memory:', environment })
-  return { holdfast, session: await holdfast.startSession({ workdir, model: 'demo/agent' }) }
+  const session = await holdfast.startSession({ workdir, model: 'demo/agent', approvals: 'none' })
+  return { holdfast, session }
 }
 
 describe('the edit boundaries of a session', () => {
@@ -46,6 +47,62 @@ describe('the edit boundaries of a session', () => {
     ] as const)
       await expect(session.setBoundary(path, start, end)).rejects.toMatchObject({ code: 'bad_boundary' })
     expect(await session.boundaries()).toEqual([])
+    await holdfast.close()
+  })
+
+  it('deny edits outside of them, also of a file that is deleted, moved or written whole', async () => {
+    const { holdfast, session } = await openSession()
+    await session.setBoundary('a.ts', 1, 1)
+    const [file, before] = [join(workdir, 'a.ts'), readFileSync(join(workdir, 'a.ts'), 'utf8')]
+    for (const prompt of ['read a.ts', 'edit a.ts: one => 1', 'edit link.ts: three => 3', 'write a.ts: one']) {
+      await session.prompt(prompt).text()
+      expect(readFileSync(file, 'utf8')).toBe(before)
+    }
+    const outcomes = (await session.messages()).flatMap((message) =>
+      message.kind === 'tool_call' ? [[message.call.status, message.call.result?.text.split('\n')[0]]] : [],
+    )
+    expect(outcomes.slice(1)).toEqual([
+      [
+        'denied',
+        'outside_boundary: edit outside boundary: it touches line 0 of a.ts, allowed are line 1 (counted from 0)',
+      ],
+      [
+        'denied',
+        'outside_boundary: edit outside boundary: it touches line 2 of a.ts, allowed are line 1 (counted from 0)',
+      ],
+      ['denied', expect.stringMatching(/^outside_boundary: edit outside boundary/)],
+    ])
+    await holdfast.close()
+  })
+
+  it('grow with edits inside them, and follow changes by others', async () => {
+    const { holdfast, session } = await openSession()
+    await session.setBoundary('a.ts', 1, 1)
+    await session.prompt('edit a.ts: two => 2').text()
+    expect(readFileSync(join(workdir, 'a.ts'), 'utf8')).toBe('one\n2\nthree\n')
+    writeFileSync(join(workdir, 'a.ts'), 'zero\none\n2\nthree\n')
+    await session.prompt('edit a.ts: 2 => zwei').text()
+    expect(await session.boundaryFor('a.ts')).toEqual({ start: 2, end: 2 })
+    writeFileSync(join(workdir, 'a.ts'), 'zero\nsomething else\nthree\n')
+    await session.prompt('edit a.ts: something => nothing').text()
+    expect(readFileSync(join(workdir, 'a.ts'), 'utf8')).toBe('zero\nsomething else\nthree\n')
+    await holdfast.close()
+  })
+
+  it('fail a command that changed other lines, with the diff, and record what was there', async () => {
+    const { holdfast, session } = await openSession()
+    await session.setBoundary('a.ts', 1, 1)
+    await session.prompt("run sed -i 's/two/2/' a.ts").text()
+    await session.prompt("run sed -i 's/three/3/' a.ts").text()
+    await session.prompt('run rm a.ts').text()
+    const calls = (await session.messages()).flatMap((message) => (message.kind === 'tool_call' ? [message.call] : []))
+    expect(calls.map(({ status }) => status)).toEqual(['complete', 'error', 'error'])
+    expect(calls[1]?.result?.text).toContain('edit outside boundary: it touches line 2 of a.ts, allowed are line 1')
+    expect(calls[1]?.result?.text).toContain('-three\n+3\n')
+    expect(calls[2]?.result?.text).toContain('a.ts is gone')
+    const [gone] = await Array.fromAsync(session.fileChanges())
+    const before = gone?.before?.type === 'file' ? await session.blob(gone.before.hash) : []
+    expect(Buffer.concat(await Array.fromAsync(before)).toString()).toBe('one\n2\n3\n')
     await holdfast.close()
   })
 })

@@ -1,6 +1,8 @@
 import type {
   BlobHash,
+  DenialCode,
   FileChange,
+  KeptBoundary,
   Output,
   Preview,
   ProcessMark,
@@ -24,6 +26,16 @@ export type ToolContext = {
   readonly ownPaths?: readonly string[] | undefined
   /** The session of the call. Without it nothing can run on after the call. */
   readonly session?: SessionId | undefined
+  /** The lines that tools may change, by file. */
+  readonly boundaries?: readonly BoundedFile[] | undefined
+  /** Opens a blob that the session refers to; absent in tests of a tool alone. */
+  readonly openBlob?: ToolBlobs['open'] | undefined
+}
+
+/** A file of which tools may change only some lines. */
+export type BoundedFile = KeptBoundary & {
+  /** The content that its lines were counted in, where a tool has read it. */
+  readonly counted?: Uint8Array | undefined
 }
 
 /** What is known of a call before the question is put: what would run, or why it cannot. */
@@ -43,7 +55,12 @@ export type Prepared =
       readonly alwaysAsk?: string | undefined
     }
   /** Wrong arguments, a path outside, a missing file: an error result, never a crash. */
-  | { readonly type: 'unusable'; readonly message: string }
+  | {
+      readonly type: 'unusable'
+      readonly message: string
+      /** Set if a rule of the session denies the call, and nothing is wrong with it otherwise. */
+      readonly denied?: DenialCode | undefined
+    }
 
 /** The files of a session, for a tool that runs in it. */
 export interface ToolBlobs {

@@ -2,6 +2,7 @@ import type {
   BlobHash,
   CallId,
   Command,
+  DenialCode,
   Event,
   EventOf,
   FileChange,
@@ -168,7 +169,7 @@ export type ReadyCall = Readonly<{
   contentHash?: BlobHash | undefined
 }>
 
-type FoundCall = ReadyCall | Readonly<{ unusable: string }>
+type FoundCall = ReadyCall | Readonly<{ unusable: string; denied?: DenialCode | undefined }>
 
 export type Input = Asked | Report
 

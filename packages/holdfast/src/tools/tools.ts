@@ -6,6 +6,7 @@ import { createFetchUrl } from './fetch/fetch-url.ts'
 import { applyDiffTool } from './files/apply-diff.ts'
 import { deleteFileTool } from './files/delete-file.ts'
 import { editFileTool } from './files/edit-file.ts'
+import { withBoundaries } from './files/io/bounded-files.ts'
 import { listDirectoryTool } from './files/list-directory.ts'
 import { moveFileTool } from './files/move-file.ts'
 import { multiEditFileTool } from './files/multi-edit-file.ts'
@@ -21,6 +22,7 @@ import { joinTools } from './own/own-tools.ts'
 import { createFind } from './search/find.ts'
 import { createGrep } from './search/grep.ts'
 import { createBackgroundShells } from './shell/background-shells.ts'
+import { withBoundedFiles } from './shell/bounded-command.ts'
 import { endLeftover } from './shell/process-group.ts'
 import { createProcessRecords } from './shell/process-records.ts'
 import { createShell } from './shell/shell.ts'
@@ -53,7 +55,7 @@ export function createTools(deps: ToolsDeps): Tools {
   const records = shellDirectory === undefined ? null : createProcessRecords(shellDirectory)
   const background = createBackgroundShells({ records, now: wallClock.now })
   const builtIn: readonly Tool[] = [
-    ...fileTools.map((tool) => withOwnPaths(tool, ownPaths)),
+    ...fileTools.map((tool) => withBoundaries(withOwnPaths(tool, ownPaths))),
     createFind({ environment, ownPaths }),
     createGrep({ environment, ownPaths }),
     createFetchUrl({ allowedHosts: fetchHosts }),
@@ -62,7 +64,9 @@ export function createTools(deps: ToolsDeps): Tools {
     createGitLog({ environment, keyNames }),
     createGitStage({ environment, keyNames }),
     createGitCommit({ environment, keyNames }),
-    createShell({ environment, keyNames, passed: shellEnvironment, after, directory: shellDirectory, background }),
+    withBoundedFiles(
+      createShell({ environment, keyNames, passed: shellEnvironment, after, directory: shellDirectory, background }),
+    ),
     createShellOutput({ background, after }),
     createShellStop(background),
     createMemoryWrite(memory),

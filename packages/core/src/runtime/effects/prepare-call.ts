@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto'
-import { BlobHash, type CallId, type EventOf, escapeLine, invariant } from '@holdfast/protocol'
+import {
+  BlobHash,
+  type CallId,
+  type DenialCode,
+  type EventOf,
+  escapeLine,
+  invariant,
+  orThrow,
+} from '@holdfast/protocol'
 import { type CallFacts, judge } from '../../policy/verdict.ts'
-import type { Prepared, Tool, ToolArgs } from '../../ports/tool.ts'
+import type { Prepared, Tool, ToolArgs, ToolContext } from '../../ports/tool.ts'
 import type { ReadyCall, ReportOf } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
+import { openBlob as openSessionBlob } from '../blobs/read-blob.ts'
 import { shortPreview, storePreview } from '../blobs/store-preview.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { ownTurn } from '../own-turn.ts'
@@ -18,10 +27,10 @@ export async function prepareCall(
   const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
   const atMs = deps.clock.now()
-  const unusable = (why: string): ReportOf<'call.prepared'> => ({
+  const unusable = (why: string, denied?: DenialCode): ReportOf<'call.prepared'> => ({
     type: 'call.prepared',
     call,
-    found: { unusable: why },
+    found: { unusable: why, denied },
     atMs,
   })
   const tool = deps.tools.find(name)
@@ -29,15 +38,19 @@ export async function prepareCall(
   const { args } = await readCall(deps, call)
   const isLarge = countChars(args) > smallCharsMax
   if (isLarge) await ownTurn() // up to 64 calls are prepared at once
-  const prepared = await tool.prepare(
-    args,
-    { workdir: origin.workdir, session: deps.session, seen: deps.state().seen },
-    signal,
-  )
-  if (prepared.type === 'unusable') return unusable(prepared.message)
+  const prepared = await tool.prepare(args, toolContext(deps), signal)
+  if (prepared.type === 'unusable') return unusable(prepared.message, prepared.denied)
   const facts = await factsOf(deps, origin.workdir, tool, args, prepared.alwaysAsk)
   if (isLarge) await ownTurn()
   return { type: 'call.prepared', call, found: await toReport(deps, prepared, facts, signal), atMs }
+}
+
+/** Returns what a tool knows of the session. */
+export function toolContext(deps: EffectDeps): ToolContext {
+  const { origin, seen, boundaries } = deps.state()
+  invariant(origin, 'a call needs a started session')
+  const openBlob = async (hash: BlobHash) => orThrow(await openSessionBlob(deps, deps.session, hash))
+  return { workdir: origin.workdir, session: deps.session, seen, boundaries, openBlob }
 }
 
 /** Calls with shorter arguments take much less than a millisecond each. */

@@ -6,7 +6,7 @@ import { findCall, type SessionState } from '../../session/state.ts'
 import { openBlob } from '../blobs/read-blob.ts'
 import { storeOutput } from '../blobs/store-output.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
-import { factsOf, hashArgs, readCall, toReport } from './prepare-call.ts'
+import { factsOf, hashArgs, readCall, toolContext, toReport } from './prepare-call.ts'
 
 /** Thrown when the call was aborted between its approval and its start. */
 class NotWanted extends Error {
@@ -58,24 +58,20 @@ async function runCall(
     if (!started.ok || signal.aborted || !isStarted) throw new NotWanted(`call ${call} is no longer wanted`)
   }
   try {
-    const result = await tool.run(
-      args,
-      { workdir: origin.workdir, session: deps.session, seen: deps.state().seen },
-      {
-        signal,
-        contentHash: checked?.contentHash,
-        begin,
-        show: (text) => {
-          // Late output of an aborted call is dropped: nothing would remove it from a screen.
-          if (!signal.aborted) deps.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
-        },
-        storeOutput: (output, toText) => storeOutput(deps.blobs, output, deps.storage.insist, toText),
-        blobs: {
-          put: async (bytes) => orThrow(await deps.blobs.put([bytes])),
-          open: async (hash) => orThrow(await openBlob(deps, deps.session, hash)),
-        },
+    const result = await tool.run(args, toolContext(deps), {
+      signal,
+      contentHash: checked?.contentHash,
+      begin,
+      show: (text) => {
+        // Late output of an aborted call is dropped: nothing would remove it from a screen.
+        if (!signal.aborted) deps.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
       },
-    )
+      storeOutput: (output, toText) => storeOutput(deps.blobs, output, deps.storage.insist, toText),
+      blobs: {
+        put: async (bytes) => orThrow(await deps.blobs.put([bytes])),
+        open: async (hash) => orThrow(await openBlob(deps, deps.session, hash)),
+      },
+    })
     if (!signal.aborted) return finished(result)
     // The call is settled as interrupted; a process that got away is still reported.
     if (result.leftRunning !== undefined)
@@ -108,11 +104,7 @@ async function checkContent(
 ): Promise<Prepared | 'not wanted'> {
   const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
-  const prepared = await tool.prepare(
-    args,
-    { workdir: origin.workdir, session: deps.session, seen: deps.state().seen },
-    signal,
-  )
+  const prepared = await tool.prepare(args, toolContext(deps), signal)
   if (signal.aborted) return 'not wanted'
   if (prepared.type === 'unusable' || prepared.contentHash === contentHash) return prepared
   const facts = await factsOf(deps, origin.workdir, tool, args, prepared.alwaysAsk)

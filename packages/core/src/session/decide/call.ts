@@ -24,7 +24,11 @@ export const settle = (call: CallId, outcome: Outcome, by?: ClientId | null): Ev
 /** Applies the policy to a prepared call: run it, ask a person, or deny it with a reason for the model. */
 export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'call.prepared'>): Events {
   if (findCall(state, call)?.status !== 'requested') return []
-  if ('unusable' in found) return [settle(call, { type: 'failed', output: { text: found.unusable } })]
+  if ('unusable' in found) {
+    const { unusable, denied: code } = found
+    if (code !== undefined) return deny(state, call, { type: 'deny', code, message: unusable })
+    return [settle(call, { type: 'failed', output: { text: unusable } })]
+  }
   const { facts, argsHash, contentHash } = found
   const target = { argsHash, ...(contentHash !== undefined && { contentHash }) }
   const verdict = judge(facts, state)

@@ -30,7 +30,7 @@ export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition
       const checked = checkArguments(name, input, args)
       if (!checked.ok) return { type: 'unusable', message: describeFault(checked.fault) }
       const previewed = await definition.preview(checked.value, context, signal).catch(foreseen)
-      if (!previewed.ok) return { type: 'unusable', message: describeFault(previewed.fault) }
+      if (!previewed.ok) return toUnusable(previewed.fault)
       return { type: 'ready', args: checked.value, ...previewed.value }
     },
 
@@ -41,6 +41,12 @@ export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition
     },
   }
 }
+
+/** An edit outside of a boundary is denied; anything else is a mistake of the call. */
+const toUnusable = (why: Fault): Prepared =>
+  why.code === 'outside_boundary'
+    ? { type: 'unusable', message: why.message, denied: why.code }
+    : { type: 'unusable', message: describeFault(why) }
 
 /** Turns a system error into a fault for the model. Any other error is our bug and is thrown again. */
 export function foreseen(error: unknown): Result<never> {

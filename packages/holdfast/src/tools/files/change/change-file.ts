@@ -13,7 +13,7 @@ export async function changeFile(
 ): Promise<Result<Done>> {
   const edited = await contentAfter(edit, signal)
   if (!edited.ok) return edited
-  const { bytes, contentHash: found, report, seenLines } = edited.value
+  const { bytes, contentHash: found, report, seenLines, boundary } = edited.value
   const written = await replaceFile(edit, edit.path, bytes, { signal, blobs, expected: contentHash ?? found })
   if (!written.ok) return written
   const { change, note } = written.value
@@ -23,8 +23,15 @@ export async function changeFile(
     seenLines !== null && change.after
       ? [{ path: change.path, hash: change.after, from: 1, to: seenLines, of: seenLines }]
       : []
-  return ok({ text, files: [change], seen })
+  // The lines of the boundary count in the new content from now on.
+  const kept = boundary && blobs && { ...boundary, content: (await blobs.put(bytes)).hash }
+  return ok({ text, files: [{ ...change, ...(kept && { boundary: kept }) }], seen })
 }
 
 /** Returns the part of an edit that every call has. */
-export const placeOf = ({ workdir, ownPaths, seen }: ToolContext) => ({ workdir, ownPaths, seen })
+export const placeOf = ({ workdir, ownPaths, boundaries, seen }: ToolContext) => ({
+  workdir,
+  ownPaths,
+  boundaries,
+  seen,
+})

@@ -2,6 +2,7 @@ import {
   type BlobHash,
   fault,
   isSeenWhole,
+  type LineRange,
   ok,
   type Preview,
   type Result,
@@ -18,6 +19,7 @@ import { countChange, showChange } from '../../edits/show-change.ts'
 import { type Splice, spliceBetween } from '../../edits/splice.ts'
 import { unifiedDiff } from '../../edits/unified-diff.ts'
 import { hashBytes } from '../io/before-image.ts'
+import { checkBoundary } from '../io/bounded-files.ts'
 import { diffDelete } from '../io/entry.ts'
 import { hashContent, readContent, tooLongToEdit } from '../io/file-content.ts'
 import { findWritable, type Place } from '../io/workspace-file.ts'
@@ -53,6 +55,8 @@ export type EditedContent = {
   readonly report: string
   /** How many lines the new content has, if the session has seen all of it. */
   readonly seenLines: number | null
+  /** The lines of the file's boundary in the new content; null if it has none. */
+  readonly boundary: LineRange | null
 }
 
 /** Waits between reading a file and computing with it. */
@@ -72,10 +76,10 @@ export async function diffEdit(edit: FileEdit, beforeWork?: BeforeWork): Promise
 export async function editedContent(edit: ContentEdit, beforeWork?: BeforeWork): Promise<Result<EditedContent>> {
   const computed = await computeEdit(edit, beforeWork)
   if (!computed.ok) return computed
-  const { bytes, contentHash, splices, after, notes, isSeen } = computed.value
+  const { bytes, contentHash, splices, after, notes, isSeen, boundary } = computed.value
   const report = [`(${countChange(splices)})`, ...notes, showChange(after, splices)].filter((part) => part !== '')
   const seenLines = isSeen ? splitLines(after).count : null
-  return ok({ bytes, contentHash, report: report.join('\n'), seenLines })
+  return ok({ bytes, contentHash, report: report.join('\n'), seenLines, boundary })
 }
 
 type Computed = {
@@ -95,7 +99,18 @@ type Computed = {
   readonly isSeen: boolean
 }
 
-async function computeEdit(edit: ContentEdit, beforeWork?: BeforeWork): Promise<Result<Computed>> {
+/** Computes an edit. It is refused if it touches lines outside of the file's boundary. */
+async function computeEdit(
+  edit: ContentEdit,
+  beforeWork?: BeforeWork,
+): Promise<Result<Computed & { readonly boundary: LineRange | null }>> {
+  const computed = await computeUnbounded(edit, beforeWork)
+  if (!computed.ok) return computed
+  const boundary = await checkBoundary(edit.boundaries, computed.value.shown, computed.value, edit.type === 'write')
+  return boundary.ok ? ok({ ...computed.value, boundary: boundary.value }) : boundary
+}
+
+async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Promise<Result<Computed>> {
   const found = await findWritable(edit, edit.path)
   if (!found.ok) return found
   const { path, stats, alwaysAsk } = found.value

@@ -6,10 +6,11 @@ import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { type OpenDirectory, openDirectory, statFile } from '../../../system/files/open-file.ts'
 import { resolvePath, type WorkspacePath } from '../../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
+import { refuseBounded } from './bounded-files.ts'
 import { findGuard, refuseOwn, refuseOwnFolder } from './guarded-path.ts'
 
 /** Where a file tool may work. */
-export type Place = Pick<ToolContext, 'workdir' | 'ownPaths'>
+export type Place = Pick<ToolContext, 'workdir' | 'ownPaths' | 'boundaries'>
 
 type Writable = {
   readonly path: WorkspacePath
@@ -50,8 +51,8 @@ const hardLinks = (shown: string, stats: Stats | null): string | null =>
 type Entry = { readonly path: WorkspacePath; readonly stats: Stats; readonly alwaysAsk: string | null }
 
 /** Finds a file or link that a tool may remove. A link is the entry itself, not its target. */
-export async function findEntry({ workdir, ownPaths }: Place, path: string): Promise<Result<Entry>> {
-  const resolved = await findName({ workdir, ownPaths }, path)
+export async function findEntry(place: Place, path: string): Promise<Result<Entry>> {
+  const resolved = await findName(place, path)
   if (!resolved.ok) return resolved
   const { absolute, shown, missing } = resolved.value
   if (missing.length > 0) return refuse(fault('not_found', `${escapeLine(path)} does not exist`))
@@ -63,7 +64,7 @@ export async function findEntry({ workdir, ownPaths }: Place, path: string): Pro
 }
 
 /** Resolves a name at which a tool may put or remove a file. A link at its end is not followed. */
-export async function findName({ workdir, ownPaths }: Place, path: string): Promise<Result<WorkspacePath>> {
+export async function findName({ workdir, ownPaths, boundaries }: Place, path: string): Promise<Result<WorkspacePath>> {
   if (/(?:^|\/)\.{1,2}$/.test(path))
     return refuse(fault('bad_request', `${escapeLine(path)} must name a file, not a directory`))
   const resolved = await resolvePath(workdir, path, { followsLast: false })
@@ -71,7 +72,9 @@ export async function findName({ workdir, ownPaths }: Place, path: string): Prom
   const own = await refuseOwn(resolved.value, ownPaths)
   if (!own.ok) return own
   const ownFolder = refuseOwnFolder(resolved.value)
-  return ownFolder.ok ? resolved : ownFolder
+  if (!ownFolder.ok) return ownFolder
+  const bounded = refuseBounded(boundaries, resolved.value.shown)
+  return bounded.ok ? resolved : bounded
 }
 
 /** Opens the directory of a path. Makes those that are missing, inside the workdir. */

@@ -1,0 +1,46 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { BlobHash } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { notAborted, openWorkdir } from '../../../../../testkit/src/contracts/tool.ts'
+import { deleteFileTool } from '../delete-file.ts'
+import { moveFileTool } from '../move-file.ts'
+import { writeFileTool } from '../write-file.ts'
+import { withBoundaries } from './bounded-files.ts'
+
+const content = BlobHash.parse('a'.repeat(64))
+const text = 'one\ntwo\nthree\n'
+
+async function openBounded() {
+  const { workdir } = await openWorkdir()
+  await writeFile(join(workdir, 'f'), text)
+  await writeFile(join(workdir, 'g'), text)
+  const openBlob = async () => [Buffer.from(text)] as unknown as AsyncIterable<Uint8Array>
+  return { workdir, boundaries: [{ path: 'f', start: 1, end: 1, content }], openBlob }
+}
+
+describe('a file with an edit boundary', () => {
+  it('is not deleted, moved, or replaced by another', async () => {
+    const context = await openBounded()
+    const denied = { type: 'unusable', denied: 'outside_boundary' }
+    expect(await deleteFileTool.prepare({ path: 'f' }, context, notAborted)).toMatchObject(denied)
+    expect(await moveFileTool.prepare({ path: './f', new_path: 'h' }, context, notAborted)).toMatchObject(denied)
+    expect(await moveFileTool.prepare({ path: 'g', new_path: 'f' }, context, notAborted)).toMatchObject(denied)
+    expect(await deleteFileTool.prepare({ path: 'g' }, context, notAborted)).toMatchObject({ type: 'ready' })
+  })
+
+  it('is written whole only if the lines outside stay', async () => {
+    const context = await openBounded()
+    const write = (body: string) =>
+      withBoundaries(writeFileTool).prepare({ path: 'f', content: body }, context, notAborted)
+    expect(await write('one\n2\n2b\nthree\n')).toMatchObject({ type: 'ready' })
+    expect(await write('one\n2\nthree\nfour\n')).toMatchObject({ denied: 'outside_boundary' })
+  })
+
+  it('is not changed once it is no longer a text', async () => {
+    const context = await openBounded()
+    await writeFile(join(context.workdir, 'f'), Buffer.from([0, 1, 2, 0]))
+    const written = await withBoundaries(writeFileTool).prepare({ path: 'f', content: text }, context, notAborted)
+    expect(written).toMatchObject({ denied: 'outside_boundary' })
+  })
+})

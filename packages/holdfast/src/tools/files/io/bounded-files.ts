@@ -1,0 +1,61 @@
+import type { BoundedFile, Tool, ToolContext } from '@holdfast/core/ports'
+import { escapeLine, fault, type LineRange, ok, type Result, refuse } from '@holdfast/protocol'
+import { resolvePath } from '../../../system/files/resolve-path.ts'
+import { checkSplices, checkTexts, findBoundary } from '../../edits/boundary.ts'
+import { decodeText } from '../../edits/encoding.ts'
+import type { Splice } from '../../edits/splice.ts'
+
+/** Lets a file tool see the content that the lines of a boundary were counted in, if a call concerns its file. */
+export const withBoundaries = (tool: Tool): Tool => ({
+  ...tool,
+  prepare: async (args, context, signal) => tool.prepare(args, await loadBoundaries(context, args['path']), signal),
+  run: async (args, context, run) => tool.run(args, await loadBoundaries(context, args['path']), run),
+})
+
+async function loadBoundaries(context: ToolContext, path: unknown): Promise<ToolContext> {
+  const { boundaries = [], openBlob, workdir } = context
+  if (boundaries.length === 0 || openBlob === undefined || typeof path !== 'string') return context
+  const resolved = await resolvePath(workdir, path)
+  const bounded = resolved.ok ? boundaries.find((one) => one.path === resolved.value.shown) : undefined
+  if (bounded === undefined) return context
+  const counted = Buffer.concat(await Array.fromAsync(await openBlob(bounded.content)))
+  const others = boundaries.filter((one) => one !== bounded)
+  return { ...context, boundaries: [...others, { ...bounded, counted }] }
+}
+
+/** A text before and after an edit. `before` is null if there is no file, or none that is text. */
+type EditedText = { readonly before: string | null; readonly after: string; readonly splices: readonly Splice[] }
+
+/**
+ * Returns the lines of the file's boundary after an edit; null if it has none. Refused: outside_boundary. A file that is
+ * written whole is judged by the lines that differ, other edits by what they replace.
+ */
+export async function checkBoundary(
+  boundaries: readonly BoundedFile[] | undefined,
+  path: string,
+  { before, after, splices }: EditedText,
+  isWhole: boolean,
+): Promise<Result<LineRange | null>> {
+  const bounded = boundaries?.find((one) => one.path === path)
+  if (bounded === undefined) return ok(null)
+  const shown = escapeLine(path)
+  const decoded = bounded.counted && (await decodeText(Buffer.from(bounded.counted)))
+  if (before === null || !decoded)
+    return refuse(
+      fault(
+        'outside_boundary',
+        `${shown} has an edit boundary and is no longer the text that it was set in. Nothing may be changed until a person sets it again.`,
+        { path },
+      ),
+    )
+  const now = findBoundary(shown, bounded, decoded.text, before)
+  if (!now.ok) return now
+  return isWhole ? checkTexts(shown, now.value, before, after) : checkSplices(shown, now.value, splices)
+}
+
+/** Refuses to delete or rename a file with a boundary, and to put another one in its place. */
+export function refuseBounded(boundaries: readonly BoundedFile[] | undefined, path: string): Result<void> {
+  if (!boundaries?.some((one) => one.path === path)) return ok(undefined)
+  const message = `${escapeLine(path)} has an edit boundary, so it may not be deleted, renamed or replaced`
+  return refuse(fault('outside_boundary', message, { path }))
+}

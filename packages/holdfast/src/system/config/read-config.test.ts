@@ -140,6 +140,7 @@ describe('layered settings', () => {
       rotation: [],
       fallbacks: [],
       localModels: true,
+      fetchHosts: [],
       shellEnvironment: [],
       providers: {},
       models: {},

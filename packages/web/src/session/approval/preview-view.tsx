@@ -101,7 +101,8 @@ export function PreviewView({ preview }: { readonly preview: Preview }) {
   )
 }
 
-function PreviewBody({ preview }: { readonly preview: Preview }) {
+/** Draws the content of a preview. */
+export function PreviewBody({ preview }: { readonly preview: Preview }) {
   switch (preview.type) {
     case 'command':
       return (
@@ -112,6 +113,7 @@ function PreviewBody({ preview }: { readonly preview: Preview }) {
           <p className="preview-where">
             in <code>{escapeLine(preview.cwd)}</code>
           </p>
+          <p className="preview-where">An approved command can do what you can do.</p>
         </>
       )
     case 'diff': {

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { connectHoldfast, type HoldfastMethods, type RemoteHoldfast } from '@holdfast/client'
 import { BlobHash, HoldfastError, orThrow, type SessionNews } from '@holdfast/protocol'
 import { aPng } from '@holdfast/testkit'
@@ -79,6 +79,35 @@ describe.each(['here', 'of a server'])('the runtime %s', (where) => {
     await session.prompt(prompt).result()
     return session
   }
+
+  it('takes a relative folder here only: a server refuses it, because it would mean a folder of its own', async () => {
+    const session = await api.startSession()
+    expect((await session.metadata()).workspace).toBe(await realpath('.'))
+    const folder = relative(process.cwd(), home)
+    const key = 'bot:1'
+    const uses: Record<string, () => Promise<unknown>> = {
+      startSession: () => api.startSession({ workdir: folder }),
+      getOrCreate: () => api.getOrCreate(key, { workdir: folder }),
+      moveWorkdir: () => session.moveWorkdir(folder),
+      save: () => api.save({ id: 'bot:2', workspace: folder, messages: [] }),
+      list: () => api.list({ workspace: folder }),
+      trash: () => api.trash({ workspace: folder }),
+      search: () => api.search('word', { workspace: folder }),
+      latest: () => api.latest(folder),
+      prune: () => api.prune(30, { workspace: folder, dryRun: true }),
+      clearAll: () => api.clearAll({ workspace: folder, dryRun: true }),
+      permissions: () => api.permissions({ workspace: folder }),
+    }
+    const codes = await Promise.all(
+      Object.entries(uses).map(async ([name, use]) => [name, await codeOf(use())] as const),
+    )
+    const expected = Object.keys(uses).map((name) => [name, where === 'here' ? 'ok' : 'bad_workdir'])
+    expect(codes).toEqual(expected)
+    if (where === 'of a server')
+      await expect(api.startSession({ workdir: '.' })).rejects.toThrow(
+        'The workdir . is relative. Over HTTP, give the absolute path of a folder on the server.',
+      )
+  })
 
   it('starts a session and runs a turn', async () => {
     const session = await api.startSession({ workdir: home, title: 'Mine' })

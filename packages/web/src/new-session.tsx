@@ -99,7 +99,11 @@ type Wish = { readonly workdir: string; readonly model: string; readonly text: s
 
 /** Starts the session and sends the first prompt. If the prompt is refused, the empty session is removed. */
 async function startWith(sessions: Sessions, { workdir, model, text }: Wish) {
-  const started = await sessions.start({ workdir: workdir.trim(), ...(model !== '' && { model }) })
+  const folder = workdir.trim()
+  const started = await sessions.start({
+    ...(folder !== serverFolder && { workdir: folder }),
+    ...(model !== '' && { model }),
+  })
   if (!started.ok) return started
   const { id } = started.value
   if (text.trim() === '') return { ok: true, value: id } as const

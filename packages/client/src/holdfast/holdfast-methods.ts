@@ -36,7 +36,10 @@ import { createSessionAdmin, type SessionAdmin } from './session-admin.ts'
 export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   /** The same sessions with results instead of exceptions. */
   readonly handles: Sessions
-  /** Starts a session. `workdir` is the current folder of the process that runs it, when absent. */
+  /**
+   * Starts a session. `workdir` is the current folder of the process that runs it, when absent. A server refuses a
+   * relative one: bad_workdir.
+   */
   startSession(options?: Partial<StartOptions>): Promise<Session>
   /** Returns a session by id, unique prefix of an id, handle, or a key that looks like a name. */
   getSession(name: string): Promise<Session>
@@ -135,7 +138,7 @@ export function createHoldfastMethods(
   return {
     ...createSessionAdmin(sessions, getSession, now),
     getSession,
-    startSession: async (given) => createSession(orThrow(await sessions.start({ workdir: '.', ...given }))),
+    startSession: async (given = {}) => createSession(orThrow(await sessions.start(given))),
     getOrCreate: async (key, given) => createSession(await findOrStart(sessions, key, given)),
     async latest(workspace) {
       const newest = orThrow(await sessions.latest(workspace))
@@ -170,7 +173,7 @@ export function createHoldfastMethods(
 async function findOrStart(sessions: Sessions, key: string, given?: Partial<StartOptions>): Promise<SessionHandle> {
   const known = orThrow(await sessions.findByKey(key))
   if (known) return known
-  const started = await sessions.start({ workdir: '.', ...given, key })
+  const started = await sessions.start({ ...given, key })
   // Another process may have started it meanwhile.
   const isTaken = !started.ok && started.fault.code === 'key_taken'
   return (isTaken ? orThrow(await sessions.findByKey(key)) : null) ?? orThrow(started)

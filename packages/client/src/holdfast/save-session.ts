@@ -61,9 +61,15 @@ async function findSaved(sessions: Sessions, { id }: SessionData): Promise<Sessi
   return isOurs ? orThrow(await sessions.open(id)) : orThrow(await sessions.findByKey(id))
 }
 
-async function start(sessions: Sessions, { id, title, workspace = '.', model }: SessionData): Promise<SessionHandle> {
+async function start(sessions: Sessions, { id, title, workspace, model }: SessionData): Promise<SessionHandle> {
   const settings = { ...(title !== undefined && { title }), ...(model !== undefined && { model }) }
-  return orThrow(await sessions.start({ workdir: workspace, ...(id !== undefined && { key: id }), ...settings }))
+  return orThrow(
+    await sessions.start({
+      ...(workspace !== undefined && { workdir: workspace }),
+      ...(id !== undefined && { key: id }),
+      ...settings,
+    }),
+  )
 }
 
 async function changeSettings(session: Session, { title, model, workspace }: SessionData): Promise<void> {

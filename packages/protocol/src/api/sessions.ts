@@ -20,8 +20,11 @@ import type { ClearOptions, DeleteOptions, EmptyTrashOptions, PruneOptions, Remo
 import type { SessionHandle } from './session-handle.ts'
 
 export const StartOptions = z.strictObject({
-  /** The folder that the session works in. It must exist. */
-  workdir: z.string().min(1),
+  /**
+   * The folder that the session works in. It must exist. When absent, the current folder of the process that runs the
+   * session. A server accepts only an absolute path.
+   */
+  workdir: z.string().min(1).optional(),
   /** The model, as `provider/model`; the default model when absent. */
   model: ModelName.optional(),
   /** How much the model thinks; `off` when absent. */

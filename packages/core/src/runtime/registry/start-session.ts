@@ -33,7 +33,7 @@ export async function startSession(
   if (given.key !== undefined && !Key.safeParse(given.key).success) return refuse(badKey)
   const options = StartOptions.safeParse(given)
   if (!options.success) return refuse(fault('bad_request', `Cannot start a session: ${explainIssue(options.error)}.`))
-  const workdir = await deps.resolveWorkdir(options.data.workdir)
+  const workdir = await deps.resolveWorkdir(options.data.workdir ?? '.')
   if (!workdir.ok) return workdir
   const known = deps.tools.all.map(({ schema }) => schema.name)
   const unknownTool = options.data.tools?.find((name) => !known.includes(name))

@@ -1,9 +1,14 @@
+import { isAbsolute } from 'node:path'
 import type { LocalSessions } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
 import {
+  clip,
+  escapeLine,
   explainIssue,
+  type Fault,
   fault,
   locateIssue,
+  noWorkdir,
   ok,
   type PermissionRules,
   parseSessionName,
@@ -121,6 +126,8 @@ export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Que
         if (!body.ok) return body
         // The types come from these schemas; without a schema the type is `unknown`.
         const input = { query: query.value as Query, body: body.value as Body }
+        const relative = findRelativeFolder(input.query) ?? findRelativeFolder(input.body)
+        if (relative) return refuse(relative)
         const answer = await handle({ ...checked, session, input }, deps)
         if (!answer.ok) return answer
         const { value } = answer
@@ -130,6 +137,18 @@ export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Que
       }
     },
   }
+}
+
+/** Returns why the folder of a request cannot be used: a relative one would mean a folder of the server, not of the caller. */
+function findRelativeFolder(input: unknown): Fault | null {
+  if (typeof input !== 'object' || input === null) return null
+  for (const name of ['workdir', 'workspace']) {
+    const folder: unknown = Reflect.get(input, name)
+    if (typeof folder !== 'string' || folder === noWorkdir || isAbsolute(folder)) continue
+    const message = `The ${name} ${escapeLine(clip(folder, 200))} is relative. Over HTTP, give the absolute path of a folder on the server.`
+    return fault('bad_workdir', message, { [name]: folder })
+  }
+  return null
 }
 
 /** Encodes an answer. Refused: too_large, for one that no string can hold. */

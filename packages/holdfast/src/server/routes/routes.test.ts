@@ -60,7 +60,10 @@ describe('sessions', () => {
     expect(await started.json()).toEqual({ session: meta })
     const refused = await test.post('/v1/sessions', '{"workdir":"/missing"}')
     expect([refused.status, await codeOf(refused)]).toEqual([400, 'bad_workdir'])
-    expect((await test.post('/v1/sessions', '{}')).status).toBe(400)
+    expect((await test.post('/v1/sessions', '{"workdir":7}')).status).toBe(400)
+    expect((await test.post('/v1/sessions', '{}')).status).toBe(201)
+    const relative = await test.post('/v1/sessions', '{"workdir":"."}')
+    expect([relative.status, await codeOf(relative)]).toEqual([400, 'bad_workdir'])
   })
 
   it('are read by id or handle', async () => {

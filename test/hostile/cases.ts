@@ -1,7 +1,6 @@
 import type { HostileCase } from './case.ts'
 import { bodyCases } from './cases/bodies.ts'
 import { clientCases } from './cases/clients.ts'
-import { commandCases } from './cases/commands.ts'
 import { importCases } from './cases/imports.ts'
 import { modelCases } from './cases/models.ts'
 import { programCases } from './cases/programs.ts'
@@ -11,7 +10,7 @@ import { repositoryCases } from './cases/repositories.ts'
 export const cases: readonly HostileCase[] = [
   ...[
     ...modelCases,
-    ...commandCases,
+
     ...repositoryCases,
     ...importCases,
     ...clientCases,

@@ -9,7 +9,7 @@ import { waitForRest } from '../wait-for-rest.ts'
 const megabyte = 1024 ** 2
 
 /** Starts a session with the hostile model and sends the prompt that makes it answer with `blocks`. */
-export async function promptModel({ server, model, workdir }: CaseRun, name: string, blocks: () => Iterable<Block>) {
+async function promptModel({ server, model, workdir }: CaseRun, name: string, blocks: () => Iterable<Block>) {
   model.script(name, blocks)
   const started = await server.sessions.start({ workdir, model: model.model })
   if (!started.ok) throw new Error(started.fault.message)

@@ -99,6 +99,10 @@ describe.concurrent('the examples', () => {
     expect(output).toMatch(/\n1, 2, 3\.\n$/)
     expect(output).toContain('… ')
     await server.stop()
+    const lost = run([join(examples, 'follow-a-server.ts'), server.url])
+    await expect(lost).rejects.toThrow(
+      /ended with 2: Give the address and the token of the server\. .*server\.token\.\n$/,
+    )
   })
 
   it('follow-from-browser shows a prompt and its answer in every tab', async ({ expect }) => {
@@ -110,6 +114,12 @@ describe.concurrent('the examples', () => {
     await one.click('button')
     for (const page of [one, two])
       await expect.poll(() => page.textContent('#transcript')).toBe('> count to 3\n1, 2, 3.\n')
+    await one.fill('input', '')
+    await one.click('button')
+    await expect.poll(() => one.textContent('#problem')).toBe('The prompt is empty. Write something, or attach a file.')
+    await one.fill('input', 'write hello.txt: hi')
+    await one.click('button')
+    await expect.poll(() => two.textContent('#transcript')).toContain('this session does not offer the tool write_file')
     await browser.close()
     child.kill('SIGINT')
     expect(await once(child, 'exit')).toEqual([0, null])

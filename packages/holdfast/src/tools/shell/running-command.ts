@@ -81,7 +81,8 @@ export function runCommand(gate: Gate, output: OutputFile, { after, show, bytesM
   async function supervise(): Promise<EndedCommand> {
     const how = await ending.promise
     live.stop()
-    const from = live.size()
+    // The last look may have been after the mark was written, so the search begins before it.
+    const from = Math.max(0, live.size() - 1024 * 1024)
     const isKilled = how.type === 'aborted' || how.type === 'too long'
     const code = isKilled ? null : await gate.exitCode
     const marked = code === null ? null : await untilMarked(gate, output, from, after)

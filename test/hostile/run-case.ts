@@ -111,4 +111,11 @@ async function measure(server: ServerProcess): Promise<Measured> {
 
 export const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MB`
 
-const describe = (cause: unknown): string => (cause instanceof Error ? (cause.stack ?? cause.message) : String(cause))
+/** `fetch` names the reason of a failed connection only in its cause. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause, stack = error.message } = error
+  return cause === undefined
+    ? stack
+    : `${stack}\n  because of ${cause instanceof AggregateError ? cause.errors : cause}`
+}

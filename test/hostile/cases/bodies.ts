@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { limits } from '@holdfast/protocol'
-import { ask, check, type HttpAnswer } from '../ask.ts'
+import { ask, check, countStatuses, type HttpAnswer } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
 
 async function startSession({ server, workdir }: CaseRun): Promise<string> {
@@ -21,7 +21,14 @@ const deepJson: HostileCase = {
     const text = `{"type":"rename","title":${'['.repeat(depth)}`
     const bodies = [text, `${'{"a":'.repeat(depth / 4)}1`, '['.repeat(1000) + ']'.repeat(1000), '{"type":"toString"}']
     const answers = await Promise.all(bodies.map((body) => post(run, `/sessions/${id}/commands`, body)))
-    return { did: `sent JSON ${depth} deep`, violations: answers.flatMap((one) => check('POST', one, [400, 413])) }
+    const small = await post(run, `/sessions/${id}/commands`, '{"type":"rename","title":"small"}')
+    return {
+      did: `sent JSON ${depth} deep: ${countStatuses(answers)}`,
+      violations: [
+        ...answers.flatMap((one) => check('POST', one, [400, 413])),
+        ...check('a small command', small, [202]),
+      ],
+    }
   },
 }
 
@@ -76,7 +83,7 @@ const manyBodies: HostileCase = {
   from: 'client',
   async run(run) {
     const id = await startSession(run)
-    const [clients, stopped] = run.isQuick ? [10, 20] : [20, 60]
+    const [clients, stopped] = run.isQuick ? [10, 20] : [20, 150]
     const path = `/sessions/${id}/commands`
     const body = `{"type":"rename","title":"${'x'.repeat(limits.requestBodyBytesMax - 100)}"}`
     const { hostname, port } = new URL(run.server.url)
@@ -97,7 +104,7 @@ const manyBodies: HostileCase = {
     const small = await post(run, path, '{"type":"rename","title":"small"}')
     for (const socket of sockets) socket.destroy()
     return {
-      did: `sent ${clients} bodies of ${body.length} bytes at once, and ${stopped} that never end`,
+      did: `sent bodies of ${body.length} bytes at once, and ${stopped} that never end: ${countStatuses(answers)}`,
       violations: [
         ...answers.flatMap((answer) => check('POST', answer, [400, 413, 503])),
         ...check('a small command', small, [202]),

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createSession } from '@holdfast/client'
-import { type SessionHandle, SessionId } from '@holdfast/protocol'
-import { ask, check } from '../ask.ts'
+import { limits, type SessionHandle, SessionId } from '@holdfast/protocol'
+import { ask, check, countStatuses } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
 import { waitForRest } from '../wait-for-rest.ts'
 
@@ -27,13 +27,17 @@ async function sendLargePrompts(handle: SessionHandle, prompts: number, text = l
   }
 }
 
-/** Asks for something large and never reads a byte of it. */
-function askSilently({ server }: CaseRun, path: string): Socket {
+/** Asks for something large and reads nothing after the head of the answer, whose status `answered` gets. */
+function askSilently({ server }: CaseRun, path: string, answered: (status: number) => void): Socket {
   const { hostname, port, host } = new URL(server.url)
   const socket = connect(Number(port), hostname)
   const headers = [`Host: ${host}`, `Authorization: Bearer ${server.token}`]
   socket.on('error', () => undefined) // the server may cut it
-  socket.pause().write(`GET /v1${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`)
+  socket.once('data', (head) => {
+    socket.pause()
+    answered(Number(/^HTTP\/1.1 (\d+)/.exec(head.toString('latin1'))?.[1]))
+  })
+  socket.write(`GET /v1${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`)
   return socket
 }
 
@@ -54,9 +58,12 @@ const silentClients = (name: string, pathOf: (id: string) => string): HostileCas
   async run(run) {
     const [prompts, count] = run.isQuick ? [5, 20] : [20, 100]
     const id = await startLargeSession(run, prompts)
-    const sockets = Array.from({ length: count }, () => askSilently(run, pathOf(id)))
-    const [first] = sockets
-    const gone = first ? once(first, 'close') : Promise.resolve()
+    const answers: { status: number }[] = []
+    const answered = (status: number) => answers.push({ status })
+    const first = askSilently(run, pathOf(id), answered)
+    await once(first, 'data')
+    const sockets = [first, ...Array.from({ length: count - 1 }, () => askSilently(run, pathOf(id), answered))]
+    const gone = once(first, 'close')
     const violations: string[] = []
     // The socket buffers of the system take a whole snapshot. Records that follow wait in the server.
     const opened = await run.server.sessions.open(SessionId.parse(id))
@@ -64,12 +71,16 @@ const silentClients = (name: string, pathOf: (id: string) => string): HostileCas
     await sendLargePrompts(opened.value, prompts)
     for (let each = 0; each < 10; each++)
       violations.push(...check('GET usage', await ask(run.server, `/sessions/${id}/usage`), [200]))
-    if (!run.isQuick && first) {
+    if (!run.isQuick) {
       await sleep(cutWithinMs)
       violations.push(...(await checkCut(first, gone)))
     }
     for (const socket of sockets) socket.destroy()
-    return { did: `${count} clients did not read a session of ${prompts} large prompts`, violations }
+    if (answers[0]?.status !== 200) violations.push('the first client was refused')
+    for (const { status } of answers)
+      if (status !== 200 && status !== 503) violations.push(`a client got status ${status}`)
+    const did = `${count} clients did not read a session of ${2 * prompts} large prompts: ${countStatuses(answers)}`
+    return { did, violations }
   },
 })
 
@@ -109,6 +120,7 @@ const largePages: HostileCase = {
   async run(run) {
     const [prompts, readers] = run.isQuick ? [5, 10] : [20, 50]
     const id = await startLargeSession(run, prompts)
+    let complete = 0
     const readAll = async () => {
       let said = 0
       let before: number | null = null
@@ -122,10 +134,12 @@ const largePages: HostileCase = {
         said += page.messages.filter(({ kind }: { kind: string }) => kind === 'user').length
         before = page.before
       } while (before !== null)
+      complete += 1
       return said === prompts ? [] : [`the pages have ${said} of ${prompts} prompts`]
     }
     const violations = (await Promise.all(Array.from({ length: readers }, readAll))).flat()
-    return { did: `${readers} clients read ${prompts} large prompts`, violations }
+    if (complete === 0) violations.push('every client was refused')
+    return { did: `${complete} of ${readers} clients read ${prompts} large prompts`, violations }
   },
 }
 
@@ -134,19 +148,25 @@ const uploads: HostileCase = {
   from: 'client',
   async run(run) {
     const [count, size] = run.isQuick ? [4, 16 * megabyte] : [20, 64 * megabyte - 1]
-    const bytes = new Uint8Array(size)
-    bytes.set(new TextEncoder().encode('%PDF-1.4\n'))
-    const sent = Array.from({ length: count }, (_, each) => {
-      const one = bytes.slice()
-      one[size - 1] = each
-      return ask(run.server, '/blobs?name=a.pdf', { bytes: one })
+    const upload = (bytes: number, name: number) => ask(run.server, '/blobs?name=a.pdf', { bytes: pdfOf(bytes, name) })
+    const answers = await Promise.all(Array.from({ length: count }, (_, each) => upload(size, each)))
+    // A PDF file that is too large for a model is refused once it was received.
+    const violations = answers.flatMap((answer) => {
+      const code = answer.status === 413 ? 'too_large' : 'server_busy'
+      return check('POST /blobs', answer, size > limits.fileBytesMax ? [413, 503] : [201, 503], code)
     })
-    const answers = await Promise.all(sent)
-    return {
-      did: `uploaded ${count} files of ${size} bytes at once`,
-      violations: answers.flatMap((answer) => check('POST /blobs', answer, [200, 201, 400, 413, 415, 429, 503])),
-    }
+    if (answers.every(({ status }) => status === 503)) violations.push('no upload was received')
+    violations.push(...check('an upload afterwards', await upload(megabyte, count), [201]))
+    return { did: `uploaded ${count} files of ${size} bytes at once: ${countStatuses(answers)}`, violations }
   },
+}
+
+/** Builds a PDF file without content. `name` makes it differ from the others. */
+function pdfOf(size: number, name: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(size)
+  bytes.set(new TextEncoder().encode(`%PDF-1.4\n${name}`))
+  bytes.set(new TextEncoder().encode('%%EOF'), size - 5)
+  return bytes
 }
 
 /** Exports a session with redaction: long runs of the characters of an e-mail address. */
@@ -155,9 +175,14 @@ const redactedExport: HostileCase = {
   from: 'client',
   async run(run) {
     const prompts = run.isQuick ? 4 : 60
-    const id = await startLargeSession(run, prompts)
+    const address = 'mia.example@mail.example'
+    const id = await startLargeSession(run, prompts, `${largeText} ${address}`)
     const answer = await ask(run.server, `/sessions/${id}/export?format=jsonl&redact=true`)
-    return { did: `exported ${prompts} large prompts redacted`, violations: check('GET export', answer, [200]) }
+    const violations = [...check('GET export', answer, [200])]
+    if (answer.text.includes(address)) violations.push('the export has the e-mail address')
+    const found = answer.text.split(largeText).length - 1
+    if (found < prompts) violations.push(`the export has ${found} of ${prompts} prompts`)
+    return { did: `exported ${found} large prompts redacted`, violations }
   },
 }
 
@@ -170,11 +195,15 @@ const exportedTables: HostileCase = {
     const text = `say nothing\n\n|a|b|\n|-|-|\n${'|1|2|\n'.repeat(16_000)}`
     const id = await startLargeSession(run, prompts, text)
     const violations: string[] = []
-    for (const format of ['md', 'html', 'json', 'jsonl', 'html&redact=true', 'md&redact=true'])
-      violations.push(
-        ...check(`GET ${format}`, await ask(run.server, `/sessions/${id}/export?format=${format}`), [200]),
-      )
-    return { did: `exported ${prompts} large tables in every format`, violations }
+    let bytes = 0
+    for (const format of ['md', 'html', 'json', 'jsonl', 'html&redact=true', 'md&redact=true']) {
+      const answer = await ask(run.server, `/sessions/${id}/export?format=${format}`)
+      violations.push(...check(`GET ${format}`, answer, [200]))
+      if (answer.text.length < prompts * text.length)
+        violations.push(`the tables are missing in ${format}: it has ${answer.text.length} characters`)
+      bytes += answer.text.length
+    }
+    return { did: `exported ${prompts} large tables in every format: ${bytes} bytes`, violations }
   },
 }
 
@@ -188,7 +217,10 @@ const reusedCommandId: HostileCase = {
     const path = `/sessions/${id}/commands`
     const first = await ask(run.server, path, { body: { type: 'rename', title: 'first', commandId } })
     const second = await ask(run.server, path, { body: { type: 'pinSession', pinned: true, commandId } })
-    const violations = [...check('first command', first, [202]), ...check('second command', second, [409])]
+    const violations = [
+      ...check('first command', first, [202]),
+      ...check('second command', second, [409], 'command_id_reused'),
+    ]
     return { did: 'sent two commands with one id', violations }
   },
 }

@@ -1,12 +1,25 @@
+import { ImportAnswer } from '@holdfast/protocol'
 import { ask, check } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
 
 const megabyte = 1024 ** 2
 
-async function importBytes({ server }: CaseRun, name: string, text: string): Promise<readonly string[]> {
+type ImportedFile = ImportAnswer['files'][number]
+type Imported = { readonly file: ImportedFile | null; readonly violations: readonly string[] }
+
+/** Imports a file that must be accepted, and checks that its session is listed. */
+async function importBytes({ server }: CaseRun, name: string, text: string): Promise<Imported> {
   const answer = await ask(server, `/import?name=${name}`, { bytes: new TextEncoder().encode(text) })
-  return check('POST /import', answer, [200, 400, 413, 422])
+  const violations = check('POST /import', answer, [200])
+  if (violations.length > 0) return { file: null, violations }
+  const [file = null] = ImportAnswer.parse(JSON.parse(answer.text)).files
+  if (!file?.session) return { file, violations: [`not imported: ${answer.text.slice(0, 200)}`] }
+  const listed = await ask(server, '/sessions?limit=50')
+  return { file, violations: listed.text.includes(file.session) ? [] : [`${file.session} is not listed`] }
 }
+
+const checkCount = (file: ImportedFile | null, count: number): readonly string[] =>
+  file?.messages === count ? [] : [`${file?.messages} of ${count} messages were imported`]
 
 const line = (value: unknown): string => `${JSON.stringify(value)}\n`
 
@@ -24,8 +37,11 @@ const manyMessages: HostileCase = {
   from: 'import',
   async run(run) {
     const count = run.isQuick ? 20_000 : 500_000 // more are larger than an upload may be
-    const violations = await importBytes(run, 'tiny.jsonl', [...tinyMessages(count)].join(''))
-    return { did: `imported ${count} messages of one character`, violations }
+    const { file, violations } = await importBytes(run, 'tiny.jsonl', [...tinyMessages(count)].join(''))
+    return {
+      did: `imported ${file?.messages ?? 0} messages of one character`,
+      violations: [...violations, ...checkCount(file, count)],
+    }
   },
 }
 
@@ -37,8 +53,16 @@ const tornLine: HostileCase = {
     const size = (run.isQuick ? 4 : 58) * megabyte
     const head = [...tinyMessages(2)].join('')
     const torn = '{"type":"user","message":{"content":['.concat('{"a":['.repeat(size / 6))
-    const violations = await importBytes(run, 'torn.jsonl', `${head}${torn}\n`)
-    return { did: `imported a torn line of ${size} bytes`, violations }
+    const { file, violations } = await importBytes(run, 'torn.jsonl', `${head}${torn}\n`)
+    const isTold = file?.remarks.some(({ line }) => line === 3) ?? false
+    return {
+      did: `imported ${file?.messages ?? 0} messages before a torn line of ${size} bytes`,
+      violations: [
+        ...violations,
+        ...checkCount(file, 2),
+        ...(isTold ? [] : [`nothing is said of the torn line: ${JSON.stringify(file)}`]),
+      ],
+    }
   },
 }
 
@@ -55,8 +79,11 @@ const manyParts: HostileCase = {
       line({ type: 'user', uuid: 'm0', parentUuid: null, message: question, ...about }),
       line({ type: 'assistant', uuid: 'm1', parentUuid: 'm0', message: answer, ...about }),
     ]
-    const violations = await importBytes(run, 'parts.jsonl', text.join(''))
-    return { did: `imported an answer of ${count} parts`, violations }
+    const { file, violations } = await importBytes(run, 'parts.jsonl', text.join(''))
+    return {
+      did: `imported ${file?.messages ?? 0} messages, one of ${count} parts`,
+      violations: [...violations, ...checkCount(file, 2)],
+    }
   },
 }
 
@@ -76,13 +103,15 @@ const checkpoints: HostileCase = {
       const copy = { checkpoint_messages: [message('system', 'c'.repeat(1000)), message('user', `q${each}`)] }
       lines.push(line({ type: 'checkpoint', ...about, ...(each % 2 === 0 ? names : copy) }))
     }
-    const answer = await ask(run.server, '/import?name=checkpoints.jsonl', {
-      bytes: new TextEncoder().encode(lines.join('')),
-    })
-    const { format } = JSON.parse(answer.text).files?.[0] ?? {}
-    const violations = [...check('POST /import', answer, [200])]
-    if (format !== 'ggcode') violations.push(`the file was read as ${format}`)
-    return { did: `imported ${count} checkpoints`, violations }
+    const { file, violations } = await importBytes(run, 'checkpoints.jsonl', lines.join(''))
+    return {
+      did: `imported ${file?.messages ?? 0} messages with ${count} checkpoints`,
+      violations: [
+        ...violations,
+        ...(file?.format === 'ggcode' ? [] : [`the file was read as ${file?.format}`]),
+        ...((file?.messages ?? 0) >= count ? [] : checkCount(file, count)),
+      ],
+    }
   },
 }
 
@@ -96,7 +125,10 @@ const foreignFolders: HostileCase = {
       const at = { timestamp: '2026-01-02T03:04:05Z', sessionId: `folder-${cwd}`, cwd }
       const message = { role: 'user', content: 'q' }
       const text = line({ type: 'user', uuid: 'm0', parentUuid: null, message, ...at })
-      violations.push(...(await importBytes(run, 'folder.jsonl', text)))
+      const imported = await importBytes(run, 'folder.jsonl', text)
+      violations.push(...imported.violations)
+      if (!imported.file?.remarks.some(({ code }) => code === 'workdir_dropped'))
+        violations.push(`nothing is said of ${cwd}: ${JSON.stringify(imported.file?.remarks)}`)
     }
     const listed = JSON.parse((await ask(run.server, '/sessions?limit=50')).text)
     const imported = listed.sessions.filter(({ messageCount }: { messageCount: number }) => messageCount === 1)
@@ -107,7 +139,7 @@ const foreignFolders: HostileCase = {
       const answer = await ask(run.server, `/sessions/${id}/commands`, { body })
       violations.push(...check('sendPrompt without a folder', answer, [409]))
     }
-    return { did: 'imported sessions of system folders', violations }
+    return { did: `imported ${imported.length} sessions of system folders`, violations }
   },
 }
 

@@ -3,20 +3,34 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createSession } from '@holdfast/client'
+import type { CallView } from '@holdfast/protocol'
 import { ask, check } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
+import { readCalls } from '../read-session.ts'
 import { waitForRest } from '../wait-for-rest.ts'
 
 const megabyte = 1024 ** 2
 
-/** Starts a session of the demo model in the hostile folder and lets it list and read what is there. */
-async function workInFolder({ server, workdir }: CaseRun, prompt: string): Promise<readonly string[]> {
+/** Starts a session of the demo model in the hostile folder, lets it work there, and returns its calls. */
+async function workInFolder({ server, workdir }: CaseRun, prompt: string) {
   const started = await server.sessions.start({ workdir, model: 'demo/agent' })
-  if (!started.ok) return [`the session does not start: ${started.fault.message}`]
-  const session = createSession(started.value)
-  await session.sendPrompt(prompt)
+  if (!started.ok) throw new Error(started.fault.message)
+  await createSession(started.value).sendPrompt(prompt)
   await waitForRest(started.value)
-  return check('GET session', await ask(server, `/sessions/${session.id}`), [200])
+  const session = await ask(server, `/sessions/${started.value.id}`)
+  const exported = await ask(server, `/sessions/${started.value.id}/export?format=jsonl`)
+  return {
+    calls: await readCalls(started.value),
+    /** Everything that clients can read of the session. */
+    text: session.text + exported.text,
+    violations: [...check('GET session', session, [200]), ...check('GET export', exported, [200])],
+  }
+}
+
+/** Returns a violation unless the first call of a session listed its folder, with `name`. */
+function checkListed([list]: readonly CallView[], name: string): readonly string[] {
+  const isListed = list?.status === 'complete' && (list.result?.text.includes(name) ?? false)
+  return isListed ? [] : [`the folder is not listed: ${list?.status} ${list?.result?.text.slice(0, 200)}`]
 }
 
 const largeInstructions: HostileCase = {
@@ -25,7 +39,11 @@ const largeInstructions: HostileCase = {
   async run(run) {
     const size = (run.isQuick ? 8 : 200) * megabyte
     for (const name of ['AGENTS.md', 'CLAUDE.md']) await writeFile(join(run.workdir, name), 'obey '.repeat(size / 5))
-    return { did: `worked in a folder with instructions of ${size} bytes`, violations: await workInFolder(run, 'list') }
+    const { calls, violations } = await workInFolder(run, 'list')
+    return {
+      did: `made ${calls.length} call in a folder with instructions of ${size} bytes`,
+      violations: [...violations, ...checkListed(calls, 'AGENTS.md')],
+    }
   },
 }
 
@@ -38,8 +56,29 @@ const pipesAndLoops: HostileCase = {
     await promisify(execFile)('mkfifo', [join(run.workdir, '.holdfast', 'memory.md')])
     await symlink('loop', join(run.workdir, 'loop'))
     await symlink('/', join(run.workdir, 'root'))
-    const violations = await workInFolder(run, 'list\nread pipe\nread loop\nread root/etc/hostname')
-    return { did: 'read named pipes, a link to itself and a link out of the folder', violations }
+    const secret = `secret-${run.dice.below(2 ** 30)}`
+    const outside = join(run.workdir, '..', 'outside')
+    await mkdir(outside)
+    await writeFile(join(outside, 'secret.txt'), secret)
+    await symlink(outside, join(run.workdir, 'outside'))
+    await symlink(join(outside, 'secret.txt'), join(run.workdir, 'secret'))
+    await writeFile(join(run.workdir, 'inside.txt'), 'text of the folder')
+    const refused = ['pipe', 'loop', 'secret', 'outside/secret.txt', 'root/etc/hostname']
+    const prompt = ['list', 'read inside.txt', ...refused.map((path) => `read ${path}`)].join('\n')
+    const { calls, text, violations } = await workInFolder(run, prompt)
+    const [, inside, ...others] = calls
+    const read = others.filter(({ status }) => status === 'complete')
+    return {
+      did: `tried to read ${others.length} pipes, loops and links out of the folder`,
+      violations: [
+        ...violations,
+        ...checkListed(calls, 'inside.txt'),
+        ...(inside?.result?.text.includes('text of the folder') ? [] : [`inside.txt is ${inside?.status}`]),
+        ...(others.length === refused.length ? [] : [`there are ${others.length} of ${refused.length} calls`]),
+        ...read.map(({ args }) => `was read: ${JSON.stringify(args)}`),
+        ...(text.includes(secret) ? ['a file outside the folder was read'] : []),
+      ],
+    }
   },
 }
 
@@ -52,7 +91,11 @@ const manyFiles: HostileCase = {
       const names = Array.from({ length: Math.min(500, count - from) }, (_, each) => `${'n'.repeat(200)}${from + each}`)
       await Promise.all(names.map((name) => writeFile(join(run.workdir, name), '')))
     }
-    return { did: `listed a folder of ${count} files`, violations: await workInFolder(run, 'list') }
+    const { calls, violations } = await workInFolder(run, 'list')
+    return {
+      did: `listed a folder of ${count} files in ${calls[0]?.result?.text.length ?? 0} characters`,
+      violations: [...violations, ...checkListed(calls, 'n'.repeat(200))],
+    }
   },
 }
 

@@ -109,6 +109,14 @@ describe.each(['here', 'of a server'])('the runtime %s', (where) => {
       )
   })
 
+  it('refuses an option that it does not have, and names the nearest one', async () => {
+    const wrong = { workdir: home, modle: 'demo/agent' } as object
+    await expect(api.startSession(wrong)).rejects.toThrow(/there is no option "modle" \(did you mean 'model'\?\)/)
+    await expect(api.list({ limti: 1 } as object)).rejects.toThrow(
+      /there is no option "limti" \(did you mean 'limit'\?\)/,
+    )
+  })
+
   it('starts a session and runs a turn', async () => {
     const session = await api.startSession({ workdir: home, title: 'Mine' })
     expect(await session.prompt('count to 2').text()).toContain('2')

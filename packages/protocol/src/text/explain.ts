@@ -1,13 +1,23 @@
 import type { z } from 'zod'
+import { escapeLine } from './hostile-text.ts'
+import { nearest } from './nearest.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** Returns the first problem of an input in one line: `field: message`. */
-export function explainIssue(error: z.ZodError): string {
+/** Returns the first problem of an input in one line: `field: message`. `known` are the options that it may have. */
+export function explainIssue(error: z.ZodError, known: readonly string[] = []): string {
   const [issue] = error.issues
   if (!issue) return 'invalid input'
+  const [unknown] = issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : []
+  if (unknown !== undefined && known.length > 0) return explainUnknown(unknown, known)
   const { field, message } = locateIssue(issue)
   return field === '' ? message : `${field}: ${message}`
+}
+
+function explainUnknown(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known)
+  const hint = meant === null ? `; the options are ${known.join(', ')}` : ` (did you mean '${meant}'?)`
+  return `there is no option "${escapeLine(name.slice(0, 100).toWellFormed())}"${hint}`
 }
 
 /** Returns the field and message of an issue. In a union, the variant that matched deepest is the one that was meant. */

@@ -70,7 +70,10 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
 
     async list(given = {}) {
       const options = ListOptions.safeParse(given)
-      if (!options.success) return refuse(fault('bad_request', `Cannot list: ${explainIssue(options.error)}.`))
+      if (!options.success)
+        return refuse(
+          fault('bad_request', `Cannot list: ${explainIssue(options.error, Object.keys(ListOptions.shape))}.`),
+        )
       const { limit = 50, activeFrom, activeBefore, running, ...rest } = await withWorkspace(deps, options.data)
       const { sessions: rows, next } = await stores.list({
         ...rest,
@@ -112,7 +115,10 @@ async function searchSessions(
   given: SearchOptions,
 ): Promise<Result<FoundMessages>> {
   const options = SearchOptions.safeParse(given)
-  if (!options.success) return refuse(fault('bad_request', `Cannot search: ${explainIssue(options.error)}.`))
+  if (!options.success)
+    return refuse(
+      fault('bad_request', `Cannot search: ${explainIssue(options.error, Object.keys(SearchOptions.shape))}.`),
+    )
   const { limit = 20, since, until, ...rest } = await withWorkspace(deps, options.data)
   const found = await store.search({
     ...rest,

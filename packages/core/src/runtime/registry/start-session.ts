@@ -32,7 +32,10 @@ export async function startSession(
 ): Promise<Result<SessionId>> {
   if (given.key !== undefined && !Key.safeParse(given.key).success) return refuse(badKey)
   const options = StartOptions.safeParse(given)
-  if (!options.success) return refuse(fault('bad_request', `Cannot start a session: ${explainIssue(options.error)}.`))
+  if (!options.success)
+    return refuse(
+      fault('bad_request', `Cannot start a session: ${explainIssue(options.error, Object.keys(StartOptions.shape))}.`),
+    )
   const workdir = await deps.resolveWorkdir(options.data.workdir ?? '.')
   if (!workdir.ok) return workdir
   const known = deps.tools.all.map(({ schema }) => schema.name)

@@ -166,7 +166,8 @@ export function parse<Value>(schema: z.ZodType<Value>, value: unknown): Result<V
   const parsed = schema.safeParse(value)
   if (parsed.success) return ok(parsed.data)
   const issues = parsed.error.issues.slice(0, 10).map(locateIssue)
-  return refuse(fault('bad_request', explainIssue(parsed.error), { issues }))
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+  return refuse(fault('bad_request', explainIssue(parsed.error, known), { issues }))
 }
 
 /** Describes the usual answer of a route: 200 with JSON. */

@@ -1,5 +1,14 @@
 import type { Prepared, Tool, ToolBlobs, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { BlobHash, FileChange, fault, HoldfastError, limits, type Output, type Preview } from '@holdfast/protocol'
+import {
+  BlobHash,
+  explainIssue,
+  FileChange,
+  fault,
+  HoldfastError,
+  limits,
+  type Output,
+  Preview,
+} from '@holdfast/protocol'
 import { abortedResult, begun, failedWith } from '../define/define-tool.ts'
 import { type ArgumentsOf, badTool, type CheckedInput, isObject, readInput, type ToolInput } from './tool-input.ts'
 
@@ -94,9 +103,11 @@ export function createOwnTool({ name, description, input, preview, run, ...kind 
       if (!checked.ok) return { type: 'unusable', message: checked.fault.message }
       try {
         const shown = (await preview?.(checked.value, context)) ?? { type: 'arguments', args: { ...args } }
-        return { type: 'ready', args, preview: shown }
+        const parsed = Preview.safeParse(shown)
+        if (parsed.success) return { type: 'ready', args, preview: parsed.data }
+        return { type: 'unusable', message: `The preview of the tool ${name} is wrong: ${explainIssue(parsed.error)}.` }
       } catch (error) {
-        return { type: 'unusable', message: `The tool ${name} cannot run so: ${messageOf(error)}` }
+        return { type: 'unusable', message: `The tool ${name} refuses these arguments: ${messageOf(error)}` }
       }
     },
 
@@ -118,12 +129,13 @@ export function createOwnTool({ name, description, input, preview, run, ...kind 
 async function toResult(returned: unknown, call: ToolRun): Promise<ToolResult> {
   if (!isOutput(returned)) return { type: 'ok', output: await toOutput(textOf(returned), call) }
   const { text, isError, files, blob } = returned
-  const changed = FileChange.array().optional().parse(files)
+  const changed = FileChange.array().optional().safeParse(files)
+  if (!changed.success) throw new Error(`it returned wrong files: ${explainIssue(changed.error)}.`)
   const output = await toOutput(text, call)
   return {
     type: isError ? 'failed' : 'ok',
     output: blob && !output.blob ? { ...output, blob: { hash: BlobHash.parse(blob.hash), bytes: blob.bytes } } : output,
-    ...(changed && { files: changed }),
+    ...(changed.data && { files: changed.data }),
   }
 }
 

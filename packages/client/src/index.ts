@@ -16,6 +16,7 @@ export type { RemoteSessionHandle } from './remote/remote-session-handle.ts'
 export type { MessageList } from './session/message-list.ts'
 export type { AddedMessage, MessageSeed } from './session/seed-messages.ts'
 export {
+  type AbortOptions,
   type AttachedSession,
   type ClaimOptions,
   type ClientEventOptions,

@@ -20,7 +20,7 @@ describe('a session', () => {
       [{ type: 'sendPrompt', content: 'hi' }, { as }],
       [{ type: 'respondToApproval', decision: 'reject', approval: 4, message: 'not that' }, { as }],
       [{ type: 'respondToApproval', decision: 'approve' }, undefined],
-      [{ type: 'abort' }, undefined],
+      [{ type: 'abort' }, {}],
       [{ type: 'enterPlan' }, undefined],
       [{ type: 'enterExec' }, { as }],
     ])

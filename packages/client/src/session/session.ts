@@ -28,6 +28,11 @@ import { createTurn, type Turn, type TurnOptions } from './turn.ts'
 
 /** Options of every command: an id that makes a retry safe, and the client that sends it. */
 export type CommandOptions = SubmitOptions
+/** Which turn to stop. */
+export type AbortOptions = CommandOptions & {
+  /** Only this turn: nothing happens if it has ended, or if another one runs. */
+  readonly turn?: number | undefined
+}
 /** How to leave plan mode. */
 export type EnterExecOptions = CommandOptions & {
   /** Pins the last answer, so that the plan stays in the context. */
@@ -149,8 +154,9 @@ function createMethods(handle: SessionHandle) {
       const reason = message === undefined ? {} : { message }
       return submit({ type: 'respondToApproval', decision, ...approval, ...reason }, options)
     },
-    /** Stops the running turn. Its text so far stays; calls that did not finish are interrupted. */
-    abort: (options?: CommandOptions) => submit({ type: 'abort' }, options),
+    /** Stops the running turn, or only the turn `turn`. Its text so far stays; calls that did not finish are interrupted. */
+    abort: ({ turn, ...options }: AbortOptions = {}) =>
+      submit({ type: 'abort', ...(turn !== undefined && { turn }) }, options),
     /** Continues the interrupted turn and returns it, like `prompt`. */
     continue: (options?: TurnOptions): Turn =>
       createTurn(handle, (sent) => submit({ type: 'continue' }, sent), options),

@@ -83,13 +83,15 @@ export function createTurn(
   }
   const abort = async () => {
     const { seq } = await accepted
-    const { turn, end, isAnswered } = await readTurn(handle, seq)
-    if (end || isAnswered) return
-    if (turn === null) {
+    const before = await readTurn(handle, seq)
+    if (before.turn === null) {
       const removed = await handle.submit({ type: 'removeQueueEntry', entry: seq }, { as })
       if (removed.ok || removed.fault.code !== 'queue_entry_not_found') return void orThrow(removed)
     }
-    orThrow(await handle.submit({ type: 'abort' }, { as }))
+    // A prompt that is no longer in the queue was sent meanwhile.
+    const { turn, end, isAnswered } = before.turn === null ? await readTurn(handle, seq) : before
+    if (turn === null || end || isAnswered) return
+    orThrow(await handle.submit({ type: 'abort', turn }, { as }))
   }
   const onAbort = () => void abort().catch(() => undefined) // the turn then ends as it would without it
   signal?.addEventListener('abort', onAbort)

@@ -27,7 +27,7 @@ import { abandonTurn, recover } from './decide/recovery.ts'
 import * as settings from './decide/settings.ts'
 import { endStep, failTurn, noteRetry, startStep } from './decide/step.ts'
 import type { Asked, Decided, Events, Input } from './input.ts'
-import type { SessionState } from './state.ts'
+import { isAbortOf, type SessionState } from './state.ts'
 
 /** Decides whether an input may happen and which events it makes. A report about work no longer planned makes none. */
 export function decide(state: SessionState, input: Input): Decided {
@@ -94,7 +94,7 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Deci
     case 'respondToApproval':
       return respondToApproval(state, command, by, facts)
     case 'abort':
-      return ok(abandonTurn(state, 'aborted', facts)) // idle: nothing to do
+      return ok(isAbortOf(state, command) ? abandonTurn(state, 'aborted', facts) : []) // idle: nothing to do
     case 'continue':
       return continueTurn(state)
     case 'enterPlan':

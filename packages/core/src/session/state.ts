@@ -187,6 +187,10 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   turn: { phase: 'idle', last: null },
 })
 
+/** Whether an abort is meant for what runs now: it names the running turn, or none. */
+export const isAbortOf = ({ turn }: SessionState, { turn: named }: { readonly turn?: number | undefined }): boolean =>
+  named === undefined || (turn.phase !== 'idle' && turn.number === named)
+
 /** Returns the model that answers now: the session's, or its fallback. */
 export const modelNow = ({ turn, settings }: SessionState): ModelName =>
   turn.phase === 'idle' ? settings.model : (turn.fallback?.model ?? settings.model)

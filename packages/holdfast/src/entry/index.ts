@@ -1,4 +1,5 @@
 export type {
+  AbortOptions,
   AddedMessage,
   AttachedSession,
   ClaimOptions,

@@ -8,7 +8,7 @@ import { didYouMean } from '../text/nearest.ts'
 import { Content } from '../value/content.ts'
 import type { Fault } from '../value/fault.ts'
 import { fault } from '../value/fault.ts'
-import { ApprovalId, ClientId, type CommandId, EntryId } from '../value/id.ts'
+import { ApprovalId, ClientId, type CommandId, EntryId, TurnNumber } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { Budgets, ThinkingLevel } from '../value/settings.ts'
 import { historyCommands } from './history-commands.ts'
@@ -66,7 +66,11 @@ export const Command = z.discriminatedUnion('type', [
     /** A tool's name, or `all`. */
     tool: z.string().min(1).max(200),
   }),
-  z.strictObject({ type: z.literal('abort') }),
+  z.strictObject({
+    type: z.literal('abort'),
+    /** Only this turn: nothing happens if it has ended, or if another one runs. */
+    turn: TurnNumber.optional(),
+  }),
   z.strictObject({ type: z.literal('continue') }),
   z.strictObject({ type: z.literal('enterPlan') }),
   z.strictObject({

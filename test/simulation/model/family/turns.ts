@@ -5,6 +5,15 @@ import { beginTurn, cutShort, settleCall } from '../turn-progress.ts'
 import type { CommandTemplate, Family } from './family.ts'
 
 export const abort: CommandTemplate = { code: 'abort', command: () => ({ type: 'abort' }) }
+/** Aborts the turn before the one that runs, which must stop nothing, or the one that runs. */
+export const abortOther: CommandTemplate = {
+  code: 'abortOther',
+  command: ({ turns }) => ({ type: 'abort', turn: Math.max(0, turns - 2) }),
+}
+export const abortThis: CommandTemplate = {
+  code: 'abortThis',
+  command: ({ turns }) => ({ type: 'abort', turn: Math.max(0, turns - 1) }),
+}
 export const goOn: CommandTemplate = { code: 'goOn', command: () => ({ type: 'continue' }) }
 export const enterPlan: CommandTemplate = { code: 'enterPlan', command: () => ({ type: 'enterPlan' }) }
 export const enterExec: CommandTemplate = { code: 'enterExec', command: () => ({ type: 'enterExec' }) }
@@ -28,13 +37,17 @@ const hushed = (state: State): State => ({ ...state, sideWork: [] })
 /** Commands that stop or continue a turn, and change its mode. */
 export const turns: Family = {
   templates: [
-    fc.constantFrom(abort, abort, goOn, goOn, goOn),
+    fc.constantFrom(abort, abortThis, abortOther, goOn, goOn, goOn),
     fc.constantFrom(enterPlan, enterPlan, enterExec, keepPlan, setBudgets),
   ],
   rules: {
     setBudgets: (state) => accepted(state),
-    abort: (state) =>
-      state.turn ? accepted(cutShort(hushed(state), 'aborted', state.turn.streamed)) : nothingToDo(hushed(state)),
+    abort: (state, { turn }) =>
+      turn !== undefined && state.turn?.number !== turn
+        ? nothingToDo(state)
+        : state.turn
+          ? accepted(cutShort(hushed(state), 'aborted', state.turn.streamed))
+          : nothingToDo(hushed(state)),
     continue(state) {
       if (state.turn) return refused(state, 'turn_running')
       if (state.last === null || state.last.reason === 'done') return refused(state, 'nothing_to_continue')

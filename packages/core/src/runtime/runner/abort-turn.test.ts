@@ -12,6 +12,7 @@ it('stops work that began while the abort waited in the queue, before anything i
   const aborting = createAbortTurn({
     enqueue,
     interrupt: () => deeds.push('interrupt'),
+    isMeant: () => true,
     answerBefore: async () => null,
     record: async () => {
       deeds.push('record')

@@ -11,6 +11,8 @@ type AbortDeps = {
   readonly enqueue: ReturnType<typeof createSerialQueue>
   /** Stops the work of the turn, before anything is written. */
   readonly interrupt: () => void
+  /** Whether what runs now is what the abort names. */
+  readonly isMeant: (submission: SessionSubmission) => boolean
   /** Returns the answer to a command that was accepted before; null if it was not. */
   readonly answerBefore: (submission: SessionSubmission) => Promise<Result<Answer> | null>
   /** Records the end of the turn. */
@@ -22,13 +24,18 @@ type AbortDeps = {
 
 /** Aborts the running turn: stops the work first and records it afterwards, however long the disk takes. */
 export function createAbortTurn(deps: AbortDeps) {
-  const { enqueue, interrupt, answerBefore, pause, isClosed, inBackground } = deps
+  const { enqueue, isMeant, answerBefore, pause, isClosed, inBackground } = deps
   /** The abort that is not recorded yet. It is dropped when its turn is over: it must not end the next one. */
   const pending = { submission: null as SessionSubmission | null }
 
+  /** Stops nothing if the turn that the abort names has ended. */
+  function interrupt(submission: SessionSubmission): void {
+    if (isMeant(submission)) deps.interrupt()
+  }
+
   /** Interrupts again before it records: an input that was ahead in the queue may have started new work. */
   function record(submission: SessionSubmission): Promise<Result<Answer>> {
-    interrupt()
+    interrupt(submission)
     return deps.record(submission)
   }
 
@@ -43,12 +50,13 @@ export function createAbortTurn(deps: AbortDeps) {
 
   return {
     pending,
+    isMeant,
     async abort(submission: SessionSubmission): Promise<Result<Answer>> {
       // A retry must not stop a later turn. But a disk that does not answer must not delay the abort.
       const known = answerBefore(submission).catch(() => null)
       const first = await Promise.race([known, pause(lookMsMax).then(() => null)])
       if (first) return first
-      interrupt() // before anything is written, so that it works on a full or stuck disk
+      interrupt(submission) // before anything is written, so that it works on a full or stuck disk
       const aborted = await enqueue(() => record(submission))
       if (!aborted.ok && aborted.fault.code === 'storage_error')
         inBackground('recording an abort', retryRecord(submission))

@@ -162,6 +162,32 @@ describe('two clients that answer the same question at once', () => {
 })
 
 describe('an abort', () => {
+  it('of a turn that has ended does not stop the turn that runs', async () => {
+    const gate = createGate()
+    const runtime = await openMemoryRuntime({ script: [[say('One.')], [waitAt(gate), say('Two.')]] })
+    await runtime.send('a', prompt)
+    await runtime.frame(isRecord('turn.ended'))
+    await runtime.send('b', prompt)
+    await gate.reached
+    const before = await runtime.events()
+    expect(await runtime.send('stop', { type: 'abort', turn: 0 })).toMatchObject({ ok: true, value: { result: {} } })
+    expect(await runtime.events()).toEqual(before)
+    gate.open()
+    const ended = await runtime.frame(
+      (frame) => isRecord('turn.ended')(frame) && 'record' in frame && frame.record.seq > before.length,
+    )
+    expect(ended).toMatchObject({ record: { event: { turn: 1, reason: 'done' } } })
+  })
+
+  it('of the turn that runs stops it', async () => {
+    const gate = createGate()
+    const runtime = await openMemoryRuntime({ script: [[waitAt(gate)]] })
+    await runtime.send('a', prompt)
+    await gate.reached
+    await runtime.send('stop', { type: 'abort', turn: 0 })
+    expect(await runtime.frame(isRecord('turn.ended'))).toMatchObject({ record: { event: { reason: 'aborted' } } })
+  })
+
   it('keeps the text so far and drops late parts', async () => {
     const gate = createGate()
     const runtime = await openMemoryRuntime({ script: [[sayPartial('I was about'), waitAt(gate), say(' to say')]] })

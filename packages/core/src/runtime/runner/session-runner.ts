@@ -13,7 +13,7 @@ import {
 } from '@holdfast/protocol'
 import type { ProcessRequest, Report, SessionSubmission } from '../../session/input.ts'
 import { plan } from '../../session/plan.ts'
-import { askedCalls } from '../../session/state.ts'
+import { askedCalls, isAbortOf } from '../../session/state.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { createEffectRunner, createPerformer } from '../effects/performer.ts'
@@ -105,6 +105,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     record: (submission) => recordAbort(session, submission),
     isClosed: () => session.closed !== null,
     interrupt: () => interrupt(session),
+    isMeant: ({ command }) => command.type !== 'abort' || isAbortOf(session.folded.state, command),
     answerBefore: (submission) => answerBefore(session, submission),
   })
   const session: RunningSession = {
@@ -230,12 +231,13 @@ async function settleExpired(session: RunningSession): Promise<void> {
 }
 
 async function recordAbort(session: RunningSession, submission: SessionSubmission): Promise<Result<Answer>> {
-  const { effects, hub, performer } = session
+  const { effects, hub, performer, aborting } = session
+  const isMeant = aborting.isMeant(submission)
   const facts = { draft: effects.answer?.draft(), printed: hub.printed() }
   const recorded = await handleInput(session, { type: 'command', facts, ...submission })
   // Under an id that another command used, the abort is not recorded; what it stopped stays stopped.
   const isOver = recorded.ok || recorded.fault.code === 'command_id_reused'
-  if (isOver && session.folded.state.turn.phase !== 'idle' && (await settleStopped(session)).ok) {
+  if (isMeant && isOver && session.folded.state.turn.phase !== 'idle' && (await settleStopped(session)).ok) {
     performer.reconcile([])
     performer.reconcile(plan(session.folded.state)) // restarts the timers of open questions
   }

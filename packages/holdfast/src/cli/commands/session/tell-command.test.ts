@@ -79,7 +79,7 @@ describe('parseTellCommand', () => {
     [['switchBranch', 'branch=true'], "switchBranch: branch: give a branch's name, or its index in the list."],
     [['seedMessages', 'messages=[]'], expect.stringMatching(/^seedMessages: messages: /)],
     [['seedMessages', 'messages=[{"role":"robot"}]'], expect.stringMatching(/^seedMessages: messages\.0\.role: /)],
-    [['abort', 'now=1'], "abort has no field 'now'. abort takes no fields."],
+    [['abort', 'now=1'], "abort has no field 'now'. Its fields are turn."],
     [['sendPrompt', 'content'], 'content needs a value: content=….'],
     [['sendPrompt', 'type=abort'], "sendPrompt has no field 'type'. Its fields are content."],
   ])('rejects %j with an explanation', ([name = '', ...pairs], message) => {

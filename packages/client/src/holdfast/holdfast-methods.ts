@@ -93,7 +93,7 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   export(name: string, options?: ExportChoice): AsyncIterable<string>
   /** Exports the transcript as Markdown. */
   exportMarkdown(name: string, options?: Pick<ExportChoice, 'redact'>): Promise<string>
-  /** Does the same for a session object. */
+  /** Exports the transcript of a session object as Markdown. */
   exportSessionMarkdown(session: Pick<Session, 'id'>, options?: Pick<ExportChoice, 'redact'>): Promise<string>
   /** Imports sessions of other programs, or of another Holdfast, from the bytes of their files. */
   import(files: ImportFile | readonly ImportFile[], options?: ImportChoice): Promise<readonly ImportResult[]>

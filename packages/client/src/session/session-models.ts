@@ -55,12 +55,12 @@ export function createSessionModels({ handle, submit, state }: Requests) {
   /** Whether the model can be called now; null when the session is not running. */
   const credentialsConfigured = async () => (await state('here')).here?.credentialsConfigured ?? null
   return {
-    /** Applies from the next step on. */
+    /** Changes the model of the session, from the next step on. Refused: unknown_model. */
     setModel: (model: string, options?: SubmitOptions) => submit({ type: 'setModel', model }, options),
     /** Switches to the next model of the rotation. Refused: no_rotation. */
     cycleModel: ({ direction, ...options }: CycleOptions = {}) =>
       submit({ type: 'cycleModel', ...(direction !== undefined && { direction }) }, options),
-    /** Refused: unknown_level, if the model does not have it. */
+    /** Sets how long the model thinks. Refused: unknown_level, if the model does not have it. */
     setThinkingLevel: (level: ThinkingLevel, options?: SubmitOptions) =>
       submit({ type: 'setThinkingLevel', level }, options, { thinkingLevel: level }),
     /** Switches to the next level of the model. Returns the current level. */

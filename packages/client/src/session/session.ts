@@ -131,7 +131,7 @@ function createMethods(handle: SessionHandle) {
     /** Adds a prompt to the running turn at its next safe point. In an idle session it starts a turn. */
     queueSteering: (content: PromptContent, options?: CommandOptions) =>
       submit({ type: 'queueSteering', content }, options),
-    /** Becomes the next turn when this one ends. */
+    /** Adds a prompt that becomes the next turn when this one ends. */
     queueFollowUp: (content: PromptContent, options?: CommandOptions) =>
       submit({ type: 'queueFollowUp', content }, options),
     /** Removes all queued prompts and returns them. */
@@ -145,7 +145,7 @@ function createMethods(handle: SessionHandle) {
       submit({ type: 'editQueueEntry', entry, content }, options),
     /** Removes one queued prompt. Refused: queue_entry_not_found. */
     removeQueueEntry: (entry: number, options?: CommandOptions) => submit({ type: 'removeQueueEntry', entry }, options),
-    /** `entries` lists all ids of the queue in the new order. */
+    /** Sets the order of a queue: `entries` lists all its ids in the new order. Refused: bad_request, queue_entry_not_found. */
     reorderQueue: (queue: Queue, entries: readonly number[], options?: CommandOptions) =>
       submit({ type: 'reorderQueue', queue, entries: [...entries] }, options),
     /** Answers approval `id`, or the oldest one. `message` tells the model why it was rejected. */

@@ -67,7 +67,7 @@ export interface Seat {
   detach(): Promise<void>
 }
 
-/** Plain texts, as a program has them; the receiver of the command checks that they are valid ids. */
+/** Options of every command: an id that makes a retry safe, and the client that sends it. */
 export type SubmitOptions = {
   /** An id chosen by the caller: a command sent twice with the same id runs once. */
   readonly commandId?: string | undefined

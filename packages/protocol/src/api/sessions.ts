@@ -60,7 +60,7 @@ export const StartOptions = z.strictObject({
   /** Earlier messages the session starts with. */
   messages: SeedMessages.optional(),
 })
-/** The input type: plain values that the schema brands. */
+/** How a session starts: its folder, model, title and key, and messages from elsewhere. */
 export type StartOptions = z.input<typeof StartOptions>
 
 /** Which sessions to list; all conditions must hold. */

@@ -1,9 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSession } from '@holdfast/client'
+import { limits, type SessionHandle } from '@holdfast/protocol'
 import { ask, check } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
 import type { Block } from '../hostile-model.ts'
+import { checkCalls, readAnswer, readCalls } from '../read-session.ts'
 import { waitForRest } from '../wait-for-rest.ts'
 
 const megabyte = 1024 ** 2
@@ -17,6 +19,15 @@ async function promptModel({ server, model, workdir }: CaseRun, name: string, bl
   return started.value
 }
 
+/** Waits until a session asks for `count` approvals at once, and checks that each shows a diff. */
+async function checkAsked(handle: SessionHandle, count: number): Promise<readonly string[]> {
+  await waitForRest(handle, count)
+  const snapshot = await handle.snapshot()
+  const asked = snapshot.ok ? snapshot.value.view.pendingApprovals : []
+  const shown = asked.filter(({ preview }) => preview.type === 'diff' && preview.diff.length > 0)
+  return shown.length === count ? [] : [`${shown.length} of ${count} calls ask with a diff`]
+}
+
 /** Looks for every passage at every position in turn. */
 const repeatedPassage: HostileCase = {
   name: 'repeated-passage',
@@ -28,7 +39,8 @@ const repeatedPassage: HostileCase = {
     const args = { path: 'a.txt', old_text: passage, new_text: 'b' }
     const handle = await promptModel(run, 'repeated-passage', () => [{ tool: 'edit_file', args }])
     const rest = await waitForRest(handle, 1)
-    const violations = rest === 'rests' ? [] : ['an ambiguous edit was offered for approval']
+    const violations = [...(await checkCalls(handle, 1, 'error', ' times'))]
+    if (rest !== 'rests') violations.push('an ambiguous edit was offered for approval')
     if ((await readFile(join(run.workdir, 'a.txt'), 'utf8')) !== file) violations.push('the file was changed')
     return { did: `edited a file of 4 MB by a passage of ${passage.length} characters`, violations }
   },
@@ -47,7 +59,8 @@ const passageNotFound: HostileCase = {
       Array.from({ length: calls }, () => ({ tool: 'edit_file', args })),
     )
     const rest = await waitForRest(handle, 1)
-    const violations = rest === 'rests' ? [] : ['an edit without a match was offered for approval']
+    const violations = [...(await checkCalls(handle, calls, 'error', 'not found'))]
+    if (rest !== 'rests') violations.push('an edit without a match was offered for approval')
     return { did: `looked ${calls} times for ${passage.length} characters that are not there`, violations }
   },
 }
@@ -62,10 +75,12 @@ const abortedPreparation: HostileCase = {
     const handle = await promptModel(run, 'aborted-preparation', () =>
       Array.from({ length: calls }, () => ({ tool: 'delete_file', args: { path: 'lines.txt' } })),
     )
-    await waitForRest(handle, 1) // the others are still being prepared
+    const violations: string[] = []
+    // The others are still being prepared.
+    if ((await waitForRest(handle, 1)) !== 'asks') violations.push('no call asked')
     await createSession(handle).abort()
-    const rest = await waitForRest(handle, 1)
-    const violations = rest === 'rests' ? [] : ['an aborted call still asks']
+    if ((await waitForRest(handle, 1)) !== 'rests') violations.push('an aborted call still asks')
+    violations.push(...(await checkCalls(handle, calls, 'interrupted', '')))
     return { did: `aborted the preparation of ${calls} large changes`, violations }
   },
 }
@@ -80,7 +95,7 @@ const previewBomb: HostileCase = {
     const handle = await promptModel(run, 'preview-bomb', () =>
       Array.from({ length: calls }, () => ({ tool: 'delete_file', args: { path: 'lines.txt' } })),
     )
-    await waitForRest(handle, calls)
+    const asked = await checkAsked(handle, calls)
     const violations = ['', '/approvals', '/messages'].map(async (path) => {
       const answer = await ask(run.server, `/sessions/${handle.id}${path}`)
       const isLarge = answer.text.length > 8 * megabyte
@@ -91,7 +106,7 @@ const previewBomb: HostileCase = {
     })
     return {
       did: `asked to delete 4 MB of line feeds ${calls} times`,
-      violations: (await Promise.all(violations)).flat(),
+      violations: [...asked, ...(await Promise.all(violations)).flat()],
     }
   },
 }
@@ -106,9 +121,9 @@ const manyChanges: HostileCase = {
     const handle = await promptModel(run, 'many-changes', () =>
       Array.from({ length: calls }, () => ({ tool: 'delete_file', args: { path: 'lines.txt' } })),
     )
-    await waitForRest(handle, calls)
+    const asked = await checkAsked(handle, calls)
     const answer = await ask(run.server, `/sessions/${handle.id}`)
-    return { did: `asked for ${calls} changes at once`, violations: check('GET session', answer, [200]) }
+    return { did: `asked for ${calls} changes at once`, violations: [...asked, ...check('GET session', answer, [200])] }
   },
 }
 
@@ -118,13 +133,18 @@ const manyBlocks: HostileCase = {
   from: 'model',
   async run(run) {
     const count = run.isQuick ? 20_000 : 250_000
-    function* blocks() {
-      for (let block = 0; block < count; block++) yield { text: 'x' }
-    }
-    const handle = await promptModel(run, 'many-blocks', blocks)
+    const blocks = (length: number) => () => Array.from({ length }, () => ({ text: 'x' }))
+    const handle = await promptModel(run, 'many-blocks', blocks(count))
     await waitForRest(handle, 1)
     const answer = await ask(run.server, `/sessions/${handle.id}`)
-    return { did: `answered in ${count} blocks`, violations: check('GET session', answer, [200]) }
+    const violations = [...check('GET session', answer, [200])]
+    const allowed = await promptModel(run, 'allowed-blocks', blocks(limits.answerPartsMax))
+    await waitForRest(allowed, 1)
+    const said = (await readAnswer(allowed)).length
+    if (said !== limits.answerPartsMax) violations.push(`${said} of ${limits.answerPartsMax} blocks are there`)
+    const snapshot = await handle.snapshot()
+    if (!snapshot.ok || snapshot.value.view.activity !== 'error') violations.push(`${count} blocks were not refused`)
+    return { did: `answered in ${count} blocks, which are refused, and in ${said}`, violations }
   },
 }
 
@@ -160,12 +180,26 @@ const largeAnswers: HostileCase = {
     for (const [name, blocks] of Object.entries(answers)) {
       const handle = await promptModel(run, name, () => blocks)
       await waitForRest(handle, calls)
+      violations.push(...(await checkLarge(name, handle, calls)))
       for (const path of ['', '/messages', '/approvals', '/export?format=html', '/export?format=json'])
         violations.push(...check(`GET ${path}`, await ask(run.server, `/sessions/${handle.id}${path}`), [200]))
       await createSession(handle).abort()
     }
     return { did: `gave ${Object.keys(answers).length} large answers`, violations }
   },
+}
+
+/** Checks the outcome of an answer within the limits; of the others, that the session shows the reason. */
+async function checkLarge(name: string, handle: SessionHandle, calls: number): Promise<readonly string[]> {
+  if (name === 'allowed-text') {
+    const { length } = await readAnswer(handle)
+    return length >= 2 * Math.floor(1.9 * megabyte) ? [] : [`${name}: ${length} characters are there`]
+  }
+  if (name === 'far-lines') return checkCalls(handle, calls, 'complete', '')
+  const snapshot = await handle.snapshot()
+  const isShown = snapshot.ok && (snapshot.value.view.activity === 'error' || (await readCalls(handle)).length > 0)
+  const isSaid = isShown || (await readAnswer(handle)) !== '' || name === 'pings'
+  return isSaid ? [] : [`${name}: nothing is said of the answer`]
 }
 
 /** Waits for approval while somebody else changes the file. */

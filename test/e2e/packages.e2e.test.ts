@@ -53,6 +53,25 @@ describe('the packed tarballs, installed in an empty folder', () => {
     expect(stdout).toContain('package.json')
   })
 
+  it('compile in a strict program that checks the types of its libraries too', async () => {
+    const program = `
+      import { connectHoldfast } from '@holdfast/client'
+      import { openHoldfast, type Turn } from 'holdfast'
+      export { openSqliteStore } from 'holdfast/store'
+      export const holdfast = await openHoldfast({ store: 'memory:' })
+      export const turn: Turn = (await holdfast.startSession()).prompt('hello')
+      export const far = connectHoldfast('http://127.0.0.1:4820')`
+    const modules = resolve(import.meta.dirname, '../../node_modules')
+    const compilerOptions = {
+      ...{ module: 'nodenext', target: 'es2024', lib: ['esnext'], strict: true, noEmit: true },
+      ...{ types: ['node'], typeRoots: [join(modules, '@types')] },
+    }
+    await writeFile(join(folder, 'app/program.ts'), program)
+    await writeFile(join(folder, 'app/tsconfig.json'), JSON.stringify({ compilerOptions, files: ['program.ts'] }))
+    const compiled = run(join(modules, '.bin/tsc'), ['-p', '.'], inApp()).catch(({ stdout }) => ({ stdout }))
+    expect((await compiled).stdout).toBe('')
+  })
+
   it('run examples', async () => {
     await cp(resolve(import.meta.dirname, '../../examples'), join(folder, 'app/examples'), { recursive: true })
     expect((await node('examples/approvals.ts')).stdout).toContain("[ 'hello.txt' ]")

@@ -1,4 +1,5 @@
 import type { SessionRegistry } from '@holdfast/core'
+import type { OnProblem } from '@holdfast/core/ports'
 import { type Conversation, createConversation } from './conversation.ts'
 import { type ConversationSession, createConversationSession } from './conversation-session.ts'
 
@@ -7,10 +8,17 @@ const loadedMax = 256
 
 type CachedConversation = { readonly conversation: Conversation; readonly session: ConversationSession }
 
-export type ConversationPool = ReturnType<typeof createConversationPool>
+/** The conversations of one runtime. Its types are named, so that the built declarations need no package of tests. */
+export interface ConversationPool {
+  readonly onProblem: OnProblem
+  /** Returns a conversation and marks it as most recently used. */
+  get(key: string): Conversation
+  loaded(): readonly Conversation[]
+  unloadInBackground(): void
+}
 
 /** The conversations of one runtime. Everyone who asks for a key gets the same one, so that each key has one order. */
-export function createConversationPool(registry: SessionRegistry) {
+export function createConversationPool(registry: SessionRegistry): ConversationPool {
   const { onProblem } = registry.deps
   const loaded = new Map<string, CachedConversation>()
 

@@ -16,7 +16,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { createSessionReader } from '../../packages/core/src/runtime/api/session-reader.ts'
 
-/** What the golden logs do not show: a fallback, collapsed calls, interrupted thinking. */
+/** What the golden logs do not show: a fallback, collapsed calls, interrupted thinking, tasks. */
 const more = [
   {
     type: 'session.started',
@@ -31,6 +31,15 @@ const more = [
   { type: 'message.collapsed', message: null, collapsed: true },
   { type: 'step.started', turn: 0, model: 'sim/other', thinkingLevel: 'off', attempt: 1 },
   { type: 'call.requested', turn: 0, step: 7, tool: 'shell', args: {}, provider: 'sim' },
+  { type: 'call.approved', call: 8, argsHash: 'a'.repeat(64), by: { rule: 'not destructive' }, scope: 'once' },
+  { type: 'call.started', call: 8 },
+  {
+    type: 'call.settled',
+    call: 8,
+    outcome: { type: 'ok', output: { text: 'one task' } },
+    durationMs: 1,
+    todos: [{ id: '1', description: 'read', status: 'pending' }],
+  },
   { type: 'turn.ended', turn: 0, reason: 'aborted' },
 ].map((event, index) => Recorded.parse({ seq: index + 1, at: '2026-01-02T03:04:05.678Z', v: 1, event }))
 

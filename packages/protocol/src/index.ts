@@ -203,6 +203,7 @@ export {
   statusOf,
   ThinkingLevel,
 } from './value/settings.ts'
+export { Todo } from './value/todo.ts'
 export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
 export { CallStatus, CallView, Message } from './view/message.ts'
 export { addToMeta, Meta } from './view/meta.ts'

@@ -111,6 +111,7 @@ export type {
   SubmitOptions,
   SubscribeOptions,
   ThinkingLevel,
+  Todo,
   TouchedFile,
   TranscriptPage,
   TreeUsage,

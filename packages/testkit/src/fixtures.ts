@@ -18,6 +18,7 @@ export const aView = (changes: Partial<z.input<typeof SessionView>> = {}): Sessi
     queue: [],
     trust: [],
     boundaries: [],
+    todos: [],
     branches: [],
     branch: null,
     pins: [],

@@ -22,6 +22,7 @@ import {
   type StorageError,
   type StoredClientEvent,
   type StoredFileChange,
+  type Todo,
   type TouchedFile,
   type TranscriptPage,
 } from '@holdfast/protocol'
@@ -63,6 +64,8 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
         cursor = page.after
       }
     },
+    /** Returns the agent's list of tasks, as it last wrote it. */
+    todos: async (): Promise<readonly Todo[]> => (await state('todos')).todos,
     /** Returns the edit boundaries: the lines of files that tools may change. */
     boundaries: async (): Promise<readonly Boundary[]> => (await state('boundaries')).boundaries,
     /** Returns the lines of a file that tools may change, or null if it has no boundary. */

@@ -10,6 +10,7 @@ import type {
   SeenFile,
   SeenLines,
   SessionId,
+  Todo,
 } from '@holdfast/protocol'
 import type { ToolSchema } from './provider.ts'
 
@@ -70,6 +71,14 @@ export interface ToolBlobs {
   open(hash: BlobHash): Promise<AsyncIterable<Uint8Array>>
 }
 
+/** What a session knows of itself, for a tool that runs in it. */
+export type ToolSession = {
+  /** The agent's list of tasks. */
+  readonly todos: readonly Todo[]
+  /** The names of the tools that the session offers to its model. */
+  readonly offered: readonly string[]
+}
+
 /** What a tool gets while it runs. */
 export type ToolRun = {
   /** Aborts when the turn is stopped. */
@@ -91,6 +100,8 @@ export type ToolRun = {
     output: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     toText?: (text: string) => string,
   ) => Promise<Output>
+  /** What the session knows of itself, for the tools that tell the model; absent in tests of a tool alone. */
+  readonly session?: ToolSession | undefined
   /** The files of the session; absent in tests of a tool alone. */
   readonly blobs?: ToolBlobs | undefined
 }
@@ -105,6 +116,8 @@ export type ToolResult = {
   readonly files?: readonly FileChange[] | undefined
   /** The lines of files that the model has seen now: those of the result, or what it wrote itself. */
   readonly seen?: readonly SeenLines[] | undefined
+  /** The agent's new list of tasks, if the call wrote one. */
+  readonly todos?: readonly Todo[] | undefined
   /** A sentence for people about a process that still runs. */
   readonly leftRunning?: string | undefined
 }

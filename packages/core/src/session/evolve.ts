@@ -36,7 +36,7 @@ import {
 } from './state.ts'
 
 /** The version of this fold. Raise it when the same log would fold to another state: old snapshots are then ignored. */
-export const foldNumber = 14
+export const foldNumber = 15
 
 /** How many written contents of a round are remembered. */
 const writtenMax = 1000
@@ -133,7 +133,7 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       const awaited = state.awaited.filter(({ call }) => call !== event.call)
       if (awaited.length < state.awaited.length) return { ...state, awaited }
       const seen = event.seen ? addSeen(state.seen, event.seen) : state.seen
-      return { ...state, seen, turn: withoutCall(state.turn, event) }
+      return { ...state, seen, turn: withoutCall(state.turn, event), ...(event.todos && { todos: event.todos }) }
     }
     case 'turn.ended': {
       const last = { number: event.turn, reason: event.reason, ...(event.fault && { fault: event.fault }) }

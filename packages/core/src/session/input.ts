@@ -22,6 +22,7 @@ import type {
   StepId,
   Submission,
   ThinkingLevel,
+  Todo,
   TurnNumber,
   Usage,
 } from '@holdfast/protocol'
@@ -151,6 +152,8 @@ export type Report = Readonly<
       durationMs: number
       files: readonly FileChange[]
       seen?: readonly SeenLines[] | undefined
+      /** The new list of tasks, if the call wrote one. */
+      todos?: readonly Todo[] | undefined
     }
   /** A model wrote a title. */
   | { type: 'title.written'; title: string; model: ModelName; usage: Usage | null }

@@ -70,9 +70,8 @@ export function moveLine(state: SessionState, seq: Seq, at: string, event: Moved
 export function inherit(started: SessionState, fork: Fork): SessionState {
   const { line, turns, messages, tokens, last, checkpoints, pins } = fork
   const { seq, origin, settings } = started // the settings are part of the fork's first event
-  const { isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust, boundaries } =
-    started
-  const { seen, collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage } = started
+  const { isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust } = started
+  const { boundaries, seen, todos, collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage } = started
   return {
     ...{ seq, origin, settings },
     // Shared with the parent.
@@ -80,8 +79,8 @@ export function inherit(started: SessionState, fork: Fork): SessionState {
     checkpoint: (checkpointOn(checkpoints, line) ?? checkpoints.at(-1))?.seq ?? null,
     turn: { phase: 'idle', last: last && { number: last.turn, reason: last.reason } },
     // Begins anew.
-    ...{ isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust, boundaries },
-    ...{ seen, collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage },
+    ...{ isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust },
+    ...{ boundaries, seen, todos, collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage },
   }
 }
 

@@ -25,6 +25,7 @@ import {
   type Settings,
   type StepId,
   type ThinkingLevel,
+  type Todo,
   type Trust,
   type TurnEnd,
   type TurnNumber,
@@ -71,6 +72,8 @@ export type SessionState = {
   readonly boundaries: readonly KeptBoundary[]
   /** The files that the model has seen on this line; bounded by `limits.seenFilesMax`. */
   readonly seen: readonly SeenFile[]
+  /** The agent's list of tasks; bounded by `limits.todosMax`. */
+  readonly todos: readonly Todo[]
   /** Messages that always stay in the model's context. */
   readonly pins: readonly Pin[]
   /** Which tool calls are shown collapsed: all or none, except these. */
@@ -177,6 +180,7 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   trust: [],
   boundaries: [],
   seen: [],
+  todos: [],
   pins: [],
   collapse: { all: false, except: [] },
   lastAnswer: null,

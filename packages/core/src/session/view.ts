@@ -44,6 +44,7 @@ export function viewOf(state: SessionState): SessionView {
     queue: [...state.queue],
     trust: [...state.trust],
     boundaries: state.boundaries.map(({ path, start, end }) => ({ path, start, end })),
+    todos: [...state.todos],
     branches: state.branches.map(({ name, turns, messages, at, hidden }) => ({
       ...{ name, turns, messages, at },
       ...(hidden && { hidden }),

@@ -56,6 +56,9 @@ describeTool('shell_output', inBackground('shell_output', { filter: 'x', wait: 0
 describeTool('shell_stop', inBackground('shell_stop', {}))
 describeTool('find', sample('find', { pattern: '*.txt', path: '.', limit: 5 }))
 describeTool('grep', sample('grep', { pattern: 'two', path: '.', glob: '*.txt' }))
+describeTool('todo_write', sample('todo_write', { tasks: [{ description: 'read', status: 'done' }] }))
+describeTool('todo_read', sample('todo_read', {}))
+describeTool('describe_tools', sample('describe_tools', {}))
 describeTool('git_status', sample('git_status', {}, 'unstaged'))
 describeTool('git_diff', sample('git_diff', { path: 'notes.txt' }, 'staged'))
 describeTool('git_log', sample('git_log', { count: 5 }, 'staged'))
@@ -84,6 +87,9 @@ it('offers its tools and finds them by name', () => {
     'shell_output',
     'shell_stop',
     'memory_write',
+    'todo_write',
+    'todo_read',
+    'describe_tools',
   ])
   expect(tools.all.filter(({ isDestructive }) => isDestructive).map(({ schema }) => schema.name)).toEqual([
     'write_file',

@@ -17,7 +17,9 @@ import { createGitDiff } from './git/diff.ts'
 import { createGitLog } from './git/log.ts'
 import { createGitStage } from './git/stage.ts'
 import { createGitStatus } from './git/status.ts'
-import { createMemoryWrite, type WritableMemory } from './memory-write.ts'
+import { createDescribeTools } from './notes/describe-tools.ts'
+import { createMemoryWrite, type WritableMemory } from './notes/memory-write.ts'
+import { todoReadTool, todoWriteTool } from './notes/todos.ts'
 import { joinTools } from './own/own-tools.ts'
 import { createFind } from './search/find.ts'
 import { createGrep } from './search/grep.ts'
@@ -70,10 +72,13 @@ export function createTools(deps: ToolsDeps): Tools {
     createShellOutput({ background, after }),
     createShellStop(background),
     createMemoryWrite(memory),
+    todoWriteTool,
+    todoReadTool,
+    createDescribeTools(() => all), // asked for when it runs, with the program's own tools
   ]
-  const masked = joinTools(builtIn, own).map(maskedTool)
-  const byName = new Map(masked.map((tool) => [tool.schema.name, tool]))
-  return { all: masked, find: (name) => byName.get(name) ?? null, endLeftover, background }
+  const all = joinTools(builtIn, own).map(maskedTool)
+  const byName = new Map(all.map((tool) => [tool.schema.name, tool]))
+  return { all, find: (name) => byName.get(name) ?? null, endLeftover, background }
 }
 
 const fileTools: readonly Tool[] = [

@@ -3,6 +3,7 @@ import { KeptBoundary } from '../value/boundary.ts'
 import { BlobHash, CallId, ClientId, Instant } from '../value/id.ts'
 import { SeenLines } from '../value/seen.ts'
 import { Permission } from '../value/settings.ts'
+import { Todo } from '../value/todo.ts'
 import { Preview } from './preview.ts'
 import { TrustScope } from './trust.ts'
 
@@ -118,6 +119,8 @@ export const callEvents = [
     files: z.array(FileChange).optional(),
     /** Lines of files that the call has shown to the model. */
     seen: z.array(SeenLines).optional(),
+    /** The agent's list of tasks from now on; as before when absent. */
+    todos: z.array(Todo).optional(),
   }),
 ] as const
 

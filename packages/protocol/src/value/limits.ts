@@ -62,6 +62,10 @@ export const limits = {
   seenFilesMax: 200,
   seenRangesMax: 20,
   seenPathCharsMax: 500,
+  /** The list of tasks: every snapshot shows it. */
+  todosMax: 100,
+  todoCharsMax: 500,
+  todoIdCharsMax: 50,
   workdirInstructionsBytesMax: 32 * 1024,
   /** Size of each memory file, in requests and on disk. */
   memoryBytesMax: 16 * 1024,

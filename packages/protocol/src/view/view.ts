@@ -9,6 +9,7 @@ import { Branch, moveBranches } from '../value/branch.ts'
 import { ApprovalId, BranchName, CallId, EntryId, MessageId, Seq, StepId } from '../value/id.ts'
 import { unreachable } from '../value/result.ts'
 import { Activity, Mode, ModelName, Status, statusOf, ThinkingLevel } from '../value/settings.ts'
+import { Todo } from '../value/todo.ts'
 import { Usage } from '../value/usage.ts'
 import { isEstimateAfter, tokensAfter, turnUsageAfter } from './usage-folds.ts'
 
@@ -55,6 +56,8 @@ export const SessionView = z.object({
   trust: z.array(Trust),
   /** The lines that tools may change, by file. Files without one may be changed anywhere. */
   boundaries: z.array(Boundary),
+  /** The agent's list of tasks. */
+  todos: z.array(Todo),
   /** Saved branches, oldest first. */
   branches: z.array(Branch),
   /** The current branch; null for a line without a name. */
@@ -178,6 +181,7 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
         activeToolCalls,
         activity: activeToolCalls.length === 0 ? 'thinking' : view.activity,
         pendingApprovals: view.pendingApprovals.filter(({ call }) => call !== event.call),
+        ...(event.todos && { todos: event.todos }),
       }
     }
     case 'call.started':

@@ -65,6 +65,12 @@ export async function readTree(directory: string, below = ''): Promise<ReadonlyM
   return tree
 }
 
+/** Returns whether an argument is a list that may be empty. */
+function takesEmptyList({ schema }: Tool, name: string): boolean {
+  const properties = schema.input['properties'] as { readonly [name: string]: { type?: string; minItems?: number } }
+  return properties[name]?.type === 'array' && (properties[name].minItems ?? 0) === 0
+}
+
 /** Describes what the runtime requires of every tool. A new tool must pass it. */
 export function describeTool(name: string, open: () => Promise<ToolSample>) {
   describe(`${name} as a tool`, () => {
@@ -81,7 +87,8 @@ export function describeTool(name: string, open: () => Promise<ToolSample>) {
       const needsArgs = Array.isArray(tool.schema.input['required'])
       const wrong: ToolArgs[] = [...(needsArgs ? [{}] : []), { ...args, surprise: true }]
       for (const key of Object.keys(args))
-        for (const value of [null, [], {}, true]) wrong.push({ ...args, [key]: value })
+        for (const value of [null, ...(takesEmptyList(tool, key) ? [] : [[]]), {}, true])
+          wrong.push({ ...args, [key]: value })
       for (const bad of wrong) {
         expect(await tool.prepare(bad, context, notAborted)).toEqual({
           type: 'unusable',

@@ -7,6 +7,7 @@ import { openBlob } from '../blobs/read-blob.ts'
 import { storeOutput } from '../blobs/store-output.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { factsOf, hashArgs, readCall, toolContext, toReport } from './prepare-call.ts'
+import { isOffered } from './prepare-step.ts'
 
 /** Thrown when the call was aborted between its approval and its start. */
 class NotWanted extends Error {
@@ -35,10 +36,10 @@ async function runCall(
   invariant(origin && turn.phase === 'acting', 'a tool runs in a round')
   const { step } = turn
   const startedMs = deps.clock.now()
-  const finished = ({ type, output, files = [], seen }: ToolResult): Report => {
+  const finished = ({ type, output, files = [], seen, todos }: ToolResult): Report => {
     const outcome: Outcome = { type, output }
     const durationMs = Math.max(0, deps.clock.now() - startedMs)
-    return { type: 'tool.finished', call, outcome, durationMs, files, seen }
+    return { type: 'tool.finished', call, outcome, durationMs, files, seen, todos }
   }
 
   const tool = deps.tools.find(name)
@@ -65,6 +66,10 @@ async function runCall(
       show: (text) => {
         // Late output of an aborted call is dropped: nothing would remove it from a screen.
         if (!signal.aborted) deps.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
+      },
+      session: {
+        todos: deps.state().todos,
+        offered: deps.tools.all.filter((one) => isOffered(origin, one)).map(({ schema }) => schema.name),
       },
       storeOutput: (output, toText) => storeOutput(deps.blobs, output, deps.storage.insist, toText),
       blobs: {

@@ -108,7 +108,7 @@ export function startCall(state: SessionState, { call, facts, process }: ReportO
 /** Settles a call, once. It may fail before it starts, at its last check. */
 export function settleCall(
   state: SessionState,
-  { call, outcome, durationMs, files, seen = [] }: ReportOf<'tool.finished'>,
+  { call, outcome, durationMs, files, seen = [], todos }: ReportOf<'tool.finished'>,
 ): Events {
   const status = findCall(state, call)?.status
   if (status !== 'started' && status !== 'approved') return []
@@ -119,6 +119,7 @@ export function settleCall(
     durationMs,
     ...(files.length > 0 && { files: [...files] }),
     ...(seen.length > 0 && { seen: [...seen] }),
+    ...(todos && { todos: [...todos] }),
   } as const
   return [settled, ...moveBoundaries(state, files)]
 }

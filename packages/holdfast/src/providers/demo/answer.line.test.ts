@@ -23,6 +23,20 @@ describe('a line to the demo', () => {
     ['edit a.txt: gone =>', 'edit_file', { path: 'a.txt', old_text: 'gone', new_text: '' }],
     ['run echo "a: b" => c', 'shell', { command: 'echo "a: b" => c' }],
     ['remember that we use: tabs => here', 'memory_write', { text: 'we use: tabs => here' }],
+    ['patch a.txt: old line => new line', 'apply_diff', { path: 'a.txt', diff: '@@\n-old line\n+new line\n' }],
+    ['todo', 'todo_read', {}],
+    ['tools', 'describe_tools', {}],
+    [
+      'todo done read it; doing write it; test it',
+      'todo_write',
+      {
+        tasks: [
+          { description: 'read it', status: 'done' },
+          { description: 'write it', status: 'in_progress' },
+          { description: 'test it', status: 'pending' },
+        ],
+      },
+    ],
     ['fetch https://example.org/a', 'fetch_url', { url: 'https://example.org/a' }],
     ['git status', 'git_status', {}],
     ['git diff', 'git_diff', {}],

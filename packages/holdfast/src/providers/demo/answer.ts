@@ -153,6 +153,14 @@ const forms: readonly Form[] = [
     /^edit ([^:]+): ?(.+?) ?=> ?(.*)$/i,
     (path = '', old_text = '', new_text = '') => callFile('edit', path, { old_text, new_text }),
   ],
+  [
+    /^patch ([^:]+): ?(.+?) ?=> ?(.*)$/i,
+    (path = '', old = '', added = '') =>
+      call('patch', 'apply_diff', { path: unquoted(path), diff: `@@\n-${old}\n+${added}\n` }),
+  ],
+  [/^tools$/i, () => call('tools', 'describe_tools', {})],
+  [/^todo$/i, () => call('todo', 'todo_read', {})],
+  [/^todo (.+)$/i, (tasks = '') => call('todo', 'todo_write', { tasks: splitTasks(tasks) })],
   [/^fetch (\S+)$/i, (url = '') => call('fetch', 'fetch_url', { url: unquoted(url) })],
   [/^git status$/i, () => call('git', 'git_status', {})],
   [/^git diff(?: (.+))?$/i, (path = '') => call('git', 'git_diff', path === '' ? {} : { path: unquoted(path) })],
@@ -179,6 +187,14 @@ export function readDemoLine(text: string): DemoLine {
   return { type: 'unknown', text: line }
 }
 
+/** Reads the tasks of `todo a; b`. A task that begins with `done` or `doing` has that status. */
+const splitTasks = (text: string) =>
+  text.split(';').flatMap((part) => {
+    const [, mark = '', description = ''] = /^\s*(?:(done|doing)\s+)?(.*?)\s*$/i.exec(part) ?? []
+    const status = { done: 'done', doing: 'in_progress' }[mark.toLowerCase()] ?? 'pending'
+    return description === '' ? [] : [{ description, status }]
+  })
+
 /** Finds the directory in `list src`; `list the files here` has none. */
 function findDirectory(rest: string): string {
   const fillers = /^(all|the|files?|folders?|directory|in|of|this|here|everything|me|please)?$/i
@@ -195,7 +211,8 @@ const shownLinesMax = 40
 const abilities = `I am the demo: a scripted agent, not a language model. I understand these requests, one a line:
 
 - \`list [dir]\`, \`read <file>\`, \`search <text>\`, \`find <glob>\`, \`git status\`, \`git diff [path]\`, \`git log\`, \`fetch <url>\`
-- \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`git stage <path>\`, \`git commit <message>\`, \`run <command>\`, \`remember <text>\` (these ask you first)
+- \`todo <task>; <task>\`, \`todo\`, \`tools\`
+- \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`patch <file>: <old> => <new>\`, \`git stage <path>\`, \`git commit <message>\`, \`run <command>\`, \`remember <text>\` (these ask you first)
 - \`count to <n>\`, \`plan <request>\`, \`delegate <request>\`
 - \`fail <rejected_key|rate_limited|auth_failed|unreachable|raw_dump|cut>\`
 

@@ -289,6 +289,14 @@ const getBoundaries = defineStateRead(
   ({ boundaries }) => ({ boundaries }),
 )
 
+const getTodos = defineStateRead(
+  '/todos',
+  "List the agent's tasks",
+  SessionView.pick({ todos: true }),
+  ['todos'],
+  ({ todos }) => ({ todos }),
+)
+
 const getQueue = defineStateRead(
   '/queues',
   'List the queued prompts',
@@ -331,6 +339,6 @@ const getUsage = defineRoute({
 export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents, getFileChanges],
-  ...[getTouchedFiles, getBoundaries, getQueue, getTrust, getApprovals, getUsage],
+  ...[getTouchedFiles, getBoundaries, getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

@@ -17,7 +17,7 @@ import { hrefOf } from '../../ui/route.ts'
 import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
 import { BranchesMenu } from './branches-menu.tsx'
-import { AttachedMenu, BoundariesMenu, TrustMenu } from './header-menus.tsx'
+import { AttachedMenu, BoundariesMenu, TodosMenu, TrustMenu } from './header-menus.tsx'
 import { SessionMenu } from './session-menu.tsx'
 
 type SessionHeaderProps = {
@@ -69,6 +69,7 @@ export function SessionHeader({
       <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
       <TrustMenu trust={listActiveTrust({ view, here })} watching={control.watching} onRevoke={commands.revokeTrust} />
       <BoundariesMenu boundaries={view.boundaries} watching={control.watching} onClear={commands.clearBoundary} />
+      <TodosMenu todos={view.todos} />
       <AttachedMenu control={control} onHandOver={commands.handOver} />
       <SessionMenu related={related} />
       <p className="session-status" role="status">

@@ -1,8 +1,8 @@
 import { escapeLine, limits, ok, type Result } from '@holdfast/protocol'
 import { z } from 'zod'
-import { textArgument } from './define/arguments.ts'
-import { defineTool, whenBegun } from './define/define-tool.ts'
-import { type Change, unifiedDiff } from './edits/unified-diff.ts'
+import { textArgument } from '../define/arguments.ts'
+import { defineTool, whenBegun } from '../define/define-tool.ts'
+import { type Change, unifiedDiff } from '../edits/unified-diff.ts'
 
 /** The part of memory that the tool uses. */
 export interface WritableMemory {

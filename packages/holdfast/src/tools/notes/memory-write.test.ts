@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createToolRun, notAborted, openWorkdir } from '../../../testkit/src/contracts/tool.ts'
-import { createMemory } from '../context/memory/memory.ts'
+import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { createMemory } from '../../context/memory/memory.ts'
 import { createMemoryWrite } from './memory-write.ts'
 
 async function openTool() {

@@ -1,0 +1,37 @@
+import type { Tool } from '@holdfast/core/ports'
+import { ok } from '@holdfast/protocol'
+import { z } from 'zod'
+import { resolveWorkdir } from '../../system/files/resolve-path.ts'
+import { defineTool, whenBegun } from '../define/define-tool.ts'
+
+/** Creates `describe_tools`, which tells the model what it can do here. `listTools` returns all tools, also this one. */
+export const createDescribeTools = (listTools: () => readonly Tool[]) =>
+  defineTool({
+    name: 'describe_tools',
+    description: 'Lists the tools of this session with their arguments, and says which of them ask a person first.',
+    input: z.strictObject({}),
+    changes: 'nothing',
+
+    async preview(args, { workdir }) {
+      const folder = await resolveWorkdir(workdir)
+      return folder.ok ? ok({ preview: { type: 'arguments', args } }) : folder
+    },
+
+    run: whenBegun(async (_: object, { workdir }, { session }) => {
+      const folder = await resolveWorkdir(workdir)
+      if (!folder.ok) return folder
+      const offered = session && new Set(session.offered)
+      const tools = listTools().filter(({ schema }) => offered?.has(schema.name) ?? true)
+      return ok({ text: tools.map(describe).join('\n\n') })
+    }),
+  })
+
+function describe({ schema, isDestructive, isReadOnly }: Tool): string {
+  const { properties = {}, required = [] } = schema.input as {
+    readonly properties?: { readonly [name: string]: unknown }
+    readonly required?: readonly string[]
+  }
+  const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
+  const effect = isDestructive ? 'changes something, asks first' : isReadOnly ? 'changes nothing' : 'effect unknown'
+  return `${schema.name}(${names.join(', ')}): ${effect}\n${schema.description}`
+}

@@ -16,6 +16,7 @@ export const Output = z.object({
 })
 export type Output = z.infer<typeof Output>
 
+/** Why a call was denied: by a person, by a rule, by its mode, or because nobody answered. */
 export const DenialCode = z.enum(['rejected', 'plan_mode', 'outside_boundary', 'vetoed', 'rule', 'timed_out'])
 export type DenialCode = z.infer<typeof DenialCode>
 

@@ -118,7 +118,8 @@ export function createRecordChecker(): RecordChecker {
       const queue = state.queue.map(({ id }) => Number(id)).toSorted((left, right) => left - right)
       if (queue.join() !== waiting.join()) return `at ${record.seq} ${queue} wait, and should ${waiting}`
       const hasTurnTrust = state.trust.some(({ scope }) => scope === 'turn')
-      return hasTurnTrust && state.turn.phase === 'idle' ? `trust outlives its turn at ${record.seq}` : null
+      // Trust for a turn can be given between turns: it covers the next one.
+      return hasTurnTrust && record.event.type === 'turn.ended' ? `trust outlives its turn at ${record.seq}` : null
     },
   }
 }

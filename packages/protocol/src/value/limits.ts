@@ -106,8 +106,6 @@ export const limits = {
   serverBufferBytesMax: 128 * 1024 * 1024,
   /** How long a client may take no byte of what waits for it, before it is cut off. */
   viewerStallMs: 30_000,
-  /** How long a session that is stopped waits for work that ignores its abort. */
-  stopWaitMs: 5_000,
   snapshotMessages: 100,
   snapshotEveryRecords: 256,
   draftSaveMs: 1000,

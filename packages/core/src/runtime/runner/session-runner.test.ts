@@ -92,40 +92,6 @@ describe('a session that is stopped', () => {
   })
 })
 
-describe('a session whose tool ignores its abort', () => {
-  it('is unloaded after a while, and the problem is reported', async () => {
-    const started = Promise.withResolvers<void>()
-    const deaf = aTool(
-      'deaf',
-      async (_, __, { begin }) => {
-        await begin()
-        started.resolve()
-        return new Promise(() => undefined)
-      },
-      false,
-    )
-    const problems: Problem[] = []
-    const runtime = await openMemoryRuntime({ tools: [deaf], script: [[call('deaf', {})]] })
-    await runtime.registry.unload(aSession)
-    const onProblem = (problem: Problem) => void problems.push(problem)
-    const registry = createSessionRegistry({ ...runtime.registry.deps, newSessionId: () => aSession, onProblem })
-    await registry.start({ workdir: '/work' })
-    await createLocalSession(registry, aSession).submit(prompt)
-    await started.promise
-    let isUnloaded = false
-    const unloading = registry.unload(aSession).then(() => {
-      isUnloaded = true
-    })
-    while (!isUnloaded) {
-      runtime.clock.advance(1000)
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    await unloading
-    expect(problems).toMatchObject([{ where: `stopping ${aSession}` }])
-    expect(await runtime.events()).toContain('call.settled')
-  })
-})
-
 describe('an abort that is not recorded yet', () => {
   it('reports an error when it is recorded, and ends nothing else', async () => {
     const inner = createMemoryStore()

@@ -4,7 +4,6 @@ import {
   createSerialQueue,
   type Fault,
   fault,
-  limits,
   ok,
   type Result,
   refuse,
@@ -256,17 +255,6 @@ function settleStopped(session: RunningSession): Promise<Result<Answer>> {
   return handleInput(session, { type: 'process.stopped', draft: session.effects.answer?.draft() ?? null })
 }
 
-/** Waits for aborted work to end. A tool that ignores its signal must not keep the session from being unloaded. */
-async function waitForWork({ performer, options: { id, deps } }: RunningSession): Promise<void> {
-  const { promise: isOver, resolve } = Promise.withResolvers<'over'>()
-  const cancel = deps.clock.after(limits.stopWaitMs, () => resolve('over'), { keepsAlive: true })
-  const ended = await Promise.race([performer.settled(), isOver])
-  cancel()
-  if (ended !== 'over') return
-  const cause = new Error(`Work did not end within ${limits.stopWaitMs} ms after it was aborted, and may still run.`)
-  deps.onProblem({ where: `stopping ${id}`, cause })
-}
-
 async function stop(session: RunningSession, reason: 'stopped' | 'closing'): Promise<void> {
   const { id, deps } = session.options
   interrupt(session)
@@ -276,7 +264,7 @@ async function stop(session: RunningSession, reason: 'stopped' | 'closing'): Pro
   session.closed ??= fault('session_stopped', 'The session was unloaded here. Open it again to go on.')
   session.effects.storage.leave()
   session.performer.reconcile([])
-  await waitForWork(session)
+  await session.performer.settled()
   await session.snapshots.finish(session.folded).catch((cause) => deps.onProblem({ where: `snapshot of ${id}`, cause }))
   endStreams(session, reason, reason === 'closing' ? retryMs : null)
 }

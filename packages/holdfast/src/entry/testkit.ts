@@ -68,6 +68,8 @@ export const {
   diskFull,
   factsFor,
   fail,
+  fakeFiles,
+  fakePermissions,
   finish,
   finishUncounted,
   historyModels,

@@ -17,8 +17,17 @@ view.subscribe(() => {
   if (text !== '') console.log(`… ${text}`)
 })
 
+await connected() // so that nothing of the answer has passed before
 console.log(await session.prompt('count to 3').text())
 view.close()
+
+function connected(): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => view.view !== null && resolve()
+    view.subscribe(look)
+    look()
+  })
+}
 
 async function openHandle(id: string) {
   const opened = await holdfast.handles.open(id)

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -92,6 +92,7 @@ describe('the edit boundaries of a session', () => {
   it('fail a command that changed other lines, with the diff, and record what was there', async () => {
     const { holdfast, session } = await openSession()
     await session.setBoundary('a.ts', 1, 1)
+    chmodSync(join(workdir, 'a.ts'), 0o755)
     await session.prompt("run sed -i 's/two/2/' a.ts").text()
     await session.prompt("run sed -i 's/three/3/' a.ts").text()
     await session.prompt('run rm a.ts').text()
@@ -101,6 +102,7 @@ describe('the edit boundaries of a session', () => {
     expect(calls[1]?.result?.text).toContain('-three\n+3\n')
     expect(calls[2]?.result?.text).toContain('a.ts is gone')
     const [gone] = await Array.fromAsync(session.fileChanges())
+    expect(gone?.before).toMatchObject({ type: 'file', mode: 0o755 })
     const before = gone?.before?.type === 'file' ? await session.blob(gone.before.hash) : []
     expect(Buffer.concat(await Array.fromAsync(before)).toString()).toBe('one\n2\n3\n')
     await holdfast.close()

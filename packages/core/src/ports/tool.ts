@@ -33,7 +33,7 @@ export type ToolContext = {
   readonly openBlob?: ToolBlobs['open'] | undefined
 }
 
-/** A file of which tools may change only some lines. */
+/** A file with an edit boundary: tools may change only some of its lines. */
 export type BoundedFile = KeptBoundary & {
   /** The content that its lines were counted in, where a tool has read it. */
   readonly counted?: Uint8Array | undefined

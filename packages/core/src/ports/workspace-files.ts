@@ -6,6 +6,8 @@ export type WorkspaceFile = {
   readonly path: string
   /** Its whole content. */
   readonly bytes: Uint8Array
+  /** Its permission bits. */
+  readonly mode: number
 }
 
 /** Reads files of the workdir for people. Paths are confined like those of tools. */

@@ -7,5 +7,5 @@ export const fakeFiles: WorkspaceFiles = {
   read: async (_, path) =>
     path === 'missing'
       ? refuse(fault('not_found', 'missing does not exist'))
-      : ok({ path, bytes: Buffer.from(`The content of ${path}.`) }),
+      : ok({ path, bytes: Buffer.from(`The content of ${path}.`), mode: 0o644 }),
 }

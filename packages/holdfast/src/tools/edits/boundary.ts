@@ -12,7 +12,7 @@ import {
 import { diffArrays } from 'diff'
 import { type Splice, spliceBetween } from './splice.ts'
 
-/** Beyond this many lines to compare, or changed lines, nobody knows which lines moved where. */
+/** With more lines to compare, or more changed lines, texts are not compared line by line. */
 const comparedLinesMax = 5000
 const changedLinesMax = 400
 

@@ -15,11 +15,11 @@ export const workspaceFiles: WorkspaceFiles = {
     const opened = await openFile(workdir, path)
     if (!opened.ok) return opened
     await using handle = opened.value.handle
-    const { size } = opened.value.stats
+    const { size, mode } = opened.value.stats
     if (size > limits.editedFileBytesMax) {
       const message = `${escapeLine(path)} has ${size} bytes; up to ${limits.editedFileBytesMax} can be read`
       return refuse(fault('too_large', message, { bytes: size, limit: 'editedFileBytesMax' }))
     }
-    return ok({ path: resolved.value.shown, bytes: await handle.readFile() })
+    return ok({ path: resolved.value.shown, bytes: await handle.readFile(), mode: mode & 0o7777 })
   },
 }

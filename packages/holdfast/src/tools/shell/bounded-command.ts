@@ -21,8 +21,8 @@ export const withBoundedFiles = (tool: Tool): Tool => ({
     )
     const result = await tool.run(args, context, run)
     const found: FoundChange[] = []
-    for (const [bounded, bytes] of before) {
-      const change = bytes && (await compare(bounded, bytes, context, run))
+    for (const [bounded, content] of before) {
+      const change = content && (await compare(bounded, content, context, run))
       if (change) found.push(change)
     }
     return found.length === 0 ? result : withChanges(result, found)
@@ -32,21 +32,23 @@ export const withBoundedFiles = (tool: Tool): Tool => ({
 /** What a command did to a file. `violation` is set if it changed lines that it may not. */
 type FoundChange = { readonly file: FileChange; readonly violation: string | null }
 
-async function readNow(workdir: string, { path }: BoundedFile): Promise<Buffer | null> {
+type Content = { readonly bytes: Buffer; readonly mode: number }
+
+async function readNow(workdir: string, { path }: BoundedFile): Promise<Content | null> {
   const found = await workspaceFiles.read(workdir, path)
-  return found.ok ? Buffer.from(found.value.bytes) : null
+  return found.ok ? { bytes: Buffer.from(found.value.bytes), mode: found.value.mode } : null
 }
 
 async function compare(
   bounded: BoundedFile,
-  before: Buffer,
+  { bytes: before, mode }: Content,
   context: ToolContext,
   { blobs }: ToolRun,
 ): Promise<FoundChange | null> {
-  const now = await readNow(context.workdir, bounded)
+  const now = (await readNow(context.workdir, bounded))?.bytes ?? null
   if (now?.equals(before)) return null
   const { path } = bounded
-  const image = await keepBefore(before, 0o644, blobs)
+  const image = await keepBefore(before, mode, blobs)
   if (now === null)
     return { file: { path, change: 'deleted', before: image }, violation: `${escapeLine(path)} is gone` }
   const file: FileChange = { path, change: 'modified', before: image, after: hashBytes(now) }

@@ -82,26 +82,28 @@ describe('the program', () => {
     expect(stderr).toBe('There is no session calm-harbor-12. List the sessions with holdfast ls.\n')
   })
 
-  it.each(['../x', '..%2f..%2fetc', '/etc/passwd', 'CON', '.', '__proto__', 'ses_', 'x'.repeat(300), 'a\u001b[2Jb'])(
+  async function expectBadName(args: readonly string[]) {
+    const { code, stdout, stderr } = await cli.run([...args, '--json'])
+    expect(code).toBe(1)
+    expect(jsonOf(stdout)).toMatchObject({ error: { code: 'bad_id' } })
+    expect(stderr).not.toContain('\u001b')
+    expect(existsSync(cli.home)).toBe(false)
+  }
+
+  it.each(['..%2f..%2fetc', '/etc/passwd', 'CON', '.', '__proto__', 'ses_', 'x'.repeat(300), 'a\u001b[2Jb'])(
     'rejects the session name %j, and creates nothing',
-    async (name) => {
-      for (const args of [
-        ['show', name],
-        ['export', name],
-        ['tell', name, 'abort'],
-        ['branch', name, '0'],
-        ['branches', name],
-        ['fork', name],
-        ['run', 'hi', '-s', name],
-      ]) {
-        const { code, stdout, stderr } = await cli.run([...args, '--json'])
-        expect(code).toBe(1)
-        expect(jsonOf(stdout)).toMatchObject({ error: { code: 'bad_id' } })
-        expect(stderr).not.toContain('\u001b')
-      }
-      expect(existsSync(cli.home)).toBe(false)
-    },
+    (name) => expectBadName(['show', name]),
   )
+
+  it.each([
+    ['show', '../x'],
+    ['export', '../x'],
+    ['tell', '../x', 'abort'],
+    ['branch', '../x', '0'],
+    ['branches', '../x'],
+    ['fork', '../x'],
+    ['run', 'hi', '-s', '../x'],
+  ])('rejects a bad session name in %s, and creates nothing', (...args) => expectBadName(args))
 
   it('rejects a malformed session name and suggests a similar one', async () => {
     for (const args of [
@@ -326,22 +328,24 @@ describe('branches', () => {
     expect(stderr).toBe('This session has no finished turn 7. Its turns are 0 to 1.\n')
   })
 
-  it.each([
-    [['branch', '@latest', '9'], 'turn_not_found'],
-    [['rewind', '@latest', '9'], 'turn_not_found'],
-    [['switch', '@latest', 'branch-9'], 'branch_not_found'],
-    [['switch', '@latest', '9'], 'branch_not_found'],
-    [['fork', '@latest', '--at', '9'], 'turn_not_found'],
-    [['show', '@latest', '--branch', 'branch-9'], 'branch_not_found'],
-    [['tell', '@latest', 'togglePin', 'message=999'], 'message_not_found'],
-    [['tell', '@latest', 'compact'], 'nothing_to_compact'],
-    [['tell', '@latest', 'undoCompaction'], 'nothing_to_compact'],
-  ])('are unchanged after %j, which fails with %s', async (args, code) => {
+  it('are unchanged after a command that fails', async () => {
     await cli.run(['run', 'count to 1'])
     const before = (await cli.run(['show', '@latest', '--json'])).stdout
-    const refused = await cli.run([...args, '--json'])
-    expect(refused.code).toBe(1)
-    expect(jsonOf(refused.stdout)).toMatchObject({ error: { code } })
+    for (const [args, code] of [
+      [['branch', '@latest', '9'], 'turn_not_found'],
+      [['rewind', '@latest', '9'], 'turn_not_found'],
+      [['switch', '@latest', 'branch-9'], 'branch_not_found'],
+      [['switch', '@latest', '9'], 'branch_not_found'],
+      [['fork', '@latest', '--at', '9'], 'turn_not_found'],
+      [['show', '@latest', '--branch', 'branch-9'], 'branch_not_found'],
+      [['tell', '@latest', 'togglePin', 'message=999'], 'message_not_found'],
+      [['tell', '@latest', 'compact'], 'nothing_to_compact'],
+      [['tell', '@latest', 'undoCompaction'], 'nothing_to_compact'],
+    ] as const) {
+      const refused = await cli.run([...args, '--json'])
+      expect({ args, code: refused.code }).toEqual({ args, code: 1 })
+      expect(jsonOf(refused.stdout)).toMatchObject({ error: { code } })
+    }
     expect((await cli.run(['show', '@latest', '--json'])).stdout).toBe(before)
   })
 

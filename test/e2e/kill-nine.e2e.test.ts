@@ -17,7 +17,7 @@ import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 const stores = ['sqlite', 'jsonl'] as const
 /** For both stores together; most of a cycle is the start of a process. */
-const cyclesAll = Number(process.env['KILL_CYCLES'] ?? 50)
+const cyclesAll = Number(process.env['KILL_CYCLES'] ?? 16)
 const cycles = Math.ceil(cyclesAll / stores.length)
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 

@@ -2,14 +2,14 @@
  * The number of simulated runs, and their first seed.
  *
  * `SEED=27 npx vitest run --project simulation test/simulation/<file>` runs one seed of a file. A failure prints that line.
- * `npm run test:soak` runs new seeds for SOAK_MINUTES (10), from SEED or a random one, which it prints.
+ * The numbers keep `npm test` short. `npm run test:soak` runs new seeds for SOAK_MINUTES (10), from SEED or a random one, which it prints.
  */
 export const runs = {
   /** With and without named clients, each. */
-  sessions: 500,
-  decisions: 2000,
-  histories: 200,
-  moves: 2000,
+  sessions: 200,
+  decisions: 1000,
+  histories: 80,
+  moves: 1000,
 } as const
 
 const asked = process.env['SEED']

@@ -10,6 +10,7 @@ import {
   SignatureKind,
   SymbolFlags,
   type Type,
+  type TypeReference,
 } from 'typescript/unstable/sync'
 import { published, publishedEntries } from '../published.ts'
 import { createTypeNames } from './type-names.ts'
@@ -26,6 +27,8 @@ export type Member = {
   readonly isBrief: boolean
   /** The public type that declares it, if that is another one. */
   readonly from: string | null
+  /** What the methods around it are for, if a function makes them and says so. */
+  readonly section: string
 }
 
 /** One public name. */
@@ -126,7 +129,8 @@ function createPrinter(project: Project, found: readonly Found[], all: readonly 
     if (!isType(symbol)) return { name, comment, ...describeValue(name, symbol) }
     const type = checker.getDeclaredTypeOfSymbol(symbol)
     const kind = symbol.flags & SymbolFlags.Class ? 'class' : 'type'
-    const members = type.isUnionType() ? [] : ownProperties(type).map((one) => memberOf(one, name))
+    const bases = basesOf(symbol)
+    const members = type.isUnionType() ? [] : ownProperties(type).map((one) => memberOf(one, name, bases))
     return { name, comment, kind, members, code: members.length > 0 ? '' : writtenType(name, symbol, type) }
   }
 
@@ -157,18 +161,31 @@ function createPrinter(project: Project, found: readonly Found[], all: readonly 
       return isOurs && !name.startsWith('__@')
     })
 
-  function memberOf(property: PublicSymbol, of: string): Member {
+  /** The public types that a type adds to, with the names of their members: `AttachedSession = Session & …`. */
+  function basesOf(symbol: PublicSymbol): readonly (readonly [base: string, members: ReadonlySet<string>])[] {
+    const node = typeNode(symbol)
+    const parts = node && 'type' in node ? intersectedTypes(node.type as Node | undefined) : []
+    return parts.flatMap((part) => {
+      const base = found.find(({ name, symbol: of }) => name === part && of !== symbol && isType(of))
+      const type = base && checker.getDeclaredTypeOfSymbol(base.symbol)
+      return type ? [[part, new Set(ownProperties(type).map(({ name }) => name))] as const] : []
+    })
+  }
+
+  function memberOf(property: PublicSymbol, of: string, bases: ReturnType<typeof basesOf> = []): Member {
     const { name } = property
     const type = checker.getTypeOfSymbol(property)
     const key = `${name}${property.flags & SymbolFlags.Optional ? '?' : ''}`
     const owner = owners.get(placeOf(enclosingType(property.declarations[0]?.resolve())))
     const comment = commentOf(property)
-    const from = owner === undefined || owner === of ? null : owner
+    const base = bases.find(([, members]) => members.has(name))?.[0]
+    const from = base ?? (owner === undefined || owner === of ? null : owner)
     const isBrief = isOnFirstLine(property.declarations[0]?.resolve())
-    if (!type) return { name, signature: key, comment, isBrief, from }
+    const section = sectionOf(property.declarations[0]?.resolve())
+    if (!type) return { name, signature: key, comment, isBrief, from, section }
     const called = property.flags & SymbolFlags.Optional ? checker.getNonNullableType(type) : type
     const signature = called && isFunction(called) ? signatures(key, called) : `${key}: ${typeOf(property, type)}`
-    return { name, signature: withoutUndefined(signature), comment, isBrief, from }
+    return { name, signature: withoutUndefined(signature), comment, isBrief, from, section }
   }
 
   /** Prefers a type as it is written, which is shorter than the resolved one. */
@@ -189,7 +206,11 @@ function createPrinter(project: Project, found: readonly Found[], all: readonly 
   /** Prints a signature with resolved types; as it is written if that would be too long. */
   function signatureText(signature: Signature): string {
     const node = checker.signatureToSignatureDeclaration(signature, SyntaxKind.MethodSignature, undefined, flags)
-    const resolved = node ? namedOptions(named(oneLine(emitter.printNode(node)))).replace(/;$/, '') : ''
+    const printed = node ? namedOptions(named(oneLine(emitter.printNode(node)))).replace(/;$/, '') : ''
+    const resolved = printed.replace(
+      /CommandResult<'\w+'>|(?<=Promise<)\{ readonly seq: number; \}/,
+      (short) => resultFields(signature) ?? short,
+    )
     const written = signature.declaration?.resolve()
     if (resolved.length <= signatureCharsMax || !written || !isFunctionLike(written)) return withoutUndefined(resolved)
     const returned = checker.getReturnTypeOfSignature(signature)
@@ -201,6 +222,20 @@ function createPrinter(project: Project, found: readonly Found[], all: readonly 
     return withoutUndefined(namedOptions(`(${parameters.join(', ')}): ${result}`))
   }
 
+  /** Returns the fields of a command's result, which its type only names by the command. */
+  function resultFields(signature: Signature): string | null {
+    const promise = checker.getReturnTypeOfSignature(signature)
+    const [result] = promise ? checker.getTypeArguments(promise as TypeReference) : []
+    if (!result) return null
+    const fields = checker.getPropertiesOfType(result).map((field) => {
+      const isOptional = (field.flags & SymbolFlags.Optional) !== 0
+      const type = checker.getTypeOfSymbol(field)
+      const shown = type && isOptional ? checker.getNonNullableType(type) : type
+      return `${field.name}${isOptional ? '?' : ''}: ${shown ? named(print(shown)) : 'unknown'}`
+    })
+    return `{ ${fields.join('; ')} }`
+  }
+
   /** Returns a type as it is written, or resolved if it is derived from a schema. */
   function writtenType(name: string, symbol: PublicSymbol, type: Type): string {
     const text = typeNode(symbol)?.getText() ?? ''
@@ -209,7 +244,9 @@ function createPrinter(project: Project, found: readonly Found[], all: readonly 
     const resolved = print(type, NodeBuilderFlags.InTypeAlias)
     const variants =
       type.isUnionType() && resolved.includes('{') ? type.getTypes()?.map((one) => named(print(one))) : null
-    return variants ? `type ${name} =\n${variants.map((one) => `  | ${one}`).join('\n')}` : `type ${name} = ${resolved}`
+    return variants
+      ? `type ${name} =\n${variants.map((one) => `  | ${one}`).join('\n')}`
+      : `type ${name} = ${resolved.includes('$brand') ? resolved : named(resolved, name)}`
   }
 
   return { describe }
@@ -243,6 +280,20 @@ const placeOf = (node: Node | undefined): string => (node ? `${node.getSourceFil
 
 function enclosingType(node: Node | undefined): Node | undefined {
   return !node || typeKinds.has(node.kind) ? node : enclosingType(node.parent)
+}
+
+/** Returns what a method is for, by the comment of the function or type around it: `Methods for …`. */
+function sectionOf(node: Node | undefined): string {
+  let statement = node
+  while (statement?.parent && statement.parent.kind !== SyntaxKind.SourceFile) statement = statement.parent
+  const comment = statement?.jsDoc?.[0]?.getText().replaceAll(/^\/\*\*\s*|\s*\*\/$|\n\s*\*/g, '') ?? ''
+  return /^Methods (for|of) (.*?)\.(?= |$)/s.exec(comment)?.[2] ?? ''
+}
+
+/** Returns the names of the types in `A & B & { … }`. */
+function intersectedTypes(node: Node | undefined): readonly string[] {
+  if (node?.kind !== SyntaxKind.IntersectionType || !('types' in node)) return []
+  return (node.types as readonly Node[]).map((part) => part.getText())
 }
 
 /** Whether a declaration starts on the first line of its statement. */

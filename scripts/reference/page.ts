@@ -37,17 +37,39 @@ function renderName({ name, comment, code, members }: PublicName, known: Readonl
     members.filter(({ from }) => from !== null),
     ({ from }) => from ?? '',
   )
-  const others = [...inherited].map(
-    ([from, list]) => `From [${from}](#${anchorOf(from)}): ${list.map((one) => `\`${one.name}\``).join(', ')}.`,
-  )
+  const others = [...inherited].map(([from, list]) => {
+    const link = `[${from}](#${anchorOf(from)})`
+    return list.length > listedMax
+      ? `Everything of ${link}.`
+      : `From ${link}: ${list.map((one) => `\`${one.name}\``).join(', ')}.`
+  })
   const parts = [
     `### ${name}`,
     linked(comment, known),
     code === '' ? '' : `\`\`\`ts\n${code}\n\`\`\``,
-    own.map(renderMember).join('\n'),
+    ...renderMembers(own),
     ...others,
   ]
   return parts.filter((part) => part !== '').join('\n\n')
+}
+
+/** The most inherited members that are listed by name. */
+const listedMax = 20
+
+/** Renders members in sections, those of the main section and those without one first. */
+function renderMembers(members: readonly Member[]): readonly string[] {
+  const sections = Map.groupBy(members, ({ section }) => section)
+  if (sections.size < 2) return [members.map(renderMember).join('\n')]
+  const main = members.findLast(({ section }) => section !== '')?.section
+  const first = [main, ''].flatMap((section) => (section === undefined ? [] : (sections.get(section) ?? [])))
+  const rest = [...sections].filter(([section]) => section !== '' && section !== main)
+  return [
+    first.map(renderMember).join('\n'),
+    ...rest.flatMap(([section, list]) => [
+      `**${section[0]?.toUpperCase()}${section.slice(1)}**`,
+      list.map(renderMember).join('\n'),
+    ]),
+  ]
 }
 
 function renderMember({ signature, comment }: Member): string {

@@ -29,7 +29,6 @@ export {
   type Session,
   type TrustOptions,
 } from './session/session.ts'
-export type { SessionHistory } from './session/session-history.ts'
 export {
   type ContextUsage,
   type CycleOptions,

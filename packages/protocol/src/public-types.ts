@@ -44,6 +44,7 @@ export type {
   ImportFile,
   ImportResult,
   Instant,
+  Json,
   KeptBoundary,
   Key,
   Line,

@@ -3,8 +3,6 @@ import type { Requests } from './requests.ts'
 import { type AddedMessage, toSeeds } from './seed-messages.ts'
 
 /** Methods for the history: lines and branches, marks, compaction. */
-export type SessionHistory = ReturnType<typeof createSessionHistory>
-
 export const createSessionHistory = ({ handle, submit }: Requests) => ({
   /** Goes back to the end of a turn (counted from 0). Returns the branch that saves the old line. */
   branchAt: (turn: number, options?: SubmitOptions) => submit({ type: 'branchAt', turn }, options),

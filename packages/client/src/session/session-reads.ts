@@ -38,7 +38,7 @@ export type ClientEventsOptions = {
   readonly after?: Seq | undefined
 }
 
-/** Methods that read a session. Those about its state read no message, so a long session costs no more than a short one. */
+/** Methods for reading. Those about its state read no message, so a long session costs no more than a short one. */
 export function createSessionReads({ handle, state, snapshot }: Requests) {
   const messages = (options: LineOptions = {}): MessageList => createMessageList(handle, options)
   return {

@@ -109,6 +109,7 @@ export function createSession(handle: SessionHandle): Session {
   }
 }
 
+/** Methods for prompts, turns, approvals, settings and clients. */
 function createMethods(handle: SessionHandle) {
   const requests = createRequests(handle)
   const { submit } = requests

@@ -24,7 +24,6 @@ export type {
   Session,
   SessionAdmin,
   SessionData,
-  SessionHistory,
   Subscription,
   TrustOptions,
   Turn,

@@ -41,11 +41,17 @@ export interface StoreAdmin {
   checkFiles(isHeld: boolean): Promise<readonly Finding[]>
   /** Checks the data beside the logs for contradictions. Changes nothing. */
   checkInside(): readonly Finding[]
+  /** Returns whether a repair must rebuild the files: parts of them cannot be read. Changes nothing. */
+  hasDamagedPages(): boolean
   /**
-   * Writes everything that can be read of a store that cannot be opened to a new store. Returns what is wrong and what is
-   * missing, in words; null, without a copy, if nothing can be read. Changes nothing else.
+   * Writes everything that can be read of a damaged store to a new store. Returns what is wrong and what is missing, in
+   * words; null, without a copy, if nothing can be read. Changes nothing else.
    */
   copyReadableTo(path: string): Promise<Pick<Finding, 'what' | 'loss'> | null>
+  /** Copies the files of a damaged store to the quarantine. */
+  saveDamaged(quarantine: Quarantine): Promise<void>
+  /** Replaces a damaged store with a repaired copy. Refused, without a change, while another process has the store open. */
+  replaceWith(copy: string): Promise<void>
   /**
    * Repairs what an append cannot, before the store is opened, and saves the sessions that are removed next. The caller has
    * exclusive use of the store.

@@ -224,11 +224,31 @@ describe('damaged page of a SQLite store', () => {
     expect(await contentOf(one.location)).toEqual(whole)
   })
 
-  it('of sessions with damaged indexes names a way to recover', async () => {
-    const one = await planted('session')
+  it('of sessions and of their ids keeps every record: logs restore the rows, and checksums find the ids', async () => {
+    const one = { location: locationIn(directory, 'sqlite'), sessions: filled.sqlite }
+    await addNotes(one)
+    const logsOf = async () =>
+      ((await contentOf(one.location))?.sessions ?? []).map(({ records }) => JSON.stringify(records)).toSorted()
+    const whole = await logsOf()
+    overwritePage(one, 'session')
     overwritePage(one, 'sqlite_autoindex_session_1')
-    const { findings } = orThrow(await check(one.location))
-    expect(findings.find(({ code }) => code === 'damaged_file')?.what).toContain('holdfast migrate --to')
+    const repaired = orThrow(await check(one.location, { repair: true }))
+    expect(repaired.accepted).toEqual(['any session of which neither its row nor a record can be read'])
+    expect(await logsOf()).toEqual(whole)
+    const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
+    const holdfast = await openHoldfast({ store: one.location.url, environment })
+    const [first] = (await holdfast.list()).sessions
+    await (await holdfast.getSession(first?.id ?? '')).addSystemMessage('on we go')
+    await holdfast.close()
+    expect(orThrow(await check(one.location)).isIntact).toBe(true)
+  })
+
+  it('is no circular advice: an empty file is to be replaced with a backup or moved away', async () => {
+    const location = locationIn(directory, 'sqlite')
+    writeFileSync(location.path, '')
+    const { findings } = orThrow(await check(location, { repair: true }))
+    expect(findings[0]).toMatchObject({ code: 'unusable', what: expect.stringMatching(/^it is empty; .*backup.*move/) })
+    expect(findings[0]?.what).not.toContain('holdfast doctor')
   })
 
   it('of nodes is not repaired while a process has the store open', async () => {

@@ -1,8 +1,16 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import type { NodeRow } from '@holdfast/core/ports'
 import { type Fault, fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { temporaryPath } from '../../store/disk.ts'
-import { error, type Finding, isSameFinding, isWrong, severities, warning } from '../../store/finding.ts'
+import {
+  error,
+  type Finding,
+  type FindingCode,
+  isSameFinding,
+  isWrong,
+  severities,
+  warning,
+} from '../../store/finding.ts'
 import { adminOf, findOpenFault } from '../../store/open/admin-of.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
@@ -11,7 +19,7 @@ import { faultOf } from '../../store/storage-fault.ts'
 import { findLiveNodes } from '../../system/node/node-socket.ts'
 import { checkBlobFiles, checkBlobs } from './check-blobs.ts'
 import { type CheckedSessions, checkSessions } from './check-sessions.ts'
-import { repair } from './repair-store.ts'
+import { createQuarantine, repair } from './repair-store.ts'
 
 /** The result of a check of a store. */
 export type StoreReport = {
@@ -61,15 +69,41 @@ export async function check(location: DiskLocation, options: CheckOptions = {}):
   }
 }
 
-/** Repairs in several passes: one repair can reveal the next problem, for example a row behind a wrong head. */
+/**
+ * Repairs a store. If parts of its files cannot be read, repairs a copy of the rest, and replaces the store with it only at
+ * the end: a repair that fails changes nothing.
+ */
 async function repairAll(location: DiskLocation, found: CheckResult, now: () => number): Promise<RepairResult> {
-  let checked = found
+  const admin = adminOf(location)
+  const quarantine = createQuarantine(admin.quarantineDir)
   const messages: string[] = []
-  for (let pass = 0; pass < passesMax && checked.findings.some(({ canRepair }) => canRepair); pass++) {
-    messages.push(...(await repair(location, checked, now())))
-    checked = await checkAll(location)
+  const repairInPasses = async (at: DiskLocation, first: CheckResult): Promise<CheckResult> => {
+    let checked = first
+    // One repair can reveal the next problem, for example a row behind a wrong head.
+    for (let pass = 0; pass < passesMax && checked.findings.some(({ canRepair }) => canRepair); pass++) {
+      messages.push(...(await repair(at, checked, { quarantine, nowMs: now() })))
+      checked = await checkAll(at)
+    }
+    return checked
   }
-  return { checked, messages }
+  if (!found.needsRebuild) return { checked: await repairInPasses(location, found), messages }
+
+  const copy = { ...location, path: temporaryPath(location.path) }
+  try {
+    await admin.saveDamaged(quarantine)
+    await admin.copyReadableTo(copy.path)
+    await repairInPasses(copy, await checkAll(copy))
+    await adminOf(copy).rebuildIndexes(found.findings)
+    await admin.replaceWith(copy.path)
+  } finally {
+    removeFiles(copy.path)
+  }
+  // What is left is outside of the file, for example its mode.
+  return { checked: await repairInPasses(location, await checkAll(location)), messages }
+}
+
+function removeFiles(path: string): void {
+  for (const left of [path, `${path}-wal`, `${path}-shm`]) rmSync(left, { recursive: true, force: true })
 }
 
 type RepairResult = { readonly checked: CheckResult; readonly messages: readonly string[] }
@@ -77,6 +111,8 @@ type RepairResult = { readonly checked: CheckResult; readonly messages: readonly
 export type CheckResult = Omit<CheckedSessions, 'blobs'> & {
   readonly blobs: number
   readonly deadNodes: readonly NodeRow[]
+  /** Parts of the files cannot be read: the findings are those of a copy with the rest. */
+  readonly needsRebuild: boolean
 }
 
 async function checkAll(location: DiskLocation): Promise<CheckResult> {
@@ -89,10 +125,17 @@ async function checkAll(location: DiskLocation): Promise<CheckResult> {
     const files = [...(await adminOf(location).checkFiles(isHeld)), ...(await checkBlobFiles(location.blobsDir))]
     // While a process has the store open, unfinished files belong to it.
     const fileFindings = files.filter(({ code }) => !isHeld || code !== 'unfinished_file')
-    if (source !== null) return await checkContent(location, source, isHeld, fileFindings)
-    const what = opened.ok ? 'it does not exist' : opened.fault.message
-    const checked = await checkReadableCopy(location, fileFindings)
+    if (source !== null) {
+      const inside = adminOf(location).checkInside()
+      // While another process writes, a copy of its files would be inconsistent.
+      const canCopy = (!isHeld || isUnknown) && inside.some(({ code }) => pageCodes.has(code))
+      const isDamaged = canCopy && adminOf(location).hasDamagedPages()
+      const checked = isDamaged ? await checkReadableCopy(location, fileFindings, inside) : null
+      return checked ?? (await checkContent(location, source, { isHeld, inside, fileFindings }))
+    }
+    const checked = await checkReadableCopy(location, fileFindings, [])
     if (checked !== null) return checked
+    const what = opened.ok ? 'it does not exist' : describeUnusable(location, opened.fault)
     // Nothing of it is changed, not even the modes: it may belong to another program.
     const leftAlone = fileFindings.map((finding) => ({ ...finding, canRepair: false }))
     return { ...nothing, findings: [...leftAlone, error({ code: 'unusable', subject: location.path, what })] }
@@ -101,10 +144,24 @@ async function checkAll(location: DiskLocation): Promise<CheckResult> {
   }
 }
 
-/** Checks what a repair would make of a store that cannot be opened, in a copy. Returns null if nothing can be read. */
+/** The codes that damaged pages are reported with. */
+const pageCodes: ReadonlySet<FindingCode> = new Set(['damaged_file', 'search'])
+
+/** Says what to do with a file of which no session can be read. */
+function describeUnusable({ path }: DiskLocation, { code, message, details }: Fault): string {
+  if (code !== 'not_a_store' && details?.['reason'] !== 'damaged') return message
+  const what = statSync(path).size === 0 ? 'it is empty' : 'it is not a Holdfast store, or no session of it can be read'
+  return `${what}; it was not changed. If you have a backup, copy it to this path. Otherwise move the file away: the next start creates a new store`
+}
+
+/**
+ * Checks what a repair would make of a store whose files cannot all be read, in a copy. `inside` is what was found without a
+ * copy. Returns null if nothing can be read.
+ */
 async function checkReadableCopy(
   location: DiskLocation,
   fileFindings: readonly Finding[],
+  inside: readonly Finding[],
 ): Promise<CheckResult | null> {
   const copy = { ...location, path: temporaryPath(location.path) }
   try {
@@ -112,16 +169,32 @@ async function checkReadableCopy(
     const source = copied === null ? null : orThrow(await openReadOnlyStore(copy))
     if (copied === null || source === null) return null
     try {
-      const { findings, ...rest } = await checkContent(copy, source, false, fileFindings)
-      const damage = error({ code: 'damaged_file', subject: location.path, ...copied, canRepair: true })
-      return { ...rest, findings: [damage, ...findings.filter(({ subject }) => subject !== copy.path)] }
+      const ofCopy = adminOf(copy).checkInside()
+      const { findings, ...rest } = await checkContent(copy, source, { isHeld: false, inside: ofCopy, fileFindings })
+      const content = findings.filter(({ subject }) => subject !== copy.path)
+      return { ...rest, needsRebuild: true, findings: [...describeDamage(location, inside, copied), ...content] }
     } finally {
       await source.close()
     }
   } finally {
-    for (const left of [copy.path, `${copy.path}-wal`, `${copy.path}-shm`])
-      rmSync(left, { recursive: true, force: true })
+    removeFiles(copy.path)
   }
+}
+
+/** Returns the findings about pages that cannot be read. The first one names what is missing. */
+function describeDamage(
+  { path }: DiskLocation,
+  inside: readonly Finding[],
+  copied: Pick<Finding, 'what' | 'loss'>,
+): readonly Finding[] {
+  const found = inside.filter(({ code }) => pageCodes.has(code))
+  const [first, ...others] = found.filter(({ code }) => code === 'damaged_file')
+  const ofWords = found.filter(({ code }) => code === 'search')
+  const damage = error({ code: 'damaged_file', subject: path, ...copied, canRepair: true })
+  const isKnown = first !== undefined || (ofWords.length > 0 && copied.loss === null)
+  const named =
+    first === undefined ? [] : [{ ...first, loss: copied.loss }, ...others.map((one) => ({ ...one, loss: null }))]
+  return [...(isKnown ? [] : [damage]), ...named, ...ofWords].map((one) => ({ ...one, canRepair: true }))
 }
 
 /** A placeholder for a store that cannot be read: it names no nodes. */
@@ -146,16 +219,21 @@ const nothing: CheckResult = {
   records: 0,
   blobs: 0,
   deadNodes: [],
+  needsRebuild: false,
+}
+
+type Known = {
+  readonly isHeld: boolean
+  readonly inside: readonly Finding[]
+  readonly fileFindings: readonly Finding[]
 }
 
 async function checkContent(
   location: DiskLocation,
   source: ReadOnlyStore,
-  isHeld: boolean,
-  fileFindings: readonly Finding[],
+  { isHeld, inside, fileFindings }: Known,
 ): Promise<CheckResult> {
   try {
-    const tables = adminOf(location).checkInside()
     const isNamed = !(await hasUnreadableNodes(source))
     const deadNodes = isNamed ? await findDeadNodes(source) : []
     const dead = deadNodes.map(({ id, startedAt }) => {
@@ -164,9 +242,10 @@ async function checkContent(
     })
     const isDead = isNamed ? createIsDead(source) : async () => false
     const { findings, blobs, ...rest } = await checkSessions(source, { isHeld, isDead })
-    const own = [...tables.filter((finding) => !isReportedRow(finding, findings)), ...dead, ...findings]
+    const own = [...inside.filter((finding) => !isReportedRow(finding, findings)), ...dead, ...findings]
     const blobFindings = await checkBlobs(location.blobsDir, blobs)
-    return { ...rest, blobs: blobs.size, deadNodes, findings: [...fileFindings, ...own, ...blobFindings] }
+    const all = [...fileFindings, ...own, ...blobFindings]
+    return { ...rest, blobs: blobs.size, deadNodes, needsRebuild: false, findings: all }
   } catch (cause) {
     if (!(cause instanceof HoldfastError)) throw cause
     const damage = error({ code: 'damaged_file', subject: location.path, what: cause.message })

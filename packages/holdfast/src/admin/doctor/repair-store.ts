@@ -12,10 +12,13 @@ import { removeNodeSocket } from '../../system/node/node-socket.ts'
 import type { CheckResult } from './check-store.ts'
 
 /** Repairs a store that no other process has open, after copying damaged data aside. Returns the store's messages. */
-export async function repair(location: DiskLocation, checked: CheckResult, nowMs: number): Promise<readonly string[]> {
+export async function repair(
+  location: DiskLocation,
+  checked: CheckResult,
+  { quarantine, nowMs }: { readonly quarantine: Quarantine; readonly nowMs: number },
+): Promise<readonly string[]> {
   const messages: string[] = []
   const admin = adminOf(location)
-  const quarantine = createQuarantine(admin.quarantineDir)
   const findings = checked.findings.filter(({ canRepair }) => canRepair)
   for (const { code, subject: path } of findings) {
     if (code === 'permissions') await chmod(path, (await lstat(path)).mode & 0o700)
@@ -78,7 +81,7 @@ function createRepairRecord(seq: number, lost: SessionRepair['lost'], nowMs: num
 }
 
 /** Creates the directory with the first file. */
-function createQuarantine(directory: string): Quarantine {
+export function createQuarantine(directory: string): Quarantine {
   const createPath = async (name: string): Promise<string> => {
     await mkdir(directory, { recursive: true, mode: 0o700 })
     await chmod(directory, 0o700)

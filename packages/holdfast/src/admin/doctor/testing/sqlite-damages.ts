@@ -160,12 +160,8 @@ export const sqliteDamages: readonly Row[] = [
   ['a damaged page of the index of sessions', 'damaged_file', damagedPage('sqlite_autoindex_session_1')],
   ['a damaged page of records', 'damaged_file', damagedPage('record')],
   ['a damaged page of sessions', 'damaged_file', damagedPage('session')],
-  [
-    'a damaged page of sessions and of their ids',
-    'damaged_file',
-    damagedPage('session', 'sqlite_autoindex_session_1'),
-    'permanent',
-  ],
+  ['a damaged page of sessions and of their ids', 'damaged_file', damagedPage('session', 'sqlite_autoindex_session_1')],
+  ['no bytes at all', 'unusable', (one) => truncateSync(one.location.path, 0), 'permanent'],
   [
     'a garbled search index',
     'search',

@@ -32,7 +32,11 @@ export function createJsonlAdmin(directory: string): StoreAdmin {
     quarantineDir: join(directory, 'quarantine'),
     checkFiles: (isHeld) => checkDirectory(directory, isHeld),
     checkInside: () => [],
-    copyReadableTo: async () => null, // each log is repaired by itself
+    // Each log is repaired by itself.
+    hasDamagedPages: () => false,
+    copyReadableTo: async () => null,
+    saveDamaged: async () => undefined,
+    replaceWith: async () => undefined,
     async repair({ findings, repairs, removals }, quarantine) {
       // If a session's log is missing, only its catalogue row is left.
       const isChanged = findings.some(({ code }) => changesCatalogue.has(code))

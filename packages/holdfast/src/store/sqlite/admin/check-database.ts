@@ -5,8 +5,8 @@ import { blobEventTypes, blobsOf, type Event, type SessionId } from '@holdfast/p
 import { error, type Finding, info, lstatIfThere, modeFindings, unfinishedFile, warning } from '../../finding.ts'
 import { searchedTypes } from '../../search/searched-event.ts'
 import { faultOf } from '../../storage-fault.ts'
-import { isTableReadable, readDamagedSessions, unlessDamaged } from '../files/damaged-pages.ts'
-import { openForReading, openForWriting, recoveredMark } from '../files/database-file.ts'
+import { isTableReadable, unlessDamaged } from '../files/damaged-pages.ts'
+import { openForReading, recoveredMark } from '../files/database-file.ts'
 import { findHeaderProblems } from '../repair/corrected-copy.ts'
 import { decompressBody } from '../rows/columns.ts'
 import { searchCursorName } from '../rows/schema.ts'
@@ -225,9 +225,8 @@ const isFirstWithText = ({ what }: Finding, index: number, all: readonly Finding
 const adviceFor = (canRepair: boolean): string =>
   canRepair ? '' : '. Run holdfast migrate --to URL to copy the intact sessions to another store'
 
-/** A rebuild needs the session of each record: from its row or, if that is damaged, from the indexes of the table. */
-const canRebuild = (database: DatabaseSync): boolean =>
-  (isTableReadable(database, 'session') || readDamagedSessions(database) !== null) &&
+/** Returns whether the rows of the file fit the tables of this version. */
+export const canRebuild = (database: DatabaseSync): boolean =>
   Number(database.prepare('pragma user_version').get()?.['user_version']) >= oldestRebuilt
 
 const isIntact = (database: DatabaseSync, table: string): boolean =>
@@ -235,26 +234,14 @@ const isIntact = (database: DatabaseSync, table: string): boolean =>
 
 const repairMessagesMax = 1000
 
-/** `stale_index`: all pages can be read, and SQLite can rebuild the index. `damaged`: some pages cannot be read. */
-type PageState = 'whole' | 'stale_index' | 'damaged'
-
-/** Returns the state of the file, without its word index, which a repair rebuilds in any case. */
-export function readPageState(path: string): PageState {
-  using database = openForReading(path)
+/** Returns whether SQLite finds nothing wrong, apart from the word index. */
+export function areTablesIntact(database: DatabaseSync): boolean {
   const messages = unlessDamaged(null, () => database.prepare(`pragma integrity_check(${repairMessagesMax})`).all())
-  if (messages === null) return 'damaged'
-  const problems = messages
-    .map((row) => String(row['integrity_check']))
-    .filter((what) => what !== 'ok' && !isAboutWords(what))
-  if (problems.length === 0) return 'whole'
-  return problems.every(isAboutIndex) ? 'stale_index' : 'damaged'
+  return (
+    messages?.map((row) => String(row['integrity_check'])).every((what) => what === 'ok' || isAboutWords(what)) ?? false
+  )
 }
 
 const isAboutWords = (message: string): boolean => /fts5/i.test(message)
 /** An index with missing or extra rows; not one with unreadable pages. */
 const isAboutIndex = (message: string): boolean => /\bindex\b/.test(message) && !/\b(tree|page) \d/i.test(message)
-
-export function reindex(path: string): void {
-  using database = openForWriting(path)
-  database.exec('reindex')
-}

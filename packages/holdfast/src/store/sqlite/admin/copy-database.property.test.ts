@@ -118,6 +118,26 @@ describe('a damaged store', () => {
     }
   })
 
+  it('loses no record of a session whose row and id are lost, and gives it a new id', () => {
+    const bytes = Buffer.from(whole)
+    const used = new Set(
+      [...findPagesOfRows(whole.length / pageBytes)].flatMap(([name, pages]) =>
+        name.startsWith('record') ? pages : [],
+      ),
+    )
+    for (let page = 2; page <= whole.length / pageBytes; page++) {
+      const content = bytes.subarray((page - 1) * pageBytes, page * pageBytes)
+      if (!used.has(page) && content.includes('ses_')) content.fill('Z')
+    }
+    const found = copyDamaged(bytes)
+    const textOf = (row: string | undefined) => (JSON.parse(row ?? '{}') as { readonly body?: unknown }).body // a row
+    for (const [name, row] of rows) {
+      if (name.startsWith('record')) expect(textOf(found?.get(name)), name).toEqual(textOf(row))
+      else expect(found?.get(name)).toMatch(/"id":"ses_[0-7][0-9a-hjkmnp-tv-z]{25}"/)
+    }
+    expect([...(copyDamaged(bytes) ?? [])], 'the same id each time').toEqual([...(found ?? [])])
+  })
+
   it('is another file if its tables are others', () => {
     const other = join(home, 'other.db')
     const database = new DatabaseSync(other)
@@ -146,6 +166,7 @@ function findPagesOfRows(pages: number): ReadonlyMap<string, readonly number[]> 
     let read: number[] = []
     const readPage = (number: number) => {
       read.push(number)
+      if (number < 1 || number > pages) return null
       return whole.subarray((number - 1) * pageBytes, number * pageBytes)
     }
     for (const { rowid, values } of readPageRows(page, readPage)) {

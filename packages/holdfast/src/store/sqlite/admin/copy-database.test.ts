@@ -8,7 +8,7 @@ import { writeVersion1 } from '../files/version-1.fixture.ts'
 import { writeVersion2 } from '../files/version-2.fixture.ts'
 import { schemaVersion } from '../rows/schema.ts'
 import { checkDatabase } from './check-database.ts'
-import { rebuildDatabase } from './copy-database.ts'
+import { copyDamagedDatabase, replaceDatabase } from './copy-database.ts'
 
 let path = ''
 beforeEach(() => {
@@ -33,6 +33,11 @@ function overwriteTable(table: string): void {
   const bytes = readFileSync(path)
   bytes.fill('Z', (Number(root) - 1) * pageBytes, Number(root) * pageBytes)
   writeFileSync(path, bytes)
+}
+
+async function rebuildDatabase(file: string): Promise<void> {
+  expect(copyDamagedDatabase(file, `${file}.new-1`)).not.toBeNull()
+  await replaceDatabase(file, `${file}.new-1`)
 }
 
 it('rebuilds a damaged store of version 2 with the parents of started sessions', async () => {

@@ -8,11 +8,12 @@ import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { findLiveNodes } from '../../../system/node/node-socket.ts'
 import { temporaryPath } from '../../disk.ts'
 import { sqliteCode, storageFault } from '../../storage-fault.ts'
-import { isTableReadable, unlessDamaged } from '../files/damaged-pages.ts'
+import { isTableReadable, readDamagedSessions } from '../files/damaged-pages.ts'
 import { findFileFault, openForReading, openForWriting, prepareStoreFile } from '../files/database-file.ts'
 import { copyRows, findIntegrityProblem } from '../repair/copy-rows.ts'
-import { removeCopy, writeCorrectedCopy } from '../repair/corrected-copy.ts'
-import { addRowsOfPages } from '../repair/page-rows.ts'
+import { findFreePages, removeCopy, writeCorrectedCopy } from '../repair/corrected-copy.ts'
+import { addLostSessions } from '../repair/lost-sessions.ts'
+import { addRecordsOfPages, addSessionsOfPages } from '../repair/page-rows.ts'
 
 /** All pages in one step: with smaller steps each concurrent write would restart the copy, possibly forever. */
 const allPages = 0x7fffffff
@@ -52,18 +53,12 @@ function removeOwners(path: string): void {
 /** The earliest version whose rows fit the tables of this one. */
 export const oldestRebuilt = 2
 
-/** Replaces a damaged file with a new one that has every readable row. The caller has a copy of the damaged file. */
-export async function rebuildDatabase(path: string): Promise<void> {
-  const draft = temporaryPath(path)
-  try {
-    if (copyDamagedDatabase(path, draft) === null) throw new HoldfastError(storageFault(path, 'damaged'))
-    await expectNoUser(path, draft)
-    await syncFile(draft)
-    renameSync(draft, path)
-    await syncDirectory(dirname(path))
-  } finally {
-    removeCopy(draft)
-  }
+/** Replaces a damaged file with a repaired copy of it. Changes nothing if another process has the store open. */
+export async function replaceDatabase(path: string, copy: string): Promise<void> {
+  await expectNoUser(path, copy)
+  await syncFile(copy)
+  renameSync(copy, path)
+  await syncDirectory(dirname(path))
 }
 
 /** The tables whose rows cannot all be read, and the records without a session. */
@@ -72,6 +67,12 @@ export type DamagedCopy = {
   /** False: the list of tables is damaged, and only the rows of sessions, records and nodes were found by their pages. */
   readonly hasTableList: boolean
   readonly orphans: { readonly records: number; readonly sessions: number }
+  /** The new ids of sessions whose ids are lost. */
+  readonly renamed: readonly string[]
+  /** True if rows of sessions are lost, and the index that has all ids is damaged. */
+  readonly mayLackSessions: boolean
+  /** True if it is unknown which sessions were removed before, so that some of them may be listed again. */
+  readonly mayReturnRemoved: boolean
 }
 
 /** Writes every readable row of a damaged file, which is not changed, to a new one. Null: it is no store, or has no readable session. */
@@ -81,8 +82,9 @@ export function copyDamagedDatabase(path: string, to: string): DamagedCopy | nul
     if (!writeCorrectedCopy(path, corrected)) return null
     const refusal = prepareStoreFile(to)
     if (refusal !== null) throw new HoldfastError(refusal)
-    const damagedTables = copyReadableRows(corrected, to)
+    const damagedTables = copyTables(corrected, to)
     const hasTableList = damagedTables !== copiedTables
+    const added = addRowsOfPages(path, corrected, to, damagedTables)
     using copy = openForReading(to)
     const problem = findIntegrityProblem(copy)
     if (problem !== null) throw new HoldfastError(storageFault(path, 'damaged', { error: problem }))
@@ -91,7 +93,7 @@ export function copyDamagedDatabase(path: string, to: string): DamagedCopy | nul
     if (isEmpty && damagedTables.length > 0) return null
     const orphans = copy.prepare(`
       select count(*) as records, count(distinct sid) as sessions from record where sid not in (select sid from session)`)
-    return { damagedTables, hasTableList, orphans: orphans.get() as DamagedCopy['orphans'] } // its columns
+    return { damagedTables, hasTableList, ...added, orphans: orphans.get() as DamagedCopy['orphans'] } // its columns
   } finally {
     removeCopy(corrected)
   }
@@ -99,22 +101,47 @@ export function copyDamagedDatabase(path: string, to: string): DamagedCopy | nul
 
 const copiedTables: readonly string[] = ['session', 'record', 'draft', 'trust']
 
-/** Returns the tables with pages that cannot be read. */
-function copyReadableRows(from: string, to: string): readonly string[] {
-  const damagedTables = unlessDamaged(copiedTables, () => copyTables(from, to))
-  if (damagedTables.some((table) => table === 'session' || table === 'record')) {
-    using copy = openForWriting(to)
-    addRowsOfPages(from, copy)
+/** Copies the rows that SQLite can read. Returns the tables with damaged pages: all if the list of tables is damaged. */
+function copyTables(from: string, to: string): readonly string[] {
+  try {
+    // Opened to write: closing the last connection copies its log into the file.
+    using damaged = openForWriting(from)
+    copyRows(damaged, to)
+    return copiedTables.filter((table) => !isTableReadable(damaged, table))
+  } catch (error) {
+    if (!unreadableCodes.has(sqliteCode(error))) throw error
+    return copiedTables
   }
-  return damagedTables
 }
 
-/** Fails if the list of tables is damaged: then rows are found by their pages only. */
-function copyTables(from: string, to: string): readonly string[] {
-  // Opened to write: closing the last connection copies its log into the file.
-  using damaged = openForWriting(from)
-  copyRows(damaged, to)
-  return copiedTables.filter((table) => !isTableReadable(damaged, table))
+/** SQLITE_ERROR (a table is missing), SQLITE_IOERR, SQLITE_CORRUPT, SQLITE_NOTADB. */
+const unreadableCodes: ReadonlySet<number | null> = new Set([1, 10, 11, 26])
+
+/** Adds the rows that no other page leads to any more. */
+function addRowsOfPages(path: string, corrected: string, to: string, damagedTables: readonly string[]) {
+  const none = { renamed: [], mayLackSessions: false, mayReturnRemoved: false }
+  if (!damagedTables.some((table) => table === 'session' || table === 'record')) return none
+  using copy = openForWriting(to)
+  copy.exec('begin immediate')
+  addSessionsOfPages(corrected, copy)
+  const mayLackSessions = damagedTables.includes('session') && !hasAllIds(corrected)
+  const free = mayLackSessions ? findFreePages(path, corrected) : null
+  const found = mayLackSessions ? addLostSessions(corrected, copy, free ?? new Set()) : null
+  addRecordsOfPages(corrected, copy)
+  copy.exec('commit')
+  const mayReturnRemoved = free === null && (found?.added ?? 0) > 0
+  return { renamed: found?.renamed ?? [], mayLackSessions, mayReturnRemoved }
+}
+
+/** Returns whether the index of ids is intact. Then a session that it lacks was removed. */
+function hasAllIds(path: string): boolean {
+  try {
+    using database = openForReading(path)
+    return readDamagedSessions(database) !== null
+  } catch (error) {
+    if (!unreadableCodes.has(sqliteCode(error))) throw error
+    return false
+  }
 }
 
 /** Throws if another process has the store open. */

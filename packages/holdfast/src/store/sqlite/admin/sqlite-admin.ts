@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow } from '@holdfast/protocol/result'
 import type { FindingCode } from '../../finding.ts'
-import type { Quarantine, StoreAdmin, ToRepair } from '../../store-admin.ts'
-import { findFileFault, openForReading, openForWriting } from '../files/database-file.ts'
+import type { StoreAdmin, ToRepair } from '../../store-admin.ts'
+import { openForReading, openForWriting } from '../files/database-file.ts'
 import { describeDamage, findHeaderProblems } from '../repair/corrected-copy.ts'
 import { decompressBody } from '../rows/columns.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
-import { checkDatabase, checkFiles, findMissingUses, lossOf, readPageState, reindex } from './check-database.ts'
-import { copyDamagedDatabase, copyDatabase, type DamagedCopy, rebuildDatabase } from './copy-database.ts'
+import { areTablesIntact, canRebuild, checkDatabase, checkFiles, findMissingUses, lossOf } from './check-database.ts'
+import { copyDamagedDatabase, copyDatabase, type DamagedCopy, replaceDatabase } from './copy-database.ts'
 
 /** The codes that a damaged page may be reported with. */
 const pageCodes: ReadonlySet<FindingCode> = new Set(['damaged_file', 'search'])
@@ -20,12 +20,16 @@ export function createSqliteAdmin(path: string): StoreAdmin {
     quarantineDir: `${path}.quarantine`,
     checkFiles: () => checkFiles(path),
     checkInside: () => checkDatabase(path),
+    hasDamagedPages: () => hasDamagedPages(path),
     async copyReadableTo(copy) {
       const copied = copyDamagedDatabase(path, copy)
       return copied === null ? null : describeDamagedCopy(path, copied)
     },
+    async saveDamaged(quarantine) {
+      for (const file of [path, `${path}-wal`]) if (existsSync(file)) await quarantine.copy(file)
+    },
+    replaceWith: (copy) => replaceDatabase(path, copy),
     async repair(found, quarantine) {
-      if (found.findings.some(({ code }) => pageCodes.has(code))) await repairPages(path, quarantine)
       const changed = new Set(
         found.findings.filter(({ code }) => rowCodes.has(code)).map(({ subject: place }) => place),
       )
@@ -53,24 +57,25 @@ export function createSqliteAdmin(path: string): StoreAdmin {
 }
 
 /** Says what is wrong with the file, and what is missing apart from the records that their sessions report as lost. */
-function describeDamagedCopy(path: string, { damagedTables, hasTableList, orphans }: DamagedCopy) {
+function describeDamagedCopy(path: string, copied: DamagedCopy) {
+  const { damagedTables, hasTableList, orphans, renamed, mayLackSessions, mayReturnRemoved } = copied
   const tables = hasTableList
     ? damagedTables.map((table) => `pages of the table ${table} are damaged`)
     : ['its list of tables cannot be read']
   const missing = damagedTables.flatMap((table) => lossOf[table] ?? [])
-  if (damagedTables.includes('session')) missing.push('sessions whose rows cannot be read')
+  if (mayLackSessions) missing.push('any session of which neither its row nor a record can be read')
   if (orphans.records > 0) missing.push(`${orphans.records} records of ${orphans.sessions} sessions whose ids are lost`)
+  if (renamed.length > 0) missing.push(`the ids of sessions, which are now ${renamed.join(', ')}`)
+  if (mayReturnRemoved) missing.push('which sessions were removed before: some of them may be listed again')
   const loss = missing.length === 0 ? null : missing.join('; ')
   return { what: [describeDamage(path), ...tables].join('; '), loss }
 }
 
-async function repairPages(path: string, quarantine: Quarantine): Promise<void> {
-  const hasWrongHeader = (findHeaderProblems(path) ?? []).length > 0 || findFileFault(path) !== null
-  const state = hasWrongHeader ? 'damaged' : readPageState(path)
-  if (state === 'whole') return
-  for (const file of [path, `${path}-wal`]) if (existsSync(file)) await quarantine.copy(file)
-  if (state === 'stale_index') reindex(path)
-  if (hasWrongHeader || readPageState(path) === 'damaged') await rebuildDatabase(path)
+/** Returns whether SQLite cannot read all pages, or an index lacks rows. The word index is rebuilt otherwise. */
+function hasDamagedPages(path: string): boolean {
+  if ((findHeaderProblems(path) ?? []).length > 0) return true
+  using database = openForReading(path)
+  return canRebuild(database) && !areTablesIntact(database)
 }
 
 /** Repairs rows and columns in one transaction. The caller has exclusive use of the file. */
@@ -81,10 +86,12 @@ function repairDatabase(path: string, { findings, repairs }: ToRepair): void {
   )
   const dropSnapshot = database.prepare('delete from snapshot where sid = (select sid from session where id = ?)')
   const setMeta = database.prepare('update session set meta = ? where id = ?')
-  // An append does not write the lookup columns.
+  // An append does not write the lookup columns. The placeholder of a session that cannot be opened lacks some of them.
+  const columnOf = (name: string, otherwise: string) =>
+    `${name} = coalesce(json_extract(meta, '$.${name}'), ${otherwise})`
   const setColumns = database.prepare(`
-    update session set handle = json_extract(meta, '$.handle'), key = json_extract(meta, '$.key'),
-      workspace = json_extract(meta, '$.workspace'), pinned = json_extract(meta, '$.pinned')
+    update session set ${columnOf('handle', 'handle')}, ${columnOf('key', 'null')},
+      ${columnOf('workspace', 'workspace')}, ${columnOf('pinned', 'pinned')}
     where id = ? and json_valid(meta)`)
   const useBlob = database.prepare('insert or ignore into blob_use (hash, sid, seq) values (?, ?, ?)')
 

@@ -107,12 +107,16 @@ const sessionQueries = {
   purged: 'select sid, purged_at as value from session indexed by session_purged where purged_at is not null',
 } as const
 
-/** Reads all sessions from the indexes of their table: enough to find their logs. Returns null if an index is damaged too. */
+/**
+ * Reads all sessions from the indexes of their table: enough to find their logs. Returns null if the index of ids is
+ * damaged too. From another damaged index, takes what can be read.
+ */
 export function readDamagedSessions(database: DatabaseSync) {
   return unlessDamaged(null, () => {
-    const read = (name: keyof typeof sessionQueries): ReadonlyMap<unknown, unknown> =>
+    const readAll = (name: keyof typeof sessionQueries): ReadonlyMap<unknown, unknown> =>
       new Map(Array.from(database.prepare(sessionQueries[name]).iterate(), (row) => [row['sid'], row['value']]))
-    const [ids, handles, keys] = [read('ids'), read('handles'), read('keys')]
+    const read = (name: keyof typeof sessionQueries) => unlessDamaged(new Map<unknown, unknown>(), () => readAll(name))
+    const [ids, handles, keys] = [readAll('ids'), read('handles'), read('keys')]
     const [parents, bases, trashed, purged] = [read('parents'), read('bases'), read('trashed'), read('purged')]
     const numberOf = (from: ReadonlyMap<unknown, unknown>, sid: unknown) =>
       from.has(sid) ? Number(from.get(sid)) : null

@@ -10,6 +10,7 @@ import {
 } from '../files/damaged-pages.ts'
 import { openForWriting } from '../files/database-file.ts'
 import { fillStartedFor, searchCursorName } from '../rows/schema.ts'
+import { skipWrongTypes } from './page-rows.ts'
 
 /** Copies every readable row to a new store. Returns the first problem that SQLite finds in the copy, or null. */
 export function copyRows(damaged: DatabaseSync, to: string): string | null {
@@ -67,5 +68,5 @@ function copySmall(damaged: DatabaseSync, copy: DatabaseSync, table: string): vo
 function createInsert(copy: DatabaseSync, table: string): (row: Record<string, SQLOutputValue>) => void {
   const columns = copy.prepare(`select * from ${table} limit 0`).columns()
   const statement = copy.prepare(`insert or ignore into ${table} values (${columns.map(() => '?').join(', ')})`)
-  return (row) => void statement.run(...Object.values(row))
+  return (row) => skipWrongTypes(() => void statement.run(...Object.values(row)))
 }

@@ -14,8 +14,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { unlessDamaged } from '../files/damaged-pages.ts'
 import { readHeaderBytes } from '../files/database-file.ts'
 import { applicationId, schemaVersion, tables } from '../rows/schema.ts'
-import { hasSessionRow } from './page-rows.ts'
-import { fileHeaderBytes, pageBytes } from './table-pages.ts'
+import { hasOurRow, withPages } from './page-rows.ts'
+import { fileHeaderBytes, pageBytes, readFreePages } from './table-pages.ts'
 
 /** The bytes that the header of every store has (sqlite.org/fileformat2.html), by their offset. */
 const constants: readonly (readonly [offset: number, name: string, bytes: Buffer])[] = [
@@ -40,7 +40,8 @@ const pagesMissingMax = (pages: number): number => 2 * pages + 1000
 /** Returns what is wrong with the header of a store file, in words; null if it is the header of another file. */
 export function findHeaderProblems(path: string): readonly string[] | null {
   const header = readHeaderBytes(path)
-  if (header.length < fileHeaderBytes) return null
+  // Of a file that was cut to nothing, its log may still have pages.
+  if (header.length < fileHeaderBytes) return existsSync(`${path}-wal`) ? [lostHeader] : null
   const wrong = constants.filter(([offset, , expected]) => countDifferent(header, offset, expected) > 0)
   const count = wrong.reduce((sum, [offset, , expected]) => sum + countDifferent(header, offset, expected), 0)
   if (count > wrongBytesMax) return isAnyDatabase(header) ? null : [lostHeader]
@@ -69,17 +70,19 @@ export function describeDamage(path: string): string {
 }
 
 const isKnown = (version: number): boolean => version >= 1 && version <= schemaVersion
+/** A number far above this version's is damaged, and not that of a newer store. */
+const isNewer = (version: number): boolean => version > schemaVersion && version < schemaVersion + 1000
 
 /**
  * Copies a store file and its log, corrects the header of the copy and fills missing pages with zeros. Returns false,
  * without a copy, if the file is no store or has tables of another version. A file without a header is a store if it has
- * the tables of one, or the row of a session.
+ * the tables of one, or the row of a session or a record.
  */
 export function writeCorrectedCopy(path: string, to: string): boolean {
   const problems = findHeaderProblems(path)
   const hasLostHeader = problems?.includes(lostHeader) === true
   // Its rows may be in its log only. Without a log, a file of another program is not even copied.
-  if (problems === null || (hasLostHeader && !existsSync(`${path}-wal`) && !hasSessionRow(path))) return false
+  if (problems === null || (hasLostHeader && !existsSync(`${path}-wal`) && !hasOurRow(path))) return false
   copyFileSync(path, to)
   if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${to}-wal`)
   const file = openSync(to, 'r+')
@@ -89,7 +92,7 @@ export function writeCorrectedCopy(path: string, to: string): boolean {
     closeSync(file)
   }
   const isStore = hasOurTables(to, readHeaderBytes(path)) // moves the log into the copy
-  if (isStore || (hasLostHeader && hasSessionRow(to))) return true
+  if (isStore || (hasLostHeader && hasOurRow(to))) return true
   removeCopy(to)
   return false
 }
@@ -115,21 +118,38 @@ function correctHeader(file: number): void {
 
 /**
  * Returns whether a copy has the tables of a store: exactly these if its version is unknown, as it may be a newer one. If
- * they cannot be read, the header of the original decides.
+ * they cannot be read, the header of the original decides, or its rows.
  */
 function hasOurTables(path: string, header: Buffer): boolean {
   knownTables ??= readOurTables()
   const known = knownTables
   using database = new DatabaseSync(path)
-  const isKnownVersion = isKnown(header.readUInt32BE(at.userVersion))
+  const version = header.length < fileHeaderBytes ? 0 : header.readUInt32BE(at.userVersion)
+  const isKnownVersion = isKnown(version)
   const found = unlessDamaged(null, () => readTables(database))
-  if (found === null) return isKnownVersion && header.readInt32BE(at.applicationId) === applicationId
+  if (found === null) {
+    const isNamed = isKnownVersion && header.readInt32BE(at.applicationId) === applicationId
+    return isNamed || (!isNewer(version) && hasOurRow(path))
+  }
   if (!isKnownVersion) return known.size === found.size && [...known].every(([name, sql]) => found.get(name) === sql)
   return [...known.keys()].every((name) => laterTables.has(name) || found.has(name))
 }
 
 /** The tables that version 2 lacks. */
 const laterTables: ReadonlySet<unknown> = new Set(['started_for', 'command_hash'])
+
+/** Returns the pages of a corrected copy that keep removed rows. Null: unknown, as the header or their list is damaged. */
+export function findFreePages(path: string, copy: string): ReadonlySet<number> | null {
+  if (findHeaderProblems(path)?.includes(lostHeader) !== false) return null
+  const found = withPages(copy, function* (readPage) {
+    // The header of the copy is cleared, unless a newer one was in the log.
+    const isNewer = readPage(1)?.readUInt32BE(at.freePages) !== 0
+    const header = isNewer ? readPage(1) : readHeaderBytes(path)
+    if (header !== null)
+      yield readFreePages(header.readUInt32BE(at.freePages), header.readUInt32BE(at.freePages + 4), readPage)
+  })
+  return found.next().value ?? null
+}
 
 let knownTables: ReadonlyMap<unknown, unknown> | null = null
 

@@ -1,11 +1,12 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { checkColumns } from '../rows/columns.ts'
+import { checkColumns, decompressBody } from '../rows/columns.ts'
 import { type PageRow, pageBytes, type ReadPage, readPageRows } from './table-pages.ts'
 
 const sessionColumns = 17
 const [headColumn, metaColumn, purgedColumn] = [6, 14, 16]
 const recordColumns = 11
+const [typeColumn, bodyColumn] = [4, 10]
 
 const nodeColumns = 3
 
@@ -15,48 +16,60 @@ const isNode = ({ values }: PageRow): boolean =>
   values.length === nodeColumns &&
   values.every((value) => typeof value === 'string') &&
   /^node_/.test(String(values[0]))
-const isRecord = ({ values }: PageRow): boolean =>
+export const isRecord = ({ values }: PageRow): boolean =>
   values.length === recordColumns &&
   values[0] === null &&
   typeof values[1] === 'number' &&
   typeof values[2] === 'number'
 
-/**
- * Adds the sessions, records and nodes of all pages of a damaged file, which no other page may lead to any more. Free pages
- * keep old rows: a record is added only if its session is there, needs it, and gives the same checksum.
- */
-export function addRowsOfPages(path: string, copy: DatabaseSync): void {
-  copy.exec('begin immediate')
+/** Adds the sessions and nodes of all pages of a damaged file, which no other page may lead to any more. */
+export function addSessionsOfPages(path: string, copy: DatabaseSync): void {
   const isNewest = createIsNewest(path)
-  const insertSession = createInsert(copy, 'session', sessionColumns)
+  const insertSession = createInsert(copy, 'insert or ignore into session', sessionColumns)
   const insertNode = copy.prepare('insert or ignore into node values (?, ?, ?)')
   for (const row of readRows(path)) {
     if (isSession(row) && isNewest(row)) insertSession(row)
     else if (isNode(row)) insertNode.run(...row.values)
   }
-  const insertRecord = createInsert(copy, 'record', recordColumns)
-  const isNeeded = createIsNeeded(copy)
-  for (const row of readRows(path)) if (isRecord(row) && isNeeded(row)) insertRecord(row)
-  copy.exec('commit')
 }
 
-/** Returns whether a page of the file has a session: its id and handle are in its metadata too, as in no other file. */
-export function hasSessionRow(path: string): boolean {
-  for (const row of readRows(path)) if (isSession(row) && isNamedByMeta(row)) return true
+/**
+ * Adds the records of all pages. Free pages keep old rows: a record is added only if its session is there, needs it, and
+ * gives the same checksum. Such a record replaces a row that only a damaged page leads to.
+ */
+export function addRecordsOfPages(path: string, copy: DatabaseSync): void {
+  const insertRecord = createInsert(copy, 'insert or replace into record', recordColumns)
+  const isNeeded = createIsNeeded(copy)
+  for (const row of readRows(path)) if (isRecord(row) && isNeeded(row)) insertRecord(row)
+  // A session whose row was lost, or is an older one, ends where its records do.
+  copy.exec(`update session set head = max(head, coalesce((select max(seq) from record where record.sid = session.sid), 0))
+    where purged_at is null`)
+}
+
+/** Returns whether a page of the file has a row of a session or a record, as in no other file. */
+export function hasOurRow(path: string): boolean {
+  for (const row of readRows(path)) {
+    if (isSession(row) && nameOf(row.values[metaColumn], 'id') === row.values[1]) return true
+    if (isRecord(row) && nameOf(decompressBody(row.values[bodyColumn]), 'type') === row.values[typeColumn]) return true
+  }
   return false
 }
 
-function isNamedByMeta({ values }: PageRow): boolean {
+/** Returns a field of a JSON object, or null. */
+function nameOf(json: unknown, field: string): unknown {
   try {
-    const meta: unknown = JSON.parse(String(values[metaColumn]))
-    return typeof meta === 'object' && meta !== null && 'id' in meta && meta.id === values[1]
+    const value: unknown = JSON.parse(String(json))
+    return typeof value === 'object' && value !== null ? new Map(Object.entries(value)).get(field) : null
   } catch {
-    return false
+    return null
   }
 }
 
-/** Reads the rows of all pages that are, or may have been, leaves of tables. */
-function* readRows(path: string): Generator<PageRow> {
+/** Runs `work` with a function that reads the pages of a file, and their number. */
+export function* withPages<Value>(
+  path: string,
+  work: (readPage: ReadPage, pages: number) => Iterable<Value>,
+): Generator<Value> {
   const file = openSync(path, 'r')
   try {
     const pages = Math.floor(fstatSync(file).size / pageBytes)
@@ -65,11 +78,17 @@ function* readRows(path: string): Generator<PageRow> {
       const page = Buffer.alloc(pageBytes)
       return readSync(file, page, 0, pageBytes, (number - 1) * pageBytes) === pageBytes ? page : null
     }
-    for (let page = 1; page <= pages; page++) yield* readPageRows(page, readPage)
+    yield* work(readPage, pages)
   } finally {
     closeSync(file)
   }
 }
+
+/** Reads the rows of all pages that are, or may have been, leaves of tables. */
+export const readRows = (path: string): Generator<PageRow> =>
+  withPages(path, function* (readPage, pages) {
+    for (let page = 1; page <= pages; page++) yield* readPageRows(page, readPage)
+  })
 
 /** Of several rows of one session, a free page has the older ones. A purge is never undone; otherwise the head only grows. */
 function createIsNewest(path: string): (row: PageRow) => boolean {
@@ -81,10 +100,21 @@ function createIsNewest(path: string): (row: PageRow) => boolean {
   return (row) => ageOf(row) === newest.get(row.rowid)
 }
 
-function createInsert(copy: DatabaseSync, table: string, columns: number): (row: PageRow) => void {
+const wrongType = 3091 // SQLITE_CONSTRAINT_DATATYPE
+
+function createInsert(copy: DatabaseSync, insert: string, columns: number): (row: PageRow) => void {
   const places = Array.from({ length: columns }, () => '?').join(', ')
-  const statement = copy.prepare(`insert or ignore into ${table} values (${places})`)
-  return ({ rowid, values }) => void statement.run(rowid, ...values.slice(1)) // the first column is the rowid
+  const statement = copy.prepare(`${insert} values (${places})`)
+  return ({ rowid, values }) => skipWrongTypes(() => void statement.run(rowid, ...values.slice(1))) // the first column is the rowid
+}
+
+/** Runs an insert, and ignores a row whose damaged values do not fit the columns. */
+export function skipWrongTypes(insert: () => void): void {
+  try {
+    insert()
+  } catch (error) {
+    if (!(error instanceof Error && 'errcode' in error && error.errcode === wrongType)) throw error
+  }
 }
 
 /** Of a purged session only the records that its forks share are needed. */

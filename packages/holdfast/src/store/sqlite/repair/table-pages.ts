@@ -1,6 +1,12 @@
 /** The rows on the pages of a database file, read without SQLite (sqlite.org/fileformat2.html). */
-export type PageRow = { readonly rowid: number; readonly values: readonly PageValue[] }
-type PageValue = null | number | string | Uint8Array
+export type PageRow = {
+  readonly page: number
+  readonly rowid: number
+  readonly values: readonly PageValue[]
+  /** True if the header of its page is intact: then the row was not deleted. */
+  readonly isListed: boolean
+}
+export type PageValue = null | number | string | Uint8Array
 
 export const pageBytes = 4096
 const leafTable = 0x0d
@@ -21,18 +27,23 @@ export function* readPageRows(number: number, readPage: ReadPage): Generator<Pag
   const page = readPage(number)
   if (page === null) return
   const start = number === 1 ? fileHeaderBytes : 0
-  for (const cell of findCells(page, start)) {
+  const isListed = hasLeafHeader(page, start)
+  for (const cell of findCells(page, start, isListed)) {
     const row = readCell(page, cell, readPage)
-    if (row !== null) yield row
+    if (row !== null) yield { page: number, isListed, ...row }
   }
 }
 
-/** Returns where the cells of a page begin. Without a usable header, takes every pointer that could be one. */
-function findCells(page: Buffer, start: number): readonly number[] {
-  const pointers = start + 8
+function hasLeafHeader(page: Buffer, start: number): boolean {
   const [cells, content] = [page.readUInt16BE(start + 3), page.readUInt16BE(start + 5)]
-  const isLeaf = page[start] === leafTable && pointers + 2 * cells <= content
-  if (isLeaf) return Array.from({ length: cells }, (_, cell) => page.readUInt16BE(pointers + 2 * cell))
+  return page[start] === leafTable && start + 8 + 2 * cells <= content && content <= pageBytes
+}
+
+/** Returns where the cells of a page begin. Without a usable header, takes every pointer that could be one. */
+function findCells(page: Buffer, start: number, isListed: boolean): readonly number[] {
+  const pointers = start + 8
+  const cells = page.readUInt16BE(start + 3)
+  if (isListed) return Array.from({ length: cells }, (_, cell) => page.readUInt16BE(pointers + 2 * cell))
   const found: number[] = []
   for (let [at, end] = [pointers, pageBytes]; at + 2 <= end; at += 2) {
     const cell = page.readUInt16BE(at)
@@ -43,7 +54,7 @@ function findCells(page: Buffer, start: number): readonly number[] {
   return found
 }
 
-function readCell(page: Buffer, at: number, readPage: ReadPage): PageRow | null {
+function readCell(page: Buffer, at: number, readPage: ReadPage): Pick<PageRow, 'rowid' | 'values'> | null {
   const length = readVarint(page, at)
   const rowid = length && readVarint(page, length.end)
   if (!length || !rowid) return null
@@ -111,4 +122,21 @@ function readVarint(bytes: Buffer, at: number): { readonly value: number; readon
     if (index === 8 || byte < 0x80) return { value, end: at + index + 1 }
   }
   return null
+}
+
+/**
+ * Returns the numbers of the pages that no table uses, which keep removed rows. Returns null if their list is damaged.
+ * `first` and `count` are those of the header.
+ */
+export function readFreePages(first: number, count: number, readPage: ReadPage): ReadonlySet<number> | null {
+  const free = new Set<number>()
+  for (let trunk = first; trunk !== 0; ) {
+    const page = free.has(trunk) ? null : readPage(trunk)
+    const leaves = page?.readUInt32BE(4) ?? 0
+    if (page === null || leaves > pageBytes / 4 - 2) return null
+    free.add(trunk)
+    for (let leaf = 0; leaf < leaves; leaf++) free.add(page.readUInt32BE(8 + 4 * leaf))
+    trunk = page.readUInt32BE(0)
+  }
+  return free.size === count ? free : null
 }

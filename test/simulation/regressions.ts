@@ -107,6 +107,13 @@ export const regressionRuns: Readonly<Record<string, readonly (Move | Action)[]>
     unload,
   ],
   'a session was unloaded while a client waited for its summary': [ask(null, summarize), wait('long')],
+  'an aborted answer that did not end kept its idle session from being unloaded': [
+    ask(null, sendPrompt('a')),
+    ask(null, abort),
+    wait('long'),
+    wait('a while'),
+    ask(null, sendPrompt('b')),
+  ],
   'toggling all calls expanded them although none was collapsed': [
     ask(null, sendPrompt('a')),
     finish('', [{ tool: 'touch', n: 0 }]),

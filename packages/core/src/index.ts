@@ -5,6 +5,7 @@ export { createLocalSessions, type LocalSessions } from './runtime/api/local-ses
 export { openStoredHandle, type StoredHandle } from './runtime/api/stored-handle.ts'
 export { storeOutput } from './runtime/blobs/store-output.ts'
 export type { NodeDeps } from './runtime/dependencies.ts'
+export { StillRunning } from './runtime/effects/aborted-work.ts'
 export { findByKey, findSession, findWorkspace } from './runtime/log/find-session.ts'
 export { acceptsLoss, type Folded, fold, loadSession } from './runtime/log/load-session.ts'
 export { walkLine } from './runtime/log/walk-line.ts'

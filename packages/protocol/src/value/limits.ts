@@ -47,6 +47,8 @@ export const limits = {
   /** A preview in a record, and the blob with the whole of a longer one. */
   previewBytesMax: 16 * 1024,
   previewWholeBytesMax: 16 * 1024 * 1024,
+  /** Files that the result of an own tool may name. */
+  callFilesMax: 1000,
   toolPathCharsMax: 4096,
   shellCommandBytesMax: 100_000,
   readFileBytesMax: 50 * 1024,
@@ -106,6 +108,8 @@ export const limits = {
   serverBufferBytesMax: 128 * 1024 * 1024,
   /** How long a client may take no byte of what waits for it, before it is cut off. */
   viewerStallMs: 30_000,
+  /** How long a session that is stopped waits for work that ignores its abort. */
+  stopWaitMs: 5_000,
   snapshotMessages: 100,
   snapshotEveryRecords: 256,
   draftSaveMs: 1000,

@@ -1,4 +1,4 @@
-import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
+import { createLocalSession, createSessionRegistry, type SessionRegistry, StillRunning } from '@holdfast/core'
 import {
   type Answer,
   type FrameOf,
@@ -19,7 +19,7 @@ import { type AttachedClient, type Client, stepsMax } from '../state.ts'
 import { type Attachment, attach, type Memory } from './client-view.ts'
 import { type CrashPoint, createCrashableStore } from './crashable-store.ts'
 import { type ReadLines, readLines } from './read-lines.ts'
-import { createScriptedAgents, isWanted, type ScriptedAgents } from './scripted-agents.ts'
+import { createScriptedAgents, hasDeafWork, isWanted, type ScriptedAgents } from './scripted-agents.ts'
 
 const letters = '0123456789abcdefghjkmnpqrstvwxyz'
 const sessionAt = (number: number) =>
@@ -82,7 +82,7 @@ export async function openRealSession(): Promise<RealSession> {
       tools: scriptedAgents.tools(life),
       instructions: { gather: async ({ mode }) => `You are in ${mode} mode.` },
       onProblem({ where, cause }) {
-        if (life.status === 'living')
+        if (life.status === 'living' && !(cause instanceof StillRunning && hasDeafWork(scriptedAgents, life)))
           problems.push(`${where}: ${cause instanceof Error ? cause.stack : JSON.stringify(cause)}`)
       },
       isAlive: async ({ id }) => lives.get(id)?.status === 'living',

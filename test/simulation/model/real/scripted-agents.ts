@@ -32,6 +32,10 @@ export type ScriptedAgents = {
 /** Returns whether its result is still awaited. */
 export const isWanted = ({ life, signal }: Held): boolean => life.status === 'living' && !signal.aborted
 
+/** Returns whether aborted work of a process still runs: only then may it report that it unloads a session all the same. */
+export const hasDeafWork = ({ answering, working }: ScriptedAgents, life: Life): boolean =>
+  [...answering, ...working].some((one) => one.life === life && one.signal.aborted)
+
 /** Returns the purpose of a summary; null for an answer of a turn. */
 export function purposeOf({ request }: Answering): 'compact' | 'summarize' | null {
   if (request.purpose !== 'summary') return null

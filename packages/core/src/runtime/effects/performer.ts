@@ -1,8 +1,10 @@
 import { type CallId, type ModelFault, type Result, unreachable } from '@holdfast/protocol'
 import { judge } from '../../policy/verdict.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect, EffectOf } from '../../session/plan.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
+import { waitForWork } from './aborted-work.ts'
 import { callModel } from './call-model.ts'
 import { prepareCall } from './prepare-call.ts'
 import { createContextBlobs, prepareStep } from './prepare-step.ts'
@@ -59,7 +61,7 @@ export function createPerformer(
 /** Runs effects. A broken one reports a failure, so that the session never waits for it. */
 export function createEffectRunner(deps: EffectDeps): Perform {
   const contextBlobs = createContextBlobs(deps.blobs, deps.storage.insist)
-  const preparations = createPreparations()
+  const preparations = createPreparations(deps.clock)
 
   const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
     switch (effect.type) {
@@ -68,7 +70,7 @@ export function createEffectRunner(deps: EffectDeps): Perform {
       case 'call-model':
         return callModel(deps, effect, contextBlobs, run)
       case 'prepare-call':
-        return preparations.run(effect.call, () => prepareInOrder(effect, run))
+        return preparations.run(effect.call, run.signal, () => prepareInOrder(effect, run))
       case 'await-approval':
         return awaitApproval(deps, effect, run.signal)
       case 'run-tool':
@@ -101,14 +103,14 @@ export function createEffectRunner(deps: EffectDeps): Perform {
 }
 
 /** Knows which calls are being prepared, so that one of them can wait for those before it. */
-function createPreparations() {
+function createPreparations(clock: Clock) {
   const running = new Map<CallId, Promise<unknown>>()
   return {
-    run<Value>(call: CallId, prepare: () => Promise<Value>): Promise<Value> {
+    run<Value>(call: CallId, signal: AbortSignal, prepare: () => Promise<Value>): Promise<Value> {
       const work = prepare()
-      const ended: Promise<unknown> = work
-        .catch(() => undefined)
-        .then(() => running.get(call) === ended && running.delete(call))
+      const ended: Promise<unknown> = waitForWork(clock, signal, work).then(
+        () => running.get(call) === ended && running.delete(call),
+      )
       running.set(call, ended)
       return work
     },

@@ -6,6 +6,7 @@ import { findCall, type SessionState } from '../../session/state.ts'
 import { openBlob } from '../blobs/read-blob.ts'
 import { storeOutput } from '../blobs/store-output.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
+import { waitForWork } from './aborted-work.ts'
 import { factsOf, hashArgs, readCall, toolContext, toReport } from './prepare-call.ts'
 import { isOffered } from './prepare-step.ts'
 
@@ -16,15 +17,22 @@ class NotWanted extends Error {
 
 /**
  * Runs a call exactly as approved, once its start is on stable storage. Calls that depend on content run one after the
- * other, so that each finds what the one before has recorded.
+ * other, so that each finds what the one before has recorded. One that ignores its abort is not waited for.
  */
-export function runTool(deps: EffectDeps, effect: EffectOf<'run-tool'>, run: EffectRun): Promise<Report | null> {
+export async function runTool(deps: EffectDeps, effect: EffectOf<'run-tool'>, run: EffectRun): Promise<Report | null> {
   if (effect.contentHash === null) return runCall(deps, effect, run)
-  return deps.oneByOne(async () => {
-    const ended = run.signal.aborted ? null : await runCall(deps, effect, run)
-    if (ended && !run.signal.aborted) await run.report(ended)
-    return null
+  const { promise: work, resolve: begin } = Promise.withResolvers<null>()
+  await deps.oneByOne(() => {
+    begin(runAndReport(deps, effect, run))
+    return waitForWork(deps.clock, run.signal, work)
   })
+  return work
+}
+
+async function runAndReport(deps: EffectDeps, effect: EffectOf<'run-tool'>, run: EffectRun): Promise<null> {
+  const ended = run.signal.aborted ? null : await runCall(deps, effect, run)
+  if (ended && !run.signal.aborted) await run.report(ended)
+  return null
 }
 
 async function runCall(

@@ -1,4 +1,4 @@
-import { type Frame, refuse } from '@holdfast/protocol'
+import { BlobHash, type Frame, orThrow, refuse } from '@holdfast/protocol'
 import {
   aSession,
   aTool,
@@ -13,13 +13,18 @@ import {
   modelsWith,
   say,
   sayPartial,
+  type TestRuntime,
+  type VirtualClock,
   waitAt,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Problem } from '../../ports/observer.ts'
 import type { Store } from '../../ports/store.ts'
+import type { Tool } from '../../ports/tool.ts'
 import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { createLocalSession } from '../api/local-session.ts'
+import { createLocalSessions } from '../api/local-sessions.ts'
+import { StillRunning } from '../effects/aborted-work.ts'
 import { createSessionRegistry } from '../registry/session-registry.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
@@ -89,6 +94,100 @@ describe('a session that is stopped', () => {
     store.breakDown()
     await registry.unload(aSession)
     expect(problems).toEqual([{ where: `stopping ${aSession}`, cause: diskFull }])
+  })
+})
+
+describe('a tool that ignores its abort', () => {
+  /** A tool whose calls with `deaf` end only when the test ends them. */
+  function deafTool(contentHash?: BlobHash) {
+    const [started, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const run: Tool['run'] = async (args, _, { begin }) => {
+      await begin()
+      if (!args['deaf']) return done
+      started.resolve()
+      await ended.promise
+      return { type: 'ok', output: { text: 'late' } }
+    }
+    const prepare: Tool['prepare'] = async (args) => ({
+      ...{ type: 'ready', args, preview: { type: 'arguments', args }, contentHash },
+    })
+    return { started: started.promise, end: ended.resolve, tool: { ...aTool('touch', run, false), prepare } }
+  }
+
+  /** Moves the clock until a promise is resolved. */
+  async function advanceUntil(clock: VirtualClock, awaited: Promise<unknown>): Promise<void> {
+    let isOver = false
+    const over = awaited.then(() => {
+      isOver = true
+    })
+    for (; !isOver; await new Promise((resolve) => setImmediate(resolve))) clock.advance(1000)
+    await over
+  }
+
+  it('does not keep its session from being unloaded, and its late result is not written', async () => {
+    const { started, end, tool } = deafTool()
+    const problems: Problem[] = []
+    const runtime = await openMemoryRuntime({ tools: [tool], script: [[call('touch', { deaf: true })]] })
+    await runtime.registry.unload(aSession)
+    const onProblem = (problem: Problem) => void problems.push(problem)
+    const registry = createSessionRegistry({ ...runtime.registry.deps, newSessionId: () => aSession, onProblem })
+    await registry.start({ workdir: '/work' })
+    await createLocalSession(registry, aSession).submit(prompt)
+    await started
+    await advanceUntil(runtime.clock, registry.unload(aSession))
+    expect(problems).toEqual([{ where: `stopping ${aSession}`, cause: new StillRunning() }])
+    const handle = createLocalSession(registry, aSession)
+    const before = orThrow(await handle.snapshot())
+    end()
+    await new Promise((resolve) => setImmediate(resolve))
+    const after = orThrow(await handle.snapshot())
+    expect(after).toEqual(before)
+    expect(JSON.stringify(after)).not.toContain('late')
+    expect(problems).toHaveLength(1)
+  })
+
+  it.each([
+    ['stopped', (runtime: TestRuntime) => createLocalSessions(runtime.registry).stop(aSession)],
+    ['deleted', (runtime: TestRuntime) => createLocalSessions(runtime.registry).delete(aSession, { force: true })],
+    ['closed', (runtime: TestRuntime) => runtime.registry.close()],
+  ] as const)('does not keep its session from being %s', async (_, leave) => {
+    const { started, tool } = deafTool()
+    const runtime = await openMemoryRuntime({ tools: [tool], script: [[call('touch', { deaf: true })]] })
+    await runtime.send('a', prompt)
+    await started
+    await advanceUntil(runtime.clock, leave(runtime))
+    expect(runtime.registry.loaded(aSession)).toBe(null)
+  })
+
+  it('does not block a later call that is bound to content, or its question', async () => {
+    const { started, tool } = deafTool(BlobHash.parse('a'.repeat(64)))
+    const script = [[call('touch', { deaf: true })], [call('touch', {})], [say('Done.')]]
+    const runtime = await openMemoryRuntime({ tools: [tool], script })
+    await runtime.send('a', prompt)
+    await started
+    await runtime.send('b', { type: 'abort' })
+    await runtime.send('c', prompt)
+    const isDone = (frame: Frame) => isRecord('turn.ended')(frame) && JSON.stringify(frame).includes('"done"')
+    await advanceUntil(runtime.clock, runtime.frame(isDone))
+  })
+
+  it('does not hold back a later question while it is being prepared', async () => {
+    const preparing = Promise.withResolvers<void>()
+    const touch: Tool = {
+      ...aTool('touch', async () => done),
+      prepare: async (args) => {
+        preparing.resolve()
+        if (args['deaf']) await new Promise(() => undefined)
+        return { type: 'ready', args, preview: { type: 'arguments', args } }
+      },
+    }
+    const script = [[call('touch', { deaf: true })], [call('touch', {})]]
+    const runtime = await openMemoryRuntime({ tools: [touch], script })
+    await runtime.send('a', prompt)
+    await preparing.promise
+    await runtime.send('b', { type: 'abort' })
+    await runtime.send('c', prompt)
+    await advanceUntil(runtime.clock, runtime.frame(isRecord('approval.asked')))
   })
 })
 

@@ -16,6 +16,7 @@ import { plan } from '../../session/plan.ts'
 import { askedCalls, isAbortOf } from '../../session/state.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
 import type { EffectDeps } from '../dependencies.ts'
+import { StillRunning, waitForWork } from '../effects/aborted-work.ts'
 import { createEffectRunner, createPerformer } from '../effects/performer.ts'
 import { createRequestBuilder } from '../effects/request-builder.ts'
 import { endLeftovers } from '../effects/run-tool.ts'
@@ -264,7 +265,8 @@ async function stop(session: RunningSession, reason: 'stopped' | 'closing'): Pro
   session.closed ??= fault('session_stopped', 'The session was unloaded here. Open it again to go on.')
   session.effects.storage.leave()
   session.performer.reconcile([])
-  await session.performer.settled()
+  const hasEnded = await waitForWork(deps.clock, AbortSignal.abort(), session.performer.settled())
+  if (!hasEnded) deps.onProblem({ where: `stopping ${id}`, cause: new StillRunning() })
   await session.snapshots.finish(session.folded).catch((cause) => deps.onProblem({ where: `snapshot of ${id}`, cause }))
   endStreams(session, reason, reason === 'closing' ? retryMs : null)
 }

@@ -111,12 +111,27 @@ describe('a command in the background', () => {
   })
 
   it('is refused beyond the limit, and an unknown id is explained', async () => {
-    const { call, start } = await open()
+    const { call, start, background } = await open()
     const { id } = await start('sleep 1000')
-    for (let count = 1; count < limits.backgroundShellsMax; count++) await start('sleep 1000')
-    const refused = await call('shell', { command: 'true', background: true })
-    expect(refused).toMatchObject({ type: 'failed', text: expect.stringContaining('End one with shell_stop') })
+    // All at once: a place is taken before the command starts, not after.
+    const begin = () => call('shell', { command: 'sleep 1000', background: true })
+    const started = await Promise.all(Array.from({ length: limits.backgroundShellsMax + 3 }, begin))
+    const refused = started.filter(({ type }) => type === 'failed')
+    expect(background.running(session)).toHaveLength(limits.backgroundShellsMax)
+    expect(refused.map(({ text }) => text)).toEqual(
+      Array.from({ length: 4 }, () => expect.stringContaining('End one with shell_stop')),
+    )
+    expect((await call('shell_stop', { id })).type).toBe('ok')
+    expect((await begin()).type).toBe('ok')
     expect((await call('shell_stop', { id: 'none' })).text).toContain(`There are ${id}, `)
+  })
+
+  it('leaves its place if it cannot start', async () => {
+    const { call } = await open()
+    const begin = () => Promise.reject(new Error('no longer wanted'))
+    for (let count = 0; count <= limits.backgroundShellsMax; count++)
+      await expect(call('shell', { command: 'true', background: true }, { begin })).rejects.toThrow('no longer wanted')
+    expect((await call('shell', { command: 'true', background: true })).type).toBe('ok')
   })
 
   it('that its owner left running is ended by the next process', async () => {

@@ -17,10 +17,17 @@ export type BackgroundShell = BackgroundCommand & {
 export interface BackgroundShells extends BackgroundWork {
   /** Returns why no further command can run for this session, or null. */
   refusal(session: SessionId | undefined): Result<never> | null
-  /** Puts the command on record and keeps it under a new id. Rejects with a system error if it cannot be recorded. */
-  add(session: SessionId, command: string, running: RunningCommand): Promise<BackgroundShell>
+  /** Reserves a place for a command that is about to start. Refused: bad_request, too_large. */
+  reserve(session: SessionId | undefined): Result<ReservedPlace>
   /** Refused: bad_request, which names the ids that exist. */
   find(session: SessionId | undefined, id: string): Result<BackgroundShell>
+}
+
+/** A place among the commands of a session. It counts until it is released; one that was used stays with its command. */
+export interface ReservedPlace {
+  /** Puts the command on record and keeps it under a new id. Rejects with a system error if it cannot be recorded. */
+  use(command: string, running: RunningCommand): Promise<BackgroundShell>
+  release(): void
 }
 
 const idLetters = 'abcdefghijkmnpqrstuvwxyz23456789'
@@ -28,10 +35,13 @@ const idLength = 4
 /** Ended commands whose output can still be read. */
 const endedMax = 20
 
+const noSession = fault('bad_request', 'Without a session nothing runs in the background.')
+
 type Deps = { readonly records: ProcessRecords | null; readonly now: () => number }
 
 export function createBackgroundShells({ records, now }: Deps): BackgroundShells {
   const bySession = new Map<SessionId, Map<string, BackgroundShell>>()
+  const reserved = new Map<object, SessionId>()
   const listeners: ((session: SessionId) => void)[] = []
   const shellsOf = (session: SessionId) => [...(bySession.get(session)?.values() ?? [])]
   const running = (session: SessionId) => shellsOf(session).filter(({ ended }) => ended === null)
@@ -58,37 +68,50 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     }
   }
 
+  function refusal(session: SessionId | undefined): Result<never> | null {
+    if (session === undefined) return refuse(noSession)
+    const starting = [...reserved.values()].filter((id) => id === session)
+    if (running(session).length + starting.length < limits.backgroundShellsMax) return null
+    const message = `${limits.backgroundShellsMax} commands run in the background already. End one with shell_stop.`
+    return refuse(fault('too_large', message, { limit: 'backgroundShellsMax' }))
+  }
+
+  async function add(session: SessionId, command: string, started: RunningCommand): Promise<BackgroundShell> {
+    await records?.add(started.mark)
+    const shells = bySession.get(session) ?? new Map<string, BackgroundShell>()
+    bySession.set(session, shells)
+    const id = newId(shells)
+    const shell: BackgroundShell = { id, command, startedAt: now(), running: started, ended: null, readBytes: 0 }
+    shells.set(id, shell)
+    void started.ended.then(async (ended) => {
+      shell.ended = ended
+      await records?.remove(started.mark).catch(() => undefined) // the next start finds the group dead and removes it
+      forgetOldest(shells)
+      publish(session)
+    })
+    publish(session)
+    return shell
+  }
+
   return {
     running,
+    refusal,
     onChange: (listener) => void listeners.push(listener),
     async end(session) {
       await Promise.all((session === undefined ? [...bySession.keys()] : [session]).map(endAll))
     },
     endLeftovers: async () => records?.endLeftovers(),
 
-    refusal(session) {
-      if (session === undefined)
-        return refuse(fault('bad_request', 'Without a session nothing runs in the background.'))
-      if (running(session).length < limits.backgroundShellsMax) return null
-      const message = `${limits.backgroundShellsMax} commands run in the background already. End one with shell_stop.`
-      return refuse(fault('too_large', message, { limit: 'backgroundShellsMax' }))
-    },
-
-    async add(session, command, started) {
-      await records?.add(started.mark)
-      const shells = bySession.get(session) ?? new Map<string, BackgroundShell>()
-      bySession.set(session, shells)
-      const id = newId(shells)
-      const shell: BackgroundShell = { id, command, startedAt: now(), running: started, ended: null, readBytes: 0 }
-      shells.set(id, shell)
-      void started.ended.then(async (ended) => {
-        shell.ended = ended
-        await records?.remove(started.mark).catch(() => undefined) // the next start finds the group dead and removes it
-        forgetOldest(shells)
-        publish(session)
-      })
-      publish(session)
-      return shell
+    reserve(session) {
+      const refused = refusal(session)
+      if (refused) return refused
+      if (session === undefined) return refuse(noSession)
+      const place: ReservedPlace = {
+        use: (command, started) => add(session, command, started).finally(() => place.release()),
+        release: () => void reserved.delete(place),
+      }
+      reserved.set(place, session)
+      return ok(place)
     },
 
     find(session, id) {

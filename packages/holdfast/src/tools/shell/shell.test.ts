@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, ToolRun } from '@holdfast/core/ports'
 import { invariant } from '@holdfast/protocol'
@@ -16,6 +16,12 @@ async function shell(command: string, parts: Partial<ShellDeps> = {}, run: Parti
   const args = { command, timeout: 300 }
   const result = await createShell({ environment, ...parts }).run(args, { workdir }, made.run)
   return { ...made, result, text: result.output.text, workdir }
+}
+
+/** Returns the output files that this process holds open. */
+async function openOutputs(): Promise<readonly string[]> {
+  const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''))
+  return (await Promise.all(links)).filter((target) => target.includes('.output-'))
 }
 
 /** Timers of one length fire when the test says so; all others are real. */
@@ -161,15 +167,19 @@ describe('shell', () => {
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
 
-  it('returns on abort even if the output cannot be stored', async () => {
+  it('returns on abort even if the output cannot be stored, and holds no file open', async () => {
     const controller = new AbortController()
-    const storeOutput: ToolRun['storeOutput'] = async () => {
+    const held: unknown[] = [] // else the garbage collector may close the file
+    const storeOutput: ToolRun['storeOutput'] = async (output) => {
+      held.push(output)
       controller.abort()
       return new Promise(() => undefined)
     }
     const { result, marks } = await shell('echo said', {}, { signal: controller.signal, storeOutput })
     expect(result.type).toBe('failed')
     expect(await livingMembers(groupOf(marks))).toEqual([])
+    await expect.poll(openOutputs).toEqual([])
+    expect(held).toHaveLength(1)
   })
 
   it('fails when the output cannot be stored, and leaves nothing running', async () => {

@@ -7,7 +7,7 @@ import type { Environment } from '../../system/home.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { commandArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
-import type { BackgroundShells } from './background-shells.ts'
+import type { BackgroundShells, ReservedPlace } from './background-shells.ts'
 import { commandEnvironment } from './environment.ts'
 import { isAnswer } from './exit-code.ts'
 import { type Gate, spawnGate } from './gate.ts'
@@ -71,23 +71,40 @@ export function createShell(deps: ShellDeps): Tool {
       return refused ?? ok({ preview: { type: 'command', command, cwd: cwd.value } })
     },
 
-    async run({ command, timeout, background }, context, run) {
+    async run(args, context, run) {
       if (run.signal.aborted) return abortedResult
-      const refused = background ? refusal(deps, context.session) : null
-      const started = refused ?? (await start(deps, command, context).catch(foreseen))
-      if (!started.ok) return (await begun(run)) ? failedWith(started.fault) : abortedResult
-      const { gate, output } = started.value
-      if (!(await begunOrKilled(gate, output, run))) return abortedResult
-      const { after = wallClock.after, outputBytesMax: bytesMax = limits.toolOutputBytesMax - ownWordsBytes } = deps
-      const running = runCommand(gate, output, { after, bytesMax, show: background ? () => undefined : run.show })
-      if (background) return detach({ deps, command, context, running })
-      return attend({ deps, command, context, running }, run, timeout)
+      if (!args.background) return startAndAttend(deps, args, context, run)
+      const place = reserve(deps, context.session)
+      if (!place.ok) return (await begun(run)) ? failedWith(place.fault) : abortedResult
+      // The place is kept from before the start, so that commands which start at once cannot be too many.
+      return startAndAttend(deps, args, context, run, place.value).finally(() => place.value.release())
     },
   })
 }
 
+/** Starts a command, and waits for its end unless it has a place in the background. */
+async function startAndAttend(
+  deps: ShellDeps,
+  { command, timeout }: z.infer<typeof input>,
+  context: ToolContext,
+  run: ToolRun,
+  place?: ReservedPlace,
+): Promise<ToolResult> {
+  const started = await start(deps, command, context).catch(foreseen)
+  if (!started.ok) return (await begun(run)) ? failedWith(started.fault) : abortedResult
+  const { gate, output } = started.value
+  if (!(await begunOrKilled(gate, output, run))) return abortedResult
+  const { after = wallClock.after, outputBytesMax: bytesMax = limits.toolOutputBytesMax - ownWordsBytes } = deps
+  const running = runCommand(gate, output, { after, bytesMax, show: place ? () => undefined : run.show })
+  const attended = { deps, command, context, running }
+  return place ? detach(attended, place) : attend(attended, run, timeout)
+}
+
 const refusal = ({ background }: ShellDeps, session: SessionId | undefined): Result<never> | null =>
   background ? background.refusal(session) : { ok: false, fault: noBackground }
+
+const reserve = ({ background }: ShellDeps, session: SessionId | undefined): Result<ReservedPlace> =>
+  background ? background.reserve(session) : { ok: false, fault: noBackground }
 
 const noBackground = fault('bad_request', 'Nothing can run in the background here.')
 
@@ -143,8 +160,8 @@ async function attend(attended: Attended, run: ToolRun, timeout: number): Promis
   if (run.signal.aborted) abort()
   try {
     const first = await Promise.race([running.ended, timedOut.promise])
-    const goesOn = first === 'timed out' && !run.signal.aborted && refusal(deps, context.session) === null
-    if (goesOn) return await detach(attended, timeout)
+    const place = first === 'timed out' && !run.signal.aborted ? reserve(deps, context.session) : null
+    if (place?.ok) return await detach(attended, place.value, timeout)
     if (first === 'timed out') running.end('timed out')
     return await report(await running.ended, { command, running, run, after, timeout })
   } finally {
@@ -166,12 +183,12 @@ async function report(
 ): Promise<ToolResult> {
   const notes = [...endingWords(ending, timeout), ...(leftRunning === undefined ? [] : [leftRunning])]
   const stored = run.storeOutput(withNotes(running.output.read(0, bytes), notes), readableOutput).then(ok, cannotKeep)
-  void stored.then(() => running.output.close())
   const aborted = Promise.withResolvers<Result<Output>>()
   const giveUp = () => void after(abortGraceMs, () => aborted.resolve(ok(abortedResult.output)))
   if (run.signal.aborted) giveUp()
   else run.signal.addEventListener('abort', giveUp, { once: true })
   const output = await Promise.race([stored, aborted.promise])
+  void running.output.close() // also if the disk is stuck: what could still be stored belongs to no record
   const left = leftRunning === undefined ? {} : { leftRunning }
   if (!output.ok) return { ...failedWith(output.fault), ...left }
   const isOk = ending.type === 'exited' && isAnswer(command, ending.code) && !run.signal.aborted
@@ -184,11 +201,9 @@ const cannotKeep = (error: unknown): Result<never> => ({
 })
 
 /** Lets a command go on in the background, and returns its id. */
-async function detach({ deps, command, context, running }: Attended, timeout?: number): Promise<ToolResult> {
-  const { session } = context
-  if (deps.background === undefined || session === undefined) return failedWith(noBackground)
+async function detach({ command, running }: Attended, place: ReservedPlace, timeout?: number): Promise<ToolResult> {
   running.hide()
-  const added = await deps.background.add(session, command, running).then(ok, foreseen)
+  const added = await place.use(command, running).then(ok, foreseen)
   if (!added.ok) {
     running.end('aborted')
     await running.ended

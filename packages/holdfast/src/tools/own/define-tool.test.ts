@@ -1,5 +1,10 @@
-import type { ToolContext, ToolRun } from '@holdfast/core/ports'
-import { describe, expect, it } from 'vitest'
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { ToolBlobs, ToolContext, ToolRun } from '@holdfast/core/ports'
+import { BlobHash, fault, HoldfastError } from '@holdfast/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { defineTool } from './define-tool.ts'
 
 const input = { type: 'object', properties: {} } as const
@@ -11,15 +16,75 @@ const call = {
   storeOutput: () => Promise.reject(new Error('the output is short')),
 } as unknown as ToolRun // an own tool uses nothing else of it
 
-describe('a tool that returns the wrong files', () => {
-  it('fails with one sentence', async () => {
-    const files = [{ path: 7 }] as never // a program may not be type-checked
-    const tool = defineTool({ name: 'note', description: 'Notes.', input, run: () => ({ text: 'noted', files }) })
-    const result = await tool.run({}, context, call)
-    expect(result).toMatchObject({
-      type: 'failed',
-      output: { text: expect.stringMatching(/^The tool note failed: it returned wrong files: 0\.path: .*\.$/) },
+describe('a tool that names files or blobs', () => {
+  const stored = { hash: BlobHash.parse('a'.repeat(64)), bytes: 3 }
+  const ofSession = BlobHash.parse('b'.repeat(64))
+  const ofOthers = 'c'.repeat(64)
+  const blobs: ToolBlobs = {
+    put: async () => stored,
+    async open(hash) {
+      if (hash !== ofSession) throw new HoldfastError(fault('blob_not_found', 'not of this session'))
+      return Readable.from([Buffer.from('four'), Buffer.from('five')])
+    },
+  }
+  let workdir = ''
+  beforeAll(async () => {
+    const root = await mkdtemp(join(tmpdir(), 'holdfast-own-output-'))
+    workdir = join(root, 'work')
+    await mkdir(workdir)
+    await symlink(root, join(workdir, 'out'))
+  })
+  afterAll(() => rm(join(workdir, '..'), { recursive: true, force: true }))
+
+  const runWith = (output: { readonly files?: unknown; readonly blob?: unknown }) =>
+    defineTool({
+      ...{ name: 'note', description: 'Notes.', input },
+      async run(_, context) {
+        await context.blobs.put(Buffer.from('one'))
+        return { text: 'noted', ...output } as never // a program may not be type-checked
+      },
+    }).run({}, { workdir }, { ...call, blobs })
+
+  it('has them recorded if they are its own', async () => {
+    const files = [
+      { path: './a.txt', change: 'modified', before: { type: 'file', hash: stored.hash, mode: 0o644 } },
+      { path: 'b/c.txt', change: 'moved', from: join(workdir, 'old.txt') },
+    ]
+    expect(await runWith({ files, blob: { hash: stored.hash, bytes: 999 } })).toMatchObject({
+      type: 'ok',
+      output: { text: 'noted', blob: stored },
+      files: [{ path: 'a.txt' }, { path: 'b/c.txt', from: 'old.txt' }],
     })
+    expect((await runWith({ blob: { hash: ofSession, bytes: 0 } })).output.blob).toEqual({ hash: ofSession, bytes: 8 })
+  })
+
+  const changed = (change: object) => ({ files: [{ path: 'a.txt', change: 'modified', ...change }] })
+  it.each([
+    ['bad_request', changed({ path: 7 }), 'returned wrong files: 0.path: '],
+    ['bad_request', changed({ path: 'a\0b' }), 'returned a path that is none'],
+    ['bad_request', changed({ path: 'a'.repeat(5000) }), 'returned a path that is none'],
+    ['outside_workdir', changed({ path: '../a.txt' }), 'is outside the working directory'],
+    ['outside_workdir', changed({ path: '/etc/passwd' }), 'is outside the working directory'],
+    ['outside_workdir', changed({ path: 'out/a.txt' }), 'is outside the working directory'],
+    ['outside_workdir', changed({ change: 'moved', from: '../a.txt' }), 'is outside the working directory'],
+    ['blob_not_found', changed({ before: { type: 'file', hash: ofOthers, mode: 0 } }), `no blob ${ofOthers}`],
+    ['blob_not_found', { blob: { hash: ofOthers, bytes: 1 } }, `no blob ${ofOthers}`],
+    ['bad_request', { blob: { hash: 'wrong', bytes: 1 } }, 'Return what blobs.put returned.'],
+    ['bad_request', { blob: null }, 'Return what blobs.put returned.'],
+  ])('is refused with %s if they are not: %j', async (code, output, why) => {
+    const { type, output: said, files } = await runWith(output)
+    expect({ type, files }).toEqual({ type: 'failed', files: undefined })
+    expect(said.text.startsWith(`${code}: The tool note ran, but `)).toBe(true)
+    expect(said.text).toContain(why)
+    expect(said.text).not.toContain('\n')
+  })
+
+  it('is refused if there are too many, and none is read', async () => {
+    let read = 0
+    const one = Object.defineProperty({ change: 'modified' }, 'path', { enumerable: true, get: () => `${read++}` })
+    const { output } = await runWith({ files: new Array(300_000).fill(one) })
+    expect(output.text).toBe('too_large: The tool note ran, but returned 300000 files. A call may name up to 1000.')
+    expect(read).toBe(0)
   })
 })
 

@@ -1,15 +1,7 @@
 import type { Prepared, Tool, ToolBlobs, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
-import {
-  BlobHash,
-  explainIssue,
-  FileChange,
-  fault,
-  HoldfastError,
-  limits,
-  type Output,
-  Preview,
-} from '@holdfast/protocol'
+import { explainIssue, type FileChange, fault, HoldfastError, limits, type Output, Preview } from '@holdfast/protocol'
 import { abortedResult, begun, failedWith } from '../define/define-tool.ts'
+import { type CallPlace, checkOutput, createCallBlobs, WrongOutput } from './check-output.ts'
 import { type ArgumentsOf, badTool, type CheckedInput, isObject, readInput, type ToolInput } from './tool-input.ts'
 
 /** A tool of the program that embeds Holdfast. */
@@ -61,9 +53,9 @@ export type ToolOutput = {
   readonly text: string
   /** The call failed. */
   readonly isError?: boolean | undefined
-  /** The files that the call changed, relative to `workdir`. They are recorded. */
+  /** The files that the call changed, relative to `workdir` and inside it, at most 1,000. They are recorded. */
   readonly files?: readonly FileChange[] | undefined
-  /** A blob that `blobs.put` stored, to be kept with the result. */
+  /** A blob that `blobs.put` stored or that the session has, to be kept with the result. */
   readonly blob?: { readonly hash: string; readonly bytes: number } | undefined
 }
 
@@ -102,7 +94,8 @@ export function createOwnTool({ name, description, input, preview, run, ...kind 
       const checked = await input.check(args)
       if (!checked.ok) return { type: 'unusable', message: checked.fault.message }
       try {
-        const shown = (await preview?.(checked.value, context)) ?? { type: 'arguments', args: { ...args } }
+        const shown = await preview?.(checked.value, context)
+        if (!shown) return { type: 'ready', args, preview: { type: 'arguments', args: { ...args } } }
         const parsed = Preview.safeParse(shown)
         if (parsed.success) return { type: 'ready', args, preview: parsed.data }
         return { type: 'unusable', message: `The preview of the tool ${name} is wrong: ${explainIssue(parsed.error)}.` }
@@ -117,25 +110,27 @@ export function createOwnTool({ name, description, input, preview, run, ...kind 
       if (!checked.ok) return failedWith(checked.fault)
       try {
         const { signal, show: progress } = call
-        const returned = await run(checked.value, { signal, workdir, progress, blobs: call.blobs ?? noBlobs })
-        return await toResult(returned, call)
+        const blobs = createCallBlobs(call.blobs ?? noBlobs)
+        const { put, open } = blobs
+        const returned = await run(checked.value, { signal, workdir, progress, blobs: { put, open } })
+        return await toResult(returned, call, { tool: name, workdir, blobs })
       } catch (error) {
+        if (error instanceof WrongOutput) return failedWith(error.fault)
         return { type: 'failed', output: await toOutput(`The tool ${name} failed: ${messageOf(error)}`, call) }
       }
     },
   }
 }
 
-async function toResult(returned: unknown, call: ToolRun): Promise<ToolResult> {
+async function toResult(returned: unknown, call: ToolRun, place: CallPlace): Promise<ToolResult> {
   if (!isOutput(returned)) return { type: 'ok', output: await toOutput(textOf(returned), call) }
-  const { text, isError, files, blob } = returned
-  const changed = FileChange.array().optional().safeParse(files)
-  if (!changed.success) throw new Error(`it returned wrong files: ${explainIssue(changed.error)}.`)
+  const { text, isError } = returned
+  const { files, blob } = await checkOutput(returned, place)
   const output = await toOutput(text, call)
   return {
     type: isError ? 'failed' : 'ok',
-    output: blob && !output.blob ? { ...output, blob: { hash: BlobHash.parse(blob.hash), bytes: blob.bytes } } : output,
-    ...(changed.data && { files: changed.data }),
+    output: blob && !output.blob ? { ...output, blob } : output,
+    ...(files && { files }),
   }
 }
 

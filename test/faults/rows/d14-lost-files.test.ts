@@ -152,6 +152,18 @@ it('D14: a killed process whose write-ahead log was removed lost nothing that it
   await expectNothingMissing(writer, location)
 })
 
+it('D14: a process that the system kills because the index of its write-ahead log was cut loses nothing that it acknowledged', async () => {
+  const location = scratch.location('sqlite')
+  const path = databaseIn(location.directory)
+  const writer = startWriter({ location, logs: 2, triesMax: 5 })
+  await writer.acknowledged(20)
+  truncateSync(`${path}-shm`, 0)
+  expect(await writer.ended()).toMatchObject({ signal: 'SIGBUS' })
+  expect(writer.acknowledgedCount()).toBeGreaterThanOrEqual(20)
+  const verdict = await verify({ location, witnesses: await readWitnesses(writer, location) }) // without a repair
+  expect(verdict.violations).toEqual([])
+})
+
 function replace(file: string): void {
   rmSync(file)
   writeFileSync(file, 'something else')

@@ -106,6 +106,10 @@ describe('the page, in a real browser on a real server', () => {
     await page.getByRole('button', { name: 'Approve' }).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
     expect(await readFile(join(workdir, 'note.txt'), 'utf8')).toContain('a line of text')
+    const diff = page.getByRole('log', { name: 'Transcript' }).getByRole('figure', { name: 'Diff of note.txt' })
+    expect(await diff.textContent()).toMatch(/note\.txt\s*new file\s*\+1 −0[\s\S]*\+a line of text/)
+    await page.reload()
+    await diff.getByText('a line of text').waitFor()
     expect(complaints).toEqual([])
   })
 
@@ -124,6 +128,8 @@ describe('the page, in a real browser on a real server', () => {
     const whole = await readFile(await (await downloading).path(), 'utf8')
     for (const line of lines) expect(whole).toContain(`${line}\n`)
     expect(await body.textContent()).not.toContain('line 3 ')
+    await body.getByRole('button', { name: 'Show all' }).click()
+    await body.getByText('line 3 pin').waitFor()
 
     await writeFile(path, 'mine needle\n')
     await page.getByRole('button', { name: 'Approve' }).click()

@@ -120,6 +120,7 @@ export {
 } from './frame/transcript.ts'
 export { createSerialQueue } from './serial-queue.ts'
 export { ageForm, ageMsMax, dayMs, parseAge } from './text/age.ts'
+export { type DiffLine, diffCounts, diffLines } from './text/diff-lines.ts'
 export { explainIssue, locateIssue } from './text/explain.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './text/hostile-text.ts'
 export { didYouMean, nearest } from './text/nearest.ts'

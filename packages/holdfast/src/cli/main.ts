@@ -4,14 +4,14 @@ import { findHome, storeOf } from '../system/home.ts'
 import { letYoungSpaceGrow } from '../system/young-space.ts'
 import { runProgram } from './program.ts'
 import { createCrashReporter } from './terminal/crash-report.ts'
-import { createOutput } from './terminal/output.ts'
+import { colourOf, createOutput } from './terminal/output.ts'
 
 // npm and npx forward Ctrl-C to a process that already got it from the terminal: two signals this close are one.
 const sameSignalMs = 100
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const environment = process.env
-const isColoured = !environment['NO_COLOR']
+const colour = colourOf(environment)
 const isBuilt = !import.meta.url.endsWith('.ts')
 const pathOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -30,8 +30,8 @@ const code = await runProgram(process.argv.slice(2), {
   now: () => Date.now(),
   cwd: () => process.cwd(),
   input: () => process.stdin,
-  out: createOutput({ stream: process.stdout, isColoured, rejectsOnFailure: true }),
-  err: createOutput({ stream: process.stderr, isColoured, rejectsOnFailure: false }),
+  out: createOutput({ stream: process.stdout, colour, rejectsOnFailure: true }),
+  err: createOutput({ stream: process.stderr, colour, rejectsOnFailure: false }),
   onCrash: crash.onCrash,
   untilInterrupted,
 })

@@ -124,6 +124,23 @@ describe('a call', () => {
     expect(callView()).toMatchObject({ status: 'denied', approval: null, result: { text: 'rejected: no' } })
   })
 
+  it('keeps the diff that was approved or rejected', () => {
+    const preview = { type: 'diff' as const, path: 'a.txt', diff: '@@ -1 +1 @@\n-a\n+b\n' }
+    transcript.add(record(7, { type: 'approval.asked', call: 4, tool: 'edit_file', argsHash, preview }))
+    expect(callView()?.preview).toBeUndefined()
+    transcript.add(record(8, { type: 'call.approved', call: 4, argsHash, by: { client: 'tui' }, scope: 'once' }))
+    expect(callView()).toMatchObject({ approval: null, preview })
+    const outcome = { type: 'ok' as const, output: { text: 'done' } }
+    transcript.add(record(10, { type: 'call.settled', call: 4, outcome, durationMs: 12 }))
+    expect(callView()).toMatchObject({ status: 'complete', preview })
+
+    transcript.add(record(14, { type: 'call.requested', turn: 0, step: 3, tool: 'x', args: {}, provider: 'demo' }))
+    transcript.add(record(15, { type: 'approval.asked', call: 14, tool: 'edit_file', argsHash, preview }))
+    const denied = { type: 'denied' as const, code: 'rejected' as const, message: 'no' }
+    transcript.add(record(16, { type: 'call.settled', call: 14, outcome: denied, durationMs: null }))
+    expect(transcript.messages.at(-1)).toMatchObject({ call: { status: 'denied', approval: null, preview } })
+  })
+
   it('becomes a new object when it changes', () => {
     const before = transcript.messages[0]
     transcript.add(asked)

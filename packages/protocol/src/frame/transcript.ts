@@ -74,7 +74,7 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
         const approval = { id: ApprovalId.parse(record.seq), preview: event.preview }
         changeCall(event.call, (call) => ({ ...call, approval, approvedBy: null }))
       } else if (event.type === 'call.approved') {
-        changeCall(event.call, (call) => ({ ...call, approval: null, approvedBy: event.by }))
+        changeCall(event.call, (call) => ({ ...answered(call), approvedBy: event.by }))
       } else if (event.type === 'call.started') {
         changeCall(event.call, (call) => ({ ...call, status: 'running' }))
       } else if (event.type === 'call.settled') {
@@ -128,7 +128,13 @@ const statuses: Record<Outcome['type'], CallStatus> = {
 }
 
 function settled(call: CallView, outcome: Outcome, durationMs: number | null): CallView {
-  return { ...call, approval: null, status: statuses[outcome.type], result: outcomeOutput(outcome), durationMs }
+  return { ...answered(call), status: statuses[outcome.type], result: outcomeOutput(outcome), durationMs }
+}
+
+/** Ends the approval of a call. Its diff stays: what a person approved can be read later. Other previews repeat the arguments. */
+function answered(call: CallView): CallView {
+  const preview = call.approval?.preview
+  return { ...call, approval: null, ...(preview?.type === 'diff' && { preview }) }
 }
 
 /** Returns the message a record becomes, or null. */

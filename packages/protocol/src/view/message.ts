@@ -27,6 +27,8 @@ export const CallView = z.object({
   approvedBy: ApprovedBy.nullable(),
   /** The pending approval, if any. */
   approval: z.object({ id: ApprovalId, preview: Preview }).nullable(),
+  /** The diff that was approved or rejected. Absent if nobody was asked, and while the approval is pending. */
+  preview: Preview.optional(),
 })
 export type CallView = z.infer<typeof CallView>
 

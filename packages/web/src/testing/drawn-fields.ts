@@ -98,6 +98,7 @@ export const drawnFields = {
     durationMs: 'session/transcript/tool-card.tsx',
     approvedBy: 'session/transcript/tool-card.tsx',
     approval: 'session/transcript/tool-card.tsx',
+    preview: 'session/transcript/tool-card.tsx',
   },
 } satisfies {
   readonly view: Readonly<Record<keyof SessionView, Drawn>>

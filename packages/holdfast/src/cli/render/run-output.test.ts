@@ -1,6 +1,7 @@
 import { BlobHash, type Frame } from '@holdfast/protocol'
 import { aFrame, aRecord, type EventInput } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
+import { createPaint } from '../terminal/output.ts'
 import { createTextOutput } from '../testing/text-output.ts'
 import { createRunOutput, previewText, type RunResult } from './run-output.ts'
 
@@ -15,9 +16,11 @@ const recorded = (seq: number, event: EventInput) => aFrame({ type: 'record', re
 const said = (seq: number, text: string, type: 'text.said' | 'thinking.said' = 'text.said', step = 5) =>
   recorded(seq, { type, turn: 0, step, text, provider: 'demo' })
 
-async function shown(...frames: readonly Frame[]) {
+const shown = (...frames: readonly Frame[]) => shownAt(false, ...frames)
+
+async function shownAt(isTerminal: boolean, ...frames: readonly Frame[]) {
   const [out, err] = [createTextOutput(), createTextOutput()]
-  const output = createRunOutput(false, { out: out.output, err: err.output })
+  const output = createRunOutput(false, { out: out.output, err: { ...err.output, isTerminal } })
   for (const one of frames) await output.show(one)
   await output.end(result)
   return { out: out.text(), err: err.text() }
@@ -99,9 +102,49 @@ describe('the JSON of a running turn', () => {
 
 it('names the whole text of a preview that is shortened', () => {
   const preview = { type: 'command' as const, command: 'echo a\u202e', cwd: '/work' }
-  expect(previewText(preview)).toBe('echo a\\u{202e}')
+  expect(previewText(preview, createPaint(false))).toBe('echo a\\u{202e}')
   const blob = { hash: BlobHash.parse('a'.repeat(64)), bytes: 99_000 }
-  expect(previewText({ ...preview, blob })).toBe(
+  expect(previewText({ ...preview, blob }, createPaint(false))).toBe(
     `echo a\\u{202e}\n[shortened; the whole has 99000 bytes and is kept as ${blob.hash}]`,
   )
+})
+
+it('paints the lines of a diff, and nothing without colour', () => {
+  const diff = '--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n---old\n+new\u001b[31m'
+  const preview = { type: 'diff' as const, path: 'x', diff }
+  const [dim, red, green] = [2, 31, 32].map((on) => `\u001b[${on}m`)
+  expect(
+    previewText(preview, createPaint(true))
+      .replaceAll(/\u001b\[(?:22|39)m/g, '|')
+      .split('\n'),
+  ).toEqual([
+    ...['x', `${dim}--- a/x|`, `${dim}+++ b/x|`, `${dim}@@ -1,2 +1,2 @@|`],
+    ...[' same', `${red}---old|`, `${green}+new\\u{1b}[31m|`],
+  ])
+  expect(previewText(preview, createPaint(false))).toBe(`x\n${diff.replace('\u001b', '\\u{1b}')}`)
+})
+
+describe('the output of a running command', () => {
+  const output = (text: string) =>
+    aFrame({ type: 'delta', step: 5, part: 9, kind: 'output', call: 6, index: 0, text }) as Frame
+  const settled = recorded(9, {
+    ...{ type: 'call.settled', call: 6, durationMs: 3 },
+    outcome: { type: 'ok', output: { text: 'one\ntwo\nlast' } },
+  })
+
+  it('is shown line by line at a terminal, without its control sequences', async () => {
+    const { err } = await shownAt(
+      true,
+      output('one\nt'),
+      output('wo\n'),
+      output('10%\r20%\u001b[1m\nla'),
+      output('st'),
+      settled,
+    )
+    expect(err).toBe('  │ one\n  │ two\n  │ 20%\n  │ last\n✓ call, 3 ms\n')
+  })
+
+  it('is not shown elsewhere', async () => {
+    expect((await shownAt(false, output('one\n'), settled)).err).toBe('✓ call, 3 ms\n')
+  })
 })

@@ -13,6 +13,9 @@ import {
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { formatCall } from '../../transfer/export/call-line.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
+import type { Paint } from '../terminal/output.ts'
+import { createCommandLines } from './command-lines.ts'
+import { diffText } from './diff-text.ts'
 
 /** The last line of `run --json`. */
 export type RunResult = {
@@ -80,6 +83,7 @@ function createTextOutput({ out, err }: Outputs): RunOutput {
   const shownOfStep = new Map<string, number>()
   const recordedOfStep = new Map<string, number>()
   let open: { readonly kind: Kind; readonly position: string; readonly endsLine: boolean } | null = null
+  const commandLines = createCommandLines()
   let hasText = false
 
   /** Ends the line that is being written. */
@@ -128,7 +132,16 @@ function createTextOutput({ out, err }: Outputs): RunOutput {
     await print(kind, continues && open ? open.position : `record ${seq}`, text.slice(text.length - missing))
   }
 
+  /** Prints the output of a running command. Only at a terminal: others read the record. */
+  async function printOutput(lines: readonly string[]): Promise<void> {
+    if (err.isTerminal && lines.length > 0) await note(lines.map(err.paint.dim).join('\n'))
+  }
+
   async function printRecord({ seq, event }: Recorded): Promise<void> {
+    if (event.type === 'call.settled') {
+      const last = commandLines.end(event.call)
+      await printOutput(last === null ? [] : [last])
+    }
     if (event.type === 'thinking.said') return printRecorded('thinking', seq, event.step, event.text)
     if (event.type === 'text.said') return printRecorded('text', seq, event.step, event.text)
     if (event.type === 'call.requested') tools.set(seq, event.tool)
@@ -144,6 +157,8 @@ function createTextOutput({ out, err }: Outputs): RunOutput {
       if (frame.type === 'record') await printRecord(frame.record)
       if (frame.type === 'storage') await printStorage(frame)
       if (frame.type === 'delta') await printLive(frame, false)
+      if (frame.type === 'delta' && frame.kind === 'output' && frame.call !== undefined)
+        await printOutput(commandLines.add(frame.call, frame.text))
       if (frame.type === 'draft') for (const part of frame.parts) await printLive(part, true)
     },
     note,
@@ -185,14 +200,14 @@ function lineOf(
 }
 
 /** Formats exactly what a call would run; a long preview ends with the name of its whole text. */
-export function previewText(preview: Preview): string {
+export function previewText(preview: Preview, paint: Paint): string {
   const { blob } = preview
-  if (!blob) return shownText(preview)
-  return `${shownText(preview)}\n[shortened; the whole has ${blob.bytes} bytes and is kept as ${blob.hash}]`
+  if (!blob) return shownText(preview, paint)
+  return `${shownText(preview, paint)}\n[shortened; the whole has ${blob.bytes} bytes and is kept as ${blob.hash}]`
 }
 
-function shownText(preview: Preview): string {
+function shownText(preview: Preview, paint: Paint): string {
   if (preview.type === 'command') return escapeLine(preview.command)
-  if (preview.type === 'diff') return `${escapeLine(preview.path)}\n${escapeHidden(preview.diff)}`
+  if (preview.type === 'diff') return `${escapeLine(preview.path)}\n${diffText(preview.diff, paint)}`
   return escapeLine(JSON.stringify(preview.args))
 }

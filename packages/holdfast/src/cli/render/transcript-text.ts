@@ -2,6 +2,7 @@ import type { Message, Meta } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { formatCall, formatCallStatus } from '../../transfer/export/call-line.ts'
 import type { Paint } from '../terminal/output.ts'
+import { diffText } from './diff-text.ts'
 import { counted } from './tables.ts'
 
 /** Formats the head of a transcript for a terminal. */
@@ -31,7 +32,8 @@ export function messageText(message: Message, paint: Paint): string {
       const { call } = message
       const result = call.result === null ? '' : call.result.text
       const asks = call.approval === null ? '' : `, asks for approval ${call.approval.id}`
-      return block(`tool ${formatCall(call.tool, call.args)}`, `${formatCallStatus(call)}${asks}\n${result}`)
+      const diff = call.preview?.type === 'diff' ? indented(diffText(call.preview.diff, paint)) : ''
+      return `${block(`tool ${formatCall(call.tool, call.args)}`, `${formatCallStatus(call)}${asks}\n${result}`)}${diff}`
     }
     case 'system':
     case 'notice':

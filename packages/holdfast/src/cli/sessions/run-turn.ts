@@ -17,6 +17,7 @@ import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { createRunOutput, previewText, type RunOutput } from '../render/run-output.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type ExitCode, exitCodes } from '../terminal/exit.ts'
+import { createPaint } from '../terminal/output.ts'
 
 type RunTurnOptions = {
   /** The answer to every approval; `unattended` rejects it because no person can be asked. */
@@ -101,10 +102,10 @@ async function answerApproval(
   options: RunTurnOptions,
   output: RunOutput,
 ): Promise<void> {
-  const { approvals } = options
+  const { approvals, context } = options
   const decision = approvals === 'approve' ? 'approve' : 'reject'
   const why = `${asked.changed ? ', because the file changed' : ''}${asked.reason === undefined ? '' : ` (asked each time: ${asked.reason})`}`
-  const what = `${escapeLine(asked.tool)} asks to run${why}: ${previewText(asked.preview)}`
+  const what = `${escapeLine(asked.tool)} asks to run${why}: ${previewText(asked.preview, context.err.paint)}`
   const unattended = approvals === 'unattended' ? 'Rejected: run cannot ask you. Use --yes to approve.' : null
   await output.note(
     `? ${what}\n  ${unattended ?? (decision === 'approve' ? 'Approved by --yes.' : 'Rejected by --no.')}`,
@@ -144,7 +145,7 @@ const unfinished: Readonly<Record<Exclude<TurnEnded['reason'], 'done'>, string>>
 
 function openApproval({ meta, view }: FrameOf<'snapshot'>): Fault {
   const [asked] = view.pendingApprovals
-  const [preview = ''] = asked ? previewText(asked.preview).split('\n', 1) : [] // a diff has many lines
+  const [preview = ''] = asked ? previewText(asked.preview, createPaint(false)).split('\n', 1) : [] // a diff has many lines
   const what = asked ? `${asked.tool}: ${preview}` : 'a call'
   const message = `Session ${meta.handle} waits for an approval of ${what}. Answer with --yes, with --no, or with holdfast tell ${meta.handle} respondToApproval decision=${Decision.options.join('|')}.`
   return fault('turn_running', message, { session: meta.id, approvals: view.pendingApprovals.map(({ id }) => id) })

@@ -14,6 +14,7 @@ import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { previewText } from '../render/run-output.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, exitCodes } from '../terminal/exit.ts'
+import type { Paint } from '../terminal/output.ts'
 import { checkNamed, withSessions } from './connect.ts'
 import { openNamed } from './session-name.ts'
 
@@ -83,7 +84,7 @@ async function submitHere(
     await handle.submit({ type: 'abort' })
     return exitCodes.interrupted
   }
-  const next = nextStep(view)
+  const next = nextStep(view, err.paint)
   if (next !== null) await err.write(`${next}\n`)
   return view.lastTurn?.reason === 'failed' && startsWork(command) ? exitCodes.failed : exitCodes.ok
 }
@@ -92,9 +93,10 @@ const startsWork = ({ type }: CommandInput): boolean =>
   ['sendPrompt', 'queueSteering', 'queueFollowUp', 'continue', 'respondToApproval', 'setToolTrust'].includes(type)
 
 /** Returns what the user may have to do next, or null. */
-function nextStep({ pendingApprovals, lastTurn }: SessionView): string | null {
+function nextStep({ pendingApprovals, lastTurn }: SessionView, paint: Paint): string | null {
   const [asked] = pendingApprovals
-  if (asked) return `Approval ${asked.id} is open: ${escapeLine(asked.tool)} asks to run: ${previewText(asked.preview)}`
+  if (asked)
+    return `Approval ${asked.id} is open: ${escapeLine(asked.tool)} asks to run: ${previewText(asked.preview, paint)}`
   return lastTurn?.fault ? escapeHidden(lastTurn.fault.message) : null
 }
 

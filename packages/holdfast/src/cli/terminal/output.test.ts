@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { toJsonText } from './output.ts'
+import { colourOf, toJsonText } from './output.ts'
 
 it('writes JSON without loss', () => {
   fc.assert(
@@ -16,4 +16,15 @@ it('escapes control and invisible characters in JSON', () => {
   const text = toJsonText({ hostile })
   expect(text).toMatch(/^[\x20-\x7e]+$/)
   expect(JSON.parse(text)).toEqual({ hostile })
+})
+
+it.each([
+  [{}, 'at a terminal'],
+  [{ NO_COLOR: '1' }, 'never'],
+  [{ NO_COLOR: '' }, 'at a terminal'],
+  [{ FORCE_COLOR: '1' }, 'always'],
+  [{ FORCE_COLOR: '0' }, 'never'],
+  [{ FORCE_COLOR: '1', NO_COLOR: '1' }, 'always'],
+] as const)('colours with %j: %s', (environment, colour) => {
+  expect(colourOf(environment)).toBe(colour)
 })

@@ -15,14 +15,24 @@ export class OutputClosed extends Error {
   override readonly name = 'OutputClosed'
 }
 
+/** When an output is coloured. */
+export type Colour = 'always' | 'at a terminal' | 'never'
+
+/** Reads the choice from `FORCE_COLOR` and `NO_COLOR`, which Node itself weighs in this order. */
+export function colourOf(environment: Readonly<Record<string, string | undefined>>): Colour {
+  const { FORCE_COLOR: forced, NO_COLOR: refused } = environment
+  if (forced !== undefined && forced !== '') return forced === '0' || forced === 'false' ? 'never' : 'always'
+  return refused ? 'never' : 'at a terminal'
+}
+
 type OutputDeps = {
   readonly stream: Writable & { readonly isTTY?: boolean }
-  readonly isColoured: boolean
+  readonly colour: Colour
   /** Whether a failed write rejects; otherwise its text is lost. */
   readonly rejectsOnFailure: boolean
 }
 
-export function createOutput({ stream, isColoured, rejectsOnFailure }: OutputDeps): Output {
+export function createOutput({ stream, colour, rejectsOnFailure }: OutputDeps): Output {
   stream.on('error', () => undefined) // reported to the writer below; without a listener it would end the process
   const write = (text: string) =>
     new Promise<void>((resolve, reject) => {
@@ -34,7 +44,7 @@ export function createOutput({ stream, isColoured, rejectsOnFailure }: OutputDep
     })
   return {
     isTerminal: stream.isTTY === true,
-    paint: createPaint(isColoured && stream.isTTY === true),
+    paint: createPaint(colour === 'always' || (colour === 'at a terminal' && stream.isTTY === true)),
     write,
     writeJson: (value) => write(`${toJsonText(value)}\n`),
   }
@@ -43,10 +53,10 @@ export function createOutput({ stream, isColoured, rejectsOnFailure }: OutputDep
 /** Returns JSON in which characters that could control a terminal are escaped. */
 export const toJsonText = (value: unknown): string => escapeHiddenInJson(JSON.stringify(value))
 
-export type Paint = Readonly<Record<'dim' | 'bold' | 'red', (text: string) => string>>
+export type Paint = Readonly<Record<'dim' | 'bold' | 'red' | 'green', (text: string) => string>>
 
 export function createPaint(isColoured: boolean): Paint {
   const style = (on: number, off: number) => (text: string) =>
     isColoured ? `\u001b[${on}m${text}\u001b[${off}m` : text
-  return { dim: style(2, 22), bold: style(1, 22), red: style(31, 39) }
+  return { dim: style(2, 22), bold: style(1, 22), red: style(31, 39), green: style(32, 39) }
 }

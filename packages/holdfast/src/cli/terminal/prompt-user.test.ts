@@ -34,7 +34,7 @@ function openTerminal() {
   return {
     deps: {
       input,
-      err: createOutput({ stream, isColoured: false, rejectsOnFailure: false }),
+      err: createOutput({ stream, colour: 'never', rejectsOnFailure: false }),
       signal: interruption.signal,
     },
     interrupt: () => interruption.abort(),

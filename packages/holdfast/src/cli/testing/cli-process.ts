@@ -48,7 +48,7 @@ export function createCli(): Cli {
   const running = new Set<ChildProcessWithoutNullStreams>()
 
   const start = (args: readonly string[], options: CliOptions = {}): CliProcess => {
-    const { ANTHROPIC_API_KEY, HOLDFAST_TOKEN, NO_COLOR, ...inherited } = process.env
+    const { ANTHROPIC_API_KEY, HOLDFAST_TOKEN, NO_COLOR, FORCE_COLOR, ...inherited } = process.env
     const child = spawn(nodePath, [options.script ?? binPath, ...args], {
       cwd: options.cwd ?? workdir,
       env: { ...inherited, HOLDFAST_HOME: home, DEMO_PACE: '0', HOLDFAST_LOCAL_MODELS: 'off', ...options.environment },

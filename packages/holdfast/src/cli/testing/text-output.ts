@@ -10,5 +10,5 @@ export function createTextOutput(): { readonly output: Output; readonly text: ()
       done()
     },
   })
-  return { output: createOutput({ stream, isColoured: false, rejectsOnFailure: false }), text: () => written }
+  return { output: createOutput({ stream, colour: 'never', rejectsOnFailure: false }), text: () => written }
 }

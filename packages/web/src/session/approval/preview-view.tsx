@@ -1,70 +1,6 @@
 import { escapeHidden, escapeLine, type Preview } from '@holdfast/protocol'
-import { useMemo } from 'react'
-import { inOrder } from '../../ui/elements.tsx'
+import { FileDiff } from '../../diff/file-diff.tsx'
 import { useSession } from '../state/session-context.ts'
-
-type DiffLine = {
-  readonly kind: 'file' | 'hunk' | 'added' | 'removed' | 'same' | 'note'
-  readonly text: string
-}
-
-const hunkHead = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/
-const fileHead = /^(?:--- |\+\+\+ |diff |index |Index: |={10,}|new file |deleted file |rename |similarity )/
-
-/**
- * Parses a unified diff into lines with their kind. Inside a hunk the line counts decide: a removed line that begins with
- * `--` must not look like a file name to a person who approves it.
- */
-export function parseDiff(diff: string): readonly DiffLine[] {
-  let removedLeft = 0
-  let addedLeft = 0
-  const lines = diff.endsWith('\n') ? diff.slice(0, -1).split('\n') : diff.split('\n')
-  return lines.map((text): DiffLine => {
-    if (removedLeft > 0 || addedLeft > 0) {
-      const kind = kindByMark(text)
-      if (kind === 'removed' || kind === 'same') removedLeft--
-      if (kind === 'added' || kind === 'same') addedLeft--
-      return { kind, text }
-    }
-    const head = hunkHead.exec(text)
-    if (head) {
-      removedLeft = Number(head[1] ?? 1)
-      addedLeft = Number(head[2] ?? 1)
-      return { kind: 'hunk', text }
-    }
-    return { kind: fileHead.test(text) ? 'file' : kindByMark(text), text }
-  })
-}
-
-function kindByMark(text: string): DiffLine['kind'] {
-  if (text.startsWith('+')) return 'added'
-  if (text.startsWith('-')) return 'removed'
-  if (text.startsWith('\\')) return 'note'
-  return 'same'
-}
-
-/** Counts added and removed lines. */
-export function diffCounts(lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } {
-  const count = (kind: DiffLine['kind']) => lines.filter((line) => line.kind === kind).length
-  return { added: count('added'), removed: count('removed') }
-}
-
-/** Shows a diff in colour, with + and - for people who do not see colour, and hidden characters escaped. */
-function DiffView({ diff }: { readonly diff: string }) {
-  const lines = useMemo(() => parseDiff(diff), [diff])
-  return (
-    <pre className="diff">
-      <code>
-        {inOrder(lines, ({ kind, text }) => (
-          <span className={`diff-line diff-${kind}`}>
-            {escapeHidden(text) || ' '}
-            {'\n'}
-          </span>
-        ))}
-      </code>
-    </pre>
-  )
-}
 
 /** Shows the arguments of a call: text as text, the rest as JSON. */
 export function ArgumentsView({ args }: { readonly args: Readonly<Record<string, unknown>> }) {
@@ -116,23 +52,15 @@ export function PreviewBody({ preview }: { readonly preview: Preview }) {
           <p className="preview-where">An approved command can do what you can do.</p>
         </>
       )
-    case 'diff': {
-      const { added, removed } = diffCounts(parseDiff(preview.diff))
-      return (
-        <>
-          <p className="preview-where">
-            <code>{escapeLine(preview.path)}</code>
-            {!preview.blob && (
-              <span className="counts">
-                <span className="plus">+{added}</span> <span className="minus">−{removed}</span>
-              </span>
-            )}
-          </p>
-          <DiffView diff={preview.diff} />
-        </>
-      )
-    }
+    case 'diff':
+      return <DiffPreview preview={preview} />
     case 'arguments':
       return <ArgumentsView args={preview.args} />
   }
+}
+
+/** Not collapsed: it scrolls, so that a person who approves it can read all of it. */
+function DiffPreview({ preview }: { readonly preview: Extract<Preview, { readonly type: 'diff' }> }) {
+  const { handle } = useSession()
+  return <FileDiff handle={handle} preview={preview} />
 }

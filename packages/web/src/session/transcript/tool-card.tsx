@@ -1,5 +1,6 @@
 import { type CallStatus, type CallView, escapeLine, type Message, ruleText } from '@holdfast/protocol'
 import { useContext } from 'react'
+import { FileDiff } from '../../diff/file-diff.tsx'
 import { durationText, outputText } from '../../text/format.ts'
 import { callSummary } from '../../text/message-text.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
@@ -52,9 +53,7 @@ export function ToolCard({ message, liveOutput }: ToolCardProps) {
     >
       {() => (
         <>
-          <ArgumentsView args={call.args} />
-          {isLive && <OutputView label="Output so far" text={liveOutput} />}
-          {call.result && <OutputView label="Result" text={call.result.text} />}
+          <CallContent call={call} liveOutput={isLive ? liveOutput : undefined} />
           <p className="tool-foot">
             <span>{footOf(call)}</span>
             <PinButton message={message} />
@@ -62,6 +61,36 @@ export function ToolCard({ message, liveOutput }: ToolCardProps) {
         </>
       )}
     </Collapsible>
+  )
+}
+
+/** Lines of a diff that a card shows at first. */
+const diffLinesMax = 40
+
+type CallContentProps = { readonly call: CallView; readonly liveOutput: string | undefined }
+
+/** Shows what a call did: the diff that a person answered, else the arguments and the output. */
+function CallContent({ call: { args, preview, status, result }, liveOutput }: CallContentProps) {
+  const { handle } = useSession()
+  const output = result && <OutputView label="Result" text={result.text} />
+  if (preview?.type !== 'diff')
+    return (
+      <>
+        <ArgumentsView args={args} />
+        {liveOutput !== undefined && <OutputView label="Output so far" text={liveOutput} />}
+        {output}
+      </>
+    )
+  return (
+    <>
+      <FileDiff handle={handle} preview={preview} linesMax={diffLinesMax} />
+      {status !== 'complete' && output}
+      <details className="raw-arguments">
+        <summary>{status === 'complete' ? 'Arguments and result' : 'Arguments'}</summary>
+        <ArgumentsView args={args} />
+        {status === 'complete' && output}
+      </details>
+    </>
   )
 }
 

@@ -162,6 +162,15 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     model: 'demo/agent',
   },
   'boundary.set': { type: 'boundary.set', path: 'src/a.ts', start: 3, end: 9, content: hash, moved: true },
+  'files.restored': {
+    type: 'files.restored',
+    items: [
+      { path: 'src/a.ts', before: { type: 'file', hash, mode: 0o644 }, after: { type: 'absent' } },
+      { path: 'b', before: { type: 'absent' }, after: { type: 'link', target: 'a' } },
+    ],
+    refused: [{ path: 'c', why: 'changed by others since' }],
+    undoOf: 12,
+  },
   'boundary.cleared': { type: 'boundary.cleared', path: null },
   'trust.granted': { type: 'trust.granted', tool: 'shell', scope: 'workspace', argsHash: hash },
   'trust.revoked': { type: 'trust.revoked', tool: null },

@@ -322,6 +322,23 @@ describe('branches', () => {
     expect(await textsOf()).toEqual(['count to 1'])
   })
 
+  it('are rewound with the files that tools changed, after a preview, and the files come back', async () => {
+    await cli.run(['run', '--yes', 'write note.txt: one'])
+    await cli.run(['run', '--yes', '-s', '@latest', 'edit note.txt: one => two\nwrite new.txt: new'])
+    const note = () => readFileSync(join(cli.workdir, 'note.txt'), 'utf8')
+    const preview = await cli.run(['rewind', '@latest', '0', '--files', '--preview'])
+    expect(preview.stdout).toMatch(/^restore: note.txt\n--- a\/note.txt\n(?:.*\n)*delete: new.txt\n/)
+    expect([preview.stderr, note()]).toEqual(['Nothing was changed yet.\n', 'two'])
+    writeFileSync(join(cli.workdir, 'new.txt'), 'theirs')
+    const rewound = await cli.run(['rewind', '@latest', '0', '--files'])
+    expect(rewound).toMatchObject({ code: 0, stdout: 'branch-1\n' })
+    expect(rewound.stderr).toContain('restored: note.txt\nleft as it is: new.txt (changed by others since)\n')
+    expect(note()).toBe('one')
+    expect((await cli.run(['rewind', '@latest', '--undo'])).stderr).toBe('restored: note.txt\n')
+    expect(note()).toBe('two')
+    expect(await cli.run(['rewind', '@latest'])).toMatchObject({ code: 2 })
+  })
+
   it('gives the range of turns if a turn is out of range', async () => {
     await ask('count to 1', 'count to 2')
     const { stderr } = await cli.run(['branch', '@latest', '7'])

@@ -29,6 +29,7 @@ export {
   type Session,
   type TrustOptions,
 } from './session/session.ts'
+export type { RewindOptions, Rewound } from './session/session-history.ts'
 export {
   type ContextUsage,
   type CycleOptions,

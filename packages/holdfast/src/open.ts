@@ -37,7 +37,7 @@ import { newHandle, newSessionId } from './system/identity.ts'
 import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from './system/node/node-socket.ts'
 import { maskKeys } from './system/secrets/known-keys.ts'
 import { wallClock } from './system/wall-clock.ts'
-import { workspaceFiles } from './tools/files/workspace-files.ts'
+import { createWorkspaceFiles } from './tools/files/workspace-files.ts'
 import { type OwnTools, readOwnTools } from './tools/own/own-tools.ts'
 import { createPermissions } from './tools/permissions/permissions.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
@@ -201,17 +201,18 @@ function createAdapters(
   },
 ) {
   const { now } = wallClock
+  const ownPaths = [dataDir, configDir, stateDir]
   const memory = createMemory({ userFile: join(configDir, 'MEMORY.md'), now })
   return {
     memoryBlobs: createMemoryBlobs(),
     images: createImages(),
     tools: createTools({
-      ...{ ...given, environment, memory, ownPaths: [dataDir, configDir, stateDir] },
+      ...{ ...given, environment, memory, ownPaths },
       shellDirectory: join(stateDir, 'shells'),
     }),
     instructions: createInstructions({ now, memory }),
     summaryFiles: createSummaryFiles({ now }),
-    files: workspaceFiles,
+    files: createWorkspaceFiles(ownPaths),
     clock: wallClock,
     isAlive: isNodeAlive,
     newSessionId,

@@ -3,6 +3,7 @@ export {
   FileChangePage,
   type FileChangeRequest,
   listTouched,
+  RestorePreview,
   StoredFileChange,
   TouchedFile,
 } from './api/file-changes.ts'
@@ -63,13 +64,11 @@ export {
   unknownCommand,
 } from './command/command.ts'
 export { type CommandResult, commandResult, resultFields } from './command/command-result.ts'
-export type { HistoryCommand } from './command/history-commands.ts'
+export { type HistoryCommand, type RestoreInput, RestoreRequest } from './command/history-commands.ts'
 export type { AppendClientEvent, CatalogueCommand, ModelCommand } from './command/settings-commands.ts'
 export {
   ApprovedBy,
-  BeforeImage,
   DenialCode,
-  FileChange,
   Outcome,
   Output,
   outcomeOutput,
@@ -92,6 +91,17 @@ export {
   Recorded,
   refOf,
 } from './event/event.ts'
+export {
+  BeforeImage,
+  FileChange,
+  FileState,
+  isSameState,
+  RefusedFile,
+  RestoreAction,
+  RestoredFile,
+  RestoredName,
+  restoreAction,
+} from './event/file-change.ts'
 export { CheckpointMark, LineLength } from './event/history-events.ts'
 export { boundPreview, Preview } from './event/preview.ts'
 export { QueueEntry, reorderQueue } from './event/queue.ts'

@@ -13,6 +13,7 @@ import {
   Meta,
   ModelList,
   ok,
+  RestorePreview,
   type Result,
   refuse,
   type SessionHandle,
@@ -83,6 +84,11 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
 
     fileChanges: async (request = {}) =>
       parseAnswer(await wire.json(`${path}/file-changes${queryOf(request)}`), 'file changes', FileChangePage),
+
+    previewRestore: async ({ paths, ...point }) => {
+      const query = queryOf({ ...point, paths: paths && JSON.stringify(paths) })
+      return parseAnswer(await wire.json(`${path}/restore-preview${query}`), 'a preview', RestorePreview)
+    },
 
     branches: async () =>
       parseAnswer(await wire.json(`${path}/branches`), 'a list of branches', ListedBranch.array(), 'branches'),

@@ -26,7 +26,7 @@ describe('the history methods of a session', () => {
       [{ type: 'branchAt', turn: 2 }, { as }],
       [{ type: 'switchBranch', branch: 0 }, undefined],
       [{ type: 'switchBranch', branch: 'branch-1' }, undefined],
-      [{ type: 'rewind', turn: 1 }, undefined],
+      [{ type: 'rewind', turn: 1 }, {}],
     ])
   })
 

@@ -1,6 +1,25 @@
-import { type ListedBranch, orThrow, type SubmitOptions } from '@holdfast/protocol'
+import {
+  type CommandResult,
+  type ListedBranch,
+  orThrow,
+  type RestoreInput,
+  type RestorePreview,
+  type SubmitOptions,
+} from '@holdfast/protocol'
 import type { Requests } from './requests.ts'
 import { type AddedMessage, toSeeds } from './seed-messages.ts'
+
+/** How to go back to a turn. */
+export type RewindOptions = SubmitOptions & {
+  /** Also puts the files back that calls changed since. */
+  readonly files?: boolean | undefined
+}
+
+/** What a rewind did: the branch with what came after, and the files that were put back if it was asked to. */
+export type Rewound = CommandResult<'rewind'> & {
+  /** The files that were put back, and those that were not. */
+  readonly files?: Pick<CommandResult<'restoreFiles'>, 'restored' | 'refused'> | undefined
+}
 
 /** Methods for the history: lines and branches, marks, compaction. */
 export const createSessionHistory = ({ handle, submit }: Requests) => ({
@@ -11,8 +30,27 @@ export const createSessionHistory = ({ handle, submit }: Requests) => ({
     submit({ type: 'switchBranch', branch }, options, { branch }),
   /** Returns the saved branches, oldest first. */
   listBranches: async (): Promise<readonly ListedBranch[]> => orThrow(await handle.branches()),
-  /** Goes back to the end of a turn. Returns the branch that saves what came after. */
-  rewind: (turn: number, options?: SubmitOptions) => submit({ type: 'rewind', turn }, options),
+  /**
+   * Goes back to the end of a turn. Returns the branch that saves what came after. With `files`, first puts the files back
+   * that calls changed since, and returns which were.
+   */
+  async rewind(turn: number, { files = false, ...options }: RewindOptions = {}): Promise<Rewound> {
+    if (!files) return submit({ type: 'rewind', turn }, options)
+    const { commandId } = options
+    const own = commandId === undefined ? {} : { commandId: `${commandId.slice(0, 58)}-files` }
+    const { restored, refused } = await submit({ type: 'restoreFiles', turn }, { ...options, ...own })
+    return { ...(await submit({ type: 'rewind', turn }, options)), files: { restored, refused } }
+  },
+  /**
+   * Puts files back that calls of this session changed: as they were at the end of `turn`, before `message`, before `call`,
+   * or before the last restore (`undo`). Only files that are still as the session left them; the others are refused, each
+   * with a reason. The messages stay. Refused: turn_running, turn_not_found, message_not_found, nothing_to_undo, too_large.
+   */
+  restoreFiles: (request: RestoreInput, options?: SubmitOptions) =>
+    submit({ type: 'restoreFiles', ...request }, options),
+  /** Returns what `restoreFiles` would do now, with a diff for each file. Changes nothing. */
+  previewRestore: async (request: RestoreInput): Promise<RestorePreview> =>
+    orThrow(await handle.previewRestore(request)),
   /** Creates a session that shares the history up to a turn, by default the last one that ended. Returns its id. */
   fork: (at?: number, options?: SubmitOptions) => submit({ type: 'fork', ...(at !== undefined && { at }) }, options),
   /** Pins or unpins a message in the model's context. Returns whether it is pinned. */

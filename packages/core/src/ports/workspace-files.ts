@@ -1,4 +1,5 @@
-import type { Result } from '@holdfast/protocol'
+import type { BlobHash, FileState, Result } from '@holdfast/protocol'
+import type { BoundedFile, ToolBlobs } from './tool.ts'
 
 /** A file of the workdir, as it is now. */
 export type WorkspaceFile = {
@@ -16,4 +17,48 @@ export interface WorkspaceFiles {
   locate(workdir: string, path: string): Promise<Result<string>>
   /** Reads a whole file. Refused: outside_workdir, not_found, too_large, and bad_request for what is no regular file. */
   read(workdir: string, path: string): Promise<Result<WorkspaceFile>>
+  /**
+   * Puts a file back if it is as expected. Its content until then is stored first. Confined, atomic and synced like the
+   * changes of tools. Nothing is changed unless the outcome is `restored`.
+   */
+  restore(place: RestorePlace, wanted: WantedFile, run: RestoreRun): Promise<RestoreOutcome>
+  /** Returns what `restore` would do, with a diff from now to then. Changes nothing. */
+  previewRestore(place: RestorePlace, wanted: WantedFile, run: Omit<RestoreRun, 'put'>): Promise<PreviewedRestore>
 }
+
+/** Where files are put back, and which of them have edit boundaries. */
+export type RestorePlace = { readonly workdir: string; readonly boundaries: readonly BoundedFile[] }
+
+/** What a call left at a path. The mode of a file is null if it was not recorded. */
+export type LeftState =
+  | Exclude<FileState, { readonly type: 'file' }>
+  | { readonly type: 'file'; readonly hash: BlobHash; readonly mode: number | null }
+
+/** A file to put back: only what the session left there is replaced. */
+export type WantedFile = {
+  /** The path in the workdir, as it was recorded: with links resolved. */
+  readonly path: string
+  /** What must be there now. */
+  readonly expected: LeftState
+  /** What is to be there. */
+  readonly target: FileState
+}
+
+/** What a restore can use. */
+export type RestoreRun = Pick<ToolBlobs, 'put'> & {
+  /** Reads a blob of the session. Null: it is gone. */
+  readonly read: (hash: BlobHash) => Promise<Uint8Array | null>
+  /** Aborts when the restore is stopped. */
+  readonly signal: AbortSignal
+}
+
+/** What happened to a file. `unchanged`: it already was as wanted. */
+export type RestoreOutcome =
+  | { readonly type: 'restored'; readonly before: FileState }
+  | { readonly type: 'unchanged' }
+  | { readonly type: 'refused'; readonly why: string }
+
+/** What would happen to a file. */
+export type PreviewedRestore =
+  | { readonly type: 'restored'; readonly before: FileState; readonly diff: string }
+  | Exclude<RestoreOutcome, { readonly type: 'restored' }>

@@ -77,6 +77,8 @@ const table: Readonly<Record<SessionCommandInput['type'], Row>> = {
   setThinkingLevel: always('settings.changed'),
   cycleThinkingLevel: always('settings.changed'),
   ...{ branchAt: atRest('turn_not_found'), rewind: atRest('turn_not_found'), switchBranch: atRest('branch_not_found') },
+  // Nothing was restored here; the tests of runtime/files have files.
+  restoreFiles: atRest('-'),
   // A fork shares only ended turns, so it is possible during a turn.
   fork: always('turn_not_found'),
   togglePin: always('message_not_found'),
@@ -164,6 +166,7 @@ describe('the answer of each command', () => {
   const refused = new Set<string>([
     ...['cycleModel', 'branchAt', 'switchBranch', 'rewind', 'fork', 'togglePin', 'toggleToolCollapse'],
     ...['compact', 'undoCompaction', 'summarize', 'setBoundary', 'clearBoundary', 'clearAllBoundaries'],
+    'restoreFiles',
   ])
   /** Nothing of them is recorded. */
   const unrecorded = new Set<string>(['claimDriver', 'handOver', 'refreshCredentials'])

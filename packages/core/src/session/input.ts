@@ -62,6 +62,8 @@ export type Facts = {
   /** About how many tokens of messages and summary the model sees now. */
   readonly windowTokens?: number | undefined
   readonly saved?: Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage' | 'model'> | undefined
+  /** What was done to files before the decision. */
+  readonly restored?: Omit<EventOf<'files.restored'>, 'type'> | undefined
   /** The real path of the named folder. */
   readonly workdir?: string | undefined
   /** The models of the rotation that are ready. */

@@ -9,6 +9,7 @@ import {
   noUsage,
   providerOf,
   type Recorded,
+  restoreAction,
   type SessionId,
   type SessionView,
   statusOf,
@@ -154,6 +155,11 @@ function resultOf(event: Recorded['event']): Answer['result'] {
       return { text: event.text, path: event.path }
     case 'boundary.set':
       return { path: event.path, start: event.start, end: event.end }
+    case 'files.restored':
+      return {
+        restored: event.items.map((item) => ({ path: item.path, action: restoreAction(item) })),
+        refused: event.refused,
+      }
     case 'session.started':
     case 'context.changed':
     case 'queue.edited':

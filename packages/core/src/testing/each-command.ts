@@ -30,6 +30,7 @@ export const eachCommand: { readonly [Type in CommandType]: Extract<CommandInput
   branchAt: { type: 'branchAt', turn: 99 },
   switchBranch: { type: 'switchBranch', branch: 'nowhere' },
   rewind: { type: 'rewind', turn: 99 },
+  restoreFiles: { type: 'restoreFiles', turn: 99 },
   fork: { type: 'fork', at: 99 },
   togglePin: { type: 'togglePin', message: 99 },
   toggleToolCollapse: { type: 'toggleToolCollapse', message: 99 },

@@ -30,7 +30,7 @@ export const loadCommand: {
   branch: async () => ({ run: (await import('./commands/session/change.ts')).branch }),
   branches: () => import('./commands/session/branches.ts'),
   switch: async () => ({ run: (await import('./commands/session/change.ts')).switchBranch }),
-  rewind: async () => ({ run: (await import('./commands/session/change.ts')).rewind }),
+  rewind: () => import('./commands/session/rewind.ts'),
   fork: async () => ({ run: (await import('./commands/session/change.ts')).fork }),
   rename: async () => ({ run: (await import('./commands/session/change.ts')).rename }),
   pin: async () => ({ run: (await import('./commands/session/change.ts')).pin }),

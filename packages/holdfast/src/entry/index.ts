@@ -21,6 +21,8 @@ export type {
   ProviderInUse,
   PruneFurther,
   RefreshedCredentials,
+  RewindOptions,
+  Rewound,
   Session,
   SessionAdmin,
   SessionData,

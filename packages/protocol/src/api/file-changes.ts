@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FileChange } from '../event/call.ts'
+import { FileChange, RefusedFile, RestoredName } from '../event/file-change.ts'
 import { CallId, Instant, Seq } from '../value/id.ts'
 
 /** A change to a file of the workdir, as a call of the session made it. */
@@ -52,3 +52,12 @@ export function listTouched(changes: Iterable<StoredFileChange>): readonly Touch
   }
   return [...touched.values()]
 }
+
+/** What a restore would do. */
+export const RestorePreview = z.object({
+  /** The files that it would change, each with a diff from now to then. */
+  files: z.array(RestoredName.extend({ diff: z.string() })),
+  /** The files that it would leave alone. */
+  refused: z.array(RefusedFile),
+})
+export type RestorePreview = z.infer<typeof RestorePreview>

@@ -1,4 +1,5 @@
 import type { Answer, CommandInput } from '../command/command.ts'
+import type { RestoreInput } from '../command/history-commands.ts'
 import type { Frame, FrameOf, Role } from '../frame/frame.ts'
 import type { ListedBranch } from '../value/branch.ts'
 import type { BlobHash, ClientId, MessageId, Seq, SessionId } from '../value/id.ts'
@@ -8,7 +9,7 @@ import type { TreeUsage } from '../value/usage.ts'
 import type { Message } from '../view/message.ts'
 import type { Meta } from '../view/meta.ts'
 import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
-import type { FileChangePage, FileChangeRequest } from './file-changes.ts'
+import type { FileChangePage, FileChangeRequest, RestorePreview } from './file-changes.ts'
 import type { StateField, StateFields } from './state-fields.ts'
 
 /** A page of the transcript, oldest first. `before` and `after` are the cursors of the next pages, null at an end. */
@@ -98,6 +99,8 @@ export interface SessionHandle {
   clientEvents(request?: ClientEventRequest): Promise<Result<ClientEventPage>>
   /** A page of the file changes of this session, newest first. Those of a fork's parent are not among them. */
   fileChanges(request?: FileChangeRequest): Promise<Result<FileChangePage>>
+  /** What `restoreFiles` would do now, with diffs. Changes nothing. Refused: turn_not_found, message_not_found, nothing_to_undo. */
+  previewRestore(request: RestoreInput): Promise<Result<RestorePreview>>
   /** The saved branches, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
   /** The bytes of a file part or long output that this session refers to. Refused: blob_not_found. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { RefusedFile, RestoredName } from '../event/file-change.ts'
 import { QueueEntry } from '../event/queue.ts'
 import { Queue } from '../event/turn.ts'
 import { Boundary } from '../value/boundary.ts'
@@ -56,6 +57,8 @@ const commandResults = {
   branchAt: branched,
   switchBranch: branched,
   rewind: branched,
+  /** The files that were put back, and those that were not. */
+  restoreFiles: z.object({ restored: z.array(RestoredName).default([]), refused: z.array(RefusedFile).default([]) }),
   /** The id of the new session. */
   fork: z.object({ session: SessionId }),
   togglePin: z.object({ pinned: z.boolean() }),

@@ -1,8 +1,34 @@
 import { z } from 'zod'
 import { expecting } from '../text/explain.ts'
-import { BranchName, MessageId, Seq, TurnNumber } from '../value/id.ts'
+import { BranchName, CallId, MessageId, Seq, TurnNumber } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { SeedMessages } from '../value/seed.ts'
+
+const restorePoint = {
+  /** As they were at the end of this turn. */
+  turn: TurnNumber.optional(),
+  /** As they were before this message. */
+  message: MessageId.optional(),
+  /** As they were before this call, which must be the last that changed them. */
+  call: CallId.optional(),
+  /** As they were before the last restore. */
+  undo: z.literal(true).optional(),
+  /** Only these files; all when absent. */
+  paths: z
+    .array(z.string().min(1).max(limits.toolPathCharsMax), expecting('a list of paths'))
+    .max(limits.restoredFilesMax)
+    .optional(),
+}
+
+const hasOnePoint = ({ turn, message, call, undo }: { [Name in keyof typeof restorePoint]?: unknown }): boolean =>
+  [turn, message, call, undo].filter((one) => one !== undefined).length === 1
+const onePoint = { error: 'give exactly one of turn, message, call and undo' }
+
+/** Which files to restore, and to which point. */
+export const RestoreRequest = z.strictObject(restorePoint).refine(hasOnePoint, onePoint)
+export type RestoreRequest = z.infer<typeof RestoreRequest>
+/** Which files to restore, as a client writes it. */
+export type RestoreInput = z.input<typeof RestoreRequest>
 
 /** Commands that change the history, its marks, or what the model gets of it. */
 export const historyCommands = [
@@ -13,8 +39,10 @@ export const historyCommands = [
     type: z.literal('switchBranch'),
     branch: z.union([BranchName, z.int().min(0)], expecting("a branch's name, or its index in the list")),
   }),
-  /** Goes back to the end of a turn; what came after is saved as a branch. */
+  /** Goes back to the end of a turn; what came after is saved as a branch. Files stay: see `restoreFiles`. */
   z.strictObject({ type: z.literal('rewind'), turn: TurnNumber }),
+  /** Puts files back that calls of this session changed. The messages stay: see `rewind`. */
+  z.strictObject({ type: z.literal('restoreFiles'), ...restorePoint }).refine(hasOnePoint, onePoint),
   /** Creates a session that shares the history up to the end of a turn; the last ended turn when absent. */
   z.strictObject({ type: z.literal('fork'), at: TurnNumber.optional() }),
   z.strictObject({ type: z.literal('togglePin'), message: MessageId }),

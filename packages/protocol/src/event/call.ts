@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { KeptBoundary } from '../value/boundary.ts'
 import { BlobHash, CallId, ClientId, Instant } from '../value/id.ts'
 import { SeenLines } from '../value/seen.ts'
 import { Permission } from '../value/settings.ts'
 import { Todo } from '../value/todo.ts'
+import { FileChange } from './file-change.ts'
 import { Preview } from './preview.ts'
 import { TrustScope } from './trust.ts'
 
@@ -45,36 +45,6 @@ export const ruleText = (rule: string): string =>
 /** Identifies a process group left by a dead process. The start time guards against a reused number. */
 export const ProcessMark = z.object({ group: z.int().min(2), startedAt: z.string() })
 export type ProcessMark = z.infer<typeof ProcessMark>
-
-/** What was at a path before a call changed it. A blob with the bytes of a file is on stable storage before the change. */
-export const BeforeImage = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('absent') }),
-  /** `hash` names the blob with its bytes; `mode` holds its permission bits. */
-  z.object({ type: z.literal('file'), hash: BlobHash, mode: z.int().min(0).max(0o7777) }),
-  z.object({ type: z.literal('link'), target: z.string() }),
-  /** The change cannot be undone: `why` says for which reason. */
-  z.object({ type: z.literal('not_kept'), why: z.string() }),
-])
-export type BeforeImage = z.infer<typeof BeforeImage>
-
-/** A file that a call created, modified, deleted or moved. */
-export const FileChange = z.object({
-  /** The path in the workdir. Of a moved file, the new one. */
-  path: z.string(),
-  /** What happened to the file. */
-  change: z.enum(['created', 'modified', 'deleted', 'moved']),
-  /** The old path of a moved file. */
-  from: z.string().optional(),
-  /** Identifies the content that the call left there, as `contentHash` of a later call would. */
-  contentHash: BlobHash.optional(),
-  /** What was there before; of a moved file, what was at its old path. Nothing was at its new path. */
-  before: BeforeImage.optional(),
-  /** The SHA-256 of the bytes after the change; absent if no regular file is there. */
-  after: BlobHash.optional(),
-  /** Where the lines of its edit boundary are now, if it has one. */
-  boundary: KeptBoundary.omit({ path: true }).optional(),
-})
-export type FileChange = z.infer<typeof FileChange>
 
 export const callEvents = [
   z.object({

@@ -3,6 +3,7 @@ import type { Content } from '../value/content.ts'
 import { type BlobHash, ClientId, CommandId, Instant, Seq } from '../value/id.ts'
 import { boundaryEvents } from './boundary.ts'
 import { callEvents } from './call.ts'
+import { type FileState, fileEvents } from './file-change.ts'
 import { historyEvents } from './history-events.ts'
 import { queueEvents } from './queue.ts'
 import { sessionEvents } from './session.ts'
@@ -17,6 +18,7 @@ export const Event = z.discriminatedUnion('type', [
   ...callEvents,
   ...trustEvents,
   ...boundaryEvents,
+  ...fileEvents,
   ...historyEvents,
 ])
 export type Event = z.infer<typeof Event>
@@ -97,6 +99,7 @@ export const blobEventTypes = [
   'approval.asked',
   'call.settled',
   'boundary.set',
+  'files.restored',
 ] as const satisfies readonly Event['type'][]
 
 /** Returns the blobs an event refers to. They are retained as long as its record. */
@@ -119,10 +122,14 @@ export function blobsOf(event: Event): readonly BlobHash[] {
     }
     case 'boundary.set':
       return [event.content]
+    case 'files.restored':
+      return event.items.flatMap(({ before, after }) => [...bytesOf(before), ...bytesOf(after)])
     default:
       return []
   }
 }
+
+const bytesOf = (state: FileState): readonly BlobHash[] => (state.type === 'file' ? [state.hash] : [])
 
 const filesIn = (content: Content): readonly BlobHash[] =>
   content.flatMap((part) => (part.type === 'file' ? [part.blob] : []))

@@ -37,6 +37,7 @@ export const faultStatus = {
   nothing_to_continue: 409,
   nothing_to_compact: 409,
   nothing_to_summarize: 409,
+  nothing_to_undo: 409,
   no_pending_approval: 409,
   already_decided: 409,
   driver_taken: 409,

@@ -59,6 +59,10 @@ export const limits = {
   editsMax: 100,
   /** Content before a change that is kept, so that the change can be undone. */
   beforeImageBytesMax: 32 * 1024 * 1024,
+  /** Files of one restore: it is one record. */
+  restoredFilesMax: 2000,
+  /** The diffs of one answer together; files beyond are listed without. */
+  diffsCharsMax: 1024 * 1024,
   directoryEntriesMax: 500,
   /** Files that a session remembers to have read, with their ranges of lines. */
   seenFilesMax: 200,

@@ -193,6 +193,7 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
     case 'session.forked':
     case 'log.repaired':
     case 'message.given':
+    case 'files.restored':
       return view
     case 'client.said':
       return event.complete && !view.clientEventsComplete ? { ...view, clientEventsComplete: true } : view

@@ -8,4 +8,6 @@ export const fakeFiles: WorkspaceFiles = {
     path === 'missing'
       ? refuse(fault('not_found', 'missing does not exist'))
       : ok({ path, bytes: Buffer.from(`The content of ${path}.`), mode: 0o644 }),
+  restore: async () => ({ type: 'unchanged' }),
+  previewRestore: async () => ({ type: 'unchanged' }),
 }

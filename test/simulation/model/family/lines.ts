@@ -18,6 +18,10 @@ export const rewind = (turn: number): CommandTemplate => ({
   code: `rewind(${turn})`,
   command: () => ({ type: 'rewind', turn }),
 })
+export const restoreFiles = (turn: number): CommandTemplate => ({
+  code: `restoreFiles(${turn})`,
+  command: () => ({ type: 'restoreFiles', turn }),
+})
 /** Switches to a saved branch, to the current one, or to one that does not exist. */
 export const switchTo = (which: 'kept' | 'present' | 'none', by: By = 'name', pick = 0): CommandTemplate => ({
   code: `switchTo('${which}', '${by}', ${pick})`,
@@ -87,7 +91,7 @@ const aSeed = fc.constantFrom(...(Object.keys(seeds) as (keyof typeof seeds)[]))
 export const lines: Family = {
   templates: [
     aTurn.map(branchAt),
-    aTurn.map(rewind),
+    fc.oneof({ weight: 3, arbitrary: aTurn.map(rewind) }, { weight: 1, arbitrary: aTurn.map(restoreFiles) }),
     fc
       .tuple(
         fc.constantFrom<('kept' | 'present' | 'none')[]>('kept', 'kept', 'kept', 'present', 'none'),
@@ -104,6 +108,11 @@ export const lines: Family = {
   rules: {
     branchAt: (state, { turn }) => standAt(state, turn),
     rewind: (state, { turn }) => standAt(state, turn),
+    /** The tools of the model change no files. */
+    restoreFiles(state, { turn = 0 }) {
+      if (state.turn) return refused(state, 'turn_running')
+      return endOn(state, turn) === null ? refused(state, 'turn_not_found') : nothingToDo(state)
+    },
     switchBranch(state, { branch }) {
       if (state.turn) return refused(state, 'turn_running')
       if (branch === state.branch) return nothingToDo(state)

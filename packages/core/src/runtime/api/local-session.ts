@@ -15,6 +15,7 @@ import {
   ok,
   orThrow,
   type Recorded,
+  RestoreRequest,
   type Result,
   Role,
   refuse,
@@ -28,7 +29,8 @@ import {
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import { openBlob } from '../blobs/read-blob.ts'
-import { loadSession } from '../log/load-session.ts'
+import { previewRestore } from '../files/restore-files.ts'
+import { type Folded, loadSession } from '../log/load-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import { storageErrorOf, withNotAccepted } from '../storage-health.ts'
@@ -98,6 +100,19 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
     page: (request) => read().page(request),
     clientEvents: (request) => read().clientEvents(request),
     fileChanges: (request) => read().fileChanges(request),
+    async previewRestore(input) {
+      const request = RestoreRequest.safeParse(input)
+      if (!request.success) return refuse(fault('bad_request', `The restore: ${explainIssue(request.error)}.`))
+      const now = await readFolded(registry, store, id)
+      if (!now.ok) return now
+      return previewRestore(
+        { ...registry.deps, store },
+        id,
+        now.value.state,
+        request.data,
+        new AbortController().signal,
+      )
+    },
     branches: () => read().branches(),
     blob: (hash) => openBlob({ ...registry.deps, store }, id, hash),
     models: async () => ok(await models.list()),
@@ -141,10 +156,7 @@ function createReader(registry: SessionRegistry, store: Store, id: SessionId): S
   return createSessionReader({
     id,
     log: store,
-    async folded() {
-      const runner = registry.loaded(id)
-      return runner ? ok(runner.folded()) : loadSession(store, id)
-    },
+    folded: () => readFolded(registry, store, id),
     share: (seq, read) => registry.loaded(id)?.hub.share(seq, read) ?? read(),
     completeMeta: registry.withAttachments,
     workspaceTrust: async ({ origin }) => (origin ? store.workspaceTrust(origin.workdir) : []),
@@ -155,6 +167,12 @@ function createReader(registry: SessionRegistry, store: Store, id: SessionId): S
       workspaceTrust: [...trust],
     }),
   })
+}
+
+/** Returns the current folds, of a running session or from the store. */
+async function readFolded(registry: SessionRegistry, store: Store, id: SessionId): Promise<Result<Folded>> {
+  const runner = registry.loaded(id)
+  return runner ? ok(runner.folded()) : loadSession(store, id)
 }
 
 type Past = Pick<SessionReader, 'snapshotOf'> & { readonly log: Pick<Log, 'read'> }

@@ -32,6 +32,7 @@ import { modelNow, type Pin } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { writeCheckpoint } from '../effects/compaction.ts'
 import { writeSummary } from '../effects/write-text.ts'
+import { restoreFiles } from '../files/restore-files.ts'
 import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
 import { readWindow } from '../log/read-window.ts'
 import { type Spans, type WalkOptions, walkLine } from '../log/walk-line.ts'
@@ -77,6 +78,10 @@ export async function resolveHistory(
       if (settled) return settled
       const saved = await writeSummaryFile(deps, deps.sideWorkSignal())
       return saved.ok ? ok(saved.value ? { saved: saved.value } : {}) : saved
+    }
+    case 'restoreFiles': {
+      const settled = await settledBefore(deps, commandId)
+      return settled ?? restoreFiles(deps, command, deps.sideWorkSignal())
     }
     case 'setHistory': {
       const refusal = await refuseSeeds(filesOf(deps), command.messages)

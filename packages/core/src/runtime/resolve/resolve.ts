@@ -95,8 +95,12 @@ const refuseFolder = ({ state }: EffectDeps): Fault | null =>
 const refuseContent = async (deps: EffectDeps, content: Content): Promise<Fault | null> =>
   refuseText(content) ?? checkFiles(filesOf(deps), content)
 
-/** Whether the facts of a command depend on the current line, so that they are looked up again after a new record. */
-export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean>> = {
+/**
+ * Whether the facts of a command depend on the current line, so that they are looked up again after a new record. Those of
+ * `in turn` are looked up only inside the mailbox: nothing else may happen in the session meanwhile.
+ */
+export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean | 'in turn'>> = {
+  restoreFiles: 'in turn',
   branchAt: true,
   rewind: true,
   fork: true,

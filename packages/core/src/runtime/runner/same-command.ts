@@ -75,6 +75,7 @@ const firstWriters: { readonly [Type in EventType]?: readonly CommandType[] } = 
   'checkpoint.written': ['compact', 'appendCheckpoint', 'setSummary', 'setHistory', 'truncateHistory'],
   'checkpoint.undone': ['undoCompaction', 'setSummary', 'setHistory', 'truncateHistory'],
   'summary.saved': ['summarize'],
+  'files.restored': ['restoreFiles'],
   'client.said': ['appendClientEvent'],
 }
 

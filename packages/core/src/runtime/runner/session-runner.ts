@@ -142,7 +142,7 @@ function report(session: RunningSession, input: Report): Promise<Result<Answer>>
 async function submit(session: RunningSession, { command, ...sender }: Submission): Promise<Result<Answer>> {
   if (command.type === 'claimDriver' || command.type === 'handOver' || command.type === 'refreshCredentials')
     return answerRequest(session, command, sender)
-  const isLong = command.type === 'compact' || command.type === 'summarize'
+  const isLong = command.type === 'compact' || command.type === 'summarize' || command.type === 'restoreFiles'
   const endWork = isLong ? session.sideWork.begin() : null
   try {
     const answer = await admit(session, { command, ...sender })
@@ -184,12 +184,13 @@ async function admit(session: RunningSession, submission: SessionSubmission): Pr
   if (command.type === 'respondToApproval') await settleExpired(session)
   const refusal = by && refusalOf(session, submission, by)
   if (refusal) return firstAnswer(session, submission, refuse(refusal))
-  const facts = await resolve(session.effects, submission)
+  const staleness = factsGoStale[command.type]
+  const facts = staleness === 'in turn' ? ok({}) : await resolve(session.effects, submission)
   if (!facts.ok) return firstAnswer(session, submission, facts)
   if (command.type === 'abort') return session.aborting.abort(submission)
   const decided = await session.enqueue(async () => {
     // Records were added since the look-up: look up again, where none can be added meanwhile.
-    const isStale = factsGoStale[command.type] && session.folded.state.seq > seq
+    const isStale = staleness === 'in turn' || (staleness && session.folded.state.seq > seq)
     const fresh = isStale ? await resolve(session.effects, submission) : facts
     const unseated = by && seatRefusal(session, { person: submission.person }, by)
     if (unseated) return firstAnswer(session, submission, refuse(unseated))

@@ -29,6 +29,7 @@ const nameless: Partial<Record<CommandType, string>> = {
   setBoundary: 'bad_boundary',
   branchAt: 'turn_not_found',
   rewind: 'turn_not_found',
+  restoreFiles: 'turn_not_found',
   fork: 'turn_not_found',
   switchBranch: 'branch_not_found',
   togglePin: 'message_not_found',

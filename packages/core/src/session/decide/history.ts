@@ -5,6 +5,7 @@ import { appendCheckpoint, compact, setSummary, summarize, undoCompaction } from
 import { fork, returnToTurnEnd, setHistory, switchBranch, truncateHistory } from './line.ts'
 import { addSystemMessage, toggleAllToolCollapses, togglePin, toggleToolCollapse } from './message.ts'
 import { turnRunning } from './prompt.ts'
+import { restoreFiles } from './restore.ts'
 import { seed } from './seed.ts'
 
 /** Decides commands that change the past: the current line, its marks, and what the model sees of it. */
@@ -14,6 +15,8 @@ export function decideHistory(state: SessionState, command: HistoryCommand, fact
       return returnToTurnEnd(state, 'branch', command.turn, facts)
     case 'rewind':
       return returnToTurnEnd(state, 'rewind', command.turn, facts)
+    case 'restoreFiles':
+      return restoreFiles(state, facts)
     case 'switchBranch':
       return switchBranch(state, command.branch, facts)
     case 'truncateHistory':

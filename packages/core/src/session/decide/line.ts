@@ -124,7 +124,7 @@ const tooMany = fault(
 )
 
 /** Names the turn that was asked for; without one, the last finished turn was. */
-function turnNotFound({ turns }: SessionState, turn?: number): Fault {
+export function turnNotFound({ turns }: Pick<SessionState, 'turns'>, turn?: number): Fault {
   const known = turns === 1 ? 'Its only turn is 0.' : `Its turns are 0 to ${turns - 1}.`
   const isNone = turns === 0 || turn === undefined
   const message = isNone

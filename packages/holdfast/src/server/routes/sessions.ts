@@ -14,6 +14,7 @@ import {
   Meta,
   ok,
   parseAge,
+  RestorePreview,
   type Result,
   SearchOptions,
   Seq,
@@ -281,6 +282,37 @@ const getTouchedFiles = defineRead(
   },
 )
 
+/** A list of texts as JSON, because a path may contain any separator. */
+const jsonList = z
+  .string()
+  .max(limits.toolPathCharsMax)
+  .transform((text, { addIssue }) => {
+    try {
+      return JSON.parse(text) as unknown // checked by the next schema
+    } catch {
+      addIssue({ code: 'custom', message: 'a list as JSON' })
+      return z.NEVER
+    }
+  })
+  .pipe(z.array(z.string()))
+
+const getRestorePreview = defineRead(
+  '/restore-preview',
+  'Show what restoreFiles would do now, with diffs; changes nothing',
+  RestorePreview,
+  (handle, { input }) => handle.previewRestore(input.query),
+  z.strictObject({
+    turn: wholeNumber.optional(),
+    message: wholeNumber.optional(),
+    call: wholeNumber.optional(),
+    undo: z
+      .literal('true')
+      .transform(() => true as const)
+      .optional(),
+    paths: jsonList.optional(),
+  }),
+)
+
 const getBoundaries = defineStateRead(
   '/boundaries',
   'List the edit boundaries',
@@ -339,6 +371,6 @@ const getUsage = defineRoute({
 export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents, getFileChanges],
-  ...[getTouchedFiles, getBoundaries, getTodos, getQueue, getTrust, getApprovals, getUsage],
+  ...[getTouchedFiles, getRestorePreview, getBoundaries, getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

@@ -184,6 +184,10 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
     branches: async () => ok([]),
     clientEvents: async () => ok({ events: [], after: null }),
     fileChanges: async () => ok({ changes: [], before: null }),
+    previewRestore: async (request) => {
+      touched.push({ previewRestore: request })
+      return ok({ files: [], refused: [] })
+    },
     blob: async (hash) => {
       touched.push({ blob: hash })
       return ok(bytesOf('<script>alert(1)</script>'))

@@ -1,15 +1,11 @@
-import { unlink } from 'node:fs/promises'
-import { basename } from 'node:path'
-import { escapeLine, type FileChange, fault, ok, refuse } from '@holdfast/protocol'
+import { escapeLine, ok, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { filePathArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
 import { placeOf } from './change/change-file.ts'
 import { previewEdit } from './change/run-change.ts'
-import { readEntry, toBefore } from './io/entry.ts'
-import { oneByOneAt } from './io/path-queue.ts'
+import { removeEntry } from './io/remove-entry.ts'
 import { withSimilarNames } from './io/similar-names.ts'
-import { findEntry, openParent } from './io/workspace-file.ts'
 
 const input = z.strictObject({
   path: filePathArgument.describe(
@@ -29,28 +25,7 @@ export const deleteFileTool = defineTool({
   },
 
   run: whenBegun(async ({ path }: z.infer<typeof input>, context, { signal, contentHash: expected, blobs }) => {
-    const found = await findEntry(context, path)
-    if (!found.ok) return found
-    const { absolute, shown } = found.value.path
-    return oneByOneAt(absolute, async () => {
-      const opened = await openParent(found.value.path)
-      if (!opened.ok) return opened
-      await using parent = opened.value
-      const name = basename(absolute)
-      const entry = await readEntry(parent, name, shown)
-      if (!entry.ok) return entry
-      const before = await toBefore(entry.value, blobs)
-      const now = await readEntry(parent, name, shown)
-      if (!now.ok) return now
-      if (now.value.contentHash !== (expected ?? entry.value.contentHash)) return refuse(changed(shown))
-      if (signal.aborted) return refuse(fault('bad_request', 'aborted before anything was deleted'))
-      await unlink(parent.at(name))
-      await parent.sync()
-      const change: FileChange = { path: shown, change: 'deleted', before }
-      return ok({ text: `deleted ${escapeLine(shown)}`, files: [change] })
-    })
+    const removed = await removeEntry(context, path, { signal, blobs, expected })
+    return removed.ok ? ok({ text: `deleted ${escapeLine(removed.value.path)}`, files: [removed.value] }) : removed
   }),
 })
-
-const changed = (shown: string) =>
-  fault('content_changed', `${escapeLine(shown)} changed after this call was prepared; nothing was deleted.`)

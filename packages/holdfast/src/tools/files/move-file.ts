@@ -71,6 +71,7 @@ export const moveFileTool = defineTool({
         ...{ path: to.shown, change: 'moved', from: from.shown, before },
         ...(hash && { contentHash: hash }),
         ...(bytes && { after: hashBytes(bytes) }),
+        ...(entry.value.type === 'file' && { mode: entry.value.mode & 0o7777 }),
       }
       const seen = context.seen?.find((file) => file.path === from.shown)
       const known = (seen?.ranges ?? []).map(([first, last]) => ({ from: first, to: last, of: seen?.of ?? 0 }))

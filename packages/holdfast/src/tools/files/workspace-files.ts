@@ -2,9 +2,11 @@ import type { WorkspaceFiles } from '@holdfast/core/ports'
 import { escapeLine, fault, limits, ok, refuse } from '@holdfast/protocol'
 import { openFile } from '../../system/files/open-file.ts'
 import { resolvePath } from '../../system/files/resolve-path.ts'
+import { previewRestore } from './restore/preview-restore.ts'
+import { restoreFile } from './restore/restore-file.ts'
 
-/** The files of a workdir, for people who look at them or set edit boundaries. */
-export const workspaceFiles: WorkspaceFiles = {
+/** Reads files of a workdir, for people who look at them or set edit boundaries. */
+export const workspaceFiles: Pick<WorkspaceFiles, 'locate' | 'read'> = {
   async locate(workdir, path) {
     const resolved = await resolvePath(workdir, path)
     return resolved.ok ? ok(resolved.value.shown) : resolved
@@ -23,3 +25,10 @@ export const workspaceFiles: WorkspaceFiles = {
     return ok({ path: resolved.value.shown, bytes: await handle.readFile(), mode: mode & 0o7777 })
   },
 }
+
+/** Creates the access of a runtime to the files of a workdir. `ownPaths` are folders of Holdfast itself. */
+export const createWorkspaceFiles = (ownPaths: readonly string[]): WorkspaceFiles => ({
+  ...workspaceFiles,
+  restore: (place, wanted, run) => restoreFile({ ...place, ownPaths }, wanted, run),
+  previewRestore: (place, wanted, run) => previewRestore({ ...place, ownPaths }, wanted, run),
+})

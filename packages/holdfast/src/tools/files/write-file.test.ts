@@ -19,6 +19,7 @@ describe('write_file', () => {
           ...{ path: 'a/b/c.txt', change: 'created', before: { type: 'absent' } },
           contentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
           after: createHash('sha256').update('żółw\r\n').digest('hex'),
+          mode: expect.any(Number),
         },
       ],
       seen: [{ path: 'a/b/c.txt', hash: expect.any(String), from: 1, to: 1, of: 1 }],

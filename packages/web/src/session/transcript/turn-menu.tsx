@@ -98,7 +98,7 @@ function TurnChoices({ prompt, onDone }: TurnChoicesProps) {
       />
       <Choice
         name="Rewind to here"
-        text="Go back to before this prompt and edit it. The prompt and what came after it are saved as a branch."
+        text="Go back to before this prompt and edit it. The prompt and what came after it are saved as a branch. Files stay as they are."
         hold={hold}
         onChoose={rewind}
       />

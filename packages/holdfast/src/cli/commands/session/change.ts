@@ -16,16 +16,7 @@ export const branch: RunCommand<typeof sessionSpecs.branch> = async (
   return submitAndPrint(name, { type: 'branchAt', turn }, { field: 'branch', describe }, flags.json, context)
 }
 
-export const rewind: RunCommand<typeof sessionSpecs.rewind> = async (
-  { positionals: [name = '', text = ''], flags },
-  context,
-) => {
-  const turn = turnOf(text)
-  const describe = (saved: string) => `Undid the turns after turn ${turn}. The messages so far are saved as ${saved}.`
-  return submitAndPrint(name, { type: 'rewind', turn }, { field: 'branch', describe }, flags.json, context)
-}
-
-const turnOf = (text: string): number =>
+export const turnOf = (text: string): number =>
   parseTurn(text) ?? rejectUsage(`<turn> must be the number of a turn, from 0, not '${text}'.`)
 
 export const switchBranch: RunCommand<typeof sessionSpecs.switch> = (

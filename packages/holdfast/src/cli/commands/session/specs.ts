@@ -108,9 +108,20 @@ export const sessionSpecs = {
   },
   rewind: {
     about: 'like branch, but record that the later turns were wrong',
-    positionals: ['<session>', '<turn>'],
-    flags: { store, json },
-    notes: [`Prints the name of the new branch. Files are not changed back. ${turnNote}`, sessionNote],
+    positionals: ['<session>', '[turn]'],
+    flags: {
+      files: { about: 'also put files back that tools changed since the turn' },
+      preview: { about: 'with --files: show what would change; change nothing' },
+      undo: { about: 'undo the last restore of files; messages stay' },
+      store,
+      json,
+    },
+    exclusive: [['undo', 'preview']],
+    notes: [
+      `Prints the name of the new branch. ${turnNote} Without --files, files stay as they are.`,
+      'With --files, each file becomes what it was at the end of the turn, if nobody else changed it since. To get the messages back, use holdfast switch.',
+      sessionNote,
+    ],
   },
   fork: {
     about: "start a new session that shares this session's history",

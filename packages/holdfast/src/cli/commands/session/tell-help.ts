@@ -30,6 +30,10 @@ export const tellCommands: { readonly [Type in CommandType]: readonly [fields: s
   branchAt: ['turn=N', 'go back to the end of a turn; save a branch'],
   switchBranch: ['branch=NAME|N', 'switch to a branch'],
   rewind: ['turn=N', 'like branchAt, but record that later turns were wrong'],
+  restoreFiles: [
+    'turn=N | message=N | call=N | undo=true [paths=["…",…]]',
+    'put files back that calls of the session changed',
+  ],
   fork: ['[at=N]', "start a new session that shares this session's history"],
   togglePin: ['message=N', "pin or unpin a message in the model's context"],
   toggleToolCollapse: ['message=N', 'fold or unfold a tool call'],

@@ -2,6 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { boundPreview, escapeHidden, ok, type Result } from '@holdfast/protocol'
 import { maskKeys, registerKey } from '../../../system/secrets/known-keys.ts'
 import { foreseen } from '../../define/define-tool.ts'
+import { type ContentPair, diffPair } from './diff-pair.ts'
 import {
   type ContentEdit,
   diffEdit,
@@ -13,10 +14,13 @@ import {
 
 /** One piece of work for the thread. The keys of the process are masked in what it returns. */
 export type ChangeJob = { readonly keys: readonly string[] } & Readonly<
-  { type: 'preview'; edit: FileEdit } | { type: 'content'; edit: ContentEdit }
+  | { type: 'preview'; edit: FileEdit }
+  | { type: 'content'; edit: ContentEdit }
+  /** Compares two contents; null is no file. */
+  | { type: 'diff'; edit: ContentPair }
 >
 
-export type ChangeAnswers = { preview: EditPreview; content: EditedContent }
+export type ChangeAnswers = { preview: EditPreview; content: EditedContent; diff: { readonly diff: string } }
 
 /** The answer to a job; `broken` is our bug. */
 export type ChangeAnswer =
@@ -34,6 +38,7 @@ async function answer(job: ChangeJob): Promise<ChangeAnswer> {
 
 async function work(job: ChangeJob): Promise<Result<ChangeAnswers[keyof ChangeAnswers]>> {
   if (job.type === 'content') return editedContent(job.edit)
+  if (job.type === 'diff') return ok({ diff: await diffPair(job.edit) })
   const diffed = await diffEdit(job.edit)
   return diffed.ok ? ok(toShow(diffed.value)) : diffed
 }
@@ -48,7 +53,7 @@ function toShow({ preview, contentHash, alwaysAsk }: EditPreview): EditPreview {
 
 /** Returns what can be handed over instead of copied. */
 function buffersOf(value: ChangeAnswers[keyof ChangeAnswers]): ArrayBuffer[] {
-  const bytes = 'bytes' in value ? value.bytes : value.whole
+  const bytes = 'bytes' in value ? value.bytes : 'whole' in value ? value.whole : undefined
   const isWhole = bytes?.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength // a small buffer is part of a pool
   return isWhole ? [bytes.buffer] : []
 }

@@ -3,6 +3,7 @@ import type { Result } from '@holdfast/protocol'
 import { knownKeys } from '../../../system/secrets/known-keys.ts'
 import { findWritable } from '../io/workspace-file.ts'
 import { createChangeThread } from './change-thread.ts'
+import { type ContentPair, diffPair } from './diff-pair.ts'
 import {
   type ContentEdit,
   diffEdit,
@@ -27,6 +28,18 @@ export async function previewEdit(edit: FileEdit, signal: AbortSignal): Promise<
 export async function contentAfter(edit: ContentEdit, signal: AbortSignal): Promise<Result<EditedContent>> {
   if (await isSmall(edit)) return editedContent(edit, ownTurn)
   return thread.run({ type: 'content', edit, keys: [] }, signal)
+}
+
+/** Returns the diff of two contents, bounded and masked. A comparison that takes too long is said to. */
+export async function diffContents(pair: ContentPair, signal: AbortSignal): Promise<string> {
+  if (pair.before === null && pair.after === null) return ''
+  const size = (pair.before?.length ?? 0) + (pair.after?.length ?? 0)
+  if (size <= smallBytesMax) {
+    await ownTurn()
+    return diffPair(pair)
+  }
+  const diffed = await thread.run({ type: 'diff', edit: pair, keys: knownKeys() }, signal)
+  return diffed.ok ? diffed.value.diff : `${diffed.fault.message}\n`
 }
 
 let lastTurn: Promise<void> = Promise.resolve()

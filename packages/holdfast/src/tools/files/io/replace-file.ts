@@ -23,6 +23,8 @@ import { findWritable, openParent, type Place } from './workspace-file.ts'
 type ReplaceOptions = Pick<ToolRun, 'signal' | 'blobs'> & {
   /** The content that may be replaced; any, if absent. */
   readonly expected?: BlobHash | undefined
+  /** The permission bits of the new file; those of the old one if absent. */
+  readonly mode?: number | undefined
 }
 
 type Replaced = { readonly change: FileChange; readonly note: string | null }
@@ -53,7 +55,7 @@ type Target = { readonly name: string; readonly shown: string; readonly bytes: U
 async function replaceIn(
   parent: OpenDirectory,
   { name, shown, bytes }: Target,
-  { signal, blobs, expected }: ReplaceOptions,
+  { signal, blobs, expected, mode }: ReplaceOptions,
 ): Promise<Result<Replaced>> {
   const stats = await lstat(parent.at(name)).catch((error: unknown) => {
     if (systemErrorCode(error) === 'ENOENT') return null
@@ -69,7 +71,7 @@ async function replaceIn(
 
   const isExpected = async () => expected === undefined || (await hashAt(parent.at(name), shown)) === expected
   const inPlace = stats === null ? null : whyInPlace(stats)
-  const write = { parent, name, bytes, stats, signal, isExpected }
+  const write = { parent, name, bytes, stats, signal, isExpected, mode }
   const written = inPlace
     ? await writeInPlace(write)
     : await writeBeside({ ...write, isNew: expected === hashContent(shown, null) })
@@ -82,6 +84,7 @@ async function replaceIn(
       contentHash: hashContent(shown, bytes),
       before,
       after: hashBytes(bytes),
+      mode: written.mode,
     },
     note: inPlace && `written in place, because ${inPlace}`,
   })
@@ -124,12 +127,14 @@ type Write = {
   readonly stats: Stats | null
   readonly signal: AbortSignal
   readonly isExpected: () => Promise<boolean>
+  readonly mode: number | undefined
 }
 
-type Written = 'written' | 'aborted' | 'changed'
+/** The permission bits of the file that was written, or why none was. */
+type Written = { readonly mode: number } | 'aborted' | 'changed'
 
 /** Writes over the bytes of a file. A crash meanwhile leaves it torn; its content before is stored. */
-async function writeInPlace({ parent, name, bytes, stats, signal, isExpected }: Write): Promise<Written> {
+async function writeInPlace({ parent, name, bytes, stats, signal, isExpected, mode }: Write): Promise<Written> {
   const flags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
   await using handle = await open(parent.at(name), flags)
   const now = await handle.stat()
@@ -138,8 +143,9 @@ async function writeInPlace({ parent, name, bytes, stats, signal, isExpected }: 
   if (!(await isExpected())) return 'changed'
   await handle.writeFile(bytes)
   await handle.truncate(bytes.length)
+  if (mode !== undefined) await handle.chmod(mode)
   await handle.sync()
-  return 'written'
+  return { mode: mode ?? now.mode & 0o7777 }
 }
 
 async function writeBeside({
@@ -149,6 +155,7 @@ async function writeBeside({
   stats,
   signal,
   isExpected,
+  mode,
   isNew,
 }: Write & { readonly isNew: boolean }): Promise<Written> {
   const temporary = parent.at(`.${randomUUID()}.tmp`) // not derived from `name`, which may already have the maximum length
@@ -158,13 +165,15 @@ async function writeBeside({
   try {
     await handle.writeFile(bytes)
     if (stats !== null) await keepOwnerAndMode(handle, stats)
+    if (mode !== undefined) await handle.chmod(mode)
     await handle.sync()
+    const written = (await handle.stat()).mode & 0o7777
     if (signal.aborted) return 'aborted'
     if (!(await isExpected())) return 'changed' // as late as possible: nothing locks the file
     isMoved = await moveHere(temporary, parent.at(name), isNew)
     if (!isMoved) return 'changed'
     await parent.sync()
-    return 'written'
+    return { mode: written }
   } finally {
     if (!isMoved) await unlink(temporary).catch(() => undefined) // the first failure is the one to report
   }

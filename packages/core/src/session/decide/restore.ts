@@ -1,0 +1,27 @@
+import { type Event, ok, type RestoreAction, refuse, restoreAction } from '@holdfast/protocol'
+import type { Decided, Facts } from '../input.ts'
+import type { SessionState } from '../state.ts'
+import { turnNow } from './message.ts'
+import { turnRunning } from './prompt.ts'
+
+/** Records which files were put back. It was done before this decision, in the same turn of the mailbox. */
+export function restoreFiles(state: SessionState, { restored }: Facts): Decided {
+  if (!restored) return state.turn.phase === 'idle' ? ok([]) : refuse(turnRunning)
+  if (restored.items.length === 0 && restored.refused.length === 0) return ok([])
+  return ok([{ type: 'files.restored', ...restored }, noteOf(state, restored)])
+}
+
+/** Tells everyone who follows the session. */
+function noteOf(state: SessionState, { items, refused, undoOf }: NonNullable<Facts['restored']>): Event {
+  const count = (wanted: RestoreAction) => items.filter((item) => restoreAction(item) === wanted).length
+  const parts = [
+    [count('restore'), 'restored'],
+    [count('recreate'), 'created again'],
+    [count('delete'), 'deleted'],
+    [refused.length, 'left as they are'],
+  ] as const
+  const done = parts.filter(([number]) => number > 0).map(([number, what]) => `${number} ${what}`)
+  const what = undoOf === undefined ? 'Files were put back' : 'The last restore of files was undone'
+  const text = `${what}: ${done.join(', ') || 'nothing had to be changed'}.`
+  return { type: 'note.added', turn: turnNow(state), kind: 'notice', level: 'info', code: 'files_restored', text }
+}

@@ -1,0 +1,75 @@
+import {
+  type Answer,
+  type CommandInput,
+  commandResult,
+  orThrow,
+  type RestorePreview,
+  type SessionHandle,
+} from '@holdfast/protocol'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
+import type { RunCommand } from '../../args/command-spec.ts'
+import { checkNamed, withSessions } from '../../sessions/connect.ts'
+import { openNamed } from '../../sessions/session-name.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { exitCodes, rejectUsage } from '../../terminal/exit.ts'
+import { turnOf } from './change.ts'
+import type { sessionSpecs } from './specs.ts'
+
+/** Goes back to the end of a turn, and puts files back if asked to. */
+export const run: RunCommand<typeof sessionSpecs.rewind> = async (
+  { positionals: [name = '', text], flags: { files, preview, undo, json } },
+  context,
+) => {
+  if (preview && !files) rejectUsage('--preview shows what --files would do: give both.')
+  if (undo && text !== undefined) rejectUsage('--undo takes no <turn>: it undoes the last restore of files.')
+  if (!undo && text === undefined) rejectUsage('<turn> is missing: the number of the turn to go back to, from 0.')
+  const turn = undo ? null : turnOf(text ?? '')
+  checkNamed(context, name)
+  return withSessions(context, async ({ sessions }) => {
+    const handle = orThrow(await openNamed(sessions, context, name))
+    if (turn === null) await restore(handle, { type: 'restoreFiles', undo: true }, json, context)
+    else if (preview) await showPreview(orThrow(await handle.previewRestore({ turn })), json, context)
+    else await rewind(handle, turn, { files, json }, context)
+    return exitCodes.ok
+  })
+}
+
+type Options = { readonly files: boolean; readonly json: boolean }
+
+async function rewind(handle: SessionHandle, turn: number, { files, json }: Options, context: CliContext) {
+  const { out, err } = context
+  const restored = files ? orThrow(await handle.submit({ type: 'restoreFiles', turn })) : null
+  const answer = orThrow(await handle.submit({ type: 'rewind', turn }))
+  if (json) return out.writeJson({ ...answer, ...(restored && { files: restored.result }) })
+  const saved = escapeLine(commandResult('rewind', answer).branch)
+  await out.write(`${saved}\n`)
+  if (restored) await err.write(describeFiles(restored))
+  await err.write(`Undid the turns after turn ${turn}. The messages so far are saved as ${saved}.\n`)
+}
+
+async function restore(handle: SessionHandle, command: CommandInput, json: boolean, { out, err }: CliContext) {
+  const answer = orThrow(await handle.submit(command))
+  if (json) return out.writeJson(answer)
+  await err.write(describeFiles(answer))
+}
+
+const done = { restore: 'restored', recreate: 'created again', delete: 'deleted', none: 'unchanged' } as const
+const planned = { restore: 'restore', recreate: 'create again', delete: 'delete', none: 'leave unchanged' } as const
+
+function describeFiles(answer: Answer): string {
+  const { restored, refused } = commandResult('restoreFiles', answer)
+  if (restored.length === 0 && refused.length === 0) return 'No file had to be put back.\n'
+  const lines = [
+    ...restored.map(({ path, action }) => `${done[action]}: ${escapeLine(path)}`),
+    ...refused.map(({ path, why }) => `left as it is: ${escapeLine(path)} (${escapeLine(why)})`),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+async function showPreview(preview: RestorePreview, json: boolean, { out, err }: CliContext) {
+  if (json) return out.writeJson(preview)
+  const { files, refused } = preview
+  for (const { path, action, diff } of files) await out.write(`${planned[action]}: ${escapeLine(path)}\n${diff}`)
+  for (const { path, why } of refused) await out.write(`leave as it is: ${escapeLine(path)} (${escapeLine(why)})\n`)
+  await err.write(files.length === 0 ? 'No file would be changed.\n' : 'Nothing was changed yet.\n')
+}

@@ -1,0 +1,175 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openHoldfast } from './open.ts'
+import { openTestServer } from './server/testing/test-server.ts'
+
+let workdir = ''
+beforeEach(() => {
+  workdir = mkdtempSync(join(tmpdir(), 'holdfast-restore-'))
+  writeFileSync(join(workdir, 'old.sh'), 'one\ntwo\n')
+  chmodSync(join(workdir, 'old.sh'), 0o755)
+})
+afterEach(() => rmSync(workdir, { recursive: true, force: true }))
+
+const text = (path: string) => readFileSync(join(workdir, path), 'utf8')
+const exists = (path: string) => existsSync(join(workdir, path))
+
+const open = () => {
+  const environment = { HOLDFAST_HOME: join(workdir, '.home'), DEMO_PACE: '0' }
+  return openHoldfast({ store: 'memory:', environment })
+}
+
+/** Opens a session with three turns: turn 0 makes a.txt, turn 1 changes a.txt and old.sh, turn 2 makes b.txt. */
+async function openTurns() {
+  const holdfast = await open()
+  const session = await holdfast.startSession({ workdir, model: 'demo/agent', approvals: 'none' })
+  for (const prompt of ['write a.txt: one', 'edit a.txt: one => two\nedit old.sh: two => 2', 'write b.txt: new'])
+    await session.prompt(prompt).text()
+  expect([text('a.txt'), text('old.sh'), text('b.txt')]).toEqual(['two', 'one\n2\n', 'new'])
+  return { holdfast, session }
+}
+
+describe('restoreFiles', () => {
+  it('puts files back as they were at the end of a turn, shows that before, and undoes it', async () => {
+    const { holdfast, session } = await openTurns()
+    const preview = await session.previewRestore({ turn: 0 })
+    expect(preview).toEqual({
+      files: [
+        { path: 'a.txt', action: 'restore', diff: expect.stringContaining('-two\n\\ No newline at end of file\n+one') },
+        { path: 'old.sh', action: 'restore', diff: expect.stringContaining('-2\n+two\n') },
+        { path: 'b.txt', action: 'delete', diff: expect.stringContaining('+++ /dev/null') },
+      ],
+      refused: [],
+    })
+    expect([text('a.txt'), text('old.sh'), text('b.txt')]).toEqual(['two', 'one\n2\n', 'new'])
+
+    const { restored, refused } = await session.restoreFiles({ turn: 0 })
+    expect(restored).toEqual(preview.files.map(({ path, action }) => ({ path, action })))
+    expect(refused).toEqual([])
+    expect([text('a.txt'), text('old.sh'), exists('b.txt')]).toEqual(['one', 'one\ntwo\n', false])
+    expect(statSync(join(workdir, 'old.sh')).mode & 0o777).toBe(0o755)
+    const notices = (await session.messages()).flatMap((message) => (message.kind === 'notice' ? [message.text] : []))
+    expect(notices).toEqual(['Files were put back: 2 restored, 1 deleted.'])
+
+    expect((await session.restoreFiles({ undo: true })).restored.map(({ action }) => action).sort()).toEqual([
+      'recreate',
+      'restore',
+      'restore',
+    ])
+    expect([text('a.txt'), text('old.sh'), text('b.txt')]).toEqual(['two', 'one\n2\n', 'new'])
+    await session.restoreFiles({ undo: true })
+    expect([text('a.txt'), exists('b.txt')]).toEqual(['one', false])
+    await holdfast.close()
+  })
+
+  it('goes back before a message, before a call, and for some paths only', async () => {
+    const { holdfast, session } = await openTurns()
+    const [first] = await session.messages()
+    const call = (await session.touchedFiles()).find(({ path }) => path === 'old.sh')?.callId ?? 0
+    expect((await session.restoreFiles({ call })).restored).toEqual([{ path: 'old.sh', action: 'restore' }])
+    expect([text('old.sh'), text('a.txt')]).toEqual(['one\ntwo\n', 'two'])
+    const some = await session.restoreFiles({ message: first?.id ?? 0, paths: ['b.txt', 'never.txt'] })
+    expect(some.restored).toEqual([{ path: 'b.txt', action: 'delete' }])
+    expect(some.refused).toEqual([{ path: 'never.txt', why: 'this session did not change it' }])
+    expect((await session.restoreFiles({ message: first?.id ?? 0 })).restored).toEqual([
+      { path: 'a.txt', action: 'delete' },
+    ])
+    expect([exists('a.txt'), exists('b.txt'), text('old.sh')]).toEqual([false, false, 'one\ntwo\n'])
+    await holdfast.close()
+  })
+
+  it('leaves alone what others changed since, by content, mode or kind', async () => {
+    const { holdfast, session } = await openTurns()
+    writeFileSync(join(workdir, 'a.txt'), 'theirs')
+    chmodSync(join(workdir, 'old.sh'), 0o700)
+    unlinkSync(join(workdir, 'b.txt'))
+    symlinkSync('a.txt', join(workdir, 'b.txt'))
+    const { restored, refused } = await session.restoreFiles({ turn: 0 })
+    expect(restored).toEqual([])
+    const why = 'changed by others since'
+    expect(refused).toEqual(['a.txt', 'old.sh', 'b.txt'].map((path) => ({ path, why })))
+    expect([text('a.txt'), text('old.sh')]).toEqual(['theirs', 'one\n2\n'])
+    await holdfast.close()
+  })
+
+  it('goes on after a crash that came between two files', async () => {
+    const { holdfast, session } = await openTurns()
+    writeFileSync(join(workdir, 'old.sh'), 'one\ntwo\n') // what a restore that was never recorded has left
+    const { restored, refused } = await session.restoreFiles({ turn: 0 })
+    expect([restored.map(({ path }) => path), refused]).toEqual([['a.txt', 'b.txt'], []])
+    expect([text('a.txt'), text('old.sh'), exists('b.txt')]).toEqual(['one', 'one\ntwo\n', false])
+    await holdfast.close()
+  })
+
+  it('is refused during a turn, without a finished turn, and without a restore to undo', async () => {
+    const holdfast = await open()
+    const session = await holdfast.startSession({ workdir, model: 'demo/agent' })
+    await expect(session.restoreFiles({ undo: true })).rejects.toMatchObject({ code: 'nothing_to_undo' })
+    await expect(session.restoreFiles({ turn: 3 })).rejects.toMatchObject({ code: 'turn_not_found' })
+    await expect(session.previewRestore({ call: 3 })).rejects.toMatchObject({ code: 'message_not_found' })
+    await expect(session.restoreFiles({ turn: 1, undo: true })).rejects.toMatchObject({ code: 'bad_request' })
+    await session.sendPrompt('write a.txt: one')
+    for await (const frame of session.subscribe())
+      if (frame.type === 'record' && frame.record.event.type === 'approval.asked') break
+    await expect(session.restoreFiles({ message: 1 })).rejects.toMatchObject({ code: 'turn_running' })
+    await holdfast.close()
+  })
+
+  it('does not delete a file with an edit boundary, and answers a repeated command as before', async () => {
+    const { holdfast, session } = await openTurns()
+    await session.setBoundary('b.txt', 0, 0)
+    const first = await session.restoreFiles({ turn: 0 }, { commandId: 'once' })
+    expect(first.refused).toEqual([{ path: 'b.txt', why: 'it has an edit boundary; clear the boundary to delete it' }])
+    writeFileSync(join(workdir, 'a.txt'), 'two')
+    expect(await session.restoreFiles({ turn: 0 }, { commandId: 'once' })).toEqual(first)
+    expect(text('a.txt')).toBe('two')
+    await holdfast.close()
+  })
+
+  it('changes nothing of the folder that the session came from, nor for a fork', async () => {
+    const { holdfast, session } = await openTurns()
+    const { session: fork } = await session.fork()
+    const forked = await holdfast.getSession(fork)
+    expect(await forked.previewRestore({ turn: 0 })).toEqual({ files: [], refused: [] })
+    const elsewhere = mkdtempSync(join(tmpdir(), 'holdfast-elsewhere-'))
+    for (const path of ['a.txt', 'b.txt', 'old.sh']) writeFileSync(join(elsewhere, path), text(path))
+    await session.moveWorkdir(elsewhere)
+    expect(await session.restoreFiles({ turn: 0 })).toMatchObject({ restored: [], refused: [] })
+    expect(readFileSync(join(elsewhere, 'a.txt'), 'utf8')).toBe('two')
+    rmSync(elsewhere, { recursive: true })
+    await holdfast.close()
+  })
+})
+
+describe('rewind with files', () => {
+  it('moves the messages and the files, also over HTTP', async () => {
+    const { holdfast, session } = await openTurns()
+    await using server = await openTestServer({ sessions: holdfast.handles })
+    const previewed = await server.call(`/v1/sessions/${session.id}/restore-preview?turn=0&paths=["a.txt"]`)
+    expect(await previewed.json()).toMatchObject({ files: [{ path: 'a.txt', action: 'restore' }], refused: [] })
+    expect((await server.call(`/v1/sessions/${session.id}/restore-preview?turn=0&paths=a`)).status).toBe(400)
+    expect(await session.rewind(0, { files: true })).toMatchObject({
+      branch: 'branch-1',
+      files: { restored: [{ path: 'a.txt' }, { path: 'old.sh' }, { path: 'b.txt' }], refused: [] },
+    })
+    expect([text('a.txt'), exists('b.txt')]).toEqual(['one', false])
+    expect((await session.messages()).filter(({ kind }) => kind === 'user')).toHaveLength(1)
+    const body = JSON.stringify({ type: 'restoreFiles', undo: true })
+    const undone = await server.post(`/v1/sessions/${session.id}/commands`, body)
+    expect(undone.status).toBe(202)
+    expect(text('b.txt')).toBe('new')
+    await holdfast.close()
+  })
+})

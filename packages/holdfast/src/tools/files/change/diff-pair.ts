@@ -1,0 +1,30 @@
+import { boundPreview, escapeHidden, escapeLine, limits } from '@holdfast/protocol'
+import { maskKeys } from '../../../system/secrets/known-keys.ts'
+import { decodeText } from '../../edits/encoding.ts'
+import { unifiedDiff } from '../../edits/unified-diff.ts'
+
+/** Two contents of a file. Null: there is none. Plain data, which can be sent to a thread. */
+export type ContentPair = {
+  readonly path: string
+  readonly before: Uint8Array | null
+  readonly after: Uint8Array | null
+}
+
+/** Returns the diff of two contents for people: keys masked, hidden characters shown, cut to a bounded length. */
+export async function diffPair({ path, before, after }: ContentPair): Promise<string> {
+  const sizes = [before, after].map((bytes) => bytes?.length ?? 0)
+  if (Math.max(...sizes) > limits.previewWholeBytesMax) return notShown(path, 'too large', before, after)
+  const [one, other] = [
+    before && (await decodeText(Buffer.from(before))),
+    after && (await decodeText(Buffer.from(after))),
+  ]
+  if ((before && !one) || (after && !other)) return notShown(path, 'binary', before, after)
+  const diff = unifiedDiff({ path, before: one?.text ?? null, after: other?.text ?? null })
+  const { preview } = boundPreview({ type: 'diff', path, diff: escapeHidden(maskKeys(diff)) })
+  return preview.type === 'diff' ? preview.diff : ''
+}
+
+function notShown(path: string, why: string, before: Uint8Array | null, after: Uint8Array | null): string {
+  const size = (bytes: Uint8Array | null) => (bytes === null ? 'no file' : `${bytes.length} bytes`)
+  return `${escapeLine(path)}: not shown, it is ${why} (${size(before)} -> ${size(after)})\n`
+}

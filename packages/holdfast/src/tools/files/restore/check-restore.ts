@@ -1,0 +1,68 @@
+import { basename } from 'node:path'
+import type { LeftState, RestoreOutcome, RestorePlace, WantedFile } from '@holdfast/core/ports'
+import { type BlobHash, type FileState, isSameState, ok, type Result } from '@holdfast/protocol'
+import type { WorkspacePath } from '../../../system/files/resolve-path.ts'
+import { hasKeys, holdsKey } from '../../../system/secrets/known-keys.ts'
+import { hashBytes } from '../io/before-image.ts'
+import { readEntry } from '../io/entry.ts'
+import { hashContent } from '../io/file-content.ts'
+import { findName, openParent } from '../io/workspace-file.ts'
+
+/** What is at a path now, with its bytes if it is a file. */
+export type Current = {
+  readonly state: FileState
+  readonly bytes: Buffer | null
+  /** Identifies the content at this path, for the functions that change it. */
+  readonly contentHash: BlobHash
+}
+
+type Ready = { readonly type: 'ready'; readonly path: WorkspacePath; readonly current: Current }
+type NotReady = Exclude<RestoreOutcome, { readonly type: 'restored' }>
+
+export type OwnPlace = RestorePlace & { readonly ownPaths?: readonly string[] | undefined }
+
+/** Checks whether a file may be put back: only what the session left is replaced. Changes nothing. */
+export async function checkRestore(place: OwnPlace, wanted: WantedFile): Promise<Ready | NotReady> {
+  const { path, expected, target } = wanted
+  const { workdir, ownPaths, boundaries } = place
+  // The entry itself is meant: a link is never followed.
+  const found = await findName({ workdir, ownPaths }, path)
+  if (!found.ok) return refused(found.fault.message)
+  if (found.value.shown !== path) return refused('a folder of its path is a link now')
+  const read = await readCurrent(found.value)
+  if (!read.ok) return refused(read.fault.message)
+  const { value: current } = read
+  if (current === null) return refused(changedSince)
+  if (isSameState(current.state, target)) return { type: 'unchanged' }
+  if (!isLeft(current.state, expected)) return refused(changedSince)
+  if (target.type !== 'file' && boundaries.some((one) => one.path === path))
+    return refused('it has an edit boundary; clear the boundary to delete it')
+  if (current.bytes && hasKeys() && holdsKey(current.bytes.toString('latin1')))
+    return refused('it holds an API key, which is not kept for an undo')
+  return { type: 'ready', path: found.value, current }
+}
+
+export const refused = (why: string): Extract<RestoreOutcome, { type: 'refused' }> => ({ type: 'refused', why })
+
+export const changedSince = 'changed by others since'
+
+function isLeft(state: FileState, left: LeftState): boolean {
+  if (left.type === 'file' && left.mode === null) return state.type === 'file' && state.hash === left.hash
+  return isSameState(state, left as FileState) // a mode that is null is handled above
+}
+
+/** Reads what is at a path; null if it is too long to be one of ours. */
+async function readCurrent(path: WorkspacePath): Promise<Result<Current | null>> {
+  const { absolute, shown, missing } = path
+  if (missing.length > 0) return ok({ state: { type: 'absent' }, bytes: null, contentHash: hashContent(shown, null) })
+  const opened = await openParent(path)
+  if (!opened.ok) return opened
+  await using parent = opened.value
+  const entry = await readEntry(parent, basename(absolute), shown)
+  if (!entry.ok) return entry
+  const { contentHash } = entry.value
+  if (entry.value.type === 'link')
+    return ok({ state: { type: 'link', target: entry.value.target }, bytes: null, contentHash })
+  const { bytes, mode } = entry.value
+  return ok(bytes && { state: { type: 'file', hash: hashBytes(bytes), mode: mode & 0o7777 }, bytes, contentHash })
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { KeptBoundary } from '../value/boundary.ts'
+import { BlobHash, Seq } from '../value/id.ts'
+
+const mode = z.int().min(0).max(0o7777)
+
+/** What is at a path. */
+export const FileState = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('absent') }),
+  /** `hash` names the blob with its bytes; `mode` holds its permission bits. */
+  z.object({ type: z.literal('file'), hash: BlobHash, mode }),
+  z.object({ type: z.literal('link'), target: z.string() }),
+])
+export type FileState = z.infer<typeof FileState>
+
+/** What was at a path before a call changed it. A blob with the bytes of a file is on stable storage before the change. */
+export const BeforeImage = z.discriminatedUnion('type', [
+  ...FileState.options,
+  /** The change cannot be undone: `why` says for which reason. */
+  z.object({ type: z.literal('not_kept'), why: z.string() }),
+])
+export type BeforeImage = z.infer<typeof BeforeImage>
+
+/** A file that a call created, modified, deleted or moved. */
+export const FileChange = z.object({
+  /** The path in the workdir. Of a moved file, the new one. */
+  path: z.string(),
+  /** What happened to the file. */
+  change: z.enum(['created', 'modified', 'deleted', 'moved']),
+  /** The old path of a moved file. */
+  from: z.string().optional(),
+  /** Identifies the content that the call left there, as `contentHash` of a later call would. */
+  contentHash: BlobHash.optional(),
+  /** What was there before; of a moved file, what was at its old path. Nothing was at its new path. */
+  before: BeforeImage.optional(),
+  /** The SHA-256 of the bytes after the change; absent if no regular file is there. */
+  after: BlobHash.optional(),
+  /** The permission bits of the file after the change, where they are known. */
+  mode: mode.optional(),
+  /** Where the lines of its edit boundary are now, if it has one. */
+  boundary: KeptBoundary.omit({ path: true }).optional(),
+})
+export type FileChange = z.infer<typeof FileChange>
+
+/** A file that was put back. `before` is what an undo puts there again. */
+export const RestoredFile = z.object({
+  /** The path in the workdir. */
+  path: z.string(),
+  /** What was there until then. */
+  before: FileState,
+  /** What is there now. */
+  after: FileState,
+})
+export type RestoredFile = z.infer<typeof RestoredFile>
+
+/** A file that was not put back. */
+export const RefusedFile = z.object({
+  /** The path in the workdir. */
+  path: z.string(),
+  /** The reason, as a sentence. */
+  why: z.string(),
+})
+export type RefusedFile = z.infer<typeof RefusedFile>
+
+export const fileEvents = [
+  /** A person put files back as they were before changes of this session. The content until then is kept for an undo. */
+  z.object({
+    type: z.literal('files.restored'),
+    items: z.array(RestoredFile),
+    /** The files that stayed as they are: others changed them meanwhile, for example. */
+    refused: z.array(RefusedFile),
+    /** The restore that this one undoes. */
+    undoOf: Seq.optional(),
+  }),
+] as const
+
+/** What a restore does to a file. */
+export const RestoreAction = z.enum(['restore', 'recreate', 'delete', 'none'])
+export type RestoreAction = z.infer<typeof RestoreAction>
+
+/** A file that a restore changed, or would change. */
+export const RestoredName = z.object({
+  /** The path in the workdir. */
+  path: z.string(),
+  /** What happens to the file; `none` if it is already as wanted. */
+  action: RestoreAction,
+})
+export type RestoredName = z.infer<typeof RestoredName>
+
+/** Returns what happens to a file that becomes `after`. */
+export function restoreAction({ before, after }: Pick<RestoredFile, 'before' | 'after'>): RestoreAction {
+  if (before.type === 'absent') return after.type === 'absent' ? 'none' : 'recreate'
+  if (after.type === 'absent') return 'delete'
+  return isSameState(before, after) ? 'none' : 'restore'
+}
+
+/** Whether two states are the same. */
+export function isSameState(one: FileState, other: FileState): boolean {
+  if (one.type === 'file') return other.type === 'file' && one.hash === other.hash && one.mode === other.mode
+  if (one.type === 'link') return other.type === 'link' && one.target === other.target
+  return other.type === 'absent'
+}

@@ -2,11 +2,13 @@ import { execFile } from 'node:child_process'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { build } from 'rolldown'
 import { type PublishedPackage, published, withoutInternal } from './published.ts'
 
 /**
  * Makes the tarballs people install: built JavaScript and types, because Node strips no types under node_modules.
  * The internal packages are bundled into the published ones, so that there are three names to install and not six.
+ * Each common thread is one file.
  */
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '..')
@@ -63,22 +65,49 @@ async function stagePublished({ folder, bundled }: PublishedPackage): Promise<st
   if (folder === 'holdfast') {
     await cp(join(root, 'packages/holdfast/bin'), join(into, 'bin'), { recursive: true })
     await cp(join(root, 'packages/web/dist'), join(into, 'dist/page'), { recursive: true })
+    await bundleThreads(into)
   }
   return into
 }
 
-/** Builds and packs; returns the tarballs' paths. */
-export async function pack(destination: string): Promise<readonly string[]> {
+/** The threads that an ordinary program starts, see `findBundle`. */
+const threads = [
+  'store/sqlite/worker/reader-worker',
+  'store/sqlite/worker/writer-worker',
+  'context/requests/request-worker',
+]
+
+/** Makes one file of each thread's modules: to find and load them one by one takes as long as the thread's start. */
+async function bundleThreads(into: string): Promise<void> {
+  for (const thread of threads) {
+    const script = join(into, 'dist', thread)
+    await build({
+      ...{ input: `${script}.js`, cwd: into, platform: 'node', logLevel: 'warn' },
+      external: /^(?!@holdfast\/)[^./]/, // libraries stay dependencies
+      output: { file: `${script}.cjs`, format: 'cjs', codeSplitting: false },
+    })
+    await rm(`${script}.js`)
+  }
+}
+
+/** Builds the packages; returns their directories, which are ready to be packed. */
+export async function stagePackages(): Promise<readonly string[]> {
   await rm(join(root, 'build'), { recursive: true, force: true })
-  await mkdir(destination, { recursive: true })
   await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
     cwd: root,
   })
+  const staged: string[] = []
+  for (const one of published) staged.push(await stagePublished(one))
+  return staged
+}
+
+/** Builds and packs; returns the tarballs' paths. */
+export async function pack(destination: string): Promise<readonly string[]> {
+  const staged = await stagePackages()
+  await mkdir(destination, { recursive: true })
   const tarballs: string[] = []
-  for (const one of published) {
-    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', destination], {
-      cwd: await stagePublished(one),
-    })
+  for (const directory of staged) {
+    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', destination], { cwd: directory })
     const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
     tarballs.push(join(destination, filename))
   }

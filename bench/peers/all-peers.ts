@@ -1,14 +1,13 @@
 import { loadAgents } from './agents.ts'
 import { loadGemini } from './gemini.ts'
-import { ourPeer } from './holdfast.ts'
+import { loadOurs } from './holdfast.ts'
 import { loadLanggraph } from './langgraph.ts'
-import type { Peer } from './peer.ts'
 import { loadPi } from './pi.ts'
 
 /** All peers by their name on the command line. Ours is first, because the others are compared with it. */
 export const peerLoaders = {
-  holdfast: async (): Promise<Peer> => ourPeer('sqlite'),
-  jsonl: async (): Promise<Peer> => ourPeer('jsonl'),
+  holdfast: () => loadOurs('sqlite'),
+  jsonl: () => loadOurs('jsonl'),
   pi: loadPi,
   gemini: loadGemini,
   agents: loadAgents,

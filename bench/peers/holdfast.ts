@@ -1,12 +1,23 @@
 import { join } from 'node:path'
 import { limits, orThrow } from '@holdfast/protocol'
-import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
+import { stagePackages } from '../../scripts/pack.ts'
 import type { OpenPeer, Peer, PeerMessage } from './peer.ts'
+
+type Library = typeof import('../../packages/holdfast/src/entry/index.ts')
+
+const built = new URL('../../build/stage/holdfast/dist/entry/index.js', import.meta.url)
+
+/** Builds what people install: like the peers, it is measured as JavaScript, and not with its types to strip. */
+export async function buildOurs(): Promise<void> {
+  process.stderr.write('Building the packages …\n')
+  await stagePackages()
+}
 
 const toSeed = ({ role, text }: PeerMessage) => ({ role, content: text })
 
-/** Holdfast through its public library. The store is SQLite by default. */
-export function ourPeer(kind: 'sqlite' | 'jsonl'): Peer {
+/** Loads Holdfast as it is installed, after `buildOurs`. It is used through its public library. */
+export async function loadOurs(kind: 'sqlite' | 'jsonl'): Promise<Peer> {
+  const { openHoldfast } = (await import(built.href)) as Library
   async function open(dir: string): Promise<OpenPeer> {
     const holdfast = await openHoldfast({
       store: `${kind}:${join(dir, `holdfast-${kind}`)}`,

@@ -2,10 +2,10 @@ import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { median } from '../median.ts'
 import { makeMessages } from './conversations.ts'
-import type { Peer } from './peer.ts'
+import type { OpenPeer, Peer } from './peer.ts'
 
 export type OpenFigures = {
-  /** From starting the program to a session ready for a prompt. */
+  /** From opening the store to a session ready for a prompt, in a program that has loaded the library. */
   readonly startMs: number
   /** The same in a running program that has not loaded the session. */
   readonly readyMs: number
@@ -15,14 +15,18 @@ export type OpenFigures = {
 
 const messages = 10_000
 const meanBytes = 1000
+/** The other sessions of the store. Peers that store a file for each session do not look at them. */
+const otherSessions = 9_999
+const writtenAtOnce = 64
 /** Samples per started program, because users mostly talk to a program that has run for a while. */
 const resumesEach = 10
 
-/** Measures opening a session of 10,000 messages that is not in memory, with the library loaded. */
+/** Measures opening a session of 10,000 messages that is not in memory. `crowded` has 10,000 sessions in its store. */
 export async function benchOpen(
   dir: string,
   peers: readonly Peer[],
   rounds: number,
+  crowded: Peer,
 ): Promise<ReadonlyMap<Peer, OpenFigures>> {
   const sent = makeMessages(2, messages, meanBytes)
   const openDir = await mkdtemp(join(dir, 'open-'))
@@ -31,6 +35,7 @@ export async function benchOpen(
     process.stderr.write(`open: ${peer.name}\n`)
     const open = await peer.open(openDir)
     names.set(peer, await open.write(sent))
+    if (peer === crowded) await writeOthers(open)
     await open.close()
   }
   const samples = new Map(peers.map((peer) => [peer, { start: [0], ready: [0], read: [0] }]))
@@ -68,4 +73,12 @@ export async function benchOpen(
       { startMs: median(start), readyMs: median(ready), readMs: median(read) },
     ]),
   )
+}
+
+async function writeOthers(open: OpenPeer): Promise<void> {
+  const [greeting] = makeMessages(3, 1, meanBytes)
+  for (let written = 0; greeting && written < otherSessions; written += writtenAtOnce) {
+    const count = Math.min(writtenAtOnce, otherSessions - written)
+    await Promise.all(Array.from({ length: count }, () => open.write([greeting])))
+  }
 }

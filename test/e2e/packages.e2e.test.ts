@@ -47,6 +47,15 @@ describe('the packed tarballs, installed in an empty folder', () => {
     expect(ours.filter((file) => file.includes('.test.'))).toEqual([])
   })
 
+  it('contain each thread of the store as one file', async () => {
+    for (const thread of ['reader', 'writer']) {
+      const script = join(folder, `app/node_modules/holdfast/dist/store/sqlite/worker/${thread}-worker.cjs`)
+      const imported = [...readFileSync(script, 'utf8').matchAll(/require\(["'](.*?)["']\)/g)]
+      expect(imported.length).toBeGreaterThan(0)
+      expect(imported.map(([, from]) => from).filter((from) => !from?.startsWith('node:'))).toEqual([])
+    }
+  })
+
   it('run the README’s example', async () => {
     await writeFile(join(folder, 'app/example.ts'), example)
     const { stdout } = await node('example.ts')

@@ -127,12 +127,14 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const own = await readOwnTools(options.tools)
   const onNotice = (sentence: string) => process.emitWarning(sentence, 'HoldfastNotice')
   if (typeof options.store === 'object' && !options.blobs) onNotice(filesInMemory)
-  const found = await openModels({ environment, home, options, extra: options.models, onNotice })
-  const { models, configured, keyNames } = orThrow(found)
+  const finding = openModels({ environment, home, options, extra: options.models, onNotice }).then(orThrow)
+  // Its threads start now, because they take longest. What fails is thrown once all has ended.
+  const storing = openStoreAndNode({ ...options, environment, checked: finding }, home, opened)
+  const tracing = loadSessionSpans()
+  await Promise.allSettled([storing, finding, tracing])
+  const { models, configured, keyNames } = await finding
   opened.defer(() => models.close())
-  const tracing = loadSessionSpans() // loads while the store opens
-  tracing.catch(() => undefined) // awaited below; a failure until then is not unhandled
-  const { location, openWriterPort, ...adapters } = await openStoreAndNode({ ...options, environment }, home, opened)
+  const { location, openWriterPort, ...adapters } = await storing
   const spans = await tracing
   const observers = [...(spans ? [spans] : []), ...(logger ? [createSessionLogger(logger)] : [])]
   if (options.usesDefaultModel) await models.settleDefault()
@@ -160,7 +162,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   return { registry, location, home, openWriterPort, permissions }
 }
 
-/** Opens the store and registers this process as a node in it. */
+/** Opens the store, once the configuration is checked, and registers this process as a node in it. */
 async function openStoreAndNode(
   {
     store: given,
@@ -168,23 +170,27 @@ async function openStoreAndNode(
     mirror,
     environment,
     onProblem,
-  }: InnerOptions & { environment: Environment; onProblem: OnProblem },
+    checked,
+  }: InnerOptions & { environment: Environment; onProblem: OnProblem; checked: Promise<unknown> },
   home: Home,
   opened: AsyncDisposableStack,
 ) {
-  const storage = orThrow(
-    await openStorage({ store: given ?? storeOf(environment), blobs: own, mirror, home, onProblem }),
-  )
+  const [opening, listening] = await Promise.allSettled([
+    openStorage({ store: given ?? storeOf(environment), blobs: own, mirror, home, onProblem, checked }),
+    checked.then(() => openSocket(home)),
+  ])
+  if (listening.status === 'fulfilled') opened.defer(() => listening.value.close())
+  if (opening.status === 'rejected') throw opening.reason
+  const storage = orThrow(opening.value)
   const { store, memoryStore, blobs, location, openWriterPort } = storage
   opened.defer(() => store.close())
   opened.defer(() => storage.mirror?.close())
+  if (listening.status === 'rejected') throw listening.reason
   // The thread that builds requests can read only a SQLite store.
   const source = location.kind === 'sqlite' ? { path: location.path, blobsDir: location.blobsDir } : null
   const requests = source && createRequestThread({ source, here: createRequestBuilder(store, blobs), onProblem })
   opened.defer(() => requests?.close())
-  const socket = await openSocket(home)
-  opened.defer(() => socket.close())
-  const node = socket.row
+  const node = listening.value.row
   await store.registerNode(node)
   return { store, memoryStore, blobs, location, openWriterPort, node, requests: requests ?? undefined }
 }

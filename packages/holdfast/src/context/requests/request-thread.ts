@@ -2,7 +2,7 @@ import type { Worker } from 'node:worker_threads'
 import type { ModelRequest, OnProblem, RequestAsked, RequestBuilder } from '@holdfast/core/ports'
 import { WindowDamaged } from '@holdfast/core/requests'
 import { fault, HoldfastError } from '@holdfast/protocol'
-import { findScript, startThread } from '../../system/start-thread.ts'
+import { findBundle, startThread } from '../../system/start-thread.ts'
 import type { Built, FromThread, RequestSource, ToThread } from './request-worker.ts'
 
 type RequestThreadOptions = {
@@ -124,4 +124,4 @@ function causeOf(built: Exclude<Built, { readonly type: 'built' }>): Error {
 const threadDied = (why: string): HoldfastError =>
   new HoldfastError(fault('internal', `The request was not built: its thread ended (${why}). Try again.`))
 
-const ownScript = findScript('./request-worker', import.meta.url)
+const ownScript = findBundle('./request-worker', import.meta.url)

@@ -29,12 +29,17 @@ type StorageOptions = {
   readonly mirror?: string | undefined
   readonly home: StoreHome
   readonly onProblem: OnProblem
+  /** Nothing is opened or created before it resolves, and nothing at all if it is rejected. Threads start at once. */
+  readonly checked?: Promise<unknown> | undefined
 }
 
 /** Opens the store of a URL, or creates it; or takes the store of the program. */
 export async function openStorage(options: StorageOptions): Promise<Result<Storage>> {
   const { store: given, blobs: ownBlobs, mirror: directory, home, onProblem } = options
-  if (typeof given === 'object') return takeStore(given, ownBlobs, directory)
+  if (typeof given === 'object') {
+    await options.checked
+    return takeStore(given, ownBlobs, directory)
+  }
   if (ownBlobs) return refuse(blobsAlone)
   const parsed = parseStoreUrl(given, home)
   if (!parsed.ok) return parsed
@@ -50,7 +55,7 @@ export async function openStorage(options: StorageOptions): Promise<Result<Stora
       mirror: null,
       openWriterPort: null,
     })
-  const opened = await openDiskStore(location, onProblem)
+  const opened = await openDiskStore(location, onProblem, options.checked)
   if (!opened.ok) return opened
   const { store, blobs, followed, openWriterPort } = opened.value
   const beside = { location, store, memoryStore, blobs, openWriterPort }
@@ -100,16 +105,21 @@ export type DiskStore = {
 }
 
 /** Opens a store on disk, without the store in memory beside it. */
-export async function openDiskStore(location: DiskLocation, onProblem: OnProblem): Promise<Result<DiskStore>> {
+export async function openDiskStore(
+  location: DiskLocation,
+  onProblem: OnProblem,
+  checked?: Promise<unknown>,
+): Promise<Result<DiskStore>> {
   const { kind, path } = location
   switch (kind) {
     case 'sqlite': {
-      const store = await openSqliteStore({ path })
+      const store = await openSqliteStore({ path }, checked)
       if (!store.ok) return store
       const { followed, openWriterPort } = store.value
       return withBlobs({ store: store.value, followed, openWriterPort }, location)
     }
     case 'jsonl': {
+      await checked
       const store = await openJsonlStore({ directory: path, now: wallClock.now, entryOf: entryOfLog, onProblem })
       return store.ok ? withBlobs({ store: store.value, followed: null, openWriterPort: null }, location) : store
     }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '@holdfast/core/ports'
@@ -52,6 +52,17 @@ describe('sqlite store', () => {
     expect(await second.entry(sessionId(1))).toEqual(entry)
     expect(await second.workspaceTrust('/work')).toEqual([trust])
     await second.close()
+  })
+
+  it('creates its file only once the program is checked, and not at all if the check fails', async () => {
+    const failure = new Error('the configuration is wrong')
+    await expect(openSqliteStore({ path }, Promise.reject(failure))).rejects.toBe(failure)
+    const { promise: checked, resolve } = Promise.withResolvers<void>()
+    const opening = openSqliteStore({ path }, checked)
+    expect(existsSync(path)).toBe(false)
+    resolve()
+    await orThrow(await opening).close()
+    expect(existsSync(path)).toBe(true)
   })
 
   it('answers pending requests before it closes, and refuses later ones', async () => {

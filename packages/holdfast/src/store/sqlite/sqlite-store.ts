@@ -1,6 +1,6 @@
 import type { Store } from '@holdfast/core/ports'
 import { done, type Fault, ok, orThrow, type Result } from '@holdfast/protocol'
-import { findScript } from '../../system/start-thread.ts'
+import { findBundle } from '../../system/start-thread.ts'
 import { isLossFault, storageFault } from '../storage-fault.ts'
 import { createReadMethods } from './read/read-methods.ts'
 import { encodeAppend, encodeNew } from './rows/encode-changes.ts'
@@ -30,8 +30,14 @@ export interface SqliteStore extends Store {
 /** The longest time that an append waits for a rebuild of the word index. */
 const rebuildSliceMs = 20
 
-/** Opens or creates a store, with SQLite in two workers. Refused: not_a_store, store_too_new, storage_error. */
-export async function openSqliteStore(options: WriterOptions): Promise<Result<SqliteStore>> {
+/**
+ * Opens or creates a store, with SQLite in two workers. They start at once; the file waits until `checked` resolves.
+ * Refused: not_a_store, store_too_new, storage_error.
+ */
+export async function openSqliteStore(
+  options: WriterOptions,
+  checked?: Promise<unknown>,
+): Promise<Result<SqliteStore>> {
   const { path } = options
   const faultOfDeath = (why: string): Fault => storageFault(path, 'io', { error: why })
   const writer = createWorkerLink<StoreChange>({ script: workerScript('writer'), options, faultOfDeath })
@@ -57,7 +63,14 @@ export async function openSqliteStore(options: WriterOptions): Promise<Result<Sq
     await writer.close()
   }
 
+  writer.start()
   reader.start() // it opens the file on the first question, after the writer has created it
+  try {
+    await checked
+  } catch (cause) {
+    await close()
+    throw cause
+  }
   const opened = await write('open')
   if (!opened.ok) {
     await close()
@@ -119,4 +132,4 @@ export async function openSqliteStore(options: WriterOptions): Promise<Result<Sq
   })
 }
 
-const workerScript = (name: 'writer' | 'reader'): URL => findScript(`./worker/${name}-worker`, import.meta.url)
+const workerScript = (name: 'writer' | 'reader'): URL => findBundle(`./worker/${name}-worker`, import.meta.url)

@@ -4,6 +4,7 @@ import {
   MessageId,
   orThrow,
   type PageRequest,
+  type Result,
   type SessionHandle,
   type TranscriptPage,
 } from '@holdfast/protocol'
@@ -16,22 +17,27 @@ export interface MessageList extends AsyncIterable<Message>, PromiseLike<readonl
 
 /** Creates the list of messages of the current line, or of a saved branch. */
 export function createMessageList(
-  handle: Pick<SessionHandle, 'page'>,
+  handle: Pick<SessionHandle, 'page' | 'messages'>,
   { branch }: Pick<PageRequest, 'branch'>,
 ): MessageList {
+  const readLists = () => (handle.messages ? readLine(handle.messages({ branch })) : readPages(handle, branch))
   async function* read(): AsyncGenerator<Message> {
-    for await (const page of readPages(handle, branch)) yield* page
+    for await (const list of readLists()) yield* list
   }
   const readAll = async () => {
-    const pages: (readonly Message[])[] = []
-    for await (const page of readPages(handle, branch)) pages.push(page)
-    return pages.flat()
+    const lists: (readonly Message[])[] = []
+    for await (const list of readLists()) lists.push(list)
+    return lists.flat()
   }
   return {
     [Symbol.asyncIterator]: read,
     // biome-ignore lint/suspicious/noThenProperty: `await session.messages()` gives the whole list
     then: (onList, onError) => readAll().then(onList, onError),
   }
+}
+
+async function* readLine(lists: AsyncIterable<Result<readonly Message[]>>): AsyncGenerator<readonly Message[]> {
+  for await (const list of lists) yield orThrow(list)
 }
 
 /** Reads the pages in order. The next one is read while the caller handles the last one. */

@@ -1,4 +1,4 @@
-import { fault, type Message, ok, refuse } from '@holdfast/protocol'
+import { fault, type Message, ok, orThrow, refuse } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { listAll } from '../holdfast/list-all.ts'
 import { createFakeHandle } from '../testing/fake-handle.ts'
@@ -43,6 +43,28 @@ describe('the messages of a session', () => {
     for await (const message of session.messages()) seen.push(message)
     expect(seen).toEqual(await session.messages())
     expect(seen).toHaveLength(10)
+  })
+
+  it('are read without pages where the handle reads a whole line, in a loop and as a list', async () => {
+    const { handle, pages } = createFakeHandle()
+    const list = orThrow(await handle.page({ limit: 10 })).messages
+    const branches: (string | undefined)[] = []
+    const session = createSession({
+      ...handle,
+      async *messages({ branch } = {}) {
+        branches.push(branch)
+        if (branch === 'x') return yield refuse(fault('branch_not_found', 'There is no branch x.'))
+        yield ok(list.slice(0, 4))
+        yield ok(list.slice(4))
+      },
+    })
+    pages.length = 0
+    const seen: Message[] = []
+    for await (const message of session.messages()) seen.push(message)
+    expect(seen).toEqual(list)
+    expect(await session.messages({ branch: 'y' })).toEqual(list)
+    await expect(session.messages({ branch: 'x' })).rejects.toMatchObject({ code: 'branch_not_found' })
+    expect([branches, pages]).toEqual([[undefined, 'y', 'x'], []])
   })
 
   it('are not read before someone asks', async () => {

@@ -95,6 +95,11 @@ export interface SessionHandle {
   state<Field extends StateField>(fields: readonly Field[]): Promise<Result<Pick<StateFields, Field>>>
   /** Returns a page of the transcript, by default the newest one. */
   page(request?: PageRequest): Promise<Result<TranscriptPage>>
+  /**
+   * Reads all messages of a line as of now, oldest first, in lists of any length. A refusal is the last item: branch_not_found.
+   * Absent over the network, where a line is read page by page.
+   */
+  messages?(request?: Pick<PageRequest, 'branch'>): AsyncIterable<Result<readonly Message[]>>
   /** A page of the stored client events, oldest first. */
   clientEvents(request?: ClientEventRequest): Promise<Result<ClientEventPage>>
   /** A page of the file changes of this session, newest first. Those of a fork's parent are not among them. */

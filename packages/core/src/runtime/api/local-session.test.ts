@@ -246,6 +246,40 @@ describe('the handle', () => {
 })
 
 describe('a session without clients', () => {
+  it('reads all messages of an unloaded session with one load of its state, and reads ahead', async () => {
+    const given = createMemoryStore()
+    const runtime = await openMemoryRuntime({ store: given })
+    const messages = Array.from({ length: limits.seedMessagesMax }, (_, index) => ({
+      ...{ role: index % 2 === 0 ? ('user' as const) : ('assistant' as const), content: `word ${index}` },
+    }))
+    for (const name of ['a', 'b', 'c']) await runtime.send(name, { type: 'seedMessages', messages })
+    await runtime.registry.unload(aSession)
+    const asked: string[] = []
+    const store: Store = {
+      ...given,
+      async read(...parameters) {
+        asked.push('read')
+        return given.read(...parameters)
+      },
+      loadSnapshot(...parameters) {
+        asked.push('loadSnapshot')
+        return given.loadSnapshot(...parameters)
+      },
+    }
+    const registry = createSessionRegistry({ ...runtime.registry.deps, store, memoryStore: store })
+    const handle = createLocalSession(registry, aSession)
+    const readBefore: number[] = []
+    let count = 0
+    for await (const list of handle.messages?.() ?? []) {
+      readBefore.push(asked.length)
+      for (const message of orThrow(list)) expect(message).toMatchObject({ text: `word ${count++ % messages.length}` })
+    }
+    expect(count).toBe(3 * messages.length)
+    expect(asked.filter((name) => name === 'loadSnapshot')).toHaveLength(1)
+    expect(readBefore.every((reads, page) => reads >= page + 2)).toBe(true) // the next page is being read already
+    expect(registry.loaded(aSession)).toBeNull()
+  })
+
   it('is unloaded after 15 minutes, and looks the same when it is loaded again', async () => {
     const runtime = await openMemoryRuntime({ script: [[say('Hi.')], [say('Again.')]] })
     await runtime.send('a', prompt)

@@ -98,6 +98,7 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
     snapshot: () => read().snapshot(),
     state: (fields) => read().state(fields),
     page: (request) => read().page(request),
+    messages: (request) => read().messages(request),
     clientEvents: (request) => read().clientEvents(request),
     fileChanges: (request) => read().fileChanges(request),
     async previewRestore(input) {

@@ -26,12 +26,14 @@ import {
 import type { KeptBranch, SessionState } from '../../session/state.ts'
 import { viewOf } from '../../session/view.ts'
 import type { Folded } from '../log/load-session.ts'
+import { readMessages } from '../log/read-messages.ts'
 import { type LinePage, type LineReader, readPage } from '../log/read-page.ts'
 import type { Hub } from '../stream/hub.ts'
 
 /** The reading half of a session handle. It never loads a session into the registry. */
 export interface SessionReader
-  extends Pick<SessionHandle, 'snapshot' | 'state' | 'page' | 'branches' | 'clientEvents' | 'fileChanges'> {
+  extends Pick<SessionHandle, 'snapshot' | 'state' | 'page' | 'branches' | 'clientEvents' | 'fileChanges'>,
+    Required<Pick<SessionHandle, 'messages'>> {
   /** Reads the recorded part of a snapshot, which is the same whenever it is read. */
   recordedView(folded: Folded): Promise<RecordedView>
   /** Builds the snapshot of a known state. `ahead` is used if it was read at the same seq. */
@@ -130,8 +132,17 @@ export function createSessionReader({
       const now = await folded()
       if (!now.ok) return now
       const line = lineOf(now.value.state, branch)
-      if (!line) return refuse(fault('branch_not_found', `There is no branch ${branch}.`, { branch }))
+      if (!line) return refuse(noBranch(branch))
       return ok({ session: completeMeta(now.value.row.entry.meta), ...(await pageOf(now.value, line, request)) })
+    },
+    async *messages({ branch } = {}) {
+      const now = await folded()
+      if (!now.ok) return yield now
+      const { state } = now.value
+      const line = lineOf(state, branch)
+      if (!line) return yield refuse(noBranch(branch))
+      const mark = createMarker(state)
+      for await (const messages of readMessages(log, id, line, state.seq)) yield ok(messages.map(mark))
     },
     async branches() {
       const now = await folded()
@@ -174,6 +185,8 @@ function changesOf({ seq, at, event }: Recorded): StoredFileChange[] {
   const { call, files = [] } = event
   return files.toReversed().map(({ contentHash: _, boundary: _boundary, ...change }) => ({ seq, at, call, ...change }))
 }
+
+const noBranch = (branch: string | undefined) => fault('branch_not_found', `There is no branch ${branch}.`, { branch })
 
 const lineOf = ({ branch, branches, line }: SessionState, name: string | undefined): Line | null =>
   name === undefined || name === branch ? line : (branches.find((one) => one.name === name)?.line ?? null)

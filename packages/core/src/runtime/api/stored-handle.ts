@@ -8,7 +8,7 @@ import { findLiveOwners } from '../registry/ownership.ts'
 import { modelStatus } from '../stream/hub.ts'
 import { createSessionReader } from './session-reader.ts'
 
-type ReadMethod = 'snapshot' | 'state' | 'page' | 'branches' | 'clientEvents' | 'fileChanges'
+type ReadMethod = 'snapshot' | 'state' | 'page' | 'messages' | 'branches' | 'clientEvents' | 'fileChanges'
 
 /** A stored session as of the moment it was opened, for a process that does not run it. */
 export interface StoredHandle extends Pick<SessionHandle, 'id' | ReadMethod> {
@@ -33,12 +33,12 @@ export async function openStoredHandle(
   const [current = meta] = ownedStatus(rows, await findLiveOwners(busyOwners(rows), source, isAlive))
   const { status } = current
   const folded = async () => loaded
-  const { snapshot, state, page, branches, clientEvents, fileChanges } = createSessionReader({
+  const { snapshot, state, page, messages, branches, clientEvents, fileChanges } = createSessionReader({
     ...{ id, log: source, folded },
     completeMeta: (now) => ({ ...now, status }),
     workspaceTrust: async () => [],
     here: ({ settings }) =>
       models && { clients: [], storageError: null, ...modelStatus(models.find(settings.model)), workspaceTrust: [] },
   })
-  return ok({ id, lost: loaded.value.lost, snapshot, state, page, branches, clientEvents, fileChanges })
+  return ok({ id, lost: loaded.value.lost, snapshot, state, page, messages, branches, clientEvents, fileChanges })
 }

@@ -62,7 +62,7 @@ type ScannedPage = {
 }
 
 /** How many calls the store is asked about at once. */
-const callsAtOnce = 32
+export const callsAtOnce = 32
 /** Counting records takes a turn of the event loop for each such length. */
 const charsPerTurn = 128 * 1024
 
@@ -119,7 +119,8 @@ function countFitting(messages: readonly Message[], limit: number): number {
   return beyond === -1 ? messages.length : beyond
 }
 
-function assemble(
+/** Folds records and the outcomes of their calls into messages; `parent` is the seq of the message before them. */
+export function assemble(
   records: readonly ReadRecord[],
   outcomes: readonly ReadRecord[],
   parent: Seq | null,

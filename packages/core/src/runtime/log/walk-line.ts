@@ -1,4 +1,4 @@
-import { type clipLine, type EventType, limits, type SessionId } from '@holdfast/protocol'
+import { type clipLine, type EventType, limits, type Seq, type SessionId } from '@holdfast/protocol'
 import type { Log, ReadRecord } from '../../ports/log.ts'
 import { isShorterThan } from './record-size.ts'
 
@@ -29,6 +29,30 @@ export async function* walkLine(
       if (!last || (page.length < limit && isWithin(page, charsMax))) break
       if (newestFirst) to = last.seq - 1
       else from = last.seq + 1
+    }
+  }
+}
+
+/** Yields the pages of a line, oldest first. The store reads the next one while the caller handles the last one. */
+export async function* walkPages(
+  log: Pick<Log, 'read'>,
+  id: SessionId,
+  spans: Spans,
+  types: readonly EventType[],
+): AsyncGenerator<readonly ReadRecord[]> {
+  const limit = limits.pageRecordsMax
+  const readAfter = (after: Seq, upTo: Seq) => {
+    const page = log.read(id, { after, upTo, limit, charsMax: limits.readCharsMax, types })
+    page.catch(() => undefined) // awaited below, unless the caller stops before
+    return page
+  }
+  for (const { from, to } of spans) {
+    let next: ReturnType<typeof readAfter> | null = readAfter(from - 1, to)
+    while (next) {
+      const page: readonly ReadRecord[] = await next
+      const last = page.at(-1)
+      next = last && last.seq < to ? readAfter(last.seq, to) : null
+      if (last) yield page
     }
   }
 }

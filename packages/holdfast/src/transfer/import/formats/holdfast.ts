@@ -13,6 +13,7 @@ import {
   Recorded,
   type Result,
   refuse,
+  type Seq,
   SessionId,
 } from '@holdfast/protocol'
 import { logFormat, logVersion, parseRecord, readChecksum } from '../../../store/jsonl/log/log-line.ts'
@@ -20,7 +21,7 @@ import { exportFormat, exportVersion } from '../../export/jsonl.ts'
 import type { ImportHost } from '../host/import-host.ts'
 import type { Remark } from '../parse/conversation.ts'
 import { isObject, type JsonObject, parse, text } from '../parse/json.ts'
-import { readLines } from '../parse/read-lines.ts'
+import { type Line, type LinePlace, readLines } from '../parse/read-lines.ts'
 import type { SourceFile } from '../parse/source-file.ts'
 import { createImportedLog, type ImportedLog, type LogStart } from '../write/imported-log.ts'
 
@@ -31,50 +32,85 @@ export const isHoldfastHeader = (value: unknown): value is JsonObject =>
 
 type BlobHost = Pick<ImportHost, 'putBlob' | 'hasBlob'>
 
-type Started = EventOf<'session.started'>
+export type Started = EventOf<'session.started'>
 
 type Changes = {
   /** Changes the first record of a session. */
   readonly started: (event: Started) => Promise<Started>
-  /** Changes any record, after `started`. */
+  /** Changes any event, after `started`. */
   readonly any: (event: Event) => Event
 }
 
-/** Stores the blobs of an export or log, and reads its sessions, oldest first, each up to its first damaged record. */
-export async function readHoldfastLog(
-  file: SourceFile,
-  host: BlobHost,
-  remark: Remark,
-  changes: Changes,
-): Promise<Result<readonly ImportedLog[]>> {
-  const logs: ImportedLog[] = []
-  let current: ImportedLog | null = null
-  let isBroken = false
-  const taker = createBlobReceiver(host, remark)
-  const named = new Set<BlobHash>()
-  for (const { number, bytes } of readLines(file, remark)) {
-    const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    const value = parse(line.toString('utf8'))
+/** A session of an export or log, and the line of its header. */
+export type LoggedSession = LogStart & { readonly header: LinePlace }
+
+/** Finds the sessions of an export or log that have a first record, oldest first. Keeps nothing else of the file. */
+export function findSessions(file: SourceFile, remark: Remark): Result<readonly LoggedSession[]> {
+  const found: LoggedSession[] = []
+  let begun: LoggedSession | null = null
+  for (const line of readLines(file, remark)) {
+    const bytes = bufferOf(line)
+    const value = begun !== null || mayBeHeader(bytes) ? parse(bytes.toString('utf8')) : null
     if (isHoldfastHeader(value)) {
-      const head = readHead(value, line)
+      const head = readHead(value, bytes)
       if (!head.ok) return head
-      current = createImportedLog(head.value)
-      logs.push(current)
-      isBroken = false
-    } else if (current === null || isBroken) continue
-    else if (isObject(value) && 'blob' in value)
-      await taker.take(value, readChecksum(current.session, line) !== null, number)
-    else {
-      const read = readRecord(current, line)
-      const why = typeof read === 'string' ? read : addRecord(current, await changeRecord(read, changes))
-      if (typeof read !== 'string') for (const hash of blobsOf(read.event)) named.add(hash)
-      if (why === null) continue
-      isBroken = true
-      remark(number, 'damaged_line', `${why} The rest of this session was left out.`)
+      begun = { ...head.value, header: { number: line.number, position: line.position } }
+    } else if (begun !== null && !isBlob(value)) {
+      const log = createImportedLog(begun)
+      const read = readRecord(begun.session, log.next, bytes)
+      const why = typeof read === 'string' ? read : addRecord(log, read)
+      if (why === null) found.push(begun)
+      else remark(line.number, 'damaged_line', `${why} The rest of this session was left out.`)
+      begun = null
     }
   }
-  await remarkMissingBlobs(named, host, remark)
-  return ok(logs.filter(({ next, base }) => next > base + 1))
+  return ok(found)
+}
+
+const bufferOf = ({ bytes }: Line): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** A header begins with its format; other lines need not be parsed to tell. */
+const mayBeHeader = (line: Buffer): boolean => line.subarray(0, formatWithin).includes('"format"')
+const formatWithin = 64
+
+const isBlob = (value: unknown): value is JsonObject => isObject(value) && 'blob' in value
+
+type SessionReading = {
+  readonly host: BlobHost
+  readonly remark: Remark
+  readonly changes: Changes
+  /** Gets the blobs that the records refer to. */
+  readonly named: Set<BlobHash>
+}
+
+/**
+ * Stores the blobs of a session and adds its records to `log`, up to the first damaged one. Yields after each record, so
+ * that the caller can write what is full and forget it.
+ */
+export async function* readSession(
+  file: SourceFile,
+  { session, header }: LoggedSession,
+  log: ImportedLog,
+  { host, remark, changes, named }: SessionReading,
+): AsyncGenerator<void> {
+  const receiver = createBlobReceiver(host, remark)
+  // Too long lines were remarked on when the sessions were found.
+  for (const line of readLines(file, () => undefined, header)) {
+    const bytes = bufferOf(line)
+    if (line.number === header.number) continue
+    const value =
+      mayBeHeader(bytes) || bytes.subarray(0, formatWithin).includes('"blob"') ? parse(bytes.toString('utf8')) : null
+    if (isHoldfastHeader(value)) return
+    if (isBlob(value)) {
+      await receiver.take(value, readChecksum(session, bytes) !== null, line.number)
+      continue
+    }
+    const read = readRecord(session, log.next, bytes)
+    const why = typeof read === 'string' ? read : addRecord(log, await changeRecord(read, changes))
+    if (typeof read !== 'string') for (const hash of blobsOf(read.event)) named.add(hash)
+    if (why !== null) return remark(line.number, 'damaged_line', `${why} The rest of this session was left out.`)
+    yield
+  }
 }
 
 /** Lets the importer change a record; all others are stored as they were written. */
@@ -104,8 +140,8 @@ function readHead(value: JsonObject, line: Buffer): Result<LogStart> {
 }
 
 /** Reads the record of a line; returns a sentence if it cannot. */
-function readRecord(log: ImportedLog, line: Buffer): Recorded | string {
-  const read = parseRecord(log.session, log.next, line)
+function readRecord(session: SessionId, seq: Seq, line: Buffer): Recorded | string {
+  const read = parseRecord(session, seq, line)
   if ('lost' in read) return 'A record is missing or damaged.'
   const record = Recorded.safeParse(read)
   // The record is stored as written, so it must equal what the schema reads.
@@ -160,7 +196,12 @@ function createBlobReceiver({ putBlob }: BlobHost, remark: Remark) {
   }
 }
 
-async function remarkMissingBlobs(named: ReadonlySet<BlobHash>, { hasBlob }: BlobHost, remark: Remark): Promise<void> {
+/** Remarks on blobs that records refer to and the store lacks. */
+export async function remarkMissingBlobs(
+  named: ReadonlySet<BlobHash>,
+  { hasBlob }: BlobHost,
+  remark: Remark,
+): Promise<void> {
   let missing = 0
   for (const hash of named) if (!(await hasBlob(hash))) missing++
   if (missing > 0) remark(null, 'blob_missing', `${missing} blobs that its records refer to are not in the file.`)

@@ -8,24 +8,37 @@ export const lineFeed = 0x0a
 /** Longer lines are left out, with a remark. */
 export const lineBytesMax = 64 * 1024 * 1024
 
-export type Line = { readonly number: number; readonly bytes: Uint8Array; readonly isLast: boolean }
+/** Where a line begins: its number, and its position in the file. */
+export type LinePlace = { readonly number: number; readonly position: number }
 
-/** Reads the lines of a file, one chunk at a time. Blank lines are skipped but counted. */
-export function* readLines(file: Pick<SourceFile, 'read'>, remark: Remark): Generator<Line> {
+export type Line = LinePlace & { readonly bytes: Uint8Array; readonly isLast: boolean }
+
+const firstLine: LinePlace = { number: 1, position: 0 }
+
+/** Reads the lines of a file from a line on, one chunk at a time. Blank lines are skipped but counted. */
+export function* readLines(
+  file: Pick<SourceFile, 'read'>,
+  remark: Remark,
+  from: LinePlace = firstLine,
+): Generator<Line> {
   let pending: Uint8Array[] = []
   let pendingBytes = 0
-  let number = 0
+  let number = from.number - 1
+  let begin = from.position
   const endLine = (rest: Uint8Array, isLast: boolean): Line | null => {
     number++
     const bytes = pending.length === 0 ? rest : Buffer.concat([...pending, rest])
-    const isTooLong = pendingBytes + rest.length > lineBytesMax
+    const length = pendingBytes + rest.length
+    const isTooLong = length > lineBytesMax
+    const position = begin
+    begin += length + 1
     pending = []
     pendingBytes = 0
     if (isTooLong) remark(number, 'line_too_long', `A line of more than ${lineBytesMax} bytes was left out.`)
-    return isTooLong || isBlank(bytes) ? null : { number, bytes, isLast }
+    return isTooLong || isBlank(bytes) ? null : { number, position, bytes, isLast }
   }
 
-  for (let position = 0; ; ) {
+  for (let { position } = from; ; ) {
     const chunk = file.read(position, chunkBytes)
     if (chunk.length === 0) break
     position += chunk.length

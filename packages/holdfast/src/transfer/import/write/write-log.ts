@@ -38,7 +38,7 @@ const unchanged = (status: ImportWriteResult['status']): Result<ImportWriteResul
 export async function writeLog(
   deps: WriteDeps,
   start: LogStart,
-  batches: Iterable<LogBatch>,
+  batches: Iterable<LogBatch> | AsyncIterable<LogBatch>,
   options: WriteOptions = {},
 ): Promise<Result<ImportWriteResult>> {
   const known = options.isNewId ? null : await deps.entry(start.session)
@@ -50,9 +50,9 @@ export async function writeLog(
 type Step = LogBatch & { readonly isLast: boolean }
 
 /** Marks the last batch. */
-function* withLast(batches: Iterable<LogBatch>): Generator<Step> {
+async function* withLast(batches: Iterable<LogBatch> | AsyncIterable<LogBatch>): AsyncGenerator<Step> {
   let before: LogBatch | null = null
-  for (const batch of batches) {
+  for await (const batch of batches) {
     if (before) yield { ...before, isLast: false }
     before = batch
   }
@@ -64,10 +64,10 @@ type Names = Pick<CatalogueEntry['meta'], 'handle' | 'key'>
 async function create(
   deps: WriteDeps,
   start: LogStart,
-  steps: Generator<Step>,
+  steps: AsyncGenerator<Step>,
   { mayDropKey = false }: WriteOptions,
 ): Promise<Result<ImportWriteResult>> {
-  const { value: first } = steps.next()
+  const { value: first } = await steps.next()
   if (!first) return unchanged('same')
   let names: Names = first.entry.meta
   let [tries, keyDropped] = [0, false]
@@ -96,14 +96,14 @@ type Position = { readonly head: number; readonly epoch: number; readonly names:
 async function appendAndRelease(
   deps: WriteDeps,
   session: SessionId,
-  steps: Iterable<Step>,
+  steps: AsyncIterable<Step>,
   { head, epoch, names }: Position,
 ): Promise<Result<void>> {
   let after = head
   let written: Promise<Result<void>> = Promise.resolve(ok(undefined))
   try {
     // The next batch is built while the one before it is written.
-    for (const step of steps) {
+    for await (const step of steps) {
       const { records, blobs } = step
       // Imported approvals never change the trust of a workspace.
       const change = { records, blobs, clearDraft: false, trust: [] }
@@ -143,12 +143,12 @@ type Known = NonNullable<Awaited<ReturnType<ImportHost['entry']>>>
 async function extend(
   deps: WriteDeps,
   { session, base }: LogStart,
-  steps: Generator<Step>,
+  steps: AsyncGenerator<Step>,
   known: Known,
 ): Promise<Result<ImportWriteResult>> {
   let seq = base
   // Not a for loop, which would end the generator when it is left.
-  for (let next = steps.next(); !next.done; next = steps.next()) {
+  for (let next = await steps.next(); !next.done; next = await steps.next()) {
     const step = next.value
     if (step.isAdded && seq <= known.head) break
     const shared = step.records.slice(0, Math.max(0, known.head - seq))
@@ -167,7 +167,7 @@ async function extend(
   return unchanged('same')
 }
 
-function* chain(first: Step, rest: Iterable<Step>): Generator<Step> {
+async function* chain(first: Step, rest: AsyncIterable<Step>): AsyncGenerator<Step> {
   yield first
   yield* rest
 }
@@ -175,7 +175,7 @@ function* chain(first: Step, rest: Iterable<Step>): Generator<Step> {
 async function append(
   deps: WriteDeps,
   session: SessionId,
-  steps: Iterable<Step>,
+  steps: AsyncIterable<Step>,
   { head, entry }: Known,
 ): Promise<Result<ImportWriteResult>> {
   const claimed = await deps.claim(session)
@@ -187,8 +187,8 @@ async function append(
     return unchanged('changed')
   }
   // A listed session stays listed while it grows.
-  const keep = function* () {
-    for (const step of steps) yield entry.spoken ? { ...step, isLast: true } : step
+  const keep = async function* () {
+    for await (const step of steps) yield entry.spoken ? { ...step, isLast: true } : step
   }
   const appended = await appendAndRelease(deps, session, keep(), { head, epoch, names: entry.meta })
   return appended.ok ? unchanged('grown') : appended

@@ -85,6 +85,7 @@ const handle: protocol.SessionHandle = {
   state: () => Promise.reject(new Error('never asked')),
   page: () => Promise.reject(new Error('never asked')),
   fileChanges: () => Promise.reject(new Error('never asked')),
+  diffChanges: () => Promise.reject(new Error('never asked')),
   previewRestore: () => Promise.reject(new Error('never asked')),
   clientEvents: () => Promise.reject(new Error('never asked')),
   branches: () => Promise.reject(new Error('never asked')),

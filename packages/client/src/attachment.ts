@@ -92,6 +92,7 @@ export function createAttachment(
     page: (request) => current.handle.page(request),
     clientEvents: (request) => current.handle.clientEvents(request),
     fileChanges: (request) => current.handle.fileChanges(request),
+    diffChanges: (request) => current.handle.diffChanges(request),
     previewRestore: (request) => current.handle.previewRestore(request),
     branches: () => current.handle.branches(),
     blob: (...asked) => current.handle.blob(...asked),

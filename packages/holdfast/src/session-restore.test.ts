@@ -173,3 +173,45 @@ describe('rewind with files', () => {
     await holdfast.close()
   })
 })
+
+describe('diffChanges', () => {
+  it('shows a session, a turn, a call and a path as one diff a file, also over HTTP', async () => {
+    const { holdfast, session } = await openTurns()
+    const all = await session.diffChanges()
+    expect(all.map(({ path, change }) => [path, change])).toEqual([
+      ['a.txt', 'created'],
+      ['old.sh', 'modified'],
+      ['b.txt', 'created'],
+    ])
+    expect(all[0]?.diff).toContain('--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,1 @@\n+two\n')
+    const [turn, ...others] = await session.diffChanges({ turn: 0 })
+    expect([turn?.diff, others]).toEqual([expect.stringContaining('+one\n'), []]) // kept by the next change
+    const call = (await session.touchedFiles()).find(({ path }) => path === 'old.sh')?.callId ?? 0
+    expect(await session.diffChanges({ call })).toMatchObject([
+      { path: 'old.sh', diff: expect.stringContaining('+2\n') },
+    ])
+    await using server = await openTestServer({ sessions: holdfast.handles })
+    const answer = await server.call(`/v1/sessions/${session.id}/diff?path=b.txt`)
+    expect(await answer.json()).toMatchObject({ files: [{ path: 'b.txt', change: 'created' }] })
+    await expect(session.diffChanges({ turn: 9 })).rejects.toMatchObject({ code: 'turn_not_found' })
+    await holdfast.close()
+  })
+
+  it('says what it cannot show, that others changed a file, and leaves out what is as before', async () => {
+    const { holdfast, session } = await openTurns()
+    writeFileSync(join(workdir, 'a.txt'), Buffer.from([0, 1, 2]))
+    writeFileSync(join(workdir, 'b.txt'), 'theirs')
+    await session.restoreFiles({ turn: 0, paths: ['old.sh'] })
+    expect(await session.diffChanges()).toEqual([
+      {
+        ...{ path: 'a.txt', change: 'created', note: 'others changed it too' },
+        diff: 'a.txt: not shown, it is binary (no file -> 3 bytes)\n',
+      },
+      { path: 'b.txt', change: 'created', note: 'others changed it too', diff: expect.stringContaining('+theirs') },
+    ])
+    expect(await session.diffChanges({ turn: 2 })).toEqual([
+      { path: 'b.txt', change: 'created', diff: '', note: expect.stringContaining('was not kept') },
+    ])
+    await holdfast.close()
+  })
+})

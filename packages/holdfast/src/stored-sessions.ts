@@ -65,12 +65,13 @@ export function createStoredSessions({ registry, location, home }: StoredSession
     async load(name) {
       const id = await idOf(name)
       const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive, registry.deps.models))
-      const { models, treeUsage, previewRestore } = createLocalSession(registry, id) // does not load it
+      const { models, treeUsage, previewRestore, diffChanges } = createLocalSession(registry, id) // does not load it
       return createSession({
         ...stored,
         models,
         treeUsage,
         previewRestore,
+        diffChanges,
         submit: async () => refuse(readOnly),
         attach: async () => refuse(readOnly),
         subscribe: () => {

@@ -1,7 +1,11 @@
 export { ClientEventPage, type ClientEventRequest, StoredClientEvent } from './api/client-events.ts'
 export {
+  ChangesDiff,
+  type DiffInput,
+  DiffRequest,
   FileChangePage,
   type FileChangeRequest,
+  FileDiff,
   listTouched,
   RestorePreview,
   StoredFileChange,

@@ -1,5 +1,6 @@
 import {
   Answer,
+  ChangesDiff,
   ClientEventPage,
   Command,
   commandFault,
@@ -84,6 +85,9 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
 
     fileChanges: async (request = {}) =>
       parseAnswer(await wire.json(`${path}/file-changes${queryOf(request)}`), 'file changes', FileChangePage),
+
+    diffChanges: async (request = {}) =>
+      parseAnswer(await wire.json(`${path}/diff${queryOf(request)}`), 'a diff', ChangesDiff),
 
     previewRestore: async ({ paths, ...point }) => {
       const query = queryOf({ ...point, paths: paths && JSON.stringify(paths) })

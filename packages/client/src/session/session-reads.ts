@@ -2,7 +2,9 @@ import {
   type BlobHash,
   type Boundary,
   type ClientEventPage,
+  type DiffInput,
   type FileChangePage,
+  type FileDiff,
   type FrameOf,
   type LineRange,
   listActiveTrust,
@@ -83,6 +85,12 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
       for await (const change of readFileChanges(handle)) changes.push(change)
       return listTouched(changes)
     },
+    /**
+     * Returns what this session did to files as one diff a file: of a `turn`, of a `call`, or from before its first change
+     * until now. `path` picks one file. Refused: turn_not_found, message_not_found.
+     */
+    diffChanges: async (request?: DiffInput): Promise<readonly FileDiff[]> =>
+      orThrow(await handle.diffChanges(request)).files,
     /** Returns whether the client events cover the whole session. */
     clientEventsComplete: async () => (await state('clientEventsComplete')).clientEventsComplete,
     /** Returns whether the session is idle, works or waits for an answer. */

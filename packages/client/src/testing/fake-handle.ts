@@ -70,6 +70,7 @@ export function createFakeHandle() {
       return ok(pickFields({ ...view, seq, meta: row, here, summary }, fields))
     },
     fileChanges: async () => ok({ changes: [], before: null }),
+    diffChanges: async () => ok({ files: [] }),
     previewRestore: async () => ok({ files: [], refused: [] }),
     async clientEvents({ after = 0 } = {}) {
       const events = Array.from({ length: 5 }, (_, index) => clientEvent(index + 1)).filter(({ seq }) => seq > after)

@@ -22,8 +22,25 @@ export interface WorkspaceFiles {
    * changes of tools. Nothing is changed unless the outcome is `restored`.
    */
   restore(place: RestorePlace, wanted: WantedFile, run: RestoreRun): Promise<RestoreOutcome>
+  /** Returns what is at a path itself; links are not followed. Null if it is too large, or no file of the workdir. */
+  look(workdir: string, path: string): Promise<SeenEntry | null>
+  /** Returns the diff of two contents for people: bounded, keys masked, off the event loop. Null is no file. */
+  diff(pair: ContentPair, signal: AbortSignal): Promise<string>
   /** Returns what `restore` would do, with a diff from now to then. Changes nothing. */
   previewRestore(place: RestorePlace, wanted: WantedFile, run: Omit<RestoreRun, 'put'>): Promise<PreviewedRestore>
+}
+
+/** What is at a path, with the bytes of a file. */
+export type SeenEntry = { readonly state: FileState; readonly bytes: Uint8Array | null }
+
+/** Two contents of a file. Null: there is none. */
+export type ContentPair = {
+  /** The path in the workdir. */
+  readonly path: string
+  /** The older content. */
+  readonly before: Uint8Array | null
+  /** The newer content. */
+  readonly after: Uint8Array | null
 }
 
 /** Where files are put back, and which of them have edit boundaries. */

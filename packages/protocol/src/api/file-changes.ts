@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { FileChange, RefusedFile, RestoredName } from '../event/file-change.ts'
-import { CallId, Instant, Seq } from '../value/id.ts'
+import { CallId, Instant, Seq, TurnNumber } from '../value/id.ts'
+import { limits } from '../value/limits.ts'
 
 /** A change to a file of the workdir, as a call of the session made it. */
 export const StoredFileChange = FileChange.omit({ contentHash: true, boundary: true }).extend({
@@ -61,3 +62,33 @@ export const RestorePreview = z.object({
   refused: z.array(RefusedFile),
 })
 export type RestorePreview = z.infer<typeof RestorePreview>
+
+/** Which changes to show: those of a turn, of a call, or all of the session. */
+export const DiffRequest = z.strictObject({
+  /** Only changes of this turn of the line. */
+  turn: TurnNumber.optional(),
+  /** Only changes of this call. */
+  call: CallId.optional(),
+  /** Only this file. */
+  path: z.string().min(1).max(limits.toolPathCharsMax).optional(),
+})
+export type DiffRequest = z.infer<typeof DiffRequest>
+/** Which changes to show, as a client writes it. */
+export type DiffInput = z.input<typeof DiffRequest>
+
+/** What a session did to a file, as one change. */
+export const FileDiff = z.object({
+  /** The path in the workdir. */
+  path: z.string(),
+  /** What happened to it from the first to the last of the changes. */
+  change: z.enum(['created', 'modified', 'deleted']),
+  /** A unified diff; a sentence for a binary or large file. */
+  diff: z.string(),
+  /** What the diff does not show: why there is none, or that others changed the file too. */
+  note: z.string().optional(),
+})
+export type FileDiff = z.infer<typeof FileDiff>
+
+/** Changes of files, one entry a path, in the order in which they were first changed. */
+export const ChangesDiff = z.object({ files: z.array(FileDiff) })
+export type ChangesDiff = z.infer<typeof ChangesDiff>

@@ -9,7 +9,7 @@ import type { TreeUsage } from '../value/usage.ts'
 import type { Message } from '../view/message.ts'
 import type { Meta } from '../view/meta.ts'
 import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
-import type { FileChangePage, FileChangeRequest, RestorePreview } from './file-changes.ts'
+import type { ChangesDiff, DiffInput, FileChangePage, FileChangeRequest, RestorePreview } from './file-changes.ts'
 import type { StateField, StateFields } from './state-fields.ts'
 
 /** A page of the transcript, oldest first. `before` and `after` are the cursors of the next pages, null at an end. */
@@ -106,6 +106,8 @@ export interface SessionHandle {
   fileChanges(request?: FileChangeRequest): Promise<Result<FileChangePage>>
   /** What `restoreFiles` would do now, with diffs. Changes nothing. Refused: turn_not_found, message_not_found, nothing_to_undo. */
   previewRestore(request: RestoreInput): Promise<Result<RestorePreview>>
+  /** The changes of files by this session as one diff: of a turn, of a call, or all until now. Refused: turn_not_found, message_not_found. */
+  diffChanges(request?: DiffInput): Promise<Result<ChangesDiff>>
   /** The saved branches, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
   /** The bytes of a file part or long output that this session refers to. Refused: blob_not_found. */

@@ -8,6 +8,8 @@ export const fakeFiles: WorkspaceFiles = {
     path === 'missing'
       ? refuse(fault('not_found', 'missing does not exist'))
       : ok({ path, bytes: Buffer.from(`The content of ${path}.`), mode: 0o644 }),
+  look: async () => ({ state: { type: 'absent' }, bytes: null }),
+  diff: async ({ path }) => `diff of ${path}\n`,
   restore: async () => ({ type: 'unchanged' }),
   previewRestore: async () => ({ type: 'unchanged' }),
 }

@@ -8,6 +8,7 @@ import {
   type CommandInput,
   commandFault,
   createCommandId,
+  DiffRequest,
   explainIssue,
   type Frame,
   fault,
@@ -29,6 +30,7 @@ import {
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import { openBlob } from '../blobs/read-blob.ts'
+import { diffChanges } from '../files/diff-changes.ts'
 import { previewRestore } from '../files/restore-files.ts'
 import { type Folded, loadSession } from '../log/load-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
@@ -113,6 +115,13 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
         request.data,
         new AbortController().signal,
       )
+    },
+    async diffChanges(input = {}) {
+      const request = DiffRequest.safeParse(input)
+      if (!request.success) return refuse(fault('bad_request', `The diff: ${explainIssue(request.error)}.`))
+      const now = await readFolded(registry, store, id)
+      if (!now.ok) return now
+      return diffChanges({ ...registry.deps, store }, id, now.value.state, request.data, new AbortController().signal)
     },
     branches: () => read().branches(),
     blob: (hash) => openBlob({ ...registry.deps, store }, id, hash),

@@ -92,7 +92,8 @@ function placeOf({ origin, boundaries }: SessionState): RestorePlace {
   return { workdir: origin.workdir, boundaries }
 }
 
-const readerOf = (deps: Deps, id: SessionId, signal: AbortSignal): Omit<RestoreRun, 'put'> => ({
+/** Returns how the blobs of a session are read. */
+export const readerOf = (deps: Deps, id: SessionId, signal: AbortSignal): Omit<RestoreRun, 'put'> => ({
   signal,
   async read(hash) {
     const opened = await openBlob(deps, id, hash)

@@ -1,6 +1,7 @@
 import {
   ageForm,
   BranchName,
+  ChangesDiff,
   ClientEventPage,
   FileChangePage,
   FoundMessages,
@@ -282,6 +283,14 @@ const getTouchedFiles = defineRead(
   },
 )
 
+const getDiff = defineRead(
+  '/diff',
+  'Show the changes of files as one diff a file: of a turn, of a call, or all until now',
+  ChangesDiff,
+  (handle, { input }) => handle.diffChanges(input.query),
+  z.strictObject({ turn: wholeNumber.optional(), call: wholeNumber.optional(), path: z.string().optional() }),
+)
+
 /** A list of texts as JSON, because a path may contain any separator. */
 const jsonList = z
   .string()
@@ -371,6 +380,6 @@ const getUsage = defineRoute({
 export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents, getFileChanges],
-  ...[getTouchedFiles, getRestorePreview, getBoundaries, getTodos, getQueue, getTrust, getApprovals, getUsage],
+  ...[getTouchedFiles, getDiff, getRestorePreview, getBoundaries, getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

@@ -184,6 +184,7 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
     branches: async () => ok([]),
     clientEvents: async () => ok({ events: [], after: null }),
     fileChanges: async () => ok({ changes: [], before: null }),
+    diffChanges: async () => ok({ files: [] }),
     previewRestore: async (request) => {
       touched.push({ previewRestore: request })
       return ok({ files: [], refused: [] })

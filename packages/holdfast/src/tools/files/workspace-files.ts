@@ -2,6 +2,10 @@ import type { WorkspaceFiles } from '@holdfast/core/ports'
 import { escapeLine, fault, limits, ok, refuse } from '@holdfast/protocol'
 import { openFile } from '../../system/files/open-file.ts'
 import { resolvePath } from '../../system/files/resolve-path.ts'
+import { foreseen } from '../define/define-tool.ts'
+import { diffContents } from './change/run-change.ts'
+import { findName } from './io/workspace-file.ts'
+import { readCurrent } from './restore/check-restore.ts'
 import { previewRestore } from './restore/preview-restore.ts'
 import { restoreFile } from './restore/restore-file.ts'
 
@@ -29,6 +33,12 @@ export const workspaceFiles: Pick<WorkspaceFiles, 'locate' | 'read'> = {
 /** Creates the access of a runtime to the files of a workdir. `ownPaths` are folders of Holdfast itself. */
 export const createWorkspaceFiles = (ownPaths: readonly string[]): WorkspaceFiles => ({
   ...workspaceFiles,
+  async look(workdir, path) {
+    const found = await findName({ workdir, ownPaths }, path)
+    const read = found.ok && found.value.shown === path ? await readCurrent(found.value).catch(foreseen) : null
+    return read?.ok ? read.value : null
+  },
+  diff: diffContents,
   restore: (place, wanted, run) => restoreFile({ ...place, ownPaths }, wanted, run),
   previewRestore: (place, wanted, run) => previewRestore({ ...place, ownPaths }, wanted, run),
 })

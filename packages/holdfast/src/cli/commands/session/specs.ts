@@ -85,6 +85,19 @@ export const sessionSpecs = {
       sessionNote,
     ],
   },
+  diff: {
+    about: 'show what a session changed in files',
+    positionals: ['<session>', '[path]'],
+    flags: {
+      turn: { value: 'turn', range: [0, 999_999_999], about: 'show only the changes of this turn' },
+      store,
+      json,
+    },
+    notes: [
+      `Prints one unified diff: from before the first change to the files as they are now. ${turnNote}`,
+      sessionNote,
+    ],
+  },
   branch: {
     about: 'go back to the end of a turn; save a branch',
     positionals: ['<session>', '<turn>'],

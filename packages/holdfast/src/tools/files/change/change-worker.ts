@@ -1,8 +1,9 @@
 import { parentPort } from 'node:worker_threads'
+import type { ContentPair } from '@holdfast/core/ports'
 import { boundPreview, escapeHidden, ok, type Result } from '@holdfast/protocol'
 import { maskKeys, registerKey } from '../../../system/secrets/known-keys.ts'
 import { foreseen } from '../../define/define-tool.ts'
-import { type ContentPair, diffPair } from './diff-pair.ts'
+import { diffPair } from './diff-pair.ts'
 import {
   type ContentEdit,
   diffEdit,

@@ -1,14 +1,8 @@
+import type { ContentPair } from '@holdfast/core/ports'
 import { boundPreview, escapeHidden, escapeLine, limits } from '@holdfast/protocol'
 import { maskKeys } from '../../../system/secrets/known-keys.ts'
 import { decodeText } from '../../edits/encoding.ts'
 import { unifiedDiff } from '../../edits/unified-diff.ts'
-
-/** Two contents of a file. Null: there is none. Plain data, which can be sent to a thread. */
-export type ContentPair = {
-  readonly path: string
-  readonly before: Uint8Array | null
-  readonly after: Uint8Array | null
-}
 
 /** Returns the diff of two contents for people: keys masked, hidden characters shown, cut to a bounded length. */
 export async function diffPair({ path, before, after }: ContentPair): Promise<string> {

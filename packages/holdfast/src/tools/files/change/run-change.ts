@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
+import type { ContentPair } from '@holdfast/core/ports'
 import type { Result } from '@holdfast/protocol'
 import { knownKeys } from '../../../system/secrets/known-keys.ts'
 import { findWritable } from '../io/workspace-file.ts'
 import { createChangeThread } from './change-thread.ts'
-import { type ContentPair, diffPair } from './diff-pair.ts'
+import { diffPair } from './diff-pair.ts'
 import {
   type ContentEdit,
   diffEdit,

@@ -52,7 +52,7 @@ function isLeft(state: FileState, left: LeftState): boolean {
 }
 
 /** Reads what is at a path; null if it is too long to be one of ours. */
-async function readCurrent(path: WorkspacePath): Promise<Result<Current | null>> {
+export async function readCurrent(path: WorkspacePath): Promise<Result<Current | null>> {
   const { absolute, shown, missing } = path
   if (missing.length > 0) return ok({ state: { type: 'absent' }, bytes: null, contentHash: hashContent(shown, null) })
   const opened = await openParent(path)

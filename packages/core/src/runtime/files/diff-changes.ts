@@ -1,0 +1,138 @@
+import {
+  type BeforeImage,
+  type ChangesDiff,
+  type DiffRequest,
+  escapeLine,
+  type FileDiff,
+  fault,
+  isSameState,
+  limits,
+  ok,
+  type Result,
+  refuse,
+  type Seq,
+  type SessionId,
+} from '@holdfast/protocol'
+import type { LeftState, SeenEntry } from '../../ports/workspace-files.ts'
+import { turnNotFound } from '../../session/decide/line.ts'
+import type { SessionState } from '../../session/state.ts'
+import type { RuntimeDeps } from '../dependencies.ts'
+import { findTurnEnd } from '../log/find-turn-end.ts'
+import { type PathChange, readPathChanges } from './changed-files.ts'
+import { readerOf } from './restore-files.ts'
+
+type Deps = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs' | 'files'>
+
+/** The records to show. The changes of the whole session are compared with the files as they are now. */
+type Range = { readonly after: Seq; readonly upTo: Seq; readonly isAll: boolean }
+
+/** Shows what changed from before the first to after the last of the changes, per file. */
+export async function diffChanges(
+  deps: Deps,
+  id: SessionId,
+  state: SessionState,
+  request: DiffRequest,
+  signal: AbortSignal,
+): Promise<Result<ChangesDiff>> {
+  const range = await findRange(deps, id, state, request)
+  if (!range.ok) return range
+  const changes = await readPathChanges(deps.store, id, range.value)
+  const isAsked = ({ path, call }: PathChange) =>
+    (request.path === undefined || path === request.path) && (request.call === undefined || call === request.call)
+  const files: FileDiff[] = []
+  let chars = 0
+  for (const [path, all] of Map.groupBy(changes.filter(isAsked), (change) => change.path)) {
+    const [first, last] = [all[0], all.at(-1)]
+    if (!first || !last) continue
+    if (files.length >= limits.restoredFilesMax) break
+    const workdir = state.origin?.workdir ?? ''
+    const shown = await diffPath(
+      deps,
+      { id, workdir, path, before: first.before, last, isAll: range.value.isAll },
+      signal,
+    )
+    if (shown === null) continue
+    chars += shown.diff.length
+    files.push(chars > limits.diffsCharsMax ? { ...shown, diff: '', note: tooMuch } : shown)
+  }
+  return ok({ files })
+}
+
+const tooMuch = 'not shown: the diffs before this one are long. Name this file alone to see it'
+
+async function findRange(
+  { store }: Deps,
+  id: SessionId,
+  state: SessionState,
+  { turn, call }: DiffRequest,
+): Promise<Result<Range>> {
+  const { line, seq: head, turn: running } = state
+  if (call !== undefined) {
+    const records = await store.readRefs(id, [call])
+    const settled = records.find((record) => !('lost' in record) && record.event.type === 'call.settled')
+    if (settled) return ok({ after: settled.seq - 1, upTo: settled.seq, isAll: false })
+    return refuse(fault('message_not_found', `This session has no settled call ${call}.`, { call }))
+  }
+  if (turn === undefined) return ok({ after: 0, upTo: head, isAll: true })
+  const isRunning = running.phase !== 'idle' && running.number === turn
+  const upTo = isRunning ? head : (await findTurnEnd(store, id, line, head, turn))?.seq
+  if (upTo === undefined) return refuse(turnNotFound(state, turn))
+  const [started] = await store.read(id, { after: 0, upTo, limit: 1, types: ['turn.started'], newestFirst: true })
+  return ok({ after: started?.seq ?? 0, upTo, isAll: false })
+}
+
+type ChangedPath = {
+  readonly id: SessionId
+  readonly workdir: string
+  readonly path: string
+  readonly before: BeforeImage
+  readonly last: PathChange
+  readonly isAll: boolean
+}
+
+/** Returns the diff of one path; null if nothing is different in the end. */
+async function diffPath(
+  deps: Deps,
+  { id, workdir, path, before, last, isAll }: ChangedPath,
+  signal: AbortSignal,
+): Promise<FileDiff | null> {
+  const { read } = readerOf(deps, id, signal)
+  const now = await deps.files.look(workdir, path)
+  const isOurs = now !== null && last.after !== null && isLeft(now, last.after)
+  const after = isAll || isOurs ? now : await contentOf(last.after, read)
+  const change = before.type === 'absent' ? 'created' : after?.state.type === 'absent' ? 'deleted' : 'modified'
+  const without = (note: string): FileDiff => ({ path, change, diff: '', note })
+  if (before.type === 'not_kept') return without(`not shown: its content before was not kept (${before.why})`)
+  if (after === null) return without('not shown: its content after that was not kept, or is too large')
+  if (isSameState(before, after.state)) return null
+  const old = before.type === 'file' ? await read(before.hash) : null
+  if (before.type === 'file' && old === null) return without('not shown: its kept content is gone')
+  const heads = describeEntries(path, before, after.state)
+  const diff = `${heads}${await deps.files.diff({ path, before: old, after: after.bytes }, signal)}`
+  return { path, change, diff, ...(isAll && !isOurs && { note: 'others changed it too' }) }
+}
+
+const isLeft = ({ state }: SeenEntry, left: LeftState): boolean =>
+  left.type === 'file' && left.mode === null
+    ? state.type === 'file' && state.hash === left.hash
+    : left.type === 'file'
+      ? isSameState(state, { ...left, mode: left.mode ?? 0 })
+      : isSameState(state, left)
+
+/** Reads what a change left: a later change may have kept it. */
+async function contentOf(left: LeftState | null, read: ReturnType<typeof readerOf>['read']): Promise<SeenEntry | null> {
+  if (left === null) return null
+  if (left.type !== 'file') return { state: left, bytes: null }
+  const bytes = await read(left.hash)
+  return bytes && { state: { ...left, mode: left.mode ?? 0 }, bytes }
+}
+
+/** Says what a diff of bytes does not show: links and permission bits. */
+function describeEntries(path: string, before: SeenEntry['state'], after: SeenEntry['state']): string {
+  const lines: string[] = []
+  if (before.type === 'link') lines.push(`removed the link ${escapeLine(path)} -> ${escapeLine(before.target)}`)
+  if (after.type === 'link') lines.push(`made the link ${escapeLine(path)} -> ${escapeLine(after.target)}`)
+  if (before.type === 'file' && after.type === 'file' && after.mode !== 0 && before.mode !== after.mode)
+    lines.push(`old mode ${before.mode.toString(8)}`, `new mode ${after.mode.toString(8)}`)
+  return lines.map((line) => `${line}\n`).join('')
+}

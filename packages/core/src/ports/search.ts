@@ -42,8 +42,15 @@ export type SearchHit = {
   readonly behind: string
 }
 
-/** A page of hits, best first. `next` is the cursor of the next page, null at the end. */
-export type SearchPage = { readonly hits: readonly SearchHit[]; readonly next: string | null }
+/** A page of hits, best first. */
+export type SearchPage = {
+  /** The messages that match. */
+  readonly hits: readonly SearchHit[]
+  /** The cursor of the next page; null at the end. */
+  readonly next: string | null
+  /** True if the index is so far behind the log that some messages were not searched. */
+  readonly isIndexing?: true | undefined
+}
 
 /** Finds messages by their words. The index follows the log within a second and can be rebuilt from it. */
 export interface Search {

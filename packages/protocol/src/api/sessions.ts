@@ -180,5 +180,7 @@ export const FoundMessages = z.object({
   ),
   /** The cursor of the next page; null at the end. */
   next: z.string().nullable(),
+  /** The index is behind, as after a large import, and some messages were not searched. Search again later. */
+  isIndexing: z.literal(true).optional(),
 })
 export type FoundMessages = z.infer<typeof FoundMessages>

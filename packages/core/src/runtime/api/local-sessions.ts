@@ -130,5 +130,6 @@ async function searchSessions(
   const hits = found.value.hits.map(({ session, title, message, role, at, snippet }) => {
     return { sessionId: session, title, messageId: message, kind: role, at, snippet }
   })
-  return ok({ hits, next: found.value.next })
+  const { next, isIndexing } = found.value
+  return ok({ hits, next, ...(isIndexing && { isIndexing }) })
 }

@@ -72,7 +72,8 @@ async function searchBoth(disk: Store, memory: Store, request: SearchRequest): P
     .toSorted((left, right) => right.score - left.score)
     .slice(0, request.limit)
   const next = `${nextOf(onDisk.value, hits, diskFrom)}~${nextOf(inMemory.value, hits, memoryFrom)}`
-  return ok({ hits, next: next === `${end}~${end}` ? null : next })
+  const isIndexing = onDisk.value.isIndexing ?? inMemory.value.isIndexing
+  return ok({ hits, next: next === `${end}~${end}` ? null : next, ...(isIndexing && { isIndexing }) })
 }
 
 async function searchFrom(store: Store, request: SearchRequest, from: string): Promise<Result<SearchPage>> {

@@ -67,13 +67,13 @@ async function search(source: ReadOnlyStore, request: SearchRequest, name: strin
 type PrintDeps = Pick<CliContext, 'out' | 'err' | 'now'> & { readonly handleOf: (id: SessionId) => Promise<string> }
 
 async function printHits(page: SearchPage, isJson: boolean, none: string, deps: PrintDeps): Promise<void> {
-  const { hits, next } = page
+  const { hits, next, isIndexing } = page
   const { out, err, now, handleOf } = deps
   if (isJson) {
     const found = hits.map(({ session: sessionId, message: messageId, role: kind, title, at, snippet }) => ({
       ...{ sessionId, title, messageId, kind, at, snippet },
     }))
-    return out.writeJson({ hits: found, next })
+    return out.writeJson({ hits: found, next, ...(isIndexing && { isIndexing }) })
   }
   for (const { session, title, message, role, at, snippet } of hits) {
     const age = formatAge(now() - Date.parse(at))
@@ -82,4 +82,5 @@ async function printHits(page: SearchPage, isJson: boolean, none: string, deps: 
   }
   if (hits.length === 0) await err.write(`${none}\n`)
   if (next !== null) await err.write('There are more. Use --limit to see them.\n')
+  if (isIndexing) await err.write('Some messages are not indexed yet and were not searched. Try again later.\n')
 }

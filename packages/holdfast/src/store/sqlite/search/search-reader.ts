@@ -29,6 +29,8 @@ export function createSearchReader(database: DatabaseSync): (request: SearchRequ
   const unindexed = database.prepare(`
     select ${columns} from record
     where pos > coalesce((select pos from cursor where name = ?), 0) and pos <= ? order by pos desc limit ${unindexedMax}`)
+  const skipped = database.prepare(`
+    select 1 from record where pos > coalesce((select pos from cursor where name = ?), 0) and pos < ? limit 1`)
   const bodyAt = database.prepare('select body from record where pos = ?')
   const recordAt = database.prepare(`select ${recordColumns} from record where pos = ?`)
   const sessionBySid = database.prepare('select id, meta from session where sid = ?')
@@ -62,10 +64,24 @@ export function createSearchReader(database: DatabaseSync): (request: SearchRequ
     return { session, title: titleIn(String(shown?.['meta'])), message, role, at: record.at }
   }
 
-  /** Returns the rows to look at, newest first, and how to match those that no index has matched. */
-  function* matchingRows(query: Query, expression: string, top: number): Iterable<readonly [Row, Matches | null]> {
+  /**
+   * Returns the rows to look at, newest first, and how to match those that no index has matched. Calls `onSkip` if there are
+   * records between the newest ones and those that are indexed.
+   */
+  function* matchingRows(
+    query: Query,
+    expression: string,
+    top: number,
+    onSkip: () => void,
+  ): Iterable<readonly [Row, Matches | null]> {
     const matches = createMatcher(query)
-    for (const row of unindexed.iterate(searchCursorName, top)) yield [row, matches]
+    let [count, lowest] = [0, 0]
+    for (const row of unindexed.iterate(searchCursorName, top)) {
+      count += 1
+      lowest = Number(row['pos'])
+      yield [row, matches]
+    }
+    if (count === unindexedMax && skipped.get(searchCursorName, lowest) !== undefined) onSkip()
     for (const row of indexed.iterate(expression, top)) yield [row, null]
   }
 
@@ -74,8 +90,11 @@ export function createSearchReader(database: DatabaseSync): (request: SearchRequ
     const isWanted = createRowFilter(request)
     const found: Found[] = []
     const messages = new Set<string>()
-    let rowsRead = 0
-    for (const [row, matches] of matchingRows(query, expression, top)) {
+    let [rowsRead, isIndexing] = [0, false]
+    const onSkip = () => {
+      isIndexing = true
+    }
+    for (const [row, matches] of matchingRows(query, expression, top, onSkip)) {
       rowsRead += 1
       if (rowsRead > rowsReadMax) break
       const shown = isWanted(row) ? scope.shownAs(Number(row['sid']), Number(row['seq'])) : null
@@ -85,7 +104,7 @@ export function createSearchReader(database: DatabaseSync): (request: SearchRequ
       messages.add(`${candidate.session} ${candidate.message}`)
       if (messages.size >= rankedMax) break
     }
-    return found
+    return { found, isIndexing }
   }
 
   return (request) => {
@@ -95,8 +114,9 @@ export function createSearchReader(database: DatabaseSync): (request: SearchRequ
     const groups = [...scope.groups, ...filterGroups(request)]
     if (groups.some((tokens) => tokens.length === 0)) return { hits: [], next: null }
     const top = cursor?.top[0] ?? Number.MAX_SAFE_INTEGER
-    const newestFirst = findCandidates(query, ftsExpression(query, groups), top, scope, request)
-    return rankPage(newestFirst, { limit: request.limit, cursor, readHit })
+    const { found, isIndexing } = findCandidates(query, ftsExpression(query, groups), top, scope, request)
+    const page = rankPage(found, { limit: request.limit, cursor, readHit })
+    return isIndexing ? { ...page, isIndexing } : page
   }
 }
 

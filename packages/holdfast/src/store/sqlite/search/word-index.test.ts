@@ -18,7 +18,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { openReadOnlySqlite } from '../read-only-store.ts'
 import { encodeAppend, encodeNew } from '../rows/encode-changes.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts'
-import { createWriter } from '../write/writer.ts'
+import { catchUpIndex, createWriter } from '../write/writer.ts'
+import { createSearchReader } from './search-reader.ts'
 
 let path = ''
 let store: SqliteStore | null = null
@@ -96,6 +97,22 @@ describe('the word index of a SQLite store', () => {
     expect(Math.max(...lateness, ...[...appendedAt.values()].map((atMs) => performance.now() - atMs))).toBeLessThan(
       1000,
     )
+  })
+
+  it('says that some messages were not searched if too many are not indexed yet, and finds them later', () => {
+    const writer = createWriter({ path })
+    onTestFinished(() => writer.close())
+    writer.run([['open'], encodeNew(words(2100))])
+    const database = new DatabaseSync(path, { readOnly: true })
+    onTestFinished(() => database.close())
+    const search = createSearchReader(database)
+    const old = { text: '"word 5"', limit: 10 }
+    expect(search(old)).toEqual({ hits: [], next: null, isIndexing: true })
+    expect(search({ text: '"word 2099"', limit: 10 })).toMatchObject({ hits: [{ message: 2100 }], isIndexing: true })
+    // The newest thousand matches are all a search returns, so nothing is missing.
+    expect(search({ text: 'word', limit: 10 })).not.toHaveProperty('isIndexing')
+    catchUpIndex(path)
+    expect(search(old)).toEqual({ hits: [expect.objectContaining({ message: 6 })], next: null })
   })
 
   it('catches up on appends of a killed process, for the next reader or writer', async () => {

@@ -146,7 +146,7 @@ const rules: readonly IForbiddenRuleType[] = [
     // Smaller roots serve commands that need no store: models, keys and rules. The entry points name public types.
     from: {
       pathNot: [
-        `${holdfast}(open|open-models|keys|permission-rules|entry/\\w+)[.]ts$`,
+        `${holdfast}(open|open-models|keys|list-tools|permission-rules|entry/\\w+)[.]ts$`,
         `${holdfast}(providers|tools|context)/`,
       ],
     },

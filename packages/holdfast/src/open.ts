@@ -40,6 +40,8 @@ import { wallClock } from './system/wall-clock.ts'
 import { createWorkspaceFiles } from './tools/files/workspace-files.ts'
 import { type OwnTools, readOwnTools } from './tools/own/own-tools.ts'
 import { createPermissions } from './tools/permissions/permissions.ts'
+import type { SandboxSetting } from './tools/sandbox/sandbox.ts'
+import type { JudgeNetwork } from './tools/shell/confinement.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
 import { createTools } from './tools/tools.ts'
 
@@ -89,6 +91,7 @@ const optionNames: Readonly<Record<keyof OpenOptions, true>> = {
   ...{ store: true, blobs: true, mirror: true, environment: true, models: true, idleUnloadMs: true, retention: true },
   ...{ logger: true, onProblem: true, tools: true },
   ...{ model: true, titleModel: true, compactionModel: true, rotation: true, fallbacks: true },
+  ...{ sandbox: true, sandboxNetwork: true },
 }
 
 const unknownOption = (name: string): Fault => {
@@ -144,7 +147,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   })
   const registry = createSessionRegistry({
     ...adapters,
-    ...createAdapters(environment, home, { keyNames, own, ...configured }),
+    ...createAdapters(environment, home, { keyNames, own, judgeNetwork: permissions.judgeNetwork, ...configured }),
     permissions,
     models,
     titleModel: configured.titleModel,
@@ -204,6 +207,9 @@ function createAdapters(
     readonly own: readonly Tool[]
     readonly fetchHosts: readonly string[]
     readonly shellEnvironment: readonly string[]
+    readonly sandbox: SandboxSetting
+    readonly sandboxNetwork: boolean
+    readonly judgeNetwork: JudgeNetwork
   },
 ) {
   const { now } = wallClock

@@ -14,7 +14,7 @@ afterEach(() => rmSync(workdir, { recursive: true, force: true }))
 
 const openSession = async () => {
   const environment = { HOLDFAST_HOME: join(workdir, '.home') }
-  const holdfast = await openHoldfast({ store: 'memory:', environment })
+  const holdfast = await openHoldfast({ store: 'memory:', environment, sandbox: 'off' })
   const session = await holdfast.startSession({ workdir, model: 'demo/agent', approvals: 'none' })
   return { holdfast, session }
 }

@@ -107,7 +107,7 @@ export {
   restoreAction,
 } from './event/file-change.ts'
 export { CheckpointMark, LineLength } from './event/history-events.ts'
-export { boundPreview, Preview } from './event/preview.ts'
+export { boundPreview, Preview, PreviewSandbox, sandboxSentence } from './event/preview.ts'
 export { QueueEntry, reorderQueue } from './event/queue.ts'
 export { ClientEvent, Fork } from './event/session.ts'
 export { clip, firstLine, textOf } from './event/text-of.ts'

@@ -77,6 +77,7 @@ export type {
   PermissionRule,
   PermissionRules,
   Preview,
+  PreviewSandbox,
   ProcessMark,
   ProcessView,
   ProviderOptions,

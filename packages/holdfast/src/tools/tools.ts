@@ -1,4 +1,5 @@
-import type { Clock, Tool, Tools } from '@holdfast/core/ports'
+import { join } from 'node:path'
+import type { BackgroundWork, Clock, Tool, Tools } from '@holdfast/core/ports'
 import type { Environment } from '../system/home.ts'
 import { wallClock } from '../system/wall-clock.ts'
 import { maskedTool } from './define/masked-tool.ts'
@@ -21,12 +22,15 @@ import { createDescribeTools } from './notes/describe-tools.ts'
 import { createMemoryWrite, type WritableMemory } from './notes/memory-write.ts'
 import { todoReadTool, todoWriteTool } from './notes/todos.ts'
 import { joinTools } from './own/own-tools.ts'
+import { createSandbox, type Sandbox, type SandboxSetting } from './sandbox/sandbox.ts'
 import { createFind } from './search/find.ts'
 import { createGrep } from './search/grep.ts'
 import { createBackgroundShells } from './shell/background-shells.ts'
 import { withBoundedFiles } from './shell/bounded-command.ts'
+import { createConfinement, type JudgeNetwork } from './shell/confinement.ts'
 import { endLeftover } from './shell/process-group.ts'
 import { createProcessRecords } from './shell/process-records.ts'
+import { createSessionTmp, type SessionTmp } from './shell/session-tmp.ts'
 import { createShell } from './shell/shell.ts'
 import { createShellOutput } from './shell/shell-output.ts'
 import { createShellStop } from './shell/shell-stop.ts'
@@ -45,17 +49,27 @@ type ToolsDeps = {
   readonly ownPaths?: readonly string[] | undefined
   /** Hosts that `fetch_url` may read wherever they are, as `host` or `host:port`. */
   readonly fetchHosts?: readonly string[] | undefined
+  /** Whether commands run in the sandbox; `off` by default. */
+  readonly sandbox?: SandboxSetting | undefined
+  /** Whether commands in the sandbox have the network unless a rule forbids it. */
+  readonly sandboxNetwork?: boolean | undefined
+  readonly judgeNetwork?: JudgeNetwork | undefined
   readonly after?: Clock['after'] | undefined
   /** The tools of the program that embeds Holdfast. */
   readonly own?: readonly Tool[] | undefined
 }
 
 /** Creates the built-in tools and adds the program's own. Throws `bad_request` if two have the same name. */
-export function createTools(deps: ToolsDeps): Tools {
+export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbox['state'] } {
   const { environment, keyNames, memory, ownPaths = [], fetchHosts = [], after, own = [] } = deps
   const { shellDirectory, shellEnvironment } = deps
   const records = shellDirectory === undefined ? null : createProcessRecords(shellDirectory)
   const background = createBackgroundShells({ records, now: wallClock.now })
+  const sandbox = createSandbox({ setting: deps.sandbox ?? 'off', environment, ownPaths })
+  const tmp = shellDirectory === undefined ? null : createSessionTmp(join(shellDirectory, 'tmp'))
+  const { sandboxNetwork: network = false, judgeNetwork } = deps
+  const confinement = createConfinement({ sandbox, tmp, network, judgeNetwork })
+  const shellDeps = { environment, keyNames, passed: shellEnvironment, after, directory: shellDirectory }
   const builtIn: readonly Tool[] = [
     ...fileTools.map((tool) => withBoundaries(withOwnPaths(tool, ownPaths))),
     createFind({ environment, ownPaths }),
@@ -66,9 +80,7 @@ export function createTools(deps: ToolsDeps): Tools {
     createGitLog({ environment, keyNames }),
     createGitStage({ environment, keyNames }),
     createGitCommit({ environment, keyNames }),
-    withBoundedFiles(
-      createShell({ environment, keyNames, passed: shellEnvironment, after, directory: shellDirectory, background }),
-    ),
+    withBoundedFiles(createShell({ ...shellDeps, background, confinement })),
     createShellOutput({ background, after }),
     createShellStop(background),
     createMemoryWrite(memory),
@@ -78,8 +90,25 @@ export function createTools(deps: ToolsDeps): Tools {
   ]
   const all = joinTools(builtIn, own).map(maskedTool)
   const byName = new Map(all.map((tool) => [tool.schema.name, tool]))
-  return { all, find: (name) => byName.get(name) ?? null, endLeftover, background }
+  return {
+    ...{ all, endLeftover, background: withTmp(background, tmp), sandbox: (workdir: string) => sandbox.state(workdir) },
+    find: (name) => byName.get(name) ?? null,
+    describe: async (workdir) => void (await sandbox.state(workdir)),
+  }
 }
+
+/** Removes the temporary directories of sessions when their commands end. */
+const withTmp = (background: BackgroundWork, tmp: SessionTmp | null): BackgroundWork => ({
+  ...background,
+  async end(session) {
+    await background.end(session)
+    await tmp?.remove(session)
+  },
+  async endLeftovers() {
+    await background.endLeftovers()
+    await tmp?.removeLeftovers()
+  },
+})
 
 const fileTools: readonly Tool[] = [
   readFileTool,

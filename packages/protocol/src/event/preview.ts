@@ -6,9 +6,34 @@ import { limits } from '../value/limits.ts'
 /** The whole of a preview that is too long for a record. */
 const blob = z.object({ hash: BlobHash, bytes: z.int().min(0) }).optional()
 
+/** Whether a command runs in the sandbox, and what it can reach. */
+export const PreviewSandbox = z.object({
+  /** Whether the command is confined. */
+  isInForce: z.boolean(),
+  /** Whether it has the network. */
+  network: z.boolean(),
+  /** Why it is not in force, as part of a sentence. */
+  reason: z.string().optional(),
+})
+export type PreviewSandbox = z.infer<typeof PreviewSandbox>
+
+/** Says to a person what an approved command can reach. Absent: a command from before there was a sandbox. */
+export function sandboxSentence(sandbox: PreviewSandbox | undefined): string {
+  if (!sandbox) return 'An approved command can do what you can do.'
+  const { isInForce, network, reason } = sandbox
+  if (!isInForce) return `No sandbox (${reason ?? 'unknown'}): an approved command can do what you can do.`
+  return `In the sandbox: it writes only the working directory, ${network ? 'with the network' : 'without the network'}.`
+}
+
 /** Shows a person exactly what will run. Of a long one, its head and tail; the whole is a blob. */
 export const Preview = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('command'), command: z.string(), cwd: z.string(), blob }),
+  z.object({
+    type: z.literal('command'),
+    command: z.string(),
+    cwd: z.string(),
+    sandbox: PreviewSandbox.optional(),
+    blob,
+  }),
   z.object({ type: z.literal('diff'), path: z.string(), diff: z.string(), blob }),
   z.object({ type: z.literal('arguments'), args: z.record(z.string(), z.unknown()), blob }),
 ])

@@ -100,6 +100,13 @@ describe('the JSON of a running turn', () => {
   })
 })
 
+it('says below a command whether it runs in the sandbox', () => {
+  const preview = { type: 'command' as const, command: 'ls', cwd: '/work', sandbox: { isInForce: true, network: true } }
+  expect(previewText(preview, createPaint(false))).toBe(
+    'ls\n  In the sandbox: it writes only the working directory, with the network.',
+  )
+})
+
 it('names the whole text of a preview that is shortened', () => {
   const preview = { type: 'command' as const, command: 'echo a\u202e', cwd: '/work' }
   expect(previewText(preview, createPaint(false))).toBe('echo a\\u{202e}')

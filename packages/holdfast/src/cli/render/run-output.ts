@@ -4,10 +4,12 @@ import {
   type Frame,
   type FrameOf,
   type Preview,
+  type PreviewSandbox,
   type Recorded,
   ruleText,
   type SessionId,
   type Status,
+  sandboxSentence,
   type Usage,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
@@ -206,8 +208,12 @@ export function previewText(preview: Preview, paint: Paint): string {
   return `${shownText(preview, paint)}\n[shortened; the whole has ${blob.bytes} bytes and is kept as ${blob.hash}]`
 }
 
+/** Says on a line of its own what a command can reach; nothing for logs of earlier versions. */
+const sandboxText = (sandbox: PreviewSandbox | undefined): string =>
+  sandbox ? `\n  ${escapeLine(sandboxSentence(sandbox))}` : ''
+
 function shownText(preview: Preview, paint: Paint): string {
-  if (preview.type === 'command') return escapeLine(preview.command)
+  if (preview.type === 'command') return `${escapeLine(preview.command)}${sandboxText(preview.sandbox)}`
   if (preview.type === 'diff') return `${escapeLine(preview.path)}\n${diffText(preview.diff, paint)}`
   return escapeLine(JSON.stringify(preview.args))
 }

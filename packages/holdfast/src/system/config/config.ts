@@ -50,6 +50,13 @@ export const Config = z.strictObject({
     .max(100)
     .optional()
     .describe('Variables of your environment that commands of the agent get too, such as `JAVA_HOME`.'),
+  sandbox: z
+    .enum(['auto', 'on', 'off'])
+    .optional()
+    .describe(
+      'Whether commands of the agent run in a sandbox: `auto`, where bubblewrap works; `on`, or not at all; `off`.',
+    ),
+  sandboxNetwork: z.boolean().optional().describe('Whether commands in the sandbox have the network: false.'),
   providers: z
     .record(ProviderName, ProviderConfig)
     .optional()

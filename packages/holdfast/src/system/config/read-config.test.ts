@@ -142,6 +142,8 @@ describe('layered settings', () => {
       localModels: true,
       fetchHosts: [],
       shellEnvironment: [],
+      sandbox: 'auto',
+      sandboxNetwork: false,
       providers: {},
       models: {},
       from: {},

@@ -57,12 +57,19 @@ export type ConfigOptions = {
   readonly rotation?: readonly (string | RotationEntry)[] | undefined
   /** Tried in order when a model is overloaded or unreachable. */
   readonly fallbacks?: readonly string[] | undefined
+  /** Whether commands run in a sandbox: `auto` (the default) where bubblewrap works, `on` or not at all, `off` never. */
+  readonly sandbox?: 'auto' | 'on' | 'off' | undefined
+  /** Whether commands in the sandbox have the network; by default only those that a rule or a person allows it. */
+  readonly sandboxNetwork?: boolean | undefined
 }
 
 /** One layer: its values, and its name for error messages. */
 type Layer = { readonly from: (key: Layered) => string; readonly get: (key: Layered) => unknown }
 
-const layered = ['model', 'titleModel', 'compactionModel', 'rotation', 'fallbacks', 'localModels'] as const
+const layered = [
+  ...(['model', 'titleModel', 'compactionModel', 'rotation', 'fallbacks', 'localModels'] as const),
+  ...(['sandbox', 'sandboxNetwork'] as const),
+] as const
 type Layered = (typeof layered)[number]
 
 const variables: { readonly [Key in Layered]: string } = {
@@ -72,9 +79,13 @@ const variables: { readonly [Key in Layered]: string } = {
   rotation: 'HOLDFAST_ROTATION',
   fallbacks: 'HOLDFAST_FALLBACKS',
   localModels: 'HOLDFAST_LOCAL_MODELS',
+  sandbox: 'HOLDFAST_SANDBOX',
+  sandboxNetwork: 'HOLDFAST_SANDBOX_NETWORK',
 }
 
-type Given = 'fallbacks' | 'localModels' | 'providers' | 'models' | 'fetchHosts' | 'shellEnvironment'
+type Given =
+  | ('fallbacks' | 'localModels' | 'providers' | 'models' | 'fetchHosts' | 'shellEnvironment')
+  | ('sandbox' | 'sandboxNetwork')
 export type Configured = Pick<Config, 'model' | 'titleModel' | 'compactionModel'> & {
   readonly [Key in Given]: NonNullable<Config[Key]>
 } & {
@@ -106,10 +117,17 @@ export function layerConfig({ file, environment, options }: ConfigLayers): Resul
     values[key] = value.data
     from[key] = layer.from(key)
   }
-  const { rotation = [], fallbacks = [], localModels = true, ...models } = values as Config // each by its own schema
+  const {
+    rotation = [],
+    fallbacks = [],
+    localModels = true,
+    sandbox = 'auto',
+    sandboxNetwork = false,
+    ...models
+  } = values as Config // each by its own schema
   const { providers = {}, models: facts = {}, fetchHosts = [], shellEnvironment = [] } = file.config
   const stops = rotation.map((stop) => (typeof stop === 'string' ? { model: stop } : stop))
-  const given = { providers, models: facts, fetchHosts, shellEnvironment }
+  const given = { providers, models: facts, fetchHosts, shellEnvironment, sandbox, sandboxNetwork }
   return ok({ ...models, ...given, rotation: stops, fallbacks, localModels, from })
 }
 
@@ -135,7 +153,7 @@ const Switch = z
   .transform((text) => on.test(text))
 
 const schemaOf = (key: Layered, from: string): z.ZodType =>
-  key === 'localModels' && from === variables[key] ? Switch : Config.shape[key]
+  (key === 'localModels' || key === 'sandboxNetwork') && from === variables[key] ? Switch : Config.shape[key]
 
 const at = (key: string, error: z.ZodError): z.ZodError =>
   new z.ZodError(error.issues.map((issue) => ({ ...issue, path: [key, ...issue.path] })))

@@ -13,6 +13,7 @@ import {
 } from '@holdfast/protocol'
 import { createPermissionFile } from '../../system/config/permission-file.ts'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
+import type { JudgeNetwork } from '../shell/confinement.ts'
 import type { Judged } from '../shell/rules/judge-command.ts'
 import { fitsTargets, targetsOf } from './call-targets.ts'
 import { refuseRule } from './refuse-rule.ts'
@@ -27,7 +28,10 @@ type PermissionDeps = {
 type Rule = Permission & { readonly isOwn?: boolean }
 
 /** Creates the judge of calls on the user's file of rules. */
-export function createPermissions({ file, searchPath }: PermissionDeps): Permissions & PermissionRules {
+export function createPermissions({
+  file,
+  searchPath,
+}: PermissionDeps): Permissions & PermissionRules & { readonly judgeNetwork: JudgeNetwork } {
   const rules = createPermissionFile(file)
   return {
     async judge(call, own) {
@@ -38,6 +42,15 @@ export function createPermissions({ file, searchPath }: PermissionDeps): Permiss
       const ofTool = all.filter(({ tool }) => tool === call.tool || tool === '*')
       const judged = ofTool.length === 0 ? null : await judgeCall(ofTool, call, searchPath)
       return judged && { verdict: judged.verdict, by: namesOf(judged.rules) }
+    },
+    /** Rules of the tool `network` have patterns of commands: those that get the network in the sandbox. */
+    async judgeNetwork(command, workdir) {
+      const found = await rules.read()
+      if (!found.ok) return 'ask'
+      const isHere = ({ workspace }: PermissionRule) => workspace === undefined || workspace === workdir
+      const ofNetwork = found.value.filter((rule) => rule.tool === networkTool && isHere(rule))
+      const call = { tool: networkTool, args: { command }, workdir }
+      return (await judgeCall(ofNetwork, call, searchPath))?.verdict ?? null
     },
     async allow(call): Promise<Result<StoredRule | null>> {
       const rule = ruleFor(call)
@@ -68,6 +81,11 @@ export function createPermissions({ file, searchPath }: PermissionDeps): Permiss
   }
 }
 
+/** Not a tool: rules with its name say which commands get the network in the sandbox. */
+const networkTool = 'network'
+
+const isOfCommands = (tool: string): boolean => tool === 'shell' || tool === networkTool
+
 async function judgeCall(
   rules: readonly Rule[],
   call: RuledCall,
@@ -79,7 +97,7 @@ async function judgeCall(
   const { command } = call.args
   if (withPattern.length > 0)
     judged.push(
-      call.tool === 'shell' && typeof command === 'string'
+      isOfCommands(call.tool) && typeof command === 'string'
         ? await judgeShell(withPattern, command, call.workdir, searchPath)
         : await judgeTargets(withPattern, call),
     )

@@ -42,6 +42,8 @@ type GateOptions = {
   readonly environment: Readonly<Record<string, string>>
   /** An open file that the output is appended to. */
   readonly output: number
+  /** A program around the command that SIGTERM would end before the command can clean up. */
+  readonly wrapper?: string | undefined
 }
 
 /** A command in its own process group, not started yet. */
@@ -53,11 +55,16 @@ export interface Gate {
   readonly exitCode: Promise<number | null>
   /** Resolves when the leader is gone. */
   readonly gone: Promise<void>
+  /** A program around the command that gets no SIGTERM. */
+  readonly wrapper?: string | undefined
   open(): void
 }
 
 /** Starts the gate of a program with its arguments. Rejects with the system error if no process can be started. */
-export async function spawnGate(argv: readonly string[], { cwd, environment, output }: GateOptions): Promise<Gate> {
+export async function spawnGate(
+  argv: readonly string[],
+  { cwd, environment, output, wrapper }: GateOptions,
+): Promise<Gate> {
   const endMark = `\u001e${randomUUID()}`
   const leader = spawn('/bin/sh', ['-c', script, 'gate', endMark, ...argv], {
     cwd,
@@ -71,7 +78,7 @@ export async function spawnGate(argv: readonly string[], { cwd, environment, out
   const gone = new Promise<void>((resolve) => leader.once('exit', () => resolve()))
   const exitCode = readCode(codes)
   const mark = await markProcess(pid)
-  return { mark, endMark, exitCode, gone, open: () => stdin.write(`${markValue(mark)}\n`) }
+  return { mark, endMark, exitCode, gone, wrapper, open: () => stdin.write(`${markValue(mark)}\n`) }
 }
 
 function partsOf({ pid, stdin, stdio }: ChildProcess) {

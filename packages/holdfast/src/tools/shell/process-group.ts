@@ -100,6 +100,22 @@ async function startFromPs(pid: number): Promise<string | null> {
 export const markEntry = 'AGENT_PROCESS_MARK'
 export const markValue = ({ group, startedAt }: ProcessMark): string => `${group}/${startedAt}`
 
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return '' // somebody else's file
+  }
+}
+
+/** Reads a mark from an encoded name of a file; null if it is none. */
+export function markOf(name: string): ProcessMark | null {
+  const [, group, startedAt] = /^(\d{1,10})\/(.+)$/.exec(decoded(name)) ?? []
+  return group !== undefined && startedAt !== undefined && Number(group) >= 2
+    ? { group: Number(group), startedAt }
+    : null
+}
+
 const namedMax = 20
 
 /** Signals every member of a group. Does nothing if the group is gone. */
@@ -108,6 +124,21 @@ export function signalGroup(group: number, signal: 'SIGTERM' | 'SIGKILL'): void 
     process.kill(-group, signal)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM'))) throw error
+  }
+}
+
+/**
+ * Asks every member of a group to end, except the programs of this name: bubblewrap does not pass SIGTERM on, and when it
+ * ends, its command is killed at once.
+ */
+export async function terminateGroup(group: number, except: string): Promise<void> {
+  for (const { pid, name } of await livingMembers(group)) {
+    if (name === except) continue
+    try {
+      process.kill(pid, 'SIGTERM')
+    } catch {
+      // It ended meanwhile.
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ProcessMark } from '@holdfast/protocol'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
-import { endLeftover, isRunning, markProcess, markValue } from './process-group.ts'
+import { endLeftover, isRunning, markOf, markProcess, markValue } from './process-group.ts'
 
 /*
  * The process groups that run in the background, on disk: a process that starts ends those whose owner is dead. A record is an
@@ -19,13 +19,6 @@ function marksOf(name: string): readonly [ProcessMark, ProcessMark] | null {
   if (!name.endsWith(suffix)) return null
   const [owner, mark] = name.slice(0, -suffix.length).split(between).map(markOf)
   return owner && mark ? [owner, mark] : null
-}
-
-function markOf(text: string): ProcessMark | null {
-  const [, group, startedAt] = /^(\d{1,10})\/(.+)$/.exec(decodeURIComponent(text)) ?? []
-  return group !== undefined && startedAt !== undefined && Number(group) >= 2
-    ? { group: Number(group), startedAt }
-    : null
 }
 
 /** The records of this process, in a directory that all processes of a user share. */

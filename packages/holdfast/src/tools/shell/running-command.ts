@@ -4,7 +4,7 @@ import { findEndMark } from './end-mark.ts'
 import { followOutput } from './follow-output.ts'
 import type { Gate } from './gate.ts'
 import type { OutputFile } from './output-file.ts'
-import { livingMembers, signalGroup, tellEscaped } from './process-group.ts'
+import { livingMembers, signalGroup, tellEscaped, terminateGroup } from './process-group.ts'
 
 /** How long a command may still write after SIGTERM. */
 const termGraceMs = 2000
@@ -57,7 +57,9 @@ export function runCommand(gate: Gate, output: OutputFile, { after, show, bytesM
   let cancelKill: () => void = () => undefined
   // The group id is surely ours only until the leader is reaped.
   const signal = (name: 'SIGTERM' | 'SIGKILL') => {
-    if (!isGone) signalGroup(group, name)
+    if (isGone) return
+    if (name === 'SIGTERM' && gate.wrapper !== undefined) void terminateGroup(group, gate.wrapper)
+    else signalGroup(group, name)
   }
   void gate.gone.then(() => {
     isGone = true

@@ -8,6 +8,7 @@ import { wallClock } from '../../system/wall-clock.ts'
 import { commandArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
 import type { BackgroundShells, ReservedPlace } from './background-shells.ts'
+import type { Confinement } from './confinement.ts'
 import { commandEnvironment } from './environment.ts'
 import { isAnswer } from './exit-code.ts'
 import { type Gate, spawnGate } from './gate.ts'
@@ -34,6 +35,10 @@ const input = z.strictObject({
     .boolean({ error: 'must be true or false' })
     .default(false)
     .describe('Starts the command and returns its id at once: for servers, watchers and long builds.'),
+  network: z
+    .boolean({ error: 'must be true or false' })
+    .optional()
+    .describe('Asks the person for the network, if the sandbox keeps it from this command.'),
 })
 
 /** What the shell tools share. */
@@ -49,6 +54,8 @@ export type ShellDeps = {
   readonly directory?: string | undefined
   /** Without it every command ends with its call. */
   readonly background?: BackgroundShells | undefined
+  /** Without it commands are not confined. */
+  readonly confinement?: Confinement | undefined
 }
 
 const description =
@@ -58,17 +65,23 @@ const description =
 
 /** Creates the shell tool. It runs a command in its own process group, which outlives the call only in the background. */
 export function createShell(deps: ShellDeps): Tool {
-  return defineTool({
+  const tool = defineTool({
     name: 'shell',
     description,
     input,
     changes: 'something',
 
-    async preview({ command, background }, { workdir, session }) {
+    async preview({ command, background, network = false }, { workdir, session }) {
       const cwd = await resolveWorkdir(workdir)
       if (!cwd.ok) return cwd
       const refused = background ? refusal(deps, session) : null
-      return refused ?? ok({ preview: { type: 'command', command, cwd: cwd.value } })
+      if (refused) return refused
+      const plain = { type: 'command' as const, command, cwd: cwd.value }
+      if (!deps.confinement) return ok({ preview: plain })
+      const confined = await deps.confinement.judge({ command, workdir: cwd.value, network })
+      if (!confined.ok) return confined
+      const { alwaysAsk, ...sandbox } = confined.value
+      return ok({ preview: { ...plain, sandbox }, ...(alwaysAsk !== undefined && { alwaysAsk }) })
     },
 
     async run(args, context, run) {
@@ -80,17 +93,20 @@ export function createShell(deps: ShellDeps): Tool {
       return startAndAttend(deps, args, context, run, place.value).finally(() => place.value.release())
     },
   })
+  const { confinement } = deps
+  // Read for each step: whether the sandbox works is known once it was tried out.
+  return confinement ? { ...tool, schema: withDescription(tool.schema, () => confinement.describe()) } : tool
 }
 
 /** Starts a command, and waits for its end unless it has a place in the background. */
 async function startAndAttend(
   deps: ShellDeps,
-  { command, timeout }: z.infer<typeof input>,
+  { command, timeout, network = false }: z.infer<typeof input>,
   context: ToolContext,
   run: ToolRun,
   place?: ReservedPlace,
 ): Promise<ToolResult> {
-  const started = await start(deps, command, context).catch(foreseen)
+  const started = await start(deps, { command, network }, context).catch(foreseen)
   if (!started.ok) return (await begun(run)) ? failedWith(started.fault) : abortedResult
   const { gate, output } = started.value
   if (!(await begunOrKilled(gate, output, run))) return abortedResult
@@ -99,6 +115,13 @@ async function startAndAttend(
   const attended = { deps, command, context, running }
   return place ? detach(attended, place) : attend(attended, run, timeout)
 }
+
+const withDescription = (schema: Tool['schema'], more: () => string): Tool['schema'] => ({
+  ...schema,
+  get description() {
+    return schema.description + more()
+  },
+})
 
 const refusal = ({ background }: ShellDeps, session: SessionId | undefined): Result<never> | null =>
   background ? background.refusal(session) : { ok: false, fault: noBackground }
@@ -113,13 +136,19 @@ const shellPath = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
 
 type Started = { readonly gate: Gate; readonly output: OutputFile }
 
-async function start(deps: ShellDeps, command: string, { workdir }: ToolContext): Promise<Result<Started>> {
-  const cwd = await resolveWorkdir(workdir)
+type Wanted = { readonly command: string; readonly network: boolean }
+
+async function start(deps: ShellDeps, { command, network }: Wanted, context: ToolContext): Promise<Result<Started>> {
+  const cwd = await resolveWorkdir(context.workdir)
   if (!cwd.ok) return cwd
+  const bash = [shellPath, '-c', command]
+  const wrapped = await deps.confinement?.wrap(bash, { command, network, workdir: cwd.value, context })
+  if (wrapped?.ok === false) return wrapped
   const environment = commandEnvironment(deps.environment, deps)
   const output = await createOutputFile(deps.directory)
   try {
-    const gate = await spawnGate([shellPath, '-c', command], { cwd: cwd.value, environment, output: output.fd })
+    const { argv, wrapper } = wrapped?.value ?? { argv: bash, wrapper: undefined }
+    const gate = await spawnGate(argv, { cwd: cwd.value, environment, output: output.fd, wrapper })
     return ok({ gate, output })
   } catch (error) {
     await output.close()

@@ -1,4 +1,4 @@
-import { escapeHidden, escapeLine, type Preview } from '@holdfast/protocol'
+import { escapeHidden, escapeLine, type Preview, sandboxSentence } from '@holdfast/protocol'
 import { FileDiff } from '../../diff/file-diff.tsx'
 import { useSession } from '../state/session-context.ts'
 
@@ -49,7 +49,7 @@ export function PreviewBody({ preview }: { readonly preview: Preview }) {
           <p className="preview-where">
             in <code>{escapeLine(preview.cwd)}</code>
           </p>
-          <p className="preview-where">An approved command can do what you can do.</p>
+          <p className="preview-where">{escapeLine(sandboxSentence(preview.sandbox))}</p>
         </>
       )
     case 'diff':

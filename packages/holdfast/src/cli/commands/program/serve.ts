@@ -31,7 +31,7 @@ const otherStartPollMs = 100
 
 /** Runs the server until a signal stops it. */
 export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, context) => {
-  const { port = 4820, host = '127.0.0.1', mirror, retention: retentionMs, 'title-model': titleModel } = flags
+  const { port = 4820, host = '127.0.0.1', mirror, retention: retentionMs, sandbox, 'title-model': titleModel } = flags
   if (retentionMs === 0) return rejectUsage(`--retention must be ${ageForm}, and more than 0.`)
   const { environment, home, pid, version, now, logger, err } = context
   const configuredToken = environment['HOLDFAST_TOKEN'] || undefined // empty counts as unset
@@ -51,7 +51,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const onPruned = ({ count }: Removal) =>
     void err.write(`Retention moved ${counted(count, 'session')} to the trash.\n`)
   const retention = retentionMs === undefined ? undefined : { days: retentionMs / dayMs, onPruned }
-  const options = { store, mirror, environment, retention, titleModel, ...runtimeObservers(context) }
+  const options = { store, mirror, environment, retention, titleModel, sandbox, ...runtimeObservers(context) }
   const holdfast = orThrow(await open(options))
   const { createSecret, hashToken, openServer, openSpoolDir } = await import('../../../server/index.ts')
   const token = configuredToken ?? createSecret()

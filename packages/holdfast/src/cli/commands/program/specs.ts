@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../args/command-spec.ts'
-import { ageNote, json } from '../../args/shared-flags.ts'
+import { ageNote, json, sessionNote, store } from '../../args/shared-flags.ts'
 
 /** The commands for the program itself: keys, models and the server. */
 export const programSpecs = {
@@ -43,6 +43,19 @@ export const programSpecs = {
       'A running server applies a change from the next call on. Rules are stored in permissions.json in the config directory.',
     ],
   },
+  tools: {
+    about: 'list the tools, their rules and the sandbox in force',
+    positionals: ['[session]'],
+    flags: {
+      workspace: { value: 'dir', about: 'list the tools of sessions in this folder (default: here)' },
+      store,
+      json,
+    },
+    notes: [
+      'Without a session, the tools of a new session in this folder are listed. A program can add its own tools, which are not listed here.',
+      sessionNote,
+    ],
+  },
   serve: {
     about: 'start the server and its page',
     flags: {
@@ -51,6 +64,7 @@ export const programSpecs = {
       store: { value: 'url', about: 'use this store: sqlite:PATH, jsonl:DIR or memory:' },
       mirror: { value: 'dir', about: 'also write each session of a SQLite store to a file here' },
       'title-model': { value: 'model', about: 'let this model title new sessions' },
+      sandbox: { value: 'when', choices: ['auto', 'on', 'off'], about: 'confine commands: auto (default), on or off' },
       retention: { value: 'age', isAge: true, about: 'daily, move sessions inactive for this long to the trash' },
       'no-page': { about: 'serve the API only' },
     },

@@ -1,0 +1,45 @@
+import { loadSession } from '@holdfast/core'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
+import { orThrow } from '@holdfast/protocol/result'
+import { type ListedTool, listTools, type ToolList } from '../../../list-tools.ts'
+import type { RunCommand } from '../../args/command-spec.ts'
+import { textTable } from '../../render/tables.ts'
+import { withStoredSession } from '../../sessions/stored-session.ts'
+import { resolveWorkspace } from '../../sessions/workspace.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { rejectUsage } from '../../terminal/exit.ts'
+import type { programSpecs } from './specs.ts'
+
+/** Reads the store only for a session, and loads none. */
+export const run: RunCommand<typeof programSpecs.tools> = async ({ positionals: [name], flags }, context) => {
+  const { environment, home } = context
+  const print = async (list: ToolList): Promise<undefined> => {
+    if (flags.json) await context.out.writeJson(list)
+    else await printTools(list, context)
+  }
+  if (name === undefined) {
+    const workdir = orThrow(resolveWorkspace(context, flags.workspace))
+    return print(orThrow(await listTools({ environment, home, workdir })))
+  }
+  if (flags.workspace !== undefined) return rejectUsage('A session has its own folder: leave --workspace out.')
+  return withStoredSession(context, name, {}, async ({ id, log, meta }) => {
+    const { state } = orThrow(await loadSession(log, id))
+    await print(orThrow(await listTools({ environment, home, workdir: meta.workspace, session: state })))
+  })
+}
+
+async function printTools({ workdir, sandbox, tools }: ToolList, { out }: CliContext): Promise<void> {
+  await out.write(textTable(['TOOL', 'CHANGES', 'CALLS', 'RULES'], tools.map(cells), out.paint))
+  const network = sandbox.isInForce ? ` ${sandbox.network ? withNetwork : withoutNetwork}` : ''
+  await out.write(`\n${escapeLine(sandbox.about)}${network}\nFolder: ${escapeLine(workdir)}\n`)
+}
+
+const withNetwork = 'They have the network.'
+const withoutNetwork = 'They have the network only by a rule or if you approve it.'
+
+const cells = ({ name, isReadOnly, verdict, rules }: ListedTool): readonly string[] => [
+  ...[escapeLine(name), isReadOnly ? 'nothing' : 'something', verdicts[verdict]],
+  rules.map((rule) => escapeLine(rule)).join(', '),
+]
+
+const verdicts = { allow: 'run', ask: 'ask first', deny: 'are refused' } as const

@@ -1,0 +1,105 @@
+import { lstatSync, realpathSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { HiddenPath } from './hidden-paths.ts'
+
+/** What a command may reach in the sandbox. All paths are real: without links. */
+export type Confines = {
+  /** May be written, with all that is in it. */
+  readonly workdir: string
+  /** Is `/tmp` for the command. Null: an empty one, for this command alone. */
+  readonly tmp: string | null
+  readonly network: boolean
+  readonly hidden: readonly HiddenPath[]
+  /** Paths in the workdir that the command may neither change nor replace. */
+  readonly readOnly: readonly string[]
+  /** Directories in the workdir that do not exist and must stay empty. */
+  readonly keptEmpty: readonly string[]
+}
+
+/** Directories that the command gets new: a path below them is not the one of this machine. */
+const newDirectories = ['/tmp', '/var/tmp', '/run', '/var/run', '/dev', '/proc']
+
+/** Namespaces and rights, the same for every command. It gets no capability and, as bubblewrap always does, no new privileges. */
+const rights = [
+  ...['--die-with-parent', '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+  ...['--unshare-cgroup-try', '--cap-drop', 'ALL'],
+]
+
+/** Arguments for a trial: the rights and mounts of a command, for a program that does nothing. */
+export const trialArguments: readonly string[] = [
+  ...rights,
+  ...['--unshare-net', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/run', '--', '/bin/true'],
+]
+
+/**
+ * Returns the arguments of bubblewrap up to the program. Later mounts cover earlier ones: first the machine, then the
+ * workdir, then what is read-only in it, and last what is hidden, so that nothing covers that again.
+ */
+export function bubblewrapArguments(confines: Confines): readonly string[] {
+  const { workdir, tmp, network } = confines
+  const isAround = ({ path }: HiddenPath) => isWithin(workdir, path)
+  return [
+    ...rights,
+    ...(network ? [] : ['--unshare-net']),
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/run'],
+    ...(isDirectory('/var/run') ? ['--tmpfs', '/var/run'] : []),
+    ...(network ? nameService() : []),
+    ...(tmp === null ? ['--tmpfs', '/tmp'] : ['--bind', tmp, '/tmp']),
+    ...(isDirectory('/var/tmp') ? ['--tmpfs', '/var/tmp'] : []),
+    // A hidden directory with the workdir in it can be passed through, but not listed.
+    ...confines.hidden.filter(isAround).flatMap(({ path }) => ['--perms', '0111', '--tmpfs', path]),
+    ...['--bind', workdir, workdir],
+    ...keptReadOnly(confines),
+    ...hiddenMounts(confines),
+    ...['--unsetenv', 'SSH_AUTH_SOCK', '--setenv', 'TMPDIR', '/tmp'],
+    // Caches in the home directory are read-only, and npm fails without one.
+    ...['--setenv', 'XDG_CACHE_HOME', '/tmp/.cache', '--setenv', 'npm_config_cache', '/tmp/.npm'],
+    ...(network ? [] : ['--setenv', 'npm_config_fetch_retries', '0']), // without a network it waits for 20 seconds
+    ...['--chdir', workdir, '--'],
+  ]
+}
+
+/**
+ * Mounts the read-only paths. A file alone would not do: its directory could be renamed and replaced by a new one. So each
+ * directory between it and the workdir is mounted on itself, which the kernel does not rename.
+ */
+function keptReadOnly({ workdir, readOnly, keptEmpty }: Confines): readonly string[] {
+  const directories = new Set<string>()
+  for (const path of [...readOnly, ...keptEmpty])
+    for (let at = dirname(path); at !== workdir && isWithin(at, workdir); at = dirname(at)) directories.add(at)
+  const outermostFirst = [...directories].toSorted((one, other) => one.length - other.length)
+  return [
+    ...outermostFirst.flatMap((path) => ['--bind', path, path]),
+    ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
+    ...keptEmpty.flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
+  ]
+}
+
+function hiddenMounts({ workdir, hidden }: Confines): readonly string[] {
+  const isHere = (path: string) =>
+    isWithin(path, workdir) || !newDirectories.some((directory) => isWithin(path, directory))
+  const mounted = hidden.filter(({ path }) => isHere(path) && !isWithin(workdir, path))
+  const isOutermost = ({ path }: HiddenPath) =>
+    !mounted.some((other) => other.path !== path && isWithin(path, other.path))
+  return mounted
+    .filter(isOutermost)
+    .flatMap(({ path, isDirectory: isFolder }) =>
+      isFolder ? ['--perms', '0000', '--tmpfs', path] : ['--ro-bind', '/dev/null', path],
+    )
+}
+
+/** The file with the name servers is often a link into `/run`, which is empty for the command. */
+function nameService(): readonly string[] {
+  try {
+    const path = realpathSync('/etc/resolv.conf')
+    return isWithin(path, '/run') ? ['--ro-bind', path, path] : []
+  } catch {
+    return [] // no such file: names are resolved another way
+  }
+}
+
+const isDirectory = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+
+/** Whether a path is a directory or something in it. */
+export const isWithin = (path: string, directory: string): boolean =>
+  path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`)

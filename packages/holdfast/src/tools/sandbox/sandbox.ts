@@ -1,0 +1,116 @@
+import { lstat, realpath, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import type { Environment } from '../../system/home.ts'
+import { bubblewrapArguments, type Confines, isWithin } from './bubblewrap.ts'
+import { type Bubblewrap, findBubblewrap } from './find-bubblewrap.ts'
+import { findHiddenPaths } from './hidden-paths.ts'
+
+/** `auto`: where it works; `on`: no command without it; `off`: never. */
+export type SandboxSetting = 'auto' | 'on' | 'off'
+
+/** Whether commands run in the sandbox. */
+export type SandboxState = {
+  readonly setting: SandboxSetting
+  readonly isInForce: boolean
+  /** Why it is not in force, as part of a sentence. */
+  readonly reason?: string | undefined
+}
+
+/** A command to be run in the sandbox. */
+export type Sandboxed = {
+  readonly argv: readonly string[]
+  readonly workdir: string
+  /** Returns the directory that is `/tmp` for the command; null for an empty one. Called only if it is confined. */
+  readonly tmp: () => Promise<string | null>
+  readonly network: boolean
+  /** Files of the workdir that it must not change, relative to it. */
+  readonly readOnly: readonly string[]
+}
+
+/** Confines commands with bubblewrap. */
+export interface Sandbox {
+  /** Returns whether commands in this folder are confined. The first call tries it out. */
+  state(workdir: string): Promise<SandboxState>
+  /** Returns the last state that `state` found; null before. For descriptions, which do not wait. */
+  readonly known: SandboxState | null
+  /** Returns the program and arguments that run a command confined; null if it runs without. Refused: sandbox_unavailable. */
+  wrap(command: Sandboxed): Promise<Result<readonly string[] | null>>
+}
+
+type SandboxDeps = {
+  readonly setting: SandboxSetting
+  readonly environment: Environment
+  /** Directories and files of Holdfast: its data, config and tokens. */
+  readonly ownPaths: readonly string[]
+  /** Finds bubblewrap; tests give another. */
+  readonly find?: ((searchPath: string | undefined) => Promise<Bubblewrap>) | undefined
+}
+
+/** Creates the sandbox of shell commands. Bubblewrap is tried out once, when it is first needed. */
+export function createSandbox({ setting, environment, ownPaths, find = findBubblewrap }: SandboxDeps): Sandbox {
+  let found: Promise<Bubblewrap> | null = null
+  let known: SandboxState | null = setting === 'off' ? { setting, isInForce: false, reason: switchedOff } : null
+
+  async function look(workdir: string): Promise<{ readonly state: SandboxState; readonly path: string | null }> {
+    if (setting === 'off') return { state: { setting, isInForce: false, reason: switchedOff }, path: null }
+    found ??= find(environment['PATH'])
+    const bubblewrap = await found
+    const reason = bubblewrap.path === null ? bubblewrap.reason : unusable(workdir, bubblewrap.path)
+    known = { setting, isInForce: reason === null, ...(reason !== null && { reason }) }
+    return { state: known, path: reason === null ? bubblewrap.path : null }
+  }
+
+  return {
+    state: async (workdir) => (await look(workdir)).state,
+    get known() {
+      return known
+    },
+    async wrap({ argv, workdir, tmp, network, readOnly }) {
+      const { state, path } = await look(workdir)
+      if (path === null) return refusedBy(state) ?? ok(null)
+      const git = await gitPaths(workdir)
+      const kept = [...git.readOnly, ...(await realPaths(workdir, readOnly))]
+      const hidden = await findHiddenPaths(environment, ownPaths)
+      const confines = {
+        workdir,
+        tmp: await tmp(),
+        network,
+        hidden,
+        readOnly: [...new Set(kept)],
+        keptEmpty: git.keptEmpty,
+      }
+      return ok([path, ...bubblewrapArguments(confines), ...argv])
+    },
+  }
+}
+
+const switchedOff = 'it is switched off'
+
+/** Returns the refusal of every command if the setting is `on` and the sandbox cannot be used. */
+export function refusedBy({ setting, isInForce, reason }: SandboxState): Result<never> | null {
+  if (isInForce || setting !== 'on') return null
+  const message = `No command runs without the sandbox, and it cannot be used: ${reason}. Install bubblewrap, or let a person set sandbox to auto or off.`
+  return refuse(fault('sandbox_unavailable', message))
+}
+
+function unusable(workdir: string, bubblewrap: string): string | null {
+  if (workdir === '/') return 'the working directory is the whole machine'
+  return isWithin(bubblewrap, workdir) ? 'bubblewrap is in the working directory, where commands can replace it' : null
+}
+
+/** Git runs programs that hooks and config name, for the person too: commands must not write them. */
+async function gitPaths(workdir: string): Promise<Pick<Confines, 'readOnly' | 'keptEmpty'>> {
+  const git = join(workdir, '.git')
+  const isRepository = (await realpath(git).catch(() => null)) === git && (await stat(git)).isDirectory()
+  if (!isRepository) return { readOnly: [], keptEmpty: [] }
+  const hooks = join(git, 'hooks')
+  const hasHooks = (await lstat(hooks).catch(() => null)) !== null
+  return { readOnly: await realPaths(workdir, ['.git/hooks', '.git/config']), keptEmpty: hasHooks ? [] : [hooks] }
+}
+
+/** Returns where paths of the workdir lead, of those that exist and stay in it. */
+async function realPaths(workdir: string, paths: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(paths.map((path) => realpath(join(workdir, path)).catch(() => null)))
+  return found.filter((path) => path !== null).filter((path) => path !== workdir && isWithin(path, workdir))
+}

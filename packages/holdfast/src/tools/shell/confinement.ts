@@ -1,0 +1,79 @@
+import { basename } from 'node:path'
+import type { ToolContext } from '@holdfast/core/ports'
+import { fault, ok, type PreviewSandbox, type Result, refuse } from '@holdfast/protocol'
+import { describeForModel } from '../sandbox/describe-sandbox.ts'
+import { refusedBy, type Sandbox } from '../sandbox/sandbox.ts'
+import type { SessionTmp } from './session-tmp.ts'
+
+/** Judges whether the user's rules give a command the network; null if none says. */
+export type JudgeNetwork = (command: string, workdir: string) => Promise<'allow' | 'ask' | 'deny' | null>
+
+type Wanted = {
+  readonly command: string
+  /** The real path of the working directory. */
+  readonly workdir: string
+  /** Whether the model asks for the network. */
+  readonly network: boolean
+}
+
+/** What a command can reach, for the question; `alwaysAsk` if a person has to decide. */
+type Judged = PreviewSandbox & { readonly alwaysAsk?: string | undefined }
+
+type Wrapped = { readonly argv: readonly string[]; readonly wrapper: string | undefined }
+
+/** Decides what a command can reach, and confines it. */
+export interface Confinement {
+  /** Refused: sandbox_unavailable, and network_denied if a rule forbids the network it asks for. */
+  judge(wanted: Wanted): Promise<Result<Judged>>
+  /** Returns the program and arguments that run it. Refused as by `judge`. */
+  wrap(argv: readonly string[], wanted: Wanted & { readonly context: ToolContext }): Promise<Result<Wrapped>>
+  /** Describes it to the model. */
+  describe(): string
+}
+
+type Deps = {
+  readonly sandbox: Sandbox
+  readonly tmp: SessionTmp | null
+  /** Whether commands have the network unless a rule forbids it. */
+  readonly network: boolean
+  readonly judgeNetwork?: JudgeNetwork | undefined
+}
+
+export function createConfinement({ sandbox, tmp, network: isOpen, judgeNetwork }: Deps): Confinement {
+  async function judge({ command, workdir, network }: Wanted): Promise<Result<Judged>> {
+    const state = await sandbox.state(workdir)
+    const { isInForce, reason } = state
+    if (!isInForce) return refusedBy(state) ?? ok({ isInForce, network: true, ...(reason !== undefined && { reason }) })
+    const verdict = (await judgeNetwork?.(command, workdir)) ?? null
+    if (verdict === 'deny' && network) return refuse(networkDenied)
+    if (verdict === 'allow' || (verdict === null && isOpen)) return ok({ isInForce, network: true })
+    return ok(
+      network ? { isInForce, network: true, alwaysAsk: 'it asks for the network' } : { isInForce, network: false },
+    )
+  }
+  return {
+    judge,
+    describe: () => describeForModel(sandbox.known),
+    async wrap(argv, { context, ...wanted }) {
+      const judged = await judge(wanted)
+      if (!judged.ok) return judged
+      const { session, boundaries = [] } = context
+      const wrapped = await sandbox.wrap({
+        ...{ argv, workdir: wanted.workdir, network: judged.value.network },
+        tmp: async () => (tmp && session !== undefined ? tmp.of(session) : null),
+        readOnly: boundaries.map(({ path }) => path),
+      })
+      if (!wrapped.ok) return wrapped
+      return ok(
+        wrapped.value === null
+          ? { argv, wrapper: undefined }
+          : { argv: wrapped.value, wrapper: basename(wrapped.value[0] ?? '') },
+      )
+    },
+  }
+}
+
+const networkDenied = fault(
+  'network_denied',
+  'A rule of the user forbids the network for this command. Run it without network: true, or tell the person.',
+)

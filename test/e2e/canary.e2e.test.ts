@@ -54,6 +54,7 @@ describe('a key', () => {
     GROQ_BASE_URL: service.url,
     COPY_OF_IT: keys.environment,
     HOLDFAST_LOG: 'trace',
+    HOLDFAST_SANDBOX: 'off', // it would hide the file of keys, and there would be nothing to mask
   })
   const credentialsFile = () => join(cli.home, 'config', 'credentials.json')
 

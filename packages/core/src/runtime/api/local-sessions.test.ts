@@ -1,4 +1,4 @@
-import { orThrow, type Sessions } from '@holdfast/protocol'
+import { ok, orThrow, type Sessions } from '@holdfast/protocol'
 import { createGate, say, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
@@ -19,6 +19,15 @@ async function openOld() {
 
 const handlesOf = async (sessions: Sessions, trashed?: true) =>
   orThrow(await sessions.list({ trashed })).sessions.map(({ handle }) => handle)
+
+describe('a search', () => {
+  it('says if the store has not searched all messages', async () => {
+    const { registry } = await openMemoryRuntime({ script: () => [say('Hi.')] })
+    const search = async () => ok({ hits: [], next: null, isIndexing: true as const })
+    const sessions = createLocalSessions({ ...registry, stores: { ...registry.stores, search } })
+    expect(orThrow(await sessions.search({ text: 'hello' }))).toEqual({ hits: [], next: null, isIndexing: true })
+  })
+})
 
 describe('the list', () => {
   it('starts with pinned sessions', async () => {

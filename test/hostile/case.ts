@@ -2,14 +2,17 @@ import type { Dice } from '@holdfast/testkit'
 import type { ServerProcess } from '../e2e/server-process.ts'
 import type { Bystander } from './bystander.ts'
 import type { HostileModel } from './hostile-model.ts'
+import type { HostileSite } from './hostile-site.ts'
 
 export type CaseRun = {
   /** Uses small inputs, so that `npm test` can run every case. */
   readonly isQuick: boolean
   readonly dice: Dice
-  /** A real server in its own home, only for this case. */
+  /** A real server in its own home. In the quick form other cases have run on it before. */
   readonly server: ServerProcess
   readonly model: HostileModel
+  /** A website that the tools may read. */
+  readonly site: HostileSite
   /** A user who works on the same server meanwhile. */
   readonly bystander: Bystander
   /** The home of the server. */
@@ -27,7 +30,7 @@ export type CaseResult = {
 /** An input that tries to stop the server, fill its memory or be believed. */
 export type HostileCase = {
   readonly name: string
-  readonly from: 'model' | 'repository' | 'import' | 'client' | 'program'
+  readonly from: 'model' | 'repository' | 'import' | 'client' | 'program' | 'site'
   /** The codes of faults that the bystander may get; none by default. */
   readonly refusals?: readonly string[]
   run(run: CaseRun): Promise<CaseResult>

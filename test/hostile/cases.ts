@@ -1,20 +1,17 @@
 import type { HostileCase } from './case.ts'
 import { bodyCases } from './cases/bodies.ts'
 import { clientCases } from './cases/clients.ts'
+import { commandCases } from './cases/commands.ts'
+import { gitCases } from './cases/git.ts'
 import { importCases } from './cases/imports.ts'
 import { modelCases } from './cases/models.ts'
 import { programCases } from './cases/programs.ts'
 import { repositoryCases } from './cases/repositories.ts'
+import { siteCases } from './cases/sites.ts'
+import { toolCases } from './cases/tools.ts'
 
 /** Every case of the rig. A new tool, hook, server or screen adds its own. */
 export const cases: readonly HostileCase[] = [
-  ...[
-    ...modelCases,
-
-    ...repositoryCases,
-    ...importCases,
-    ...clientCases,
-    ...bodyCases,
-    ...programCases,
-  ],
+  ...[...modelCases, ...commandCases, ...toolCases, ...repositoryCases, ...gitCases],
+  ...[...importCases, ...clientCases, ...bodyCases, ...programCases, ...siteCases],
 ]

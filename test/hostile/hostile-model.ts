@@ -16,13 +16,21 @@ export interface HostileModel {
   readonly environment: { readonly [name: string]: string }
   readonly model: string
   script(name: string, blocks: Script): void
+  /** Returns the size of the largest request since the last call, in bytes. */
+  largestRequest(): number
   close(): void
 }
 
 export async function startHostileModel(): Promise<HostileModel> {
   const scripts = new Map<string, Script>()
+  let largest = 0
   const server = createServer((request, response) => {
-    answer(request, response, scripts).catch(() => response.destroy())
+    readText(request)
+      .then((text) => {
+        largest = Math.max(largest, Buffer.byteLength(text))
+        return answer(text, response, scripts)
+      })
+      .catch(() => response.destroy())
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   // A listening TCP server has an address of this type.
@@ -31,6 +39,11 @@ export async function startHostileModel(): Promise<HostileModel> {
     environment: { ANTHROPIC_API_KEY: 'sk-ant-hostile', ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}/v1` },
     model: 'anthropic/claude-sonnet-4-5',
     script: (name, blocks) => scripts.set(name, blocks),
+    largestRequest() {
+      const bytes = largest
+      largest = 0
+      return bytes
+    },
     close() {
       server.closeAllConnections()
       server.close()
@@ -38,12 +51,8 @@ export async function startHostileModel(): Promise<HostileModel> {
   }
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  scripts: ReadonlyMap<string, Script>,
-): Promise<void> {
-  const body: { messages?: readonly { content: unknown }[] } = JSON.parse(await readText(request))
+async function answer(text: string, response: ServerResponse, scripts: ReadonlyMap<string, Script>): Promise<void> {
+  const body: { messages?: readonly { content: unknown }[] } = JSON.parse(text)
   const last = JSON.stringify(body.messages?.at(-1)?.content ?? '')
   const name = [...scripts.keys()].find((one) => last.includes(`script ${one}.`))
   const blocks = name === undefined ? [{ text: 'Done.' }] : (scripts.get(name)?.() ?? [])

@@ -1,15 +1,28 @@
 import { createDice } from '@holdfast/testkit'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { HostileCase } from './case.ts'
 import { cases } from './cases.ts'
-import { runCase } from './run-case.ts'
+import { openRig, type Rig } from './run-case.ts'
 
 const seed = Number(process.env['SEED'] ?? 1)
 /** Wide, for a busy machine: an input that costs quadratic time stalls for longer even in its quick form. */
 const times = { stallMsMax: 1000, healthMsP99Max: Number.POSITIVE_INFINITY }
+/** The cases of one origin share a server: most of a short case would be the start of its own. */
+const origins: readonly HostileCase['from'][] = ['model', 'repository', 'import', 'client', 'program', 'site']
 
-describe(`hostile input (SEED=${seed})`, () => {
-  it.each(cases)('from a $from does not stop the others: $name', async (one) => {
-    const { violations } = await runCase(one, { isQuick: true, dice: createDice(seed), ...times })
+describe.each(origins)(`hostile input from a %s (SEED=${seed})`, (from) => {
+  let rig: Rig
+  beforeAll(async () => {
+    rig = await openRig()
+  })
+  afterAll(() => rig.close())
+
+  it.each(cases.filter((one) => one.from === from))('does not stop the others: $name', async (one) => {
+    const { violations } = await rig.run(one, { isQuick: true, dice: createDice(seed), ...times })
     expect(violations).toEqual([])
+  })
+
+  it('loses nothing that was acknowledged', async () => {
+    expect(await rig.restart()).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 import { collectorThreads, openRunQueue, ownThread } from './run-queue.ts'
 
@@ -36,6 +36,7 @@ if (isMainThread && process.send) {
   process.on('message', () => {
     process.send?.({ ...longest, peakBytes: peakBytes() })
     longest = none
+    forgetPeak()
   })
   process.channel?.unref()
 }
@@ -43,6 +44,15 @@ if (isMainThread && process.send) {
 function cpuMs() {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
+}
+
+/** Begins a new peak of memory: several cases may run in one process. */
+function forgetPeak() {
+  try {
+    writeFileSync('/proc/self/clear_refs', '5')
+  } catch {
+    // not Linux
+  }
 }
 
 /** On Linux, `maxRSS` also counts the process that started this one. */

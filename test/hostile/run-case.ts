@@ -1,14 +1,15 @@
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSession } from '@holdfast/client'
 import type { Dice } from '@holdfast/testkit'
 import { type ServerProcess, startServerProcess } from '../e2e/server-process.ts'
 import { ask } from './ask.ts'
-import { startBystander } from './bystander.ts'
+import { type BystanderReport, startBystander } from './bystander.ts'
 import type { HostileCase } from './case.ts'
 import { type HostileModel, startHostileModel } from './hostile-model.ts'
+import { type HostileSite, startHostileSite } from './hostile-site.ts'
 import { waitForRest } from './wait-for-rest.ts'
 import type { HealthReport } from './watch-health.ts'
 
@@ -38,47 +39,78 @@ export const peakBytesMax = 1024 ** 3
 const healthAskedMin = 100
 const probe = new URL('./probe.mjs', import.meta.url).href
 
-/**
- * Runs a case against its own server while a bystander works there. Then kills the server, starts it again, and checks
- * that it still has every acknowledged prompt.
- */
-export async function runCase(
-  hostile: HostileCase,
-  { isQuick, dice, ...times }: TimeLimits & { readonly isQuick: boolean; readonly dice: Dice },
-): Promise<CaseReport> {
-  const root = await mkdtemp(join(tmpdir(), `holdfast-hostile-${hostile.name}-`))
-  const [home, workdir, quiet] = [join(root, 'home'), join(root, 'work'), join(root, 'quiet')]
-  for (const folder of [workdir, quiet]) await mkdir(folder)
+/** A real server with a probe in it, and a hostile model. Cases run on it one after the other. */
+export interface Rig {
+  /** Runs a case while a bystander works on the same server. */
+  run(hostile: HostileCase, options: RunOptions): Promise<CaseReport>
+  /** Kills the server, starts it again, and returns every acknowledged prompt that it no longer has. */
+  restart(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+type RunOptions = TimeLimits & { readonly isQuick: boolean; readonly dice: Dice }
+
+export async function openRig(): Promise<Rig> {
+  const root = await mkdtemp(join(tmpdir(), 'holdfast-hostile-'))
+  const [home, quiet] = [join(root, 'home'), join(root, 'quiet')]
+  await mkdir(quiet)
   const model = await startHostileModel()
+  const site = await startHostileSite()
+  await mkdir(join(home, 'config'), { recursive: true, mode: 0o700 })
+  await writeFile(join(home, 'config', 'config.json'), JSON.stringify({ fetchHosts: [site.host] }))
   const start = () => startServerProcess({ home, env: model.environment, preload: probe })
   let server = await start()
+  await loadLibraries(server, { model, site }, quiet)
+  let reports: readonly BystanderReport[] = []
+
+  return {
+    async run(hostile, { isQuick, dice, ...times }) {
+      const workdir = join(root, hostile.name, 'work')
+      await mkdir(workdir, { recursive: true })
+      const bystander = await startBystander(server, quiet)
+      await measure(server) // what the server loads once, and what cases before have taken, does not count
+      const result = await hostile
+        .run({ isQuick, dice, server, model, site, bystander, home, workdir })
+        .catch((cause: unknown) => ({ did: 'failed', violations: [describe(cause)] }))
+      const measured = await measure(server)
+      const report = await bystander.stop()
+      reports = [...reports, report]
+      await rm(join(root, hostile.name), { recursive: true, force: true })
+      const failures = report.failures.filter(({ code }) => code === null || !hostile.refusals?.includes(code))
+      const violations = [
+        ...result.violations,
+        ...failures.map(({ message }) => `the bystander got an error: ${message}`),
+        ...(report.prompts === 0 ? ['the bystander got no prompt acknowledged'] : []),
+        ...report.health.failures,
+        ...tooSlow(measured, report.health, times),
+        ...(measured.peakBytes > peakBytesMax ? [`used ${megabytes(measured.peakBytes)}`] : []),
+      ]
+      return { ...measured, did: result.did, health: report.health, violations }
+    },
+    async restart() {
+      await server.kill()
+      server = await start()
+      const missing: string[] = []
+      for (const report of reports) missing.push(...(await report.missing(server)))
+      return missing.map((text) => `lost: ${text}`)
+    },
+    async close() {
+      await server.kill()
+      model.close()
+      site.close()
+      await rm(root, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Runs a case against its own server, and checks afterwards that nothing acknowledged was lost. */
+export async function runCase(hostile: HostileCase, options: RunOptions): Promise<CaseReport> {
+  const rig = await openRig()
   try {
-    await loadLibraries(server, model, quiet)
-    const bystander = await startBystander(server, quiet)
-    await measure(server) // what the server loads once does not count
-    const result = await hostile
-      .run({ isQuick, dice, server, model, bystander, home, workdir })
-      .catch((cause: unknown) => ({ did: 'failed', violations: [describe(cause)] }))
-    const measured = await measure(server)
-    const report = await bystander.stop()
-    await server.kill()
-    server = await start()
-    const missing = await report.missing(server)
-    const failures = report.failures.filter(({ code }) => code === null || !hostile.refusals?.includes(code))
-    const violations = [
-      ...result.violations,
-      ...failures.map(({ message }) => `the bystander got an error: ${message}`),
-      ...missing.map((text) => `lost: ${text}`),
-      ...(report.prompts === 0 ? ['the bystander got no prompt acknowledged'] : []),
-      ...report.health.failures,
-      ...tooSlow(measured, report.health, times),
-      ...(measured.peakBytes > peakBytesMax ? [`used ${megabytes(measured.peakBytes)}`] : []),
-    ]
-    return { ...measured, did: result.did, health: report.health, violations }
+    const report = await rig.run(hostile, options)
+    return { ...report, violations: [...report.violations, ...(await rig.restart())] }
   } finally {
-    await server.kill()
-    model.close()
-    await rm(root, { recursive: true, force: true })
+    await rig.close()
   }
 }
 
@@ -92,11 +124,14 @@ function tooSlow({ blockedMs, cpuMs }: Measured, health: HealthReport, times: Ti
   ]
 }
 
-/** Lets the model answer once and exports its answer: the first time loads the libraries. */
-async function loadLibraries(server: ServerProcess, { model }: HostileModel, workdir: string): Promise<void> {
-  const started = await server.sessions.start({ workdir, model })
+type Others = { readonly model: HostileModel; readonly site: HostileSite }
+
+/** Lets the model read a page and answer, and exports its answer: the first time loads the libraries. */
+async function loadLibraries(server: ServerProcess, { model, site }: Others, workdir: string): Promise<void> {
+  const started = await server.sessions.start({ workdir, model: model.model })
   if (!started.ok) throw new Error(started.fault.message)
-  await createSession(started.value).sendPrompt('hello')
+  model.script('load', () => [{ tool: 'fetch_url', args: { url: `http://${site.host}/short` } }])
+  await createSession(started.value).sendPrompt('Run script load.')
   await waitForRest(started.value)
   await ask(server, `/sessions/${started.value.id}/export?format=html`)
 }

@@ -108,6 +108,8 @@ const manyBodies: HostileCase = {
       violations: [
         ...answers.flatMap((answer) => check('POST', answer, [400, 413, 503])),
         ...check('a small command', small, [202]),
+        // Together they are larger than what a server holds of bodies.
+        ...(answers.some(({ text }) => text.includes('"server_busy"')) ? [] : ['every body was held at once']),
       ],
     }
   },

@@ -56,7 +56,7 @@ const silentClients = (name: string, pathOf: (id: string) => string): HostileCas
   name,
   from: 'client',
   async run(run) {
-    const [prompts, count] = run.isQuick ? [5, 20] : [20, 100]
+    const [prompts, count] = run.isQuick ? [3, 20] : [20, 100]
     const id = await startLargeSession(run, prompts)
     const answers: { status: number }[] = []
     const answered = (status: number) => answers.push({ status })
@@ -118,7 +118,7 @@ const largePages: HostileCase = {
   name: 'large-pages',
   from: 'client',
   async run(run) {
-    const [prompts, readers] = run.isQuick ? [5, 10] : [20, 50]
+    const [prompts, readers] = run.isQuick ? [5, 3] : [20, 50]
     const id = await startLargeSession(run, prompts)
     let complete = 0
     const readAll = async () => {
@@ -174,7 +174,7 @@ const redactedExport: HostileCase = {
   name: 'redacted-export',
   from: 'client',
   async run(run) {
-    const prompts = run.isQuick ? 4 : 60
+    const prompts = run.isQuick ? 2 : 60
     const address = 'mia.example@mail.example'
     const id = await startLargeSession(run, prompts, `${largeText} ${address}`)
     const answer = await ask(run.server, `/sessions/${id}/export?format=jsonl&redact=true`)
@@ -191,7 +191,7 @@ const exportedTables: HostileCase = {
   name: 'exported-tables',
   from: 'client',
   async run(run) {
-    const prompts = run.isQuick ? 3 : 20
+    const prompts = run.isQuick ? 1 : 20
     const text = `say nothing\n\n|a|b|\n|-|-|\n${'|1|2|\n'.repeat(16_000)}`
     const id = await startLargeSession(run, prompts, text)
     const violations: string[] = []

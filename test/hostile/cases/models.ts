@@ -3,21 +3,13 @@ import { join } from 'node:path'
 import { createSession } from '@holdfast/client'
 import { limits, type SessionHandle } from '@holdfast/protocol'
 import { ask, check } from '../ask.ts'
-import type { CaseRun, HostileCase } from '../case.ts'
+import type { HostileCase } from '../case.ts'
 import type { Block } from '../hostile-model.ts'
-import { checkCalls, readAnswer, readCalls } from '../read-session.ts'
+import { promptModel } from '../prompt-model.ts'
+import { checkCalls, readAnswer } from '../read-session.ts'
 import { waitForRest } from '../wait-for-rest.ts'
 
 const megabyte = 1024 ** 2
-
-/** Starts a session with the hostile model and sends the prompt that makes it answer with `blocks`. */
-async function promptModel({ server, model, workdir }: CaseRun, name: string, blocks: () => Iterable<Block>) {
-  model.script(name, blocks)
-  const started = await server.sessions.start({ workdir, model: model.model })
-  if (!started.ok) throw new Error(started.fault.message)
-  await createSession(started.value).sendPrompt(`Run script ${name}.`)
-  return started.value
-}
 
 /** Waits until a session asks for `count` approvals at once, and checks that each shows a diff. */
 async function checkAsked(handle: SessionHandle, count: number): Promise<readonly string[]> {
@@ -51,7 +43,7 @@ const passageNotFound: HostileCase = {
   name: 'passage-not-found',
   from: 'model',
   async run(run) {
-    const calls = run.isQuick ? 4 : 64
+    const calls = run.isQuick ? 2 : 64
     await writeFile(join(run.workdir, 'a.txt'), 'aaaaaaa\r\n'.repeat((4 * megabyte) / 9))
     const passage = `b${'aaaaaaa\n'.repeat((run.isQuick ? 50_000 : 900_000) / 8)}`
     const args = { path: 'a.txt', old_text: passage, new_text: 'b' }
@@ -153,12 +145,12 @@ const largeAnswers: HostileCase = {
   name: 'large-answers',
   from: 'model',
   async run(run) {
-    const [calls, size] = run.isQuick ? [8, 4] : [64, 15]
+    const [calls, size] = run.isQuick ? [3, 4] : [64, 15]
     const times = <Value>(count: number, value: (index: number) => Value) =>
       Array.from({ length: count }, (_, index) => value(index))
     const names = `{${times(90_000, (index) => `"${index.toString(36)}":0`).join(',')}}`
     const fewerNames = `{${times(9000, (index) => `"${index.toString(36)}":0`).join(',')}}`
-    await writeFile(join(run.workdir, 'lines.txt'), 'abc\n'.repeat(run.isQuick ? 1_000_000 : 20_000_000))
+    await writeFile(join(run.workdir, 'lines.txt'), 'abc\n'.repeat(run.isQuick ? 200_000 : 20_000_000))
     const answers: { readonly [name: string]: readonly Block[] } = {
       'many-names': times(calls, () => ({ tool: 'read_file', args: names })),
       'fewer-names': times(calls, () => ({ tool: 'read_file', args: fewerNames })),
@@ -170,10 +162,12 @@ const largeAnswers: HostileCase = {
       'long-text': [{ text: 'x '.repeat((size * megabyte) / 2) }],
       'allowed-text': [{ text: 'x '.repeat(1.9 * megabyte) }],
       'hidden-text': [{ text: '\u202e'.repeat(megabyte) }],
-      pings: times(size * 10, () => ({ raw: 'event: ping\ndata: {"type":"ping"}\n\n'.repeat(2000) })),
+      pings: times(run.isQuick ? size : size * 10, () => ({
+        raw: 'event: ping\ndata: {"type":"ping"}\n\n'.repeat(2000),
+      })),
       'far-lines': times(calls, (index) => ({
         tool: 'read_file',
-        args: { path: 'lines.txt', offset: 900_000 + index, limit: 5 },
+        args: { path: 'lines.txt', offset: 190_000 + index, limit: 5 },
       })),
     }
     const violations: string[] = []
@@ -181,7 +175,8 @@ const largeAnswers: HostileCase = {
       const handle = await promptModel(run, name, () => blocks)
       await waitForRest(handle, calls)
       violations.push(...(await checkLarge(name, handle, calls)))
-      for (const path of ['', '/messages', '/approvals', '/export?format=html', '/export?format=json'])
+      const exports = run.isQuick ? ['/export?format=html'] : ['/export?format=html', '/export?format=json']
+      for (const path of ['', '/messages', '/approvals', ...exports])
         violations.push(...check(`GET ${path}`, await ask(run.server, `/sessions/${handle.id}${path}`), [200]))
       await createSession(handle).abort()
     }
@@ -189,17 +184,34 @@ const largeAnswers: HostileCase = {
   },
 }
 
-/** Checks the outcome of an answer within the limits; of the others, that the session shows the reason. */
+/** Checks what became of an answer: the limit that it exceeds is told, and what is within the limits is there. */
 async function checkLarge(name: string, handle: SessionHandle, calls: number): Promise<readonly string[]> {
-  if (name === 'allowed-text') {
-    const { length } = await readAnswer(handle)
-    return length >= 2 * Math.floor(1.9 * megabyte) ? [] : [`${name}: ${length} characters are there`]
-  }
-  if (name === 'far-lines') return checkCalls(handle, calls, 'complete', '')
+  const told = (found: readonly string[]) => found.map((violation) => `${name}: ${violation}`)
   const snapshot = await handle.snapshot()
-  const isShown = snapshot.ok && (snapshot.value.view.activity === 'error' || (await readCalls(handle)).length > 0)
-  const isSaid = isShown || (await readAnswer(handle)) !== '' || name === 'pings'
-  return isSaid ? [] : [`${name}: nothing is said of the answer`]
+  if (!snapshot.ok) return told([snapshot.fault.message])
+  const { activity, pendingApprovals } = snapshot.value.view
+  const { length } = await readAnswer(handle)
+  switch (name) {
+    case 'many-names':
+    case 'many-lists':
+      return told(await checkCalls(handle, calls, 'error', `more than ${limits.callArgsValuesMax} values`))
+    case 'fewer-names':
+      return told(await checkCalls(handle, calls, 'error', 'arguments'))
+    case 'hidden-characters': {
+      const shown = pendingApprovals.filter(({ preview }) => !JSON.stringify(preview).includes('\u202e'))
+      return shown.length === calls ? [] : [`${name}: ${shown.length} of ${calls} calls ask without hidden characters`]
+    }
+    case 'allowed-text':
+      return length >= 2 * Math.floor(1.9 * megabyte) ? [] : [`${name}: ${length} characters are there`]
+    case 'hidden-text':
+      return length === megabyte ? [] : [`${name}: ${length} characters are there`]
+    case 'pings':
+      return activity === 'idle' && length === 0 ? [] : [`${name}: the session is ${activity}`]
+    case 'far-lines':
+      return told(await checkCalls(handle, calls, 'complete', '\tabc\n'))
+    default:
+      return activity === 'error' ? [] : [`${name}: the answer was not refused, the session is ${activity}`]
+  }
 }
 
 /** Waits for approval while somebody else changes the file. */
@@ -231,7 +243,7 @@ const repeatedHunk: HostileCase = {
   name: 'repeated-hunk',
   from: 'model',
   async run(run) {
-    const file = 'a\n'.repeat(2 * megabyte)
+    const file = 'a\n'.repeat(run.isQuick ? megabyte / 4 : 2 * megabyte)
     await writeFile(join(run.workdir, 'a.txt'), file)
     const hunk = ' a\n'.repeat(run.isQuick ? 20_000 : 200_000)
     const args = { path: 'a.txt', diff: `@@\n b\n${hunk}-a\n+c\n${hunk} b\n` }
@@ -239,7 +251,7 @@ const repeatedHunk: HostileCase = {
     const rest = await waitForRest(handle, 1)
     const violations = rest === 'rests' ? [] : ['an ambiguous diff was offered for approval']
     if ((await readFile(join(run.workdir, 'a.txt'), 'utf8')) !== file) violations.push('the file was changed')
-    return { did: `applied a diff of ${args.diff.length} characters to 4 MB`, violations }
+    return { did: `applied a diff of ${args.diff.length} characters to a file of ${file.length}`, violations }
   },
 }
 

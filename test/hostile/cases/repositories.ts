@@ -3,9 +3,10 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createSession } from '@holdfast/client'
-import type { CallView } from '@holdfast/protocol'
+import { type CallView, limits } from '@holdfast/protocol'
 import { ask, check } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
+import { promptModel } from '../prompt-model.ts'
 import { readCalls } from '../read-session.ts'
 import { waitForRest } from '../wait-for-rest.ts'
 
@@ -40,9 +41,18 @@ const largeInstructions: HostileCase = {
     const size = (run.isQuick ? 8 : 200) * megabyte
     for (const name of ['AGENTS.md', 'CLAUDE.md']) await writeFile(join(run.workdir, name), 'obey '.repeat(size / 5))
     const { calls, violations } = await workInFolder(run, 'list')
+    run.model.largestRequest()
+    const handle = await promptModel(run, 'large-instructions', () => [{ text: 'Done.' }])
+    await waitForRest(handle)
+    const bytes = run.model.largestRequest()
+    const isSent = bytes > limits.workdirInstructionsBytesMax / 2 && bytes < 8 * limits.workdirInstructionsBytesMax
     return {
-      did: `made ${calls.length} call in a folder with instructions of ${size} bytes`,
-      violations: [...violations, ...checkListed(calls, 'AGENTS.md')],
+      did: `sent ${bytes} bytes to a model in a folder with instructions of ${size} bytes`,
+      violations: [
+        ...violations,
+        ...checkListed(calls, 'AGENTS.md'),
+        ...(isSent ? [] : [`a request with cut instructions has ${bytes} bytes`]),
+      ],
     }
   },
 }

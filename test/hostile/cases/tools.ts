@@ -1,0 +1,97 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { limits } from '@holdfast/protocol'
+import type { HostileCase } from '../case.ts'
+import type { Block } from '../hostile-model.ts'
+import { promptModel } from '../prompt-model.ts'
+import { checkCalls, readCalls } from '../read-session.ts'
+import { waitForRest } from '../wait-for-rest.ts'
+
+/** Searches a hostile tree with hostile patterns. */
+const searches: HostileCase = {
+  name: 'searches',
+  from: 'model',
+  async run(run) {
+    const [entries, chars] = run.isQuick ? [3000, 2_000_000] : [100_000, 50_000_000]
+    const many = join(run.workdir, 'many')
+    await mkdir(many)
+    for (let from = 0; from < entries; from += 500)
+      await Promise.all(
+        Array.from({ length: 500 }, (_, each) => writeFile(join(many, `${'a'.repeat(60)}${from + each}`), '')),
+      )
+    await writeFile(join(run.workdir, 'line.txt'), 'a'.repeat(chars))
+    await writeFile(join(run.workdir, 'evil\nname: 1:found.txt'), 'needle\n')
+    const calls: readonly Block[] = [
+      { tool: 'grep', args: { pattern: '(a+)+$' } },
+      { tool: 'grep', args: { pattern: '(a|aa)+b', path: 'line.txt' } },
+      { tool: 'grep', args: { pattern: 'a{1,1000}{1,1000}{1,1000}' } },
+      { tool: 'grep', args: { pattern: 'needle', mode: 'files' } },
+      { tool: 'find', args: { pattern: '**/*a*a*a*a*a*a*a*a*a*a*a*a*b' } },
+      { tool: 'find', args: { pattern: `${'{a,b}'.repeat(40)}*` } },
+      { tool: 'find', args: { pattern: '**/*', type: 'any', limit: 100 } },
+    ]
+    const handle = await promptModel(run, 'searches', () => calls)
+    await waitForRest(handle, 1)
+    const made = await readCalls(handle)
+    const violations = made.length === calls.length ? [] : [`there are ${made.length} of ${calls.length} calls`]
+    for (const { tool, args, status, result } of made) {
+      const what = `${tool} ${JSON.stringify(args)}`
+      const text = result?.text ?? ''
+      if (status !== 'complete' && !/^[a-z_]+: /.test(text))
+        violations.push(`${what} is ${status}: ${text.slice(0, 200)}`)
+      if (text.length > 2 * limits.readFileBytesMax) violations.push(`${what} returns ${text.length} characters`)
+      if (text.includes('evil\nname')) violations.push(`${what} returns a name with a line feed as it is`)
+    }
+    if (!made[3]?.result?.text.includes('evil')) violations.push('the file with a line feed in its name is not found')
+    if (made[6]?.status !== 'complete') violations.push('the large folder is not listed')
+    return { did: `searched a folder of ${entries} files and a line of ${chars} characters`, violations }
+  },
+}
+
+/** Applies diffs with as many hunks, and as large a hunk, as fit in the arguments of a call, and more. */
+const hostileDiffs: HostileCase = {
+  name: 'hostile-diffs',
+  from: 'model',
+  async run(run) {
+    const hunks = run.isQuick ? 20_000 : 100_000
+    const file = 'a\n'.repeat(200_000)
+    await writeFile(join(run.workdir, 'a.txt'), file)
+    const diffs = [
+      '@@\n-a\n+b\n'.repeat(200_000),
+      '@@\n-a\n+b\n'.repeat(hunks),
+      '@@ -1 +1 @@\n-a\n+a\n'.repeat(hunks / 4),
+      `@@\n${'-a\n'.repeat(hunks)}-not there\n${'+b\n'.repeat(hunks)}`,
+      '@@\n'.repeat(hunks),
+    ]
+    const handle = await promptModel(run, 'hostile-diffs', () =>
+      diffs.map((diff) => ({ tool: 'apply_diff', args: { path: 'a.txt', diff } })),
+    )
+    const rest = await waitForRest(handle, 1)
+    const violations = [...(await checkCalls(handle, diffs.length, 'error', ''))]
+    if (rest !== 'rests') violations.push('a diff that does not fit was offered for approval')
+    if ((await readFile(join(run.workdir, 'a.txt'), 'utf8')) !== file) violations.push('the file was changed')
+    return { did: `applied ${diffs.length} diffs of up to ${hunks} hunks`, violations }
+  },
+}
+
+/** Writes lists of tasks that are far too long. Every snapshot would show them. */
+const manyTasks: HostileCase = {
+  name: 'many-tasks',
+  from: 'model',
+  async run(run) {
+    const tasks = (count: number) => Array.from({ length: count }, () => ({ description: 'x' }))
+    const counts = [100_000, 6000, limits.todosMax + 1]
+    const handle = await promptModel(run, 'many-tasks', () => [
+      ...counts.map((count) => ({ tool: 'todo_write', args: { tasks: tasks(count) } })),
+      { tool: 'todo_write', args: { tasks: [{ description: 'x'.repeat(900_000) }] } },
+    ])
+    await waitForRest(handle, 1)
+    const violations = [...(await checkCalls(handle, counts.length + 1, 'error', ''))]
+    const snapshot = await handle.snapshot()
+    const shown = snapshot.ok ? snapshot.value.view.todos.length : -1
+    if (shown !== 0) violations.push(`${shown} tasks are shown`)
+    return { did: `wrote lists of up to ${counts[0]} tasks`, violations }
+  },
+}
+
+export const toolCases: readonly HostileCase[] = [searches, hostileDiffs, manyTasks]

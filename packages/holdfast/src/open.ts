@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createSessionRegistry, type Retention, startDailyCleanup } from '@holdfast/core'
 import type { Blobs, OnProblem, Store, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
@@ -29,6 +29,7 @@ import { openModels } from './open-models.ts'
 import type { CustomModels } from './providers/models.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { openStorage } from './store/open/open-storage.ts'
+import { pathsOf } from './store/open/store-location.ts'
 import { permissionPath } from './system/config/permission-file.ts'
 import type { ConfigOptions } from './system/config/read-config.ts'
 import { resolveWorkdir } from './system/files/resolve-path.ts'
@@ -147,7 +148,10 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   })
   const registry = createSessionRegistry({
     ...adapters,
-    ...createAdapters(environment, home, { keyNames, own, judgeNetwork: permissions.judgeNetwork, ...configured }),
+    ...createAdapters(environment, home, {
+      ...{ keyNames, own, judgeNetwork: permissions.judgeNetwork, ...configured },
+      storePaths: [...pathsOf(location), ...(options.mirror === undefined ? [] : [resolve(options.mirror)])],
+    }),
     permissions,
     models,
     titleModel: configured.titleModel,
@@ -210,10 +214,12 @@ function createAdapters(
     readonly sandbox: SandboxSetting
     readonly sandboxNetwork: boolean
     readonly judgeNetwork: JudgeNetwork
+    /** The store and its mirror may be outside of the home. */
+    readonly storePaths: readonly string[]
   },
 ) {
   const { now } = wallClock
-  const ownPaths = [dataDir, configDir, stateDir]
+  const ownPaths = [dataDir, configDir, stateDir, ...given.storePaths]
   const memory = createMemory({ userFile: join(configDir, 'MEMORY.md'), now })
   return {
     memoryBlobs: createMemoryBlobs(),

@@ -62,4 +62,11 @@ const jsonlAt = (directory: string): DiskLocation => ({
 
 const locate: Record<DiskKind, (path: string, home?: StoreHome) => DiskLocation> = { sqlite: sqliteAt, jsonl: jsonlAt }
 
+/** Returns the files and directories of a store, which no tool of an agent may read or write. */
+export function pathsOf(location: StoreLocation): readonly string[] {
+  if (location.kind === 'jsonl') return [location.path]
+  if (location.kind !== 'sqlite') return []
+  return [...['', '-wal', '-shm', '-journal'].map((end) => `${location.path}${end}`), location.blobsDir]
+}
+
 const isDiskKind = (kind: string): kind is DiskKind => Object.hasOwn(locate, kind)

@@ -94,6 +94,7 @@ export function createAttachment(
     fileChanges: (request) => current.handle.fileChanges(request),
     diffChanges: (request) => current.handle.diffChanges(request),
     previewRestore: (request) => current.handle.previewRestore(request),
+    readFile: (request) => current.handle.readFile(request),
     branches: () => current.handle.branches(),
     blob: (...asked) => current.handle.blob(...asked),
     models: () => current.handle.models(),

@@ -65,13 +65,15 @@ export function createStoredSessions({ registry, location, home }: StoredSession
     async load(name) {
       const id = await idOf(name)
       const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive, registry.deps.models))
-      const { models, treeUsage, previewRestore, diffChanges } = createLocalSession(registry, id) // does not load it
+      // Does not load it.
+      const { models, treeUsage, previewRestore, diffChanges, readFile } = createLocalSession(registry, id)
       return createSession({
         ...stored,
         models,
         treeUsage,
         previewRestore,
         diffChanges,
+        readFile,
         submit: async () => refuse(readOnly),
         attach: async () => refuse(readOnly),
         subscribe: () => {

@@ -56,6 +56,7 @@ export {
   type ImportResult,
 } from './api/transfer.ts'
 export { withTrashedAt } from './api/trashed-at.ts'
+export { FileLines, type FileLinesRequest } from './api/workspace-file.ts'
 export {
   Answer,
   Command,

@@ -39,6 +39,8 @@ export type {
   FileChangePage,
   FileChangeRequest,
   FileDiff,
+  FileLines,
+  FileLinesRequest,
   FileState,
   Finish,
   FoundMessages,

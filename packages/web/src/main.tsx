@@ -1,15 +1,20 @@
 import './no-eval.ts'
-import { connectSessions } from '@holdfast/client'
+import { connectHoldfast } from '@holdfast/client'
 import { invariant } from '@holdfast/protocol'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
+import { PermissionsContext } from './session/state/permissions-context.ts'
 
 const root = document.getElementById('root')
 invariant(root, 'index.html has no #root')
 
+const holdfast = connectHoldfast(location.origin)
+
 createRoot(root).render(
   <StrictMode>
-    <App sessions={connectSessions({ url: location.origin })} />
+    <PermissionsContext value={holdfast}>
+      <App sessions={holdfast.handles} />
+    </PermissionsContext>
   </StrictMode>,
 )

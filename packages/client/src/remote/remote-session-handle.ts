@@ -6,6 +6,7 @@ import {
   commandFault,
   createCommandId,
   FileChangePage,
+  FileLines,
   type Frame,
   type FrameOf,
   ListedBranch,
@@ -93,6 +94,9 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
       const query = queryOf({ ...point, paths: paths && JSON.stringify(paths) })
       return parseAnswer(await wire.json(`${path}/restore-preview${query}`), 'a preview', RestorePreview)
     },
+
+    readFile: async (request) =>
+      parseAnswer(await wire.json(`${path}/file${queryOf(request)}`), 'lines of a file', FileLines),
 
     branches: async () =>
       parseAnswer(await wire.json(`${path}/branches`), 'a list of branches', ListedBranch.array(), 'branches'),

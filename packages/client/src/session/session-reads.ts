@@ -5,6 +5,8 @@ import {
   type DiffInput,
   type FileChangePage,
   type FileDiff,
+  type FileLines,
+  type FileLinesRequest,
   type FrameOf,
   type LineRange,
   listActiveTrust,
@@ -77,6 +79,9 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
       const found = boundaries.find((one) => one.path === asked)
       return found ? { start: found.start, end: found.end } : null
     },
+    /** Returns lines of a text file of the workdir, counted from 0. Refused: outside_workdir, not_found, too_large, bad_request. */
+    readFile: async (path: string, options: Omit<FileLinesRequest, 'path'> = {}): Promise<FileLines> =>
+      orThrow(await handle.readFile({ path, ...options })),
     /** Returns what the calls of this session did to files, newest first; a loop reads them page by page. */
     fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),
     /** Returns the files that this session changed, each once with its newest change, newest first. */

@@ -1,4 +1,4 @@
-import type { BlobHash, FileState, Result } from '@holdfast/protocol'
+import type { BlobHash, FileLines, FileLinesRequest, FileState, Result } from '@holdfast/protocol'
 import type { BoundedFile, ToolBlobs } from './tool.ts'
 
 /** A file of the workdir, as it is now. */
@@ -17,6 +17,8 @@ export interface WorkspaceFiles {
   locate(workdir: string, path: string): Promise<Result<string>>
   /** Reads a whole file. Refused: outside_workdir, not_found, too_large, and bad_request for what is no regular file. */
   read(workdir: string, path: string): Promise<Result<WorkspaceFile>>
+  /** Reads lines of a text file. Refused: as `read`, what belongs to Holdfast itself, and bad_request for binary files. */
+  readLines(workdir: string, request: FileLinesRequest): Promise<Result<FileLines>>
   /**
    * Puts a file back if it is as expected. Its content until then is stored first. Confined, atomic and synced like the
    * changes of tools. Nothing is changed unless the outcome is `restored`.

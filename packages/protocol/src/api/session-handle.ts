@@ -11,6 +11,7 @@ import type { Meta } from '../view/meta.ts'
 import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
 import type { ChangesDiff, DiffInput, FileChangePage, FileChangeRequest, RestorePreview } from './file-changes.ts'
 import type { StateField, StateFields } from './state-fields.ts'
+import type { FileLines, FileLinesRequest } from './workspace-file.ts'
 
 /** A page of the transcript, oldest first. `before` and `after` are the cursors of the next pages, null at an end. */
 export type TranscriptPage = {
@@ -108,6 +109,8 @@ export interface SessionHandle {
   previewRestore(request: RestoreInput): Promise<Result<RestorePreview>>
   /** The changes of files by this session as one diff: of a turn, of a call, or all until now. Refused: turn_not_found, message_not_found. */
   diffChanges(request?: DiffInput): Promise<Result<ChangesDiff>>
+  /** Lines of a text file of the workdir, as it is now. Refused: outside_workdir, not_found, too_large, bad_request. */
+  readFile(request: FileLinesRequest): Promise<Result<FileLines>>
   /** The saved branches, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
   /** The bytes of a file part or long output that this session refers to. Refused: blob_not_found. */

@@ -12,4 +12,8 @@ export const fakeFiles: WorkspaceFiles = {
   diff: async ({ path }) => `diff of ${path}\n`,
   restore: async () => ({ type: 'unchanged' }),
   previewRestore: async () => ({ type: 'unchanged' }),
+  readLines: async (_, { path, start = 0 }) =>
+    path === 'missing'
+      ? refuse(fault('not_found', 'missing does not exist'))
+      : ok({ path, start, lines: [`The content of ${path}.`].slice(start), total: 1, next: null }),
 }

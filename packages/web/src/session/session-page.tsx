@@ -8,6 +8,8 @@ import { isMenuOpen } from '../ui/header-menu.tsx'
 import { hrefOf } from '../ui/route.ts'
 import { Dock } from './composer/dock.tsx'
 import { SessionHeader } from './header/session-header.tsx'
+import { SidePanel } from './panel/side-panel.tsx'
+import { usePanel } from './panel/use-panel.ts'
 import { useDraftText } from './state/draft-text.ts'
 import { controlOf, SessionContext, type SessionOnScreen, WatchingContext } from './state/session-context.ts'
 import { useCommands } from './state/use-commands.ts'
@@ -68,6 +70,7 @@ function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
     return { handle, live, asks, takeBack }
   }, [handle, live, asks, current, write])
   const { meta, view } = live
+  const panel = usePanel(view)
   const control = controlOf(live)
   const status = view?.status
   const approval = view?.pendingApprovals[0]
@@ -112,10 +115,16 @@ function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
             related={findRelated(meta, listed)}
             here={live.here}
             onOpenList={onOpenList}
+            panel={panel}
           />
-          <PinnedStrip view={view} />
-          <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
-          <Dock draft={draft} view={view} control={control} commands={commands} storageError={live.storageError} />
+          <div className={panel.isOpen ? 'session-body panel-open' : 'session-body'}>
+            <div className="session-column">
+              <PinnedStrip view={view} />
+              <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
+              <Dock draft={draft} view={view} control={control} commands={commands} storageError={live.storageError} />
+            </div>
+            {panel.isOpen && <SidePanel id={panel.id} view={view} workspace={meta.workspace} />}
+          </div>
         </main>
       </WatchingContext>
     </SessionContext>

@@ -23,7 +23,7 @@ export const drawnFields = {
     queue: 'session/composer/dock.tsx',
     trust: 'session/header/session-header.tsx',
     boundaries: 'session/header/session-header.tsx',
-    todos: 'session/header/session-header.tsx',
+    todos: 'session/panel/side-panel.tsx',
     branches: 'session/header/branches-menu.tsx',
     branch: 'session/header/branches-menu.tsx',
     pins: 'session/transcript/pins.tsx',

@@ -123,6 +123,10 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       if (!now.ok) return now
       return diffChanges({ ...registry.deps, store }, id, now.value.state, request.data, new AbortController().signal)
     },
+    async readFile(request) {
+      const state = await read().state(['meta'])
+      return state.ok ? registry.deps.files.readLines(state.value.meta.workspace, request) : state
+    },
     branches: () => read().branches(),
     blob: (hash) => openBlob({ ...registry.deps, store }, id, hash),
     models: async () => ok(await models.list()),

@@ -4,6 +4,7 @@ import {
   ChangesDiff,
   ClientEventPage,
   FileChangePage,
+  FileLines,
   FoundMessages,
   ListedBranch,
   ListOptions,
@@ -322,6 +323,18 @@ const getRestorePreview = defineRead(
   }),
 )
 
+const getFile = defineRead(
+  '/file',
+  'Get lines of a text file of the working directory, counted from 0',
+  FileLines,
+  (handle, { input }) => handle.readFile(input.query),
+  z.strictObject({
+    path: z.string().min(1).max(limits.toolPathCharsMax),
+    start: wholeNumber.pipe(z.int().min(0)).optional(),
+    limit: pageLimit(limits.readFileLinesMax),
+  }),
+)
+
 const getBoundaries = defineStateRead(
   '/boundaries',
   'List the edit boundaries',
@@ -380,6 +393,7 @@ const getUsage = defineRoute({
 export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents, getFileChanges],
-  ...[getTouchedFiles, getDiff, getRestorePreview, getBoundaries, getTodos, getQueue, getTrust, getApprovals, getUsage],
+  ...[getTouchedFiles, getDiff, getRestorePreview, getFile, getBoundaries],
+  ...[getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

@@ -6,6 +6,7 @@ import { foreseen } from '../define/define-tool.ts'
 import { diffContents } from './change/run-change.ts'
 import { findName } from './io/workspace-file.ts'
 import { readCurrent } from './restore/check-restore.ts'
+import { createReadLines } from './read-lines.ts'
 import { previewRestore } from './restore/preview-restore.ts'
 import { restoreFile } from './restore/restore-file.ts'
 
@@ -39,6 +40,7 @@ export const createWorkspaceFiles = (ownPaths: readonly string[]): WorkspaceFile
     return read?.ok ? read.value : null
   },
   diff: diffContents,
+  readLines: createReadLines(ownPaths),
   restore: (place, wanted, run) => restoreFile({ ...place, ownPaths }, wanted, run),
   previewRestore: (place, wanted, run) => previewRestore({ ...place, ownPaths }, wanted, run),
 })

@@ -2,7 +2,7 @@ import { type Decision, escapeLine, type Fault, type PendingApproval } from '@ho
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { FaultNote } from '../../ui/elements.tsx'
 import { PreviewView } from './preview-view.tsx'
-import { type Approval, approvals, approvalText } from './trust-text.ts'
+import { type Approval, approvals, approvalText, ruleToStore } from './trust-text.ts'
 
 type ApprovalCardProps = {
   readonly approval: PendingApproval
@@ -63,7 +63,7 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
         <PreviewView preview={approval.preview} />
       </section>
       <FaultNote fault={fault} />
-      {approval.reason === undefined && <ApprovalScope tool={approval.tool} chosen={chosen} onChoose={setChosen} />}
+      {approval.reason === undefined && <ApprovalScope approval={approval} chosen={chosen} onChoose={setChosen} />}
       <form onSubmit={onSubmit}>
         <input
           aria-label="Reason for rejecting"
@@ -84,15 +84,16 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
 }
 
 type ApprovalScopeProps = {
-  readonly tool: string
+  readonly approval: PendingApproval
   readonly chosen: Approval
   readonly onChoose: (decision: Approval) => void
 }
 
 /** Chooses how far an approval reaches, and says what it allows. */
-function ApprovalScope({ tool, chosen, onChoose }: ApprovalScopeProps) {
+function ApprovalScope({ approval: { tool, preview }, chosen, onChoose }: ApprovalScopeProps) {
   const name = useId()
   const text = useId()
+  const rule = chosen === 'approve_always' ? ruleToStore(tool, preview) : null
   return (
     <fieldset className="approval-scope" aria-label="Approve for" aria-describedby={text}>
       <div className="scopes">
@@ -111,6 +112,12 @@ function ApprovalScope({ tool, chosen, onChoose }: ApprovalScopeProps) {
       </div>
       <p id={text} aria-live="polite">
         {approvalText(chosen, tool)}
+        {rule !== null && (
+          <>
+            {' '}
+            Stores the rule <code>{rule}</code>, which the panel lists.
+          </>
+        )}
       </p>
     </fieldset>
   )

@@ -1,6 +1,6 @@
 import { BlobHash } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { approvalText, trustByTool } from './trust-text.ts'
+import { approvalText, ruleToStore, trustByTool } from './trust-text.ts'
 
 const argsHash = BlobHash.parse('a'.repeat(64))
 
@@ -12,6 +12,16 @@ describe('trust texts', () => {
     ['approve_always', 'write_file', 'Every write_file runs without asking in every session of this folder.'],
   ] as const)('says what %s of %s allows', (decision, tool, text) => {
     expect(approvalText(decision, tool)).toBe(text)
+  })
+
+  it('says which rule "This workspace" stores', () => {
+    const command = { type: 'command', command: 'git\tstatus', cwd: '/work' } as const
+    expect(ruleToStore('shell', command)).toBe('allow shell git\\tstatus')
+    expect(ruleToStore('shell', { ...command, command: 'x'.repeat(1001) })).toBeNull()
+    expect(ruleToStore('write_file', { type: 'diff', path: 'a', diff: '' })).toBe('allow write_file')
+    expect(ruleToStore('mcp__mail__send', { type: 'arguments', args: { to: 'a' } })).toBe(
+      'allow mcp__mail__send {"to":"a"}',
+    )
   })
 
   it('groups trust by tool', () => {

@@ -1,4 +1,11 @@
-import { type Decision, escapeLine, isTrustedExactly, type Trust, type TrustScope } from '@holdfast/protocol'
+import {
+  type Decision,
+  escapeLine,
+  isTrustedExactly,
+  type Preview,
+  type Trust,
+  type TrustScope,
+} from '@holdfast/protocol'
 
 export type Approval = Exclude<Decision, 'reject'>
 
@@ -22,6 +29,17 @@ export function approvalText(decision: Approval, tool: string): string {
   const what =
     tool === 'shell' ? 'This exact command' : isTrustedExactly(tool) ? 'This exact call' : `Every ${escapeLine(tool)}`
   return `${what} runs without asking ${reach[decision]}.`
+}
+
+/** A longer command or arguments do not fit in a rule: then the answer grants trust. As `Permission.pattern`. */
+const ruleCharsMax = 1000
+
+/** Returns the rule that "This workspace" stores; null if it stores none. */
+export function ruleToStore(tool: string, preview: Preview): string | null {
+  if (!isTrustedExactly(tool)) return `allow ${escapeLine(tool)}`
+  const pattern =
+    preview.type === 'command' ? preview.command : preview.type === 'arguments' ? JSON.stringify(preview.args) : ''
+  return preview.blob || pattern.length > ruleCharsMax ? null : `allow ${escapeLine(tool)} ${escapeLine(pattern)}`
 }
 
 const scopeWords: Record<TrustScope, string> = { turn: 'this turn', session: 'this session', workspace: 'always here' }

@@ -1,4 +1,4 @@
-import { type Boundary, escapeLine, type Todo, type Trust } from '@holdfast/protocol'
+import { type Boundary, escapeLine, type Trust } from '@holdfast/protocol'
 import { boundaryText } from '../../text/format.ts'
 import { HeaderMenu } from '../../ui/header-menu.tsx'
 import { trustByTool } from '../approval/trust-text.ts'
@@ -106,30 +106,6 @@ export function BoundariesMenu({ boundaries, watching, onClear }: BoundariesMenu
       <button type="button" disabled={isOff} title={watching ?? undefined} onClick={() => onClear(null)}>
         Clear all
       </button>
-    </HeaderMenu>
-  )
-}
-
-const todoMarks: Readonly<Record<Todo['status'], string>> = {
-  pending: 'open',
-  in_progress: 'in progress',
-  done: 'done',
-}
-
-/** Lists the agent's tasks. Hidden while there is none. */
-export function TodosMenu({ todos }: { readonly todos: readonly Todo[] }) {
-  if (todos.length === 0) return null
-  const done = todos.filter(({ status }) => status === 'done').length
-  return (
-    <HeaderMenu label={`${done} of ${todos.length} tasks`} title="The agent's tasks">
-      <ul>
-        {todos.map(({ id, description, status }) => (
-          <li key={id}>
-            <span>{escapeLine(description)}</span>
-            <span className="menu-word">{todoMarks[status]}</span>
-          </li>
-        ))}
-      </ul>
     </HeaderMenu>
   )
 }

@@ -14,10 +14,11 @@ import {
 } from '../../text/format.ts'
 import { ListButton } from '../../ui/elements.tsx'
 import { hrefOf } from '../../ui/route.ts'
+import type { Panel } from '../panel/use-panel.ts'
 import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
 import { BranchesMenu } from './branches-menu.tsx'
-import { AttachedMenu, BoundariesMenu, TodosMenu, TrustMenu } from './header-menus.tsx'
+import { AttachedMenu, BoundariesMenu, TrustMenu } from './header-menus.tsx'
 import { SessionMenu } from './session-menu.tsx'
 
 type SessionHeaderProps = {
@@ -29,6 +30,7 @@ type SessionHeaderProps = {
   readonly related: RelatedSessions
   readonly here: ProcessView | null
   readonly onOpenList: () => void
+  readonly panel: Panel
 }
 
 export function SessionHeader({
@@ -40,6 +42,7 @@ export function SessionHeader({
   related,
   here,
   onOpenList,
+  panel,
 }: SessionHeaderProps) {
   const isAsked = view.pendingApprovals.length > 0
   const { usage } = meta
@@ -69,15 +72,33 @@ export function SessionHeader({
       <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
       <TrustMenu trust={listActiveTrust({ view, here })} watching={control.watching} onRevoke={commands.revokeTrust} />
       <BoundariesMenu boundaries={view.boundaries} watching={control.watching} onClear={commands.clearBoundary} />
-      <TodosMenu todos={view.todos} />
       <AttachedMenu control={control} onHandOver={commands.handOver} />
       <SessionMenu related={related} />
+      <PanelButton panel={panel} todos={view.todos} />
       <p className="session-status" role="status">
         <ConnectionWord connection={connection} />
         <span className={`dot ${isAsked ? 'asked' : view.status}`} aria-hidden="true" />
         <span className="status-word">{isAsked ? askedText(control) : statusText(view.status)}</span>
       </p>
     </header>
+  )
+}
+
+/** Shows or hides the panel, and how far the tasks are. */
+function PanelButton({ panel, todos }: { readonly panel: Panel; readonly todos: SessionView['todos'] }) {
+  const done = todos.filter(({ status }) => status === 'done').length
+  return (
+    <button
+      type="button"
+      className="quiet header-menu-button"
+      aria-expanded={panel.isOpen}
+      aria-controls={panel.id}
+      aria-label={`Panel${todos.length > 0 ? `, ${done} of ${todos.length} tasks done` : ''}`}
+      title="Tasks, files and rules"
+      onClick={panel.toggle}
+    >
+      {todos.length > 0 ? `${done} of ${todos.length} tasks` : 'Panel'}
+    </button>
   )
 }
 

@@ -7,6 +7,7 @@ import {
   createCommandId,
   type Decision,
   type Fault,
+  type LineRange,
   type MessageId,
   type Mode,
   ok,
@@ -88,6 +89,8 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     revokeTrust: (tool: string) => ask({ type: 'revokeToolTrust', tool }),
     clearBoundary: (path: string | null) =>
       ask(path === null ? { type: 'clearAllBoundaries' } : { type: 'clearBoundary', path }),
+    /** Lets tools change only these lines of a file. Returns why not, if refused. */
+    setBoundary: (path: string, { start, end }: LineRange) => submit({ type: 'setBoundary', path, start, end }),
     /** Becomes the driver, also if another client drives. */
     claim: () => ask({ type: 'claimDriver', takeOver: true }),
     handOver: (client: string) => ask({ type: 'handOver', client }),

@@ -1,13 +1,14 @@
 import { type CallStatus, type CallView, escapeLine, type Message, ruleText } from '@holdfast/protocol'
 import { useContext } from 'react'
 import { FileDiff } from '../../diff/file-diff.tsx'
-import { durationText, outputText } from '../../text/format.ts'
+import { durationText } from '../../text/format.ts'
 import { callSummary } from '../../text/message-text.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
 import { ArgumentsView } from '../approval/preview-view.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
 import { messageElementId } from './show-message.ts'
+import { TerminalView } from './terminal-view.tsx'
 
 type ToolCardProps = {
   readonly message: Extract<Message, { readonly kind: 'tool_call' }>
@@ -72,12 +73,12 @@ type CallContentProps = { readonly call: CallView; readonly liveOutput: string |
 /** Shows what a call did: the diff that a person answered, else the arguments and the output. */
 function CallContent({ call: { args, preview, status, result }, liveOutput }: CallContentProps) {
   const { handle } = useSession()
-  const output = result && <OutputView label="Result" text={result.text} />
+  const output = result && <TerminalView label="Result" text={result.text} blob={result.blob} />
   if (preview?.type !== 'diff')
     return (
       <>
         <ArgumentsView args={args} />
-        {liveOutput !== undefined && <OutputView label="Output so far" text={liveOutput} />}
+        {liveOutput !== undefined && <TerminalView label="Output so far" text={liveOutput} isLive />}
         {output}
       </>
     )
@@ -91,17 +92,6 @@ function CallContent({ call: { args, preview, status, result }, liveOutput }: Ca
         {status === 'complete' && output}
       </details>
     </>
-  )
-}
-
-function OutputView({ label, text }: { readonly label: string; readonly text: string }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className="output" aria-label={label} tabIndex={0}>
-      <pre>
-        <code>{outputText(text) || '(nothing)'}</code>
-      </pre>
-    </section>
   )
 }
 

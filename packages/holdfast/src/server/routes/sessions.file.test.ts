@@ -1,0 +1,30 @@
+import { beforeAll, expect, it } from 'vitest'
+import { openRuntimeServer } from '../testing/runtime-server.ts'
+import { codeOf } from '../testing/test-server.ts'
+
+let test: Awaited<ReturnType<typeof openRuntimeServer>>
+beforeAll(async () => {
+  test = await openRuntimeServer()
+  return () => test[Symbol.asyncDispose]()
+})
+
+it('returns lines of a file of the workdir', async () => {
+  const answer = await test.call(`${test.path}/file?path=src/a.ts&limit=10`)
+  const lines = ['The content of src/a.ts.']
+  expect(await answer.json()).toEqual({ path: 'src/a.ts', start: 0, lines, total: 1, next: null })
+})
+
+it.each([
+  ['', 400, 'bad_request'],
+  ['?path=', 400, 'bad_request'],
+  ['?path=a&start=-1', 400, 'bad_request'],
+  ['?path=a&start=one', 400, 'bad_request'],
+  ['?path=a&limit=0', 400, 'bad_request'],
+  ['?path=a&limit=2001', 400, 'bad_request'],
+  ['?path=a&more=1', 400, 'bad_request'],
+  [`?path=${'x'.repeat(5000)}`, 400, 'bad_request'],
+  ['?path=missing', 404, 'not_found'],
+])('refuses %j', async (query, status, code) => {
+  const answer = await test.call(`${test.path}/file${query}`)
+  expect([answer.status, await codeOf(answer)]).toEqual([status, code])
+})

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+
+/** Which lines of a file to read. */
+export type FileLinesRequest = {
+  /** The file, relative to the workdir. */
+  readonly path: string
+  /** The first line, counted from 0 as in an edit boundary; 0 when absent. */
+  readonly start?: number | undefined
+  /** The largest number of lines to return. */
+  readonly limit?: number | undefined
+}
+
+/** Some lines of a text file of the workdir, as it is now. */
+export const FileLines = z.object({
+  /** The path in the workdir, with links resolved. An edit boundary has this path. */
+  path: z.string(),
+  /** The number of the first line, counted from 0. */
+  start: z.int().min(0),
+  /** The lines without their ends. Of a very long line only its beginning. */
+  lines: z.array(z.string()),
+  /** The number of lines of the file. */
+  total: z.int().min(0),
+  /** The first line of the next page; null at the end of the file. */
+  next: z.int().min(0).nullable(),
+})
+export type FileLines = z.infer<typeof FileLines>

@@ -1,0 +1,85 @@
+import {
+  escapeLine,
+  type Fault,
+  listTouched,
+  type Message,
+  type Seq,
+  type StoredFileChange,
+  type TouchedFile,
+} from '@holdfast/protocol'
+import { useEffect, useState } from 'react'
+import { counted } from '../../text/format.ts'
+import { FaultNote } from '../../ui/elements.tsx'
+import { useLive, useSession } from '../state/session-context.ts'
+import { showMessage } from '../transcript/show-message.ts'
+import { FileButton } from './file-view.tsx'
+import { PanelSection } from './panel-section.tsx'
+
+const marks: Readonly<Record<TouchedFile['action'], string>> = {
+  created: 'A',
+  modified: 'M',
+  deleted: 'D',
+  renamed: 'R',
+}
+
+/** Lists the files that the session changed, each with its newest change. */
+export function FilesSection() {
+  const { live } = useSession()
+  const { files, fault } = useTouchedFiles()
+  return (
+    <PanelSection title="Changed files" about={files.length > 0 ? counted(files.length, 'file') : undefined}>
+      <FaultNote fault={fault} />
+      {files.length === 0 && !fault && <p className="nothing">No call of this session has changed a file.</p>}
+      <ul className="touched">
+        {files.map(({ path, action, callId }) => (
+          <li key={path}>
+            <span className={`touched-mark touched-${action}`} title={action} aria-hidden="true">
+              {marks[action]}
+            </span>
+            {action === 'deleted' ? <code>{escapeLine(path)}</code> : <FileButton path={path} />}
+            <span className="touched-word">{action}</span>
+            <button
+              type="button"
+              className="quiet"
+              aria-label={`Show the change of ${escapeLine(path)}`}
+              onClick={() => showMessage(live, callId)}
+            >
+              Show change
+            </button>
+          </li>
+        ))}
+      </ul>
+    </PanelSection>
+  )
+}
+
+type Touched = { readonly files: readonly TouchedFile[]; readonly fault: Fault | null }
+
+/** Loads the changed files, again after each call that ended. */
+function useTouchedFiles(): Touched {
+  const { handle } = useSession()
+  const [touched, setTouched] = useState<Touched>({ files: [], fault: null })
+  const ended = useLive(({ messages }) => messages.filter(isEndedCall).length)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a call that ended is what changes the answer
+  useEffect(() => {
+    let isLeft = false
+    const load = async () => {
+      const changes: StoredFileChange[] = []
+      for (let before: Seq | null | undefined; before !== null; ) {
+        const page = await handle.fileChanges({ before })
+        if (isLeft) return
+        if (!page.ok) return setTouched((known) => ({ ...known, fault: page.fault }))
+        changes.push(...page.value.changes)
+        before = page.value.before
+      }
+      setTouched({ files: listTouched(changes), fault: null })
+    }
+    load()
+    return () => {
+      isLeft = true
+    }
+  }, [handle, ended])
+  return touched
+}
+
+const isEndedCall = (message: Message): boolean => message.kind === 'tool_call' && message.call.durationMs !== null

@@ -1,0 +1,124 @@
+import { escapeLine, type ListedPermission, type PermissionRule } from '@holdfast/protocol'
+import { type FormEvent, useContext, useEffect, useId, useState } from 'react'
+import { baseName } from '../../text/format.ts'
+import { PermissionsContext } from '../state/permissions-context.ts'
+import { PanelSection } from './panel-section.tsx'
+
+type Verdict = PermissionRule['verdict']
+
+/** Lists the user's permission rules that apply here, with a way to add and remove them. */
+export function RulesSection({ workspace }: { readonly workspace: string }) {
+  const { rules, problem, add, remove } = useRules(workspace)
+  return (
+    <PanelSection title="Permission rules">
+      {problem !== null && (
+        <p className="fault" role="alert">
+          {escapeLine(problem)}
+        </p>
+      )}
+      {rules.length === 0 && problem === null && <p className="nothing">No rule: calls that change something ask.</p>}
+      <ul className="rules">
+        {rules.map((rule) => (
+          <li key={rule.id}>
+            <span className={`verdict verdict-${rule.verdict}`}>{rule.verdict}</span>
+            <span className="rule-text">
+              <code>{escapeLine(rule.tool)}</code>
+              {rule.pattern !== undefined && <code>{escapeLine(rule.pattern)}</code>}
+              <span className="panel-about">
+                {rule.exact && 'exactly this · '}
+                {rule.workspace === undefined ? 'everywhere' : `in ${escapeLine(baseName(rule.workspace))}`}
+              </span>
+            </span>
+            <button type="button" aria-label={`Remove the rule ${nameOf(rule)}`} onClick={() => remove(rule.id)}>
+              Remove
+            </button>
+          </li>
+        ))}
+      </ul>
+      <AddRule workspace={workspace} onAdd={add} />
+    </PanelSection>
+  )
+}
+
+const nameOf = ({ verdict, tool, pattern }: ListedPermission): string =>
+  [verdict, escapeLine(tool), ...(pattern === undefined ? [] : [escapeLine(pattern)])].join(' ')
+
+type AddRuleProps = { readonly workspace: string; readonly onAdd: (rule: PermissionRule) => Promise<boolean> }
+
+function AddRule({ workspace, onAdd }: AddRuleProps) {
+  const [verdict, setVerdict] = useState<Verdict>('allow')
+  const [tool, setTool] = useState('shell')
+  const [pattern, setPattern] = useState('')
+  const [isHere, setHere] = useState(true)
+  const note = useId()
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const rule = { verdict, tool: tool.trim(), ...(pattern.trim() !== '' && { pattern: pattern.trim() }) }
+    if (await onAdd({ ...rule, ...(isHere && { workspace }) })) setPattern('')
+  }
+  return (
+    <details className="add-rule">
+      <summary>Add a rule</summary>
+      <form onSubmit={submit} aria-describedby={note}>
+        <select aria-label="Verdict" value={verdict} onChange={(event) => setVerdict(verdictOf(event.target.value))}>
+          <option value="allow">allow</option>
+          <option value="ask">ask</option>
+          <option value="deny">deny</option>
+        </select>
+        <input
+          aria-label="Tool"
+          required
+          maxLength={200}
+          value={tool}
+          onChange={(event) => setTool(event.target.value)}
+        />
+        <input
+          aria-label="Pattern"
+          placeholder="git status, or src/**"
+          maxLength={1000}
+          value={pattern}
+          spellCheck={false}
+          onChange={(event) => setPattern(event.target.value)}
+        />
+        <label>
+          <input type="checkbox" checked={isHere} onChange={(event) => setHere(event.target.checked)} />
+          Only in this folder
+        </label>
+        <button type="submit">Add rule</button>
+      </form>
+      <p id={note} className="nothing">
+        Deny beats ask, ask beats allow. A pattern is words of a command, or a glob on a path; without one the rule
+        covers every call of the tool.
+      </p>
+    </details>
+  )
+}
+
+const verdictOf = (value: string): Verdict => (value === 'deny' || value === 'ask' ? value : 'allow')
+
+/** Loads the rules that apply to a folder. */
+function useRules(workspace: string) {
+  const permissions = useContext(PermissionsContext)
+  const [rules, setRules] = useState<readonly ListedPermission[]>([])
+  const [problem, setProblem] = useState<string | null>(null)
+  /** Runs a request and loads the list again. Returns whether it succeeded. */
+  const run = async (work: () => Promise<unknown>): Promise<boolean> => {
+    try {
+      await work()
+      setRules(await permissions.permissions({ workspace }))
+      setProblem(null)
+      return true
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error))
+      return false
+    }
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: loaded once for each folder
+  useEffect(() => void run(async () => undefined), [workspace])
+  return {
+    rules,
+    problem,
+    add: (rule: PermissionRule) => run(() => permissions.addPermission(rule)),
+    remove: (id: string) => run(() => permissions.removePermission(id)),
+  }
+}

@@ -7,16 +7,18 @@ type FileDiffProps = {
   readonly preview: Extract<Preview, { readonly type: 'diff' }>
   /** Draws only so many lines until a person asks for all. */
   readonly linesMax?: number
+  /** A word beside the name; by default whether the file is new or deleted. */
+  readonly about?: string
 }
 
 /** Shows the diff of a file with its name and counts. Of a long diff, head and tail until the whole is asked for. */
-export function FileDiff({ handle, preview: { path, diff, blob }, linesMax }: FileDiffProps) {
+export function FileDiff({ handle, preview: { path, diff, blob }, linesMax, about: word }: FileDiffProps) {
   const [whole, setWhole] = useState<string | null>(null)
   const [isFailed, setFailed] = useState(false)
   const shown = whole ?? diff
   const lines = useMemo(() => diffLines(shown), [shown])
   const { added, removed } = diffCounts(lines)
-  const about = stateOf(lines.slice(0, 4).map(({ text }) => text))
+  const about = word ?? stateOf(lines.slice(0, 4).map(({ text }) => text))
   const load = async () => {
     const text = blob && (await readText(handle, blob.hash))
     setFailed(text === null)

@@ -1,5 +1,6 @@
 import { escapeHidden, escapeLine, type Fault, type FileLines, type LineRange } from '@holdfast/protocol'
 import { type KeyboardEvent, type MouseEvent, useContext, useEffect, useId, useRef, useState } from 'react'
+import { createPortal } from 'react-dom'
 import { boundaryText, counted } from '../../text/format.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { useLive, useSession, WatchingContext } from '../state/session-context.ts'
@@ -35,7 +36,7 @@ export function FileDialog({ path, onClose }: FileDialogProps) {
   const boundary = useLive(({ view }) => view?.boundaries.find((one) => one.path === shown) ?? null)
 
   useEffect(() => dialog.current?.showModal(), [])
-  return (
+  return createPortal(
     // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
     <dialog
       ref={dialog}
@@ -59,7 +60,8 @@ export function FileDialog({ path, onClose }: FileDialogProps) {
         </button>
       )}
       <BoundaryBar path={shown} boundary={boundary} chosen={chosen} onDone={() => setChosen(null)} />
-    </dialog>
+    </dialog>,
+    document.body,
   )
 }
 
@@ -84,6 +86,7 @@ function FileText({ file: { path, lines }, boundary, chosen, onChoose }: FileTex
   const onClick = (event: MouseEvent) => {
     const row = event.target instanceof Element ? event.target.closest('[role=option]') : null
     if (!row || !list.current) return
+    list.current.focus({ preventScroll: true })
     choose([...list.current.children].indexOf(row), event.shiftKey)
   }
   const onKeyDown = (event: KeyboardEvent) => {

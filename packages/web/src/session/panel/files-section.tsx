@@ -3,17 +3,19 @@ import {
   type Fault,
   listTouched,
   type Message,
+  type RestoreInput,
   type Seq,
   type StoredFileChange,
   type TouchedFile,
 } from '@holdfast/protocol'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { counted } from '../../text/format.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { useLive, useSession } from '../state/session-context.ts'
 import { showMessage } from '../transcript/show-message.ts'
 import { FileButton } from './file-view.tsx'
 import { PanelSection } from './panel-section.tsx'
+import { RestoreDialog } from './restore-dialog.tsx'
 
 const marks: Readonly<Record<TouchedFile['action'], string>> = {
   created: 'A',
@@ -30,6 +32,12 @@ export function FilesSection() {
     <PanelSection title="Changed files" about={files.length > 0 ? counted(files.length, 'file') : undefined}>
       <FaultNote fault={fault} />
       {files.length === 0 && !fault && <p className="nothing">No call of this session has changed a file.</p>}
+      {files.length > 0 && (
+        <p className="panel-actions">
+          <RestoreButton name="Restore all…" request={wholeSession} title="as they were before this session" />
+          <RestoreButton name="Undo last restore…" request={lastRestore} title="as they were before the last restore" />
+        </p>
+      )}
       <ul className="touched">
         {files.map(({ path, action, callId }) => (
           <li key={path}>
@@ -37,19 +45,53 @@ export function FilesSection() {
               {marks[action]}
             </span>
             {action === 'deleted' ? <code>{escapeLine(path)}</code> : <FileButton path={path} />}
-            <span className="touched-word">{action}</span>
             <button
               type="button"
               className="quiet"
-              aria-label={`Show the change of ${escapeLine(path)}`}
+              aria-label={`Show the change of ${escapeLine(path)}, ${action}`}
               onClick={() => showMessage(live, callId)}
             >
-              Show change
+              Change
             </button>
+            <RestoreButton
+              name="Restore…"
+              label={`Restore ${escapeLine(path)}`}
+              request={{ ...wholeSession, paths: [path] }}
+              title="as they were before this session"
+            />
           </li>
         ))}
       </ul>
     </PanelSection>
+  )
+}
+
+/** Every change has a later seq. */
+const wholeSession: RestoreInput = { message: 1 }
+const lastRestore: RestoreInput = { undo: true }
+
+type RestoreButtonProps = {
+  readonly name: string
+  readonly label?: string
+  readonly request: RestoreInput
+  readonly title: string
+}
+
+/** Opens the preview of a restore. */
+function RestoreButton({ name, label, request, title }: RestoreButtonProps) {
+  const [isOpen, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const close = () => {
+    setOpen(false)
+    button.current?.focus()
+  }
+  return (
+    <>
+      <button ref={button} type="button" className="quiet" aria-label={label} onClick={() => setOpen(true)}>
+        {name}
+      </button>
+      {isOpen && <RestoreDialog request={request} title={title} onClose={close} />}
+    </>
   )
 }
 

@@ -19,7 +19,7 @@ export function TasksSection({ todos }: { readonly todos: readonly Todo[] }) {
             <span className="task-mark" aria-hidden="true">
               {marks[status].mark}
             </span>
-            <span>{escapeLine(description)}</span>
+            <span className="task-text">{escapeLine(description)}</span>
             <span className="task-word">{marks[status].word}</span>
           </li>
         ))}

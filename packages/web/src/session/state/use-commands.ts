@@ -13,6 +13,7 @@ import {
   ok,
   type Queue,
   type QueueEntry,
+  type RestoreInput,
   type Result,
   type TurnNumber,
 } from '@holdfast/protocol'
@@ -99,6 +100,8 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     /** Goes back to the end of a turn, null for the start; what came after is saved as a branch. */
     rewind: (turn: TurnNumber | null) =>
       tried(turn === null ? { type: 'setHistory', messages: [] } : { type: 'rewind', turn }),
+    /** Puts files back that calls changed. */
+    restoreFiles: (request: RestoreInput) => live.submit({ type: 'restoreFiles', ...request }),
     switchBranch: (branch: string) => submit({ type: 'switchBranch', branch }),
     /** Returns the new session. */
     fork: (turn?: TurnNumber) => askForField({ type: 'fork', ...(turn !== undefined && { at: turn }) }, 'session'),

@@ -3,6 +3,7 @@ import { type ToggleEvent, useEffect, useId, useRef, useState } from 'react'
 import { isBusy } from '../../text/format.ts'
 import { onArrows } from '../../ui/header-menu.tsx'
 import { goTo } from '../../ui/route.ts'
+import { RestoreDialog } from '../panel/restore-dialog.tsx'
 import { runningText, useLive, useSession, whyHistoryLocked, whyReadOnly } from '../state/session-context.ts'
 
 type Prompt = Extract<Message, { readonly kind: 'user' }>
@@ -14,6 +15,7 @@ export function TurnMenu({ prompt }: TurnMenuProps) {
   const button = useRef<HTMLButtonElement>(null)
   const panel = useRef<HTMLElement>(null)
   const [isOpen, setOpen] = useState(false)
+  const [isRestoring, setRestoring] = useState(false)
 
   const onBeforeToggle = (event: ToggleEvent) => {
     setOpen(event.newState === 'open')
@@ -52,15 +54,31 @@ export function TurnMenu({ prompt }: TurnMenuProps) {
         onBeforeToggle={onBeforeToggle}
         onKeyDown={onArrows}
       >
-        {isOpen && <TurnChoices prompt={prompt} onDone={() => panel.current?.hidePopover()} />}
+        {isOpen && (
+          <TurnChoices
+            prompt={prompt}
+            onDone={() => panel.current?.hidePopover()}
+            onRestore={() => setRestoring(true)}
+          />
+        )}
       </section>
+      {isRestoring && (
+        <RestoreDialog
+          request={{ message: prompt.id }}
+          title="as they were before this prompt"
+          onClose={() => {
+            setRestoring(false)
+            button.current?.focus()
+          }}
+        />
+      )}
     </>
   )
 }
 
-type TurnChoicesProps = TurnMenuProps & { readonly onDone: () => void }
+type TurnChoicesProps = TurnMenuProps & { readonly onDone: () => void; readonly onRestore: () => void }
 
-function TurnChoices({ prompt, onDone }: TurnChoicesProps) {
+function TurnChoices({ prompt, onDone, onRestore }: TurnChoicesProps) {
   const { asks, takeBack } = useSession()
   const { turn } = prompt
   const watching = useLive(whyReadOnly)
@@ -77,6 +95,10 @@ function TurnChoices({ prompt, onDone }: TurnChoicesProps) {
     onDone()
     const isFirst = prompt.parent === null || turn === 0
     if (!(await asks.rewind(isFirst ? null : TurnNumber.parse(turn - 1)))) takeBack(prompt.text)
+  }
+  const restore = () => {
+    onDone()
+    onRestore()
   }
   const branch = () => {
     onDone()
@@ -101,6 +123,12 @@ function TurnChoices({ prompt, onDone }: TurnChoicesProps) {
         text="Go back to before this prompt and edit it. The prompt and what came after it are saved as a branch. Files stay as they are."
         hold={hold}
         onChoose={rewind}
+      />
+      <Choice
+        name="Restore files to here"
+        text="Put files back as they were before this prompt. You see a preview first. The messages stay."
+        hold={hold}
+        onChoose={restore}
       />
     </>
   )

@@ -1,4 +1,5 @@
 import {
+  type DiffInput,
   escapeLine,
   type Fault,
   listTouched,
@@ -11,11 +12,11 @@ import {
 import { useEffect, useRef, useState } from 'react'
 import { counted } from '../../text/format.ts'
 import { FaultNote } from '../../ui/elements.tsx'
+import { ChangesDialog } from '../files/changes-dialog.tsx'
+import { RestoreDialog } from '../files/restore-dialog.tsx'
 import { useLive, useSession } from '../state/session-context.ts'
-import { showMessage } from '../transcript/show-message.ts'
 import { FileButton } from './file-view.tsx'
 import { PanelSection } from './panel-section.tsx'
-import { RestoreDialog } from './restore-dialog.tsx'
 
 const marks: Readonly<Record<TouchedFile['action'], string>> = {
   created: 'A',
@@ -26,7 +27,6 @@ const marks: Readonly<Record<TouchedFile['action'], string>> = {
 
 /** Lists the files that the session changed, each with its newest change. */
 export function FilesSection() {
-  const { live } = useSession()
   const { files, fault } = useTouchedFiles()
   return (
     <PanelSection title="Changed files" about={files.length > 0 ? counted(files.length, 'file') : undefined}>
@@ -34,25 +34,24 @@ export function FilesSection() {
       {files.length === 0 && !fault && <p className="nothing">No call of this session has changed a file.</p>}
       {files.length > 0 && (
         <p className="panel-actions">
+          <ChangesButton name="All changes" request={wholeSessionDiff} title="Changes of this session" />
           <RestoreButton name="Restore all…" request={wholeSession} title="as they were before this session" />
           <RestoreButton name="Undo last restore…" request={lastRestore} title="as they were before the last restore" />
         </p>
       )}
       <ul className="touched">
-        {files.map(({ path, action, callId }) => (
+        {files.map(({ path, action }) => (
           <li key={path}>
             <span className={`touched-mark touched-${action}`} title={action} aria-hidden="true">
               {marks[action]}
             </span>
             {action === 'deleted' ? <code>{escapeLine(path)}</code> : <FileButton path={path} />}
-            <button
-              type="button"
-              className="quiet"
-              aria-label={`Show the change of ${escapeLine(path)}, ${action}`}
-              onClick={() => showMessage(live, callId)}
-            >
-              Change
-            </button>
+            <ChangesButton
+              name="Diff"
+              label={`Show the change of ${escapeLine(path)}, ${action}`}
+              request={{ path }}
+              title={`Changes of ${path}`}
+            />
             <RestoreButton
               name="Restore…"
               label={`Restore ${escapeLine(path)}`}
@@ -69,6 +68,27 @@ export function FilesSection() {
 /** Every change has a later seq. */
 const wholeSession: RestoreInput = { message: 1 }
 const lastRestore: RestoreInput = { undo: true }
+const wholeSessionDiff: DiffInput = {}
+
+type ChangesButtonProps = Omit<RestoreButtonProps, 'request'> & { readonly request: DiffInput }
+
+/** Opens the diff of changes. */
+function ChangesButton({ name, label, request, title }: ChangesButtonProps) {
+  const [isOpen, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const close = () => {
+    setOpen(false)
+    button.current?.focus()
+  }
+  return (
+    <>
+      <button ref={button} type="button" className="quiet" aria-label={label} onClick={() => setOpen(true)}>
+        {name}
+      </button>
+      {isOpen && <ChangesDialog request={request} title={title} onClose={close} />}
+    </>
+  )
+}
 
 type RestoreButtonProps = {
   readonly name: string

@@ -4,7 +4,9 @@ import { FileDiff } from '../../diff/file-diff.tsx'
 import { durationText } from '../../text/format.ts'
 import { callSummary } from '../../text/message-text.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
+import { FaultNote } from '../../ui/elements.tsx'
 import { ArgumentsView } from '../approval/preview-view.tsx'
+import { ChangedFiles, useChanges } from '../files/changed-files.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
 import { messageElementId } from './show-message.ts'
@@ -68,12 +70,37 @@ export function ToolCard({ message, liveOutput }: ToolCardProps) {
 /** Lines of a diff that a card shows at first. */
 const diffLinesMax = 40
 
+/** Tools that change files: their cards show a diff, also if nobody was asked. */
+const fileTools: ReadonlySet<string> = new Set([
+  ...['write_file', 'edit_file', 'multi_edit_file', 'apply_diff', 'delete_file', 'move_file'],
+])
+
+/** Shows what a call changed. */
+function CallChanges({ call }: { readonly call: CallView['id'] }) {
+  const { handle } = useSession()
+  const { files, fault } = useChanges(handle, { call })
+  if (fault) return <FaultNote fault={fault} />
+  return files === null ? <p className="nothing working">Loading</p> : <ChangedFiles handle={handle} files={files} />
+}
+
 type CallContentProps = { readonly call: CallView; readonly liveOutput: string | undefined }
 
 /** Shows what a call did: the diff that a person answered, else the arguments and the output. */
-function CallContent({ call: { args, preview, status, result }, liveOutput }: CallContentProps) {
+function CallContent({ call, liveOutput }: CallContentProps) {
+  const { args, preview, status, result } = call
   const { handle } = useSession()
   const output = result && <TerminalView label="Result" text={result.text} blob={result.blob} />
+  if (preview === undefined && status === 'complete' && fileTools.has(call.tool))
+    return (
+      <>
+        <CallChanges call={call.id} />
+        <details className="raw-arguments">
+          <summary>Arguments and result</summary>
+          <ArgumentsView args={args} />
+          {output}
+        </details>
+      </>
+    )
   if (preview?.type !== 'diff')
     return (
       <>

@@ -3,7 +3,8 @@ import { type ToggleEvent, useEffect, useId, useRef, useState } from 'react'
 import { isBusy } from '../../text/format.ts'
 import { onArrows } from '../../ui/header-menu.tsx'
 import { goTo } from '../../ui/route.ts'
-import { RestoreDialog } from '../panel/restore-dialog.tsx'
+import { ChangesDialog } from '../files/changes-dialog.tsx'
+import { RestoreDialog } from '../files/restore-dialog.tsx'
 import { runningText, useLive, useSession, whyHistoryLocked, whyReadOnly } from '../state/session-context.ts'
 
 type Prompt = Extract<Message, { readonly kind: 'user' }>
@@ -15,7 +16,11 @@ export function TurnMenu({ prompt }: TurnMenuProps) {
   const button = useRef<HTMLButtonElement>(null)
   const panel = useRef<HTMLElement>(null)
   const [isOpen, setOpen] = useState(false)
-  const [isRestoring, setRestoring] = useState(false)
+  const [shown, setShown] = useState<'changes' | 'restore' | null>(null)
+  const close = () => {
+    setShown(null)
+    button.current?.focus()
+  }
 
   const onBeforeToggle = (event: ToggleEvent) => {
     setOpen(event.newState === 'open')
@@ -54,31 +59,24 @@ export function TurnMenu({ prompt }: TurnMenuProps) {
         onBeforeToggle={onBeforeToggle}
         onKeyDown={onArrows}
       >
-        {isOpen && (
-          <TurnChoices
-            prompt={prompt}
-            onDone={() => panel.current?.hidePopover()}
-            onRestore={() => setRestoring(true)}
-          />
-        )}
+        {isOpen && <TurnChoices prompt={prompt} onDone={() => panel.current?.hidePopover()} onShow={setShown} />}
       </section>
-      {isRestoring && (
-        <RestoreDialog
-          request={{ message: prompt.id }}
-          title="as they were before this prompt"
-          onClose={() => {
-            setRestoring(false)
-            button.current?.focus()
-          }}
-        />
+      {shown === 'restore' && (
+        <RestoreDialog request={{ message: prompt.id }} title="as they were before this prompt" onClose={close} />
+      )}
+      {shown === 'changes' && (
+        <ChangesDialog request={{ turn: prompt.turn }} title="Changes of this turn" onClose={close} />
       )}
     </>
   )
 }
 
-type TurnChoicesProps = TurnMenuProps & { readonly onDone: () => void; readonly onRestore: () => void }
+type TurnChoicesProps = TurnMenuProps & {
+  readonly onDone: () => void
+  readonly onShow: (what: 'changes' | 'restore') => void
+}
 
-function TurnChoices({ prompt, onDone, onRestore }: TurnChoicesProps) {
+function TurnChoices({ prompt, onDone, onShow }: TurnChoicesProps) {
   const { asks, takeBack } = useSession()
   const { turn } = prompt
   const watching = useLive(whyReadOnly)
@@ -96,9 +94,9 @@ function TurnChoices({ prompt, onDone, onRestore }: TurnChoicesProps) {
     const isFirst = prompt.parent === null || turn === 0
     if (!(await asks.rewind(isFirst ? null : TurnNumber.parse(turn - 1)))) takeBack(prompt.text)
   }
-  const restore = () => {
+  const show = (what: 'changes' | 'restore') => {
     onDone()
-    onRestore()
+    onShow(what)
   }
   const branch = () => {
     onDone()
@@ -125,10 +123,16 @@ function TurnChoices({ prompt, onDone, onRestore }: TurnChoicesProps) {
         onChoose={rewind}
       />
       <Choice
+        name="Changes of this turn"
+        text="Show what this turn did to files, as one diff a file."
+        hold={null}
+        onChoose={() => show('changes')}
+      />
+      <Choice
         name="Restore files to here"
         text="Put files back as they were before this prompt. You see a preview first. The messages stay."
         hold={hold}
-        onChoose={restore}
+        onChoose={() => show('restore')}
       />
     </>
   )

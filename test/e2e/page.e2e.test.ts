@@ -186,7 +186,6 @@ describe('the page, in a real browser on a real server', () => {
     expect(await readFile(join(workdir, 'hello.txt'), 'utf8')).toContain('welcome')
     await page.keyboard.press('Escape')
 
-    await page.reload()
     await panel.getByRole('button', { name: 'Remove the rule allow edit_file' }).click()
     await panel.getByText('No rule: calls that change something ask.').waitFor()
     await panel.getByText('Add a rule').click()

@@ -2,6 +2,7 @@ import { escapeLine, type ListedPermission, type PermissionRule } from '@holdfas
 import { type FormEvent, useContext, useEffect, useId, useState } from 'react'
 import { baseName } from '../../text/format.ts'
 import { PermissionsContext } from '../state/permissions-context.ts'
+import { useLive } from '../state/session-context.ts'
 import { PanelSection } from './panel-section.tsx'
 
 type Verdict = PermissionRule['verdict']
@@ -113,8 +114,10 @@ function useRules(workspace: string) {
       return false
     }
   }
-  // biome-ignore lint/correctness/useExhaustiveDependencies: loaded once for each folder
-  useEffect(() => void run(async () => undefined), [workspace])
+  // An answer to an approval may store a rule.
+  const waiting = useLive(({ view }) => view?.pendingApprovals.length ?? 0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the folder and the answers change the rules
+  useEffect(() => void run(async () => undefined), [workspace, waiting])
   return {
     rules,
     problem,

@@ -18,6 +18,7 @@ import { createGitDiff } from './git/diff.ts'
 import { createGitLog } from './git/log.ts'
 import { createGitStage } from './git/stage.ts'
 import { createGitStatus } from './git/status.ts'
+import { withTouchedFiles } from './git/touched-by-command.ts'
 import { createDescribeTools } from './notes/describe-tools.ts'
 import { createMemoryWrite, type WritableMemory } from './notes/memory-write.ts'
 import { todoReadTool, todoWriteTool } from './notes/todos.ts'
@@ -80,7 +81,9 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
     createGitLog({ environment, keyNames }),
     createGitStage({ environment, keyNames }),
     createGitCommit({ environment, keyNames }),
-    withBoundedFiles(createShell({ ...shellDeps, background, confinement })),
+    withTouchedFiles(withBoundedFiles(createShell({ ...shellDeps, background, confinement })), {
+      ...{ environment, keyNames, ownPaths },
+    }),
     createShellOutput({ background, after }),
     createShellStop(background),
     createMemoryWrite(memory),

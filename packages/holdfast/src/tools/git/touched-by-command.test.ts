@@ -1,0 +1,86 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openHoldfast } from '../../open.ts'
+
+let base = ''
+let workdir = ''
+const git = (...args: readonly string[]) =>
+  execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], { cwd: join(base, 'tree') })
+const write = (path: string, content: string) => writeFileSync(join(workdir, path), content)
+const text = (path: string) => readFileSync(join(workdir, path), 'utf8')
+
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'holdfast-touched-'))
+  workdir = join(base, 'tree', 'sub')
+  mkdirSync(workdir, { recursive: true })
+  git('init', '-q', '-b', 'main', '--template=')
+  write('kept.txt', 'kept\n')
+  write('tool.sh', 'one\n')
+  chmodSync(join(workdir, 'tool.sh'), 0o755)
+  write('gone.txt', 'gone\n')
+  write('.gitignore', 'ignored\n')
+  git('add', '.')
+  git('commit', '-qm', 'First')
+  write('dirty.txt', 'dirty before\n')
+})
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+const open = async () => {
+  const environment = { HOLDFAST_HOME: join(base, 'home'), DEMO_PACE: '0', PATH: process.env['PATH'] }
+  const holdfast = await openHoldfast({ store: 'memory:', environment, sandbox: 'off' })
+  return { holdfast, session: await holdfast.startSession({ workdir, model: 'demo/agent', approvals: 'none' }) }
+}
+
+const commands =
+  'run echo two >> tool.sh; rm gone.txt; echo new > "a new.txt"; echo after >> dirty.txt; echo x > ignored; echo more >> kept.txt; git -c user.name=a -c user.email=b commit -qam Second'
+
+describe('a command in a git work tree', () => {
+  it('touches the files that git sees changed, also those it commits, and they can be restored and given back', async () => {
+    const { holdfast, session } = await open()
+    await session.prompt(commands).text()
+    const touched = (await session.touchedFiles()).map(({ path, action }) => [path, action]).sort()
+    expect(touched).toEqual([
+      ['a new.txt', 'created'],
+      ['dirty.txt', 'modified'],
+      ['gone.txt', 'deleted'],
+      ['kept.txt', 'modified'],
+      ['tool.sh', 'modified'],
+    ])
+    const { restored, refused } = await session.restoreFiles({ message: 1 })
+    expect([restored.length, refused]).toEqual([5, []])
+    expect(['kept.txt', 'tool.sh', 'gone.txt', 'dirty.txt'].map(text)).toEqual([
+      ...['kept\n', 'one\n', 'gone\n', 'dirty before\n'],
+    ])
+    expect([existsSync(join(workdir, 'a new.txt')), text('ignored')]).toEqual([false, 'x\n'])
+    await session.restoreFiles({ undo: true })
+    expect([text('dirty.txt'), text('a new.txt')]).toEqual(['dirty before\nafter\n', 'new\n'])
+    await holdfast.close()
+  })
+
+  it('that makes an ignored file visible has not created it', async () => {
+    write('ignored', 'precious\n')
+    const { holdfast, session } = await open()
+    await session.prompt('run : > .gitignore').text()
+    const changes = await Array.fromAsync(session.fileChanges())
+    expect(changes.find(({ path }) => path === 'ignored')?.before).toMatchObject({ type: 'not_kept' })
+    await session.restoreFiles({ message: 1 })
+    expect([text('ignored'), text('.gitignore')]).toEqual(['precious\n', 'ignored\n'])
+    await holdfast.close()
+  })
+
+  it('never runs a program that the repository names', async () => {
+    git('config', 'filter.evil.clean', `touch ${join(base, 'ran')}`)
+    git('config', 'core.fsmonitor', `touch ${join(base, 'ran')}`)
+    write('.gitattributes', '* filter=evil\n')
+    const { holdfast, session } = await open()
+    await session.prompt('run echo two >> tool.sh').text()
+    expect([existsSync(join(base, 'ran')), await session.touchedFiles()]).toEqual([false, []])
+    git('config', '--unset', 'filter.evil.clean')
+    await session.prompt(`run echo x >> tool.sh; git config filter.evil.clean 'touch ${join(base, 'ran')}'`).text()
+    expect([existsSync(join(base, 'ran')), await session.touchedFiles()]).toEqual([false, []])
+    await holdfast.close()
+  })
+})

@@ -1,6 +1,6 @@
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createSessionRegistry, type Retention, startDailyCleanup } from '@holdfast/core'
-import type { Blobs, OnProblem, Store, Tool } from '@holdfast/core/ports'
+import type { Blobs, OnProblem, OwnPath, Store, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import {
   clip,
@@ -150,7 +150,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     ...adapters,
     ...createAdapters(environment, home, {
       ...{ keyNames, own, judgeNetwork: permissions.judgeNetwork, ...configured },
-      storePaths: [...pathsOf(location), ...(options.mirror === undefined ? [] : [resolve(options.mirror)])],
+      storePaths: pathsOf(location, options.mirror),
     }),
     permissions,
     models,
@@ -215,7 +215,7 @@ function createAdapters(
     readonly sandboxNetwork: boolean
     readonly judgeNetwork: JudgeNetwork
     /** The store and its mirror may be outside of the home. */
-    readonly storePaths: readonly string[]
+    readonly storePaths: readonly OwnPath[]
   },
 ) {
   const { now } = wallClock

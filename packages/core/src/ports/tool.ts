@@ -17,14 +17,20 @@ import type { ToolSchema } from './provider.ts'
 /** The arguments of a call, as the model sent them. */
 export type ToolArgs = { readonly [key: string]: unknown }
 
+/**
+ * A directory or file of Holdfast itself. In a directory that a person chose, such as that of a store, and that contains the
+ * workdir, only the entries of these names are ours.
+ */
+export type OwnPath = string | { readonly directory: string; readonly names: RegExp }
+
 /** Where a tool works, and what the session knows of it. */
 export type ToolContext = {
   /** The folder that it works in. */
   readonly workdir: string
   /** The files that the session has seen. Absent in tests of a tool alone: then nothing is refused for being unseen. */
   readonly seen?: readonly SeenFile[] | undefined
-  /** Directories of Holdfast itself, which no tool reads or changes. */
-  readonly ownPaths?: readonly string[] | undefined
+  /** Directories and files of Holdfast itself, which no tool reads or changes. */
+  readonly ownPaths?: readonly OwnPath[] | undefined
   /** The session of the call. Without it nothing can run on after the call. */
   readonly session?: SessionId | undefined
   /** The lines that tools may change, by file. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { BackgroundWork, Clock, Tool, Tools } from '@holdfast/core/ports'
+import type { BackgroundWork, Clock, OwnPath, Tool, Tools } from '@holdfast/core/ports'
 import type { Environment } from '../system/home.ts'
 import { wallClock } from '../system/wall-clock.ts'
 import { maskedTool } from './define/masked-tool.ts'
@@ -47,7 +47,7 @@ type ToolsDeps = {
   /** Variables that commands get too, by name. */
   readonly shellEnvironment?: readonly string[] | undefined
   /** Folders of Holdfast: its data, config and tokens. Tools neither search nor read them. */
-  readonly ownPaths?: readonly string[] | undefined
+  readonly ownPaths?: readonly OwnPath[] | undefined
   /** Hosts that `fetch_url` may read wherever they are, as `host` or `host:port`. */
   readonly fetchHosts?: readonly string[] | undefined
   /** Whether commands run in the sandbox; `off` by default. */
@@ -125,7 +125,7 @@ const fileTools: readonly Tool[] = [
 ]
 
 /** Tells a tool which folders belong to Holdfast. */
-const withOwnPaths = (tool: Tool, ownPaths: readonly string[]): Tool => ({
+const withOwnPaths = (tool: Tool, ownPaths: readonly OwnPath[]): Tool => ({
   ...tool,
   prepare: (args, context, signal) => tool.prepare(args, { ...context, ownPaths }, signal),
   run: (args, context, run) => tool.run(args, { ...context, ownPaths }, run),

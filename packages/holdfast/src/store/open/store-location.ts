@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
+import type { OwnPath } from '@holdfast/core/ports'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import type { Home } from '../../system/home.ts'
+import { ownNames } from '../jsonl/files/own-names.ts'
 
 type DiskKind = 'sqlite' | 'jsonl'
 
@@ -62,11 +64,12 @@ const jsonlAt = (directory: string): DiskLocation => ({
 
 const locate: Record<DiskKind, (path: string, home?: StoreHome) => DiskLocation> = { sqlite: sqliteAt, jsonl: jsonlAt }
 
-/** Returns the files and directories of a store, which no tool of an agent may read or write. */
-export function pathsOf(location: StoreLocation): readonly string[] {
-  if (location.kind === 'jsonl') return [location.path]
-  if (location.kind !== 'sqlite') return []
-  return [...['', '-wal', '-shm', '-journal'].map((end) => `${location.path}${end}`), location.blobsDir]
+/** Returns the files and directories of a store and its mirror, which no tool of an agent may read or write. */
+export function pathsOf(location: StoreLocation, mirror?: string): readonly OwnPath[] {
+  const copies = mirror === undefined ? [] : [{ directory: resolve(mirror), names: ownNames }]
+  if (location.kind === 'jsonl') return [{ directory: location.path, names: ownNames }, ...copies]
+  if (location.kind !== 'sqlite') return copies
+  return [...copies, ...['', '-wal', '-shm', '-journal'].map((end) => `${location.path}${end}`), location.blobsDir]
 }
 
 const isDiskKind = (kind: string): kind is DiskKind => Object.hasOwn(locate, kind)

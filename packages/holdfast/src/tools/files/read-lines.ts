@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { WorkspaceFiles } from '@holdfast/core/ports'
+import type { OwnPath, WorkspaceFiles } from '@holdfast/core/ports'
 import { clip, escapeLine, type FileLines, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { openFile } from '../../system/files/open-file.ts'
 import { decodeText } from '../edits/encoding.ts'
@@ -9,7 +9,7 @@ import { refuseOwn } from './io/guarded-path.ts'
 
 /** Creates the reader of lines for people. It refuses what `read_file` refuses, so that the page is no way around it. */
 export const createReadLines =
-  (ownPaths: readonly string[]): WorkspaceFiles['readLines'] =>
+  (ownPaths: readonly OwnPath[]): WorkspaceFiles['readLines'] =>
   async (workdir, { path, start = 0, limit }) => {
     const opened = await openFile(workdir, path)
     if (!opened.ok) return opened

@@ -1,4 +1,4 @@
-import type { WorkspaceFiles } from '@holdfast/core/ports'
+import type { OwnPath, WorkspaceFiles } from '@holdfast/core/ports'
 import { escapeLine, fault, limits, ok, refuse } from '@holdfast/protocol'
 import { openFile } from '../../system/files/open-file.ts'
 import { resolvePath } from '../../system/files/resolve-path.ts'
@@ -32,7 +32,7 @@ export const workspaceFiles: Pick<WorkspaceFiles, 'locate' | 'read'> = {
 }
 
 /** Creates the access of a runtime to the files of a workdir. `ownPaths` are folders of Holdfast itself. */
-export const createWorkspaceFiles = (ownPaths: readonly string[]): WorkspaceFiles => ({
+export const createWorkspaceFiles = (ownPaths: readonly OwnPath[]): WorkspaceFiles => ({
   ...workspaceFiles,
   async look(workdir, path) {
     const found = await findName({ workdir, ownPaths }, path)

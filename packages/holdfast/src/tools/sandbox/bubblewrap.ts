@@ -14,6 +14,15 @@ export type Confines = {
   readonly readOnly: readonly string[]
   /** Directories in the workdir that do not exist and must stay empty. */
   readonly keptEmpty: readonly string[]
+  /** Data of the workdir that is outside of it. */
+  readonly outside: OutsideData | null
+}
+
+/** A directory outside the workdir that the command can read, with what it may write there, and what not in that. */
+export type OutsideData = {
+  readonly directory: string
+  readonly writable: readonly string[]
+  readonly readOnly: readonly string[]
 }
 
 /** Directories that the command gets new: a path below them is not the one of this machine. */
@@ -48,6 +57,7 @@ export function bubblewrapArguments(confines: Confines): readonly string[] {
     ...(isDirectory('/var/tmp') ? ['--tmpfs', '/var/tmp'] : []),
     // A hidden directory with the workdir in it can be passed through, but not listed.
     ...confines.hidden.filter(isAround).flatMap(({ path }) => ['--perms', '0111', '--tmpfs', path]),
+    ...outsideMounts(confines.outside),
     ...['--bind', workdir, workdir],
     ...keptReadOnly(confines),
     ...hiddenMounts(confines),
@@ -75,10 +85,23 @@ function keptReadOnly({ workdir, readOnly, keptEmpty }: Confines): readonly stri
   ]
 }
 
+function outsideMounts(outside: OutsideData | null): readonly string[] {
+  if (outside === null) return []
+  const { directory, writable, readOnly } = outside
+  return [
+    ...['--ro-bind', directory, directory],
+    ...writable.flatMap((path) => ['--bind', path, path]),
+    ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
+  ]
+}
+
 function hiddenMounts({ workdir, hidden }: Confines): readonly string[] {
   const isHere = (path: string) =>
     isWithin(path, workdir) || !newDirectories.some((directory) => isWithin(path, directory))
-  const mounted = hidden.filter(({ path }) => isHere(path) && !isWithin(workdir, path))
+  // A hidden directory around the workdir hides its other entries too.
+  const around = hidden.filter(({ path }) => path !== workdir && isWithin(workdir, path))
+  const isHiddenAlready = (path: string) => !isWithin(path, workdir) && around.some((one) => isWithin(path, one.path))
+  const mounted = hidden.filter(({ path }) => isHere(path) && !isWithin(workdir, path) && !isHiddenAlready(path))
   const isOutermost = ({ path }: HiddenPath) =>
     !mounted.some((other) => other.path !== path && isWithin(path, other.path))
   return mounted

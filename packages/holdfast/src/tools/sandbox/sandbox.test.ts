@@ -105,6 +105,43 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
     expect(await readFile(join(workdir, 'a/b/free.txt'), 'utf8')).toBe('free\n')
   })
 
+  it('commits in a linked worktree, and changes neither what git runs there nor its links', async () => {
+    const { run, workdir } = await open('on', { sandbox: 'off' })
+    const made =
+      'git init -q -b main main && cd main && git config user.name a && git config user.email a@example.com && ' +
+      'git commit -q --allow-empty -m zero && git worktree add -q ../linked'
+    expect((await run(made)).text).toBe('')
+    const linked = join(workdir, 'linked')
+    const data = join(workdir, 'main/.git')
+    const confined = await open()
+    const attack =
+      'echo x > ../main/.git/config; echo x > ../main/.git/hooks/pre-commit; echo x > ../main/file; mv .git g; echo "gitdir: /x" > .git; ' +
+      `cd ../main/.git/worktrees/linked; echo /x > commondir; rm -f gitdir; mv ../linked ../other; cd "${linked}"; ` +
+      'echo a > a && git add a && git commit -qm one && git log --format=%s'
+    const { text } = await confined.run(attack, { workdir: linked })
+    expect(text).toMatch(/\none\nzero\n$/)
+    expect(await readFile(join(data, 'config'), 'utf8')).toContain('a@example.com')
+    expect(await readdir(join(data, 'hooks'))).not.toContain('pre-commit')
+    expect(await readdir(join(workdir, 'main'))).toEqual(['.git'])
+    expect(await readFile(join(data, 'worktrees/linked/commondir'), 'utf8')).toBe('../..\n')
+    expect((await confined.run('git log -1 --format=%s', { workdir: linked })).text).toBe('one\n')
+  })
+
+  it('does not open a repository that does not name this worktree', async () => {
+    const { run, workdir } = await open('on', { sandbox: 'off' })
+    await run(
+      'git init -q other && git init -q mine && mkdir -p other/.git/worktrees/x && echo ../.. > other/.git/worktrees/x/commondir',
+    )
+    await rm(join(workdir, 'mine/.git'), { recursive: true })
+    await writeFile(join(workdir, 'mine/.git'), 'gitdir: ../other/.git/worktrees/x\n')
+    const confined = await open()
+    for (const back of [null, join(workdir, 'elsewhere/.git')]) {
+      if (back !== null) await writeFile(join(workdir, 'other/.git/worktrees/x/gitdir'), back)
+      await confined.run('echo x > ../other/.git/refs/x; true', { workdir: join(workdir, 'mine') })
+      expect(await readdir(join(workdir, 'other/.git/refs'))).not.toContain('x')
+    }
+  })
+
   it('keeps git hooks and config read-only, and lets git commit', async () => {
     const { run, workdir } = await open('on', { sandbox: 'off' })
     await run('git init -q . && git config user.name a && git config user.email a@example.com')

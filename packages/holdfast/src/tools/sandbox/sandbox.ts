@@ -1,9 +1,10 @@
-import { lstat, realpath, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import type { OwnPath } from '@holdfast/core/ports'
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { listOwnPaths } from '../../system/files/own-paths.ts'
 import type { Environment } from '../../system/home.ts'
-import { bubblewrapArguments, type Confines, isWithin } from './bubblewrap.ts'
+import { bubblewrapArguments, isWithin } from './bubblewrap.ts'
 import { type Bubblewrap, findBubblewrap } from './find-bubblewrap.ts'
+import { findGitPaths, realPaths } from './git-paths.ts'
 import { findHiddenPaths } from './hidden-paths.ts'
 
 /** `auto`: where it works; `on`: no command without it; `off`: never. */
@@ -42,7 +43,7 @@ type SandboxDeps = {
   readonly setting: SandboxSetting
   readonly environment: Environment
   /** Directories and files of Holdfast: its data, config and tokens. */
-  readonly ownPaths: readonly string[]
+  readonly ownPaths: readonly OwnPath[]
   /** Finds bubblewrap; tests give another. */
   readonly find?: ((searchPath: string | undefined) => Promise<Bubblewrap>) | undefined
 }
@@ -69,9 +70,10 @@ export function createSandbox({ setting, environment, ownPaths, find = findBubbl
     async wrap({ argv, workdir, tmp, network, readOnly }) {
       const { state, path } = await look(workdir)
       if (path === null) return refusedBy(state) ?? ok(null)
-      const git = await gitPaths(workdir)
+      const git = await findGitPaths(workdir)
       const kept = [...git.readOnly, ...(await realPaths(workdir, readOnly))]
-      const hidden = await findHiddenPaths(environment, ownPaths)
+      const around = ownPaths.flatMap((one) => (typeof one === 'string' ? [] : [one.directory]))
+      const hidden = await findHiddenPaths(environment, [...around, ...(await listOwnPaths(workdir, ownPaths))])
       const confines = {
         workdir,
         tmp: await tmp(),
@@ -79,6 +81,7 @@ export function createSandbox({ setting, environment, ownPaths, find = findBubbl
         hidden,
         readOnly: [...new Set(kept)],
         keptEmpty: git.keptEmpty,
+        outside: git.outside,
       }
       return ok([path, ...bubblewrapArguments(confines), ...argv])
     },
@@ -97,20 +100,4 @@ export function refusedBy({ setting, isInForce, reason }: SandboxState): Result<
 function unusable(workdir: string, bubblewrap: string): string | null {
   if (workdir === '/') return 'the working directory is the whole machine'
   return isWithin(bubblewrap, workdir) ? 'bubblewrap is in the working directory, where commands can replace it' : null
-}
-
-/** Git runs programs that hooks and config name, for the person too: commands must not write them. */
-async function gitPaths(workdir: string): Promise<Pick<Confines, 'readOnly' | 'keptEmpty'>> {
-  const git = join(workdir, '.git')
-  const isRepository = (await realpath(git).catch(() => null)) === git && (await stat(git)).isDirectory()
-  if (!isRepository) return { readOnly: [], keptEmpty: [] }
-  const hooks = join(git, 'hooks')
-  const hasHooks = (await lstat(hooks).catch(() => null)) !== null
-  return { readOnly: await realPaths(workdir, ['.git/hooks', '.git/config']), keptEmpty: hasHooks ? [] : [hooks] }
-}
-
-/** Returns where paths of the workdir lead, of those that exist and stay in it. */
-async function realPaths(workdir: string, paths: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(paths.map((path) => realpath(join(workdir, path)).catch(() => null)))
-  return found.filter((path) => path !== null).filter((path) => path !== workdir && isWithin(path, workdir))
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import type { OwnPath } from '@holdfast/core/ports'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { isInside } from '../../system/files/resolve-path.ts'
 import type { Environment } from '../../system/home.ts'
@@ -18,7 +19,7 @@ export type Scope = {
 export type SearchDeps = {
   readonly environment: Environment
   /** Folders of Holdfast: its data, config and tokens. They are never searched. */
-  readonly ownPaths: readonly string[]
+  readonly ownPaths: readonly OwnPath[]
 }
 
 type RipgrepRun = { readonly signal: AbortSignal; readonly timeoutMs: number }

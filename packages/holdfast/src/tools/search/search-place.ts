@@ -1,7 +1,9 @@
-import { type FileHandle, realpath } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
+import type { OwnPath } from '@holdfast/core/ports'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { type OpenDirectory, openDirectory, openFile } from '../../system/files/open-file.ts'
+import { listOwnPaths } from '../../system/files/own-paths.ts'
 import { isInside, resolvePath } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 
@@ -23,13 +25,13 @@ export interface SearchPlace extends AsyncDisposable {
 export async function openPlace(
   workdir: string,
   path: string,
-  ownPaths: readonly string[],
+  ownPaths: readonly OwnPath[],
 ): Promise<Result<SearchPlace>> {
   const resolved = await resolvePath(workdir, path)
   if (!resolved.ok) return resolved
   const { root, absolute, shown, missing } = resolved.value
   if (missing.length > 0) return refuse(fault('not_found', `${escapeLine(path)} does not exist`))
-  const own = await Promise.all(ownPaths.map((one) => realpath(one).catch(() => one)))
+  const own = await listOwnPaths(root, ownPaths)
   const isOwn = own.some((one) => isInside(one, absolute)) || shown.split('/').includes('.holdfast')
   if (isOwn) return refuse(fault('bad_request', `${escapeLine(shown)} belongs to Holdfast itself and is not searched`))
   const asDirectory = await openDirectory(root, absolute).catch((error: unknown) => {

@@ -1,7 +1,8 @@
-import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { OwnPath } from '@holdfast/core/ports'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
-import { isInside, outsideWorkdir, type WorkspacePath } from '../../../system/files/resolve-path.ts'
+import { isOwn } from '../../../system/files/own-paths.ts'
+import { outsideWorkdir, type WorkspacePath } from '../../../system/files/resolve-path.ts'
 
 // Some file systems fold case, compose characters and skip what cannot be seen when they compare names.
 const unseen = /\p{Default_Ignorable_Code_Point}/gu
@@ -46,15 +47,8 @@ export function findGuard(shown: string): string | null {
  * Refuses what belongs to Holdfast itself: an agent that writes there could approve itself. `ownPaths` may not be read
  * either.
  */
-export async function refuseOwn(path: WorkspacePath, ownPaths: readonly string[] = []): Promise<Result<void>> {
-  for (const directory of ownPaths) {
-    const isNear = isInside(path.root, directory) || isInside(directory, path.root)
-    const places = [directory, await realpath(directory).catch(() => directory)]
-    const isOwn = places.some((place) => isInside(place, path.absolute))
-    if ((isNear || places.some((place) => isInside(path.root, place))) && isOwn)
-      return refuse(outsideWorkdir(path.shown))
-  }
-  return ok(undefined)
+export async function refuseOwn(path: WorkspacePath, ownPaths: readonly OwnPath[] = []): Promise<Result<void>> {
+  return (await isOwn(path, ownPaths)) ? refuse(outsideWorkdir(path.shown)) : ok(undefined)
 }
 
 /** Refuses to change `.holdfast`: it holds hooks and permissions. */

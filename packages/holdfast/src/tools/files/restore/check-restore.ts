@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { LeftState, RestoreOutcome, RestorePlace, WantedFile } from '@holdfast/core/ports'
+import type { LeftState, OwnPath, RestoreOutcome, RestorePlace, WantedFile } from '@holdfast/core/ports'
 import { type BlobHash, type FileState, isSameState, ok, type Result } from '@holdfast/protocol'
 import type { WorkspacePath } from '../../../system/files/resolve-path.ts'
 import { hasKeys, holdsKey } from '../../../system/secrets/known-keys.ts'
@@ -19,7 +19,7 @@ export type Current = {
 type Ready = { readonly type: 'ready'; readonly path: WorkspacePath; readonly current: Current }
 type NotReady = Exclude<RestoreOutcome, { readonly type: 'restored' }>
 
-export type OwnPlace = RestorePlace & { readonly ownPaths?: readonly string[] | undefined }
+export type OwnPlace = RestorePlace & { readonly ownPaths?: readonly OwnPath[] | undefined }
 
 /** Checks whether a file may be put back: only what the session left is replaced. Changes nothing. */
 export async function checkRestore(place: OwnPlace, wanted: WantedFile): Promise<Ready | NotReady> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { SeenEntry, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
+import type { OwnPath, SeenEntry, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
 import { type BeforeImage, type FileChange, isSameState } from '@holdfast/protocol'
 import { keepBefore } from '../files/io/before-image.ts'
 import { createWorkspaceFiles } from '../files/workspace-files.ts'
@@ -15,7 +15,7 @@ const changedMax = 1000
 const capturedBytesMax = 32 * 1024 * 1024
 const capturedMax = 2000
 
-type TouchedDeps = GitDeps & { readonly ownPaths?: readonly string[] | undefined }
+type TouchedDeps = GitDeps & { readonly ownPaths?: readonly OwnPath[] | undefined }
 
 /**
  * Records which files a command changed, as git sees them: in a git work tree the state before and after it is compared.

@@ -20,7 +20,6 @@ export {
   type AttachedSession,
   type ClaimOptions,
   type ClientEventOptions,
-  type CommandOptions,
   createSession,
   type EnterExecOptions,
   type PinOptions,

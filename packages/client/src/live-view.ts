@@ -3,6 +3,7 @@ import {
   addToMeta,
   addToView,
   type CommandInput,
+  type CommandOptions,
   createCommandId,
   createTranscript,
   type Frame,
@@ -21,7 +22,6 @@ import {
   type SessionHandle,
   type SessionView,
   type StorageError,
-  type SubmitOptions,
   withModelStatus,
 } from '@holdfast/protocol'
 import type { Connection, FollowOptions } from './http/follow-stream.ts'
@@ -65,7 +65,7 @@ export interface LiveView {
   /** Returns the role of a client; null while it is not attached. */
   subscriberRole(client: string): Role | null
   /** Submits a command as this client. */
-  submit(command: CommandInput, options?: Omit<SubmitOptions, 'as'>): Promise<Result<Answer>>
+  submit(command: CommandInput, options?: Omit<CommandOptions, 'as'>): Promise<Result<Answer>>
   /** Loads the previous page. Calls during a load share one request. */
   loadOlder(): Promise<Result<null>>
   /** Stops following the session. */

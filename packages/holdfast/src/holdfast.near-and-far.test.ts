@@ -1,17 +1,12 @@
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { connectHoldfast, type HoldfastMethods, type RemoteHoldfast } from '@holdfast/client'
-import { BlobHash, HoldfastError, orThrow, type SessionNews } from '@holdfast/protocol'
+import type { HoldfastMethods, RemoteHoldfast } from '@holdfast/client'
+import { BlobHash, HoldfastError, type SessionNews } from '@holdfast/protocol'
 import { aPng } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { toResult } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
-import { openHoldfast } from './open.ts'
-import { openPermissionRules } from './permission-rules.ts'
-import { hashToken, openServer } from './server/index.ts'
-import { createTransfer } from './server-transfer.ts'
-import { findHome } from './system/home.ts'
+import { openApi, type Where } from './testing/near-and-far.ts'
 
 /** What only the runtime of this process has, and why. A missing or a needless row does not compile. */
 const onlyNear: Record<Exclude<keyof Holdfast, keyof RemoteHoldfast>, string> = {
@@ -42,36 +37,19 @@ it('lists each method that only one of the two has', () => {
   expect(Object.keys(onlyNear)).toHaveLength(10)
 })
 
-describe.each(['here', 'of a server'])('the runtime %s', (where) => {
+describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
   let home = ''
   let api: HoldfastMethods
   const closing: (() => Promise<unknown>)[] = []
 
   beforeEach(async () => {
-    home = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-near-far-')))
-    const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
-    const holdfast = await openHoldfast({ environment, model: 'demo/agent' })
-    closing.push(() => holdfast.close())
-    api = holdfast
-    if (where === 'here') return
-    const token = 'a'.repeat(30)
-    const tokens = [{ hash: hashToken(token), role: 'admin' as const }]
-    const server = orThrow(
-      await openServer({
-        ...{ host: '127.0.0.1', port: 0, tokens, pageDir: null, version: '0', now: Date.now },
-        ...{ sessions: holdfast.handles, transfer: createTransfer(holdfast), onProblem: () => undefined },
-        stats: (options) => toResult(() => holdfast.stats(options)),
-        permissions: openPermissionRules(findHome(environment)),
-      }),
-    )
-    closing.unshift(() => server.close())
-    const far = connectHoldfast(server.url, token)
-    closing.unshift(() => far.close())
-    api = far
+    const opened = await openApi(where)
+    home = opened.home
+    api = opened.api
+    closing.push(async () => opened[Symbol.asyncDispose]())
   })
   afterEach(async () => {
     for (const close of closing.splice(0)) await close()
-    await rm(home, { recursive: true, force: true })
   })
 
   const spoken = async (prompt = 'count to 2', options: object = {}) => {
@@ -383,5 +361,86 @@ describe.each(['here', 'of a server'])('the runtime %s', (where) => {
     const session = await api.startSession({ workdir: home })
     expect(await codeOf(session.continue().result())).toBe('nothing_to_continue')
     expect(await codeOf(session.setModel('nobody/none'))).toBe('unknown_model')
+  })
+
+  it('refuses to read a session in the trash', async () => {
+    const session = await spoken()
+    await api.delete(session.id, { force: true })
+    const reads = [
+      session.status(),
+      session.metadata(),
+      session.page(),
+      session.snapshot(),
+      session.usage({ tree: true }),
+    ]
+    const blob = session.blob(BlobHash.parse('0'.repeat(64)))
+    for (const read of [...reads, blob, session.messages().then(), session.listBranches()])
+      expect(await codeOf(Promise.resolve(read))).toBe('session_trashed')
+  })
+
+  it('refuses wrong pages, hashes and long searches before it reads', async () => {
+    const session = await spoken()
+    await expect(session.page({ limti: 1 } as object)).rejects.toThrow(
+      `Cannot read a page: there is no option "limti" (did you mean 'limit'?).`,
+    )
+    for (const limit of [0, -1, 1.5, 100_000]) expect(await codeOf(session.page({ limit }))).toBe('bad_request')
+    expect(await codeOf(session.blob('zz' as never))).toBe('bad_request')
+    await expect(api.search('x'.repeat(100_000))).rejects.toThrow('Cannot search: text: Too big')
+    await expect(api.prune(30, { dryrun: true } as object)).rejects.toThrow(
+      /no option "dryrun" \(did you mean 'dryRun'/,
+    )
+    await expect(api.clearAll({ forse: true } as object)).rejects.toThrow(/no option "forse" \(did you mean 'force'/)
+    const bytes = new TextEncoder().encode('a note')
+    await expect(api.storeFile(bytes, { nmae: 'x' } as object)).rejects.toThrow(
+      /no option "nmae" \(did you mean 'name'/,
+    )
+    await expect(session.rename('x', { commandID: 'a' } as object)).rejects.toThrow(`Did you mean 'commandId'?`)
+    await expect(session.abort({ trun: 1 } as object)).rejects.toThrow(`Did you mean 'turn'?`)
+  })
+
+  it('imports junk under any name as a failed file', async () => {
+    const bytes = new TextEncoder().encode('no session')
+    for (const name of ['..', 'a\0b', '', 'notes.txt']) {
+      const [file] = await api.import({ name, bytes })
+      expect(file).toMatchObject({
+        file: name,
+        format: null,
+        status: 'failed',
+        session: null,
+        messages: 0,
+        remarks: [],
+      })
+      expect(file?.fault).toMatchObject({ code: 'bad_request', message: expect.not.stringContaining(tmpdir()) })
+    }
+    expect(await codeOf(api.import({ name: 'x'.repeat(300), bytes }))).toBe('bad_request')
+  })
+
+  it('keeps a client attached until its last seat is given up', async () => {
+    const session = await api.startSession({ workdir: home })
+    const [one, two] = [await session.attach({ client: 'anna' }), await session.attach({ client: 'anna' })]
+    expect([one.role, two.role]).toEqual(['driver', 'driver'])
+    await one.detach()
+    expect(await codeOf(one.rename('one'))).toBe('not_subscribed')
+    expect(await codeOf(two.rename('two'))).toBe('ok')
+    await two.detach()
+    expect(await session.subscriberRole('anna')).toBeNull()
+  })
+
+  it('refuses the commands of a client that is not attached', async () => {
+    const anna = (await api.startSession({ workdir: home })).as('anna')
+    expect(await codeOf(anna.rename('mine'))).toBe('not_subscribed')
+    await using seat = await anna.attach()
+    expect(await codeOf(anna.rename('mine'))).toBe('ok')
+    expect(seat.client).toBe('anna')
+    expect(() => anna.as('no spaces')).toThrow(HoldfastError)
+  })
+
+  it('is refused once it is closed', async () => {
+    const session = await spoken()
+    await api.close()
+    await api.close()
+    for (const call of [api.list(), api.getSession(session.id), api.models(), session.status(), session.rename('x')])
+      expect(await codeOf(call)).toBe('session_stopped')
+    expect(await codeOf(Array.fromAsync(api.subscribe()))).toBe('session_stopped')
   })
 })

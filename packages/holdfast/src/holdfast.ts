@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createSession, type HoldfastMethods, type Session, type SessionData } from '@holdfast/client'
-import { createHoldfastMethods } from '@holdfast/client/internal'
+import { createHoldfastMethods, requireOptions } from '@holdfast/client/internal'
 import {
   createLocalSession,
   createLocalSessions,
@@ -12,10 +12,15 @@ import {
   type SessionRegistry,
 } from '@holdfast/core'
 import {
+  ExportOptions,
+  fault,
+  HoldfastError,
   type ImportFile,
   type Meta,
   orThrow,
   type PermissionRules,
+  parseImportFiles,
+  parseOptions,
   type StartOptions,
   type Stats,
   type StatsOptions,
@@ -25,11 +30,14 @@ import { createConversationPool } from './conversations/conversation-pool.ts'
 import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type SessionOrName, type StoredSessions } from './stored-sessions.ts'
+import { safeFileName } from './system/files/safe-file-name.ts'
 import type { Home } from './system/home.ts'
 import { createExportSource, exportSession } from './transfer/export/export-session.ts'
 import { createImportHost } from './transfer/import/host/import-host.ts'
 import type { ImportedFile } from './transfer/import/import-paths.ts'
+import { publicImportFault } from './transfer/import/public-fault.ts'
 import { type ImportOptions, type OpenWriterPort, runImportThread } from './transfer/import/thread/import-thread.ts'
+import { readImportOptions } from './transfer/import/thread/read-options.ts'
 
 export type { Notification, Notifier } from '@holdfast/core'
 
@@ -98,15 +106,21 @@ export function createHoldfast(
     handles: sessions,
     ...stored,
     // An implementation of overloads has the type of none of them.
-    save: ((value: SessionOrName | SessionData) =>
-      isSessionData(value) ? common.save(value) : stored.save(value)) as Holdfast['save'],
-    ensureMeta: (value: string | SessionData) =>
+    save: (async (value: SessionOrName | SessionData) =>
+      isSession(value) ? stored.save(value) : common.save(value)) as Holdfast['save'],
+    ensureMeta: async (value: string | SessionData) =>
       typeof value === 'string' ? stored.ensureMeta(value) : common.ensureMeta(value),
     ...admin,
     export: exportPieces,
-    import: (from, options) => importFrom(imports.run, from, options),
-    startSession: ({ notifier, ...given } = {}) => withNotifier(common.startSession(given), notifier),
-    getOrCreate: (key, { notifier, ...given } = {}) => withNotifier(common.getOrCreate(key, given), notifier),
+    import: async (from, options) => importFrom(imports.run, from, readImportOptions(options)),
+    startSession: async (options) => {
+      const { notifier, ...given } = readStart(options)
+      return withNotifier(common.startSession(given), notifier)
+    },
+    getOrCreate: async (key, options) => {
+      const { notifier, ...given } = readStart(options)
+      return withNotifier(common.getOrCreate(key, given), notifier)
+    },
     listSessions: () =>
       registry.all().map(({ id, folded }) => ({
         session: createSession(createLocalSession(registry, id)),
@@ -118,13 +132,22 @@ export function createHoldfast(
   }
 }
 
-/** Returns whether a value is a whole session. A session object has a method `messages`. */
-const isSessionData = (value: SessionOrName | SessionData): value is SessionData =>
-  typeof value === 'object' && value !== null && 'messages' in value && Array.isArray(value.messages)
+/** Returns the options of a start. Refuses a notifier that cannot be called: bad_request. */
+function readStart(options: LocalStartOptions | undefined): LocalStartOptions {
+  const given = requireOptions(options)
+  if (given.notifier === undefined || typeof given.notifier === 'function') return given
+  throw new HoldfastError(fault('bad_request', 'The option notifier must be a function.'))
+}
+
+/** Returns whether a value names a session. A session object has a method `messages`, and the value of one a list. */
+const isSession = (value: SessionOrName | SessionData): value is SessionOrName =>
+  typeof value === 'string' ||
+  (typeof value === 'object' && value !== null && 'messages' in value && typeof value.messages === 'function')
 
 /** Creates the export of sessions, which reads them without loading them. */
 function createExport({ stores, deps }: SessionRegistry): Holdfast['export'] {
-  return async function* (name, options) {
+  return async function* (name, given = {}) {
+    const options = orThrow(parseOptions(ExportOptions, given, 'export'))
     const id = orThrow(await findSession(stores, name))
     yield* exportSession(createExportSource(stores.storeOf(id), deps.blobs, id, deps.isAlive), options)
   }
@@ -139,23 +162,30 @@ async function importFrom(
   from: ImportSource,
   options?: ImportOptions,
 ): Promise<readonly ImportedFile[]> {
-  const sources = typeof from === 'string' || 'bytes' in from ? [from] : from
-  const paths = sources.filter((source) => typeof source === 'string')
-  const files = sources.filter((source) => typeof source !== 'string')
-  if (files.length === 0) return run(paths, options)
+  const sources: readonly (string | ImportFile)[] =
+    typeof from === 'string' || !Array.isArray(from) ? [from as string | ImportFile] : from
+  if (sources.every((source) => typeof source === 'string')) return run(sources, options)
+  const files = orThrow(parseImportFiles(from))
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-import-'))
   try {
     const results: ImportedFile[] = []
     for (const [index, { name, bytes }] of files.entries()) {
-      const path = join(folder, String(index), basename(name) || 'session')
+      const path = join(folder, String(index), safeFileName(name))
       await mkdir(dirname(path))
       await writeFile(path, bytes, { mode: 0o600 })
-      results.push(...(await run([path], options)).map((result) => ({ ...result, file: name })))
+      results.push(...(await run([path], options)).map((result) => withoutPath(result, name, path)))
     }
     return results
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Returns the result of bytes as a server does: the file is named as given, and a file that was not imported failed. */
+function withoutPath(result: ImportedFile, file: string, path: string): ImportedFile {
+  if (!result.fault) return { ...result, file }
+  const unread = { ...result, file, format: null, status: 'failed', session: null, messages: 0, remarks: [] } as const
+  return { ...unread, fault: publicImportFault(result.fault, path) }
 }
 
 /** Runs the imports of this process, each on a thread; `close` stops them. */

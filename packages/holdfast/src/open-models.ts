@@ -87,8 +87,15 @@ export async function takeCatalogue(file: string, given: CatalogueDeps): Promise
 function misnamedModel(extra: CustomModels = {}): Fault | null {
   const name = Object.keys(extra).find((one) => !ModelName.safeParse(one).success)
   const message = `The option models has an invalid name '${name}'. Use provider/model, for example own/${name}.`
-  return name === undefined ? null : fault('bad_config', message, { key: 'models' })
+  if (name !== undefined) return fault('bad_config', message, { key: 'models' })
+  const wrong = Object.entries(extra).find(([, model]) => !isModel(model))?.[0]
+  const why = `The option models has no model under '${wrong}'. Give a model of the AI SDK, or a Provider.`
+  return wrong === undefined ? null : fault('bad_config', why, { key: 'models' })
 }
+
+/** Returns whether a value has the form of an AI SDK model or of a provider. */
+const isModel = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && ('doStream' in value || 'stream' in value)
 
 /** Returns a fault if a configured model has an unknown provider, now rather than at the first prompt. */
 function unknownModel(models: DiscoveringModels, configured: Configured, file: string): Fault | null {

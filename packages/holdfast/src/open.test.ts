@@ -277,6 +277,7 @@ describe('openHoldfast', () => {
 
   it('accepts ids as plain strings and numbers, and rejects invalid ones', async () => {
     const session = await holdfast.startSession({ workdir: home, key: 'plain' })
+    await using _tab = await session.attach({ client: 'tab-1' })
     const sent = await session.sendPrompt('list', { commandId: 'once', as: 'tab-1' })
     await rested(session)
     expect(await session.sendPrompt('list', { commandId: 'once', as: 'tab-1' })).toEqual(sent)

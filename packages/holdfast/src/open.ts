@@ -82,6 +82,8 @@ type InnerOptions = OpenOptions & {
 
 /** Opens the runtime; throws a `HoldfastError` if it cannot. */
 export async function openHoldfast(options: OpenOptions = {}): Promise<Holdfast> {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new HoldfastError(fault('bad_request', 'The options of openHoldfast must be an object.'))
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name))
   if (unknown !== undefined) throw new HoldfastError(unknownOption(unknown))
   return orThrow(await open(options))
@@ -127,6 +129,8 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const { environment = process.env, idleUnloadMs, retention, logger, onProblem } = options
   if (retention && !(retention.days > 0))
     throw new HoldfastError(fault('bad_request', daysTooFew, { days: retention.days }))
+  if (idleUnloadMs !== undefined && !(typeof idleUnloadMs === 'number' && idleUnloadMs > 0))
+    throw new HoldfastError(fault('bad_request', unloadTooSoon, { idleUnloadMs }))
   const home = findHome(environment)
   const own = await readOwnTools(options.tools)
   const onNotice = (sentence: string) => process.emitWarning(sentence, 'HoldfastNotice')
@@ -248,6 +252,8 @@ const openSocket = ({ stateDir }: Home): Promise<NodeSocket> =>
 
 const filesInMemory =
   'The files of your own store are kept in memory and end with this process. Give the option blobs, such as openFileBlobs of holdfast/store.'
+
+const unloadTooSoon = 'The option idleUnloadMs must be a number of milliseconds greater than 0.'
 
 const daysTooFew = 'The option retention.days must be greater than 0.'
 

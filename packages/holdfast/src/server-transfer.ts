@@ -1,11 +1,9 @@
-import { type FaultCode, fault, ok, refuse } from '@holdfast/protocol'
+import { fault, ok, refuse } from '@holdfast/protocol'
 import { toResult } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
 import type { Transfer } from './server/http/transfer.ts'
 import { formatNames } from './transfer/import/parse/format.ts'
-
-/** Faults that are not about the content of the file. */
-const passedOn: ReadonlySet<FaultCode> = new Set(['storage_error', 'too_large', 'import_stopped', 'internal'])
+import { publicImportFault } from './transfer/import/public-fault.ts'
 
 /** Creates the exports and imports that the server offers. */
 export function createTransfer(holdfast: Pick<Holdfast, 'export' | 'import'>): Transfer {
@@ -30,11 +28,7 @@ export function createTransfer(holdfast: Pick<Holdfast, 'export' | 'import'>): T
       }
       const files = await holdfast.import(path, { ...options, from: format })
       const [failed] = files.filter(({ status }) => status === 'failed' || status === 'skipped')
-      if (failed?.fault) {
-        const { code, message } = failed.fault
-        const why = message.replaceAll(path, 'The file')
-        return refuse(fault(passedOn.has(code) ? code : 'bad_request', why))
-      }
+      if (failed?.fault) return refuse(publicImportFault(failed.fault, path))
       return ok(
         files.map(({ status, session, format: found, messages, remarks }) => ({
           ...{ status, session, format: found, messages },

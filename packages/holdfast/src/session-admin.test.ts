@@ -207,7 +207,7 @@ describe('session admin', () => {
     const format = 'exe' as 'md' // as an untyped program would pass it
     await expect(Array.fromAsync(holdfast.export(session.id, { format }))).rejects.toMatchObject({
       code: 'bad_request',
-      message: "Unknown export format 'exe'. Use one of md, html, json, jsonl.",
+      message: 'Cannot export: format: give md, html, json or jsonl.',
     })
   })
 

@@ -108,8 +108,8 @@ describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
     await using test = await open([])
     const send = (options: object) => test.session.prompt('go', options).text()
     const refused = (message: string) => expect.objectContaining({ code: 'bad_request', message })
-    await expect(send({ abortSignal: 1 })).rejects.toEqual(refused(`A turn has no option "abortSignal". ${known}`))
-    await expect(send({ Queue: 1 })).rejects.toEqual(refused(`A turn has no option "Queue". Did you mean 'queue'?`))
+    await expect(send({ abortSignal: 1 })).rejects.toEqual(refused(`There is no option "abortSignal". ${known}`))
+    await expect(send({ Queue: 1 })).rejects.toEqual(refused(`There is no option "Queue". Did you mean 'queue'?`))
     await expect(send({ queue: 'later' })).rejects.toEqual(
       refused(`There is no queue "later". Use steering or follow_up.`),
     )

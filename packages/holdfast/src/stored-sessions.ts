@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { createSession, type Session } from '@holdfast/client'
 import { createLocalSession, findSession, findWorkspace, openStoredHandle, type SessionRegistry } from '@holdfast/core'
-import { fault, HoldfastError, type Meta, orThrow, refuse } from '@holdfast/protocol'
+import { fault, HoldfastError, type Meta, orThrow, parseFolder, refuse, SessionId } from '@holdfast/protocol'
 import type { StoreLocation } from './store/open/store-location.ts'
 import type { Home } from './system/home.ts'
 
@@ -45,8 +45,8 @@ export function createStoredSessions({ registry, location, home }: StoredSession
   const { isAlive } = registry.deps
   const { stores } = registry
   const idOf = async (session: SessionOrName) =>
-    typeof session === 'string' ? orThrow(await findSession(stores, session)) : session.id
-  const normalizeWorkspacePath = (path: string) => findWorkspace(registry.deps, path || '.')
+    typeof session === 'string' ? orThrow(await findSession(stores, session)) : idOfObject(session)
+  const normalizeWorkspacePath = async (path: string) => findWorkspace(registry.deps, orThrow(parseFolder(path)) || '.')
 
   return {
     normalizeWorkspacePath,
@@ -92,6 +92,12 @@ export function createStoredSessions({ registry, location, home }: StoredSession
       return said.some((record) => !('lost' in record))
     },
   }
+}
+
+/** Returns the id of a session object. Refused: bad_id. */
+function idOfObject(session: Pick<Session, 'id'>): Session['id'] {
+  if (typeof session === 'object' && session !== null && SessionId.safeParse(session.id).success) return session.id
+  throw new HoldfastError(fault('bad_id', 'Give a session, or its id, the beginning of its id or its handle.'))
 }
 
 const readOnlySentence = 'This session was loaded for reading only. Use getSession to send it commands.'

@@ -1,23 +1,25 @@
-export { ClientEventPage, type ClientEventRequest, StoredClientEvent } from './api/client-events.ts'
+export { ClientEventPage, ClientEventRequest, StoredClientEvent } from './api/client-events.ts'
 export {
   ChangesDiff,
   type DiffInput,
   DiffRequest,
   FileChangePage,
-  type FileChangeRequest,
+  FileChangeRequest,
   FileDiff,
   listTouched,
   RestorePreview,
   StoredFileChange,
   TouchedFile,
 } from './api/file-changes.ts'
+export { parseOptions } from './api/parse-options.ts'
 export { parseSessionName, type SessionName } from './api/parse-session-name.ts'
 export {
   ListedPermission,
   PermissionList,
-  type PermissionListOptions,
+  PermissionListOptions,
   PermissionRule,
   type PermissionRules,
+  parseRuleId,
 } from './api/permissions.ts'
 export {
   ClearOptions,
@@ -27,19 +29,25 @@ export {
   PruneOptions,
   Removal,
 } from './api/removal.ts'
-export type {
+export {
   AttachOptions,
+  CommandOptions,
   PageRequest,
-  Seat,
-  SessionHandle,
-  SubmitOptions,
+  parseAttachOptions,
+  parseSubscribeOptions,
+  type Seat,
+  type SessionHandle,
   SubscribeOptions,
-  TranscriptPage,
+  type TranscriptPage,
 } from './api/session-handle.ts'
 export {
   FoundMessages,
   ListOptions,
-  type NewsOptions,
+  NewsOptions,
+  parseFolder,
+  parseKey,
+  parseStartOptions,
+  parseUpload,
   SearchOptions,
   SearchRole,
   SessionList,
@@ -49,14 +57,15 @@ export {
 export { pickFields, StateField, StateFields, stateSchema } from './api/state-fields.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
 export {
-  type ExportChoice,
+  ExportOptions,
   ImportAnswer,
-  type ImportChoice,
-  type ImportFile,
+  ImportChoice,
+  ImportFile,
   type ImportResult,
+  parseImportFiles,
 } from './api/transfer.ts'
 export { withTrashedAt } from './api/trashed-at.ts'
-export { FileLines, type FileLinesRequest } from './api/workspace-file.ts'
+export { FileLines, FileLinesRequest } from './api/workspace-file.ts'
 export {
   Answer,
   Command,
@@ -65,6 +74,7 @@ export {
   commandFault,
   commandTypes,
   Decision,
+  parseCommand,
   type Submission,
   unknownCommand,
 } from './command/command.ts'
@@ -174,6 +184,7 @@ export {
   CommandId,
   createCommandId,
   EntryId,
+  FolderPath,
   GivenTime,
   Handle,
   Instant,

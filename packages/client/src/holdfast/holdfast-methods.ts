@@ -1,8 +1,10 @@
 import {
   type ClientEvent,
   type CommandResult,
-  type ExportChoice,
+  type ExportOptions,
   type FoundMessages,
+  fault,
+  HoldfastError,
   type ImportChoice,
   type ImportFile,
   type ImportResult,
@@ -26,6 +28,7 @@ import {
   type StoredFile,
   type StoreFileOptions,
 } from '@holdfast/protocol'
+import { readOptions, requireOptions } from '../session/arguments.ts'
 import { type AddedMessage, type MessageSeed, toSeeds } from '../session/seed-messages.ts'
 import { type ClientEventOptions, createSession, type Session } from '../session/session.ts'
 import { type ListAllOptions, listAll } from './list-all.ts'
@@ -90,11 +93,11 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
    */
   ensureMeta(data: SessionData): Promise<Meta | null>
   /** Exports a session in pieces, without loading it. */
-  export(name: string, options?: ExportChoice): AsyncIterable<string>
+  export(name: string, options?: ExportOptions): AsyncIterable<string>
   /** Exports the transcript as Markdown. */
-  exportMarkdown(name: string, options?: Pick<ExportChoice, 'redact'>): Promise<string>
+  exportMarkdown(name: string, options?: Pick<ExportOptions, 'redact'>): Promise<string>
   /** Exports the transcript of a session object as Markdown. */
-  exportSessionMarkdown(session: Pick<Session, 'id'>, options?: Pick<ExportChoice, 'redact'>): Promise<string>
+  exportSessionMarkdown(session: Pick<Session, 'id'>, options?: Pick<ExportOptions, 'redact'>): Promise<string>
   /** Imports sessions of other programs, or of another Holdfast, from the bytes of their files. */
   import(files: ImportFile | readonly ImportFile[], options?: ImportChoice): Promise<readonly ImportResult[]>
   /** Counts sessions, messages, usage and disk space. Over HTTP it needs an admin token. */
@@ -130,7 +133,8 @@ export function createHoldfastMethods(
   }: { readonly now: () => number; readonly permissions: PermissionRules } & Pick<HoldfastMethods, 'export'>,
 ): Omit<HoldfastMethods, OwnMethods> {
   const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
-  const exportMarkdown: HoldfastMethods['exportMarkdown'] = async (name, { redact } = {}) => {
+  const exportMarkdown: HoldfastMethods['exportMarkdown'] = async (name, options) => {
+    const { redact } = readOptions(options, ['redact'])
     let text = ''
     for await (const piece of exportPieces(name, { format: 'md', redact })) text += piece
     return text
@@ -146,7 +150,7 @@ export function createHoldfastMethods(
     },
     sessions: (options) => listAll(sessions, options),
     list: async (asked) => orThrow(await sessions.list(asked)),
-    search: async (text, options) => orThrow(await sessions.search({ ...options, text })),
+    search: async (text, options) => orThrow(await sessions.search({ ...requireOptions(options), text })),
     storeFile: async (bytes, options) => orThrow(await sessions.storeFile(bytes, options)),
     models: async () => orThrow(await sessions.models()),
     refreshCredentials: async () => orThrow(await sessions.refreshCredentials()),
@@ -161,7 +165,7 @@ export function createHoldfastMethods(
     save: (data) => saveSession(sessions, data),
     ensureMeta: (data) => ensureMeta(sessions, data),
     exportMarkdown,
-    exportSessionMarkdown: ({ id }, options) => exportMarkdown(id, options),
+    exportSessionMarkdown: async (session, options) => exportMarkdown(requireSession(session), options),
     permissions: async (options) => orThrow(await permissions.list(options)),
     addPermission: async (rule) => orThrow(await permissions.add(rule)),
     removePermission: async (id) => orThrow(await permissions.remove(id)),
@@ -171,12 +175,19 @@ export function createHoldfastMethods(
 }
 
 async function findOrStart(sessions: Sessions, key: string, given?: Partial<StartOptions>): Promise<SessionHandle> {
+  const options = requireOptions(given)
   const known = orThrow(await sessions.findByKey(key))
   if (known) return known
-  const started = await sessions.start({ ...given, key })
+  const started = await sessions.start({ ...options, key })
   // Another process may have started it meanwhile.
   const isTaken = !started.ok && started.fault.code === 'key_taken'
   return (isTaken ? orThrow(await sessions.findByKey(key)) : null) ?? orThrow(started)
+}
+
+/** Returns the id of a session object. Refused: bad_id. */
+function requireSession(session: Pick<Session, 'id'>): string {
+  if (typeof session === 'object' && session !== null && 'id' in session) return session.id
+  throw new HoldfastError(fault('bad_id', 'Give a session, as getSession and startSession return it.'))
 }
 
 /** Marks the calls of an added message as open, because their results are added later, one by one. */

@@ -1,5 +1,7 @@
 import {
   type ClientEvent,
+  fault,
+  HoldfastError,
   limits,
   type Message,
   type Meta,
@@ -7,6 +9,7 @@ import {
   type SessionHandle,
   type Sessions,
 } from '@holdfast/protocol'
+import { readOptions } from '../session/arguments.ts'
 import { type AddedMessage, type MessageSeed, toSeeds } from '../session/seed-messages.ts'
 import { createSession, type Session } from '../session/session.ts'
 
@@ -31,7 +34,8 @@ export type SessionData = {
 }
 
 /** Creates the session, or changes it to these values. Messages that are there already are not written again. */
-export async function saveSession(sessions: Sessions, data: SessionData): Promise<Session> {
+export async function saveSession(sessions: Sessions, given: SessionData): Promise<Session> {
+  const data = readSessionData(given)
   const known = await findSaved(sessions, data)
   const session = createSession(known ?? (await start(sessions, data)))
   if (known) await changeSettings(session, data)
@@ -46,10 +50,33 @@ export async function saveSession(sessions: Sessions, data: SessionData): Promis
 }
 
 /** Returns the metadata of the session; starts it without messages if there is none. Null if no person has said anything. */
-export async function ensureMeta(sessions: Sessions, data: SessionData): Promise<Meta | null> {
+export async function ensureMeta(sessions: Sessions, given: SessionData): Promise<Meta | null> {
+  const data = readSessionData(given)
   if (!data.messages.some(isOfPerson)) return null
   const handle = (await findSaved(sessions, data)) ?? (await start(sessions, data))
   return createSession(handle).metadata()
+}
+
+const fieldTypes: Readonly<Record<Exclude<keyof SessionData, 'messages' | 'clientEvents'>, 'string' | 'boolean'>> = {
+  ...{ id: 'string', title: 'string', workspace: 'string', model: 'string', summary: 'string' },
+  clientEventsComplete: 'boolean',
+}
+
+/** Checks the form of a value that a program without types may pass. Refused: bad_request. */
+function readSessionData(given: SessionData): SessionData {
+  const data = readOptions(given, [...Object.keys(fieldTypes), 'messages', 'clientEvents'])
+  for (const [name, type] of Object.entries(fieldTypes)) {
+    const value: unknown = Reflect.get(data, name)
+    if (value !== undefined && typeof value !== type)
+      throw new HoldfastError(fault('bad_request', `The ${name} of a session must be a ${type}.`))
+  }
+  const { messages, clientEvents } = data
+  if (messages === undefined)
+    throw new HoldfastError(fault('bad_request', 'A session has messages. Give them as a list.'))
+  toSeeds(messages)
+  if (clientEvents !== undefined && !Array.isArray(clientEvents))
+    throw new HoldfastError(fault('bad_request', 'Give the clientEvents of a session as a list.'))
+  return { ...data, messages }
 }
 
 const isOfPerson = (message: AddedMessage): boolean =>

@@ -15,6 +15,7 @@ import {
   type SessionList,
   type Sessions,
 } from '@holdfast/protocol'
+import { requireOptions } from '../session/arguments.ts'
 import type { Session } from '../session/session.ts'
 
 const daysMax = ageMsMax / dayMs
@@ -54,15 +55,15 @@ export function createSessionAdmin(
   getSession: (name: string) => Promise<Session>,
   now: () => number,
 ): SessionAdmin {
-  const pruneBefore = async (before: Date | string, options: PruneFurther = {}) =>
-    orThrow(await sessions.prune({ ...options, before: toTimeText(before) }))
+  const pruneBefore = async (before: Date | string, options?: PruneFurther) =>
+    orThrow(await sessions.prune({ ...requireOptions(options), before: toTimeText(before) }))
   return {
     delete: async (name, options) => orThrow(await sessions.delete(name, options)),
     purge: async (name, options) => orThrow(await sessions.purge(name, options)),
     clearAll: async (options) => orThrow(await sessions.clearAll(options)),
     prune: async (age, options) => pruneBefore(toTime(age, now()), options),
     cleanupOlderThan: pruneBefore,
-    trash: async (options) => orThrow(await sessions.list({ ...options, trashed: true })),
+    trash: async (options) => orThrow(await sessions.list({ ...requireOptions(options), trashed: true })),
     restore: async (name) => orThrow(await sessions.restore(name)),
     emptyTrash: async (options) => orThrow(await sessions.emptyTrash(options)),
     pinSession: async (name, pinned) => (await getSession(name)).pinSession({ pinned }),

@@ -2,7 +2,10 @@ import {
   type Frame,
   HoldfastError,
   type NewsFrame,
-  type NewsOptions,
+  NewsOptions,
+  orThrow,
+  parseOptions,
+  parseSubscribeOptions,
   type SessionId,
   type SessionNews,
   type SubscribeOptions,
@@ -11,10 +14,15 @@ import { decodeFrames, decodeNews } from './decode-stream.ts'
 import { type Connection, type FollowOptions, followStream } from './follow-stream.ts'
 import type { Http } from './http.ts'
 
+/** A program without types may pass anything. */
+const isObject = (options: unknown): boolean =>
+  typeof options === 'object' && options !== null && !Array.isArray(options)
+
 /** Yields the frames of a session across reconnects: each record once and in order. */
 export async function* follow(wire: Http, id: SessionId, options: FollowOptions = {}): AsyncGenerator<Frame> {
-  const { signal, onConnection } = options
-  let after = options.after
+  const { onConnection, ...asked } = { ...options }
+  const { signal, ...who } = orThrow(parseSubscribeOptions(isObject(options) ? asked : options))
+  let { after } = who
   const take = (frame: Frame): Frame | null => {
     if (frame.type === 'record') {
       if (after !== undefined && frame.record.seq <= after) return null // already yielded
@@ -23,7 +31,7 @@ export async function* follow(wire: Http, id: SessionId, options: FollowOptions 
     if (frame.type === 'snapshot') after = frame.seq
     return frame
   }
-  const path = () => eventsPath(id, { ...options, after })
+  const path = () => eventsPath(id, { ...who, after })
   const refused = yield* followStream(wire, { path, decode: decodeFrames, take, signal, onConnection })
   if (refused) yield { type: 'end', sessionId: id, reason: 'failed', retryMs: null }
 }
@@ -45,6 +53,14 @@ export type FollowNewsOptions = NewsOptions & {
 /** Yields the news of all sessions across reconnects. Throws when the server refuses. */
 export async function* followNews(wire: Http, options: FollowNewsOptions = {}): AsyncGenerator<SessionNews> {
   const take = (frame: NewsFrame): SessionNews | null => (frame.type === 'end' ? null : frame)
-  const refused = yield* followStream(wire, { ...options, path: () => '/v1/events', decode: decodeNews, take })
+  const { onConnection, ...asked } = { ...options }
+  const { signal } = orThrow(parseOptions(NewsOptions, isObject(options) ? asked : options, 'subscribe'))
+  const refused = yield* followStream(wire, {
+    signal,
+    onConnection,
+    path: () => '/v1/events',
+    decode: decodeNews,
+    take,
+  })
   if (refused) throw new HoldfastError(refused)
 }

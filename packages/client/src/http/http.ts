@@ -1,4 +1,4 @@
-import { type Fault, FaultSchema, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { type Fault, FaultSchema, fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
 
 /** Time and randomness, replaceable in tests. */
 export type Pace = {
@@ -36,7 +36,7 @@ type HttpDeps = {
 }
 
 export function createHttp({ url, token, fetch, pace }: HttpDeps): Http {
-  const base = new URL(url).origin
+  const base = originOf(url)
   const send = async (path: string, { method, body, bytes, headers, signal }: Ask): Promise<Result<Response>> => {
     try {
       const response = await fetch(`${base}${path}`, {
@@ -76,6 +76,13 @@ export function createHttp({ url, token, fetch, pace }: HttpDeps): Http {
       return response.value.body ? ok(response.value.body) : refuse(unreachableAt(base, 'the answer has no body'))
     },
   }
+}
+
+/** Returns the origin of an address. Throws `bad_request` for a text that is none. */
+function originOf(url: string): string {
+  if (typeof url === 'string' && URL.canParse(url)) return new URL(url).origin
+  const message = 'The address of the server is not a URL. Give one like http://127.0.0.1:4820.'
+  throw new HoldfastError(fault('bad_request', message))
 }
 
 function unreachableAt(base: string, error: unknown): Fault {

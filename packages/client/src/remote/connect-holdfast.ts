@@ -1,19 +1,26 @@
 import {
-  type ExportChoice,
+  ExportOptions,
   type Fault,
   type FaultCode,
+  fault,
   HoldfastError,
   ImportAnswer,
-  type ImportChoice,
+  ImportChoice,
   type ImportFile,
   type ImportResult,
+  NewsOptions,
   orThrow,
+  parseImportFiles,
+  parseOptions,
   parseSessionName,
+  refuse,
   Stats,
+  StatsOptions,
 } from '@holdfast/protocol'
 import { createHoldfastMethods, type HoldfastMethods } from '../holdfast/holdfast-methods.ts'
 import type { FollowNewsOptions } from '../http/follow.ts'
 import { chunksOf, type Http, parseAnswer, queryOf } from '../http/http.ts'
+import { requireOptions } from '../session/arguments.ts'
 import {
   type ConnectOptions,
   connectWire,
@@ -30,7 +37,7 @@ export interface RemoteHoldfast extends HoldfastMethods {
   subscribe(options?: FollowNewsOptions): ReturnType<HoldfastMethods['subscribe']>
   /** Returns the version of the server, if it answers. */
   health(): Promise<Health>
-  /** Ends what follows all sessions. The sessions of the server run on. */
+  /** Ends the connection: later calls are refused with session_stopped. The sessions of the server run on. */
   close(): Promise<void>
 }
 
@@ -40,10 +47,10 @@ export function connectHoldfast(
   token?: string,
   options: Omit<ConnectOptions, 'url' | 'token'> = {},
 ): RemoteHoldfast {
-  const wire = connectWire({ ...options, url, token })
-  const handles = createRemoteSessions(wire)
   const closing = new AbortController()
-  const exportSession = (name: string, choice?: ExportChoice) => exportPieces(wire, name, choice)
+  const wire = refuseAfter(closing.signal, connectWire({ ...options, url, token }))
+  const handles = createRemoteSessions(wire)
+  const exportSession = (name: string, choice?: ExportOptions) => exportPieces(wire, name, choice)
   const close = async () => closing.abort()
   return {
     ...createHoldfastMethods(handles, {
@@ -54,22 +61,39 @@ export function connectHoldfast(
     handles,
     export: exportSession,
     async import(given, choice = {}) {
-      const files = 'bytes' in given ? [given] : given
+      const options = orThrow(parseOptions(ImportChoice, choice, 'import'))
       const results: ImportResult[] = []
-      for (const file of files) results.push(...(await importFile(wire, file, choice)))
+      for (const file of orThrow(parseImportFiles(given))) results.push(...(await importFile(wire, file, options)))
       return results
     },
-    stats: async (asked = {}) =>
-      orThrow(parseAnswer(await wire.json(`/v1/stats${queryOf(asked)}`), 'a statistics request', Stats)),
+    async stats(given = {}) {
+      const query = queryOf(orThrow(parseOptions(StatsOptions, given, 'count')))
+      return orThrow(parseAnswer(await wire.json(`/v1/stats${query}`), 'a statistics request', Stats))
+    },
     health: async () => orThrow(await handles.health()),
-    subscribe: ({ signal, ...rest } = {}) =>
-      handles.subscribe({ ...rest, signal: signal ? AbortSignal.any([signal, closing.signal]) : closing.signal }),
+    async *subscribe(given) {
+      const { onConnection, ...rest } = requireOptions(given)
+      const { signal } = orThrow(parseOptions(NewsOptions, rest, 'subscribe'))
+      if (closing.signal.aborted) throw new HoldfastError(closed)
+      const stop = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
+      yield* handles.subscribe({ onConnection, signal: stop })
+    },
     close,
     [Symbol.asyncDispose]: close,
   }
 }
 
-async function* exportPieces(wire: Http, name: string, { format, redact }: ExportChoice = {}): AsyncGenerator<string> {
+const closed = fault('session_stopped', 'This runtime is closed.')
+
+/** Returns the connection as it is until `signal` aborts; then it sends nothing more. */
+const refuseAfter = (signal: AbortSignal, wire: Http): Http => ({
+  pace: wire.pace,
+  json: async (path, ask) => (signal.aborted ? refuse(closed) : wire.json(path, ask)),
+  stream: async (path, ask) => (signal.aborted ? refuse(closed) : wire.stream(path, ask)),
+})
+
+async function* exportPieces(wire: Http, name: string, given: ExportOptions = {}): AsyncGenerator<string> {
+  const { format, redact } = orThrow(parseOptions(ExportOptions, given, 'export'))
   orThrow(parseSessionName(name))
   const path = `/v1/sessions/${encodeURIComponent(name)}/export`
   const body = orThrow(await wire.stream(`${path}${queryOf({ format, redact: redact || undefined })}`))

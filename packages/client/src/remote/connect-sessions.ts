@@ -1,11 +1,22 @@
 import {
+  ClearOptions,
+  DeleteOptions,
+  EmptyTrashOptions,
   FoundMessages,
+  ListOptions,
   limits,
   Meta,
   ok,
+  PruneOptions,
+  parseFolder,
+  parseKey,
+  parseOptions,
   parseSessionName,
+  parseStartOptions,
+  parseUpload,
   Removal,
   type Result,
+  SearchOptions,
   SessionList,
   type SessionNews,
   type Sessions,
@@ -59,8 +70,10 @@ export const connectWire = ({ url, token, fetch, pace }: ConnectOptions): Http =
 export function createRemoteSessions(wire: Http): RemoteSessions {
   return {
     /** Not retried: the server may have started it before the connection failed. */
-    async start(options) {
-      const answer = await wire.json('/v1/sessions', { body: options })
+    async start(given) {
+      const options = parseStartOptions(given)
+      if (!options.ok) return options
+      const answer = await wire.json('/v1/sessions', { body: options.value })
       const meta = parseAnswer(answer, 'a start', Meta, 'session')
       return meta.ok ? ok(createRemoteSessionHandle(wire, meta.value.id)) : meta
     },
@@ -72,8 +85,15 @@ export function createRemoteSessions(wire: Http): RemoteSessions {
       return state.ok ? ok(createRemoteSessionHandle(wire, state.value.meta.id)) : state
     },
 
-    findByKey: (key) => findSession(wire, `/v1/find${queryOf({ key })}`),
-    latest: (workspace) => findSession(wire, `/v1/latest${queryOf({ workspace })}`),
+    async findByKey(given) {
+      const key = parseKey(given)
+      return key.ok ? findSession(wire, `/v1/find${queryOf({ key: key.value })}`) : key
+    },
+
+    async latest(given) {
+      const workspace = given === undefined ? ok(given) : parseFolder(given)
+      return workspace.ok ? findSession(wire, `/v1/latest${queryOf({ workspace: workspace.value })}`) : workspace
+    },
 
     async stop(name) {
       const form = parseSessionName(name)
@@ -82,12 +102,18 @@ export function createRemoteSessions(wire: Http): RemoteSessions {
       return answer.ok ? ok(null) : answer
     },
 
-    async list({ trashed, ...options } = {}) {
+    async list(given = {}) {
+      const asked = parseOptions(ListOptions, given, 'list')
+      if (!asked.ok) return asked
+      const { trashed, ...options } = asked.value
       const answer = await wire.json(`${trashed ? '/v1/trash' : '/v1/sessions'}${queryOf(options)}`)
       return parseAnswer(answer, 'a list', SessionList)
     },
 
-    async search({ text, ...options }) {
+    async search(given) {
+      const asked = parseOptions(SearchOptions, given, 'search')
+      if (!asked.ok) return asked
+      const { text, ...options } = asked.value
       const answer = await wire.json(`/v1/search${queryOf({ q: text, ...options })}`)
       return parseAnswer(answer, 'a search', FoundMessages)
     },
@@ -102,8 +128,10 @@ export function createRemoteSessions(wire: Http): RemoteSessions {
     subscribe: (options) => followNews(wire, options),
 
     /** Safe to retry: the same bytes are stored once. */
-    async storeFile(bytes, options = {}) {
-      const answer = await wire.json(`/v1/blobs${queryOf(options)}`, { bytes })
+    async storeFile(bytes, given = {}) {
+      const options = parseUpload(bytes, given)
+      if (!options.ok) return options
+      const answer = await wire.json(`/v1/blobs${queryOf(options.value)}`, { bytes })
       return parseAnswer(answer, 'a file', StoredFile)
     },
 
@@ -128,24 +156,42 @@ function createRemoteRemovals(wire: Http): Removals {
     const answer = await wire.json(path, ask)
     return parseAnswer(answer, 'a removal', Removal)
   }
+  const parse = <Options extends Parameters<typeof parseOptions>[0]>(schema: Options, given: unknown) =>
+    parseOptions(schema, given, 'remove sessions')
 
   return {
-    async delete(name, { force, dryRun } = {}) {
+    async delete(name, given = {}) {
+      const options = parse(DeleteOptions, given)
+      if (!options.ok) return options
       const form = parseSessionName(name)
       if (!form.ok) return form
+      const { force, dryRun } = options.value
       const query = queryOf({ force: force || undefined, dryRun: dryRun || undefined })
       return removal(`/v1/sessions/${encodeURIComponent(name)}${query}`, { method: 'DELETE' })
     },
 
-    async purge(name, options = {}) {
+    async purge(name, given = {}) {
+      const options = parse(DeleteOptions, given)
+      if (!options.ok) return options
       const form = parseSessionName(name)
       if (!form.ok) return form
-      return removal(`/v1/sessions/${encodeURIComponent(name)}/purge`, { body: options })
+      return removal(`/v1/sessions/${encodeURIComponent(name)}/purge`, { body: options.value })
     },
 
-    clearAll: (options = {}) => removal('/v1/clear', { body: options }),
-    prune: (options) => removal('/v1/prune', { body: options }),
-    emptyTrash: (options = {}) => removal('/v1/trash/empty', { body: options }),
+    async clearAll(given = {}) {
+      const options = parse(ClearOptions, given)
+      return options.ok ? removal('/v1/clear', { body: options.value }) : options
+    },
+
+    async prune(given) {
+      const options = parse(PruneOptions, given)
+      return options.ok ? removal('/v1/prune', { body: options.value }) : options
+    },
+
+    async emptyTrash(given = {}) {
+      const options = parse(EmptyTrashOptions, given)
+      return options.ok ? removal('/v1/trash/empty', { body: options.value }) : options
+    },
 
     async restore(name) {
       const form = parseSessionName(name)

@@ -2,10 +2,10 @@ import {
   type AttachOptions,
   ClientId,
   createCommandId,
-  explainIssue,
   type Fault,
   fault,
   ok,
+  parseAttachOptions,
   type Result,
   refuse,
   type Seat,
@@ -24,13 +24,10 @@ type SeatDeps = {
  * Takes a seat over HTTP. A stream holds it, so that it survives a broken connection; the frames of that stream are not
  * used. The token decides whether a viewer may drive.
  */
-export async function takeRemoteSeat(
-  { wire, handle, submit }: SeatDeps,
-  { client: asked = createCommandId(), role }: AttachOptions,
-): Promise<Result<Seat>> {
-  const named = ClientId.safeParse(asked)
-  if (!named.success) return refuse(fault('bad_request', `client: ${explainIssue(named.error)}.`))
-  const client = named.data
+export async function takeRemoteSeat({ wire, handle, submit }: SeatDeps, asked: AttachOptions): Promise<Result<Seat>> {
+  const options = parseAttachOptions(asked)
+  if (!options.ok) return options
+  const { client = ClientId.parse(createCommandId()), role } = options.value
   const start = await handle.state(['seq'])
   if (!start.ok) return start
 
@@ -44,6 +41,9 @@ export async function takeRemoteSeat(
   }
   const given = state.value.here?.clients.find((one) => one.client === client)?.role ?? 'viewer'
 
+  const seats = seatsOf(wire)
+  const name = `${handle.id} ${client}`
+  seats.set(name, (seats.get(name) ?? 0) + 1)
   let isDetached = false
   return ok({
     client,
@@ -55,7 +55,12 @@ export async function takeRemoteSeat(
       return submit(command, { ...options, as: client })
     },
     async detach() {
+      if (isDetached) return
       isDetached = true
+      const others = (seats.get(name) ?? 1) - 1
+      seats.set(name, others)
+      // The client stays attached while it has another seat.
+      if (others > 0) return held.leave()
       // A token that may only read cannot ask the server; closing the stream detaches it too.
       const left = await wire.json(`/v1/sessions/${handle.id}/attachments/${encodeURIComponent(client)}`, {
         method: 'DELETE',
@@ -64,6 +69,15 @@ export async function takeRemoteSeat(
       await held.ended
     },
   })
+}
+
+/** How often each client of a connection is attached, because a server detaches all seats of a client at once. */
+const seatCounts = new WeakMap<Http, Map<string, number>>()
+
+function seatsOf(wire: Http): Map<string, number> {
+  const known = seatCounts.get(wire) ?? new Map<string, number>()
+  seatCounts.set(wire, known)
+  return known
 }
 
 type Held = {

@@ -41,6 +41,6 @@ it('lists the branches of a session and reads one', async () => {
   expect(server.asked.slice(1).map(({ path }) => path.slice(path.indexOf(meta.id) + meta.id.length))).toEqual([
     '/branches',
     '/branches',
-    '/messages?branch=my+branch&limit=2',
+    '/messages?limit=2&branch=my+branch',
   ])
 })

@@ -1,12 +1,16 @@
 import {
   Answer,
+  BlobHash,
   ChangesDiff,
   ClientEventPage,
-  Command,
-  commandFault,
+  ClientEventRequest,
+  CommandOptions,
   createCommandId,
+  DiffRequest,
   FileChangePage,
+  FileChangeRequest,
   FileLines,
+  FileLinesRequest,
   type Frame,
   type FrameOf,
   ListedBranch,
@@ -15,9 +19,12 @@ import {
   Meta,
   ModelList,
   ok,
+  PageRequest,
+  parseCommand,
+  parseOptions,
   RestorePreview,
+  RestoreRequest,
   type Result,
-  refuse,
   type SessionHandle,
   type SessionId,
   SnapshotFrame,
@@ -44,13 +51,16 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
   const handle: RemoteSessionHandle = {
     id,
 
-    async submit(input, { commandId, as } = {}) {
-      const command = Command.safeParse(input)
-      if (!command.success) return refuse(commandFault(input, command.error))
+    async submit(input, given = {}) {
+      const command = parseCommand(input)
+      if (!command.ok) return command
+      const options = parseOptions(CommandOptions, given, 'send a command')
+      if (!options.ok) return options
+      const { commandId, as } = options.value
       // The server derives the command id of a client event from the event's own id.
-      const newId = command.data.type === 'appendClientEvent' ? undefined : createCommandId()
+      const newId = command.value.type === 'appendClientEvent' ? undefined : createCommandId()
       const ask = {
-        body: { ...command.data, commandId: commandId ?? newId },
+        body: { ...command.value, commandId: commandId ?? newId },
         headers: as === undefined ? {} : { 'holdfast-attachment': as },
       }
       for (let failures = 0; ; failures++) {
@@ -68,8 +78,10 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
     snapshot: () => readSnapshot(wire, id),
     state: (fields) => readState(wire, id, fields),
 
-    async page(request = {}) {
-      const page = await wire.json(`${path}/messages${queryOf(request)}`)
+    async page(given = {}) {
+      const request = parseOptions(PageRequest, given, 'read a page')
+      if (!request.ok) return request
+      const page = await wire.json(`${path}/messages${queryOf(request.value)}`)
       const session = parseAnswer(page, 'a page', Meta, 'session')
       const messages = parseAnswer(page, 'a page', Message.array(), 'messages')
       const before = parseAnswer(page, 'a page', MessageId.nullable(), 'before')
@@ -81,22 +93,39 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
       return ok({ session: session.value, messages: messages.value, before: before.value, after: after.value })
     },
 
-    clientEvents: async (request = {}) =>
-      parseAnswer(await wire.json(`${path}/client-events${queryOf(request)}`), 'client events', ClientEventPage),
+    async clientEvents(given = {}) {
+      const request = parseOptions(ClientEventRequest, given, 'read client events')
+      if (!request.ok) return request
+      const answer = await wire.json(`${path}/client-events${queryOf(request.value)}`)
+      return parseAnswer(answer, 'client events', ClientEventPage)
+    },
 
-    fileChanges: async (request = {}) =>
-      parseAnswer(await wire.json(`${path}/file-changes${queryOf(request)}`), 'file changes', FileChangePage),
+    async fileChanges(given = {}) {
+      const request = parseOptions(FileChangeRequest, given, 'read file changes')
+      if (!request.ok) return request
+      const answer = await wire.json(`${path}/file-changes${queryOf(request.value)}`)
+      return parseAnswer(answer, 'file changes', FileChangePage)
+    },
 
-    diffChanges: async (request = {}) =>
-      parseAnswer(await wire.json(`${path}/diff${queryOf(request)}`), 'a diff', ChangesDiff),
+    async diffChanges(given = {}) {
+      const request = parseOptions(DiffRequest, given, 'show the changes')
+      if (!request.ok) return request
+      return parseAnswer(await wire.json(`${path}/diff${queryOf(request.value)}`), 'a diff', ChangesDiff)
+    },
 
-    previewRestore: async ({ paths, ...point }) => {
+    async previewRestore(given) {
+      const request = parseOptions(RestoreRequest, given, 'restore files')
+      if (!request.ok) return request
+      const { paths, ...point } = request.value
       const query = queryOf({ ...point, paths: paths && JSON.stringify(paths) })
       return parseAnswer(await wire.json(`${path}/restore-preview${query}`), 'a preview', RestorePreview)
     },
 
-    readFile: async (request) =>
-      parseAnswer(await wire.json(`${path}/file${queryOf(request)}`), 'lines of a file', FileLines),
+    async readFile(given) {
+      const request = parseOptions(FileLinesRequest, given, 'read a file')
+      if (!request.ok) return request
+      return parseAnswer(await wire.json(`${path}/file${queryOf(request.value)}`), 'lines of a file', FileLines)
+    },
 
     branches: async () =>
       parseAnswer(await wire.json(`${path}/branches`), 'a list of branches', ListedBranch.array(), 'branches'),
@@ -105,8 +134,10 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
 
     treeUsage: async () => parseAnswer(await wire.json(`${path}/usage?tree=true`), 'a usage request', TreeUsage),
 
-    async blob(hash) {
-      const stream = await wire.stream(`${path}/blobs/${hash}`)
+    async blob(given) {
+      const hash = parseOptions(BlobHash, given, 'read a blob')
+      if (!hash.ok) return hash
+      const stream = await wire.stream(`${path}/blobs/${hash.value}`)
       return stream.ok ? ok(chunksOf(stream.value)) : stream
     },
   }

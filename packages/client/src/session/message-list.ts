@@ -8,6 +8,7 @@ import {
   type SessionHandle,
   type TranscriptPage,
 } from '@holdfast/protocol'
+import { readOptions } from './arguments.ts'
 
 /**
  * The messages of a line, oldest first. A `for await` loop reads page by page, so that the length of the session does not
@@ -18,9 +19,12 @@ export interface MessageList extends AsyncIterable<Message>, PromiseLike<readonl
 /** Creates the list of messages of the current line, or of a saved branch. */
 export function createMessageList(
   handle: Pick<SessionHandle, 'page' | 'messages'>,
-  { branch }: Pick<PageRequest, 'branch'>,
+  options: Pick<PageRequest, 'branch'> | undefined,
 ): MessageList {
-  const readLists = () => (handle.messages ? readLine(handle.messages({ branch })) : readPages(handle, branch))
+  const readLists = () => {
+    const { branch } = readOptions(options, ['branch'])
+    return handle.messages ? readLine(handle.messages({ branch })) : readPages(handle, branch)
+  }
   async function* read(): AsyncGenerator<Message> {
     for await (const list of readLists()) yield* list
   }

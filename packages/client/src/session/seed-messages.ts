@@ -1,4 +1,4 @@
-import type { CommandInput, Message } from '@holdfast/protocol'
+import { type CommandInput, fault, HoldfastError, Message, orThrow, parseOptions } from '@holdfast/protocol'
 
 /** A message from elsewhere. */
 export type MessageSeed = Extract<CommandInput, { readonly type: 'seedMessages' }>['messages'][number]
@@ -16,6 +16,7 @@ type OpenAnswer = { readonly step: number; readonly seed: Answer; readonly resul
  * results of its calls. Usage is left out: it was counted where it arose. A notice becomes a system message.
  */
 export function toSeeds(messages: readonly AddedMessage[]): MessageSeed[] {
+  requireMessages(messages)
   const seeds: MessageSeed[] = []
   let open: OpenAnswer | null = null
   for (const message of messages) {
@@ -26,6 +27,16 @@ export function toSeeds(messages: readonly AddedMessage[]): MessageSeed[] {
     if (!isPart(message)) seeds.push(...toSeed(message))
   }
   return open ? [...seeds, open.seed, ...open.results] : seeds
+}
+
+/** Refuses what is not a list of messages, because a program without types may pass anything. */
+function requireMessages(given: unknown): void {
+  if (!Array.isArray(given)) throw new HoldfastError(fault('bad_request', 'Give the messages as a list.'))
+  for (const [index, message] of given.entries()) {
+    if (typeof message !== 'object' || message === null || Array.isArray(message))
+      throw new HoldfastError(fault('bad_request', `messages.${index}: give a message.`))
+    if ('kind' in message) orThrow(parseOptions(Message, message, `add messages.${index}`))
+  }
 }
 
 const isPart = (message: AddedMessage): message is Part =>

@@ -1,4 +1,5 @@
 import {
+  type CommandOptions,
   type CommandResult,
   commandResult,
   type ListedModel,
@@ -7,14 +8,14 @@ import {
   type ProcessView,
   type SessionView,
   type StateFields,
-  type SubmitOptions,
   ThinkingLevel,
   type Usage,
 } from '@holdfast/protocol'
+import { readOptions } from './arguments.ts'
 import type { Requests } from './requests.ts'
 
 /** How `cycleModel` switches. */
-export type CycleOptions = SubmitOptions & {
+export type CycleOptions = CommandOptions & {
   /** `next` when absent. */
   readonly direction?: 'next' | 'previous' | undefined
 }
@@ -51,20 +52,19 @@ export type UsageOptions = {
 }
 
 /** Methods for the model, its thinking level, its availability and its usage. An unknown price makes the cost null, never 0. */
-export function createSessionModels({ handle, submit, state }: Requests) {
+export function createSessionModels({ handle, submit, submitWith, state }: Requests) {
   /** Whether the model can be called now; null when the session is not running. */
   const credentialsConfigured = async () => (await state('here')).here?.credentialsConfigured ?? null
   return {
     /** Changes the model of the session, from the next step on. Refused: unknown_model. */
-    setModel: (model: string, options?: SubmitOptions) => submit({ type: 'setModel', model }, options),
+    setModel: (model: string, options?: CommandOptions) => submit({ type: 'setModel', model }, options),
     /** Switches to the next model of the rotation. Refused: no_rotation. */
-    cycleModel: ({ direction, ...options }: CycleOptions = {}) =>
-      submit({ type: 'cycleModel', ...(direction !== undefined && { direction }) }, options),
+    cycleModel: (options?: CycleOptions) => submitWith({ type: 'cycleModel' }, options, ['direction']),
     /** Sets how long the model thinks. Refused: unknown_level, if the model does not have it. */
-    setThinkingLevel: (level: ThinkingLevel, options?: SubmitOptions) =>
+    setThinkingLevel: (level: ThinkingLevel, options?: CommandOptions) =>
       submit({ type: 'setThinkingLevel', level }, options, { thinkingLevel: level }),
     /** Switches to the next level of the model. Returns the current level. */
-    async cycleThinkingLevel(options?: SubmitOptions): Promise<CommandResult<'cycleThinkingLevel'>> {
+    async cycleThinkingLevel(options?: CommandOptions): Promise<CommandResult<'cycleThinkingLevel'>> {
       const answer = orThrow(await handle.submit({ type: 'cycleThinkingLevel' }, options))
       // A model with one level only keeps it, and the answer is empty.
       const unchanged = 'thinkingLevel' in answer.result ? {} : await state('thinkingLevel')
@@ -78,15 +78,17 @@ export function createSessionModels({ handle, submit, state }: Requests) {
     /** Returns the provider, the model, its address and limits; never the key. */
     getProvider: async () => providerInUse(await state('meta', 'here')),
     /** Looks for credentials again, for all sessions of the process. Returns whether this model can be called. Refused: storage_error. */
-    async refreshCredentials(options?: SubmitOptions): Promise<RefreshedCredentials> {
+    async refreshCredentials(options?: CommandOptions): Promise<RefreshedCredentials> {
       const { seq } = await submit({ type: 'refreshCredentials' }, options)
       return { seq, credentialsConfigured: await credentialsConfigured() }
     },
     /** Returns whether the model can be called; null when the session is not running. */
     credentialsConfigured,
     /** Returns the usage of the session, with `tree` including all descendants. */
-    usage: async ({ tree = false }: UsageOptions = {}): Promise<Usage> =>
-      tree ? orThrow(await handle.treeUsage()).usage : (await state('meta')).meta.usage,
+    async usage(options?: UsageOptions): Promise<Usage> {
+      const { tree = false } = readOptions(options, ['tree'])
+      return tree ? orThrow(await handle.treeUsage()).usage : (await state('meta')).meta.usage
+    },
     /** Returns the usage of the current or last turn; null when unknown. */
     turnUsage: async () => (await state('turnUsage')).turnUsage,
     /** Returns how full the model's context is. */

@@ -2,6 +2,7 @@ import {
   type BlobHash,
   type Boundary,
   type ClientEventPage,
+  ClientId,
   type DiffInput,
   type FileChangePage,
   type FileDiff,
@@ -17,6 +18,7 @@ import {
   orThrow,
   type PageRequest,
   type PendingApproval,
+  parseOptions,
   type QueueEntry,
   type Role,
   type Seq,
@@ -30,6 +32,7 @@ import {
   type TouchedFile,
   type TranscriptPage,
 } from '@holdfast/protocol'
+import { readOptions, requireText } from './arguments.ts'
 import { createMessageList, type MessageList } from './message-list.ts'
 import type { Requests } from './requests.ts'
 
@@ -44,7 +47,7 @@ export type ClientEventsOptions = {
 
 /** Methods for reading. Those about its state read no message, so a long session costs no more than a short one. */
 export function createSessionReads({ handle, state, snapshot }: Requests) {
-  const messages = (options: LineOptions = {}): MessageList => createMessageList(handle, options)
+  const messages = (options?: LineOptions): MessageList => createMessageList(handle, options)
   return {
     /** Returns the whole line, oldest first, or a saved branch: `await` it, or loop over it with `for await`. */
     messages,
@@ -61,7 +64,8 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     /** Returns the whole state with the newest page of the transcript, as of `seq`. */
     snapshot: (): Promise<FrameOf<'snapshot'>> => snapshot(),
     /** Returns the stored events of clients, oldest first; a loop reads them page by page. */
-    async *clientEvents({ after }: ClientEventsOptions = {}): AsyncGenerator<StoredClientEvent, void, undefined> {
+    async *clientEvents(options?: ClientEventsOptions): AsyncGenerator<StoredClientEvent, void, undefined> {
+      const { after } = readOptions(options, ['after'])
       for (let cursor: Seq | null | undefined = after; cursor !== null; ) {
         const page: ClientEventPage = orThrow(await handle.clientEvents({ after: cursor }))
         yield* page.events
@@ -74,14 +78,15 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     boundaries: async (): Promise<readonly Boundary[]> => (await state('boundaries')).boundaries,
     /** Returns the lines of a file that tools may change, or null if it has no boundary. */
     async boundaryFor(path: string): Promise<LineRange | null> {
+      requireText(path, 'a path')
       const { boundaries, meta } = await state('boundaries', 'meta')
       const asked = pathInside(meta.workspace, path)
       const found = boundaries.find((one) => one.path === asked)
       return found ? { start: found.start, end: found.end } : null
     },
     /** Returns lines of a text file of the workdir, counted from 0. Refused: outside_workdir, not_found, too_large, bad_request. */
-    readFile: async (path: string, options: Omit<FileLinesRequest, 'path'> = {}): Promise<FileLines> =>
-      orThrow(await handle.readFile({ path, ...options })),
+    readFile: async (path: string, options?: Omit<FileLinesRequest, 'path'>): Promise<FileLines> =>
+      orThrow(await handle.readFile({ ...readOptions(options, ['start', 'limit']), path })),
     /** Returns what the calls of this session did to files, newest first; a loop reads them page by page. */
     fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),
     /** Returns the files that this session changed, each once with its newest change, newest first. */
@@ -118,8 +123,10 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     /** Returns whether the session is stored; false if it is in memory only. */
     isPersistent: async (): Promise<boolean> => (await state('meta')).meta.persist !== false,
     /** Returns the role of an attached client; null when it is not attached. */
-    subscriberRole: async (client: string): Promise<Role | null> =>
-      (await state('here')).here?.clients.find((one) => one.client === client)?.role ?? null,
+    async subscriberRole(client: string): Promise<Role | null> {
+      const asked = orThrow(parseOptions(ClientId, client, 'find a client'))
+      return (await state('here')).here?.clients.find((one) => one.client === asked)?.role ?? null
+    },
     /** Returns what an editor shows beside the transcript. */
     editorSnapshot: async () =>
       editorSnapshotOf(await state('status', 'pendingApprovals', 'lastTurn', 'activeToolCalls', 'here')),

@@ -156,7 +156,7 @@ describe('a session in the name of a client', () => {
     await anna.sendPrompt('hi')
     await anna.respondToApproval('approve', 4)
     await anna.enterExec({ keepPlan: true })
-    await anna.seedMessages([])
+    await anna.seedMessages([{ role: 'user', content: 'hi' }])
     await anna.setModel('demo/agent')
     await anna.claimDriver({ takeOver: true })
     expect(submitted.map(([, options]) => options)).toEqual(Array.from({ length: 6 }, () => ({ as: 'anna' })))

@@ -2,7 +2,9 @@ import {
   type AttachOptions,
   type Budgets,
   type ClientEvent,
+  ClientId,
   type CommandInput,
+  type CommandOptions,
   clip,
   combineQueueEntriesToText,
   type Decision,
@@ -10,11 +12,11 @@ import {
   fault,
   HoldfastError,
   orThrow,
+  parseOptions,
   type Queue,
   type QueuedPrompt,
   type Seat,
   type SessionHandle,
-  type SubmitOptions,
   type SubscribeOptions,
   type TrustScope,
 } from '@holdfast/protocol'
@@ -26,8 +28,6 @@ import { createSessionReads } from './session-reads.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
 import { createTurn, type Turn, type TurnOptions } from './turn.ts'
 
-/** Options of every command: an id that makes a retry safe, and the client that sends it. */
-export type CommandOptions = SubmitOptions
 /** Which turn to stop. */
 export type AbortOptions = CommandOptions & {
   /** Only this turn: nothing happens if it has ended, or if another one runs. */
@@ -62,7 +62,7 @@ export type PromptOptions = TurnOptions & {
   readonly queue?: Queue | undefined
 }
 
-function promptCommand({ queue = 'steering' }: PromptOptions): 'sendPrompt' | 'queueFollowUp' {
+function promptCommand({ queue = 'steering' }: PromptOptions = {}): 'sendPrompt' | 'queueFollowUp' {
   if (queue === 'steering') return 'sendPrompt'
   if (queue === 'follow_up') return 'queueFollowUp'
   throw new HoldfastError(
@@ -100,7 +100,7 @@ export type AttachedSession = Session &
 export function createSession(handle: SessionHandle): Session {
   return {
     ...createMethods(handle),
-    as: (client) => createSession(bindClient(handle, client)),
+    as: (client) => createSession(bindClient(handle, orThrow(parseOptions(ClientId, client, 'name a client')))),
     async attach(options) {
       const seat = orThrow(await handle.attach(options))
       const { client, role, detach } = seat
@@ -112,7 +112,7 @@ export function createSession(handle: SessionHandle): Session {
 /** Methods for prompts, turns, approvals, settings and clients. */
 function createMethods(handle: SessionHandle) {
   const requests = createRequests(handle)
-  const { submit } = requests
+  const { submit, submitWith } = requests
 
   return {
     ...createSessionHistory(requests),
@@ -125,7 +125,7 @@ function createMethods(handle: SessionHandle) {
      * joins that turn at the next safe point, and shares the answer if there is none yet. With `{queue: 'follow_up'}` it
      * waits for the end of that turn and always gets an answer of its own.
      */
-    prompt: (content: PromptContent, options: PromptOptions = {}): Turn =>
+    prompt: (content: PromptContent, options?: PromptOptions): Turn =>
       createTurn(handle, (sent) => submit({ type: promptCommand(options), content }, sent), options, ['queue']),
     /** Starts a turn without following it. During a turn it steers and returns `{queued: 'steering'}`. */
     sendPrompt: (content: PromptContent, options?: CommandOptions) => submit({ type: 'sendPrompt', content }, options),
@@ -148,7 +148,7 @@ function createMethods(handle: SessionHandle) {
     removeQueueEntry: (entry: number, options?: CommandOptions) => submit({ type: 'removeQueueEntry', entry }, options),
     /** Sets the order of a queue: `entries` lists all its ids in the new order. Refused: bad_request, queue_entry_not_found. */
     reorderQueue: (queue: Queue, entries: readonly number[], options?: CommandOptions) =>
-      submit({ type: 'reorderQueue', queue, entries: [...entries] }, options),
+      submit({ type: 'reorderQueue', queue, entries: entries as number[] }, options), // parsed, not changed
     /** Answers approval `id`, or the oldest one. `message` tells the model why it was rejected. */
     respondToApproval(decision: Decision, id?: number, message?: string, options?: CommandOptions) {
       const approval = id === undefined ? {} : { approval: id }
@@ -156,34 +156,30 @@ function createMethods(handle: SessionHandle) {
       return submit({ type: 'respondToApproval', decision, ...approval, ...reason }, options)
     },
     /** Stops the running turn, or only the turn `turn`. Its text so far stays; calls that did not finish are interrupted. */
-    abort: ({ turn, ...options }: AbortOptions = {}) =>
-      submit({ type: 'abort', ...(turn !== undefined && { turn }) }, options),
+    abort: (options?: AbortOptions) => submitWith({ type: 'abort' }, options, ['turn']),
     /** Continues the interrupted turn and returns it, like `prompt`. */
     continue: (options?: TurnOptions): Turn =>
       createTurn(handle, (sent) => submit({ type: 'continue' }, sent), options),
     /** Enters plan mode: tools that change something are denied. */
     enterPlan: (options?: CommandOptions) => submit({ type: 'enterPlan' }, options),
     /** Leaves plan mode: tools may change something, after approval. */
-    enterExec: ({ keepPlan, ...options }: EnterExecOptions = {}) =>
-      submit({ type: 'enterExec', ...(keepPlan !== undefined && { keepPlan }) }, options),
+    enterExec: (options?: EnterExecOptions) => submitWith({ type: 'enterExec' }, options, ['keepPlan']),
     /** Replaces the budgets at which turns stop. A budget left out has no limit. */
     setBudgets: (budgets: Budgets, options?: CommandOptions) => submit({ type: 'setBudgets', budgets }, options),
     /** Allows a tool without asking: for the turn, the session or the workspace. */
-    setToolTrust: (tool: string, scope: TrustScope, { argsHash, ...options }: TrustOptions = {}) =>
-      submit({ type: 'setToolTrust', tool, scope, ...(argsHash !== undefined && { argsHash }) }, options),
+    setToolTrust: (tool: string, scope: TrustScope, options?: TrustOptions) =>
+      submitWith({ type: 'setToolTrust', tool, scope }, options, ['argsHash']),
     /** Revokes the trust in a tool, or in `all`. */
     revokeToolTrust: (tool: string, options?: CommandOptions) => submit({ type: 'revokeToolTrust', tool }, options),
     /** Makes this client the driver, if there is none. Everyone is told. Refused: not_subscribed, driver_taken, not_driver. */
-    claimDriver: ({ takeOver, ...options }: ClaimOptions = {}) =>
-      submit({ type: 'claimDriver', ...(takeOver !== undefined && { takeOver }) }, options),
+    claimDriver: (options?: ClaimOptions) => submitWith({ type: 'claimDriver' }, options, ['takeOver']),
     /** Makes another attached client the driver. */
     handOver: (client: string, options?: CommandOptions) => submit({ type: 'handOver', client }, options),
     /** Pins or unpins the session: listed first, protected from prune and clearAll. Returns whether it is pinned. */
-    pinSession: ({ pinned, ...options }: PinOptions = {}) =>
-      submit({ type: 'pinSession', ...(pinned !== undefined && { pinned }) }, options, { pinned }),
+    pinSession: (options?: PinOptions) => submitWith({ type: 'pinSession' }, options, ['pinned']),
     /** Sets the title. An empty title restores the first line of the first prompt. */
     rename: (title: string, options?: CommandOptions) =>
-      submit({ type: 'rename', title }, options, { title: title.trim() }),
+      submit({ type: 'rename', title }, options, { title: String(title).trim() }),
     /** Changes the working directory. Trust of the old workspace does not apply there. */
     moveWorkdir: (workdir: string, options?: CommandOptions) =>
       submit({ type: 'moveWorkdir', workdir }, options, { workdir }),
@@ -195,8 +191,8 @@ function createMethods(handle: SessionHandle) {
     /** Removes all edit boundaries. */
     clearAllBoundaries: (options?: CommandOptions) => submit({ type: 'clearAllBoundaries' }, options),
     /** Stores a client's own event once. It is never sent to the model. */
-    appendClientEvent: (event: ClientEvent, { complete, ...options }: ClientEventOptions = {}) =>
-      submit({ type: 'appendClientEvent', event, ...(complete !== undefined && { complete }) }, options),
+    appendClientEvent: (event: ClientEvent, options?: ClientEventOptions) =>
+      submitWith({ type: 'appendClientEvent', event }, options, ['complete']),
     /** Joins queued prompts into one text. */
     combineQueueEntriesToText: (entries: readonly QueuedPrompt[]) => combineQueueEntriesToText(entries),
     /** Follows the session: every record after `after` once and in order, then live frames. */

@@ -1,4 +1,10 @@
-import type { Frame, SessionHandle, SubscribeOptions } from '@holdfast/protocol'
+import {
+  type Frame,
+  orThrow,
+  parseSubscribeOptions,
+  type SessionHandle,
+  type SubscribeOptions,
+} from '@holdfast/protocol'
 
 /** The frames of a session, for one `for await` loop. */
 export interface Subscription extends AsyncIterable<Frame> {
@@ -9,8 +15,9 @@ export interface Subscription extends AsyncIterable<Frame> {
 /** Creates a subscription that its owner can end from outside of the loop. */
 export function createSubscription(
   handle: Pick<SessionHandle, 'subscribe'>,
-  { signal, ...options }: SubscribeOptions = {},
+  given: SubscribeOptions = {},
 ): Subscription {
+  const { signal, ...options } = orThrow(parseSubscribeOptions(given))
   const left = new AbortController()
   const stop = signal ? AbortSignal.any([signal, left.signal]) : left.signal
   const frames = handle.subscribe({ ...options, signal: stop })

@@ -1,17 +1,15 @@
 import {
+  type CommandOptions,
   type CommandResult,
-  clip,
-  didYouMean,
-  escapeLine,
   fault,
   HoldfastError,
   type ModelFault,
   orThrow,
   type SessionHandle,
-  type SubmitOptions,
   type TurnEnd,
   type Usage,
 } from '@holdfast/protocol'
+import { readOptions } from './arguments.ts'
 import { createTurnItems, type TurnItem } from './turn-items.ts'
 import { createTurnSummary, type TurnSummary } from './turn-summary.ts'
 
@@ -48,7 +46,7 @@ export interface Turn extends AsyncIterable<TurnItem> {
 }
 
 /** Options of a command that has a turn. */
-export type TurnOptions = SubmitOptions & {
+export type TurnOptions = CommandOptions & {
   /** Aborts the turn. If it is aborted before the command is sent, nothing is sent. */
   readonly signal?: AbortSignal | undefined
 }
@@ -56,13 +54,15 @@ export type TurnOptions = SubmitOptions & {
 /** Sends the command of a turn and returns the turn. `moreOptions` names the options of the command itself. */
 export function createTurn(
   handle: SessionHandle,
-  send: (options: SubmitOptions) => Promise<CommandResult<'sendPrompt'>>,
-  options: TurnOptions = {},
+  send: (options: CommandOptions) => Promise<CommandResult<'sendPrompt'>>,
+  options?: TurnOptions,
   moreOptions: readonly string[] = [],
 ): Turn {
-  const { signal, as, commandId } = options
+  const { signal: given, as, commandId }: TurnOptions = { ...options }
+  const signal = given instanceof AbortSignal ? given : undefined
   const sendUnlessAborted = async () => {
-    refuseUnknown(options, ['as', 'commandId', 'signal', ...moreOptions])
+    readOptions(options, ['as', 'commandId', 'signal', ...moreOptions])
+    if (given !== signal) throw new HoldfastError(fault('bad_request', 'The option signal must be an AbortSignal.'))
     signal?.throwIfAborted()
     return send({ as, commandId })
   }
@@ -110,14 +110,6 @@ export function createTurn(
 }
 
 const failed = 'The turn failed.'
-
-function refuseUnknown(options: object, known: readonly string[]): void {
-  const name = Object.keys(options).find((option) => !known.includes(option))
-  if (name === undefined) return
-  const hint = didYouMean(name, known) || ` The options are ${known.join(', ')}.`
-  const message = `A turn has no option "${escapeLine(clip(name, 100))}".${hint}`
-  throw new HoldfastError(fault('bad_request', message, { option: name, known }))
-}
 
 async function lastOf(items: AsyncGenerator<TurnItem, TurnResult>): Promise<TurnResult> {
   for (;;) {

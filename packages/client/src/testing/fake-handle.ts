@@ -1,6 +1,7 @@
 import {
   ClientId,
   type CommandInput,
+  type CommandOptions,
   type Frame,
   fault,
   ok,
@@ -8,14 +9,13 @@ import {
   pickFields,
   refuse,
   type SessionHandle,
-  type SubmitOptions,
   type SubscribeOptions,
 } from '@holdfast/protocol'
 import { clientEvent, message, meta, sessionId, snapshot } from './story.ts'
 
 /** A session of ten messages in this process; frames come when the test says so. */
 export function createFakeHandle() {
-  const submitted: [CommandInput, SubmitOptions | undefined][] = []
+  const submitted: [CommandInput, CommandOptions | undefined][] = []
   const pages: PageRequest[] = []
   const subscriptions: { readonly options: SubscribeOptions; readonly give: (frame: Frame) => void }[] = []
   let state = snapshot(10)

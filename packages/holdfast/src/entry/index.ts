@@ -68,7 +68,7 @@ export type {
   StandardSchema,
   ToolInput,
 } from '../tools/own/tool-input.ts'
-export type { ExportFormat, ExportOptions } from '../transfer/export/export-session.ts'
+export type { ExportFormat } from '../transfer/export/export-session.ts'
 export type { ImportOutcome } from '../transfer/import/import-conversation.ts'
 export type {
   ImportedFile,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ClientEvent } from '../event/session.ts'
 import { ClientId, Instant, Seq } from '../value/id.ts'
+import { limits } from '../value/limits.ts'
 
 /** A client's own event as it was stored. */
 export const StoredClientEvent = z.object({
@@ -22,6 +23,11 @@ export type ClientEventRequest = {
   /** The largest number of events to return. */
   readonly limit?: number | undefined
 }
+
+export const ClientEventRequest = z.strictObject({
+  after: Seq.optional(),
+  limit: z.int().min(1).max(limits.pageRecordsMax).optional(),
+})
 
 /** A page of client events, oldest first. `after` is the cursor of the next page, null at the end. */
 export const ClientEventPage = z.object({ events: z.array(StoredClientEvent), after: Seq.nullable() })

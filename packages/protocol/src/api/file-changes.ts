@@ -22,6 +22,11 @@ export type FileChangeRequest = {
   readonly limit?: number | undefined
 }
 
+export const FileChangeRequest = z.strictObject({
+  before: Seq.optional(),
+  limit: z.int().min(1).max(limits.pageRecordsMax).optional(),
+})
+
 /** A page of file changes, newest first. `before` is the cursor of the next page, null at the end. */
 export const FileChangePage = z.object({ changes: z.array(StoredFileChange), before: Seq.nullable() })
 export type FileChangePage = z.infer<typeof FileChangePage>

@@ -1,6 +1,10 @@
 import { z } from 'zod'
-import type { Result } from '../value/result.ts'
+import { fault } from '../value/fault.ts'
+import { FolderPath } from '../value/id.ts'
+import { ok, type Result, refuse } from '../value/result.ts'
 import { Permission } from '../value/settings.ts'
+
+const idCharsMax = 200
 
 /** A rule of the user, for all sessions or for those of one workspace. */
 export const PermissionRule = z.strictObject({
@@ -29,6 +33,14 @@ export type PermissionList = z.infer<typeof PermissionList>
 export type PermissionListOptions = {
   /** Only the rules that apply to sessions of this folder. */
   readonly workspace?: string | undefined
+}
+
+export const PermissionListOptions = z.strictObject({ workspace: FolderPath.min(1).optional() })
+
+/** Parses the id of a rule. Refused: not_found. */
+export function parseRuleId(given: unknown): Result<string> {
+  if (typeof given === 'string' && given !== '' && given.length <= idCharsMax && given.isWellFormed()) return ok(given)
+  return refuse(fault('not_found', 'There is no rule with this id. `holdfast permissions` lists the rules.'))
 }
 
 /** The rules of the user: lists and changes them. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { GivenTime, Handle, SessionId } from '../value/id.ts'
+import { FolderPath, GivenTime, Handle, SessionId } from '../value/id.ts'
 
 const Named = z.object({ id: SessionId, handle: Handle, title: z.string() })
 
@@ -38,7 +38,7 @@ export type DeleteOptions = z.input<typeof DeleteOptions>
 /** Which sessions `clearAll` moves to the trash. */
 export const ClearOptions = z.strictObject({
   /** Only sessions of this folder. */
-  workspace: z.string().optional(),
+  workspace: FolderPath.optional(),
   /** Stops running and attached sessions first, and removes them and pinned ones too. */
   force: z.boolean().optional(),
   ...dryRun,
@@ -50,7 +50,7 @@ export const PruneOptions = z.strictObject({
   /** Sessions whose last message is older than this. */
   before: GivenTime,
   /** Only sessions of this folder. */
-  workspace: z.string().optional(),
+  workspace: FolderPath.optional(),
   ...dryRun,
 })
 export type PruneOptions = z.input<typeof PruneOptions>

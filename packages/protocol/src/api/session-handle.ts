@@ -1,15 +1,21 @@
+import { z } from 'zod'
 import type { Answer, CommandInput } from '../command/command.ts'
 import type { RestoreInput } from '../command/history-commands.ts'
-import type { Frame, FrameOf, Role } from '../frame/frame.ts'
+import { clip } from '../event/text-of.ts'
+import { type Frame, type FrameOf, Role } from '../frame/frame.ts'
+import { escapeLine } from '../text/hostile-text.ts'
 import type { ListedBranch } from '../value/branch.ts'
-import type { BlobHash, ClientId, MessageId, Seq, SessionId } from '../value/id.ts'
+import { fault } from '../value/fault.ts'
+import { type BlobHash, BranchName, ClientId, CommandId, MessageId, Seq, type SessionId } from '../value/id.ts'
+import { limits } from '../value/limits.ts'
 import type { ModelList } from '../value/model.ts'
-import type { Result } from '../value/result.ts'
+import { type Result, refuse } from '../value/result.ts'
 import type { TreeUsage } from '../value/usage.ts'
 import type { Message } from '../view/message.ts'
 import type { Meta } from '../view/meta.ts'
 import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
 import type { ChangesDiff, DiffInput, FileChangePage, FileChangeRequest, RestorePreview } from './file-changes.ts'
+import { parseOptions } from './parse-options.ts'
 import type { StateField, StateFields } from './state-fields.ts'
 import type { FileLines, FileLinesRequest } from './workspace-file.ts'
 
@@ -37,6 +43,13 @@ export type PageRequest = {
   readonly branch?: string | undefined
 }
 
+export const PageRequest = z.strictObject({
+  before: MessageId.optional(),
+  after: MessageId.optional(),
+  limit: z.int().min(1).max(limits.pageMessagesMax).optional(),
+  branch: BranchName.optional(),
+})
+
 /** How to follow a session. */
 export type SubscribeOptions = {
   /** The last seq the client has; without it the first frame is a snapshot. */
@@ -51,10 +64,36 @@ export type SubscribeOptions = {
   readonly signal?: AbortSignal | undefined
 }
 
+export const SubscribeOptions = z.strictObject({
+  after: Seq.optional(),
+  client: ClientId.optional(),
+  role: Role.optional(),
+  mayDrive: z.boolean().optional(),
+  signal: z.instanceof(AbortSignal).optional(),
+})
+
 /** How to attach a client. */
 export type AttachOptions = Pick<SubscribeOptions, 'role' | 'mayDrive'> & {
   /** The client id; reuse it after a reconnect. Random when absent. */
   readonly client?: string | undefined
+}
+
+export const AttachOptions = SubscribeOptions.pick({ client: true, role: true, mayDrive: true })
+
+/** Parses how a client subscribes. Refused: bad_request, invalid_role. */
+export const parseSubscribeOptions = (given: unknown): Result<z.output<typeof SubscribeOptions>> =>
+  refuseRole(given) ?? parseOptions(SubscribeOptions, given, 'subscribe')
+
+/** Parses how a client attaches. Refused: bad_request, invalid_role. */
+export const parseAttachOptions = (given: unknown): Result<z.output<typeof AttachOptions>> =>
+  refuseRole(given) ?? parseOptions(AttachOptions, given, 'attach')
+
+/** Refuses a wrong role with a code of its own. */
+function refuseRole(given: unknown): Result<never> | null {
+  if (typeof given !== 'object' || given === null || !('role' in given)) return null
+  if (Role.optional().safeParse(given.role).success) return null
+  const role = escapeLine(clip(String(given.role), 100))
+  return refuse(fault('invalid_role', `There is no role ${role}. A role is driver or viewer.`))
 }
 
 /** The place of an attached client, which it keeps until it detaches or the process ends. It needs no subscription. */
@@ -64,18 +103,20 @@ export interface Seat {
   /** The role it was given: `viewer` if another client drives. */
   readonly role: Role
   /** Sends a command for this client. Refused: not_subscribed once it is detached, and what its role may not do. */
-  submit(command: CommandInput, options?: SubmitOptions): Promise<Result<Answer>>
+  submit(command: CommandInput, options?: CommandOptions): Promise<Result<Answer>>
   /** Gives up the seat, and control with it. */
   detach(): Promise<void>
 }
 
 /** Options of every command: an id that makes a retry safe, and the client that sends it. */
-export type SubmitOptions = {
+export type CommandOptions = {
   /** An id chosen by the caller: a command sent twice with the same id runs once. */
   readonly commandId?: string | undefined
   /** The client in whose name the command is sent. */
   readonly as?: string | undefined
 }
+
+export const CommandOptions = z.strictObject({ commandId: CommandId.optional(), as: ClientId.optional() })
 
 /**
  * The only interface to a session: the same methods in this process and over the network.
@@ -85,7 +126,7 @@ export interface SessionHandle {
   /** The id of the session. */
   readonly id: SessionId
   /** Resolves once the command's records would survive a power cut, or it was refused and nothing changed. */
-  submit(command: CommandInput, options?: SubmitOptions): Promise<Result<Answer>>
+  submit(command: CommandInput, options?: CommandOptions): Promise<Result<Answer>>
   /** Takes a seat at once. Refused: bad_request, invalid_role, foreign_attachment. */
   attach(options?: AttachOptions): Promise<Result<Seat>>
   /** Every record after the cursor exactly once and in order, then what happens next. */

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import type { SessionNews } from '../frame/news.ts'
-import type { StoredFile, StoreFileOptions } from '../value/content.ts'
-import { GivenTime, Instant, Key, MessageId, SessionId } from '../value/id.ts'
+import { explainIssue } from '../text/explain.ts'
+import { type StoredFile, StoreFileOptions } from '../value/content.ts'
+import { fault } from '../value/fault.ts'
+import { FolderPath, GivenTime, Instant, Key, MessageId, SessionId } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import type { ModelList } from '../value/model.ts'
-import type { Result } from '../value/result.ts'
+import { ok, type Result, refuse } from '../value/result.ts'
 import { SeedMessages } from '../value/seed.ts'
 import {
   ApprovalRule,
@@ -16,6 +18,7 @@ import {
   ThinkingLevel,
 } from '../value/settings.ts'
 import { Meta } from '../view/meta.ts'
+import { parseOptions } from './parse-options.ts'
 import type { ClearOptions, DeleteOptions, EmptyTrashOptions, PruneOptions, Removal } from './removal.ts'
 import type { SessionHandle } from './session-handle.ts'
 
@@ -24,7 +27,7 @@ export const StartOptions = z.strictObject({
    * The folder that the session works in. It must exist. When absent, the current folder of the process that runs the
    * session. A server accepts only an absolute path.
    */
-  workdir: z.string().min(1).optional(),
+  workdir: FolderPath.min(1).optional(),
   /** The model, as `provider/model`; the default model when absent. */
   model: ModelName.optional(),
   /** How much the model thinks; `off` when absent. */
@@ -63,10 +66,37 @@ export const StartOptions = z.strictObject({
 /** How a session starts: its folder, model, title and key, and messages from elsewhere. */
 export type StartOptions = z.input<typeof StartOptions>
 
+/** Parses how a session starts. Refused: bad_request, bad_id for its key. */
+export function parseStartOptions(given: unknown): Result<z.output<typeof StartOptions>> {
+  const key = typeof given === 'object' && given !== null && 'key' in given ? given.key : undefined
+  const isNamed = key === undefined ? ok(null) : parseKey(key)
+  return isNamed.ok ? parseOptions(StartOptions, given, 'start a session') : isNamed
+}
+
+/** Parses the name that an embedding program gives a session. Refused: bad_id. */
+export function parseKey(given: unknown): Result<Key> {
+  const key = Key.safeParse(given)
+  if (key.success) return ok(key.data)
+  return refuse(fault('bad_id', 'A key is 1 to 200 characters without control characters.'))
+}
+
+/** Parses the path of a folder. Refused: bad_workdir. */
+export function parseFolder(given: unknown): Result<string> {
+  const folder = FolderPath.safeParse(given)
+  if (folder.success) return ok(folder.data)
+  return refuse(fault('bad_workdir', `The folder cannot be used: ${explainIssue(folder.error)}.`))
+}
+
+/** Parses a file and its options. Refused: bad_request. */
+export function parseUpload(bytes: unknown, given: unknown): Result<z.output<typeof StoreFileOptions>> {
+  if (bytes instanceof Uint8Array) return parseOptions(StoreFileOptions, given, 'store the file')
+  return refuse(fault('bad_request', 'Cannot store the file: its bytes must be a Uint8Array.'))
+}
+
 /** Which sessions to list; all conditions must hold. */
 export const ListOptions = z.strictObject({
   /** Only sessions of this folder. */
-  workspace: z.string().optional(),
+  workspace: FolderPath.optional(),
   /** Words that must occur in the title, preview or recent text. */
   search: z.string().max(1000).optional(),
   /** Only sessions that use this model. */
@@ -96,6 +126,7 @@ export type SessionList = z.infer<typeof SessionList>
 
 /** `signal` ends the subscription. */
 export type NewsOptions = { readonly signal?: AbortSignal | undefined }
+export const NewsOptions = z.strictObject({ signal: z.instanceof(AbortSignal).optional() })
 
 /** All sessions of one store, in this process or behind a server. */
 export interface Sessions {
@@ -147,7 +178,7 @@ export const SearchOptions = z.strictObject({
   /** Words that must all occur, ignoring case: `word`, `begin*`, `"a phrase"`. */
   text: z.string().min(1).max(1000),
   /** Only messages of sessions of this folder. */
-  workspace: z.string().optional(),
+  workspace: FolderPath.optional(),
   /** Only messages of this session. */
   session: SessionId.optional(),
   /** Only messages of this author. */

@@ -1,14 +1,23 @@
 import { z } from 'zod'
 import type { Fault } from '../value/fault.ts'
 import { SessionId } from '../value/id.ts'
+import type { Result } from '../value/result.ts'
+import { parseOptions } from './parse-options.ts'
+
+const fileNameCharsMax = 255
 
 /** How to export a session. */
-export type ExportChoice = {
+export type ExportOptions = {
   /** `md` when absent. */
   readonly format?: 'md' | 'html' | 'json' | 'jsonl' | undefined
   /** Removes what looks like a key, a token, an e-mail address or a home directory. */
   readonly redact?: boolean | undefined
 }
+
+export const ExportOptions = z.strictObject({
+  format: z.enum(['md', 'html', 'json', 'jsonl'], 'give md, html, json or jsonl').optional(),
+  redact: z.boolean().optional(),
+})
 
 /** A file to import, as bytes. Its content decides its format. */
 export type ImportFile = {
@@ -18,6 +27,16 @@ export type ImportFile = {
   readonly bytes: Uint8Array
 }
 
+export const ImportFile = z.strictObject({
+  name: z.string().max(fileNameCharsMax, `at most ${fileNameCharsMax} characters`),
+  bytes: z.instanceof(Uint8Array),
+})
+
+/** Parses one file or several to import. Refused: bad_request. */
+export function parseImportFiles(given: unknown): Result<readonly ImportFile[]> {
+  return parseOptions(z.array(ImportFile), Array.isArray(given) ? given : [given], 'import')
+}
+
 /** How to import a file. */
 export type ImportChoice = {
   /** Keeps the instructions, provider options, permissions and trust of a session of another Holdfast. */
@@ -25,6 +44,11 @@ export type ImportChoice = {
   /** Stops the import. */
   readonly signal?: AbortSignal | undefined
 }
+
+export const ImportChoice = z.strictObject({
+  keepSettings: z.boolean().optional(),
+  signal: z.instanceof(AbortSignal).optional(),
+})
 
 /** The result of one imported file, and what the import changed. */
 export type ImportResult = {

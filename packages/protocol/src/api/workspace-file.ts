@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { limits } from '../value/limits.ts'
 
 /** Which lines of a file to read. */
 export type FileLinesRequest = {
@@ -9,6 +10,16 @@ export type FileLinesRequest = {
   /** The largest number of lines to return. */
   readonly limit?: number | undefined
 }
+
+export const FileLinesRequest = z.strictObject({
+  path: z
+    .string()
+    .min(1)
+    .max(limits.toolPathCharsMax)
+    .refine((text) => !text.includes('\0'), 'a path has no NUL character'),
+  start: z.int().min(0).optional(),
+  limit: z.int().min(1).max(limits.readFileLinesMax).optional(),
+})
 
 /** Some lines of a text file of the workdir, as it is now. */
 export const FileLines = z.object({

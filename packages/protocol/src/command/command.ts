@@ -5,11 +5,13 @@ import { Queue } from '../event/turn.ts'
 import { expecting, explainIssue, locateIssue } from '../text/explain.ts'
 import { escapeLine } from '../text/hostile-text.ts'
 import { didYouMean } from '../text/nearest.ts'
+import { hasUnpairedSurrogate } from '../text/unpaired-surrogate.ts'
 import { Content } from '../value/content.ts'
 import type { Fault } from '../value/fault.ts'
 import { fault } from '../value/fault.ts'
 import { ApprovalId, ClientId, type CommandId, EntryId, TurnNumber } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
+import { ok, type Result, refuse } from '../value/result.ts'
 import { Budgets, ThinkingLevel } from '../value/settings.ts'
 import { historyCommands } from './history-commands.ts'
 import { AppendClientEvent, boundaryCommands, catalogueCommands, modelCommands } from './settings-commands.ts'
@@ -144,6 +146,14 @@ export function commandFault(sent: unknown, error: z.ZodError): Fault {
   const unknown = error.issues.find((issue) => issue.code === 'unrecognized_keys' && issue.path.length === 0)
   const message = unknown?.code === 'unrecognized_keys' ? unknownField(sent, unknown.keys[0] ?? '') : null
   return fault('bad_request', message ?? `Invalid command: ${explainIssue(error)}.`, { issues })
+}
+
+/** Parses a command, the same way in this process and before it is sent to a server. */
+export function parseCommand(sent: unknown): Result<Command> {
+  const command = Command.safeParse(sent)
+  if (!command.success) return refuse(commandFault(sent, command.error))
+  if (!hasUnpairedSurrogate(command.data)) return ok(command.data)
+  return refuse(fault('bad_request', `Invalid command: a text has an unpaired surrogate.`))
 }
 
 /** Returns the error message for a field that the command does not have. */

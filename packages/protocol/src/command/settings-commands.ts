@@ -42,7 +42,11 @@ export const catalogueCommands = [
 ] as const
 export type CatalogueCommand = z.infer<(typeof catalogueCommands)[number]>
 
-const path = z.string(expecting('a path in the workdir')).min(1).max(limits.toolPathCharsMax)
+const path = z
+  .string(expecting('a path in the workdir'))
+  .min(1)
+  .max(limits.toolPathCharsMax)
+  .refine((text) => !text.includes('\0'), 'a path has no NUL character')
 const line = z.int(expecting('a line number, counted from 0'))
 
 /** Commands that limit which lines of a file tools may change. */

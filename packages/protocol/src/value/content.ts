@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fault, HoldfastError } from './fault.ts'
 import { BlobHash } from './id.ts'
 import { properMediaType } from './media-type.ts'
 
@@ -45,11 +46,17 @@ export type QueuedPrompt = string | readonly ContentPart[] | { readonly content:
  * Joins queued prompts into one text for the input box, separated by blank lines, without empty ones. A file is named in
  * brackets, because text cannot hold it.
  */
-export const combineQueueEntriesToText = (entries: readonly QueuedPrompt[]): string =>
-  entries
+export function combineQueueEntriesToText(entries: readonly QueuedPrompt[]): string {
+  const parsed = QueuedPrompts.safeParse(entries)
+  if (!parsed.success) throw new HoldfastError(fault('bad_request', 'Give a list of queued prompts.'))
+  return parsed.data
     .flatMap((entry) => partTexts(typeof entry === 'object' && 'content' in entry ? entry.content : entry))
     .filter((text) => text !== '')
     .join('\n\n')
+}
+
+const PromptText = z.union([z.string(), z.array(ContentPart)])
+const QueuedPrompts = z.array(z.union([PromptText, z.object({ content: PromptText })]))
 
 const partTexts = (content: string | readonly ContentPart[]): readonly string[] =>
   typeof content === 'string'

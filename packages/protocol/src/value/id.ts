@@ -23,6 +23,11 @@ export const Key = z
   .brand<'Key'>()
 export type Key = z.infer<typeof Key>
 
+const pathCharsMax = 4096
+
+/** The path of a folder, as a program gives it. */
+export const FolderPath = z.string().max(pathCharsMax, `a path has at most ${pathCharsMax} characters`)
+
 /** Created by the client. A command sent twice with the same id runs once. */
 export const CommandId = z
   .string()

@@ -2,29 +2,34 @@ import { createHash } from 'node:crypto'
 import {
   type Answer,
   type AttachOptions,
+  BlobHash,
+  ClientEventRequest,
   ClientId,
   Command,
   CommandId,
   type CommandInput,
+  CommandOptions,
   commandFault,
   createCommandId,
   DiffRequest,
-  explainIssue,
+  FileChangeRequest,
+  FileLinesRequest,
   type Frame,
-  fault,
   limits,
   ok,
   orThrow,
+  PageRequest,
+  parseAttachOptions,
+  parseOptions,
+  parseSubscribeOptions,
   type Recorded,
   RestoreRequest,
   type Result,
-  Role,
   refuse,
   type Seat,
   type SessionHandle,
   type SessionId,
   type Submission,
-  type SubmitOptions,
   type SubscribeOptions,
 } from '@holdfast/protocol'
 import type { Log } from '../../ports/log.ts'
@@ -32,12 +37,14 @@ import type { Store } from '../../ports/store.ts'
 import { openBlob } from '../blobs/read-blob.ts'
 import { diffChanges } from '../files/diff-changes.ts'
 import { previewRestore } from '../files/restore-files.ts'
-import { type Folded, loadSession } from '../log/load-session.ts'
+import { loadSession } from '../log/load-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import { storageErrorOf, withNotAccepted } from '../storage-health.ts'
-import type { AttachedClient, Authority } from '../stream/driver-control.ts'
+import type { AttachedClient } from '../stream/driver-control.ts'
 import { modelStatus } from '../stream/hub.ts'
+import { attachedClient, type CallerOptions, splitCaller } from './caller.ts'
+import { checkReadable, readFolded } from './read-folded.ts'
 import { createSessionReader, type SessionReader } from './session-reader.ts'
 import { takeSeat } from './take-seat.ts'
 import { sumTreeUsage } from './tree-usage.ts'
@@ -53,9 +60,6 @@ export interface LocalSession extends SessionHandle {
   subscribe(options?: SubscribeOptions & CallerOptions): AsyncIterable<Frame>
   attach(options?: AttachOptions & CallerOptions): Promise<Result<Seat>>
 }
-
-/** Who a client of the server is, and what its token lets it do. */
-export type CallerOptions = { readonly caller?: Authority | undefined }
 
 export function createLocalSession(registry: SessionRegistry, id: SessionId): LocalSession {
   const { models, observer, clock } = registry.deps
@@ -88,53 +92,77 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       const submission = parseSubmission(input, options)
       return submission.ok ? dispatch(submission.value) : Promise.resolve(submission)
     },
-    async attach(options = {}) {
-      const who = parseAttachment(options)
-      if (!who.ok) return who
-      const client = who.value.client ?? ClientId.parse(createCommandId())
-      return takeSeat(registry, id, { ...who.value, client }, async (input, sending = {}) => {
+    async attach(given = {}) {
+      const { caller, options } = splitCaller(given)
+      const asked = parseAttachOptions(options)
+      if (!asked.ok) return asked
+      const who = attachedClient(asked.value, caller)
+      const client = who.client ?? ClientId.parse(createCommandId())
+      return takeSeat(registry, id, { ...who, client }, async (input, sending = {}) => {
         const submission = parseSubmission(input, { ...sending, as: client })
         return submission.ok ? dispatch({ ...submission.value, needsSeat: true }) : submission
       })
     },
     snapshot: () => read().snapshot(),
     state: (fields) => read().state(fields),
-    page: (request) => read().page(request),
+    async page(given = {}) {
+      const request = parseOptions(PageRequest, given, 'read a page')
+      return request.ok ? read().page(request.value) : request
+    },
     messages: (request) => read().messages(request),
-    clientEvents: (request) => read().clientEvents(request),
-    fileChanges: (request) => read().fileChanges(request),
+    async clientEvents(given = {}) {
+      const request = parseOptions(ClientEventRequest, given, 'read client events')
+      return request.ok ? read().clientEvents(request.value) : request
+    },
+    async fileChanges(given = {}) {
+      const request = parseOptions(FileChangeRequest, given, 'read file changes')
+      return request.ok ? read().fileChanges(request.value) : request
+    },
     async previewRestore(input) {
-      const request = RestoreRequest.safeParse(input)
-      if (!request.success) return refuse(fault('bad_request', `The restore: ${explainIssue(request.error)}.`))
+      const request = parseOptions(RestoreRequest, input, 'restore files')
+      if (!request.ok) return request
       const now = await readFolded(registry, store, id)
       if (!now.ok) return now
       return previewRestore(
         { ...registry.deps, store },
         id,
         now.value.state,
-        request.data,
+        request.value,
         new AbortController().signal,
       )
     },
     async diffChanges(input = {}) {
-      const request = DiffRequest.safeParse(input)
-      if (!request.success) return refuse(fault('bad_request', `The diff: ${explainIssue(request.error)}.`))
+      const request = parseOptions(DiffRequest, input, 'show the changes')
+      if (!request.ok) return request
       const now = await readFolded(registry, store, id)
       if (!now.ok) return now
-      return diffChanges({ ...registry.deps, store }, id, now.value.state, request.data, new AbortController().signal)
+      return diffChanges({ ...registry.deps, store }, id, now.value.state, request.value, new AbortController().signal)
     },
-    async readFile(request) {
+    async readFile(given) {
+      const request = parseOptions(FileLinesRequest, given, 'read a file')
+      if (!request.ok) return request
       const state = await read().state(['meta'])
-      return state.ok ? registry.deps.files.readLines(state.value.meta.workspace, request) : state
+      return state.ok ? registry.deps.files.readLines(state.value.meta.workspace, request.value) : state
     },
     branches: () => read().branches(),
-    blob: (hash) => openBlob({ ...registry.deps, store }, id, hash),
+    async blob(given) {
+      const hash = parseOptions(BlobHash, given, 'read a blob')
+      if (!hash.ok) return hash
+      const readable = await checkReadable(registry, id)
+      return readable.ok ? openBlob({ ...registry.deps, store }, id, hash.value) : readable
+    },
     models: async () => ok(await models.list()),
-    treeUsage: () => sumTreeUsage(registry.stores, id),
+    async treeUsage() {
+      const readable = await checkReadable(registry, id)
+      return readable.ok ? sumTreeUsage(registry.stores, id) : readable
+    },
 
-    async *subscribe({ after, signal, ...asked }: SubscribeOptions & CallerOptions = {}): AsyncGenerator<Frame> {
+    async *subscribe(given: SubscribeOptions & CallerOptions = {}): AsyncGenerator<Frame> {
+      // A subscription cannot return a refusal.
+      const { caller, options } = splitCaller(given)
+      const { after, signal, ...asked } = orThrow(parseSubscribeOptions(options))
       let cursor = after
-      const who = orThrow(parseAttachment(asked)) // a subscription cannot return a refusal
+      const who = attachedClient(asked, caller)
       for (;;) {
         // The snapshot of an unloaded session is read while the session is claimed.
         const loading = cursor === undefined && registry.loaded(id) === null ? loadSession(store, id) : undefined
@@ -181,12 +209,6 @@ function createReader(registry: SessionRegistry, store: Store, id: SessionId): S
       workspaceTrust: [...trust],
     }),
   })
-}
-
-/** Returns the current folds, of a running session or from the store. */
-async function readFolded(registry: SessionRegistry, store: Store, id: SessionId): Promise<Result<Folded>> {
-  const runner = registry.loaded(id)
-  return runner ? ok(runner.folded()) : loadSession(store, id)
 }
 
 type Past = Pick<SessionReader, 'snapshotOf'> & { readonly log: Pick<Log, 'read'> }
@@ -239,14 +261,15 @@ async function* replay(log: Past['log'], id: SessionId, after: number, upTo: num
 }
 
 /** Parses a command and its options: plain JSON and texts become a submission here, once. */
-function parseSubmission(input: CommandInput, { commandId, as }: SubmitOptions): Result<Submission> {
+function parseSubmission(input: CommandInput, given: CommandOptions): Result<Submission> {
   const command = Command.safeParse(input)
   if (!command.success) return refuse(commandFault(input, command.error))
-  const id = CommandId.optional().safeParse(commandId)
-  if (!id.success) return refuse(fault('bad_request', `commandId: ${explainIssue(id.error)}.`))
-  const client = ClientId.optional().safeParse(as)
-  if (!client.success) return refuse(fault('bad_request', `as: ${explainIssue(client.error)}.`))
-  return ok(toSubmission(command.data, client.data ?? null, id.data))
+  const options = parseOptions(CommandOptions, given, 'send a command')
+  if (!options.ok) return options
+  const { as: client = null, commandId } = options.value
+  const submission = toSubmission(command.data, client, commandId)
+  // As over HTTP: a client must be attached, except to abort.
+  return ok(client !== null && command.data.type !== 'abort' ? { ...submission, needsSeat: true } : submission)
 }
 
 /** Builds the submission of a parsed command; `by` is null for the embedding program itself. */
@@ -255,18 +278,6 @@ export const toSubmission = (command: Command, by: ClientId | null, commandId?: 
   by,
   command,
 })
-
-/** Parses who attaches. Refused: bad_request, invalid_role. */
-function parseAttachment(asked: AttachOptions & CallerOptions): Result<AttachedClient> {
-  const { client, role, mayDrive = false, caller } = asked
-  const named = ClientId.optional().safeParse(client)
-  if (!named.success) return refuse(fault('bad_request', `client: ${explainIssue(named.error)}.`))
-  const wanted = Role.optional().safeParse(role)
-  if (!wanted.success) return refuse(fault('invalid_role', `There is no role ${role}. A role is driver or viewer.`))
-  // The program decides who may drive, so its clients may then take control from anyone.
-  const authority = caller ?? { person: null, mayDrive, isAdmin: mayDrive }
-  return ok({ client: named.data ?? null, role: wanted.data, authority })
-}
 
 /** Returns a new id, or for a client's own event one derived from the event's id: the event is stored once. */
 const commandIdFor = (command: Command): CommandId =>

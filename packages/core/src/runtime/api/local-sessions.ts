@@ -1,10 +1,13 @@
 import {
-  explainIssue,
   type FoundMessages,
-  fault,
+  HoldfastError,
   ListOptions,
   limits,
+  NewsOptions,
   ok,
+  orThrow,
+  parseFolder,
+  parseOptions,
   type Result,
   refuse,
   SearchOptions,
@@ -32,6 +35,21 @@ export interface LocalSessions extends Sessions {
 }
 
 export function createLocalSessions(registry: SessionRegistry): LocalSessions {
+  const sessions = createOpenSessions(registry)
+  const names = Object.keys(sessions) as (keyof LocalSessions)[]
+  const refuseClosed = (name: keyof LocalSessions) => {
+    if (name === 'subscribe') return sessions.subscribe // ends by itself
+    const method = sessions[name] as (...given: readonly unknown[]) => Promise<Result<unknown>>
+    return async (...given: readonly unknown[]) => {
+      const closed = registry.closedFault()
+      return closed ? refuse(closed) : method(...given)
+    }
+  }
+  const guarded: Partial<LocalSessions> = Object.fromEntries(names.map((name) => [name, refuseClosed(name)]))
+  return guarded as LocalSessions // has all its methods
+}
+
+function createOpenSessions(registry: SessionRegistry): LocalSessions {
   const { deps, stores } = registry
   const { store, isAlive, models } = deps
   const nodeIds = async () => new Set((await store.nodes()).map(({ id }) => id))
@@ -54,8 +72,10 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
       return id.ok ? ok(id.value && createLocalSession(registry, id.value)) : id
     },
 
-    async latest(workspace = '.') {
-      const workdir = await deps.resolveWorkdir(workspace)
+    async latest(given = '.') {
+      const folder = parseFolder(given)
+      if (!folder.ok) return folder
+      const workdir = await deps.resolveWorkdir(folder.value)
       if (!workdir.ok) return workdir
       const [newest] = await stores.find({ type: 'latest', workspace: workdir.value }) // not the first of a list, which starts with pinned sessions
       return ok(newest ? createLocalSession(registry, newest) : null)
@@ -69,12 +89,9 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
     },
 
     async list(given = {}) {
-      const options = ListOptions.safeParse(given)
-      if (!options.success)
-        return refuse(
-          fault('bad_request', `Cannot list: ${explainIssue(options.error, Object.keys(ListOptions.shape))}.`),
-        )
-      const { limit = 50, activeFrom, activeBefore, running, ...rest } = await withWorkspace(deps, options.data)
+      const options = parseOptions(ListOptions, given, 'list')
+      if (!options.ok) return options
+      const { limit = 50, activeFrom, activeBefore, running, ...rest } = await withWorkspace(deps, options.value)
       const { sessions: rows, next } = await stores.list({
         ...rest,
         ...(activeFrom !== undefined && { activeFrom: Date.parse(activeFrom) }),
@@ -102,7 +119,12 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
       return refreshed.ok ? ok(await models.list()) : refreshed
     },
 
-    subscribe: ({ signal } = {}) => registry.news.follow(signal),
+    async *subscribe(given = {}) {
+      const { signal } = orThrow(parseOptions(NewsOptions, given, 'subscribe')) // it cannot return a refusal
+      const closed = registry.closedFault()
+      if (closed) throw new HoldfastError(closed)
+      yield* registry.news.follow(signal)
+    },
   }
 }
 
@@ -114,12 +136,9 @@ async function searchSessions(
   store: Search,
   given: SearchOptions,
 ): Promise<Result<FoundMessages>> {
-  const options = SearchOptions.safeParse(given)
-  if (!options.success)
-    return refuse(
-      fault('bad_request', `Cannot search: ${explainIssue(options.error, Object.keys(SearchOptions.shape))}.`),
-    )
-  const { limit = 20, since, until, ...rest } = await withWorkspace(deps, options.data)
+  const options = parseOptions(SearchOptions, given, 'search')
+  if (!options.ok) return options
+  const { limit = 20, since, until, ...rest } = await withWorkspace(deps, options.value)
   const found = await store.search({
     ...rest,
     ...(since !== undefined && { since: toInstant(since) }),

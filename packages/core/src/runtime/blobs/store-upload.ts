@@ -1,12 +1,12 @@
 import {
-  explainIssue,
   fault,
   limits,
   ok,
+  parseUpload,
   type Result,
   refuse,
   type StoredFile,
-  StoreFileOptions,
+  type StoreFileOptions,
 } from '@holdfast/protocol'
 import { admitFile, unfitImage } from '../../context/file-kind.ts'
 import type { FittedImage, UnfitImage } from '../../ports/images.ts'
@@ -24,9 +24,9 @@ export async function storeUpload(
   bytes: Uint8Array,
   given: StoreFileOptions = {},
 ): Promise<Result<StoredFile>> {
-  const options = StoreFileOptions.safeParse(given)
-  if (!options.success) return refuse(fault('bad_request', `Cannot store: ${explainIssue(options.error)}.`))
-  const { name, persist = true } = options.data
+  const options = parseUpload(bytes, given)
+  if (!options.ok) return options
+  const { name, persist = true } = options.value
   if (bytes.length > limits.blobBytesMax) {
     const message = `A file may hold at most ${limits.blobBytesMax} bytes.`
     return refuse(fault('too_large', message, { limit: 'blobBytesMax', bytesMax: limits.blobBytesMax }))

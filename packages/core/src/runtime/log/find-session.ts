@@ -1,5 +1,14 @@
 import { resolve } from 'node:path'
-import { fault, Key, ok, parseSessionName, type Result, refuse, SessionId, sessionNotFound } from '@holdfast/protocol'
+import {
+  fault,
+  ok,
+  parseKey,
+  parseSessionName,
+  type Result,
+  refuse,
+  SessionId,
+  sessionNotFound,
+} from '@holdfast/protocol'
 import type { Catalogue, CatalogueRow } from '../../ports/catalogue.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
 
@@ -29,9 +38,9 @@ export async function findSession(finder: Finder, name: string): Promise<Result<
 
 /** Finds the session with an embedding program's key. Refused: bad_id, session_trashed. */
 export async function findByKey(finder: Finder, name: string): Promise<Result<SessionId | null>> {
-  const key = Key.safeParse(name)
-  if (!key.success) return refuse(fault('bad_id', 'A key is 1 to 200 characters without control characters.'))
-  const [id] = await finder.find({ type: 'key', key: key.data })
+  const key = parseKey(name)
+  if (!key.ok) return key
+  const [id] = await finder.find({ type: 'key', key: key.value })
   const row = id === undefined ? null : await finder.entry(id)
   return id === undefined || row === null ? ok(null) : outOfTrash(id, row)
 }

@@ -1,4 +1,5 @@
 import {
+  type Fault,
   fault,
   limits,
   type Meta,
@@ -48,6 +49,8 @@ export interface SessionRegistry {
   runAlone<Value>(id: SessionId, work: () => Promise<Value>): Promise<Value>
   /** Settles what dead nodes left open and returns those nodes. A starting node does this once. */
   settleCrashed(): Promise<readonly NodeRow[]>
+  /** Returns the refusal of a runtime that is closing or closed: session_stopped. Null before. */
+  closedFault(): Fault | null
   close(): Promise<void>
 }
 
@@ -99,10 +102,13 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
         return work()
       }),
     settleCrashed: () => settleCrashed(deps, registry),
+    closedFault: () => (parts.isClosing ? closed : null),
     close: () => close(parts),
   }
   return registry
 }
+
+const closed = fault('session_stopped', 'This runtime is closed.')
 
 function createRegistryState(deps: NodeDeps): RegistryState {
   const { store, clock } = deps
@@ -147,7 +153,7 @@ async function load(
 ): Promise<Result<SessionRunner>> {
   const { mutex, loaded, loading } = parts
   for (let busy = mutex.free(id); busy; busy = mutex.free(id)) await busy
-  if (parts.isClosing) return refuse(fault('session_stopped', 'This process is closing.'))
+  if (parts.isClosing) return refuse(closed)
   const known = loaded.get(id)
   if (known) return ok(known.runner)
   const exhausted = parts.crashLoopGuard.refusal(id)

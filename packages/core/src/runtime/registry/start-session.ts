@@ -2,18 +2,17 @@ import {
   blobsOf,
   didYouMean,
   type Event,
-  explainIssue,
   fault,
   Handle,
   invariant,
-  Key,
   ok,
+  parseStartOptions,
   type Result,
   refuse,
   type Seq,
   type SessionId,
   type Settings,
-  StartOptions,
+  type StartOptions,
 } from '@holdfast/protocol'
 import { seed } from '../../session/decide/seed.ts'
 import { withLengths } from '../../session/decide.ts'
@@ -30,16 +29,12 @@ export async function startSession(
   stores: SessionStores,
   given: StartOptions,
 ): Promise<Result<SessionId>> {
-  if (given.key !== undefined && !Key.safeParse(given.key).success) return refuse(badKey)
-  const options = StartOptions.safeParse(given)
-  if (!options.success)
-    return refuse(
-      fault('bad_request', `Cannot start a session: ${explainIssue(options.error, Object.keys(StartOptions.shape))}.`),
-    )
-  const workdir = await deps.resolveWorkdir(options.data.workdir ?? '.')
+  const options = parseStartOptions(given)
+  if (!options.ok) return options
+  const workdir = await deps.resolveWorkdir(options.value.workdir ?? '.')
   if (!workdir.ok) return workdir
   const known = deps.tools.all.map(({ schema }) => schema.name)
-  const unknownTool = options.data.tools?.find((name) => !known.includes(name))
+  const unknownTool = options.value.tools?.find((name) => !known.includes(name))
   if (unknownTool !== undefined) {
     return refuse(
       fault('bad_request', `There is no tool ${unknownTool}.${didYouMean(unknownTool, known)}`, {
@@ -48,11 +43,11 @@ export async function startSession(
       }),
     )
   }
-  const { parent } = options.data
+  const { parent } = options.value
   if (parent !== undefined && (await stores.entry(parent)) === null) {
     return refuse(fault('session_not_found', `There is no session ${parent} to be the parent.`, { session: parent }))
   }
-  const { messages = [], persist } = options.data
+  const { messages = [], persist } = options.value
   const isUnkept = persist === false
   const unsendable = await refuseSeeds(
     { blobs: isUnkept ? deps.memoryBlobs : deps.blobs, images: deps.images, isUnkept },
@@ -61,7 +56,7 @@ export async function startSession(
   if (unsendable) return refuse(unsendable)
   const seeded = seed({ seq: 1, turns: 0 }, messages)
   if (!seeded.ok) return seeded
-  const { data } = options
+  const data = options.value
   return createSession(deps, stores, {
     ...{ session: deps.newSessionId(), parent: null, base: 0 },
     events(handle) {
@@ -71,14 +66,9 @@ export async function startSession(
   })
 }
 
-const badKey = fault('bad_id', 'A key is 1 to 200 characters without control characters.')
+type ParsedStart = Extract<ReturnType<typeof parseStartOptions>, { readonly ok: true }>['value']
 
-function startedEvent(
-  options: ReturnType<typeof StartOptions.parse>,
-  workdir: string,
-  handle: Handle,
-  defaultModel: Settings['model'],
-): Event {
+function startedEvent(options: ParsedStart, workdir: string, handle: Handle, defaultModel: Settings['model']): Event {
   const { model = defaultModel, thinkingLevel = 'off', mode = 'exec', budgets = {} } = options
   const { title, approvals, permissions, approvalTimeoutMs } = options
   const { key, tools, instructions, readOnly, persist, providerOptions, background, parent } = options

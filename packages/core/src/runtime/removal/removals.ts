@@ -2,12 +2,11 @@ import {
   ClearOptions,
   DeleteOptions,
   EmptyTrashOptions,
-  explainIssue,
-  fault,
   limits,
   type Meta,
   ok,
   PruneOptions,
+  parseOptions,
   type Removal,
   type Result,
   refuse,
@@ -72,19 +71,13 @@ async function purgeSession(registry: SessionRegistry, name: string, options: De
   return ok(account.removal)
 }
 
-type Issues = Parameters<typeof explainIssue>[0]
-type Parsed<Value> = { success: true; data: Value } | { success: false; error: Issues }
-type Schema<Value> = { safeParse(given: unknown): Parsed<Value> }
-
-async function parse<Value>(
-  schema: Schema<Value>,
+async function parse<Options extends Parameters<typeof parseOptions>[0]>(
+  schema: Options,
   given: unknown,
-  work: (options: Value) => Promise<Result<Removal>>,
+  work: (options: Options['_zod']['output']) => Promise<Result<Removal>>,
 ): Promise<Result<Removal>> {
-  const parsed = schema.safeParse(given)
-  return parsed.success
-    ? work(parsed.data)
-    : refuse(fault('bad_request', `Cannot remove sessions: ${explainIssue(parsed.error)}.`))
+  const parsed = parseOptions(schema, given, 'remove sessions')
+  return parsed.ok ? work(parsed.value) : parsed
 }
 
 /** Restores a session from the trash. A session that is not in it stays as it is. */

@@ -1,3 +1,4 @@
+import { orThrow } from '@holdfast/protocol'
 import { aTool, call, createGate, isRecord, say, type TestRuntime } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
@@ -49,7 +50,7 @@ it('a late answer to a question gets the reason it was closed: a timeout, or the
     const runtime = await open(1000)
     await runtime.handle.submit({ type: 'sendPrompt', content: 'go' })
     const asked = await runtime.frame(isRecord('approval.asked'))
-    if (by === 'ann') await runtime.handle.submit({ type: 'enterPlan' }, { as: 'ann' })
+    if (by === 'ann') await orThrow(await runtime.handle.attach({ client: 'ann' })).submit({ type: 'enterPlan' })
     else runtime.clock.advance(1000)
     const answer = await late(runtime, asked.type === 'record' ? asked.record.seq : 0)
     expect(answer).toMatchObject({ fault: { code: 'already_decided', details: { by } } })

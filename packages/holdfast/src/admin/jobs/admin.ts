@@ -3,10 +3,11 @@ import {
   HoldfastError,
   ok,
   orThrow,
+  parseOptions,
   type Result,
   refuse,
   type Stats,
-  type StatsOptions,
+  StatsOptions,
 } from '@holdfast/protocol'
 import type { DiskLocation, StoreLocation } from '../../store/open/store-location.ts'
 import { findScript, startThread } from '../../system/start-thread.ts'
@@ -50,7 +51,10 @@ export function createAdmin(location: StoreLocation, now: () => number) {
   }
 
   const admin: Admin = {
-    stats: async ({ days = daysDefault } = {}) => limitDays(await count(), { days, nowMs: now() }),
+    async stats(given = {}) {
+      const { days = daysDefault } = orThrow(parseOptions(StatsOptions, given, 'count'))
+      return limitDays(await count(), { days, nowMs: now() })
+    },
     backup: async (to) => track(runJobThread<'backup'>({ type: 'backup', location: onDisk(), to })),
     doctor: async () => track(runJobThread<'check'>({ type: 'check', location: onDisk() }, closing.signal)),
   }

@@ -1,11 +1,4 @@
-import { fault, type ImportAnswer, type Result, refuse } from '@holdfast/protocol'
-
-type ExportChoice = {
-  readonly format?: 'md' | 'html' | 'json' | 'jsonl' | undefined
-  readonly redact?: boolean | undefined
-  /** Stops the export, for example when the client leaves. */
-  readonly signal?: AbortSignal | undefined
-}
+import { type ExportOptions, fault, type ImportAnswer, type Result, refuse } from '@holdfast/protocol'
 
 type ImportChoice = {
   readonly from?: string | undefined
@@ -17,7 +10,7 @@ type ImportChoice = {
 /** Exports and imports whole sessions. */
 export interface Transfer {
   /** Exports a session piece by piece, without opening it. */
-  export(name: string, options: ExportChoice): Promise<Result<AsyncIterable<string>>>
+  export(name: string, options: ExportOptions): Promise<Result<AsyncIterable<string>>>
   /** Imports the sessions of a file. The file is only read. */
   importFile(path: string, options: ImportChoice): Promise<Result<ImportAnswer['files']>>
 }

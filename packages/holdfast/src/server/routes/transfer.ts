@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { fault, ImportAnswer, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
+import { safeFileName } from '../../system/files/safe-file-name.ts'
 import { storageReason, systemErrorCode } from '../../system/system-error.ts'
 import { answerByteStream } from '../http/byte-stream.ts'
 import { brokenBody } from '../http/request-body.ts'
@@ -66,15 +66,6 @@ const importFile = defineRoute({
     }
   },
 })
-
-const fileNameBytesMax = 255
-
-/** Returns the last part of a path, as some programs store the session title in it; a random name if it is not usable. */
-function safeFileName(name: string): string {
-  const last = basename(name.replaceAll('\\', '/'))
-  const isUsable = !/^[.]{0,2}$|\p{Cc}/u.test(last) && Buffer.byteLength(last) <= fileNameBytesMax
-  return isUsable ? last : randomUUID()
-}
 
 const bytesMax = limits.importBytesMax
 const message = `An upload may have at most ${bytesMax} bytes. Import a larger file with \`holdfast import\`.`

@@ -53,8 +53,9 @@ const nameless = fault(
 
 /** Reads an AI SDK tool. It does not say what it changes, so it counts as a change and needs approval. */
 async function readAiSdkTool(name: string, tool: AiSdkTool): Promise<Tool> {
+  if (!isObject(tool)) throw badTool(name, 'it is not a tool. Use defineTool, or a tool of the AI SDK.')
   const { execute } = tool
-  if (!execute) throw badTool(name, 'it has no execute function, so it cannot run here.')
+  if (typeof execute !== 'function') throw badTool(name, 'it has no execute function, so it cannot run here.')
   return createOwnTool({
     name,
     description: typeof tool.description === 'string' ? tool.description : '',

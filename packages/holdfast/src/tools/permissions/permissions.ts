@@ -1,15 +1,15 @@
 import type { Permissions, RuledCall, StoredRule } from '@holdfast/core/ports'
 import {
   escapeLine,
-  explainIssue,
-  fault,
   isTrustedExactly,
   ok,
   type Permission,
+  PermissionListOptions,
   PermissionRule,
   type PermissionRules,
+  parseOptions,
+  parseRuleId,
   type Result,
-  refuse,
 } from '@holdfast/protocol'
 import { createPermissionFile } from '../../system/config/permission-file.ts'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
@@ -60,7 +60,10 @@ export function createPermissions({
       const { workspace, ...permission } = rule
       return ok({ rule: permission, by: namesOf([rule]) })
     },
-    async list({ workspace } = {}) {
+    async list(given = {}) {
+      const options = parseOptions(PermissionListOptions, given, 'list the rules')
+      if (!options.ok) return options
+      const { workspace } = options.value
       const found = await rules.read()
       if (!found.ok || workspace === undefined) return found
       const folder = await resolveWorkdir(workspace)
@@ -68,16 +71,19 @@ export function createPermissions({
       return ok(found.value.filter((rule) => rule.workspace === undefined || rule.workspace === folder.value))
     },
     async add(given) {
-      const parsed = PermissionRule.safeParse(given)
-      if (!parsed.success) return refuse(fault('bad_request', `This is not a rule: ${explainIssue(parsed.error)}`))
-      const { workspace, ...rule } = parsed.data
+      const parsed = parseOptions(PermissionRule, given, 'add the rule')
+      if (!parsed.ok) return parsed
+      const { workspace, ...rule } = parsed.value
       const refused = refuseRule(rule)
       if (!refused.ok) return refused
       if (workspace === undefined) return rules.add(rule)
       const folder = await resolveWorkdir(workspace)
       return folder.ok ? rules.add({ ...rule, workspace: folder.value }) : folder
     },
-    remove: (id) => rules.remove(id),
+    async remove(given) {
+      const id = parseRuleId(given)
+      return id.ok ? rules.remove(id.value) : id
+    },
   }
 }
 

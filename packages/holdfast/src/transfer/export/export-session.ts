@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import { openStoredHandle, type StoredHandle } from '@holdfast/core'
 import type { Blobs } from '@holdfast/core/ports'
 import {
-  fault,
-  HoldfastError,
+  ExportOptions,
   limits,
   type Message,
   MessageId,
   type Meta,
   orThrow,
+  parseOptions,
   type SessionId,
   type TranscriptPage,
 } from '@holdfast/protocol'
@@ -18,17 +18,8 @@ import { transcriptJson } from './json.ts'
 import { type ExportedLog, sessionLines } from './jsonl.ts'
 import * as markdown from './markdown.ts'
 
-export const exportFormats = ['md', 'html', 'json', 'jsonl'] as const
 /** The formats of an export. */
-export type ExportFormat = (typeof exportFormats)[number]
-
-/** How to export a session. */
-export type ExportOptions = {
-  /** `md` when absent. */
-  readonly format?: ExportFormat | undefined
-  /** Removes what looks like a key, a token, an e-mail address or a home directory. */
-  readonly redact?: boolean | undefined
-}
+export type ExportFormat = NonNullable<ExportOptions['format']>
 
 /** A session as exports read it, without loading it into the runtime. */
 type ExportSource = {
@@ -48,11 +39,7 @@ type Transcript = {
 
 /** Exports a session piece by piece, never all of it in memory. */
 export async function* exportSession(source: ExportSource, options: ExportOptions = {}): AsyncGenerator<string> {
-  const { format = 'md', redact = false } = options
-  if (!exportFormats.includes(format)) {
-    const message = `Unknown export format '${format}'. Use one of ${exportFormats.join(', ')}.`
-    throw new HoldfastError(fault('bad_request', message, { format }))
-  }
+  const { format = 'md', redact = false } = orThrow(parseOptions(ExportOptions, options, 'export'))
   await using thread = createExportThread(redact)
   let chars = 0
   for await (const piece of writeSession(source, format, redact, thread)) {

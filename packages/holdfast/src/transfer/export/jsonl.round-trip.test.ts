@@ -1,12 +1,11 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { orThrow } from '@holdfast/protocol'
+import { ExportOptions, orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from '../../holdfast.ts'
 import { openHoldfast } from '../../open.ts'
 import { appendChecksum } from '../../store/jsonl/log/log-line.ts'
-import { exportFormats } from './export-session.ts'
 
 describe('JSONL export', () => {
   let directory = ''
@@ -186,7 +185,7 @@ describe('JSONL export', () => {
     expect(messages.flatMap((one) => (one.kind === 'tool_call' ? [one.call.status] : []))).toEqual(['interrupted'])
   })
 
-  it.each(exportFormats)('contains no secret when redacted (%s)', async (format) => {
+  it.each(ExportOptions.shape.format.unwrap().options)('contains no secret when redacted (%s)', async (format) => {
     const key = ['sk', '-ant-', 'a1B2c3D4e5F6g7H8i9J0'].join('')
     const session = await here.startSession({ workdir: directory, title: `use ${key}` })
     await session.seedMessages([

@@ -1,0 +1,57 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectHoldfast, type HoldfastMethods, type RemoteHoldfast } from '@holdfast/client'
+import { orThrow } from '@holdfast/protocol'
+import { toResult } from '../admin/jobs/admin.ts'
+import type { Holdfast } from '../holdfast.ts'
+import { openHoldfast } from '../open.ts'
+import { openPermissionRules } from '../permission-rules.ts'
+import { hashToken, openServer } from '../server/index.ts'
+import { createTransfer } from '../server-transfer.ts'
+import { findHome } from '../system/home.ts'
+
+/** Where a runtime is: in the process of the test, or behind a server. */
+export type Where = 'here' | 'of a server'
+
+/** A runtime with a home of its own. */
+export type TestApi = AsyncDisposable & {
+  /** The folder of its store, which its sessions can work in. */
+  readonly home: string
+  /** The methods under test. */
+  readonly api: HoldfastMethods
+  /** The runtime in this process, which the server serves. */
+  readonly near: Holdfast
+  /** The client of the server; null without one. */
+  readonly far: RemoteHoldfast | null
+}
+
+/** Opens a runtime with the demo model, and a server in front of it if it is to be far. */
+export async function openApi(where: Where): Promise<TestApi> {
+  await using opened = new AsyncDisposableStack()
+  const home = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-near-far-')))
+  opened.defer(() => rm(home, { recursive: true, force: true }))
+  const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
+  const near = await openHoldfast({ environment, model: 'demo/agent' })
+  opened.defer(() => near.close())
+  const far = where === 'here' ? null : await connectTo(near, home, opened)
+  const parts = opened.move()
+  return { home, api: far ?? near, near, far, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+}
+
+async function connectTo(near: Holdfast, home: string, opened: AsyncDisposableStack): Promise<RemoteHoldfast> {
+  const token = 'a'.repeat(30)
+  const server = orThrow(
+    await openServer({
+      ...{ host: '127.0.0.1', port: 0, pageDir: null, version: '0', now: Date.now },
+      tokens: [{ hash: hashToken(token), role: 'admin' as const }],
+      ...{ sessions: near.handles, transfer: createTransfer(near), onProblem: () => undefined },
+      stats: (options) => toResult(() => near.stats(options)),
+      permissions: openPermissionRules(findHome({ HOLDFAST_HOME: home })),
+    }),
+  )
+  opened.defer(() => server.close())
+  const far = connectHoldfast(server.url, token)
+  opened.defer(() => far.close())
+  return far
+}

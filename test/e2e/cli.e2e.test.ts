@@ -329,6 +329,11 @@ describe('branches', () => {
     const preview = await cli.run(['rewind', '@latest', '0', '--files', '--preview'])
     expect(preview.stdout).toMatch(/^restore: note.txt\n--- a\/note.txt\n(?:.*\n)*delete: new.txt\n/)
     expect([preview.stderr, note()]).toEqual(['Nothing was changed yet.\n', 'two'])
+    const coloured = { environment: { FORCE_COLOR: '1' } }
+    const inColour = await cli.run(['rewind', '@latest', '0', '--files', '--preview'], coloured)
+    expect(inColour.stdout).toContain('\u001b[31m-two\u001b[39m\n')
+    expect((await cli.run(['diff', '@latest', 'note.txt'])).stdout).toMatch(/^--- .*\n\+\+\+ .*\n@@ .*\n\+two\n/)
+    expect((await cli.run(['diff', '@latest'], coloured)).stdout).toContain('\u001b[32m+two\u001b[39m\n')
     writeFileSync(join(cli.workdir, 'new.txt'), 'theirs')
     const rewound = await cli.run(['rewind', '@latest', '0', '--files'])
     expect(rewound).toMatchObject({ code: 0, stdout: 'branch-1\n' })

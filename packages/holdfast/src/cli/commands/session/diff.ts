@@ -1,6 +1,7 @@
 import { orThrow } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
+import { diffText } from '../../render/diff-text.ts'
 import { checkNamed, withSessions } from '../../sessions/connect.ts'
 import { openNamed } from '../../sessions/session-name.ts'
 import { exitCodes } from '../../terminal/exit.ts'
@@ -18,7 +19,7 @@ export const run: RunCommand<typeof sessionSpecs.diff> = async (
     const diff = orThrow(await handle.diffChanges({ ...(turn !== undefined && { turn }), ...(path && { path }) }))
     if (json) await out.writeJson(diff)
     for (const file of json ? [] : diff.files) {
-      await out.write(file.diff)
+      if (file.diff !== '') await out.write(`${diffText(file.diff, out.paint)}\n`)
       if (file.note !== undefined) await err.write(`${escapeLine(file.path)}: ${escapeLine(file.note)}\n`)
     }
     if (!json && diff.files.length === 0) await err.write('No file is different.\n')

@@ -8,6 +8,7 @@ import {
 } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
+import { diffText } from '../../render/diff-text.ts'
 import { checkNamed, withSessions } from '../../sessions/connect.ts'
 import { openNamed } from '../../sessions/session-name.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -69,7 +70,10 @@ function describeFiles(answer: Answer): string {
 async function showPreview(preview: RestorePreview, json: boolean, { out, err }: CliContext) {
   if (json) return out.writeJson(preview)
   const { files, refused } = preview
-  for (const { path, action, diff } of files) await out.write(`${planned[action]}: ${escapeLine(path)}\n${diff}`)
+  for (const { path, action, diff } of files) {
+    const shown = diff === '' ? '' : `${diffText(diff, out.paint)}\n`
+    await out.write(`${planned[action]}: ${escapeLine(path)}\n${shown}`)
+  }
   for (const { path, why } of refused) await out.write(`leave as it is: ${escapeLine(path)} (${escapeLine(why)})\n`)
   await err.write(files.length === 0 ? 'No file would be changed.\n' : 'Nothing was changed yet.\n')
 }

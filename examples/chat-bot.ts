@@ -7,12 +7,13 @@ await using holdfast = await openHoldfast({ store: process.argv[2] ?? 'memory:' 
 async function answer(chat: string, text: string): Promise<string> {
   // The key finds the session of this chat again, also after a restart.
   const session = await holdfast.getOrCreate(`bot:${chat}`, { model: 'demo/agent', readOnly: true })
+  // A message that comes during a turn waits for its end, so that each message has an answer of its own.
+  const turn = session.prompt(text, { queue: 'follow_up' })
   try {
-    // A message that comes during a turn waits for its end, so that each message has an answer of its own.
-    return await session.prompt(text, { queue: 'follow_up' }).text()
+    return await turn.text()
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
-    if (error.code === 'turn_failed') await session.clearQueues() // those who wait get a reply too
+    if (error.code === 'turn_failed') await turn.abort() // removes the message, if it still waits for a failed turn
     return `Sorry: ${error.message}`
   }
 }

@@ -8,6 +8,7 @@ console.log(await session.prompt('What is in this folder?').text())
 
 let step = 0
 for await (const item of session.prompt('list')) {
+  if (item.type === 'end' && item.reason !== 'done') console.error(item.fault?.message ?? item.reason)
   if (item.type !== 'text') continue
   if (item.step !== step) process.stdout.write('\n\n') // the model speaks again, after its tool calls
   step = item.step

@@ -21,6 +21,7 @@ const known = 'The options are as, commandId, signal, queue.'
 const brief = (item: TurnItem): string => {
   if (item.type === 'tool_call' || item.type === 'tool_result')
     return `${item.type} ${item.call.tool} ${item.call.status}`
+  if (item.type === 'end') return `end ${item.reason}`
   return item.type === 'approval' ? `approval ${item.approval.tool}` : `${item.type} ${item.text}`
 }
 
@@ -59,7 +60,7 @@ describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
     }
     expect(briefs(items)).toEqual([
       ...['thinking Hm.', 'text I write.', 'tool_call write waiting', 'approval write'],
-      ...['tool_result write complete', 'text Done.'],
+      ...['tool_result write complete', 'text Done.', 'end done'],
     ])
     const usage = { ...scriptedUsage, input: 200, output: 20 }
     const { seq } = await turn.accepted
@@ -157,6 +158,45 @@ describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
     expect(await again.result()).toMatchObject({ text: 'lo again.', reason: 'done', turn: 0 })
   })
 
+  it('that failed or was aborted says so in its last item', async () => {
+    await using test = await open([
+      [sayPartial('Hel'), fail()],
+      [sayPartial('Wai'), waitAt(createGate())],
+    ])
+    const items = await Array.fromAsync(test.session.prompt('go'))
+    expect(items.at(-1)).toEqual({
+      type: 'end',
+      reason: 'failed',
+      fault: expect.objectContaining({ kind: 'passthrough' }),
+    })
+    const turn = test.session.prompt('again')
+    const seen: TurnItem[] = []
+    for await (const item of turn) {
+      seen.push(item)
+      if (item.type === 'text') await turn.abort()
+    }
+    expect(seen.at(-1)).toEqual({ type: 'end', reason: 'aborted' })
+  })
+
+  it('of a prompt that waits ends with the turn it waits for, if that is cut short', async () => {
+    await using test = await open([[sayPartial('Hel'), waitAt(createGate())], [say('Three.')], [say('Two.')]])
+    const { session } = test
+    const first = session.prompt('one')
+    await first[Symbol.asyncIterator]().next()
+    const steering = session.prompt('two')
+    const followUp = session.prompt('three', { queue: 'follow_up' })
+    await Promise.all([steering.accepted, followUp.accepted])
+    const steered = Array.fromAsync(steering)
+    await session.abort()
+    expect(briefs(await steered)).toEqual(['end aborted'])
+    expect(await steering.result()).toMatchObject({ text: '', reason: 'aborted', turn: 0, queued: 'steering' })
+    expect(await followUp.result()).toMatchObject({ text: '', reason: 'aborted', turn: 0, queued: 'follow_up' })
+    await steering.abort() // takes the prompt back
+    expect((await session.getQueuedMessages()).map(({ queue }) => queue)).toEqual(['follow_up'])
+    await followUp.abort()
+    expect(await session.prompt('four').result()).toMatchObject({ text: 'Three.', reason: 'done' })
+  })
+
   it('is aborted, but no other turn is', async () => {
     const gates = [createGate(), createGate()] as const
     await using test = await open([
@@ -182,7 +222,7 @@ describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
     const steering = test.session.prompt('also this')
     expect(await steering.accepted).toMatchObject({ queued: 'steering' })
     gate.open()
-    expect(briefs(await Array.fromAsync(steering))).toEqual(['text Two.'])
+    expect(briefs(await Array.fromAsync(steering))).toEqual(['text Two.', 'end done'])
     expect(await steering.result()).toMatchObject({ text: 'Two.', turn: 0, usage: scriptedUsage })
   })
 
@@ -198,7 +238,7 @@ describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
     expect(await b.accepted).toMatchObject({ queued: 'steering' })
     gates[0].open()
     expect(await a.result()).toMatchObject({ text: 'Answer to A.', reason: 'done', turn: 0, usage: scriptedUsage })
-    expect(briefs(await Array.fromAsync(a))).toEqual(['text Answer to A.'])
+    expect(briefs(await Array.fromAsync(a))).toEqual(['text Answer to A.', 'end done'])
     await a.abort() // it has ended, so this stops nothing
     gates[1].open()
     expect(await b.text()).toBe('Answer to B.')

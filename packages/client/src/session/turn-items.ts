@@ -4,9 +4,11 @@ import {
   createTranscript,
   type Frame,
   type Message,
+  type ModelFault,
   messageOf,
   type PendingApproval,
   type Recorded,
+  type TurnEnd,
 } from '@holdfast/protocol'
 
 /** One thing that happens in a turn. */
@@ -29,6 +31,8 @@ export type TurnItem =
       readonly text: string
       readonly code?: string | undefined
     }
+  /** The last item of every turn: why it ended, and why the model call failed if `reason` is `failed`. */
+  | { readonly type: 'end'; readonly reason: TurnEnd; readonly fault?: ModelFault | undefined }
 
 /** Turns the frames of a turn into items. Live text comes as fragments; a record adds only the text that was not live. */
 export function createTurnItems(): (frame: Frame) => readonly TurnItem[] {

@@ -1,4 +1,4 @@
-import { type EventOf, noUsage, type Recorded, usageAfter } from '@holdfast/protocol'
+import { type EventOf, noUsage, type Queue, type Recorded, usageAfter } from '@holdfast/protocol'
 
 /** The event that ends a turn. */
 export type TurnEnded = EventOf<'turn.ended'>
@@ -8,10 +8,12 @@ export type TurnSummary = ReturnType<typeof createTurnSummary>
 
 /**
  * Collects the summary from records. `isFirst` recognizes the first record of the command that asked for the turn. The
- * turn of a queued prompt is the one that takes it from the queue.
+ * turn of a queued prompt is the one that takes it from the queue. If a turn before it is cut short, nothing starts by
+ * itself: the prompt stays in its queue, and its turn ends with that one.
  */
 export function createTurnSummary(isFirst: (record: Recorded) => boolean) {
   let entry: number | null = null
+  let queue: Queue | null = null
   let isRemoved = false
   let turn: number | null = null
   let texts: readonly string[] = []
@@ -26,6 +28,10 @@ export function createTurnSummary(isFirst: (record: Recorded) => boolean) {
     /** The number of the turn; null while the prompt waits in a queue. */
     get turn() {
       return turn
+    },
+    /** The queue in which the prompt waits; null once it is sent. */
+    get queue() {
+      return turn === null ? queue : null
     },
     /** Whether the prompt was removed from its queue, so that it gets no turn. */
     get isRemoved() {
@@ -43,7 +49,7 @@ export function createTurnSummary(isFirst: (record: Recorded) => boolean) {
     get usage() {
       return usage
     },
-    /** The end of the turn; null while it runs. */
+    /** The end of the turn, or of the one that the prompt waited for in vain; null while it runs. */
     get end(): TurnEnded | null {
       return end
     },
@@ -52,12 +58,16 @@ export function createTurnSummary(isFirst: (record: Recorded) => boolean) {
     add(record: Recorded): void {
       const { seq, event } = record
       if (isFirst(record)) {
-        if (event.type === 'prompt.queued') entry = seq
+        if (event.type === 'prompt.queued') {
+          entry = seq
+          queue = event.queue
+        }
         if (event.type === 'turn.started') turn = event.turn
       }
       if (entry !== null && event.type === 'queue.removed' && event.entries.some(({ id }) => id === entry))
         isRemoved = true
       if (entry !== null && event.type === 'user.said' && event.entry === entry) turn = event.turn
+      if (entry !== null && turn === null && event.type === 'turn.ended' && event.reason !== 'done') end ??= event
       if (turn === null || !('turn' in event) || event.turn !== turn) return
       if (event.type === 'turn.ended') end = event
       if (event.type === 'user.said' && isComplete) isAnswered = true

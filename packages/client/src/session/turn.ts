@@ -5,6 +5,7 @@ import {
   HoldfastError,
   type ModelFault,
   orThrow,
+  type Queue,
   type SessionHandle,
   type TurnEnd,
   type Usage,
@@ -27,12 +28,18 @@ export type TurnResult = {
   readonly turn: number
   /** Why the model call failed, if `reason` is `failed`. */
   readonly fault?: ModelFault | undefined
+  /**
+   * The queue in which the prompt still waits, if it was not sent: the turn before it was cut short, and `reason`,
+   * `fault` and `turn` are of that turn. The next prompt or `continue` sends it; `turn.abort()` removes it.
+   */
+  readonly queued?: Queue | undefined
 }
 
 /**
  * The turn of a prompt, from where the prompt is sent to the model to its answer. Another prompt that joins before there
  * is an answer shares it. One that joins later gets an answer of its own, and this turn ends before it. Iterate the turn
- * for what happens, as often as needed: each iteration starts at the prompt. All of these throw a refusal.
+ * for what happens, as often as needed: each iteration starts at the prompt, and its last item is `end`, which says how
+ * the turn ended. A turn that fails or is aborted ends so too and throws nothing. All of these throw a refusal.
  */
 export interface Turn extends AsyncIterable<TurnItem> {
   /** Waits until the prompt is accepted and on disk, and says where it went. */
@@ -127,8 +134,12 @@ async function* followTurn(handle: SessionHandle, first: number): AsyncGenerator
     if (summary.isRemoved) throw new HoldfastError(removed)
     if (summary.turn !== null) yield* toItems(frame)
     if (frame.type !== 'record') continue
-    if (summary.end) return resultOf(summary, frame.record.seq)
-    if (summary.isAnswered) return resultOf(summary, frame.record.seq - 1) // the next prompt begins with this record
+    if (!summary.end && !summary.isAnswered) continue
+    // After the answer, the next prompt begins with this record.
+    const result = resultOf(summary, summary.end ? frame.record.seq : frame.record.seq - 1)
+    const { reason, fault: why } = result
+    yield { type: 'end', reason, ...(why && { fault: why }) }
+    return result
   }
   throw new HoldfastError(stopped)
 }
@@ -136,9 +147,10 @@ async function* followTurn(handle: SessionHandle, first: number): AsyncGenerator
 const removed = fault('queue_entry_not_found', 'The prompt was removed from the queue before it was sent.')
 const stopped = fault('session_stopped', 'The session stopped before its turn ended.')
 
-function resultOf({ text, usage, turn, end }: TurnSummary, seq: number): TurnResult {
+function resultOf({ text, usage, turn, end, queue }: TurnSummary, seq: number): TurnResult {
   const { reason = 'done', fault: why } = end ?? {}
-  return { text, reason, usage, seq, turn: turn ?? 0, ...(why && { fault: why }) }
+  const of = turn ?? end?.turn ?? 0
+  return { text, reason, usage, seq, turn: of, ...(why && { fault: why }), ...(queue && { queued: queue }) }
 }
 
 /** Returns how far the turn has come, without waiting for more. */

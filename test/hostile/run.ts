@@ -1,18 +1,22 @@
 import { createDice } from '@holdfast/testkit'
 import { cases } from './cases.ts'
+import { runRandomCalls } from './random/run-calls.ts'
 import { megabytes, runCase } from './run-case.ts'
 
 /**
  * `npm run test:hostile` sends hostile input to real servers, one case after the other, and reports the longest stall of
- * the event loop, the peak of memory and everything lost. `-- preview-bomb` runs only this case, `-- --quick` uses small
- * inputs, `SEED=27` repeats the random choices.
+ * the event loop, the peak of memory and everything lost. Then it calls the built-in tools with 10,000 random inputs.
+ * `-- preview-bomb` runs only this case, `-- random-calls` only the random inputs, `-- --quick` uses small inputs,
+ * `SEED=27` repeats the random choices.
  */
 const asked = process.argv.slice(2)
 const isQuick = asked.includes('--quick')
 const names = asked.filter((word) => !word.startsWith('--'))
-const unknown = names.filter((name) => !cases.some((one) => one.name === name))
+const randomCalls = 'random-calls'
+const known = [...cases.map(({ name }) => name), randomCalls]
+const unknown = names.filter((name) => !known.includes(name))
 if (unknown.length > 0) {
-  console.error(`There is no case ${unknown.join(', ')}. The cases are ${cases.map(({ name }) => name).join(', ')}.`)
+  console.error(`There is no case ${unknown.join(', ')}. The cases are ${known.join(', ')}.`)
   process.exit(1)
 }
 
@@ -38,6 +42,14 @@ for (const one of chosen) {
   violated += report.violations.length
   longestMs = Math.max(longestMs, report.cpuMs, report.blockedMs)
   peakBytes = Math.max(peakBytes, report.peakBytes)
+}
+
+if (names.length === 0 || names.includes(randomCalls)) {
+  const { called, refused, violations } = await runRandomCalls({ calls: isQuick ? 250 : 10_000, seed })
+  const verdict = violations.length === 0 ? 'ok' : 'VIOLATED'
+  console.log(`${verdict}: model ${randomCalls}: ${called} random inputs for the built-in tools, ${refused} refused`)
+  for (const violation of violations.slice(0, 20)) console.log(`  ${violation}`)
+  violated += violations.length
 }
 console.log(
   `longest stall ${longestMs.toFixed(0)} ms, peak ${megabytes(peakBytes)}, violations ${violated} (SEED=${seed})`,

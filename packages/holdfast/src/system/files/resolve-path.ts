@@ -53,6 +53,8 @@ export async function resolvePath(
   path: string,
   { followsLast = true }: ResolveOptions = {},
 ): Promise<Result<WorkspacePath>> {
+  // The system's calls throw on it, before any of them runs.
+  if (path.includes('\0')) return refuse(fault('bad_request', `${escapeLine(path)} holds a NUL character`))
   const root = await resolveWorkdir(workdir)
   if (!root.ok) return root
   const walked = await walk(root.value, path, followsLast)

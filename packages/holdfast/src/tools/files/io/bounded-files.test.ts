@@ -29,6 +29,12 @@ describe('a file with an edit boundary', () => {
     expect(await deleteFileTool.prepare({ path: 'g' }, context, notAborted)).toMatchObject({ type: 'ready' })
   })
 
+  it('leaves bad paths of other calls to the tools, which refuse them', async () => {
+    const context = await openBounded()
+    const prepared = await withBoundaries(deleteFileTool).prepare({ path: 'a\0b' }, context, notAborted)
+    expect(prepared).toMatchObject({ type: 'unusable', message: expect.stringContaining('NUL') })
+  })
+
   it('is written whole only if the lines outside stay', async () => {
     const context = await openBounded()
     const write = (body: string) =>

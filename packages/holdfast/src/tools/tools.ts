@@ -27,7 +27,6 @@ import { createSandbox, type Sandbox, type SandboxSetting } from './sandbox/sand
 import { createFind } from './search/find.ts'
 import { createGrep } from './search/grep.ts'
 import { createBackgroundShells } from './shell/background-shells.ts'
-import { withBoundedFiles } from './shell/bounded-command.ts'
 import { createConfinement, type JudgeNetwork } from './shell/confinement.ts'
 import { endLeftover } from './shell/process-group.ts'
 import { createProcessRecords } from './shell/process-records.ts'
@@ -81,7 +80,7 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
     createGitLog({ environment, keyNames }),
     createGitStage({ environment, keyNames }),
     createGitCommit({ environment, keyNames }),
-    withTouchedFiles(withBoundedFiles(createShell({ ...shellDeps, background, confinement })), {
+    withTouchedFiles(createShell({ ...shellDeps, background, confinement }), {
       ...{ environment, keyNames, ownPaths },
     }),
     createShellOutput({ background, after }),

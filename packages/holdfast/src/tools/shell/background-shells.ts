@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
-import type { BackgroundCommand, BackgroundWork } from '@holdfast/core/ports'
+import type { BackgroundCommand, BackgroundWork, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
 import { fault, limits, ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
+import { type BoundedBefore, compareBounded } from './bounded-command.ts'
 import type { ProcessRecords } from './process-records.ts'
 import type { EndedCommand, RunningCommand } from './running-command.ts'
 
@@ -11,6 +12,21 @@ export type BackgroundShell = BackgroundCommand & {
   ended: EndedCommand | null
   /** How much of the output was returned by `shell_output`. */
   readBytes: number
+  /** The files with edit boundaries when it started; null once they were compared after its end. */
+  bounded: BoundedBefore | null
+}
+
+/** Compares the files with edit boundaries once a command has ended. The first call that reads of its end reports it. */
+export async function judgeEnded(
+  shell: BackgroundShell,
+  result: ToolResult,
+  context: ToolContext,
+  run: ToolRun,
+): Promise<ToolResult> {
+  const { ended, bounded } = shell
+  if (ended === null || bounded === null) return result
+  shell.bounded = null
+  return compareBounded(result, bounded, context, run)
 }
 
 /** The commands that run in the background, by session. They end with their session and with this process. */
@@ -26,7 +42,7 @@ export interface BackgroundShells extends BackgroundWork {
 /** A place among the commands of a session. It counts until it is released; one that was used stays with its command. */
 export interface ReservedPlace {
   /** Puts the command on record and keeps it under a new id. Rejects with a system error if it cannot be recorded. */
-  use(command: string, running: RunningCommand): Promise<BackgroundShell>
+  use(command: string, running: RunningCommand, bounded?: BoundedBefore): Promise<BackgroundShell>
   release(): void
 }
 
@@ -76,12 +92,20 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     return refuse(fault('too_large', message, { limit: 'backgroundShellsMax' }))
   }
 
-  async function add(session: SessionId, command: string, started: RunningCommand): Promise<BackgroundShell> {
+  async function add(
+    session: SessionId,
+    command: string,
+    started: RunningCommand,
+    bounded: BoundedBefore,
+  ): Promise<BackgroundShell> {
     await records?.add(started.mark)
     const shells = bySession.get(session) ?? new Map<string, BackgroundShell>()
     bySession.set(session, shells)
     const id = newId(shells)
-    const shell: BackgroundShell = { id, command, startedAt: now(), running: started, ended: null, readBytes: 0 }
+    const shell: BackgroundShell = {
+      ...{ id, command, startedAt: now(), running: started, bounded },
+      ...{ ended: null, readBytes: 0 },
+    }
     shells.set(id, shell)
     void started.ended.then(async (ended) => {
       shell.ended = ended
@@ -107,7 +131,8 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
       if (refused) return refused
       if (session === undefined) return refuse(noSession)
       const place: ReservedPlace = {
-        use: (command, started) => add(session, command, started).finally(() => place.release()),
+        use: (command, started, bounded = new Map()) =>
+          add(session, command, started, bounded).finally(() => place.release()),
         release: () => void reserved.delete(place),
       }
       reserved.set(place, session)

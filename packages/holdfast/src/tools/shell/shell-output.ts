@@ -5,7 +5,7 @@ import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { textArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith } from '../define/define-tool.ts'
-import type { BackgroundShell, BackgroundShells } from './background-shells.ts'
+import { type BackgroundShell, type BackgroundShells, judgeEnded } from './background-shells.ts'
 import { onlyLinesWith } from './only-lines.ts'
 import { readableOutput } from './readable-output.ts'
 import { endingWords, withNotes } from './shell.ts'
@@ -48,7 +48,8 @@ export function createShellOutput({ background, after = wallClock.after }: Deps)
       return found.ok ? ok({ preview: { type: 'arguments', args } }) : found
     },
 
-    async run({ id, filter, wait }, { workdir, session }, run) {
+    async run({ id, filter, wait }, context, run) {
+      const { workdir, session } = context
       const cwd = await resolveWorkdir(workdir)
       const found = cwd.ok ? background.find(session, id) : cwd
       if (!(await begun(run))) return abortedResult
@@ -61,7 +62,7 @@ export function createShellOutput({ background, after = wallClock.after }: Deps)
       const wanted = filter === undefined ? bytes : onlyLinesWith(filter, bytes)
       const output = await run.storeOutput(withNotes(wanted, notesOf(shell)), readableOutput)
       shell.readBytes = end
-      return { type: 'ok', output }
+      return judgeEnded(shell, { type: 'ok', output }, context, run)
     },
   })
 }

@@ -3,7 +3,7 @@ import { ok } from '@holdfast/protocol'
 import { z } from 'zod'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
-import type { BackgroundShells } from './background-shells.ts'
+import { type BackgroundShells, judgeEnded } from './background-shells.ts'
 import { endingWords } from './shell.ts'
 import { shellId } from './shell-output.ts'
 
@@ -11,6 +11,21 @@ const input = z.strictObject({ id: shellId.describe('The id that shell returned.
 
 /** Creates the tool that ends a command in the background. It needs no approval: it changes nothing of the person's. */
 export function createShellStop(background: BackgroundShells): Tool {
+  const stop = whenBegun(async ({ id }: z.infer<typeof input>, { workdir, session }, { signal }) => {
+    const cwd = await resolveWorkdir(workdir)
+    if (!cwd.ok) return cwd
+    const found = background.find(session, id)
+    if (!found.ok) return found
+    const { running, ended } = found.value
+    if (ended !== null)
+      return ok({ text: `${id} had ended already: ${endingWords(ended.ending).join(' ') || 'exit code 0'}` })
+    running.end('stopped')
+    const kill = () => running.end('aborted')
+    signal.addEventListener('abort', kill, { once: true })
+    const { leftRunning } = await running.ended
+    signal.removeEventListener('abort', kill)
+    return ok({ text: [`${id} was ended.`, ...(leftRunning === undefined ? [] : [leftRunning])].join('\n') })
+  })
   return defineTool({
     name: 'shell_stop',
     description:
@@ -25,20 +40,10 @@ export function createShellStop(background: BackgroundShells): Tool {
       return found.ok ? ok({ preview: { type: 'arguments', args } }) : found
     },
 
-    run: whenBegun(async ({ id }, { workdir, session }, { signal }) => {
-      const cwd = await resolveWorkdir(workdir)
-      if (!cwd.ok) return cwd
-      const found = background.find(session, id)
-      if (!found.ok) return found
-      const { running, ended } = found.value
-      if (ended !== null)
-        return ok({ text: `${id} had ended already: ${endingWords(ended.ending).join(' ') || 'exit code 0'}` })
-      running.end('stopped')
-      const kill = () => running.end('aborted')
-      signal.addEventListener('abort', kill, { once: true })
-      const { leftRunning } = await running.ended
-      signal.removeEventListener('abort', kill)
-      return ok({ text: [`${id} was ended.`, ...(leftRunning === undefined ? [] : [leftRunning])].join('\n') })
-    }),
+    async run(args, context, run) {
+      const result = await stop(args, context, run)
+      const found = background.find(context.session, args.id)
+      return found.ok ? judgeEnded(found.value, result, context, run) : result
+    },
   })
 }

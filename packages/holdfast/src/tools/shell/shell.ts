@@ -8,6 +8,7 @@ import { wallClock } from '../../system/wall-clock.ts'
 import { commandArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
 import type { BackgroundShells, ReservedPlace } from './background-shells.ts'
+import { type BoundedBefore, compareBounded, readBounded } from './bounded-command.ts'
 import type { Confinement } from './confinement.ts'
 import { commandEnvironment } from './environment.ts'
 import { isAnswer } from './exit-code.ts'
@@ -106,13 +107,14 @@ async function startAndAttend(
   run: ToolRun,
   place?: ReservedPlace,
 ): Promise<ToolResult> {
+  const before = await readBounded(context)
   const started = await start(deps, { command, network }, context).catch(foreseen)
   if (!started.ok) return (await begun(run)) ? failedWith(started.fault) : abortedResult
   const { gate, output } = started.value
   if (!(await begunOrKilled(gate, output, run))) return abortedResult
   const { after = wallClock.after, outputBytesMax: bytesMax = limits.toolOutputBytesMax - ownWordsBytes } = deps
   const running = runCommand(gate, output, { after, bytesMax, show: place ? () => undefined : run.show })
-  const attended = { deps, command, context, running }
+  const attended = { deps, command, context, running, before }
   return place ? detach(attended, place) : attend(attended, run, timeout)
 }
 
@@ -176,11 +178,12 @@ type Attended = {
   readonly command: string
   readonly context: ToolContext
   readonly running: RunningCommand
+  readonly before: BoundedBefore
 }
 
 /** Waits for the end of a command. At its timeout it goes on in the background, at an abort it is killed. */
 async function attend(attended: Attended, run: ToolRun, timeout: number): Promise<ToolResult> {
-  const { deps, command, context, running } = attended
+  const { deps, command, context, running, before } = attended
   const { after = wallClock.after } = deps
   const timedOut = Promise.withResolvers<'timed out'>()
   const cancel = after(timeout * 1000, () => timedOut.resolve('timed out'))
@@ -192,7 +195,8 @@ async function attend(attended: Attended, run: ToolRun, timeout: number): Promis
     const place = first === 'timed out' && !run.signal.aborted ? reserve(deps, context.session) : null
     if (place?.ok) return await detach(attended, place.value, timeout)
     if (first === 'timed out') running.end('timed out')
-    return await report(await running.ended, { command, running, run, after, timeout })
+    const result = await report(await running.ended, { command, running, run, after, timeout })
+    return await compareBounded(result, before, context, run)
   } finally {
     cancel()
     run.signal.removeEventListener('abort', abort)
@@ -230,9 +234,10 @@ const cannotKeep = (error: unknown): Result<never> => ({
 })
 
 /** Lets a command go on in the background, and returns its id. */
-async function detach({ command, running }: Attended, place: ReservedPlace, timeout?: number): Promise<ToolResult> {
+async function detach(attended: Attended, place: ReservedPlace, timeout?: number): Promise<ToolResult> {
+  const { command, running, before } = attended
   running.hide()
-  const added = await place.use(command, running).then(ok, foreseen)
+  const added = await place.use(command, running, before).then(ok, foreseen)
   if (!added.ok) {
     running.end('aborted')
     await running.ended

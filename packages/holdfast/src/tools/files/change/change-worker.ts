@@ -12,6 +12,7 @@ import {
   editedContent,
   type FileEdit,
 } from './file-change.ts'
+import { type BoundedPair, type BoundedVerdict, judgePair } from './judge-bounded.ts'
 
 /** One piece of work for the thread. The keys of the process are masked in what it returns. */
 export type ChangeJob = { readonly keys: readonly string[] } & Readonly<
@@ -19,9 +20,16 @@ export type ChangeJob = { readonly keys: readonly string[] } & Readonly<
   | { type: 'content'; edit: ContentEdit }
   /** Compares two contents; null is no file. */
   | { type: 'diff'; edit: ContentPair }
+  /** Judges what a command did to a file with an edit boundary. */
+  | { type: 'bounded'; edit: BoundedPair }
 >
 
-export type ChangeAnswers = { preview: EditPreview; content: EditedContent; diff: { readonly diff: string } }
+export type ChangeAnswers = {
+  preview: EditPreview
+  content: EditedContent
+  diff: { readonly diff: string }
+  bounded: BoundedVerdict
+}
 
 /** The answer to a job; `broken` is our bug. */
 export type ChangeAnswer =
@@ -40,6 +48,7 @@ async function answer(job: ChangeJob): Promise<ChangeAnswer> {
 async function work(job: ChangeJob): Promise<Result<ChangeAnswers[keyof ChangeAnswers]>> {
   if (job.type === 'content') return editedContent(job.edit)
   if (job.type === 'diff') return ok({ diff: await diffPair(job.edit) })
+  if (job.type === 'bounded') return ok(await judgePair(job.edit))
   const diffed = await diffEdit(job.edit)
   return diffed.ok ? ok(toShow(diffed.value)) : diffed
 }

@@ -13,6 +13,7 @@ import {
   editedContent,
   type FileEdit,
 } from './file-change.ts'
+import { type BoundedPair, type BoundedVerdict, judgePair } from './judge-bounded.ts'
 
 /** Up to this size of file and arguments together, the work takes a few milliseconds and needs no thread. */
 const smallBytesMax = 64 * 1024
@@ -41,6 +42,16 @@ export async function diffContents(pair: ContentPair, signal: AbortSignal): Prom
   }
   const diffed = await thread.run({ type: 'diff', edit: pair, keys: knownKeys() }, signal)
   return diffed.ok ? diffed.value.diff : `${diffed.fault.message}\n`
+}
+
+/** Judges what a command did to a file with an edit boundary. What takes too long to compare counts as outside. */
+export async function judgeBounded(pair: BoundedPair, signal: AbortSignal): Promise<BoundedVerdict> {
+  if (pair.before.length + pair.after.length <= smallBytesMax) {
+    await ownTurn()
+    return judgePair(pair)
+  }
+  const judged = await thread.run({ type: 'bounded', edit: pair, keys: [] }, signal)
+  return judged.ok ? judged.value : { violation: `${pair.path} changed and was not compared: ${judged.fault.message}` }
 }
 
 let lastTurn: Promise<void> = Promise.resolve()

@@ -10,6 +10,7 @@ import { benchLiveSessions } from './live-sessions.ts'
 import { benchOpen } from './open-session.ts'
 import { type BuildFigures, benchRequest } from './request.ts'
 import { benchSearch } from './search.ts'
+import { benchShellOutput } from './shell-output.ts'
 import { benchStartUp } from './start-up.ts'
 import { benchStreaming } from './streaming.ts'
 import { number, printRows, type Row } from './table.ts'
@@ -45,6 +46,7 @@ try {
   const imported = await benchImport({ dir, rounds: 3 })
   const search = await benchSearch({ dir, rounds })
   const files = await benchFileTools({ dir, rounds })
+  const shell = await benchShellOutput({ dir })
   const ratio = (sessions: number) => append.ofRaw[sessions] ?? Number.NaN
   const rows: readonly Row[] = [
     { what: 'raw write + fdatasync', figure: `${number(append.rawPerSecond)} /s`, goal: '', holds: null },
@@ -179,6 +181,18 @@ try {
       goal: '< 20 ms',
       holds: files.stallMs < 20,
     },
+    {
+      what: 'shell output of 200 MB: stored; memory at its peak, more than before',
+      figure: `${number(shell.storedBytes / 1e6)} of ${number(shell.outputBytes / 1e6)} MB; ${number(shell.grownBytes / 1e6)} MB`,
+      goal: 'all; < 128 MB',
+      holds: shell.storedBytes >= shell.outputBytes && shell.grownBytes < 128e6,
+    },
+    {
+      what: 'event loop delay meanwhile, p99',
+      figure: `${number(shell.loopDelayP99Ms, 2)} ms`,
+      goal: '< 20 ms',
+      holds: shell.loopDelayP99Ms < 20,
+    },
     { what: 'node -e 0', figure: `${number(startUp.nodeMs)} ms`, goal: '', holds: null },
     { what: 'holdfast --version', figure: `${number(startUp.versionMs)} ms`, goal: '', holds: null },
     {
@@ -202,7 +216,7 @@ try {
   ]
   if (process.argv.includes('--json'))
     process.stdout.write(
-      `${JSON.stringify({ append, open, request, history, abort, turn, fifty, hundred, live, startUp, imported, search, files }, null, 2)}\n`,
+      `${JSON.stringify({ append, open, request, history, abort, turn, fifty, hundred, live, startUp, imported, search, files, shell }, null, 2)}\n`,
     )
   else printRows(rows)
 } finally {

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { HiddenPath } from './hidden-paths.ts'
 
@@ -28,6 +28,9 @@ export type OutsideData = {
 /** Directories that the command gets new: a path below them is not the one of this machine. */
 const newDirectories = ['/tmp', '/var/tmp', '/run', '/var/run', '/dev', '/proc']
 
+/** Root changes the settings of the machine here, also without capabilities: a namespace of processes shares them. */
+const machineSettings = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus']
+
 /** Namespaces and rights, the same for every command. It gets no capability and, as bubblewrap always does, no new privileges. */
 const rights = [
   ...['--die-with-parent', '--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
@@ -51,6 +54,7 @@ export function bubblewrapArguments(confines: Confines): readonly string[] {
     ...rights,
     ...(network ? [] : ['--unshare-net']),
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/run'],
+    ...machineSettings.filter((path) => existsSync(path)).flatMap((path) => ['--ro-bind', path, path]),
     ...(isDirectory('/var/run') ? ['--tmpfs', '/var/run'] : []),
     ...(network ? nameService() : []),
     ...(tmp === null ? ['--tmpfs', '/tmp'] : ['--bind', tmp, '/tmp']),

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import type { Environment } from '../../system/home.ts'
 
 /** A file or directory that a command in the sandbox cannot read. */
@@ -16,6 +16,9 @@ const homeNames = [
   ...['.config/doctl', '.config/rclone', '.config/containers', '.config/configstore', '.config/pip', '.config/sops'],
   ...['.local/share/keyrings', '.mozilla', '.thunderbird', '.config/google-chrome', '.config/chromium'],
   ...['.config/BraveSoftware', '.config/microsoft-edge', '.claude', '.claude.json', '.codex', '.gemini'],
+  ...['.config/github-copilot', '.local/share/opencode', '.cache/huggingface/token', '.huggingface', '.config/stripe'],
+  ...['.config/composer/auth.json', '.composer/auth.json', '.local/share/kwalletd', '.local/share/uv/credentials'],
+  ...['.config/Signal', '.config/Slack', '.local/share/fish/fish_history'],
   ...['.bash_history', '.zsh_history', '.node_repl_history', '.python_history', '.psql_history', '.mysql_history'],
 ]
 
@@ -29,6 +32,10 @@ const pathVariables = [
   'DOCKER_CONFIG',
   'NPM_CONFIG_USERCONFIG',
   'AWS_SHARED_CREDENTIALS_FILE',
+  'AWS_CONFIG_FILE',
+  'GOOGLE_APPLICATION_CREDENTIALS',
+  'NETRC',
+  'PGPASSFILE',
 ]
 
 /** Returns what is hidden from commands and exists: secrets of the user and the machine, and the paths of Holdfast. */
@@ -37,7 +44,9 @@ export async function findHiddenPaths(
   own: readonly string[],
 ): Promise<readonly HiddenPath[]> {
   const homes = new Set([environment['HOME'], userInfo().homedir].filter((home) => home?.startsWith('/')))
-  const named = pathVariables.flatMap((name) => environment[name] ?? []).filter((path) => path.startsWith('/'))
+  const named = pathVariables
+    .flatMap((name) => (environment[name] ?? '').split(delimiter)) // kubectl takes a list
+    .filter((path) => path.startsWith('/'))
   const paths = [...homes].flatMap((home) => homeNames.map((name) => join(home ?? '/', name)))
   const found = await Promise.all([...paths, ...named, ...machinePaths, ...own].map(lookUp))
   const byPath = new Map(found.filter((one) => one !== null).map((one) => [one.path, one]))

@@ -91,6 +91,29 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
     expect(text).toMatch(/^\d\n\[\]\nNoNewPrivs:\t1\nCapEff:\t0{16}\n$/)
   })
 
+  it('cannot write the settings of the machine, also as root, nor what later sessions read of .holdfast', async () => {
+    const { run, workdir } = await open()
+    await mkdir(join(workdir, '.holdfast'))
+    // Opens them for writing, and writes nothing.
+    const paths =
+      '/proc/sys/kernel/core_pattern /proc/sys/vm/overcommit_memory /proc/sysrq-trigger .holdfast/hooks.json'
+    const { text } = await run(`for f in ${paths}; do if ( : >> $f ) 2>/dev/null; then echo "opened $f"; fi; done`)
+    expect(text).not.toContain('opened')
+  })
+
+  it('hides the files that variables name, also several in one', async () => {
+    const { workdir } = await openWorkdir()
+    const files = ['kube-1', 'kube-2', 'google.json'].map((name) => join(workdir, name))
+    for (const file of files) await writeFile(file, 'private-key')
+    const environment = {
+      PATH: process.env['PATH'],
+      KUBECONFIG: files.slice(0, 2).join(':'),
+      GOOGLE_APPLICATION_CREDENTIALS: files[2],
+    }
+    const { run } = await open('on', { environment })
+    expect((await run('cat kube-1 kube-2 google.json; true', { workdir })).text).not.toContain('private-key')
+  })
+
   it('keeps a bounded file read-only, also when its folder is renamed and replaced', async () => {
     const { run, workdir } = await open()
     await mkdir(join(workdir, 'a/b'), { recursive: true })

@@ -71,7 +71,8 @@ export function createSandbox({ setting, environment, ownPaths, find = findBubbl
       const { state, path } = await look(workdir)
       if (path === null) return refusedBy(state) ?? ok(null)
       const git = await findGitPaths(workdir)
-      const kept = [...git.readOnly, ...(await realPaths(workdir, readOnly))]
+      // Later sessions read `.holdfast`: a command must not write what they believe.
+      const kept = [...git.readOnly, ...(await realPaths(workdir, ['.holdfast', ...readOnly]))]
       const around = ownPaths.flatMap((one) => (typeof one === 'string' ? [] : [one.directory]))
       const hidden = await findHiddenPaths(environment, [...around, ...(await listOwnPaths(workdir, ownPaths))])
       const confines = {

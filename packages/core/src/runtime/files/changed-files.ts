@@ -60,7 +60,7 @@ const absent = { type: 'absent' } as const
 
 const changesOfCall = (seq: Seq, { call, files = [] }: EventOf<'call.settled'>): readonly PathChange[] =>
   files.flatMap((file): readonly PathChange[] => {
-    const { path, change, from, before = notRecorded } = file
+    const { path, change, from, before = change === 'created' ? absent : notRecorded } = file
     const one = { seq, call }
     if (change === 'moved' && from !== undefined)
       return [

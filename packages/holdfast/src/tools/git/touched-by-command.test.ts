@@ -60,6 +60,34 @@ describe('a command in a git work tree', () => {
     await holdfast.close()
   })
 
+  it('moves files, also without git, and they can be moved back', async () => {
+    const { holdfast, session } = await open()
+    await session.prompt('run mv dirty.txt clean.txt; git mv kept.txt "kept elsewhere.txt"').text()
+    const changes = await Array.fromAsync(session.fileChanges())
+    expect(changes.map(({ change, from, path }) => [change, from, path]).sort()).toEqual([
+      ['moved', 'dirty.txt', 'clean.txt'],
+      ['moved', 'kept.txt', 'kept elsewhere.txt'],
+    ])
+    expect((await session.restoreFiles({ message: 1 })).refused).toEqual([])
+    expect([text('dirty.txt'), text('kept.txt')]).toEqual(['dirty before\n', 'kept\n'])
+    expect([existsSync(join(workdir, 'clean.txt')), existsSync(join(workdir, 'kept elsewhere.txt'))]).toEqual([
+      ...[false, false],
+    ])
+    await holdfast.close()
+  })
+
+  it('that changes nothing has touched nothing, though some files are too large to be read', async () => {
+    for (const name of ['large-1', 'large-2']) write(name, 'x'.repeat(20 * 1024 * 1024))
+    mkdirSync(join(workdir, '.holdfast'))
+    write('.holdfast/MEMORY.md', 'notes\n')
+    const { holdfast, session } = await open()
+    await session.prompt('run true').text()
+    expect(await session.touchedFiles()).toEqual([])
+    await session.prompt('run echo more >> large-2').text()
+    expect((await session.touchedFiles()).map(({ path }) => path)).toEqual(['large-2'])
+    await holdfast.close()
+  })
+
   it('that makes an ignored file visible has not created it', async () => {
     write('ignored', 'precious\n')
     const { holdfast, session } = await open()

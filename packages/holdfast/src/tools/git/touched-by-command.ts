@@ -19,7 +19,7 @@ type TouchedDeps = GitDeps & { readonly ownPaths?: readonly OwnPath[] | undefine
 
 /**
  * Records which files a command changed, as git sees them: in a git work tree the state before and after it is compared.
- * Ignored files, and commands in the background, are not covered.
+ * Ignored files, commands in the background and aborted ones are not covered.
  */
 export const withTouchedFiles = (tool: Tool, deps: TouchedDeps): Tool => ({
   ...tool,
@@ -39,11 +39,16 @@ function isInWorkTree(workdir: string): boolean {
   }
 }
 
-/** The files that differ from the last commit, with their content; null for one that was not read. */
+/** A file that was not read: it is too large, or belongs to Holdfast. Its stamp tells whether it has changed. */
+type Unread = { readonly stamp: string }
+
+/** What was there before a command. */
 type Captured = {
   readonly head: string | null
-  readonly files: ReadonlyMap<string, SeenEntry | null>
-  readonly startedMs: number
+  /** The files that differ from the last commit. */
+  readonly files: ReadonlyMap<string, SeenEntry | Unread>
+  /** What git ignores: files, and directories that end with '/'. */
+  readonly ignored: readonly string[]
 }
 
 async function capture({ workdir }: ToolContext, deps: TouchedDeps, { signal }: ToolRun): Promise<Captured | null> {
@@ -52,31 +57,41 @@ async function capture({ workdir }: ToolContext, deps: TouchedDeps, { signal }: 
   const status = await readStatus(opened.value)
   if (status === null || status.paths.length > capturedMax) return null
   const { look } = createWorkspaceFiles(deps.ownPaths ?? [])
-  const files = new Map<string, SeenEntry | null>()
+  const files = new Map<string, SeenEntry | Unread>()
   let bytes = 0
   for (const path of status.paths) {
     const found = bytes > capturedBytesMax ? null : await look(workdir, path)
     bytes += found?.bytes?.length ?? 0
-    files.set(path, found)
+    files.set(path, found ?? { stamp: await stampOf(join(workdir, path)) })
   }
-  return { head: status.head, files, startedMs: Date.now() }
+  return { head: status.head, files, ignored: status.ignored }
 }
 
-/** Returns the last commit, and the paths in the workdir that differ from it; null if git cannot say that quickly. */
+/** Changes whenever a file is written, replaced or removed. */
+async function stampOf(path: string): Promise<string> {
+  const stats = await lstat(path, { bigint: true }).catch(() => null)
+  return stats === null ? '' : [stats.dev, stats.ino, stats.mode, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ')
+}
+
+/** Returns the last commit, the paths in the workdir that differ from it and those it ignores; null if git is too slow. */
 async function readStatus({ git, prefix }: Repository) {
-  const flags = ['--porcelain=v2', '--branch', '-z', '--untracked-files=all', '--ignore-submodules=all', '--no-renames']
-  const listed = await git(['status', ...flags, '--', '.'], { timeoutMs: statusTimeoutMs })
+  const files = ['--untracked-files=all', '--ignored=matching', '--ignore-submodules=all', '--no-renames']
+  const listed = await git(['status', '--porcelain=v2', '--branch', '-z', ...files, '--', '.'], {
+    timeoutMs: statusTimeoutMs,
+  })
   if (!listed.ok || listed.value.isCut) return null
   const paths: string[] = []
+  const ignored: string[] = []
   let head: string | null = null
   for (const part of listed.value.text.split('\0')) {
     const fields = part.split(' ')
     if (part.startsWith('# branch.oid ') && fields[2] !== '(initial)') head = fields[2] ?? null
     const skipped = part.startsWith('1 ') ? 8 : part.startsWith('u ') ? 10 : part.startsWith('? ') ? 1 : null
+    if (part.startsWith(`! ${prefix}`)) ignored.push(part.slice(2 + prefix.length))
     const path = skipped === null ? '' : fields.slice(skipped).join(' ')
     if (path !== '' && path.startsWith(prefix) && !path.endsWith('/')) paths.push(path.slice(prefix.length))
   }
-  return { head, paths }
+  return { head, paths, ignored }
 }
 
 /** Returns the paths that differ between two commits. */
@@ -91,7 +106,7 @@ async function readMoved({ git, prefix }: Repository, from: string | null, to: s
 }
 
 async function compare(
-  { head, files, startedMs }: Captured,
+  { head, files, ignored }: Captured,
   result: ToolResult,
   { workdir }: ToolContext,
   deps: TouchedDeps,
@@ -110,13 +125,30 @@ async function compare(
   const changes: FileChange[] = []
   for (const path of paths) {
     if (changes.length >= changedMax) break
+    const captured = files.get(path)
+    if (captured && 'stamp' in captured && captured.stamp === (await stampOf(join(workdir, path)))) continue
     const now = await look(workdir, path)
-    const then = files.has(path) ? (files.get(path) ?? 'unknown') : await readThen(repository, head, path, now)
+    const then = captured ? ('stamp' in captured ? 'unknown' : captured) : await readThen(repository, head, path, now)
     if (then === 'same' || (typeof then !== 'string' && now !== null && isSameState(then.state, now.state))) continue
-    const change = await toChange(path, then, now, { workdir, startedMs, blobs })
+    const wasIgnored = ignored.some((one) => one === path || (one.endsWith('/') && path.startsWith(one)))
+    const change = await toChange(path, then, now, { wasIgnored, blobs })
     if (change) changes.push(change)
   }
-  return changes
+  return pairMoves(changes)
+}
+
+/** Joins a file that is gone and a new one with the same content: it was moved. */
+function pairMoves(changes: readonly FileChange[]): readonly FileChange[] {
+  const gone = new Map<string, FileChange>()
+  for (const one of changes) if (one.change === 'deleted' && one.before?.type === 'file') gone.set(one.before.hash, one)
+  const moves = changes.flatMap((one): readonly FileChange[] => {
+    const from = one.change === 'created' && one.after ? gone.get(one.after) : undefined
+    if (!from) return []
+    gone.delete(one.after ?? '')
+    return [{ ...one, change: 'moved', from: from.path, ...(from.before && { before: from.before }) }]
+  })
+  const joined = new Set(moves.flatMap(({ path, from }) => [path, from]))
+  return [...changes.filter(({ path }) => !joined.has(path)), ...moves]
 }
 
 /** Returns what was at a path that git saw as unchanged before the command. */
@@ -130,35 +162,26 @@ async function readThen(
   return found ?? { state: { type: 'absent' }, bytes: null }
 }
 
-type ChangeOptions = Pick<ToolRun, 'blobs'> & { readonly workdir: string; readonly startedMs: number }
+type ChangeOptions = Pick<ToolRun, 'blobs'> & { readonly wasIgnored: boolean }
 
 async function toChange(
   path: string,
   then: SeenEntry | 'unknown',
   now: SeenEntry | null,
-  { workdir, startedMs, blobs }: ChangeOptions,
+  { wasIgnored, blobs }: ChangeOptions,
 ): Promise<FileChange | null> {
   const before = await toBefore(then, blobs)
   const after = now?.state.type === 'file' ? { after: now.state.hash, mode: now.state.mode } : {}
   if (now?.state.type === 'absent') return before.type === 'absent' ? null : { path, change: 'deleted', before }
   if (before.type !== 'absent') return { path, change: 'modified', before, ...after }
-  // A file that was ignored is new to git, but the command did not make it.
-  const stats = await lstat(join(workdir, path)).catch(() => null)
-  const isNew = stats !== null && stats.birthtimeMs >= startedMs - clockSlackMs
-  if (isNew) return { path, change: 'created', before, ...after }
-  return {
-    path,
-    change: 'modified',
-    before: { type: 'not_kept', why: 'git did not track it before the command' },
-    ...after,
-  }
+  if (!wasIgnored) return { path, change: 'created', before, ...after }
+  // It is new to git, but the command did not make it.
+  const why = 'git ignored it before the command'
+  return { path, change: 'modified', before: { type: 'not_kept', why }, ...after }
 }
 
-/** File systems and clocks round times. */
-const clockSlackMs = 10
-
 async function toBefore(then: SeenEntry | 'unknown', blobs: ToolRun['blobs']): Promise<BeforeImage> {
-  if (then === 'unknown') return { type: 'not_kept', why: 'it was too large to be read before the command' }
+  if (then === 'unknown') return { type: 'not_kept', why: 'it was not read before the command' }
   const { state, bytes } = then
   return state.type === 'file' && bytes ? keepBefore(bytes, state.mode, blobs) : state
 }

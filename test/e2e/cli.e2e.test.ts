@@ -188,6 +188,7 @@ describe('run', () => {
     expect(existsSync(join(cli.workdir, 'b.txt'))).toBe(false)
     const approved = await cli.run(['run', '--yes', prompt])
     expect(approved.stderr).toContain('Approved by --yes.')
+    expect((await cli.run(['show', '@latest'])).stdout).toContain('approved by --yes')
     expect(readFileSync(join(cli.workdir, 'b.txt'), 'utf8').trim()).toBe('hello')
   })
 

@@ -17,6 +17,7 @@ export type { MessageList } from './session/message-list.ts'
 export type { AddedMessage, MessageSeed } from './session/seed-messages.ts'
 export {
   type AbortOptions,
+  type AnswerOptions,
   type AttachedSession,
   type ClaimOptions,
   type ClientEventOptions,

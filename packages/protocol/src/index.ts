@@ -83,6 +83,7 @@ export { type HistoryCommand, type RestoreInput, RestoreRequest } from './comman
 export type { AppendClientEvent, CatalogueCommand, ModelCommand } from './command/settings-commands.ts'
 export {
   ApprovedBy,
+  approvalText,
   DenialCode,
   Outcome,
   Output,

@@ -19,7 +19,7 @@ describe('a session', () => {
     expect(submitted).toEqual([
       [{ type: 'sendPrompt', content: 'hi' }, { as }],
       [{ type: 'respondToApproval', decision: 'reject', approval: 4, message: 'not that' }, { as }],
-      [{ type: 'respondToApproval', decision: 'approve' }, undefined],
+      [{ type: 'respondToApproval', decision: 'approve' }, {}],
       [{ type: 'abort' }, {}],
       [{ type: 'enterPlan' }, undefined],
       [{ type: 'enterExec' }, { as }],

@@ -33,6 +33,11 @@ export type AbortOptions = CommandOptions & {
   /** Only this turn: nothing happens if it has ended, or if another one runs. */
   readonly turn?: number | undefined
 }
+/** How an approval is answered. */
+export type AnswerOptions = CommandOptions & {
+  /** What answers in place of a person, such as a policy of the program. The record, `show` and the page name it. */
+  readonly via?: string | undefined
+}
 /** How to leave plan mode. */
 export type EnterExecOptions = CommandOptions & {
   /** Pins the last answer, so that the plan stays in the context. */
@@ -149,11 +154,14 @@ function createMethods(handle: SessionHandle) {
     /** Sets the order of a queue: `entries` lists all its ids in the new order. Refused: bad_request, queue_entry_not_found. */
     reorderQueue: (queue: Queue, entries: readonly number[], options?: CommandOptions) =>
       submit({ type: 'reorderQueue', queue, entries: entries as number[] }, options), // parsed, not changed
-    /** Answers approval `id`, or the oldest one. `message` tells the model why it was rejected. */
-    respondToApproval(decision: Decision, id?: number, message?: string, options?: CommandOptions) {
+    /**
+     * Answers approval `id`, or the oldest one. `message` tells the model why it was rejected. A program that answers by
+     * itself says so with `via`, so that the record does not name a person.
+     */
+    respondToApproval(decision: Decision, id?: number, message?: string, options?: AnswerOptions) {
       const approval = id === undefined ? {} : { approval: id }
       const reason = message === undefined ? {} : { message }
-      return submit({ type: 'respondToApproval', decision, ...approval, ...reason }, options)
+      return submitWith({ type: 'respondToApproval', decision, ...approval, ...reason }, options, ['via'])
     },
     /** Stops the running turn, or only the turn `turn`. Its text so far stays; calls that did not finish are interrupted. */
     abort: (options?: AbortOptions) => submitWith({ type: 'abort' }, options, ['turn']),

@@ -1,6 +1,7 @@
 export type {
   AbortOptions,
   AddedMessage,
+  AnswerOptions,
   AttachedSession,
   ClaimOptions,
   ClientEventOptions,

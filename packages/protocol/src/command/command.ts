@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AnsweredVia } from '../event/call.ts'
 import { clip } from '../event/text-of.ts'
 import { Trust } from '../event/trust.ts'
 import { Queue } from '../event/turn.ts'
@@ -61,6 +62,8 @@ export const Command = z.discriminatedUnion('type', [
     approval: ApprovalId.optional(),
     /** Tells the model why the call was rejected. */
     message: z.string().max(10_000).optional(),
+    /** What answers in place of a person, such as `--yes`. The record then names it. */
+    via: AnsweredVia.optional(),
   }),
   z.strictObject({ type: z.literal('setToolTrust'), ...Trust.shape }),
   z.strictObject({

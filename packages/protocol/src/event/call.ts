@@ -34,13 +34,25 @@ export const Outcome = z.discriminatedUnion('type', [
 ])
 export type Outcome = z.infer<typeof Outcome>
 
-/** The client or the rule that allowed a call. */
-export const ApprovedBy = z.union([z.object({ client: ClientId.nullable() }), z.object({ rule: z.string() })])
+/** Names what answered in place of a person, such as `--yes`. */
+export const AnsweredVia = z.string().trim().min(1).max(100)
+
+/** The client or the rule that allowed a call. With `via` no person of the client was asked: that answered for them. */
+export const ApprovedBy = z.union([
+  z.object({ client: ClientId.nullable(), via: AnsweredVia.optional() }),
+  z.object({ rule: z.string() }),
+])
 export type ApprovedBy = z.infer<typeof ApprovedBy>
 
 /** Says why a call ran without a person's approval. */
 export const ruleText = (rule: string): string =>
   rule === 'not destructive' ? 'ran without asking: read-only' : `allowed by ${rule}`
+
+/** Says who or what allowed a call. */
+export function approvalText(by: ApprovedBy): string {
+  if ('rule' in by) return ruleText(by.rule)
+  return `approved by ${by.via ?? by.client ?? 'a person'}`
+}
 
 /** Identifies a process group left by a dead process. The start time guards against a reused number. */
 export const ProcessMark = z.object({ group: z.int().min(2), startedAt: z.string() })

@@ -171,7 +171,9 @@ async function pastApproval({ store, session, state }: EffectDeps, approval: App
     if ('lost' in record || record.seq <= approval) continue // a call can be asked for again
     const { event } = record
     if (event.type === 'call.approved')
-      return { decided: { by: 'client' in event.by ? (event.by.client ?? 'someone else') : event.by.rule } }
+      return {
+        decided: { by: 'rule' in event.by ? event.by.rule : (event.by.via ?? event.by.client ?? 'someone else') },
+      }
     if (event.type === 'call.settled') return { decided: { by: settledBy(event) } }
   }
   return {}

@@ -43,6 +43,14 @@ describe('a question', () => {
   })
 })
 
+describe('an answer', () => {
+  it('says what gave it in place of a person', () => {
+    const answer = { type: 'respondToApproval', decision: 'approve' } as const
+    expect(events(phases.asked, asked({ ...answer, via: '--yes' }))[0]).toMatchObject({ by: { via: '--yes' } })
+    expect(events(phases.asked, asked(answer))[0]).not.toHaveProperty('by.via')
+  })
+})
+
 describe('a timeout', () => {
   const timed = [askedFor(5, { expiresAt: anInstant }), askedFor(6, { expiresAt: anInstant })]
   const two = stateAfter(...thinking, callOf('shell'), callOf('shell'), stepEnded, ...timed)

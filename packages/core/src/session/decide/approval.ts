@@ -13,7 +13,7 @@ const scopes = {
 /** Answers an open question. The first answer counts; the fault of a later one names who gave it. */
 export function respondToApproval(
   state: SessionState,
-  { approval, decision, message }: CommandOf<'respondToApproval'>,
+  { approval, decision, message, via }: CommandOf<'respondToApproval'>,
   by: ClientId | null,
   { decided, stored }: Facts,
 ): Decided {
@@ -34,7 +34,8 @@ export function respondToApproval(
   }
   // A call that is asked about each time gives no trust to others.
   const scope = asked.reason === undefined ? scopes[decision] : 'once'
-  const approved: Event = { type: 'call.approved', call, ...target, by: { client: by }, scope }
+  const answeredBy = { client: by, ...(via !== undefined && { via }) }
+  const approved: Event = { type: 'call.approved', call, ...target, by: answeredBy, scope }
   if (scope === 'once') return ok([approved])
   if (scope === 'workspace' && stored) {
     const { rule, by: ruleName } = stored

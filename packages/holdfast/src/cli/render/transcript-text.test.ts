@@ -1,3 +1,4 @@
+import type { CallView } from '@holdfast/protocol'
 import { aHash, aMessage, aToolCall } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createPaint } from '../terminal/output.ts'
@@ -19,6 +20,13 @@ describe('a message on a terminal', () => {
     expect(messageText(aToolCall({}), plain)).toBe(
       '\ntool shell {"command":"echo hi"}  2026-01-02 03:04:05\n  complete, 12 ms, approved by cli\n  hi\n',
     )
+  })
+
+  it('tells an approval by a flag, by a rule and by a person apart', () => {
+    const shown = (approvedBy: CallView['approvedBy']) => messageText(aToolCall({ approvedBy }), plain)
+    expect(shown({ client: null, via: '--yes' })).toContain('12 ms, approved by --yes\n')
+    expect(shown({ rule: 'your rule `echo **`' })).toContain('12 ms, allowed by your rule')
+    expect(shown({ client: null })).toContain('12 ms, approved by a person\n')
   })
 
   it('shows the approval a call waits for', () => {

@@ -115,7 +115,7 @@ async function answerApproval(
     type: 'respondToApproval',
     decision,
     approval: asked.id,
-    ...(decision === 'reject' && { message }),
+    ...(decision === 'reject' ? { message } : { via: '--yes' }),
   })
   if (!answered.ok && answered.fault.code !== 'already_decided') await output.note(escapeHidden(answered.fault.message))
 }

@@ -1,4 +1,4 @@
-import { type CallView, ruleText } from '@holdfast/protocol'
+import { approvalText, type CallView } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 
 /** Formats a call on one line: the tool and its arguments. */
@@ -8,7 +8,6 @@ export const formatCall = (tool: string, args: Readonly<Record<string, unknown>>
 /** Formats the status of a call: `complete, 12 ms, approved by cli`. */
 export function formatCallStatus({ status, durationMs, approvedBy }: CallView): string {
   const parts = [status.replace('_', ' '), ...(durationMs === null ? [] : [`${Math.round(durationMs)} ms`])]
-  if (approvedBy !== null && 'client' in approvedBy) parts.push(`approved by ${approvedBy.client ?? 'a person'}`)
-  if (approvedBy !== null && 'rule' in approvedBy) parts.push(ruleText(approvedBy.rule))
+  if (approvedBy !== null) parts.push(approvalText(approvedBy))
   return escapeLine(parts.join(', '))
 }

@@ -1,4 +1,4 @@
-import { type CallStatus, type CallView, escapeLine, type Message, ruleText } from '@holdfast/protocol'
+import { approvalText, type CallStatus, type CallView, escapeLine, type Message } from '@holdfast/protocol'
 import { useContext } from 'react'
 import { FileDiff } from '../../diff/file-diff.tsx'
 import { durationText } from '../../text/format.ts'
@@ -125,7 +125,11 @@ function CallContent({ call, liveOutput }: CallContentProps) {
 function footOf({ status, durationMs, approvedBy, result }: CallView): string {
   const parts = [words[status]]
   if (durationMs !== null) parts.push(durationText(durationMs))
-  if (approvedBy) parts.push('rule' in approvedBy ? escapeLine(ruleText(approvedBy.rule)) : 'approved by a person')
+  if (approvedBy) {
+    // The ids of clients are made by programs: on the page a person is a person.
+    const by = 'rule' in approvedBy ? approvedBy : { ...approvedBy, client: null }
+    parts.push(escapeLine(approvalText(by)))
+  }
   if (result?.blob) parts.push(`shortened from ${result.blob.bytes.toLocaleString('en')} bytes`)
   return parts.join(' · ')
 }

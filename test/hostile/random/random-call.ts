@@ -86,7 +86,11 @@ function randomPath(dice: Dice, { beside }: Known): string {
 /** Commands that change nothing outside the workdir. Not git: the config of the repository names programs. */
 const commands = [
   ...['echo made > made.txt', 'rm -f notes.txt', 'mkdir -p d/e && echo x > d/e/f', 'mv src/a.ts moved.ts', 'exit 3'],
-  ...['ln -sfn ../outside late-link', 'ln -sfn ../outside/secret.txt notes.txt', 'printf "\\0\\1" > notes.txt'],
+  ...[
+    'ln -sfn ../outside late-link',
+    'ln -sfn ../outside/secret.txt notes.txt',
+    'rm -f notes.txt; printf "\\0\\1" > notes.txt',
+  ],
   ...[
     'rm -f notes.txt; mkfifo notes.txt',
     'rm -rf notes.txt; printf "one\\ntwo\\n" > notes.txt',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -38,6 +38,22 @@ describe.each(['sqlite', 'jsonl'] as const)('session imported again (%s)', (kind
     await here.delete(name)
     await here.emptyTrash()
   }
+
+  it('writes no file that its log claims was there', async () => {
+    const workdir = join(directory, 'work')
+    mkdirSync(workdir)
+    const session = await here.startSession({ workdir, model: 'demo/agent', approvals: 'none' })
+    await session.prompt('write hook.txt: planted').text()
+    await session.prompt('write hook.txt: planted again').text()
+    const text = await written(session.id)
+    await purge(session.id)
+    rmSync(join(workdir, 'hook.txt'))
+    const copy = await here.getSession(await taken(text))
+    const { restored, refused } = await copy.restoreFiles({ turn: 0 })
+    expect(restored).toEqual([])
+    expect(refused.every(({ why }) => why.includes('the session was imported'))).toBe(true)
+    expect(existsSync(join(workdir, 'hook.txt'))).toBe(false)
+  })
 
   it('keeps an argument named __proto__', async () => {
     const id = await taken(createLongConversation(1))

@@ -14,7 +14,7 @@ import type { ImportDeps } from './host/import-deps.ts'
 import type { ImportOutcome } from './import-conversation.ts'
 import type { Remark } from './parse/conversation.ts'
 import type { SourceFile } from './parse/source-file.ts'
-import { createTrustDropper, revokeTrust } from './write/drop-trust.ts'
+import { createTrustDropper, dropFileContents, revokeTrust } from './write/drop-trust.ts'
 import { createImportedLog, type ImportedLog, type LogBatch } from './write/imported-log.ts'
 import { isPurgedSession, writeLog } from './write/write-log.ts'
 
@@ -52,7 +52,7 @@ export async function importHoldfast(
         const kept = renameInStarted(keepSettings ? event : dropOrigin(event, remark), getNewId)
         return { ...kept, workdir: await adoptWorkdir(deps, kept.workdir, remark) }
       },
-      any: keepSettings ? (event: Event) => event : dropper.drop,
+      any: keepSettings ? (event: Event) => event : (event: Event) => dropper.drop(dropFileContents(event)),
     }
     for await (const _ of readSession(file, source, log, { host: deps, remark, changes, named })) yield* log.takeFull()
     log.endSource()

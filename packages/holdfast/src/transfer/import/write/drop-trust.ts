@@ -14,6 +14,19 @@ export function dropTrust(event: Event): Event {
   return event
 }
 
+/**
+ * Returns the event without the contents of files before its changes: `restoreFiles` would write them into the workdir,
+ * and a file that is imported may claim any.
+ */
+export function dropFileContents(event: Event): Event {
+  if (event.type === 'files.restored') return { ...event, items: [] }
+  if (event.type !== 'call.settled' || !event.files) return event
+  const files = event.files.map((file) => ({ ...file, before: imported }))
+  return { ...event, files }
+}
+
+const imported = { type: 'not_kept', why: 'the session was imported' } as const
+
 type Allowing = Pick<Partial<Settings>, 'approvals' | 'permissions'>
 
 const isLax = ({ approvals, permissions = [] }: Allowing): boolean => approvals === 'none' || permissions.length > 0

@@ -95,6 +95,7 @@ export function createAttachment(
     diffChanges: (request) => current.handle.diffChanges(request),
     previewRestore: (request) => current.handle.previewRestore(request),
     readFile: (request) => current.handle.readFile(request),
+    backgroundShells: () => current.handle.backgroundShells(),
     branches: () => current.handle.branches(),
     blob: (...asked) => current.handle.blob(...asked),
     models: () => current.handle.models(),

@@ -140,6 +140,7 @@ const sessionCalls: Readonly<Record<Exclude<keyof Session, 'id'>, Arguments>> = 
   snapshot: () => [],
   clientEvents: () => [{}],
   todos: () => [],
+  backgroundShells: () => [],
   boundaries: () => [],
   boundaryFor: () => ['a.txt'],
   fileChanges: () => [],

@@ -1,4 +1,4 @@
-import { mkdir, realpath } from 'node:fs/promises'
+import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import type { HoldfastMethods, RemoteHoldfast } from '@holdfast/client'
@@ -57,6 +57,18 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     await session.prompt(prompt).result()
     return session
   }
+
+  it('lists the commands that run in the background, until they end', async () => {
+    const command = 'printf 12345 > out; printf 12345; until [ -e go ]; do sleep 0.01; done'
+    const session = await spoken(`run in background ${command}`, { approvals: 'none' })
+    await session.abort().catch(() => undefined) // nothing runs but the command, which stays
+    await expect.poll(async () => (await session.backgroundShells())[0]?.outputBytes, { timeout: 15_000 }).toBe(5)
+    expect(await session.backgroundShells()).toEqual([
+      { id: expect.stringMatching(/^\w{4}$/), command, startedAt: expect.any(String), outputBytes: 5 },
+    ])
+    await writeFile(join(home, 'go'), '')
+    await expect.poll(() => session.backgroundShells(), { timeout: 15_000 }).toEqual([])
+  })
 
   it('takes a relative folder here only: a server refuses it, because it would mean a folder of its own', async () => {
     const session = await api.startSession()

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { createSession, type Session } from '@holdfast/client'
 import { createLocalSession, findSession, findWorkspace, openStoredHandle, type SessionRegistry } from '@holdfast/core'
-import { fault, HoldfastError, type Meta, orThrow, parseFolder, refuse, SessionId } from '@holdfast/protocol'
+import { fault, HoldfastError, type Meta, ok, orThrow, parseFolder, refuse, SessionId } from '@holdfast/protocol'
 import type { StoreLocation } from './store/open/store-location.ts'
 import type { Home } from './system/home.ts'
 
@@ -74,6 +74,7 @@ export function createStoredSessions({ registry, location, home }: StoredSession
         previewRestore,
         diffChanges,
         readFile,
+        backgroundShells: async () => ok([]),
         submit: async () => refuse(readOnly),
         attach: async () => refuse(readOnly),
         subscribe: () => {

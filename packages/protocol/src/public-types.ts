@@ -3,6 +3,7 @@ export type {
   Answer,
   ApprovalId,
   AttachOptions,
+  BackgroundShell,
   BeforeImage,
   BlobHash,
   Boundary,

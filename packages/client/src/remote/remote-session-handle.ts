@@ -1,5 +1,6 @@
 import {
   Answer,
+  BackgroundShell,
   BlobHash,
   ChangesDiff,
   ClientEventPage,
@@ -126,6 +127,9 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
       if (!request.ok) return request
       return parseAnswer(await wire.json(`${path}/file${queryOf(request.value)}`), 'lines of a file', FileLines)
     },
+
+    backgroundShells: async () =>
+      parseAnswer(await wire.json(`${path}/shells`), 'a list of commands', BackgroundShell.array(), 'shells'),
 
     branches: async () =>
       parseAnswer(await wire.json(`${path}/branches`), 'a list of branches', ListedBranch.array(), 'branches'),

@@ -1,4 +1,5 @@
 import type {
+  BackgroundShell,
   BlobHash,
   DenialCode,
   FileChange,
@@ -149,6 +150,8 @@ export interface Tool {
 export interface BackgroundWork {
   /** Returns what runs for this session, oldest first. */
   running(session: SessionId): readonly BackgroundCommand[]
+  /** Returns the same with how much each has printed. */
+  list(session: SessionId): Promise<readonly BackgroundShell[]>
   /** Calls `listener` when something has started or ended for a session. */
   onChange(listener: (session: SessionId) => void): void
   /** Ends what runs for this session, or for all, and forgets its output. Resolves when the processes are dead. */

@@ -27,6 +27,7 @@ export const loadCommand: {
   ls: () => import('./commands/session/ls.ts'),
   show: () => import('./commands/session/show.ts'),
   search: () => import('./commands/session/search.ts'),
+  shells: () => import('./commands/session/shells.ts'),
   diff: () => import('./commands/session/diff.ts'),
   branch: async () => ({ run: (await import('./commands/session/change.ts')).branch }),
   branches: () => import('./commands/session/branches.ts'),

@@ -13,6 +13,7 @@ import { type Result, refuse } from '../value/result.ts'
 import type { TreeUsage } from '../value/usage.ts'
 import type { Message } from '../view/message.ts'
 import type { Meta } from '../view/meta.ts'
+import type { BackgroundShell } from './background-shell.ts'
 import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
 import type { ChangesDiff, DiffInput, FileChangePage, FileChangeRequest, RestorePreview } from './file-changes.ts'
 import { parseOptions } from './parse-options.ts'
@@ -152,6 +153,8 @@ export interface SessionHandle {
   diffChanges(request?: DiffInput): Promise<Result<ChangesDiff>>
   /** Lines of a text file of the workdir, as it is now. Refused: outside_workdir, not_found, too_large, bad_request. */
   readFile(request: FileLinesRequest): Promise<Result<FileLines>>
+  /** The commands that run in the background, oldest first. Empty if another process runs the session. */
+  backgroundShells(): Promise<Result<readonly BackgroundShell[]>>
   /** The saved branches, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
   /** The bytes of a file part or long output that this session refers to. Refused: blob_not_found. */

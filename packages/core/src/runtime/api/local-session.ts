@@ -144,6 +144,10 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       const state = await read().state(['meta'])
       return state.ok ? registry.deps.files.readLines(state.value.meta.workspace, request.value) : state
     },
+    async backgroundShells() {
+      const state = await read().state(['meta']) // refuses a session that does not exist
+      return state.ok ? ok((await registry.deps.tools.background?.list(id)) ?? []) : state
+    },
     branches: () => read().branches(),
     async blob(given) {
       const hash = parseOptions(BlobHash, given, 'read a blob')

@@ -38,6 +38,7 @@ describe('the registry', () => {
       script: [[say('Hi.')], [say('Again.')]],
       background: {
         running: () => [...running].map((id) => ({ id, command: 'npm run dev', startedAt: 0 })),
+        list: async () => [],
         onChange: (listener) => {
           changed = listener
         },

@@ -21,6 +21,7 @@ describe('a line to the demo', () => {
       { path: 'a.txt', old_text: 'old words', new_text: 'new => words' },
     ],
     ['edit a.txt: gone =>', 'edit_file', { path: 'a.txt', old_text: 'gone', new_text: '' }],
+    ['run in the background npm start', 'shell', { command: 'npm start', background: true }],
     ['run echo "a: b" => c', 'shell', { command: 'echo "a: b" => c' }],
     ['remember that we use: tabs => here', 'memory_write', { text: 'we use: tabs => here' }],
     ['patch a.txt: old line => new line', 'apply_diff', { path: 'a.txt', diff: '@@\n-old line\n+new line\n' }],

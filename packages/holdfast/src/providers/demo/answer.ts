@@ -167,6 +167,7 @@ const forms: readonly Form[] = [
   [/^git log$/i, () => call('git', 'git_log', {})],
   [/^git stage (.+)$/i, (path = '') => call('git', 'git_stage', { paths: [unquoted(path)] })],
   [/^git commit (.+)$/i, (message = '') => call('git', 'git_commit', { message: unquoted(message) })],
+  [/^run in (?:the )?background (.+)$/i, (command = '') => call('run', 'shell', { command, background: true })],
   [/^run (.+)$/i, (command = '') => call('run', 'shell', { command })],
   [/^remember (?:that )?(.+)$/i, (text = '') => call('remember', 'memory_write', { text })],
   [/^delegate (.+)$/i, (task = '') => call('delegate', 'subagent', { task })],

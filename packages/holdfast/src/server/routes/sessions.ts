@@ -1,5 +1,6 @@
 import {
   ageForm,
+  BackgroundShell,
   BranchName,
   ChangesDiff,
   ClientEventPage,
@@ -36,6 +37,7 @@ import {
 import { z } from 'zod'
 import { nextTurn } from '../http/byte-stream.ts'
 import { answersJson, type Call, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
+import { restoreQuery } from './restore-query.ts'
 
 const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore } = ListOptions.shape
 
@@ -292,35 +294,12 @@ const getDiff = defineRead(
   z.strictObject({ turn: wholeNumber.optional(), call: wholeNumber.optional(), path: z.string().optional() }),
 )
 
-/** A list of texts as JSON, because a path may contain any separator. */
-const jsonList = z
-  .string()
-  .max(limits.toolPathCharsMax)
-  .transform((text, { addIssue }) => {
-    try {
-      return JSON.parse(text) as unknown // checked by the next schema
-    } catch {
-      addIssue({ code: 'custom', message: 'a list as JSON' })
-      return z.NEVER
-    }
-  })
-  .pipe(z.array(z.string()))
-
 const getRestorePreview = defineRead(
   '/restore-preview',
   'Show what restoreFiles would do now, with diffs; changes nothing',
   RestorePreview,
   (handle, { input }) => handle.previewRestore(input.query),
-  z.strictObject({
-    turn: wholeNumber.optional(),
-    message: wholeNumber.optional(),
-    call: wholeNumber.optional(),
-    undo: z
-      .literal('true')
-      .transform(() => true as const)
-      .optional(),
-    paths: jsonList.optional(),
-  }),
+  restoreQuery,
 )
 
 const getFile = defineRead(
@@ -333,6 +312,16 @@ const getFile = defineRead(
     start: wholeNumber.pipe(z.int().min(0)).optional(),
     limit: pageLimit(limits.readFileLinesMax),
   }),
+)
+
+const getShells = defineRead(
+  '/shells',
+  'List the commands that run in the background',
+  z.object({ shells: z.array(BackgroundShell) }),
+  async (handle) => {
+    const shells = await handle.backgroundShells()
+    return shells.ok ? ok({ shells: shells.value }) : shells
+  },
 )
 
 const getBoundaries = defineStateRead(
@@ -393,7 +382,7 @@ const getUsage = defineRoute({
 export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents, getFileChanges],
-  ...[getTouchedFiles, getDiff, getRestorePreview, getFile, getBoundaries],
+  ...[getTouchedFiles, getDiff, getRestorePreview, getFile, getBoundaries, getShells],
   ...[getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

@@ -1,6 +1,14 @@
 import { randomInt } from 'node:crypto'
 import type { BackgroundCommand, BackgroundWork, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { fault, limits, ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
+import {
+  fault,
+  type BackgroundShell as ListedShell,
+  limits,
+  ok,
+  type Result,
+  refuse,
+  type SessionId,
+} from '@holdfast/protocol'
 import { type BoundedBefore, compareBounded } from './bounded-command.ts'
 import type { ProcessRecords } from './process-records.ts'
 import type { EndedCommand, RunningCommand } from './running-command.ts'
@@ -117,8 +125,14 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     return shell
   }
 
+  const describe = async ({ id, command, startedAt, running: started }: BackgroundShell): Promise<ListedShell> => ({
+    ...{ id, command, startedAt: new Date(startedAt).toISOString() },
+    outputBytes: await started.size(),
+  })
+
   return {
     running,
+    list: (session) => Promise.all(running(session).map(describe)),
     refusal,
     onChange: (listener) => void listeners.push(listener),
     async end(session) {

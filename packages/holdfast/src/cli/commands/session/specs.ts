@@ -85,6 +85,12 @@ export const sessionSpecs = {
       sessionNote,
     ],
   },
+  shells: {
+    about: 'list the commands that run in the background of a session',
+    positionals: ['<session>'],
+    flags: { store, json },
+    notes: ['Shows what runs in the server. Commands end with their session.', sessionNote],
+  },
   diff: {
     about: 'show what a session changed in files',
     positionals: ['<session>', '[path]'],

@@ -1,0 +1,28 @@
+import { orThrow } from '@holdfast/protocol'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
+import type { RunCommand } from '../../args/command-spec.ts'
+import { formatAge, textTable } from '../../render/tables.ts'
+import { checkNamed, withSessions } from '../../sessions/connect.ts'
+import { openNamed } from '../../sessions/session-name.ts'
+import { exitCodes } from '../../terminal/exit.ts'
+import type { sessionSpecs } from './specs.ts'
+
+/** Lists the commands that run in the background of a session. */
+export const run: RunCommand<typeof sessionSpecs.shells> = async (
+  { positionals: [name = ''], flags: { json } },
+  context,
+) => {
+  const { out, err, now } = context
+  checkNamed(context, name)
+  return withSessions(context, async ({ sessions }) => {
+    const handle = orThrow(await openNamed(sessions, context, name))
+    const shells = orThrow(await handle.backgroundShells())
+    const rows = shells.map(({ id, command, startedAt, outputBytes }) => [
+      ...[id, formatAge(now() - Date.parse(startedAt)), String(outputBytes), escapeLine(command)],
+    ])
+    if (json) await out.writeJson({ shells })
+    else if (rows.length > 0) await out.write(textTable(['ID', 'AGE', 'BYTES', 'COMMAND'], rows, out.paint))
+    else await err.write('No command runs in the background.\n')
+    return exitCodes.ok
+  })
+}

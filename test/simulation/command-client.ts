@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Answer, CommandId, type CommandInput, type FaultCode, type Result } from '@holdfast/protocol'
 import type { Simulation } from './simulation.ts'
+import { submitAs } from './submit-as.ts'
 
 type Sent = {
   tries: number
@@ -39,16 +40,14 @@ export function createCommandClient({ host, durableLog, dice, drivers }: Simulat
     const { id, command, as } = one
     const since = drivers.moment()
     const isFirst = one.tries++ === 0
-    host()
-      .handle.submit(command, { commandId: id, ...(as !== null && { as }) })
-      .then(
-        (answer) => {
-          take(one, answer)
-          if (isFirst && as !== null && answer.ok && !isForViewers(command) && !drivers.couldCommand(as, since))
-            complain(`${command.type} ${id} was accepted from ${as}, who only watches`)
-        },
-        (error: unknown) => complain(`${command.type} threw ${error}`),
-      )
+    submitAs(host().handle, command, as, id).then(
+      (answer) => {
+        take(one, answer)
+        if (isFirst && as !== null && answer.ok && !isForViewers(command) && !drivers.couldCommand(as, since))
+          complain(`${command.type} ${id} was accepted from ${as}, who only watches`)
+      },
+      (error: unknown) => complain(`${command.type} threw ${error}`),
+    )
   }
 
   function take({ id, command, answers, recorded }: Sent, answer: Result<Answer>): void {

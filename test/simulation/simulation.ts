@@ -1,6 +1,6 @@
-import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
+import { createLocalSession, createSessionRegistry, type LocalSession, type SessionRegistry } from '@holdfast/core'
 import type { Blobs, ModelRequest, Store } from '@holdfast/core/ports'
-import { InvariantViolation, ok, type SessionHandle, SessionId } from '@holdfast/protocol'
+import { InvariantViolation, ok, SessionId } from '@holdfast/protocol'
 import { createVirtualClock, type Dice, fakeFiles, fakePermissions, type VirtualClock } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
@@ -13,7 +13,7 @@ import { createScheduler, type Life, type Scheduler, settlePromises } from './sc
 export const session = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
 
 /** A process that runs the session until it is killed or paused. */
-export type Host = { readonly life: Life; readonly registry: SessionRegistry; readonly handle: SessionHandle }
+export type Host = { readonly life: Life; readonly registry: SessionRegistry; readonly handle: LocalSession }
 
 /** The real runtime with a disk, a clock, a model and tools that random choices control. */
 export type Simulation = {

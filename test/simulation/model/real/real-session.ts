@@ -1,19 +1,16 @@
-import { createLocalSession, createSessionRegistry, type SessionRegistry, StillRunning } from '@holdfast/core'
 import {
-  type Answer,
-  type FrameOf,
-  invariant,
-  limits,
-  ok,
-  orThrow,
-  type Result,
-  type SessionHandle,
-  SessionId,
-} from '@holdfast/protocol'
+  createLocalSession,
+  createSessionRegistry,
+  type LocalSession,
+  type SessionRegistry,
+  StillRunning,
+} from '@holdfast/core'
+import { type Answer, type FrameOf, invariant, limits, ok, orThrow, type Result, SessionId } from '@holdfast/protocol'
 import { createVirtualClock, fakeFiles, fakePermissions } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../../../packages/holdfast/src/store/memory/memory-store.ts'
 import { type Life, settlePromises } from '../../scheduler.ts'
+import { submitAs } from '../../submit-as.ts'
 import type { SentCommand } from '../family/predict-outcome.ts'
 import { type AttachedClient, type Client, stepsMax } from '../state.ts'
 import { type Attachment, attach, type Memory } from './client-view.ts'
@@ -95,7 +92,7 @@ export async function openRealSession(): Promise<RealSession> {
 
   let host = await beBorn()
 
-  const handle = (): SessionHandle => createLocalSession(host.registry, session)
+  const handle = (): LocalSession => createLocalSession(host.registry, session)
   const memory = (): Memory => {
     const known = memories.get(session) ?? new Map()
     memories.set(session, known)
@@ -124,7 +121,7 @@ export async function openRealSession(): Promise<RealSession> {
     now: async () => orThrow(await handle().snapshot()),
     lines: () => readLines(handle()),
     workspaceTrust: (workdir) => store.workspaceTrust(workdir),
-    submit: ({ id, by, command }) => handle().submit(command, { commandId: id, ...(by && { as: by }) }),
+    submit: ({ id, by, command }) => submitAs(handle(), command, by, id),
     attach(client, role) {
       attachments = [...attachments, attach({ client, role, handle: handle() }, memory())]
     },

@@ -24,7 +24,7 @@ const naming =
 
 async function open(options: Partial<TestRuntimeOptions>) {
   const runtime = await openMemoryRuntime({ titleModel: 'sim/model', ...options })
-  const titled = async () => orThrow(await runtime.handle.snapshot()).meta.title
+  const titled = async () => (await runtime.store.entry(runtime.handle.id))?.entry.meta.title
   const asked = () => runtime.model.requests.filter(({ purpose }) => purpose === 'summary')
   return { runtime, talk: talkTo(runtime.handle), titled, asked }
 }

@@ -37,7 +37,7 @@ describe('client events', () => {
     await using test = await openRuntimeServer()
     const session = createSession(test.runtime.handle)
     await session.addSystemMessage('a note', 'info', { commandId: 'event-one' })
-    const ids = ['one', '\ud800', '\ud801', 'é', 'e\u0301', 'x'.repeat(200)]
+    const ids = ['one', 'é', 'e\u0301', 'x'.repeat(200)]
     for (const eventId of ids) await session.appendClientEvent({ eventId, type: 'shown' })
     expect(await keptBy(test)).toEqual(ids)
   })

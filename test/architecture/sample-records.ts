@@ -162,6 +162,11 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     model: 'demo/agent',
   },
   'boundary.set': { type: 'boundary.set', path: 'src/a.ts', start: 3, end: 9, content: hash, moved: true },
+  'files.restore_started': {
+    type: 'files.restore_started',
+    items: [{ path: 'src/a.ts', before: { type: 'file', hash, mode: 0o644 }, after: { type: 'absent' } }],
+    undoOf: 12,
+  },
   'files.restored': {
     type: 'files.restored',
     items: [
@@ -170,6 +175,7 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     ],
     refused: [{ path: 'c', why: 'changed by others since' }],
     undoOf: 12,
+    started: 13,
   },
   'boundary.cleared': { type: 'boundary.cleared', path: null },
   'trust.granted': { type: 'trust.granted', tool: 'shell', scope: 'workspace', argsHash: hash },

@@ -19,6 +19,8 @@ export interface WorkspaceFiles {
   read(workdir: string, path: string): Promise<Result<WorkspaceFile>>
   /** Reads lines of a text file. Refused: as `read`, what belongs to Holdfast itself, and bad_request for binary files. */
   readLines(workdir: string, request: FileLinesRequest): Promise<Result<FileLines>>
+  /** Stores what is at a path if `restore` may replace it, for an undo. Changes nothing. */
+  keepForRestore(place: RestorePlace, wanted: WantedFile, run: RestoreRun): Promise<KeptForRestore>
   /**
    * Puts a file back if it is as expected. Its content until then is stored first. Confined, atomic and synced like the
    * changes of tools. Nothing is changed unless the outcome is `restored`.
@@ -76,6 +78,11 @@ export type RestoreOutcome =
   | { readonly type: 'restored'; readonly before: FileState }
   | { readonly type: 'unchanged' }
   | { readonly type: 'refused'; readonly why: string }
+
+/** What is at the path now, stored. `unchanged`: it already is as wanted. */
+export type KeptForRestore =
+  | { readonly type: 'kept'; readonly before: FileState }
+  | Exclude<RestoreOutcome, { readonly type: 'restored' }>
 
 /** What would happen to a file. */
 export type PreviewedRestore =

@@ -24,6 +24,7 @@ import { decideHistory } from './decide/history.ts'
 import { appendClientEvent } from './decide/message.ts'
 import { continueTurn, editEntry, recallQueues, removeEntry, reorder, sendPrompt } from './decide/prompt.ts'
 import { abandonTurn, recover } from './decide/recovery.ts'
+import { startRestore } from './decide/restore.ts'
 import * as settings from './decide/settings.ts'
 import { endStep, failTurn, noteRetry, startStep } from './decide/step.ts'
 import type { Asked, Decided, Events, Input } from './input.ts'
@@ -59,6 +60,8 @@ function decideInput(state: SessionState, input: Input): Decided {
       return ok(startCall(state, input))
     case 'tool.finished':
       return ok(settleCall(state, input))
+    case 'restore.starting':
+      return ok([startRestore(input)])
     case 'title.written':
       return ok(settings.addTitle(state, input))
     case 'process.escaped':

@@ -170,6 +170,7 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       return { ...state, boundaries: dropBoundary(state.boundaries, event.path) }
     case 'client.said':
       return event.complete ? { ...state, clientEventsComplete: true } : state
+    case 'files.restore_started':
     case 'files.restored':
     case 'message.given':
     case 'thinking.said':

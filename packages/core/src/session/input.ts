@@ -14,6 +14,7 @@ import type {
   Outcome,
   Preview,
   ProcessMark,
+  RestoredFile,
   Result,
   RotationEntry,
   SeenLines,
@@ -62,6 +63,8 @@ export type Facts = {
   /** About how many tokens of messages and summary the model sees now. */
   readonly windowTokens?: number | undefined
   readonly saved?: Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage' | 'model'> | undefined
+  /** What a restore is about to do to files. The runner does it before the decision, after its start is on record. */
+  readonly restoring?: PlannedRestore | undefined
   /** What was done to files before the decision. */
   readonly restored?: Omit<EventOf<'files.restored'>, 'type'> | undefined
   /** The real path of the named folder. */
@@ -74,6 +77,14 @@ export type Facts = {
   readonly file?: { readonly path: string; readonly content?: BlobHash | undefined } | undefined
   /** The id for a new fork. */
   readonly fork?: SessionId | undefined
+}
+
+/** A restore that was looked up. Nothing has changed yet. */
+export type PlannedRestore = Pick<EventOf<'files.restored'>, 'refused' | 'undoOf'> & {
+  /** The files to change. What is there now is stored. */
+  readonly items: readonly RestoredFile[]
+  /** Files that an interrupted restore has changed as this one would: they belong to this one, and to its undo. */
+  readonly finished: readonly RestoredFile[]
 }
 
 export type TurnEndPosition = { readonly seq: Seq } & LineLength
@@ -157,6 +168,8 @@ export type Report = Readonly<
       /** The new list of tasks, if the call wrote one. */
       todos?: readonly Todo[] | undefined
     }
+  /** Files are about to be put back. */
+  | { type: 'restore.starting'; items: readonly RestoredFile[]; undoOf?: Seq | undefined }
   /** A model wrote a title. */
   | { type: 'title.written'; title: string; model: ModelName; usage: Usage | null }
   /** An aborted call left a process running that we cannot end. */

@@ -161,6 +161,7 @@ function resultOf(event: Recorded['event']): Answer['result'] {
         refused: event.refused,
       }
     case 'session.started':
+    case 'files.restore_started':
     case 'context.changed':
     case 'queue.edited':
     case 'queue.reordered':

@@ -99,6 +99,7 @@ export const blobEventTypes = [
   'approval.asked',
   'call.settled',
   'boundary.set',
+  'files.restore_started',
   'files.restored',
 ] as const satisfies readonly Event['type'][]
 
@@ -122,6 +123,7 @@ export function blobsOf(event: Event): readonly BlobHash[] {
     }
     case 'boundary.set':
       return [event.content]
+    case 'files.restore_started':
     case 'files.restored':
       return event.items.flatMap(({ before, after }) => [...bytesOf(before), ...bytesOf(after)])
     default:

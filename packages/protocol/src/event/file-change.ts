@@ -63,6 +63,14 @@ export const RefusedFile = z.object({
 export type RefusedFile = z.infer<typeof RefusedFile>
 
 export const fileEvents = [
+  /** A restore is about to change these files. Recorded before the first of them is changed. */
+  z.object({
+    type: z.literal('files.restore_started'),
+    /** What is at each path, and what is to be there. Also files that an interrupted restore had changed already. */
+    items: z.array(RestoredFile),
+    /** The restore that this one undoes. */
+    undoOf: Seq.optional(),
+  }),
   /** A person put files back as they were before changes of this session. The content until then is kept for an undo. */
   z.object({
     type: z.literal('files.restored'),
@@ -71,6 +79,8 @@ export const fileEvents = [
     refused: z.array(RefusedFile),
     /** The restore that this one undoes. */
     undoOf: Seq.optional(),
+    /** The record that began it; absent if no file had to be changed. */
+    started: Seq.optional(),
   }),
 ] as const
 

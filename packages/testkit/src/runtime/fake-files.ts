@@ -10,6 +10,7 @@ export const fakeFiles: WorkspaceFiles = {
       : ok({ path, bytes: Buffer.from(`The content of ${path}.`), mode: 0o644 }),
   look: async () => ({ state: { type: 'absent' }, bytes: null }),
   diff: async ({ path }) => `diff of ${path}\n`,
+  keepForRestore: async () => ({ type: 'unchanged' }),
   restore: async () => ({ type: 'unchanged' }),
   previewRestore: async () => ({ type: 'unchanged' }),
   readLines: async (_, { path, start = 0 }) =>

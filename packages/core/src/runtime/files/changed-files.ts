@@ -2,28 +2,19 @@ import type { BeforeImage, EventOf, FileChange, Recorded, Seq, SessionId } from 
 import { limits } from '@holdfast/protocol'
 import type { Log } from '../../ports/log.ts'
 import type { LeftState } from '../../ports/workspace-files.ts'
-
-/** What one record says about one path: what was there before, and what is there after it. */
-export type PathChange = {
-  readonly seq: Seq
-  /** The call that changed it; null for a restore by a person. */
-  readonly call: Seq | null
-  readonly path: string
-  readonly before: BeforeImage
-  /** Null if it is not known. */
-  readonly after: LeftState | null
-}
+import { type RecordedChanges, settleStarted } from './interrupted-restore.ts'
+import type { PathChange } from './path-change.ts'
 
 /**
  * Reads what happened to files after a record, oldest first. Changes from before the session moved to another folder are
- * not among them: they were made there. Neither are those of a fork's parent.
+ * not among them: they were made there. Neither are those of a fork's parent. Those of an interrupted restore may be open.
  */
 export async function readPathChanges(
   log: Pick<Log, 'read'>,
   id: SessionId,
   { after, upTo }: { readonly after: Seq; readonly upTo: Seq },
 ): Promise<readonly PathChange[]> {
-  const pages: (readonly PathChange[])[] = []
+  const pages: (readonly RecordedChanges[])[] = []
   for (let last = upTo; last > after; ) {
     const range = { after, upTo: last, limit: limits.pageRecordsMax, charsMax: limits.readCharsMax }
     const page = await log.read(id, { ...range, types: changeTypes, newestFirst: true })
@@ -35,24 +26,32 @@ export async function readPathChanges(
       if (isStart) break
       own.push(record)
     }
-    pages.push(own.toReversed().flatMap(pathChangesOf))
+    pages.push(own.toReversed().map(changesOf))
     const oldest = page.at(-1)
     if (isStart || oldest === undefined) break
     last = oldest.seq - 1
   }
-  return pages.toReversed().flat()
+  return settleStarted(pages.toReversed().flat())
 }
 
-const changeTypes = ['call.settled', 'files.restored', 'settings.changed', 'session.started'] as const
+const changeTypes = [
+  'call.settled',
+  'files.restore_started',
+  'files.restored',
+  'settings.changed',
+  'session.started',
+] as const
 
 const startsFolder = ({ event }: Recorded): boolean =>
   event.type === 'session.started' || (event.type === 'settings.changed' && event.workdir !== undefined)
 
 /** Returns what a record says about paths, in order. */
-function pathChangesOf({ seq, event }: Recorded): readonly PathChange[] {
-  if (event.type === 'files.restored')
-    return event.items.map(({ path, before, after }) => ({ seq, call: null, path, before, after }))
-  return event.type === 'call.settled' ? changesOfCall(seq, event) : []
+function changesOf({ seq, event }: Recorded): RecordedChanges {
+  if (event.type === 'call.settled') return { changes: changesOfCall(seq, event) }
+  if (event.type !== 'files.restored' && event.type !== 'files.restore_started') return { changes: [] }
+  const isOpen = event.type === 'files.restore_started' ? (true as const) : undefined
+  const changes = event.items.map(({ path, before, after }) => ({ seq, call: null, path, before, after, isOpen }))
+  return { changes, ends: event.type === 'files.restored' ? event.started : undefined }
 }
 
 const notRecorded: BeforeImage = { type: 'not_kept', why: 'its content before was not recorded' }

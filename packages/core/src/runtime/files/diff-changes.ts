@@ -18,7 +18,9 @@ import { turnNotFound } from '../../session/decide/line.ts'
 import type { SessionState } from '../../session/state.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
 import { findTurnEnd } from '../log/find-turn-end.ts'
-import { type PathChange, readPathChanges } from './changed-files.ts'
+import { readPathChanges } from './changed-files.ts'
+import { lookAtOpen } from './interrupted-restore.ts'
+import type { PathChange } from './path-change.ts'
 import { readerOf } from './restore-files.ts'
 
 type Deps = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs' | 'files'>
@@ -36,7 +38,8 @@ export async function diffChanges(
 ): Promise<Result<ChangesDiff>> {
   const range = await findRange(deps, id, state, request)
   if (!range.ok) return range
-  const changes = await readPathChanges(deps.store, id, range.value)
+  const workdir = state.origin?.workdir ?? ''
+  const changes = await lookAtOpen(deps.files, workdir, await readPathChanges(deps.store, id, range.value))
   const isAsked = ({ path, call }: PathChange) =>
     (request.path === undefined || path === request.path) && (request.call === undefined || call === request.call)
   const files: FileDiff[] = []
@@ -45,7 +48,6 @@ export async function diffChanges(
     const [first, last] = [all[0], all.at(-1)]
     if (!first || !last) continue
     if (files.length >= limits.restoredFilesMax) break
-    const workdir = state.origin?.workdir ?? ''
     const shown = await diffPath(
       deps,
       { id, workdir, path, before: first.before, last, isAll: range.value.isAll },

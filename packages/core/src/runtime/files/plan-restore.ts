@@ -1,9 +1,14 @@
-import type { BeforeImage, RefusedFile, Seq } from '@holdfast/protocol'
-import type { LeftState, WantedFile } from '../../ports/workspace-files.ts'
-import type { PathChange } from './changed-files.ts'
+import type { RefusedFile, RestoredFile, Seq } from '@holdfast/protocol'
+import type { WantedFile } from '../../ports/workspace-files.ts'
+import { isMatch, type PathChange } from './path-change.ts'
 
 /** Which files to put back, and which not. */
-export type RestorePlan = { readonly wanted: readonly WantedFile[]; readonly refused: readonly RefusedFile[] }
+export type RestorePlan = {
+  readonly wanted: readonly WantedFile[]
+  readonly refused: readonly RefusedFile[]
+  /** Files that an interrupted restore has put back as this one would. */
+  readonly finished: readonly RestoredFile[]
+}
 
 type PlanOptions = {
   /** Only what this record changed; later changes of the same files are not undone with it. */
@@ -21,20 +26,35 @@ export function planRestore(changes: readonly PathChange[], { only, paths }: Pla
   const byPath = Map.groupBy(changes, ({ path }) => path)
   const wanted: WantedFile[] = []
   const refused: RefusedFile[] = []
+  const finished: RestoredFile[] = []
   for (const [path, all] of byPath) {
     const [first, last] = [all[0], all.at(-1)]
     if (!first || !last || (asked && !asked.has(path)) || (only !== undefined && first.seq !== only)) continue
     const { before: target } = first
+    const done = finishedBy(last, first)
+    if (done) {
+      finished.push(done)
+      continue
+    }
     const why = whyNot(all, only)
     if (why !== null || target.type === 'not_kept' || last.after === null)
-      refused.push({ path, why: why ?? (target.type === 'not_kept' ? `not kept: ${target.why}` : unknownNow) })
+      refused.push({ path, why: why ?? (target.type === 'not_kept' ? `not kept: ${target.why}` : unknownNow(last)) })
     else if (!isMatch(last.after, target)) wanted.push({ path, expected: last.after, target })
   }
   const known = [...(asked ?? [])].filter((path) => !byPath.has(path))
-  return { wanted, refused: [...refused, ...known.map((path) => ({ path, why: 'this session did not change it' }))] }
+  const others = known.map((path) => ({ path, why: 'this session did not change it' }))
+  return { wanted, refused: [...refused, ...others], finished }
 }
 
-const unknownNow = 'what the session left there was not recorded'
+const unknownNow = ({ isOpen }: PathChange) =>
+  isOpen ? 'changed by others since' : 'what the session left there was not recorded'
+
+/** Returns what an interrupted restore did to a path, if it put there what was before `first`. */
+function finishedBy({ isOpen, path, before, after }: PathChange, first: PathChange): RestoredFile | null {
+  const { before: target } = first
+  if (!isOpen || before.type === 'not_kept' || target.type === 'not_kept' || !isMatch(after, target)) return null
+  return { path, before, after: target }
+}
 
 function whyNot(all: readonly PathChange[], only: Seq | undefined): string | null {
   if (only !== undefined && all.some(({ seq }) => seq > only)) return 'this session changed it again since'
@@ -43,12 +63,4 @@ function whyNot(all: readonly PathChange[], only: Seq | undefined): string | nul
     if (earlier && !isMatch(earlier.after, change.before)) return 'others changed it between changes of this session'
   }
   return null
-}
-
-/** Whether what one change left is what the next one found. */
-function isMatch(left: LeftState | null, found: BeforeImage): boolean {
-  if (left === null || left.type !== found.type) return false
-  if (left.type === 'file')
-    return found.type === 'file' && left.hash === found.hash && (left.mode === null || left.mode === found.mode)
-  return left.type !== 'link' || (found.type === 'link' && left.target === found.target)
 }

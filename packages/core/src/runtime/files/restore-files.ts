@@ -1,5 +1,5 @@
 import {
-  fault,
+  type EventOf,
   invariant,
   limits,
   ok,
@@ -9,54 +9,74 @@ import {
   type RestorePreview,
   type RestoreRequest,
   type Result,
-  refuse,
   restoreAction,
-  type Seq,
   type SessionId,
 } from '@holdfast/protocol'
 import type { RestorePlace, RestoreRun } from '../../ports/workspace-files.ts'
-import { turnNotFound } from '../../session/decide/line.ts'
-import type { Facts } from '../../session/input.ts'
+import type { PlannedRestore } from '../../session/input.ts'
 import type { SessionState } from '../../session/state.ts'
 import { openBlob } from '../blobs/read-blob.ts'
 import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'
-import { findTurnEnd } from '../log/find-turn-end.ts'
-import { readPathChanges } from './changed-files.ts'
-import { planRestore, type RestorePlan } from './plan-restore.ts'
+import { planFor } from './restore-point.ts'
 
 type Deps = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs' | 'files'>
 
-/**
- * Puts files back, one after the other. An abort stops it between two files. What was done is recorded whatever happens
- * then; after a crash the same request goes on where it stopped, because a file that is as wanted stays as it is.
- */
-export async function restoreFiles(
+/** Finds out which files to put back, and stores what is there now. Changes nothing. */
+export async function planRestoring(
   deps: EffectDeps,
   request: RestoreRequest,
   signal: AbortSignal,
-): Promise<Result<Facts>> {
+): Promise<Result<PlannedRestore>> {
   const state = deps.state()
   const planned = await planFor(deps, deps.session, state, request)
   if (!planned.ok) return planned
-  const { wanted, refused, undoOf } = planned.value
+  const { wanted, refused, finished, undoOf } = planned.value
   const items: RestoredFile[] = []
   const stayed: RefusedFile[] = [...refused]
-  const run: RestoreRun = {
-    ...readerOf(deps, deps.session, signal),
-    put: async (bytes) => orThrow(await deps.blobs.put([bytes])),
-  }
   for (const one of wanted) {
     const { path, target } = one
     if (signal.aborted) {
-      stayed.push({ path, why: 'the restore was stopped before it' })
+      stayed.push({ path, why: stopped })
       continue
     }
-    const outcome = await deps.files.restore(placeOf(state), one, run)
-    if (outcome.type === 'refused') stayed.push({ path, why: outcome.why })
-    else if (outcome.type === 'restored') items.push({ path, before: outcome.before, after: target })
+    const kept = await deps.files.keepForRestore(placeOf(state), one, runOf(deps, signal))
+    if (kept.type === 'refused') stayed.push({ path, why: kept.why })
+    else if (kept.type === 'kept') items.push({ path, before: kept.before, after: target })
   }
-  return ok({ restored: { items, refused: stayed, ...(undoOf !== undefined && { undoOf }) } })
+  if (!signal.aborted) return ok({ items, finished, refused: stayed, undoOf })
+  return ok({ items: [], finished, refused: [...stayed, ...items.map(({ path }) => ({ path, why: stopped }))], undoOf })
 }
+
+/**
+ * Puts files back, one after the other, if they are still as they were planned. Call it after the start of the restore is
+ * on record. An abort stops it between two files.
+ */
+export async function putFilesBack(
+  deps: EffectDeps,
+  { items, finished, refused }: PlannedRestore,
+  signal: AbortSignal,
+): Promise<Pick<EventOf<'files.restored'>, 'items' | 'refused'>> {
+  const done: RestoredFile[] = [...finished]
+  const stayed: RefusedFile[] = [...refused]
+  for (const { path, before, after } of items) {
+    if (signal.aborted) {
+      stayed.push({ path, why: stopped })
+      continue
+    }
+    const wanted = { path, expected: before, target: after }
+    const outcome = await deps.files.restore(placeOf(deps.state()), wanted, runOf(deps, signal))
+    if (outcome.type === 'refused') stayed.push({ path, why: outcome.why })
+    else if (outcome.type === 'restored') done.push({ path, before: outcome.before, after })
+  }
+  return { items: done, refused: stayed }
+}
+
+const stopped = 'the restore was stopped before it'
+
+const runOf = (deps: EffectDeps, signal: AbortSignal): RestoreRun => ({
+  ...readerOf(deps, deps.session, signal),
+  put: async (bytes) => orThrow(await deps.blobs.put([bytes])),
+})
 
 /** Returns what `restoreFiles` would do now. */
 export async function previewRestore(
@@ -68,7 +88,8 @@ export async function previewRestore(
 ): Promise<Result<RestorePreview>> {
   const planned = await planFor(deps, id, state, request)
   if (!planned.ok) return planned
-  const files: RestorePreview['files'] = []
+  const { finished } = planned.value
+  const files: RestorePreview['files'] = finished.map(({ path }) => ({ path, action: 'none', diff: '' }))
   let chars = 0
   const refused: RefusedFile[] = [...planned.value.refused]
   for (const one of planned.value.wanted) {
@@ -102,41 +123,3 @@ export const readerOf = (deps: Deps, id: SessionId, signal: AbortSignal): Omit<R
     return orThrow(opened)
   },
 })
-
-type Planned = RestorePlan & { readonly undoOf?: Seq | undefined }
-
-/** Finds the point to go back to, and plans which files differ from it. */
-async function planFor(
-  deps: Deps,
-  id: SessionId,
-  state: SessionState,
-  { turn, message, call, undo, paths }: RestoreRequest,
-): Promise<Result<Planned>> {
-  const { store } = deps
-  const { line, seq: upTo } = state
-  const plan = async (after: Seq, only?: Seq): Promise<Result<RestorePlan>> => {
-    const planned = planRestore(await readPathChanges(store, id, { after, upTo }), { only, paths })
-    const count = planned.wanted.length + planned.refused.length
-    if (count <= limits.restoredFilesMax) return ok(planned)
-    const message = `${count} files changed since; up to ${limits.restoredFilesMax} are restored at once. Name some with paths.`
-    return refuse(fault('too_large', message, { limit: 'restoredFilesMax', files: count }))
-  }
-  if (turn !== undefined) {
-    const end = await findTurnEnd(store, id, line, upTo, turn)
-    return end ? plan(end.seq) : refuse(turnNotFound(state, turn))
-  }
-  if (message !== undefined) return plan(message - 1)
-  if (call !== undefined) {
-    const records = await store.readRefs(id, [call])
-    const settled = records.find((record) => !('lost' in record) && record.event.type === 'call.settled')
-    return settled ? plan(settled.seq - 1, settled.seq) : refuse(callMissing(call))
-  }
-  invariant(undo, 'a restore goes back to one point')
-  const [last] = await store.read(id, { after: 0, upTo, limit: 1, types: ['files.restored'], newestFirst: true })
-  if (!last || 'lost' in last) return refuse(nothingToUndo)
-  const planned = await plan(last.seq - 1, last.seq)
-  return planned.ok ? ok({ ...planned.value, undoOf: last.seq }) : planned
-}
-
-const callMissing = (call: Seq) => fault('message_not_found', `This session has no settled call ${call}.`, { call })
-const nothingToUndo = fault('nothing_to_undo', 'No files of this session were restored, so there is nothing to undo.')

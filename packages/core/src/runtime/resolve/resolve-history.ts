@@ -32,7 +32,7 @@ import { modelNow, type Pin } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { writeCheckpoint } from '../effects/compaction.ts'
 import { writeSummary } from '../effects/write-text.ts'
-import { restoreFiles } from '../files/restore-files.ts'
+import { planRestoring } from '../files/restore-files.ts'
 import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
 import { readWindow } from '../log/read-window.ts'
 import { type Spans, type WalkOptions, walkLine } from '../log/walk-line.ts'
@@ -81,7 +81,9 @@ export async function resolveHistory(
     }
     case 'restoreFiles': {
       const settled = await settledBefore(deps, commandId)
-      return settled ?? restoreFiles(deps, command, deps.sideWorkSignal())
+      if (settled) return settled
+      const planned = await planRestoring(deps, command, deps.sideWorkSignal())
+      return planned.ok ? ok({ restoring: planned.value }) : planned
     }
     case 'setHistory': {
       const refusal = await refuseSeeds(filesOf(deps), command.messages)

@@ -11,7 +11,7 @@ import {
   type StorageError,
   type Submission,
 } from '@holdfast/protocol'
-import type { ProcessRequest, Report, SessionSubmission } from '../../session/input.ts'
+import type { Facts, ProcessRequest, Report, SessionSubmission } from '../../session/input.ts'
 import { plan } from '../../session/plan.ts'
 import { askedCalls, isAbortOf } from '../../session/state.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
@@ -36,6 +36,7 @@ import {
   type RunningSession,
   retryMs,
 } from './handle-input.ts'
+import { restoreInTurn } from './restore-in-turn.ts'
 import { commandIdReused } from './same-command.ts'
 import { createSideWork } from './side-work.ts'
 
@@ -185,7 +186,7 @@ async function admit(session: RunningSession, submission: SessionSubmission): Pr
   const refusal = by && refusalOf(session, submission, by)
   if (refusal) return firstAnswer(session, submission, refuse(refusal))
   const staleness = factsGoStale[command.type]
-  const facts = staleness === 'in turn' ? ok({}) : await resolve(session.effects, submission)
+  const facts: Result<Facts> = staleness === 'in turn' ? ok({}) : await resolve(session.effects, submission)
   if (!facts.ok) return firstAnswer(session, submission, facts)
   if (command.type === 'abort') return session.aborting.abort(submission)
   const decided = await session.enqueue(async () => {
@@ -194,9 +195,10 @@ async function admit(session: RunningSession, submission: SessionSubmission): Pr
     const fresh = isStale ? await resolve(session.effects, submission) : facts
     const unseated = by && seatRefusal(session, { person: submission.person }, by)
     if (unseated) return firstAnswer(session, submission, refuse(unseated))
-    return fresh.ok
-      ? handleInput(session, { type: 'command', facts: fresh.value, ...submission })
-      : firstAnswer(session, submission, fresh)
+    const done = fresh.ok && fresh.value.restoring ? await restoreInTurn(session, fresh.value.restoring) : fresh
+    return done.ok
+      ? handleInput(session, { type: 'command', facts: done.value, ...submission })
+      : firstAnswer(session, submission, done)
   })
   // Another client may have answered the question meanwhile: look up again, so that the fault can name it.
   const isOutdated = !decided.ok && decided.fault.code === 'approval_not_found' && session.folded.state.seq > seq

@@ -1,8 +1,13 @@
 import { type Event, ok, type RestoreAction, refuse, restoreAction } from '@holdfast/protocol'
-import type { Decided, Facts } from '../input.ts'
+import type { Decided, Facts, ReportOf } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { turnNow } from './message.ts'
 import { turnRunning } from './prompt.ts'
+
+/** Records what is about to happen to files: after a crash in the middle, this tells how to undo it. */
+export function startRestore({ items, undoOf }: ReportOf<'restore.starting'>): Event {
+  return { type: 'files.restore_started', items: [...items], ...(undoOf !== undefined && { undoOf }) }
+}
 
 /** Records which files were put back. It was done before this decision, in the same turn of the mailbox. */
 export function restoreFiles(state: SessionState, { restored }: Facts): Decided {

@@ -14,6 +14,7 @@ const concrete = (path: string) =>
     .replace(':hash', '0'.repeat(64))
     .replace('/v1/search', '/v1/search?q=a')
     .replace('/v1/find', '/v1/find?key=a')
+    .replace(/\/file$/, '/file?path=a.txt')
 
 async function* pieces() {
   yield 'a session'

@@ -7,6 +7,7 @@ import { diffContents } from './change/run-change.ts'
 import { findName } from './io/workspace-file.ts'
 import { createReadLines } from './read-lines.ts'
 import { readCurrent } from './restore/check-restore.ts'
+import { keepForRestore } from './restore/keep-for-restore.ts'
 import { previewRestore } from './restore/preview-restore.ts'
 import { restoreFile } from './restore/restore-file.ts'
 
@@ -41,6 +42,7 @@ export const createWorkspaceFiles = (ownPaths: readonly OwnPath[]): WorkspaceFil
   },
   diff: diffContents,
   readLines: createReadLines(ownPaths),
+  keepForRestore: (place, wanted, run) => keepForRestore({ ...place, ownPaths }, wanted, run),
   restore: (place, wanted, run) => restoreFile({ ...place, ownPaths }, wanted, run),
   previewRestore: (place, wanted, run) => previewRestore({ ...place, ownPaths }, wanted, run),
 })

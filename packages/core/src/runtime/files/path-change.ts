@@ -1,0 +1,23 @@
+import type { BeforeImage, Seq } from '@holdfast/protocol'
+import type { LeftState } from '../../ports/workspace-files.ts'
+
+/** What one record says about one path: what was there before, and what is there after it. */
+export type PathChange = {
+  readonly seq: Seq
+  /** The call that changed it; null for a restore by a person. */
+  readonly call: Seq | null
+  readonly path: string
+  readonly before: BeforeImage
+  /** Null if it is not known. */
+  readonly after: LeftState | null
+  /** Set for what an interrupted restore was about to do, as long as no later record tells whether it did. */
+  readonly isOpen?: true | undefined
+}
+
+/** Whether what one change left is what the next one found. */
+export function isMatch(left: LeftState | null, found: BeforeImage): boolean {
+  if (left === null || left.type !== found.type) return false
+  if (left.type === 'file')
+    return found.type === 'file' && left.hash === found.hash && (left.mode === null || left.mode === found.mode)
+  return left.type !== 'link' || (found.type === 'link' && left.target === found.target)
+}

@@ -1,0 +1,85 @@
+import {
+  fault,
+  invariant,
+  limits,
+  ok,
+  type RestoreRequest,
+  type Result,
+  refuse,
+  type Seq,
+  type SessionId,
+} from '@holdfast/protocol'
+import { turnNotFound } from '../../session/decide/line.ts'
+import type { SessionState } from '../../session/state.ts'
+import type { RuntimeDeps } from '../dependencies.ts'
+import { findTurnEnd } from '../log/find-turn-end.ts'
+import { readPathChanges } from './changed-files.ts'
+import { lookAtOpen } from './interrupted-restore.ts'
+import { planRestore, type RestorePlan } from './plan-restore.ts'
+
+type Deps = Pick<RuntimeDeps, 'store' | 'files'>
+
+type Planned = RestorePlan & { readonly undoOf?: Seq | undefined }
+
+/** Finds the point to go back to, and plans which files differ from it. */
+export async function planFor(
+  deps: Deps,
+  id: SessionId,
+  state: SessionState,
+  { turn, message, call, undo, paths }: RestoreRequest,
+): Promise<Result<Planned>> {
+  const { store } = deps
+  const { line, seq: upTo } = state
+  const changesSince = async (after: Seq) =>
+    lookAtOpen(deps.files, state.origin?.workdir ?? '', await readPathChanges(store, id, { after, upTo }))
+  const plan = async (after: Seq, only?: Seq): Promise<Result<RestorePlan>> => {
+    const planned = planRestore(await changesSince(after), { only, paths })
+    const count = planned.wanted.length + planned.refused.length
+    if (count <= limits.restoredFilesMax) return ok(planned)
+    const message = `${count} files changed since; up to ${limits.restoredFilesMax} are restored at once. Name some with paths.`
+    return refuse(fault('too_large', message, { limit: 'restoredFilesMax', files: count }))
+  }
+  if (turn !== undefined) {
+    const end = await findTurnEnd(store, id, line, upTo, turn)
+    return end ? plan(end.seq) : refuse(turnNotFound(state, turn))
+  }
+  if (message !== undefined) return plan(message - 1)
+  if (call !== undefined) {
+    const records = await store.readRefs(id, [call])
+    const settled = records.find((record) => !('lost' in record) && record.event.type === 'call.settled')
+    return settled ? plan(settled.seq - 1, settled.seq) : refuse(callMissing(call))
+  }
+  invariant(undo, 'a restore goes back to one point')
+  const undoOf = await findUndone(store, id, upTo, async (seq) =>
+    (await changesSince(seq - 1)).some((one) => one.seq === seq),
+  )
+  if (undoOf === null) return refuse(nothingToUndo)
+  const planned = await plan(undoOf - 1, undoOf)
+  return planned.ok ? ok({ ...planned.value, undoOf }) : planned
+}
+
+/**
+ * Finds the restore to undo. An interrupted one counts if it changed a file. If it was an undo itself, that undo is
+ * finished.
+ */
+async function findUndone(
+  store: Deps['store'],
+  id: SessionId,
+  head: Seq,
+  hasChanged: (seq: Seq) => Promise<boolean>,
+): Promise<Seq | null> {
+  const types = ['files.restore_started', 'files.restored'] as const
+  for (let upTo = head; upTo > 0; ) {
+    const [last] = await store.read(id, { after: 0, upTo, limit: 1, types, newestFirst: true })
+    if (!last || 'lost' in last) return null
+    const { seq, event } = last
+    if (event.type === 'files.restored') return seq
+    if (event.type === 'files.restore_started' && event.undoOf !== undefined) return event.undoOf
+    if (await hasChanged(seq)) return seq
+    upTo = seq - 1
+  }
+  return null
+}
+
+const callMissing = (call: Seq) => fault('message_not_found', `This session has no settled call ${call}.`, { call })
+const nothingToUndo = fault('nothing_to_undo', 'No files of this session were restored, so there is nothing to undo.')

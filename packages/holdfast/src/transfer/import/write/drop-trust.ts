@@ -19,7 +19,7 @@ export function dropTrust(event: Event): Event {
  * and a file that is imported may claim any.
  */
 export function dropFileContents(event: Event): Event {
-  if (event.type === 'files.restored') return { ...event, items: [] }
+  if (event.type === 'files.restored' || event.type === 'files.restore_started') return { ...event, items: [] }
   if (event.type !== 'call.settled' || !event.files) return event
   const files = event.files.map((file) => ({ ...file, before: imported }))
   return { ...event, files }

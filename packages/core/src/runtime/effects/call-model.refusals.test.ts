@@ -1,5 +1,14 @@
 import { type Message, orThrow } from '@holdfast/protocol'
-import { createGate, fail, modelsWith, type ScriptedAnswer, say, type TestRuntime, waitAt } from '@holdfast/testkit'
+import {
+  call,
+  createGate,
+  fail,
+  modelsWith,
+  type ScriptedAnswer,
+  say,
+  type TestRuntime,
+  waitAt,
+} from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { letWaitsPass } from '../../testing/let-waits-pass.ts'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
@@ -13,6 +22,20 @@ const go = (runtime: TestRuntime) =>
 const viewOf = async ({ handle }: TestRuntime) => orThrow(await handle.snapshot()).view
 const messagesOf = async ({ handle }: TestRuntime): Promise<readonly Message[]> =>
   orThrow(await handle.page({ limit: 500 })).messages
+
+describe('an answer with a part that cannot be used', () => {
+  it.each([
+    ['a call without a tool', call(undefined as never, {})],
+    ['a call without arguments', call('look', undefined as never)],
+    ['a text that is none', say(undefined as never)],
+  ])('fails the turn, and the session goes on: %s', async (_, part) => {
+    const runtime = await openMemoryRuntime({ script: [[part], [say('Well.')]] })
+    await go(runtime)
+    expect(await viewOf(runtime)).toMatchObject({ status: 'error', lastTurn: { reason: 'failed' } })
+    await go(runtime)
+    expect(await viewOf(runtime)).toMatchObject({ status: 'idle', lastTurn: { reason: 'done' } })
+  })
+})
 
 describe('a request that the service refuses', () => {
   it('is sent once; the turn ends with the reason, and the session waits', async () => {

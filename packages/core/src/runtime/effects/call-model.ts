@@ -102,6 +102,7 @@ async function streamAnswer(
       }
       if (isSilent) deps.observer?.answering?.(deps.session, step)
       isSilent = false
+      invariant(isPart(part), `the provider of ${request.model} sent a part that cannot be used`)
       answer.add(part)
       if (part.type !== 'delta') continue
       autosave.touch()
@@ -113,6 +114,16 @@ async function streamAnswer(
   invariant(end, `the provider of ${request.model} ended without an end`)
   return { end, isSilent, parts: answer.parts() }
 }
+
+/** Checks what a session would store: a provider may be the program's own, and untyped. */
+function isPart(part: Exclude<ModelPart, { type: 'end' }>): boolean {
+  if (!Number.isInteger(part.part) || part.part < 0) return false
+  if (part.type === 'delta') return typeof part.text === 'string'
+  const { said } = part
+  return said.type === 'call' ? typeof said.tool === 'string' && isJsonObject(said.args) : typeof said.text === 'string'
+}
+
+const isJsonObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Saves a growing answer at most once a second, so that a crash loses at most a second of it. */
 export function createDraftAutosave(clock: Clock, draft: () => Draft | null, save: (draft: Draft) => Promise<unknown>) {

@@ -2,42 +2,33 @@ import {
   ageForm,
   BackgroundShell,
   BranchName,
-  ChangesDiff,
   ClientEventPage,
-  FileChangePage,
-  FileLines,
   FoundMessages,
   ListedBranch,
   ListOptions,
   limits,
   listActiveTrust,
-  listTouched,
   Message,
   MessageId,
   Meta,
   ok,
   parseAge,
-  RestorePreview,
   type Result,
   SearchOptions,
   Seq,
   type SessionHandle,
   SessionList,
-  type Sessions,
   SessionView,
   SnapshotFrame,
   StartOptions,
   StateField,
   StateFields,
-  type StoredFileChange,
-  TouchedFile,
   TreeUsage,
   Trust,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { nextTurn } from '../http/byte-stream.ts'
-import { answersJson, type Call, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
-import { restoreQuery } from './restore-query.ts'
+import { answersJson, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
+import { defineRead, defineStateRead, readState } from './define-read.ts'
 
 const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore } = ListOptions.shape
 
@@ -137,65 +128,6 @@ const searchMessages = defineRoute({
   },
 })
 
-/** Defines a route that reads something of one session. */
-function defineRead<Query = unknown>(
-  name: string,
-  summary: string,
-  schema: z.ZodType,
-  read: (handle: SessionHandle, call: Call<Query, unknown>) => Promise<Result<unknown>>,
-  query?: z.ZodType<Query>,
-): Route {
-  return defineRoute<Query>({
-    on: `GET /v1/sessions/:id${name}`,
-    access: 'token',
-    summary,
-    ...(query && { query }),
-    answers: answersJson(schema),
-    async handle(call, { sessions, outbox }) {
-      const handle = await sessions.open(call.session)
-      if (!handle.ok) return handle
-      const place = await outbox.enter('page')
-      if (!place.ok) return place
-      try {
-        const answer = await read(handle.value, call)
-        await nextTurn() // reading and encoding a large page are two steps
-        return answer
-      } finally {
-        place.value()
-      }
-    },
-  })
-}
-
-/** Defines a route that reads fields of the state of one session. Its answer is small, so it waits for no page. */
-function defineStateRead<Field extends StateField>(
-  name: string,
-  summary: string,
-  schema: z.ZodType,
-  fields: readonly Field[],
-  show: (state: Pick<StateFields, Field>) => unknown,
-): Route {
-  return defineRoute({
-    on: `GET /v1/sessions/:id${name}`,
-    access: 'token',
-    summary,
-    answers: answersJson(schema),
-    handle: async ({ session }, { sessions }) => {
-      const state = await readState(sessions, session, fields)
-      return state.ok ? ok(show(state.value)) : state
-    },
-  })
-}
-
-async function readState<Field extends StateField>(
-  sessions: Sessions,
-  name: string,
-  fields: readonly Field[],
-): Promise<Result<Pick<StateFields, Field>>> {
-  const handle = await sessions.open(name)
-  return handle.ok ? handle.value.state(fields) : handle
-}
-
 const getSession = defineRead(
   '',
   'Get a session: its state and the newest page of its transcript',
@@ -262,58 +194,6 @@ const getClientEvents = defineRead(
   z.strictObject({ after: wholeNumber.pipe(Seq).optional(), limit: pageLimit(limits.pageRecordsMax) }),
 )
 
-const getFileChanges = defineRead(
-  '/file-changes',
-  'Get a page of what calls did to files, newest first',
-  FileChangePage,
-  (handle, { input }) => handle.fileChanges(input.query),
-  z.strictObject({ before: wholeNumber.pipe(Seq).optional(), limit: pageLimit(limits.pageRecordsMax) }),
-)
-
-const getTouchedFiles = defineRead(
-  '/touched-files',
-  'List the files that the session changed, each once with its newest change',
-  z.object({ files: z.array(TouchedFile) }),
-  async (handle) => {
-    const changes: StoredFileChange[] = []
-    for (let before: Seq | null | undefined; before !== null; ) {
-      const page: Result<FileChangePage> = await handle.fileChanges({ before })
-      if (!page.ok) return page
-      changes.push(...page.value.changes)
-      before = page.value.before
-    }
-    return ok({ files: [...listTouched(changes)] })
-  },
-)
-
-const getDiff = defineRead(
-  '/diff',
-  'Show the changes of files as one diff a file: of a turn, of a call, or all until now',
-  ChangesDiff,
-  (handle, { input }) => handle.diffChanges(input.query),
-  z.strictObject({ turn: wholeNumber.optional(), call: wholeNumber.optional(), path: z.string().optional() }),
-)
-
-const getRestorePreview = defineRead(
-  '/restore-preview',
-  'Show what restoreFiles would do now, with diffs; changes nothing',
-  RestorePreview,
-  (handle, { input }) => handle.previewRestore(input.query),
-  restoreQuery,
-)
-
-const getFile = defineRead(
-  '/file',
-  'Get lines of a text file of the working directory, counted from 0',
-  FileLines,
-  (handle, { input }) => handle.readFile(input.query),
-  z.strictObject({
-    path: z.string().min(1).max(limits.toolPathCharsMax),
-    start: wholeNumber.pipe(z.int().min(0)).optional(),
-    limit: pageLimit(limits.readFileLinesMax),
-  }),
-)
-
 const getShells = defineRead(
   '/shells',
   'List the commands that run in the background',
@@ -322,14 +202,6 @@ const getShells = defineRead(
     const shells = await handle.backgroundShells()
     return shells.ok ? ok({ shells: shells.value }) : shells
   },
-)
-
-const getBoundaries = defineStateRead(
-  '/boundaries',
-  'List the edit boundaries',
-  SessionView.pick({ boundaries: true }),
-  ['boundaries'],
-  ({ boundaries }) => ({ boundaries }),
 )
 
 const getTodos = defineStateRead(
@@ -381,8 +253,7 @@ const getUsage = defineRoute({
 
 export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
-  ...[getSession, getState, getMessages, getBranches, getClientEvents, getFileChanges],
-  ...[getTouchedFiles, getDiff, getRestorePreview, getFile, getBoundaries, getShells],
+  ...[getSession, getState, getMessages, getBranches, getClientEvents, getShells],
   ...[getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

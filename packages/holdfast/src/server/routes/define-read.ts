@@ -1,0 +1,71 @@
+import {
+  ok,
+  type Result,
+  type SessionHandle,
+  type Sessions,
+  type StateField,
+  type StateFields,
+} from '@holdfast/protocol'
+import type { z } from 'zod'
+import { nextTurn } from '../http/byte-stream.ts'
+import { answersJson, type Call, defineRoute, type Route } from '../http/route.ts'
+
+/** Defines a route that reads something of one session. */
+export function defineRead<Query = unknown>(
+  name: string,
+  summary: string,
+  schema: z.ZodType,
+  read: (handle: SessionHandle, call: Call<Query, unknown>) => Promise<Result<unknown>>,
+  query?: z.ZodType<Query>,
+): Route {
+  return defineRoute<Query>({
+    on: `GET /v1/sessions/:id${name}`,
+    access: 'token',
+    summary,
+    ...(query && { query }),
+    answers: answersJson(schema),
+    async handle(call, { sessions, outbox }) {
+      const handle = await sessions.open(call.session)
+      if (!handle.ok) return handle
+      const place = await outbox.enter('page')
+      if (!place.ok) return place
+      try {
+        const answer = await read(handle.value, call)
+        await nextTurn() // reading and encoding a large page are two steps
+        return answer
+      } finally {
+        place.value()
+      }
+    },
+  })
+}
+
+/** Defines a route that reads fields of the state of one session. Its answer is small, so it waits for no page. */
+export function defineStateRead<Field extends StateField>(
+  name: string,
+  summary: string,
+  schema: z.ZodType,
+  fields: readonly Field[],
+  show: (state: Pick<StateFields, Field>) => unknown,
+): Route {
+  return defineRoute({
+    on: `GET /v1/sessions/:id${name}`,
+    access: 'token',
+    summary,
+    answers: answersJson(schema),
+    handle: async ({ session }, { sessions }) => {
+      const state = await readState(sessions, session, fields)
+      return state.ok ? ok(show(state.value)) : state
+    },
+  })
+}
+
+/** Reads fields of the state of one session. */
+export async function readState<Field extends StateField>(
+  sessions: Sessions,
+  name: string,
+  fields: readonly Field[],
+): Promise<Result<Pick<StateFields, Field>>> {
+  const handle = await sessions.open(name)
+  return handle.ok ? handle.value.state(fields) : handle
+}

@@ -1,0 +1,105 @@
+import {
+  ChangesDiff,
+  FileChangePage,
+  FileLines,
+  limits,
+  listTouched,
+  ok,
+  RestorePreview,
+  type Result,
+  Seq,
+  SessionView,
+  type StoredFileChange,
+  TouchedFile,
+} from '@holdfast/protocol'
+import { z } from 'zod'
+import { pageLimit, type Route, wholeNumber } from '../http/route.ts'
+import { defineRead, defineStateRead } from './define-read.ts'
+
+const getFileChanges = defineRead(
+  '/file-changes',
+  'Get a page of what calls did to files, newest first',
+  FileChangePage,
+  (handle, { input }) => handle.fileChanges(input.query),
+  z.strictObject({ before: wholeNumber.pipe(Seq).optional(), limit: pageLimit(limits.pageRecordsMax) }),
+)
+
+const getTouchedFiles = defineRead(
+  '/touched-files',
+  'List the files that the session changed, each once with its newest change',
+  z.object({ files: z.array(TouchedFile) }),
+  async (handle) => {
+    const changes: StoredFileChange[] = []
+    for (let before: Seq | null | undefined; before !== null; ) {
+      const page: Result<FileChangePage> = await handle.fileChanges({ before })
+      if (!page.ok) return page
+      changes.push(...page.value.changes)
+      before = page.value.before
+    }
+    return ok({ files: [...listTouched(changes)] })
+  },
+)
+
+const getDiff = defineRead(
+  '/diff',
+  'Show the changes of files as one diff a file: of a turn, of a call, or all until now',
+  ChangesDiff,
+  (handle, { input }) => handle.diffChanges(input.query),
+  z.strictObject({ turn: wholeNumber.optional(), call: wholeNumber.optional(), path: z.string().optional() }),
+)
+
+/** A list of texts as JSON, because a path may contain any separator. */
+const jsonList = z
+  .string()
+  .max(limits.toolPathCharsMax)
+  .transform((text, { addIssue }) => {
+    try {
+      return JSON.parse(text) as unknown // checked by the next schema
+    } catch {
+      addIssue({ code: 'custom', message: 'a list as JSON' })
+      return z.NEVER
+    }
+  })
+  .pipe(z.array(z.string()))
+
+const getRestorePreview = defineRead(
+  '/restore-preview',
+  'Show what restoreFiles would do now, with diffs; changes nothing',
+  RestorePreview,
+  (handle, { input }) => handle.previewRestore(input.query),
+  z.strictObject({
+    turn: wholeNumber.optional(),
+    message: wholeNumber.optional(),
+    call: wholeNumber.optional(),
+    undo: z
+      .literal('true')
+      .transform(() => true as const)
+      .optional(),
+    paths: jsonList.optional(),
+  }),
+)
+
+const getFile = defineRead(
+  '/file',
+  'Get lines of a text file of the working directory, counted from 0',
+  FileLines,
+  (handle, { input }) => handle.readFile(input.query),
+  z.strictObject({
+    path: z.string().min(1).max(limits.toolPathCharsMax),
+    start: wholeNumber.pipe(z.int().min(0)).optional(),
+    limit: pageLimit(limits.readFileLinesMax),
+  }),
+)
+
+const getBoundaries = defineStateRead(
+  '/boundaries',
+  'List the edit boundaries',
+  SessionView.pick({ boundaries: true }),
+  ['boundaries'],
+  ({ boundaries }) => ({ boundaries }),
+)
+
+/** The routes about the files that a session works on. */
+export const sessionFileRoutes: readonly Route[] = [
+  ...[getFileChanges, getTouchedFiles, getDiff, getRestorePreview, getFile, getBoundaries],
+]

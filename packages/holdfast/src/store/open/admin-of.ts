@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type Fault, fault } from '@holdfast/protocol/fault'
+import { isInside } from '../../system/files/resolve-path.ts'
 import { findLiveNodes } from '../../system/node/node-socket.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { createJsonlAdmin } from '../jsonl/admin/jsonl-admin.ts'
@@ -24,16 +25,11 @@ export function adminOf({ kind, path }: DiskLocation): StoreAdmin {
 export async function findInsideFault(store: DiskLocation, path: string): Promise<Fault | null> {
   const real = await realPathOf(path)
   for (const own of [store.path, store.blobsDir]) {
-    if (!isWithin(await realPathOf(own), real)) continue
+    if (!isInside(await realPathOf(own), real)) continue
     const message = `${path} is inside the store ${store.url}. Choose another path for the copy.`
     return fault('bad_request', message, { store: store.url, path })
   }
   return null
-}
-
-function isWithin(directory: string, path: string): boolean {
-  const steps = relative(directory, path)
-  return steps !== '..' && !steps.startsWith(`..${sep}`) && !isAbsolute(steps)
 }
 
 /** Resolves links in the part of the path that exists. */

@@ -31,6 +31,7 @@ export type WorkspacePath = {
   readonly missing: readonly string[]
 }
 
+/** Whether a path is a folder or something in it. Links are not resolved. */
 export function isInside(root: string, path: string): boolean {
   const way = relative(root, path) // by components, so /work-evil is not inside /work
   return way === '' || !(way === '..' || way.startsWith('../') || isAbsolute(way))

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isInside } from '../../system/files/resolve-path.ts'
 import type { HiddenPath } from './hidden-paths.ts'
 
 /** What a command may reach in the sandbox. All paths are real: without links. */
@@ -49,7 +50,7 @@ export const trialArguments: readonly string[] = [
  */
 export function bubblewrapArguments(confines: Confines): readonly string[] {
   const { workdir, tmp, network } = confines
-  const isAround = ({ path }: HiddenPath) => isWithin(workdir, path)
+  const isAround = ({ path }: HiddenPath) => isInside(path, workdir)
   return [
     ...rights,
     ...(network ? [] : ['--unshare-net']),
@@ -80,7 +81,7 @@ export function bubblewrapArguments(confines: Confines): readonly string[] {
 function keptReadOnly({ workdir, readOnly, keptEmpty }: Confines): readonly string[] {
   const directories = new Set<string>()
   for (const path of [...readOnly, ...keptEmpty])
-    for (let at = dirname(path); at !== workdir && isWithin(at, workdir); at = dirname(at)) directories.add(at)
+    for (let at = dirname(path); at !== workdir && isInside(workdir, at); at = dirname(at)) directories.add(at)
   const outermostFirst = [...directories].toSorted((one, other) => one.length - other.length)
   return [
     ...outermostFirst.flatMap((path) => ['--bind', path, path]),
@@ -101,13 +102,13 @@ function outsideMounts(outside: OutsideData | null): readonly string[] {
 
 function hiddenMounts({ workdir, hidden }: Confines): readonly string[] {
   const isHere = (path: string) =>
-    isWithin(path, workdir) || !newDirectories.some((directory) => isWithin(path, directory))
+    isInside(workdir, path) || !newDirectories.some((directory) => isInside(directory, path))
   // A hidden directory around the workdir hides its other entries too.
-  const around = hidden.filter(({ path }) => path !== workdir && isWithin(workdir, path))
-  const isHiddenAlready = (path: string) => !isWithin(path, workdir) && around.some((one) => isWithin(path, one.path))
-  const mounted = hidden.filter(({ path }) => isHere(path) && !isWithin(workdir, path) && !isHiddenAlready(path))
+  const around = hidden.filter(({ path }) => path !== workdir && isInside(path, workdir))
+  const isHiddenAlready = (path: string) => !isInside(workdir, path) && around.some((one) => isInside(one.path, path))
+  const mounted = hidden.filter(({ path }) => isHere(path) && !isInside(path, workdir) && !isHiddenAlready(path))
   const isOutermost = ({ path }: HiddenPath) =>
-    !mounted.some((other) => other.path !== path && isWithin(path, other.path))
+    !mounted.some((other) => other.path !== path && isInside(other.path, path))
   return mounted
     .filter(isOutermost)
     .flatMap(({ path, isDirectory: isFolder }) =>
@@ -119,14 +120,10 @@ function hiddenMounts({ workdir, hidden }: Confines): readonly string[] {
 function nameService(): readonly string[] {
   try {
     const path = realpathSync('/etc/resolv.conf')
-    return isWithin(path, '/run') ? ['--ro-bind', path, path] : []
+    return isInside('/run', path) ? ['--ro-bind', path, path] : []
   } catch {
     return [] // no such file: names are resolved another way
   }
 }
 
 const isDirectory = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
-
-/** Whether a path is a directory or something in it. */
-export const isWithin = (path: string, directory: string): boolean =>
-  path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`)

@@ -1,6 +1,7 @@
 import { lstat, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type Confines, isWithin, type OutsideData } from './bubblewrap.ts'
+import { isInside } from '../../system/files/resolve-path.ts'
+import type { Confines, OutsideData } from './bubblewrap.ts'
 
 type GitPaths = Pick<Confines, 'readOnly' | 'keptEmpty' | 'outside'>
 
@@ -24,7 +25,7 @@ export async function findGitPaths(workdir: string): Promise<GitPaths> {
 /** Returns where paths of the workdir lead, of those that exist and stay in it. */
 export async function realPaths(workdir: string, paths: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(paths.map((path) => realpath(join(workdir, path)).catch(() => null)))
-  return found.filter((path) => path !== null).filter((path) => path !== workdir && isWithin(path, workdir))
+  return found.filter((path) => path !== null).filter((path) => path !== workdir && isInside(workdir, path))
 }
 
 /**
@@ -39,7 +40,7 @@ async function findWorktreeData(link: string): Promise<OutsideData | null> {
     const common = dirname(dirname(own))
     const back = resolve(own, (await readFile(join(own, 'gitdir'), 'utf8')).trimEnd())
     const isOurs = basename(dirname(own)) === 'worktrees' && (await realpath(back)) === link
-    if (!isOurs || isWithin(common, workdir) || isWithin(workdir, common)) return null
+    if (!isOurs || isInside(workdir, common) || isInside(common, workdir)) return null
     const isConfigured = /worktreeconfig/i.test(await readFile(join(common, 'config'), 'utf8'))
     const config = await existing(join(own, 'config.worktree'))
     if (isConfigured && config.length === 0) return null // a command could write it, and it can name programs

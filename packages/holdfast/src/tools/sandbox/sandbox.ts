@@ -1,8 +1,9 @@
 import type { OwnPath } from '@holdfast/core/ports'
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { listOwnPaths } from '../../system/files/own-paths.ts'
+import { isInside } from '../../system/files/resolve-path.ts'
 import type { Environment } from '../../system/home.ts'
-import { bubblewrapArguments, isWithin } from './bubblewrap.ts'
+import { bubblewrapArguments } from './bubblewrap.ts'
 import { type Bubblewrap, findBubblewrap } from './find-bubblewrap.ts'
 import { findGitPaths, realPaths } from './git-paths.ts'
 import { findHiddenPaths } from './hidden-paths.ts'
@@ -100,5 +101,5 @@ export function refusedBy({ setting, isInForce, reason }: SandboxState): Result<
 
 function unusable(workdir: string, bubblewrap: string): string | null {
   if (workdir === '/') return 'the working directory is the whole machine'
-  return isWithin(bubblewrap, workdir) ? 'bubblewrap is in the working directory, where commands can replace it' : null
+  return isInside(workdir, bubblewrap) ? 'bubblewrap is in the working directory, where commands can replace it' : null
 }

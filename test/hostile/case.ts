@@ -21,16 +21,19 @@ export type CaseRun = {
   readonly workdir: string
 }
 
-export type CaseResult = {
+type CaseResult = {
   /** A summary of the run, with its counts. */
   readonly did: string
   readonly violations: readonly string[]
 }
 
+/** Where hostile input comes from. The test has a group for each. */
+export const origins = ['model', 'repository', 'import', 'client', 'program', 'site'] as const
+
 /** An input that tries to stop the server, fill its memory or be believed. */
 export type HostileCase = {
   readonly name: string
-  readonly from: 'model' | 'repository' | 'import' | 'client' | 'program' | 'site'
+  readonly from: (typeof origins)[number]
   /** The codes of faults that the bystander may get; none by default. */
   readonly refusals?: readonly string[]
   run(run: CaseRun): Promise<CaseResult>

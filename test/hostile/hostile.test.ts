@@ -1,15 +1,14 @@
 import { createDice } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { HostileCase } from './case.ts'
+import { origins } from './case.ts'
 import { cases } from './cases.ts'
 import { openRig, type Rig } from './run-case.ts'
 
 const seed = Number(process.env['SEED'] ?? 1)
 /** Wide, for a busy machine: an input that costs quadratic time stalls for longer even in its quick form. */
 const times = { stallMsMax: 1000, healthMsP99Max: Number.POSITIVE_INFINITY }
-/** The cases of one origin share a server: most of a short case would be the start of its own. */
-const origins: readonly HostileCase['from'][] = ['model', 'repository', 'import', 'client', 'program', 'site']
 
+/** The cases of one origin share a server: most of a short case would be the start of its own. */
 describe.each(origins)(`hostile input from a %s (SEED=${seed})`, (from) => {
   let rig: Rig
   beforeAll(async () => {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { access, chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { createSession } from '@holdfast/client'
 import type { HostileCase } from '../case.ts'
 import { promptModel } from '../prompt-model.ts'
 import { readCalls } from '../read-session.ts'
@@ -40,11 +41,17 @@ const hostileConfig: HostileCase = {
     const tools = ['git_status', 'git_diff', 'git_log']
     const handle = await promptModel(run, 'git-config', () => tools.map((tool) => ({ tool, args: {} })))
     await waitForRest(handle, 1)
+    // What a command changed is found with git: that must run no program either.
+    const shell = await promptModel(run, 'git-shell', () => [{ tool: 'shell', args: { command: 'echo two > b.txt' } }])
+    await waitForRest(shell, 1)
+    await createSession(shell).respondToApproval('approve')
+    await waitForRest(shell, 1)
     // A filter cannot be switched off: the repository is refused.
     await git('config', 'filter.evil.clean', program)
     const filtered = await promptModel(run, 'git-filter', () => [{ tool: 'git_status', args: {} }])
     await waitForRest(filtered, 1)
     const read = await readCalls(handle)
+    const [ran] = await readCalls(shell)
     const [refused] = await readCalls(filtered)
     const hasRun = await access(marker).then(
       () => true,
@@ -58,6 +65,7 @@ const hostileConfig: HostileCase = {
         ...read.flatMap(({ tool, status, result }) =>
           status === 'complete' ? [] : [`${tool} is ${status}: ${result?.text.slice(0, 200)}`],
         ),
+        ...(ran?.status === 'complete' ? [] : [`shell is ${ran?.status}: ${ran?.result?.text.slice(0, 200)}`]),
         ...(read[1]?.result?.text.includes('+two') ? [] : ['the diff is not shown']),
         ...(refused?.result?.text.startsWith('untrusted_workspace: ') ? [] : [`a filter is ${refused?.status}`]),
       ],

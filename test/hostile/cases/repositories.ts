@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createSession } from '@holdfast/client'
 import { type CallView, limits } from '@holdfast/protocol'
-import { ask, check } from '../ask.ts'
+import { ask, check, countStatuses } from '../ask.ts'
 import type { CaseRun, HostileCase } from '../case.ts'
 import { promptModel } from '../prompt-model.ts'
 import { readCalls } from '../read-session.ts'
@@ -92,6 +92,44 @@ const pipesAndLoops: HostileCase = {
   },
 }
 
+/** Replaces a folder with files of the session by a link that leads out, and asks for these files. */
+const swappedFolder: HostileCase = {
+  name: 'swapped-folder',
+  from: 'repository',
+  async run(run) {
+    const args = { path: 'src/a.txt', content: 'one' }
+    const handle = await promptModel(run, 'swapped-folder', () => [{ tool: 'write_file', args }])
+    await waitForRest(handle, 1)
+    await createSession(handle).respondToApproval('approve')
+    await waitForRest(handle, 1)
+    const secret = `secret-${run.dice.below(2 ** 30)}`
+    const elsewhere = join(run.workdir, '..', 'elsewhere')
+    await mkdir(elsewhere)
+    await writeFile(join(elsewhere, 'a.txt'), secret)
+    await rm(join(run.workdir, 'src'), { recursive: true })
+    await symlink(elsewhere, join(run.workdir, 'src'))
+    const paths = encodeURIComponent(JSON.stringify(['src/a.txt', '../elsewhere/a.txt', '/etc/hostname']))
+    const get = (rest: string) => ask(run.server, `/sessions/${handle.id}/${rest}`)
+    const shown = [
+      await get('diff'),
+      await get('diff?path=src/a.txt'),
+      await get(`restore-preview?message=1&paths=${paths}`),
+    ]
+    const refused = [await get('file?path=src/a.txt'), await get('file?path=../elsewhere/a.txt')]
+    const [all, , preview] = shown
+    return {
+      did: `asked for files behind a link: ${countStatuses([...shown, ...refused])}`,
+      violations: [
+        ...shown.flatMap((one) => check('GET diff or restore-preview', one, [200])),
+        ...refused.flatMap((one) => check('GET file', one, [403], 'outside_workdir')),
+        ...(all?.text.includes('src/a.txt') ? [] : [`the diff does not name the file: ${all?.text.slice(0, 200)}`]),
+        ...(preview?.text.startsWith('{"files":[],') ? [] : [`would be restored: ${preview?.text.slice(0, 200)}`]),
+        ...([...shown, ...refused].some(({ text }) => text.includes(secret)) ? ['a file behind a link was shown'] : []),
+      ],
+    }
+  },
+}
+
 const manyFiles: HostileCase = {
   name: 'many-files',
   from: 'repository',
@@ -109,4 +147,4 @@ const manyFiles: HostileCase = {
   },
 }
 
-export const repositoryCases: readonly HostileCase[] = [largeInstructions, pipesAndLoops, manyFiles]
+export const repositoryCases: readonly HostileCase[] = [largeInstructions, pipesAndLoops, swappedFolder, manyFiles]

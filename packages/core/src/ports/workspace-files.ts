@@ -11,7 +11,7 @@ export type WorkspaceFile = {
   readonly mode: number
 }
 
-/** Reads files of the workdir for people. Paths are confined like those of tools. */
+/** Reads, compares and restores files of the workdir for people. Paths are confined like those of tools. */
 export interface WorkspaceFiles {
   /** Returns the path in the workdir, with links resolved; nothing needs to exist there. Refused: outside_workdir. */
   locate(workdir: string, path: string): Promise<Result<string>>

@@ -13,7 +13,7 @@ import { type HostileSite, startHostileSite } from './hostile-site.ts'
 import { waitForRest } from './wait-for-rest.ts'
 import type { HealthReport } from './watch-health.ts'
 
-export type Measured = {
+type Measured = {
   /** The longest time that the event loop did not turn: on the wall clock, without waits for a CPU, and on the CPU. */
   readonly stallMs: number
   readonly blockedMs: number
@@ -21,20 +21,20 @@ export type Measured = {
   readonly peakBytes: number
 }
 
-export type CaseReport = Measured & {
+type CaseReport = Measured & {
   readonly did: string
   readonly health: HealthReport
   readonly violations: readonly string[]
 }
 
 /** What a server may take, in ms. */
-export type TimeLimits = {
+type TimeLimits = {
   /** Without waits for a CPU, and on the CPU. */
   readonly stallMsMax: number
   readonly healthMsP99Max: number
 }
 
-export const peakBytesMax = 1024 ** 3
+const peakBytesMax = 1024 ** 3
 /** Fewer answers have no 99th percentile. */
 const healthAskedMin = 100
 const probe = new URL('./probe.mjs', import.meta.url).href

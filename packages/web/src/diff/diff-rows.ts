@@ -1,7 +1,7 @@
 import { type DiffLine, diffLines, escapeHidden } from '@holdfast/protocol'
 
 /** A part of a text: from this character, up to but not including that one. */
-export type Span = { readonly from: number; readonly to: number }
+type Span = { readonly from: number; readonly to: number }
 
 /** A line of a diff, ready to be drawn: hidden characters are escaped. */
 export type DiffRow = Omit<DiffLine, 'text'> & {
@@ -54,7 +54,7 @@ const comparedCharsMax = 1000
 const commonPartMin = 0.3
 
 /** Returns the words between the common start and the common end of two lines; null if they have little in common. */
-export function changedWords(before: string, after: string): readonly [Span, Span] | null {
+function changedWords(before: string, after: string): readonly [Span, Span] | null {
   if (Math.max(before.length, after.length) > comparedCharsMax) return null
   const [old, fresh] = [wordsOf(before), wordsOf(after)]
   const length = Math.min(old.length, fresh.length)

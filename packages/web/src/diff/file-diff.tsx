@@ -47,7 +47,7 @@ export function FileDiff({ handle, preview: { path, diff, blob }, linesMax, abou
 }
 
 /** Shows how many lines were added and removed. */
-export const Counts = ({ added, removed }: { readonly added: number; readonly removed: number }) => (
+const Counts = ({ added, removed }: { readonly added: number; readonly removed: number }) => (
   <span className="counts">
     <span className="plus">+{added.toLocaleString('en')}</span>{' '}
     <span className="minus">−{removed.toLocaleString('en')}</span>
@@ -61,7 +61,7 @@ function stateOf(heads: readonly string[]): string | null {
 }
 
 /** Reads a blob of the session as text; null if it cannot be read. */
-export async function readText(handle: SessionHandle, hash: string): Promise<string | null> {
+async function readText(handle: SessionHandle, hash: string): Promise<string | null> {
   const opened = await handle.blob(BlobHash.parse(hash))
   if (!opened.ok) return null
   const decoder = new TextDecoder()

@@ -16,7 +16,7 @@ export class OutputClosed extends Error {
 }
 
 /** When an output is coloured. */
-export type Colour = 'always' | 'at a terminal' | 'never'
+type Colour = 'always' | 'at a terminal' | 'never'
 
 /** Reads the choice from `FORCE_COLOR` and `NO_COLOR`, which Node itself weighs in this order. */
 export function colourOf(environment: Readonly<Record<string, string | undefined>>): Colour {

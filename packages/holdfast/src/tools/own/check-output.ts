@@ -12,7 +12,7 @@ import {
 import { resolvePath } from '../../system/files/resolve-path.ts'
 
 /** The blobs of a call, with a memory of those that it stored. */
-export type CallBlobs = ToolBlobs & {
+type CallBlobs = ToolBlobs & {
   /** Returns the size of a blob that the call stored or that the session has. Throws `blob_not_found`. */
   sizeOf(hash: BlobHash): Promise<number>
 }
@@ -88,7 +88,7 @@ async function checkChange(change: FileChange, place: CallPlace): Promise<FileCh
 /** Returns the path as the log shows it. A link is the file that is meant, not its target. */
 async function pathInside(path: string, place: CallPlace): Promise<string> {
   if (path.length > limits.toolPathCharsMax || path.includes('\0'))
-    throw new WrongOutput(place.tool, 'bad_request', `returned a path that is none, of ${path.length} characters.`)
+    throw new WrongOutput(place.tool, 'bad_request', `returned an invalid path (${path.length} characters).`)
   const found = await resolvePath(place.workdir, path, { followsLast: false })
   if (found.ok) return found.value.shown
   throw new WrongOutput(

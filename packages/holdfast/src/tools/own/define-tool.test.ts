@@ -61,8 +61,8 @@ describe('a tool that names files or blobs', () => {
   const changed = (change: object) => ({ files: [{ path: 'a.txt', change: 'modified', ...change }] })
   it.each([
     ['bad_request', changed({ path: 7 }), 'returned wrong files: 0.path: '],
-    ['bad_request', changed({ path: 'a\0b' }), 'returned a path that is none'],
-    ['bad_request', changed({ path: 'a'.repeat(5000) }), 'returned a path that is none'],
+    ['bad_request', changed({ path: 'a\0b' }), 'returned an invalid path'],
+    ['bad_request', changed({ path: 'a'.repeat(5000) }), 'returned an invalid path'],
     ['outside_workdir', changed({ path: '../a.txt' }), 'is outside the working directory'],
     ['outside_workdir', changed({ path: '/etc/passwd' }), 'is outside the working directory'],
     ['outside_workdir', changed({ path: 'out/a.txt' }), 'is outside the working directory'],

@@ -72,7 +72,7 @@ export function defineTool<const Input extends ToolInput>(definition: ToolDefini
 }
 
 /** A definition whose input was read. */
-export type CheckedDefinition = Pick<ToolDefinition<ToolInput>, 'name' | 'description' | 'destructive' | 'readOnly'> & {
+type CheckedDefinition = Pick<ToolDefinition<ToolInput>, 'name' | 'description' | 'destructive' | 'readOnly'> & {
   readonly input: CheckedInput
   readonly preview?: ((args: unknown, context: ToolContext) => Preview | Promise<Preview>) | undefined
   readonly run: (args: unknown, context: RunContext) => unknown

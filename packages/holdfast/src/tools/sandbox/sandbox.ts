@@ -20,7 +20,7 @@ export type SandboxState = {
 }
 
 /** A command to be run in the sandbox. */
-export type Sandboxed = {
+type Sandboxed = {
   readonly argv: readonly string[]
   readonly workdir: string
   /** Returns the directory that is `/tmp` for the command; null for an empty one. Called only if it is confined. */

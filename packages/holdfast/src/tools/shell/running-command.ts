@@ -15,7 +15,7 @@ const drainLookMs = 2
 const looksMax = 100
 
 /** How a command ended. */
-export type Ending =
+type Ending =
   | { readonly type: 'exited'; readonly code: number }
   | { readonly type: 'killed' | 'timed out' | 'aborted' | 'stopped' | 'too long' }
 

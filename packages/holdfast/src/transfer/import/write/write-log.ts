@@ -4,7 +4,7 @@ import type { ImportHost } from '../host/import-host.ts'
 import { dropTrust } from './drop-trust.ts'
 import type { LogBatch, LogStart } from './imported-log.ts'
 
-export type WriteDeps = Pick<ImportHost, 'entry' | 'create' | 'append' | 'read' | 'claim' | 'release'> & {
+type WriteDeps = Pick<ImportHost, 'entry' | 'create' | 'append' | 'read' | 'claim' | 'release'> & {
   readonly newHandle: (attempt: number) => string
 }
 

@@ -4,7 +4,6 @@ import { commandRoutes } from './commands.ts'
 import { eventRoutes } from './events.ts'
 import { permissionRoutes } from './permissions.ts'
 import { serverRoutes } from './server.ts'
-import { sessionFileRoutes } from './session-files.ts'
 import { sessionRoutes } from './sessions.ts'
 import { transferRoutes } from './transfer.ts'
 import { trashRoutes } from './trash.ts'
@@ -14,7 +13,6 @@ export const routes: readonly Route[] = [
   ...serverRoutes,
   ...permissionRoutes,
   ...sessionRoutes,
-  ...sessionFileRoutes,
   ...eventRoutes,
   ...commandRoutes,
   ...blobRoutes,

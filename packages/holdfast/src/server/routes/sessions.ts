@@ -29,6 +29,7 @@ import {
 import { z } from 'zod'
 import { answersJson, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
 import { defineRead, defineStateRead, readState } from './define-read.ts'
+import { sessionFileRoutes } from './session-files.ts'
 
 const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore } = ListOptions.shape
 
@@ -253,7 +254,9 @@ const getUsage = defineRoute({
 
 export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
-  ...[getSession, getState, getMessages, getBranches, getClientEvents, getShells],
+  ...[getSession, getState, getMessages, getBranches, getClientEvents],
+  ...sessionFileRoutes,
+  getShells,
   ...[getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

@@ -63,7 +63,9 @@ async function openWorld() {
   const blobs = createMemoryBlobs()
   const records: Recorded[] = []
   const trees: Tree[] = []
-  /** The paths that others changed, with the number of records at that time. */
+  /** What the session last left at each path it changed. */
+  const left = new Map<string, string | undefined>()
+  /** The paths at which a change of the session found something else, with the number of records before it. */
   const foreign: { readonly path: string; readonly at: number }[] = []
   const files = createWorkspaceFiles([])
   let counter = 0
@@ -87,9 +89,13 @@ async function openWorld() {
     return found
   }
 
-  const record = (event: Event, before: Tree) => {
+  async function record(event: Event, before: Tree, changed: readonly string[]): Promise<void> {
+    for (const path of changed)
+      if (left.has(path) && left.get(path) !== before[path]) foreign.push({ path, at: records.length })
     records.push(aRecord(records.length + 1, event))
     trees.push(before)
+    const now = await tree()
+    for (const path of changed) left.set(path, now[path])
   }
 
   async function call(tool: Tool, args: ToolArgs): Promise<void> {
@@ -101,7 +107,8 @@ async function openWorld() {
     const before = await tree()
     const result = await tool.run(args, context, run)
     const changed = (result.files ?? []) as FileChange[]
-    if (changed.length > 0) record(settledWith(records.length + 1, changed), before)
+    const names = changed.flatMap(({ path, from }) => (from === undefined ? [path] : [from, path]))
+    if (changed.length > 0) await record(settledWith(records.length + 1, changed), before, names)
   }
 
   async function others(does: 'write' | 'delete' | 'chmod' | 'link', path: Path): Promise<void> {
@@ -113,7 +120,6 @@ async function openWorld() {
     if (does === 'delete') await unlink(absolute).catch(() => undefined)
     const isFile = before[path] !== undefined && !before[path].startsWith('->')
     if (does === 'chmod' && isFile) await chmod(absolute, before[path]?.startsWith('750') ? 0o640 : 0o750)
-    if ((await tree())[path] !== before[path]) foreign.push({ path, at: records.length })
   }
 
   /** Puts back what was there after the first `after` records; `only` undoes one record. */
@@ -127,11 +133,23 @@ async function openWorld() {
       const done = await files.restore({ workdir, boundaries: [] }, one, { put, read, signal })
       if (done.type === 'restored') items.push({ path: one.path, before: done.before, after: one.target })
     }
-    record({ type: 'files.restored', items, refused: [...refused] }, before)
+    const names = items.map(({ path }) => path)
+    await record({ type: 'files.restored', items, refused: [...refused] }, before, names)
     return changes
   }
 
-  return { workdir, tree, trees, records, foreign, call, others, restore, content: () => `session ${counter++}\nend\n` }
+  return {
+    workdir,
+    tree,
+    trees,
+    records,
+    left,
+    foreign,
+    call,
+    others,
+    restore,
+    content: () => `session ${counter++}\nend\n`,
+  }
 }
 
 const settledWith = (seq: number, files: FileChange[]): Event => ({
@@ -174,11 +192,14 @@ async function goBack(
 ): Promise<void> {
   const after = Math.max(0, world.records.length - back)
   const before = await world.tree()
+  const left = new Map(world.left)
   const changes = await world.restore(after)
   const now = await world.tree()
   for (const path of paths) {
     const first = changes.find((change) => change.path === path)?.seq
-    const isForeign = first !== undefined && world.foreign.some((one) => one.path === path && one.at >= first)
+    const isOther = before[path] !== left.get(path)
+    const isForeign =
+      first !== undefined && (isOther || world.foreign.some((one) => one.path === path && one.at >= first))
     const then = first !== undefined && !isForeign ? world.trees[first - 1] : before
     expect([path, now[path]]).toEqual([path, then?.[path]])
     if (first !== undefined) count[isForeign ? 'left' : 'restored']++

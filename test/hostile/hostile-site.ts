@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 
-/** A website that tries to hold up, fill or mislead whoever reads it. */
+/** A website that never ends its answers, sends too much, or redirects to private addresses. */
 export interface HostileSite {
   /** As `host:port`. */
   readonly host: string

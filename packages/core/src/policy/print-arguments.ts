@@ -3,7 +3,7 @@ import { escapeHidden, limits } from '@holdfast/protocol'
 /** Of a long text, so many characters are escaped and printed at a time. */
 const pieceChars = 16 * 1024
 
-/** Prints arguments as indented JSON, with hidden characters escaped, in pieces of which each takes little time. */
+/** Prints arguments as indented JSON, with hidden characters escaped, in short pieces. */
 export function* printArguments(args: { readonly [name: string]: unknown }): Generator<string> {
   let chars = 0
   for (const piece of joined(print(args, ''))) {

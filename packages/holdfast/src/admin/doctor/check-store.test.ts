@@ -233,7 +233,7 @@ describe('damaged page of a SQLite store', () => {
     overwritePage(one, 'session')
     overwritePage(one, 'sqlite_autoindex_session_1')
     const repaired = orThrow(await check(one.location, { repair: true }))
-    expect(repaired.accepted).toEqual(['any session of which neither its row nor a record can be read'])
+    expect(repaired.accepted).toEqual(['any session whose row and records cannot be read'])
     expect(await logsOf()).toEqual(whole)
     const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
     const holdfast = await openHoldfast({ store: one.location.url, environment })

@@ -147,7 +147,7 @@ async function checkAll(location: DiskLocation): Promise<CheckResult> {
 /** The codes that damaged pages are reported with. */
 const pageCodes: ReadonlySet<FindingCode> = new Set(['damaged_file', 'search'])
 
-/** Says what to do with a file of which no session can be read. */
+/** Says what to do with a file in which no session can be read. */
 function describeUnusable({ path }: DiskLocation, { code, message, details }: Fault): string {
   if (code !== 'not_a_store' && details?.['reason'] !== 'damaged') return message
   const what = statSync(path).size === 0 ? 'it is empty' : 'it is not a Holdfast store, or no session of it can be read'

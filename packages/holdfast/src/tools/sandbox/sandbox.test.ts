@@ -301,10 +301,10 @@ describe('a sandbox that cannot be used', () => {
   })
 
   it('does not confine to the whole machine, and trusts no bubblewrap of the workspace', async () => {
-    const found = async () => ({ path: '/work/bin/bwrap' })
+    const found = async () => ({ path: '/project/bin/bwrap' })
     const sandbox = createSandbox({ setting: 'auto', environment, ownPaths: [], find: found })
     expect(await sandbox.state('/')).toMatchObject({ isInForce: false })
-    expect(await sandbox.state('/work')).toMatchObject({ isInForce: false })
+    expect(await sandbox.state('/project')).toMatchObject({ isInForce: false })
     expect(await sandbox.state('/other')).toMatchObject({ isInForce: true })
   })
 })

@@ -80,7 +80,7 @@ type BoundariesMenuProps = {
   readonly onClear: (path: string | null) => void
 }
 
-/** Lists the files of which only some lines may be changed. Hidden while there is none. */
+/** Lists the files with an edit boundary. Hidden while there is none. */
 export function BoundariesMenu({ boundaries, watching, onClear }: BoundariesMenuProps) {
   if (boundaries.length === 0) return null
   const isOff = watching !== null

@@ -5,7 +5,7 @@ import { useSession, WatchingContext } from '../state/session-context.ts'
 import { FileButton, FileDialog } from './file-view.tsx'
 import { PanelSection } from './panel-section.tsx'
 
-/** Lists the files of which only some lines may be changed, and opens a file to set such lines. */
+/** Lists the files with an edit boundary, and opens a file to set one. */
 export function BoundariesSection({ boundaries }: { readonly boundaries: readonly Boundary[] }) {
   const { asks } = useSession()
   const watching = useContext(WatchingContext)

@@ -2,25 +2,18 @@ import { escapeHidden, escapeLine, type Fault, type FileLines, type LineRange } 
 import { type KeyboardEvent, type MouseEvent, useContext, useEffect, useId, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { boundaryText, counted } from '../../text/format.ts'
+import { DialogButton } from '../../ui/dialog-button.tsx'
 import { FaultNote } from '../../ui/elements.tsx'
 import { useLive, useSession, WatchingContext } from '../state/session-context.ts'
 import { chooseLine, type LineSelection, lineAfterKey, rangeOf } from './line-selection.ts'
 
 /** A path that opens its file. */
 export function FileButton({ path }: { readonly path: string }) {
-  const [isOpen, setOpen] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
-  const close = () => {
-    setOpen(false)
-    button.current?.focus()
-  }
+  const dialog = (close: () => void) => <FileDialog path={path} onClose={close} />
   return (
-    <>
-      <button ref={button} type="button" className="link file-button" onClick={() => setOpen(true)}>
-        <code>{escapeLine(path)}</code>
-      </button>
-      {isOpen && <FileDialog path={path} onClose={close} />}
-    </>
+    <DialogButton className="link file-button" dialog={dialog}>
+      <code>{escapeLine(path)}</code>
+    </DialogButton>
   )
 }
 

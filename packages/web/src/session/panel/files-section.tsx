@@ -9,8 +9,9 @@ import {
   type StoredFileChange,
   type TouchedFile,
 } from '@holdfast/protocol'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { counted } from '../../text/format.ts'
+import { DialogButton } from '../../ui/dialog-button.tsx'
 import { FaultNote } from '../../ui/elements.tsx'
 import { ChangesDialog } from '../files/changes-dialog.tsx'
 import { RestoreDialog } from '../files/restore-dialog.tsx'
@@ -74,19 +75,11 @@ type ChangesButtonProps = Omit<RestoreButtonProps, 'request'> & { readonly reque
 
 /** Opens the diff of changes. */
 function ChangesButton({ name, label, request, title }: ChangesButtonProps) {
-  const [isOpen, setOpen] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
-  const close = () => {
-    setOpen(false)
-    button.current?.focus()
-  }
+  const dialog = (close: () => void) => <ChangesDialog request={request} title={title} onClose={close} />
   return (
-    <>
-      <button ref={button} type="button" className="quiet" aria-label={label} onClick={() => setOpen(true)}>
-        {name}
-      </button>
-      {isOpen && <ChangesDialog request={request} title={title} onClose={close} />}
-    </>
+    <DialogButton className="quiet" label={label} dialog={dialog}>
+      {name}
+    </DialogButton>
   )
 }
 
@@ -99,19 +92,11 @@ type RestoreButtonProps = {
 
 /** Opens the preview of a restore. */
 function RestoreButton({ name, label, request, title }: RestoreButtonProps) {
-  const [isOpen, setOpen] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
-  const close = () => {
-    setOpen(false)
-    button.current?.focus()
-  }
+  const dialog = (close: () => void) => <RestoreDialog request={request} title={title} onClose={close} />
   return (
-    <>
-      <button ref={button} type="button" className="quiet" aria-label={label} onClick={() => setOpen(true)}>
-        {name}
-      </button>
-      {isOpen && <RestoreDialog request={request} title={title} onClose={close} />}
-    </>
+    <DialogButton className="quiet" label={label} dialog={dialog}>
+      {name}
+    </DialogButton>
   )
 }
 

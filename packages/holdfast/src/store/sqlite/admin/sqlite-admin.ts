@@ -63,7 +63,7 @@ function describeDamagedCopy(path: string, copied: DamagedCopy) {
     ? damagedTables.map((table) => `pages of the table ${table} are damaged`)
     : ['its list of tables cannot be read']
   const missing = damagedTables.flatMap((table) => lossOf[table] ?? [])
-  if (mayLackSessions) missing.push('any session of which neither its row nor a record can be read')
+  if (mayLackSessions) missing.push('any session whose row and records cannot be read')
   if (orphans.records > 0) missing.push(`${orphans.records} records of ${orphans.sessions} sessions whose ids are lost`)
   if (renamed.length > 0) missing.push(`the ids of sessions, which are now ${renamed.join(', ')}`)
   if (mayReturnRemoved) missing.push('which sessions were removed before: some of them may be listed again')

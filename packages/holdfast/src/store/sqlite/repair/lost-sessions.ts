@@ -5,7 +5,7 @@ import { checkColumns, checksumOf, decompressBody, numberOrNull, textOrNull } fr
 import { isRecord, readRows, withPages } from './page-rows.ts'
 import type { PageRow, PageValue } from './table-pages.ts'
 
-/** A session of which only records are left. */
+/** A session that has lost its row, but still has records. */
 type LostSession = {
   /** Its shortest record, to find its id. */
   readonly sample: readonly PageValue[]

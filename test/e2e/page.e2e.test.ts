@@ -195,6 +195,25 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
+  it('lists the commands that run in the background with their output, and stops them', async () => {
+    await page.setViewportSize({ width: 1280, height: 800 })
+    const command = 'echo ready; until [ -e more ]; do sleep 0.05; done; echo steady; exec sleep 1000'
+    await startSession(`run in background ${command}`)
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('button', { name: '1 command in the background' }).click()
+    const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
+    const row = panel.getByRole('listitem').filter({ hasText: command })
+    const output = row.getByRole('region', { name: `Output of ${command}` })
+    await output.getByText('ready', { exact: true }).waitFor()
+    await row.getByText(/^\d.* s · 6 bytes$/).waitFor()
+    await writeFile(join(workdir, 'more'), '')
+    await output.getByText('ready\nsteady').waitFor()
+    await row.getByRole('button', { name: `Stop ${command}` }).click()
+    await row.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: '1 command in the background' }).waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  })
+
   it('does not run a rejected call', async () => {
     await startSession('run touch forbidden.txt')
     await page.getByRole('region', { name: 'What will run' }).getByText('touch forbidden.txt').waitFor()

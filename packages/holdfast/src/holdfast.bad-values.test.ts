@@ -141,6 +141,7 @@ const sessionCalls: Readonly<Record<Exclude<keyof Session, 'id'>, Arguments>> = 
   clientEvents: () => [{}],
   todos: () => [],
   backgroundShells: () => [],
+  stopBackgroundShell: () => ['abcd'],
   boundaries: () => [],
   boundaryFor: () => ['a.txt'],
   fileChanges: () => [],

@@ -64,10 +64,19 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     await session.abort().catch(() => undefined) // nothing runs but the command, which stays
     await expect.poll(async () => (await session.backgroundShells())[0]?.outputBytes, { timeout: 15_000 }).toBe(5)
     expect(await session.backgroundShells()).toEqual([
-      { id: expect.stringMatching(/^\w{4}$/), command, startedAt: expect.any(String), outputBytes: 5 },
+      { id: expect.stringMatching(/^\w{4}$/), command, startedAt: expect.any(String), outputBytes: 5, tail: '12345' },
     ])
     await writeFile(join(home, 'go'), '')
     await expect.poll(() => session.backgroundShells(), { timeout: 15_000 }).toEqual([])
+  })
+
+  it('ends a command in the background, and refuses to end one that does not run', async () => {
+    const session = await spoken('run in background exec sleep 1000', { approvals: 'none' })
+    await session.abort().catch(() => undefined)
+    const id = (await session.backgroundShells())[0]?.id ?? ''
+    await session.stopBackgroundShell(id)
+    expect(await session.backgroundShells()).toEqual([])
+    await expect(session.stopBackgroundShell(id)).rejects.toMatchObject({ code: 'not_found' })
   })
 
   it('takes a relative folder here only: a server refuses it, because it would mean a folder of its own', async () => {

@@ -150,8 +150,10 @@ export interface Tool {
 export interface BackgroundWork {
   /** Returns what runs for this session, oldest first. */
   running(session: SessionId): readonly BackgroundCommand[]
-  /** Returns the same with how much each has printed. */
+  /** Returns the same with how much each has printed, and the end of it. */
   list(session: SessionId): Promise<readonly BackgroundShell[]>
+  /** Ends one command as `shell_stop` does. Resolves when its processes are dead. Refused: not_found. */
+  stop(session: SessionId, id: string): Promise<Result<null>>
   /** Calls `listener` when something has started or ended for a session. */
   onChange(listener: (session: SessionId) => void): void
   /** Ends what runs for this session, or for all, and forgets its output. Resolves when the processes are dead. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fault } from '../value/fault.ts'
 import { Instant } from '../value/id.ts'
 
 /** A command that runs in the background of a session. */
@@ -11,5 +12,15 @@ export const BackgroundShell = z.object({
   startedAt: Instant,
   /** How much it has printed so far. */
   outputBytes: z.int().min(0),
+  /** The end of what it has printed so far, as a terminal would show it; known keys are masked. */
+  tail: z.string(),
 })
 export type BackgroundShell = z.infer<typeof BackgroundShell>
+
+/** Letters and digits: an id is part of the path of a route. */
+export const ShellId = z.string().regex(/^[a-z0-9]{1,100}$/, 'must be an id of a command in the background')
+
+export const noSuchShell = fault(
+  'not_found',
+  'No command in the background of this session has this id. It may have ended.',
+)

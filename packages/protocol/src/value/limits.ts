@@ -141,6 +141,8 @@ export const limits = {
   shellTimeoutMsMax: 600_000,
   /** Commands of a session that run in the background at the same time. */
   backgroundShellsMax: 20,
+  /** The end of the output of such a command that lists show. */
+  backgroundTailCharsMax: 4000,
   /** The maximum of a JavaScript timer. */
   approvalTimeoutMsMax: 2 ** 31 - 1,
   providerOptionsCharsMax: 65_536,

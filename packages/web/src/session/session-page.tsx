@@ -9,6 +9,7 @@ import { hrefOf } from '../ui/route.ts'
 import { Dock } from './composer/dock.tsx'
 import { SessionHeader } from './header/session-header.tsx'
 import { SidePanel } from './panel/side-panel.tsx'
+import { useBackgroundShells } from './panel/use-background-shells.ts'
 import { usePanel } from './panel/use-panel.ts'
 import { useDraftText } from './state/draft-text.ts'
 import { controlOf, SessionContext, type SessionOnScreen, WatchingContext } from './state/session-context.ts'
@@ -71,6 +72,7 @@ function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
   }, [handle, live, asks, current, write])
   const { meta, view } = live
   const panel = usePanel(view)
+  const shells = useBackgroundShells(handle, view)
   const control = controlOf(live)
   const status = view?.status
   const approval = view?.pendingApprovals[0]
@@ -116,6 +118,7 @@ function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
             here={live.here}
             onOpenList={onOpenList}
             panel={panel}
+            shells={shells.running.length}
           />
           <div className={panel.isOpen ? 'session-body panel-open' : 'session-body'}>
             <div className="session-column">
@@ -123,7 +126,7 @@ function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
               <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
               <Dock draft={draft} view={view} control={control} commands={commands} storageError={live.storageError} />
             </div>
-            {panel.isOpen && <SidePanel id={panel.id} view={view} workspace={meta.workspace} />}
+            {panel.isOpen && <SidePanel id={panel.id} view={view} workspace={meta.workspace} shells={shells} />}
           </div>
         </main>
       </WatchingContext>

@@ -1,4 +1,4 @@
-import { CommandId, HoldfastError, refuse, SessionId, type SessionNews } from '@holdfast/protocol'
+import { CommandId, HoldfastError, ok, refuse, SessionId, type SessionNews } from '@holdfast/protocol'
 import {
   aSession,
   createGate,
@@ -39,6 +39,7 @@ describe('the registry', () => {
       background: {
         running: () => [...running].map((id) => ({ id, command: 'npm run dev', startedAt: 0 })),
         list: async () => [],
+        stop: async () => ok(null),
         onChange: (listener) => {
           changed = listener
         },

@@ -8,6 +8,7 @@ import { invariant, limits, SessionId } from '@holdfast/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { createMemory } from '../../context/memory/memory.ts'
+import { registerKey } from '../../system/secrets/known-keys.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { createTools } from '../tools.ts'
 import { livingMembers, signalGroup } from './process-group.ts'
@@ -72,6 +73,18 @@ describe('a command in the background', () => {
     expect(background.running(session)).toEqual([])
     await expect.poll(records, { timeout: 15_000 }).toEqual([])
     expect((await call('shell_output', { id })).text).toContain(`[${id} has ended: stopped]`)
+  })
+
+  it('is listed with the end of its output: whole lines, without known keys', async () => {
+    const key = `sk-tail-${'k'.repeat(40)}`
+    registerKey(key)
+    const { start, background } = await open()
+    const many = limits.backgroundTailCharsMax
+    await start(`seq 1 ${many}; printf '%s' 'a ${key} b\nlast ${key.slice(0, 20)}'; exec sleep 1000`)
+    const tail = async () => (await background.list(session))[0]?.tail ?? ''
+    await expect.poll(tail, { timeout: 15_000 }).toMatch(/last $/)
+    expect(await tail()).toMatch(new RegExp(`^\\d+\\n[^]*\\n${many}\\na \\[key removed\\] b\\nlast $`))
+    expect((await tail()).length).toBeLessThanOrEqual(many)
   })
 
   it('runs on when a call is aborted, and ends with its session', async () => {

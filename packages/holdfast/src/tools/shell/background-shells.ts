@@ -4,12 +4,14 @@ import {
   fault,
   type BackgroundShell as ListedShell,
   limits,
+  noSuchShell,
   ok,
   type Result,
   refuse,
   type SessionId,
 } from '@holdfast/protocol'
 import { type BoundedBefore, compareBounded } from './bounded-command.ts'
+import { readTail } from './output-tail.ts'
 import type { ProcessRecords } from './process-records.ts'
 import type { EndedCommand, RunningCommand } from './running-command.ts'
 
@@ -125,15 +127,23 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     return shell
   }
 
-  const describe = async ({ id, command, startedAt, running: started }: BackgroundShell): Promise<ListedShell> => ({
-    ...{ id, command, startedAt: new Date(startedAt).toISOString() },
-    outputBytes: await started.size(),
-  })
+  const describe = async ({ id, command, startedAt, running: started }: BackgroundShell): Promise<ListedShell> => {
+    const outputBytes = await started.size()
+    const tail = await readTail(started.output, outputBytes)
+    return { ...{ id, command, startedAt: new Date(startedAt).toISOString() }, outputBytes, tail }
+  }
 
   return {
     running,
     list: (session) => Promise.all(running(session).map(describe)),
     refusal,
+    async stop(session, id) {
+      const shell = running(session).find((one) => one.id === id)
+      if (!shell) return refuse(noSuchShell)
+      shell.running.end('stopped')
+      await shell.running.ended
+      return ok(null)
+    },
     onChange: (listener) => void listeners.push(listener),
     async end(session) {
       await Promise.all((session === undefined ? [...bySession.keys()] : [session]).map(endAll))

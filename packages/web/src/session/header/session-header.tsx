@@ -20,6 +20,7 @@ import type { Commands } from '../state/use-commands.ts'
 import { BranchesMenu } from './branches-menu.tsx'
 import { AttachedMenu, BoundariesMenu, TrustMenu } from './header-menus.tsx'
 import { SessionMenu } from './session-menu.tsx'
+import { ShellsButton } from './shells-button.tsx'
 
 type SessionHeaderProps = {
   readonly meta: Meta
@@ -31,6 +32,8 @@ type SessionHeaderProps = {
   readonly here: ProcessView | null
   readonly onOpenList: () => void
   readonly panel: Panel
+  /** How many commands run in the background. */
+  readonly shells: number
 }
 
 export function SessionHeader({
@@ -43,6 +46,7 @@ export function SessionHeader({
   here,
   onOpenList,
   panel,
+  shells,
 }: SessionHeaderProps) {
   const isAsked = view.pendingApprovals.length > 0
   const { usage } = meta
@@ -74,6 +78,7 @@ export function SessionHeader({
       <BoundariesMenu boundaries={view.boundaries} watching={control.watching} onClear={commands.clearBoundary} />
       <AttachedMenu control={control} onHandOver={commands.handOver} />
       <SessionMenu related={related} />
+      <ShellsButton count={shells} panel={panel} />
       <PanelButton panel={panel} todos={view.todos} />
       <p className="session-status" role="status">
         <ConnectionWord connection={connection} />

@@ -2,14 +2,22 @@ import type { SessionView } from '@holdfast/protocol'
 import { BoundariesSection } from './boundaries-section.tsx'
 import { FilesSection } from './files-section.tsx'
 import { RulesSection } from './rules-section.tsx'
+import { ShellsSection } from './shells-section.tsx'
 import { TasksSection } from './tasks-section.tsx'
+import type { BackgroundShells } from './use-background-shells.ts'
 
-type SidePanelProps = { readonly id: string; readonly view: SessionView; readonly workspace: string }
+type SidePanelProps = {
+  readonly id: string
+  readonly view: SessionView
+  readonly workspace: string
+  readonly shells: BackgroundShells
+}
 
-/** What the session has beside its transcript: tasks, changed files, edit boundaries and rules. */
-export function SidePanel({ id, view, workspace }: SidePanelProps) {
+/** What the session has beside its transcript: background commands, tasks, changed files, edit boundaries and rules. */
+export function SidePanel({ id, view, workspace, shells }: SidePanelProps) {
   return (
     <aside id={id} className="side-panel" aria-label="Tasks, files and rules">
+      <ShellsSection shells={shells} />
       <TasksSection todos={view.todos} />
       <FilesSection />
       <BoundariesSection boundaries={view.boundaries} />

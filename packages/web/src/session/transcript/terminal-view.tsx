@@ -1,4 +1,4 @@
-import { type BlobHash, limits } from '@holdfast/protocol'
+import type { BlobHash } from '@holdfast/protocol'
 import { useLayoutEffect, useRef } from 'react'
 import { outputText } from '../../text/format.ts'
 import { useSession } from '../state/session-context.ts'
@@ -8,6 +8,8 @@ type TerminalViewProps = {
   readonly text: string
   /** Grows: it follows the end until a person scrolls up. */
   readonly isLive?: boolean
+  /** The text begins in the middle of the output. */
+  readonly isCut?: boolean
   /** The whole output, if `text` is only its head and tail. */
   readonly blob?: { readonly hash: BlobHash; readonly bytes: number } | undefined
 }
@@ -15,7 +17,7 @@ type TerminalViewProps = {
 const endSlackPx = 24
 
 /** Shows the output of a program. */
-export function TerminalView({ label, text, isLive = false, blob }: TerminalViewProps) {
+export function TerminalView({ label, text, isLive = false, isCut = false, blob }: TerminalViewProps) {
   const box = useRef<HTMLElement>(null)
   const isHeld = useRef(true)
 
@@ -28,7 +30,7 @@ export function TerminalView({ label, text, isLive = false, blob }: TerminalView
     const { current } = box
     if (current) isHeld.current = current.scrollHeight - current.scrollTop - current.clientHeight < endSlackPx
   }
-  const shown = isLive && text.length >= limits.toolOutputInlineBytesMax ? `[…]${text}` : text
+  const shown = isCut ? `[…]\n${text}` : text
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}

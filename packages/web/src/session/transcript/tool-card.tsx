@@ -1,4 +1,4 @@
-import { approvalText, type CallStatus, type CallView, escapeLine, type Message } from '@holdfast/protocol'
+import { approvalText, type CallStatus, type CallView, escapeLine, limits, type Message } from '@holdfast/protocol'
 import { useContext } from 'react'
 import { FileDiff } from '../../diff/file-diff.tsx'
 import { durationText } from '../../text/format.ts'
@@ -105,7 +105,14 @@ function CallContent({ call, liveOutput }: CallContentProps) {
     return (
       <>
         <ArgumentsView args={args} />
-        {liveOutput !== undefined && <TerminalView label="Output so far" text={liveOutput} isLive />}
+        {liveOutput !== undefined && (
+          <TerminalView
+            label="Output so far"
+            text={liveOutput}
+            isLive
+            isCut={liveOutput.length >= limits.toolOutputInlineBytesMax}
+          />
+        )}
         {output}
       </>
     )

@@ -1,0 +1,59 @@
+import { type BackgroundShell, escapeLine, type Fault } from '@holdfast/protocol'
+import { useState } from 'react'
+import { counted, durationText } from '../../text/format.ts'
+import { FaultNote } from '../../ui/elements.tsx'
+import { useSession } from '../state/session-context.ts'
+import { TerminalView } from '../transcript/terminal-view.tsx'
+import { PanelSection } from './panel-section.tsx'
+import type { BackgroundShells } from './use-background-shells.ts'
+
+/** Lists the commands that run in the background, with the end of their output. Hidden while none runs. */
+export function ShellsSection({ shells: { running, atMs } }: { readonly shells: BackgroundShells }) {
+  if (running.length === 0) return null
+  return (
+    <PanelSection title="Background commands" about={`${running.length} running`}>
+      <ul className="shells">
+        {running.map((shell) => (
+          <li key={shell.id}>
+            <RunningShell shell={shell} atMs={atMs} />
+          </li>
+        ))}
+      </ul>
+    </PanelSection>
+  )
+}
+
+type RunningShellProps = { readonly shell: BackgroundShell; readonly atMs: number }
+
+/** Shows one command. Whoever sees it may stop it, as a turn. */
+function RunningShell({ shell: { id, command, startedAt, outputBytes, tail }, atMs }: RunningShellProps) {
+  const { handle } = useSession()
+  const [isStopping, setStopping] = useState(false)
+  const [fault, setFault] = useState<Fault | null>(null)
+  const stop = async () => {
+    setStopping(true)
+    const stopped = await handle.stopBackgroundShell(id)
+    const isGone = stopped.ok || stopped.fault.code === 'not_found' // it has ended by itself: the next list lacks it
+    setFault(isGone ? null : stopped.fault)
+    setStopping(isGone)
+  }
+  const shown = escapeLine(command)
+  return (
+    <>
+      <div className="shell-head">
+        <span className="dot running" aria-hidden="true" />
+        <code title={shown}>{shown}</code>
+        <button type="button" disabled={isStopping} aria-label={`Stop ${shown}`} onClick={stop}>
+          {isStopping ? 'Stopping…' : 'Stop'}
+        </button>
+      </div>
+      <p className="panel-about">
+        {durationText(Math.max(0, atMs - Date.parse(startedAt)))} · {counted(outputBytes, 'byte')}
+      </p>
+      <FaultNote fault={fault} />
+      {outputBytes > 0 && (
+        <TerminalView label={`Output of ${shown}`} text={tail} isLive isCut={outputBytes > tail.length} />
+      )}
+    </>
+  )
+}

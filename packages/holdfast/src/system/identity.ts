@@ -6,12 +6,13 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
 /** Returns a new id: `ses_` and a UUIDv7 in lower-case Crockford base32, so that ids sort by creation time. */
 export function newSessionId(): SessionId {
-  let bits = 0n
-  for (const byte of uuidv7obj().bytes) bits = (bits << 8n) | BigInt(byte)
   let text = ''
-  for (let digit = 0; digit < 26; digit++) {
-    text = alphabet.charAt(Number(bits & 31n)) + text
-    bits >>= 5n
+  let bits = 0
+  let count = 2 // 26 digits have two bits more than a UUID; they are zero
+  for (const byte of uuidv7obj().bytes) {
+    bits = (bits << 8) | byte
+    for (count += 8; count >= 5; count -= 5) text += alphabet.charAt((bits >> (count - 5)) & 31)
+    bits &= 31
   }
   return SessionId.parse(`ses_${text}`)
 }

@@ -74,6 +74,8 @@ export function createWordIndex(database: DatabaseSync) {
 /** The index is extended in short slices, so that no append waits long. Under load there is a pause between slices. */
 const sliceMs = 4
 const pauseMs = 100
+/** The pause is at least this many times as long as the slice, whose commit may take long: an import needs the writer. */
+const pauseShare = 20
 /** After this time without a write, slices follow each other without a pause. */
 const quietMs = 20
 const busyPauseMs = 30
@@ -101,6 +103,7 @@ export function createIndexFollower(database: DatabaseSync, index: WordIndex) {
 
   /** Returns when the next slice is due. Throws if the disk failed, and if a new index fails like the old one. */
   function extend(): number {
+    const startMs = performance.now()
     try {
       if (!index.isBehind()) return Number.POSITIVE_INFINITY
       if (runSlice(() => index.extend(performance.now() + sliceMs))) return Number.POSITIVE_INFINITY
@@ -114,7 +117,7 @@ export function createIndexFollower(database: DatabaseSync, index: WordIndex) {
       })
     }
     const now = performance.now()
-    return now - wokenAtMs > quietMs ? now : now + pauseMs
+    return startMs - wokenAtMs > quietMs ? now : now + Math.max(pauseMs, pauseShare * (now - startMs))
   }
 
   return {

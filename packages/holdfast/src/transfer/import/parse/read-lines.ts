@@ -62,24 +62,32 @@ const isBlank = (bytes: Uint8Array): boolean => {
   return true
 }
 
-const mark = '\ufeff'
-
-/** Decodes bytes as UTF-8 and remarks on problems. */
+/** Decodes bytes as UTF-8, without a byte-order mark, and remarks on problems. */
 export function decode(bytes: Uint8Array, line: number | null, remark: Remark): string {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  if (!isUtf8(bytes)) remark(line, 'not_utf8', 'Bytes that are not valid UTF-8 were replaced.')
-  if (!text.startsWith(mark)) return text
-  remark(line, 'byte_order_mark', 'A byte-order mark was left out.')
-  return text.slice(1)
+  remarkEncoding(bytes, line, remark)
+  const skipped = hasMark(bytes) ? mark.length : 0
+  return Buffer.from(bytes.buffer, bytes.byteOffset + skipped, bytes.byteLength - skipped).toString('utf8')
 }
+
+function remarkEncoding(bytes: Uint8Array, line: number | null, remark: Remark): void {
+  if (!isUtf8(bytes)) remark(line, 'not_utf8', 'Bytes that are not valid UTF-8 were replaced.')
+  if (hasMark(bytes)) remark(line, 'byte_order_mark', 'A byte-order mark was left out.')
+}
+
+/** The byte-order mark in UTF-8. */
+const mark = [0xef, 0xbb, 0xbf] as const
+const hasMark = (bytes: Uint8Array): boolean => mark.every((byte, at) => bytes[at] === byte)
 
 /**
  * Parses the object on a line, also one that follows a torn record; returns null with a remark if there is none.
  * `parsed` is the value of the line if it was parsed before.
  */
 export function parseLine({ number, bytes, isLast }: Line, remark: Remark, parsed?: unknown): JsonObject | null {
+  if (isObject(parsed)) {
+    remarkEncoding(bytes, number, remark)
+    return parsed
+  }
   const text = decode(bytes, number, remark)
-  if (isObject(parsed)) return parsed
   const isDeep = isNestedTooDeep(bytes)
   const value = isDeep ? undefined : parse(text)
   if (isObject(value)) return value

@@ -52,6 +52,8 @@ export function createImportedLog({ session, parent, base }: LogStart): Imported
   let chars = 0
   let count = 0
   let isAdded = false
+  /** Most records have the time of the one before. */
+  let time = { at: Number.NaN, text: '' }
 
   const endBatch = (): void => {
     if (records.length === 0 || folded === null) return
@@ -86,7 +88,8 @@ export function createImportedLog({ session, parent, base }: LogStart): Imported
     add(event, at) {
       const seq = base + count + 1
       const complete = event.type === 'turn.ended' && folded ? { ...event, ...getLineLength(folded) } : event
-      addRecord({ seq, at: new Date(at).toISOString(), v: eventVersion[event.type], event: complete })
+      if (at !== time.at) time = { at, text: new Date(at).toISOString() }
+      addRecord({ seq, at: time.text, v: eventVersion[event.type], event: complete })
       return seq
     },
     endSource() {

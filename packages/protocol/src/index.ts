@@ -242,6 +242,7 @@ export {
   fileTokens,
   isEstimateAfter,
   modelCallEvents,
+  outcomeTokens,
   spentAfter,
   textTokens,
   tokensAfter,

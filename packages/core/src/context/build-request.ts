@@ -1,7 +1,14 @@
 import { type BlobHash, type Content, continueText, outcomeOutput, providerOf } from '@holdfast/protocol'
-import type { AssistantPart, ModelRequest, RequestMessage, ToolResultPart, UserPart } from '../ports/provider.ts'
+import type {
+  AssistantPart,
+  ModelRequest,
+  RequestFile,
+  RequestMessage,
+  ToolResultPart,
+  UserPart,
+} from '../ports/provider.ts'
 import type { RequestAsked, WindowPosition } from '../ports/request-builder.ts'
-import { fatesOf, fileForModel } from './model-files.ts'
+import { fatesOf, fileForModel, resultFiles } from './model-files.ts'
 import { quoteAll, stepOf, type Window, type WindowMessage } from './window.ts'
 
 type RequestInput = Omit<RequestAsked, keyof WindowPosition> & {
@@ -73,7 +80,7 @@ function addRound(messages: RequestMessage[], round: Round, provider: string, fi
   if (content.length === 0) return
   if (messages.length === 0 || messages.at(-1)?.role === 'assistant') addUser(messages, [continuePart])
   messages.push({ role: 'assistant', content })
-  const results = round.flatMap(toolResult)
+  const results = round.flatMap((message) => toolResult(message, filePart))
   if (results.length > 0) messages.push({ role: 'tool', content: results })
 }
 
@@ -136,10 +143,22 @@ function wellFormed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.toWellFormed(), wellFormed(inner)]))
 }
 
-/** Returns the one result of a call. A call without an outcome is answered as interrupted. */
-function toolResult({ seq, event, outcome }: WindowMessage): readonly ToolResultPart[] {
+/**
+ * Returns the one result of a call. A call without an outcome is answered as interrupted. A file that the model does not
+ * get is named in the text.
+ */
+function toolResult(message: WindowMessage, filePart: ToFilePart): readonly ToolResultPart[] {
+  const { seq, event, outcome } = message
   if (event.type !== 'call.requested') return []
   const settled = outcome ?? { type: 'interrupted', code: 'crashed' }
-  const { text } = outcomeOutput(settled)
-  return [{ id: `c${seq}`, tool: sendableName(event.tool), text: text.toWellFormed(), isError: settled.type !== 'ok' }]
+  const notes: string[] = []
+  const files: RequestFile[] = []
+  for (const file of resultFiles(message)) {
+    const part = filePart(file)
+    if (part.type === 'file') files.push(part)
+    else notes.push(part.text)
+  }
+  const text = [outcomeOutput(settled).text.toWellFormed(), ...notes].join('\n')
+  const isError = settled.type !== 'ok'
+  return [{ id: `c${seq}`, tool: sendableName(event.tool), text, isError, ...(files.length > 0 && { files }) }]
 }

@@ -1,7 +1,7 @@
-import { type Content, escapeLine, isTextType, limits, properMediaType } from '@holdfast/protocol'
+import { type Content, escapeLine, isTextType, limits, outcomeOutput, properMediaType } from '@holdfast/protocol'
 import type { UserPart } from '../ports/provider.ts'
 import { markedKind } from './file-kind.ts'
-import type { Window } from './window.ts'
+import type { Window, WindowMessage } from './window.ts'
 
 type FilePart = Extract<Content[number], { type: 'file' }>
 
@@ -34,9 +34,15 @@ export function fatesOf(window: Window, takes = acceptedByDefault): ReadonlyMap<
 }
 
 const filesOf = ({ prompt, messages }: Window): readonly FilePart[] =>
-  (prompt ? [prompt, ...messages] : messages).flatMap(({ event }) =>
-    event.type === 'user.said' ? event.content.filter((part) => part.type === 'file') : [],
+  (prompt ? [prompt, ...messages] : messages).flatMap((message) =>
+    message.event.type === 'user.said'
+      ? message.event.content.filter((part) => part.type === 'file')
+      : resultFiles(message),
   )
+
+/** Returns the files in the result of a call. */
+export const resultFiles = ({ outcome }: WindowMessage): readonly FilePart[] =>
+  outcome === null ? [] : (outcomeOutput(outcome).fileParts ?? [])
 
 const isAccepted = (mediaType: string, takes: readonly string[]): boolean =>
   isTextType(mediaType) || [mediaType, mediaType.replace(/\/.*/, '/*')].some((type) => takes.includes(type))

@@ -5,8 +5,8 @@ import {
   eventTokens,
   type Outcome,
   outcomeOutput,
+  outcomeTokens,
   type Recorded,
-  textTokens,
 } from '@holdfast/protocol'
 
 /** The events that a request is built from; of notes, only those meant for the model. */
@@ -72,7 +72,7 @@ export function toWindow({ summary, from, records, settled, pinned = [], prompt 
 
 /** Estimates the tokens of a message with the outcome of its call. */
 export const messageTokens = ({ event, outcome }: WindowMessage): number =>
-  eventTokens(event) + (outcome ? textTokens(outcomeOutput(outcome).text) : 0)
+  eventTokens(event) + (outcome ? outcomeTokens(outcome) : 0)
 
 const charsMax = 20_000
 const resultCharsMax = 4_000

@@ -45,16 +45,27 @@ export type RequestMessage =
   | { readonly role: 'tool'; readonly content: readonly ToolResultPart[] }
 
 /** A part of a user's message: a text, or a file with its bytes. */
-export type UserPart = Readonly<
-  { type: 'text'; text: string } | { type: 'file'; mediaType: string; name?: string | undefined; bytes: Uint8Array }
->
+export type UserPart = Readonly<{ type: 'text'; text: string }> | RequestFile
+/** A file with its bytes, as a part of a message. */
+export type RequestFile = Readonly<{ type: 'file'; mediaType: string; name?: string | undefined; bytes: Uint8Array }>
 /** A part of a model's message: thinking, text, or a call with its id. */
 export type AssistantPart = Readonly<
   | { type: 'thinking' | 'text'; text: string; meta?: ProviderMeta | undefined }
   | { type: 'call'; id: string; tool: string; args: JsonObject; meta?: ProviderMeta | undefined }
 >
-/** The result of the call with this id, as the model receives it. */
-export type ToolResultPart = Readonly<{ id: string; tool: string; text: string; isError: boolean }>
+/** The result of the call with this id, as the model receives it: a text, and files that it may accept. */
+export type ToolResultPart = {
+  /** The id of the call. */
+  readonly id: string
+  /** The name of the tool. */
+  readonly tool: string
+  /** What the tool returned. */
+  readonly text: string
+  /** Whether the call failed. */
+  readonly isError: boolean
+  /** Images and PDF files of the result. */
+  readonly files?: readonly RequestFile[] | undefined
+}
 
 /** Everything that a model is sent. Built from records and blobs alone: the same log gives the same bytes. */
 export type ModelRequest = {

@@ -11,6 +11,7 @@ import type {
   SeenFile,
   SeenLines,
   SessionId,
+  StoredFile,
   Todo,
 } from '@holdfast/protocol'
 import type { ToolSchema } from './provider.ts'
@@ -107,6 +108,11 @@ export type ToolRun = {
     output: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     toText?: (text: string) => string,
   ) => Promise<Output>
+  /**
+   * Stores an image or a PDF file that the model shall see, for the `fileParts` of the output. Its type is recognised by
+   * its bytes, and a large image is scaled down. Refused: `too_large`, `wrong_media_type`. Absent in tests of a tool alone.
+   */
+  readonly storeFile?: ((bytes: Uint8Array, name: string) => Promise<Result<StoredFile>>) | undefined
   /** What the session knows of itself, for the tools that tell the model; absent in tests of a tool alone. */
   readonly session?: ToolSession | undefined
   /** The files of the session; absent in tests of a tool alone. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { FilePart } from '../value/content.ts'
 import { BlobHash, CallId, ClientId, Instant } from '../value/id.ts'
 import { SeenLines } from '../value/seen.ts'
 import { Permission } from '../value/settings.ts'
@@ -13,6 +14,8 @@ export const Output = z.object({
   text: z.string(),
   /** The whole output, if it is too long for a record. */
   blob: z.object({ hash: BlobHash, bytes: z.int().min(0) }).optional(),
+  /** Images and PDF files that a model gets beside the text, if it takes them. */
+  fileParts: z.array(FilePart).optional(),
 })
 export type Output = z.infer<typeof Output>
 

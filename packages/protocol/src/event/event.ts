@@ -117,9 +117,9 @@ export function blobsOf(event: Event): readonly BlobHash[] {
     case 'approval.asked':
       return event.preview.blob ? [event.preview.blob.hash] : []
     case 'call.settled': {
-      const blob = 'output' in event.outcome ? event.outcome.output?.blob : undefined
+      const output = 'output' in event.outcome ? event.outcome.output : undefined
       const before = (event.files ?? []).flatMap((file) => (file.before?.type === 'file' ? [file.before.hash] : []))
-      return blob ? [blob.hash, ...before] : before
+      return [...(output?.blob ? [output.blob.hash] : []), ...filesIn(output?.fileParts ?? []), ...before]
     }
     case 'boundary.set':
       return [event.content]
@@ -133,5 +133,5 @@ export function blobsOf(event: Event): readonly BlobHash[] {
 
 const bytesOf = (state: FileState): readonly BlobHash[] => (state.type === 'file' ? [state.hash] : [])
 
-const filesIn = (content: Content): readonly BlobHash[] =>
+const filesIn = (content: readonly Content[number][]): readonly BlobHash[] =>
   content.flatMap((part) => (part.type === 'file' ? [part.blob] : []))

@@ -1,4 +1,4 @@
-import { outcomeOutput } from '../event/call.ts'
+import { type Outcome, outcomeOutput } from '../event/call.ts'
 import type { Event, EventOf } from '../event/event.ts'
 import type { Content } from '../value/content.ts'
 import { limits } from '../value/limits.ts'
@@ -22,6 +22,12 @@ export const fileTokens = ({ mediaType, bytes }: FileSize): number =>
 const contentTokens = (content: Content): number =>
   content.reduce((sum, part) => sum + (part.type === 'text' ? textTokens(part.text) : fileTokens(part)), 0)
 
+/** Estimates the tokens of the result of a call. */
+export function outcomeTokens(outcome: Outcome): number {
+  const { text, fileParts = [] } = outcomeOutput(outcome)
+  return fileParts.reduce((sum, file) => sum + fileTokens(file), textTokens(text))
+}
+
 /** Estimates the tokens an event adds to the context; 0 if it is not sent to the model. */
 export function eventTokens(event: Event): number {
   switch (event.type) {
@@ -33,7 +39,7 @@ export function eventTokens(event: Event): number {
     case 'call.requested':
       return textTokens(event.tool) + textTokens(JSON.stringify(event.args))
     case 'call.settled':
-      return textTokens(outcomeOutput(event.outcome).text)
+      return outcomeTokens(event.outcome)
     case 'note.added':
       return event.told ? textTokens(event.text) : 0
     default:

@@ -14,6 +14,7 @@ import type { RuntimeDeps } from '../dependencies.ts'
 import { piecesOf } from './pieces.ts'
 
 type Deps = Pick<RuntimeDeps, 'blobs' | 'memoryBlobs' | 'images'>
+type FileDeps = Pick<RuntimeDeps, 'blobs' | 'images'>
 
 /**
  * Checks a file by its bytes, scales an image down for every provider, and stores it. The returned file part can be
@@ -31,13 +32,22 @@ export async function storeUpload(
     const message = `A file may hold at most ${limits.blobBytesMax} bytes.`
     return refuse(fault('too_large', message, { limit: 'blobBytesMax', bytesMax: limits.blobBytesMax }))
   }
+  return storeFile({ blobs: persist ? blobs : memoryBlobs, images }, bytes, name)
+}
+
+/** Stores a file that a model shall see, as `storeUpload` does. */
+export async function storeFile(
+  { blobs, images }: FileDeps,
+  bytes: Uint8Array,
+  name?: string,
+): Promise<Result<StoredFile>> {
   const called = name ?? 'without a name'
   const kind = admitFile(bytes, called)
   if (!kind.ok) return kind
   const { type, mediaType } = kind.value
   const fitted: FittedImage | UnfitImage = type === 'image' ? await images.fit(bytes, mediaType) : { bytes, mediaType }
   if (typeof fitted === 'string') return refuse(unfitImage(called, mediaType, fitted))
-  const stored = await (persist ? blobs : memoryBlobs).put(piecesOf(fitted.bytes))
+  const stored = await blobs.put(piecesOf(fitted.bytes))
   if (!stored.ok) return stored
   return ok({
     file: {

@@ -5,6 +5,7 @@ import type { EffectOf } from '../../session/plan.ts'
 import { findCall, type SessionState } from '../../session/state.ts'
 import { openBlob } from '../blobs/read-blob.ts'
 import { storeOutput } from '../blobs/store-output.ts'
+import { storeFile } from '../blobs/store-upload.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { waitForWork } from './aborted-work.ts'
 import { factsOf, hashArgs, readCall, toolContext, toReport } from './prepare-call.ts'
@@ -80,6 +81,7 @@ async function runCall(
         offered: deps.tools.all.filter((one) => isOffered(origin, one)).map(({ schema }) => schema.name),
       },
       storeOutput: (output, toText) => storeOutput(deps.blobs, output, deps.storage.insist, toText),
+      storeFile: (bytes, name) => storeFile(deps, bytes, name),
       blobs: {
         put: async (bytes) => orThrow(await deps.blobs.put([bytes])),
         open: async (hash) => orThrow(await openBlob(deps, deps.session, hash)),

@@ -63,9 +63,11 @@ function toFailure(cause: unknown): Built {
 
 /** Returns the buffers of the files, each once: several messages may contain the same file. */
 function bytesOf({ messages }: ModelRequest): ArrayBuffer[] {
-  const buffers = messages.flatMap(({ role, content }) =>
-    role === 'user' ? content.flatMap((part) => (part.type === 'file' ? [part.bytes.buffer] : [])) : [],
-  )
+  const files = messages.flatMap(({ role, content }) => {
+    if (role === 'user') return content.filter((part) => part.type === 'file')
+    return role === 'tool' ? content.flatMap((result) => result.files ?? []) : []
+  })
+  const buffers = files.map(({ bytes }) => bytes.buffer)
   return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer)
 }
 

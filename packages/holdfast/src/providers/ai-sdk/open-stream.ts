@@ -64,6 +64,7 @@ export async function openStream(
     const prompt = toPrompt(request, {
       ...promptOptions,
       filePart: ({ bytes, ...file }) => ({ ...toFilePart(file), data: bytes }),
+      resultFilePart: noResultFiles,
     })
     const { stream, response } = await model.doStream({
       ...rest(think(prompt)),
@@ -72,10 +73,11 @@ export async function openStream(
     return { stream, headers: response?.headers }
   }
 
-  const prompt = toPrompt(request, {
-    ...promptOptions,
-    filePart: ({ bytes, ...file }) => ({ ...toFilePart(file), data: { type: 'data' as const, data: bytes } }),
+  const filePart = ({ bytes, ...file }: FileBytes) => ({
+    ...toFilePart(file),
+    data: { type: 'data' as const, data: bytes },
   })
+  const prompt = toPrompt(request, { ...promptOptions, filePart, resultFilePart: filePart })
   const thinking = think(prompt)
   const { stream, response } = await model.doStream({
     ...rest(thinking),
@@ -96,8 +98,11 @@ const limitOutput = ({ needsOutputLimit }: Dialect, outputTokens: KnownModelFact
 /** A summary is requested once, so caching it is useless. */
 const isCached = ({ purpose }: ModelRequest): boolean => purpose !== 'summary'
 
-const markCached = <File>(prompt: Prompt<File>, request: ModelRequest, { cache }: Dialect): Prompt<File> =>
-  cache.mark !== null && isCached(request) ? markForCache(prompt, cache.mark) : prompt
+const markCached = <File, ResultFile>(
+  prompt: Prompt<File, ResultFile>,
+  request: ModelRequest,
+  { cache }: Dialect,
+): Prompt<File, ResultFile> => (cache.mark !== null && isCached(request) ? markForCache(prompt, cache.mark) : prompt)
 
 /** Tools come before the system prompt, whose cache mark covers both. Without a system prompt, the last tool is marked. */
 function toTools(request: ModelRequest, { cache }: Dialect, names: ToolNames) {
@@ -133,6 +138,9 @@ const toFilePart = ({ mediaType, name }: Omit<FileBytes, 'bytes'>) => ({
   mediaType,
   ...(name !== undefined && { filename: name }),
 })
+
+/** The previous interface has other parts for files in results: they follow the results instead. */
+const noResultFiles: ((file: FileBytes) => never) | null = null
 
 const risingLevels: readonly ThinkingLevel[] = ['low', 'medium', 'high']
 

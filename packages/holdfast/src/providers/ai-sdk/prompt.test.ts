@@ -12,6 +12,7 @@ const prompt = (messages: readonly RequestMessage[], provider = 'anthropic.messa
     takes: null,
     names: createToolNames([], guessDialect({ provider }).names.tools),
     filePart: (file: FileBytes) => ({ type: 'file' as const, ...file }),
+    resultFilePart: (file: FileBytes) => ({ type: 'file' as const, ...file }),
   })
 const assistant = (...content: readonly AssistantPart[]): RequestMessage => ({ role: 'assistant', content })
 const user = (...content: readonly UserPart[]): RequestMessage => ({ role: 'user', content })

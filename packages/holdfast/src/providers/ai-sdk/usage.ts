@@ -59,7 +59,13 @@ export function estimateUsage(request: ModelRequest, saidChars: number, price: P
 }
 
 function estimateTokens(part: UserPart | AssistantPart | ToolResultPart): number {
-  if ('text' in part) return textTokens(part.text)
+  if ('text' in part) {
+    const files = 'files' in part ? (part.files ?? []) : []
+    return files.reduce(
+      (sum, { mediaType, bytes }) => sum + fileTokens({ mediaType, bytes: bytes.byteLength }),
+      textTokens(part.text),
+    )
+  }
   if (part.type === 'file') return fileTokens({ mediaType: part.mediaType, bytes: part.bytes.byteLength })
   return textTokens(part.tool) + textTokens(JSON.stringify(part.args))
 }

@@ -1,4 +1,4 @@
-import type { AssistantPart, ModelRequest, RequestMessage, ToolResultPart } from '@holdfast/core/ports'
+import type { AssistantPart, ModelRequest, RequestFile, RequestMessage, ToolResultPart } from '@holdfast/core/ports'
 import { clip, continueText } from '@holdfast/protocol'
 
 type Call = Extract<DemoLine, { readonly type: 'call' }>
@@ -231,8 +231,13 @@ function reportResult({ call, result }: CallResult): string {
   const about = call === null ? '' : subjectOf(call.args)
   const what = about === '' ? result.tool : `${result.tool} (${about})`
   if (result.isError) return `${what} failed:\n\n${quoted(result.text)}`
-  return result.text.trim() === '' ? `${what} returned nothing.` : `${what} returned:\n\n${quoted(result.text)}`
+  const said = result.text.trim() === '' ? `${what} returned nothing.` : `${what} returned:\n\n${quoted(result.text)}`
+  return [said, ...(result.files ?? []).map(reportFile)].join(separator)
 }
+
+/** The demo cannot look at a file, but shows that it has arrived. */
+const reportFile = ({ mediaType, name = 'a file', bytes }: RequestFile): string =>
+  `With it I received ${clip(name, 80)}: ${mediaType}, ${bytes.length} bytes.`
 
 function subjectOf(args: { readonly [key: string]: unknown }): string {
   const subject = args['url'] ?? args['path'] ?? args['command'] ?? args['pattern'] ?? args['task'] ?? args['text']

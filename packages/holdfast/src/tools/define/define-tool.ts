@@ -1,5 +1,5 @@
 import type { Prepared, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { type Fault, fault, limits, type ProcessMark, type Result, refuse } from '@holdfast/protocol'
+import { type Fault, fault, limits, type Output, type ProcessMark, type Result, refuse } from '@holdfast/protocol'
 import type { z } from 'zod'
 import { systemErrorCode, systemErrorWords } from '../../system/system-error.ts'
 import { checkArguments, inputSchema } from './arguments.ts'
@@ -60,6 +60,8 @@ export const failedWith = (why: Fault): ToolResult => ({ type: 'failed', output:
 
 /** What a call has done. */
 export type Done = Pick<ToolResult, 'files' | 'seen'> & {
+  /** Files that the model gets beside the text. */
+  readonly fileParts?: Output['fileParts']
   readonly text: string
   readonly isFailed?: boolean
   /** The text is bounded by the tool itself, and the model gets all of it. */
@@ -72,13 +74,13 @@ export function whenBegun<Args>(work: (args: Args, context: ToolContext, run: To
     if (!(await begun(run))) return abortedResult
     const done = await work(args, context, run).catch(foreseen)
     if (!done.ok) return failedWith(done.fault)
-    const { text, isFailed, isWhole, files, seen } = done.value
+    const { text, isFailed, isWhole, files, seen, fileParts } = done.value
     const bytes = Buffer.from(text)
     const output =
       isWhole || bytes.length <= limits.toolOutputInlineBytesMax ? { text } : await run.storeOutput([bytes])
     return {
       type: isFailed ? 'failed' : 'ok',
-      output,
+      output: fileParts ? { ...output, fileParts } : output,
       ...(files && { files }),
       ...(seen && seen.length > 0 && { seen }),
     }

@@ -20,6 +20,7 @@ export function maskedTool(tool: Tool): Tool {
           if (shown !== '') run.show(shown)
         },
         storeOutput: (output, toText) => run.storeOutput(maskBytes(output), toText),
+        storeFile: run.storeFile && maskFile(run.storeFile),
         blobs: run.blobs && maskBlobs(run.blobs),
       }
       const result = await tool.run(args, context, masked).catch((error: unknown) => {
@@ -34,8 +35,16 @@ export function maskedTool(tool: Tool): Tool {
 
 const maskBlobs = (blobs: ToolBlobs): ToolBlobs => ({
   ...blobs,
-  put: async (bytes) => blobs.put(Buffer.concat(await Array.fromAsync(maskBytes([bytes])))),
+  put: async (bytes) => blobs.put(await maskWhole(bytes)),
 })
+
+const maskFile =
+  (store: NonNullable<ToolRun['storeFile']>): ToolRun['storeFile'] =>
+  async (bytes, name) =>
+    store(await maskWhole(bytes), name)
+
+const maskWhole = async (bytes: Uint8Array): Promise<Uint8Array> =>
+  hasKeys() ? Buffer.concat(await Array.fromAsync(maskBytes([bytes]))) : bytes
 
 function maskPrepared(prepared: Prepared): Prepared {
   if (prepared.type === 'unusable') return { ...prepared, message: maskKeys(prepared.message) }

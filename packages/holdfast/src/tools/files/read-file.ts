@@ -1,5 +1,6 @@
+import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { ToolContext } from '@holdfast/core/ports'
+import type { ToolContext, ToolRun } from '@holdfast/core/ports'
 import { clip, escapeLine, fault, limits, ok, type Result, refuse, type SeenLines } from '@holdfast/protocol'
 import { z } from 'zod'
 import { type OpenFile, openFile } from '../../system/files/open-file.ts'
@@ -26,7 +27,7 @@ type ReadArgs = z.infer<typeof input>
 
 export const readFileTool = defineTool({
   name: 'read_file',
-  description: `Reads a text file of the working directory, whole or some lines of it. Each line begins with its number and a tab, which are not part of the file. At most ${limits.readFileLinesMax} lines and ${limits.readFileBytesMax} bytes at a time; a longer file is read on with offset. Lines longer than ${limits.readLineCharsMax} characters are cut.`,
+  description: `Reads a text file of the working directory, whole or some lines of it. Each line begins with its number and a tab, which are not part of the file. At most ${limits.readFileLinesMax} lines and ${limits.readFileBytesMax} bytes at a time; a longer file is read on with offset. Lines longer than ${limits.readLineCharsMax} characters are cut. A PNG, JPEG, GIF or WebP image or a PDF file of at most ${limits.fileBytesMax / 1_000_000} MB is shown as it is, if you can see such files.`,
   input,
   changes: 'nothing',
 
@@ -37,14 +38,15 @@ export const readFileTool = defineTool({
     return ok({ preview: { type: 'arguments', args } })
   },
 
-  run: whenBegun(async (args: ReadArgs, context, { signal }) => {
+  run: whenBegun(async (args: ReadArgs, context, run) => {
+    const { signal } = run
     const opened = await openSeen(context, args.path)
     if (!opened.ok) return opened
     await using handle = opened.value.handle
     const bytes = await readSmall(handle)
     if (signal.aborted) return refuse(fault('bad_request', 'aborted'))
-    if (bytes !== null) return await readText(args, opened.value.path.shown, bytes)
-    return await readLong(args, opened.value, signal) // awaited here: the handle closes on the way out
+    const text = bytes === null ? await readLong(args, opened.value, signal) : await readText(args, opened.value, bytes)
+    return text ?? (await showBinary(opened.value, run)) // awaited here: the handle closes on the way out
   }),
 })
 
@@ -60,16 +62,34 @@ async function openSeen({ workdir, ownPaths }: ToolContext, path: string): Promi
   return own
 }
 
-const binary = (path: string, size: number) =>
-  fault('bad_request', `${escapeLine(path)} is binary (${size} bytes) and is not shown`)
+/** Shows an image or a PDF file, which its bytes tell and not its name. Refuses any other binary file. */
+async function showBinary({ path, handle, stats }: OpenedFile, { storeFile }: ToolRun): Promise<Result<Done>> {
+  const name = escapeLine(path.shown)
+  const refused = (why: string) =>
+    refuse(fault('bad_request', `${name} is binary (${stats.size} bytes) and is not shown${why}`))
+  if (!storeFile) return refused('')
+  if (stats.size > limits.fileBytesMax) return refused(`: it is over ${limits.fileBytesMax} bytes`)
+  const bytes = Buffer.alloc(stats.size)
+  const { bytesRead } = await handle.read(bytes, 0, stats.size, 0) // from the start: its head was read to know what it is
+  const stored = await storeFile(bytes.subarray(0, bytesRead), basename(path.shown))
+  if (!stored.ok) return refused(`. ${stored.fault.message}`)
+  const { file, changed } = stored.value
+  const about = [file.mediaType, `${bytesRead} bytes`, ...(changed === undefined ? [] : [changed])]
+  return ok({ text: `[${name}: ${about.join(', ')}]`, fileParts: [file] })
+}
 
-async function readText({ path, offset = 1, limit }: ReadArgs, shown: string, bytes: Buffer): Promise<Result<Done>> {
+/** Returns some lines of a text file; null if it is binary. */
+async function readText(
+  { path, offset = 1, limit }: ReadArgs,
+  { path: { shown } }: OpenedFile,
+  bytes: Buffer,
+): Promise<Result<Done> | null> {
   if (bytes.length === 0) {
     const seen = [{ path: shown, hash: hashBytes(bytes), from: 1, to: 0, of: 0 }]
     return ok({ text: `[${escapeLine(path)} is empty]`, seen })
   }
   const decoded = await decodeText(bytes)
-  if (decoded === null) return refuse(binary(path, bytes.length))
+  if (decoded === null) return null
   await setImmediate() // a file of many megabytes takes some milliseconds for each step
   const lines = splitLines(decoded.text)
   if (offset > lines.count)
@@ -123,16 +143,16 @@ function pageOf(
   return { lines, last: offset - 1 + lines.length, ranges }
 }
 
-/** Reads some lines of a file that is too long to be held in memory. */
+/** Returns some lines of a file that is too long to be held in memory; null if it is binary. */
 async function readLong(
   { path, offset = 1, limit }: ReadArgs,
   { handle, stats }: OpenFile,
   signal: AbortSignal,
-): Promise<Result<Done>> {
+): Promise<Result<Done> | null> {
   const lines = Math.min(limit ?? limits.readFileLinesMax, limits.readFileLinesMax)
   const read = await readRange(handle, { offset, lines, bytesMax: limits.readFileBytesMax, signal })
   if (read.end === 'aborted') return refuse(fault('bad_request', 'aborted'))
-  if (isBinary(read.bytes)) return refuse(binary(path, stats.size))
+  if (isBinary(read.bytes)) return null
   if (read.bytes.length === 0)
     return refuse(
       fault('bad_request', `${escapeLine(path)} has ${read.nextLine - 1} lines: offset ${offset} is past its end`),

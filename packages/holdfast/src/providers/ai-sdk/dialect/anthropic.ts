@@ -20,7 +20,7 @@ export const anthropicDialect: Dialect = {
     request: requestThinking,
   },
   answers: { ...plain.answers, acceptsBlankText: () => false },
-  files: { ...plain.files, imageBytesMax: megabytes(5) },
+  files: { ...plain.files, imageBytesMax: megabytes(5), inResults: true },
   cache: { ...plain.cache, mark: { anthropic: { cacheControl: { type: 'ephemeral' } } } },
   needsOutputLimit: true,
   // Pings during silent thinking show that the connection is alive.

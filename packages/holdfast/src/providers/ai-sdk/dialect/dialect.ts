@@ -51,6 +51,8 @@ export type Dialect = {
     readonly bytesMax: number
     /** Whether a text file is sent as a file, or as text in the message. */
     readonly acceptsText: boolean
+    /** Whether a tool result may hold files. Otherwise they follow it in a user message. */
+    readonly inResults: boolean
   }
   readonly names: {
     /** Valid tool names. */
@@ -109,6 +111,7 @@ export const plainDialect: Dialect = {
     imageBytesMax: megabytes(20),
     bytesMax: megabytes(20),
     acceptsText: true,
+    inResults: false,
   },
   names: { tools: /^[a-zA-Z0-9_-]{1,64}$/, callId: (id) => id },
   cache: { mark: null, options: () => ({}) },

@@ -20,5 +20,6 @@ export const openAiResponsesDialect = (service: 'openai' | 'azure'): Dialect => 
     mayEndAnswer: false,
   },
   answers: { ...openAiChatDialect.answers, isPerModel: true },
+  files: { ...openAiChatDialect.files, inResults: true },
   fixedOptions: { [service]: { store: false } }, // the library then requests the encrypted content
 })

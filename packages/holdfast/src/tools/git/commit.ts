@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { textArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
 import { diffFlags } from './diff.ts'
-import { type GitDeps, openRepository, type Repository } from './repository.ts'
+import { type GitDeps, inRepository, type Repository } from './repository.ts'
 import { cutMark, lockGraceMs, previewBytesMax } from './stage.ts'
 
 const messageCharsMax = 20_000
@@ -35,39 +35,40 @@ export const createGitCommit = (deps: GitDeps) =>
     changes: 'something',
 
     async preview({ message }, { workdir }, signal) {
-      const opened = await openRepository(workdir, deps, signal)
-      if (!opened.ok) return opened
-      const foreseen = await foresee(opened.value)
-      if (!foreseen.ok) return foreseen
-      const { hooks, branch, contentHash } = foreseen.value
-      const staged = await opened.value.git(
-        ['diff', ...diffFlags, '--no-relative', '--cached', '--stat=100', '--stat-count=50', '--patch'],
-        { bytesMax: previewBytesMax },
-      )
-      if (!staged.ok) return staged
-      const head = [
-        `  commit on ${escapeLine(branch)}`,
-        ...message.split('\n').map((line) => `      ${escapeHidden(line)}`),
-        `  ${describeHooks(hooks)}`,
-      ]
-      const diff = `${head.join('\n')}\n\n${cutMark(staged.value)}`
-      return ok({ preview: { type: 'diff', path: 'git commit', diff }, contentHash })
+      return inRepository(workdir, deps, signal, async (repository) => {
+        const foreseen = await foresee(repository)
+        if (!foreseen.ok) return foreseen
+        const { hooks, branch, contentHash } = foreseen.value
+        const staged = await repository.git(
+          ['diff', ...diffFlags, '--no-relative', '--cached', '--stat=100', '--stat-count=50', '--patch'],
+          { bytesMax: previewBytesMax },
+        )
+        if (!staged.ok) return staged
+        const head = [
+          `  commit on ${escapeLine(branch)}`,
+          ...message.split('\n').map((line) => `      ${escapeHidden(line)}`),
+          `  ${describeHooks(hooks)}`,
+        ]
+        const diff = `${head.join('\n')}\n\n${cutMark(staged.value)}`
+        return ok({ preview: { type: 'diff', path: 'git commit', diff } as const, contentHash })
+      })
     },
 
     run: whenBegun(async ({ message }: z.infer<typeof input>, { workdir }, { signal, contentHash, show }) => {
-      const opened = await openRepository(workdir, deps, signal)
-      if (!opened.ok) return opened
-      const foreseen = await foresee(opened.value)
-      if (!foreseen.ok) return foreseen
-      if (contentHash !== undefined && foreseen.value.contentHash !== contentHash) return refuse(changed)
-      const committed = await opened.value.git(['commit', '--quiet', '--file=-'], {
-        // A hook that was not there when the person was asked must not run.
-        ...{ input: message, runsHooks: foreseen.value.hooks.length > 0, timeoutMs, graceMs: lockGraceMs },
-        onErrors: (chunk) => show(String(chunk)),
-      })
-      if (!committed.ok) return committed
-      const made = await opened.value.git(['log', '-1', '--no-show-signature', '--format=%h %s', '--shortstat'])
-      return made.ok ? ok({ text: `committed ${made.value.text.replaceAll(/\n+/g, '\n').trim()}` }) : made
+      const commit = async (repository: Repository) => {
+        const foreseen = await foresee(repository)
+        if (!foreseen.ok) return foreseen
+        if (contentHash !== undefined && foreseen.value.contentHash !== contentHash) return refuse(changed)
+        const committed = await repository.git(['commit', '--quiet', '--file=-'], {
+          // A hook that was not there when the person was asked must not run.
+          ...{ input: message, runsHooks: foreseen.value.hooks.length > 0, timeoutMs, graceMs: lockGraceMs },
+          onErrors: (chunk) => show(String(chunk)),
+        })
+        if (!committed.ok) return committed
+        const made = await repository.git(['log', '-1', '--no-show-signature', '--format=%h %s', '--shortstat'])
+        return made.ok ? ok({ text: `committed ${made.value.text.replaceAll(/\n+/g, '\n').trim()}` }) : made
+      }
+      return inRepository(workdir, deps, signal, commit, { commits: true })
     }),
   })
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { pathArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
 import type { Program } from '../program/program.ts'
-import { type GitDeps, gitFault, openRepository, type Repository } from './repository.ts'
+import { type GitDeps, gitFault, inRepository, type Repository } from './repository.ts'
 
 const input = z.strictObject({
   path: pathArgument.optional().describe('Only this file or directory, relative to the working directory.'),
@@ -29,23 +29,24 @@ export const createGitDiff = (deps: GitDeps) =>
     changes: 'nothing',
 
     async preview(args, { workdir }, signal) {
-      const asked = await argsOf(args, await openRepository(workdir, deps, signal))
-      return asked.ok ? ok({ preview: { type: 'arguments', args } }) : asked
+      return inRepository(workdir, deps, signal, async (repository) => {
+        const asked = await argsOf(args, repository)
+        return asked.ok ? ok({ preview: { type: 'arguments', args } as const }) : asked
+      })
     },
 
     async run(args, { workdir }, run) {
       if (!(await begun(run))) return abortedResult
-      const opened = await openRepository(workdir, deps, run.signal).catch(foreseen)
-      const asked = await argsOf(args, opened)
-      if (!opened.ok) return failedWith(opened.fault)
-      if (!asked.ok) return failedWith(asked.fault)
-      return showDiff(await opened.value.start(asked.value), args, opened.value, run)
+      const shown = await inRepository(workdir, deps, run.signal, async (repository) => {
+        const asked = await argsOf(args, repository)
+        return asked.ok ? ok(await showDiff(await repository.start(asked.value), args, repository, run)) : asked
+      }).catch(foreseen)
+      return shown.ok ? shown.value : failedWith(shown.fault)
     },
   })
 
-async function argsOf({ path, staged }: DiffArgs, opened: Result<Repository>): Promise<Result<readonly string[]>> {
-  if (!opened.ok) return opened
-  const asked = path === undefined ? ok('.') : await opened.value.pathOf(path)
+async function argsOf({ path, staged }: DiffArgs, { pathOf }: Repository): Promise<Result<readonly string[]>> {
+  const asked = path === undefined ? ok('.') : await pathOf(path)
   return asked.ok ? ok(['diff', ...diffFlags, ...(staged ? ['--cached'] : []), '--', asked.value]) : asked
 }
 

@@ -2,7 +2,7 @@ import { escapeLine, ok, type Result } from '@holdfast/protocol'
 import { z } from 'zod'
 import { pathArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
-import { type GitDeps, openRepository, type Repository } from './repository.ts'
+import { type GitDeps, inRepository, type Repository } from './repository.ts'
 
 const countDefault = 10
 const countMax = 200
@@ -28,28 +28,29 @@ export const createGitLog = (deps: GitDeps) =>
     changes: 'nothing',
 
     async preview(args, { workdir }, signal) {
-      const asked = await argsOf(args, await openRepository(workdir, deps, signal))
-      return asked.ok ? ok({ preview: { type: 'arguments', args } }) : asked
+      return inRepository(workdir, deps, signal, async (repository) => {
+        const asked = await argsOf(args, repository)
+        return asked.ok ? ok({ preview: { type: 'arguments', args } as const }) : asked
+      })
     },
 
-    run: whenBegun(async (args: LogArgs, { workdir }, { signal }) => {
-      const opened = await openRepository(workdir, deps, signal)
-      const asked = await argsOf(args, opened)
-      if (!opened.ok) return opened
-      if (!asked.ok) return asked
-      const hasCommits = await opened.value.git(['rev-parse', '--quiet', '--verify', 'HEAD'], { codes: [0, 1] })
-      if (!hasCommits.ok) return hasCommits
-      if (hasCommits.value.text === '') return ok({ text: 'The branch has no commits yet.' })
-      const logged = await opened.value.git(asked.value)
-      return logged.ok ? ok({ text: describeLog(logged.value.text) || 'No commits changed it.' }) : logged
-    }),
+    run: whenBegun(async (args: LogArgs, { workdir }, { signal }) =>
+      inRepository(workdir, deps, signal, async (repository) => {
+        const asked = await argsOf(args, repository)
+        if (!asked.ok) return asked
+        const hasCommits = await repository.git(['rev-parse', '--quiet', '--verify', 'HEAD'], { codes: [0, 1] })
+        if (!hasCommits.ok) return hasCommits
+        if (hasCommits.value.text === '') return ok({ text: 'The branch has no commits yet.' })
+        const logged = await repository.git(asked.value)
+        return logged.ok ? ok({ text: describeLog(logged.value.text) || 'No commits changed it.' }) : logged
+      }),
+    ),
   })
 
 const fields = ['%h', '%as', '%an', '%D', '%s']
 
-async function argsOf({ count, path }: LogArgs, opened: Result<Repository>): Promise<Result<readonly string[]>> {
-  if (!opened.ok) return opened
-  const asked = path === undefined ? ok(null) : await opened.value.pathOf(path)
+async function argsOf({ count, path }: LogArgs, { pathOf }: Repository): Promise<Result<readonly string[]>> {
+  const asked = path === undefined ? ok(null) : await pathOf(path)
   if (!asked.ok) return asked
   const flags = ['--no-show-signature', '--no-color', `--max-count=${count}`, `--format=${fields.join('%x00')}`]
   return ok(['log', '-z', ...flags, '--', ...(asked.value === null ? [] : [asked.value])])

@@ -1,10 +1,12 @@
-import { delimiter, isAbsolute, relative, resolve } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { delimiter, isAbsolute, join, relative, resolve } from 'node:path'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { isInside, outsideWorkdir, resolvePath, resolveWorkdir } from '../../system/files/resolve-path.ts'
 import type { Environment } from '../../system/home.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { type Program, type ProgramOptions, startProgram } from '../program/program.ts'
 import { commandEnvironment } from '../shell/environment.ts'
+import { ownSettings, pinConfig } from './pinned-config.ts'
 
 export type GitDeps = {
   readonly environment: Environment
@@ -59,22 +61,37 @@ const safeSettings = {
 }
 const noHooks = '/dev/null'
 
-/** Opens the repository of a workdir. Refuses it if its own configuration defines programs that cannot be switched off. */
-export async function openRepository(workdir: string, deps: GitDeps, signal: AbortSignal): Promise<Result<Repository>> {
+/**
+ * Opens the repository of a workdir while `use` runs. Refuses it if its own configuration defines programs that cannot be
+ * switched off. Git then uses the settings that were checked, whatever other programs write into the configuration.
+ */
+export async function inRepository<Value>(
+  workdir: string,
+  deps: GitDeps,
+  signal: AbortSignal,
+  use: (repository: Repository) => Promise<Result<Value>>,
+  { commits = false }: { readonly commits?: boolean } = {},
+): Promise<Result<Value>> {
   const cwd = await resolveWorkdir(workdir)
   if (!cwd.ok) return cwd
-  const repository = createRepository(cwd.value, '', deps, signal)
-  const [found, settings] = await Promise.all([
-    repository.git(['rev-parse', '--show-toplevel', '--show-prefix']),
-    repository.git(['config', '--list', '-z', '--show-scope']),
+  const { git } = createRepository({ workdir: cwd.value, prefix: '', pinned: {} }, deps, signal)
+  const asked = ['--show-toplevel', '--show-prefix', '--absolute-git-dir', '--git-common-dir']
+  const [found, listed] = await Promise.all([
+    git(['rev-parse', ...asked]),
+    git(['config', '--list', '-z', '--show-scope']),
   ])
   if (!found.ok) return found
-  if (!settings.ok) return settings
-  const [top = '', prefix = ''] = found.value.text.split('\n')
+  if (!listed.ok) return listed
+  const [top = '', prefix = '', own = '', shared = ''] = found.value.text.split('\n')
   if (!isInside(top, cwd.value)) return refuse(outsideWorkdir(top)) // core.worktree may name any folder
-  const program = findPrograms(settings.value.text)[0]
-  if (program !== undefined) return refuse(namesProgram(program))
-  return ok(createRepository(cwd.value, prefix, deps, signal))
+  const settings = ownSettings(listed.value.text)
+  const program = settings.find(({ name }) => programSettings.test(name))
+  if (program !== undefined) return refuse(namesProgram(program.name))
+  const common = resolve(cwd.value, shared)
+  if (commits) await mkdir(join(common, 'logs'), { recursive: true }) // a new repository has none, and git would make it in the pinned folder
+  await using config = await pinConfig(common, settings)
+  const pinned = { GIT_DIR: own, GIT_WORK_TREE: top, GIT_COMMON_DIR: config.directory }
+  return await use(createRepository({ workdir: cwd.value, prefix, pinned }, deps, signal)) // awaited: then the folder goes
 }
 
 const namesProgram = (setting: string) =>
@@ -87,18 +104,13 @@ const namesProgram = (setting: string) =>
 /** Settings with programs that no flag switches off. Those of the person or the machine may be set. */
 const programSettings = /^(?:filter\..*\.(?:clean|smudge|process)|gpg(?:\..*)?\.program|gpg\.ssh\.defaultkeycommand)$/s
 
-/** Returns the names of such settings of the repository itself, from the list of all settings with their scopes. */
-function findPrograms(listed: string): readonly string[] {
-  const parts = listed.split('\0')
-  return parts.flatMap((scope, index) => {
-    if (index % 2 === 1 || (scope !== 'local' && scope !== 'worktree')) return []
-    const name = (parts[index + 1] ?? '').split('\n')[0] ?? ''
-    return programSettings.test(name) ? [name] : []
-  })
+type Opened = Pick<Repository, 'workdir' | 'prefix'> & {
+  /** Says where the repository is; empty before that is known. */
+  readonly pinned: Readonly<Record<string, string>>
 }
 
-function createRepository(workdir: string, prefix: string, deps: GitDeps, signal: AbortSignal): Repository {
-  const base = gitEnvironment(workdir, deps)
+function createRepository({ workdir, prefix, pinned }: Opened, deps: GitDeps, signal: AbortSignal): Repository {
+  const base = { ...gitEnvironment(workdir, deps), ...pinned }
 
   async function start(args: readonly string[], options: GitOptions = {}): Promise<Program> {
     const { environment, runsHooks, timeoutMs = readTimeoutMs, graceMs, input, onErrors } = options

@@ -8,7 +8,7 @@ import { systemErrorCode } from '../../system/system-error.ts'
 import { pathArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
 import { diffFlags } from './diff.ts'
-import { type GitDeps, openRepository, type Repository } from './repository.ts'
+import { type GitDeps, inRepository, type Repository } from './repository.ts'
 
 const pathsMax = 200
 export const previewBytesMax = 1024 * 1024
@@ -32,27 +32,28 @@ export const createGitStage = (deps: GitDeps) =>
     changes: 'something',
 
     async preview({ paths }, { workdir }, signal) {
-      const opened = await openRepository(workdir, deps, signal)
-      if (!opened.ok) return opened
-      const foreseen = await foresee(opened.value, paths)
-      if (!foreseen.ok) return foreseen
-      const { diff, contentHash } = foreseen.value
-      return ok({ preview: { type: 'diff', path: `git add ${paths.map(escapeLine).join(' ')}`, diff }, contentHash })
+      return inRepository(workdir, deps, signal, async (repository) => {
+        const foreseen = await foresee(repository, paths)
+        if (!foreseen.ok) return foreseen
+        const { diff, contentHash } = foreseen.value
+        const path = `git add ${paths.map(escapeLine).join(' ')}`
+        return ok({ preview: { type: 'diff', path, diff } as const, contentHash })
+      })
     },
 
-    run: whenBegun(async ({ paths }: z.infer<typeof input>, { workdir }, { signal, contentHash }) => {
-      const opened = await openRepository(workdir, deps, signal)
-      if (!opened.ok) return opened
-      const foreseen = await foresee(opened.value, paths)
-      if (!foreseen.ok) return foreseen
-      if (contentHash !== undefined && foreseen.value.contentHash !== contentHash) return refuse(changed)
-      const args = await argsOf(opened.value, paths)
-      if (!args.ok) return args
-      const added = await opened.value.git(args.value, { graceMs: lockGraceMs })
-      return added.ok
-        ? ok({ text: `staged ${paths.map(escapeLine).join(', ')}\n${foreseen.value.stat}`.trimEnd() })
-        : added
-    }),
+    run: whenBegun(async ({ paths }: z.infer<typeof input>, { workdir }, { signal, contentHash }) =>
+      inRepository(workdir, deps, signal, async (repository) => {
+        const foreseen = await foresee(repository, paths)
+        if (!foreseen.ok) return foreseen
+        if (contentHash !== undefined && foreseen.value.contentHash !== contentHash) return refuse(changed)
+        const args = await argsOf(repository, paths)
+        if (!args.ok) return args
+        const added = await repository.git(args.value, { graceMs: lockGraceMs })
+        return added.ok
+          ? ok({ text: `staged ${paths.map(escapeLine).join(', ')}\n${foreseen.value.stat}`.trimEnd() })
+          : added
+      }),
+    ),
   })
 
 const changed = fault('content_changed', 'The files changed after this call was prepared; nothing was staged.')

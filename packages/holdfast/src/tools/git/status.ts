@@ -1,7 +1,7 @@
 import { escapeLine, ok } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
-import { type GitDeps, openRepository } from './repository.ts'
+import { type GitDeps, inRepository } from './repository.ts'
 
 /** Paths listed in each section; the rest is counted. */
 const pathsMax = 500
@@ -17,18 +17,16 @@ export const createGitStatus = (deps: GitDeps) =>
     changes: 'nothing',
 
     async preview(args, { workdir }, signal) {
-      const repository = await openRepository(workdir, deps, signal)
-      return repository.ok ? ok({ preview: { type: 'arguments', args } }) : repository
+      return inRepository(workdir, deps, signal, async () => ok({ preview: { type: 'arguments', args } as const }))
     },
 
-    run: whenBegun(async (_: z.infer<typeof input>, { workdir }, { signal }) => {
-      const opened = await openRepository(workdir, deps, signal)
-      if (!opened.ok) return opened
-      const { git, prefix } = opened.value
-      const flags = ['--porcelain=v2', '--branch', '-z', '--untracked-files=normal', '--ignore-submodules=dirty']
-      const listed = await git(['status', ...flags, '--', '.'])
-      return listed.ok ? ok({ text: describeStatus(listed.value.text, prefix, listed.value.isCut) }) : listed
-    }),
+    run: whenBegun(async (_: z.infer<typeof input>, { workdir }, { signal }) =>
+      inRepository(workdir, deps, signal, async ({ git, prefix }) => {
+        const flags = ['--porcelain=v2', '--branch', '-z', '--untracked-files=normal', '--ignore-submodules=dirty']
+        const listed = await git(['status', ...flags, '--', '.'])
+        return listed.ok ? ok({ text: describeStatus(listed.value.text, prefix, listed.value.isCut) }) : listed
+      }),
+    ),
   })
 
 const changes: Readonly<Record<string, string>> = {

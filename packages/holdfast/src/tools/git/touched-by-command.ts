@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { OwnPath, SeenEntry, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { type BeforeImage, type FileChange, isSameState } from '@holdfast/protocol'
+import { type BeforeImage, type FileChange, isSameState, ok } from '@holdfast/protocol'
 import { keepBefore } from '../files/io/before-image.ts'
 import { createWorkspaceFiles } from '../files/workspace-files.ts'
 import { readCommitted } from './committed-file.ts'
-import { type GitDeps, openRepository, type Repository } from './repository.ts'
+import { type GitDeps, inRepository, type Repository } from './repository.ts'
 
 /** A larger tree is not compared; a command must not wait long for git. */
 const statusTimeoutMs = 5000
@@ -52,9 +52,14 @@ type Captured = {
 }
 
 async function capture({ workdir }: ToolContext, deps: TouchedDeps, { signal }: ToolRun): Promise<Captured | null> {
-  const opened = await openRepository(workdir, deps, signal)
-  if (!opened.ok) return null
-  const status = await readStatus(opened.value)
+  const captured = await inRepository(workdir, deps, signal, async (repository) =>
+    ok(await captureIn(repository, workdir, deps)),
+  )
+  return captured.ok ? captured.value : null
+}
+
+async function captureIn(repository: Repository, workdir: string, deps: TouchedDeps): Promise<Captured | null> {
+  const status = await readStatus(repository)
   if (status === null || status.paths.length > capturedMax) return null
   const { look } = createWorkspaceFiles(deps.ownPaths ?? [])
   const files = new Map<string, SeenEntry | Unread>()
@@ -106,22 +111,33 @@ async function readMoved({ git, prefix }: Repository, from: string | null, to: s
 }
 
 async function compare(
-  { head, files, ignored }: Captured,
+  before: Captured,
   result: ToolResult,
   { workdir }: ToolContext,
   deps: TouchedDeps,
-  { blobs, signal }: ToolRun,
+  run: ToolRun,
 ): Promise<readonly FileChange[]> {
   // Opened again: the command may have put a program into the repository's configuration.
-  const opened = await openRepository(workdir, deps, signal)
-  if (!opened.ok) return []
-  const { value: repository } = opened
+  const found = await inRepository(workdir, deps, run.signal, async (repository) =>
+    ok(await compareIn(repository, before, result, { ...deps, workdir, blobs: run.blobs })),
+  )
+  return found.ok ? found.value : []
+}
+
+type CompareDeps = TouchedDeps & Pick<ToolContext, 'workdir'> & Pick<ToolRun, 'blobs'>
+
+async function compareIn(
+  repository: Repository,
+  { head, files, ignored }: Captured,
+  result: ToolResult,
+  { workdir, ownPaths = [], blobs }: CompareDeps,
+): Promise<readonly FileChange[]> {
   const status = await readStatus(repository)
   if (status === null) return []
   const moved = await readMoved(repository, head, status.head)
   const known = new Set((result.files ?? []).map(({ path }) => path))
   const paths = [...new Set([...files.keys(), ...status.paths, ...moved])].filter((path) => !known.has(path))
-  const { look } = createWorkspaceFiles(deps.ownPaths ?? [])
+  const { look } = createWorkspaceFiles(ownPaths)
   const changes: FileChange[] = []
   for (const path of paths) {
     if (changes.length >= changedMax) break

@@ -1,4 +1,4 @@
-import { type Line, type Message, MessageId } from '@holdfast/protocol'
+import { type Line, limits, type Message, MessageId } from '@holdfast/protocol'
 import { aSession, callOf, type EventInput, recordsOf, settled, stepEnded, userSaid } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Log, ReadRecord } from '../../ports/log.ts'
@@ -60,6 +60,28 @@ describe('all messages of a line', () => {
       [7, 6],
     ])
     expect(all).toEqual(asPage)
+  })
+
+  it('are read in two parts at a time, so that the store reads while this thread decodes', async () => {
+    const given = words(2 * limits.pageRecordsMax + 1)
+    const { log } = logOf(given)
+    const asked: number[] = []
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    const slow: typeof log = {
+      ...log,
+      async read(id, range) {
+        asked.push(range.after)
+        await released
+        return log.read(id, range)
+      },
+    }
+    const lists = readMessages(slow, aSession, [{ from: 1, to: null }], given.length)
+    const first = lists.next()
+    expect(asked).toEqual([0, limits.pageRecordsMax])
+    release()
+    let count = (await first).value?.length ?? 0
+    for await (const messages of lists) count += messages.length
+    expect(count).toBe(given.length)
   })
 
   it('have a notice in place of a damaged record', async () => {

@@ -33,7 +33,10 @@ export async function* walkLine(
   }
 }
 
-/** Yields the pages of a line, oldest first. The store reads the next one while the caller handles the last one. */
+/**
+ * Yields the pages of a line, oldest first. Each part of it is read by itself, and two at a time: the store reads the next one
+ * while this thread decodes the last one.
+ */
 export async function* walkPages(
   log: Pick<Log, 'read'>,
   id: SessionId,
@@ -46,8 +49,13 @@ export async function* walkPages(
     page.catch(() => undefined) // awaited below, unless the caller stops before
     return page
   }
-  for (const { from, to } of spans) {
-    let next: ReturnType<typeof readAfter> | null = readAfter(from - 1, to)
+  const parts = splitSpans(spans, limit)
+  const [first] = parts
+  let ahead = first ? readAfter(first.from - 1, first.to) : null
+  for (const [index, { to }] of parts.entries()) {
+    let next: ReturnType<typeof readAfter> | null = ahead
+    const following = parts[index + 1]
+    ahead = following ? readAfter(following.from - 1, following.to) : null
     while (next) {
       const page: readonly ReadRecord[] = await next
       const last = page.at(-1)
@@ -56,6 +64,15 @@ export async function* walkPages(
     }
   }
 }
+
+/** Splits spans into parts of at most so many seqs. */
+const splitSpans = (spans: Spans, seqs: number): Spans =>
+  spans.flatMap(({ from, to }) =>
+    Array.from({ length: Math.ceil((to - from + 1) / seqs) }, (_, index) => {
+      const start = from + index * seqs
+      return { from: start, to: Math.min(start + seqs - 1, to) }
+    }),
+  )
 
 /** Returns whether these records are certainly smaller than `charsMax`: then their size did not end the page. */
 function isWithin(records: readonly ReadRecord[], charsMax: number): boolean {

@@ -19,6 +19,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { decodeRecord } from './read/read-methods.ts'
 import { openReader, type Reader } from './read/reader.ts'
+import { decodeTexts } from './rows/record-texts.ts'
 import { openSqliteStore } from './sqlite-store.ts'
 
 let home = ''
@@ -138,7 +139,8 @@ describe('sqlite store', () => {
     const store = await open()
     await mustCreate(store, newSession(1), newSession(2))
     const reader = openReader(path)
-    const readWith = ({ ask }: Reader) => orThrow(ask('read', sessionId(1), { after: 0, limit: 9 })).map(decodeRecord)
+    const readWith = ({ ask }: Reader) =>
+      decodeTexts(orThrow(ask('read', sessionId(1), { after: 0, limit: 9 }))).map(decodeRecord)
     if (!reader.ok || reader.value === null) throw new Error('the store is there')
     expect(reader.value.ask('list', { limit: 1 })).toMatchObject({
       ok: true,

@@ -4,17 +4,19 @@ import { findBundle } from '../../system/start-thread.ts'
 import { isLossFault, storageFault } from '../storage-fault.ts'
 import { createReadMethods } from './read/read-methods.ts'
 import { encodeAppend, encodeNew } from './rows/encode-changes.ts'
-import type { FollowPage, Question, ReadRequests, StoreChange, WriteRequests } from './rows/requests.ts'
+import { decodeTexts } from './rows/record-texts.ts'
+import type { FollowPage, Question, ReadRequests, StoreChange, StoredPage, WriteRequests } from './rows/requests.ts'
 import { isSearchIndexFault } from './search/index-tables.ts'
 import { createWorkerLink, type WorkerPort } from './worker/worker-link.ts'
 import type { WriterOptions } from './write/writer.ts'
 
 /** The log of all sessions, for a mirror: read from a cursor that the store saves. */
 export type FollowedLog = {
-  readonly [Name in 'read' | 'follow' | 'followedSessions' | 'trashed' | 'blobUse']: (
+  readonly [Name in 'follow' | 'followedSessions' | 'trashed' | 'blobUse']: (
     ...args: Parameters<ReadRequests[Name]>
   ) => Promise<ReturnType<ReadRequests[Name]>>
 } & {
+  read(...args: Parameters<ReadRequests['read']>): Promise<StoredPage>
   /** Moves the cursor, unless a session was removed after that page was read. */
   saveCursor(name: string, page: Pick<FollowPage, 'pos' | 'removals'>): Promise<void>
 }
@@ -121,7 +123,7 @@ export async function openSqliteStore(
       return written.ok ? write('endProbe') : written
     },
     followed: {
-      read: (...args) => read('read', ...args),
+      read: async (...args) => decodeTexts(await read('read', ...args)),
       follow: (...args) => read('follow', ...args),
       followedSessions: (...args) => read('followedSessions', ...args),
       trashed: () => read('trashed'),

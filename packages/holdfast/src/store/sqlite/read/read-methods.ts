@@ -2,6 +2,7 @@ import type { CatalogueEntry, Draft, Listed, ReadRecord, Store } from '@holdfast
 import type { BlobHash, LostRecord, Meta, Recorded, StepId, Trust } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow, type Result } from '@holdfast/protocol/result'
+import { decodeTexts } from '../rows/record-texts.ts'
 import type {
   ReadRequests,
   StoredDraft,
@@ -23,7 +24,7 @@ export function createReadMethods(ask: Ask) {
     orThrow(await ask(name, ...args))
 
   return {
-    read: async (session, range) => (await read('read', session, range)).map(decodeRecord),
+    read: async (session, range) => decodeTexts(await read('read', session, range)).map(decodeRecord),
     readRefs: async (session, calls) => (await read('readRefs', session, calls)).map(decodeRecord),
     async findCommand(session, commandId) {
       const found = await read('findCommand', session, commandId)

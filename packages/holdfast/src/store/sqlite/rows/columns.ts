@@ -11,11 +11,12 @@ export const numberOrNull = (value: unknown): number | null => (value === null ?
 /** Covers every field of a record and its session. Only the body can contain a line break, so no two texts are equal. */
 export function checksumOf(session: string, record: StoredRecord): number {
   const { seq, at, type, v, by, commandId, ref, body } = record
-  return crc32(`${session}\n${seq}\n${at}\n${type}\n${v}\n${by ?? ''}\n${commandId ?? ''}\n${ref ?? ''}\n${body}`)
+  const head = `${session}\n${seq}\n${at}\n${type}\n${v}\n${by ?? ''}\n${commandId ?? ''}\n${ref ?? ''}\n`
+  return crc32(body, crc32(head)) // the body by itself: to join the two would copy it
 }
 
-/** Most bodies are shorter than this; compressing them would save little. */
-export const compressedCharsMin = 1536
+/** Most bodies are shorter than this: compressing them would save little, and decompressing one takes longer than its row. */
+export const compressedCharsMin = 2560
 /** A body that saves less than this share stays text, which is free to read. */
 const savedShareMin = 1 / 8
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }

@@ -58,3 +58,14 @@ describe.each([false, true])('reading records, newest first: %s', (newestFirst) 
     expect(await seqs({ after: middle, upTo: 1025, limit: 5000, newestFirst })).toEqual(expected)
   })
 })
+
+it('reads long bodies, compressed or not, as they were written', async () => {
+  await mustCreate(store, newSession(2))
+  const random = Buffer.alloc(60_000, 0).map((_, index) => (index * 7919 + (index >> 3) * 104_729) % 251)
+  const texts = ['short', Buffer.from(random).toString('base64'), 'same '.repeat(40_000), 'é€😀'.repeat(30_000), 'last']
+  await mustAppend(store, appendTo(2, 1, { records: textsAfter(1, ...texts) }))
+  const page = await store.read(sessionId(2), { after: 1, limit: 9 })
+  expect(page.map((record) => ('lost' in record || !('text' in record.event) ? null : record.event.text))).toEqual(
+    texts,
+  )
+})

@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
-import { checkColumns, checkRecord, recordColumns } from './columns.ts'
+import { checkRecord, decompressBody, recordColumns } from './columns.ts'
+import { beginChecksum, checksumOfTexts, headColumn, type RecordTexts } from './record-texts.ts'
 import type { StoredPage, StoredRecord } from './requests.ts'
 
 /** A range of seqs, both ends included, and the session of the lineage that stores them. */
@@ -10,14 +11,19 @@ type SeqRange = { readonly sid: number; readonly session: string; readonly from:
 /** With a filter by type, about every second record matches. */
 const rowsPerMatch = 2
 const rowsAtOnce = { min: 16, max: 512 }
+/** A longer body is read by a query of its own, so that the rows read at once are bounded. */
+const bodyBytesAtOnce = 64 * 1024
 
 /** Reads records and verifies their checksums. The caller begins the transaction. */
 export function createRecordReader(database: DatabaseSync) {
   const byId = database.prepare('select sid, id, base, head, parent from session where id = ? and purged_at is null')
   const bySid = database.prepare('select sid, id, base, head, parent from session where sid = ?')
-  const inRange = `select ${recordColumns} from record where sid = ? and seq between ? and ? order by seq`
+  const inRange = `
+    select seq, type, crc, ${headColumn}, iif(octet_length(body) > ${bodyBytesAtOnce}, null, body)
+    from record where sid = ? and seq between ? and ? order by seq`
   const oldestFirst = asLists(database.prepare(`${inRange} limit ?`))
   const newestFirst = asLists(database.prepare(`${inRange} desc limit ?`))
+  const oneBody = database.prepare('select body from record where sid = ? and seq = ?')
   // Names the index: SQLite would otherwise walk the whole session by seq, to get the order.
   const byRef = database.prepare(`
     select ${recordColumns} from record indexed by record_ref
@@ -43,33 +49,36 @@ export function createRecordReader(database: DatabaseSync) {
   function read(
     session: string,
     { after, upTo: last, limit, charsMax = Number.POSITIVE_INFINITY, newestFirst: isDown = false, types }: ReadRange,
-  ): StoredPage {
-    const wanted = types === undefined ? null : new Set(types)
+  ): RecordTexts {
+    const wanted = types === undefined ? null : new Set<unknown>(types)
     const ranges = lineage(session, after, last ?? Number.MAX_SAFE_INTEGER)
     const step = isDown ? -1 : 1
-    const page: (StoredRecord | LostRecord)[] = []
+    const page: (string | null)[] = []
+    const textsMax = 2 * limit
     let chars = 0
     for (const { sid, session: holder, from, upTo } of isDown ? ranges : ranges.toReversed()) {
+      const begun = beginChecksum(holder)
       let next = isDown ? upTo : from
       const loseUntil = (seq: number): void => {
-        for (; next !== seq && page.length < limit; next += step) page.push({ seq: next, lost: true })
+        for (; next !== seq && page.length < textsMax; next += step) page.push(String(next), null)
       }
-      while (page.length < limit && next >= from && next <= upTo) {
-        const count = countRows(limit - page.length, wanted !== null)
-        let found = 0
-        for (const row of isDown ? newestFirst(sid, from, next, count) : oldestFirst(sid, next, upTo, count)) {
-          found += 1
-          loseUntil(Number(row[0]))
-          if (page.length >= limit) return page
-          const record = checkColumns(holder, row)
-          // A lost record may have had any of the types.
-          const isWanted = 'lost' in record || wanted === null || wanted.has(record.type)
-          if (isWanted) page.push(record)
+      while (page.length < textsMax && next >= from && next <= upTo) {
+        const count = countRows(limit - page.length / 2, wanted !== null)
+        const rows = isDown ? newestFirst(sid, from, next, count) : oldestFirst(sid, next, upTo, count)
+        for (const [seq, type, crc, head, short] of rows) {
+          loseUntil(Number(seq))
+          if (page.length >= textsMax) return page
+          const body = decompressBody(short ?? oneBody.get(sid, next)?.['body'])
           next += step
-          chars += isWanted && !('lost' in record) ? record.body.length : 0
-          if (chars >= charsMax) return page
+          if (checksumOfTexts(begun, String(head), body) !== crc) {
+            page.push(String(seq), null) // it may have had any of the types
+          } else if (wanted === null || wanted.has(type)) {
+            page.push(String(head), body)
+            chars += body.length
+            if (chars >= charsMax) return page
+          }
         }
-        if (found < count) loseUntil(isDown ? from - 1 : upTo + 1)
+        if (rows.length < count) loseUntil(isDown ? from - 1 : upTo + 1)
       }
     }
     return page
@@ -99,9 +108,9 @@ function countRows(missing: number, isFiltered: boolean): number {
   return Math.min(Math.max(missing * rowsPerMatch, rowsAtOnce.min), rowsAtOnce.max)
 }
 
-/** Reads rows as lists, one at a time: an object for each takes twice as long, and a page may end at any row. */
-function asLists(statement: StatementSync): (...parameters: readonly number[]) => Iterable<readonly unknown[]> {
+/** Reads rows as lists, many at once: an object for each, or a step for each, takes twice as long. */
+function asLists(statement: StatementSync): (...parameters: readonly number[]) => readonly (readonly unknown[])[] {
   statement.setReturnArrays(true)
   // Node's types describe rows as objects only.
-  return (...parameters) => statement.iterate(...parameters) as unknown as Iterable<readonly unknown[]>
+  return (...parameters) => statement.all(...parameters) as unknown as readonly (readonly unknown[])[]
 }

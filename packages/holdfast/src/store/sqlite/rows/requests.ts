@@ -16,6 +16,7 @@ import type {
 import type { BlobHash, LostRecord, SessionId } from '@holdfast/protocol'
 import type { Result } from '@holdfast/protocol/result'
 import type { StoreSession } from '../../read-only-store.ts'
+import type { RecordTexts } from './record-texts.ts'
 
 /** A record as its row holds it. */
 export type StoredRecord = {
@@ -52,11 +53,11 @@ export type FollowPage = {
   readonly trashings: number
 }
 
-/** The questions the reader answers. Bodies travel as text; the thread that asked parses them. */
+/** The questions the reader answers. Records travel as text; the thread that asked parses them. */
 export interface ReadRequests {
   /** Opens the file and reads its schema. */
   open(): undefined
-  read(session: string, range: ReadRange): StoredPage
+  read(session: string, range: ReadRange): RecordTexts
   readRefs(session: string, calls: readonly number[]): StoredPage
   findCommand(session: string, commandId: string): StoredRecord | LostRecord | null
   commandHash(session: string, commandId: string): string | null

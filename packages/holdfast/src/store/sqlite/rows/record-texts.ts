@@ -1,0 +1,37 @@
+import { crc32 } from 'node:zlib'
+import type { LostRecord } from '@holdfast/protocol'
+import type { StoredPage, StoredRecord } from './requests.ts'
+
+/**
+ * A page as it crosses threads: for each record its head and its body, for a lost one its seq and null. Few values are
+ * read, checked and cloned faster than a value for each column.
+ */
+export type RecordTexts = readonly (string | null)[]
+
+/** SQL for the columns that `checksumOf` covers before the body, each followed by a line break. */
+export const headColumn =
+  "concat_ws(char(10), seq, at, type, v, ifnull(client, ''), ifnull(command_id, ''), ifnull(ref, ''), '')"
+
+/** Returns the checksum of a session's name, with which each of its records begins. */
+export const beginChecksum = (session: string): number => crc32(`${session}\n`)
+
+/** Returns the checksum of a record, equal to `checksumOf`. */
+export const checksumOfTexts = (begun: number, head: string, body: string): number => crc32(body, crc32(head, begun))
+
+/** Returns the records of a page. */
+export function decodeTexts(texts: RecordTexts): StoredPage {
+  const page: (StoredRecord | LostRecord)[] = []
+  for (let index = 0; index < texts.length; index += 2) {
+    const body = texts[index + 1] ?? null
+    const [seq, at = '', type = '', v, by, commandId, ref] = (texts[index] ?? '').split('\n')
+    page.push(
+      body === null
+        ? { seq: Number(seq), lost: true }
+        : {
+            ...{ seq: Number(seq), at, type, v: Number(v), by: by || null, commandId: commandId || null },
+            ...{ ref: ref ? Number(ref) : null, body },
+          },
+    )
+  }
+  return page
+}

@@ -167,6 +167,11 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     items: [{ path: 'src/a.ts', before: { type: 'file', hash, mode: 0o644 }, after: { type: 'absent' } }],
     undoOf: 12,
   },
+  'files.touched': {
+    type: 'files.touched',
+    call: 5,
+    files: [{ path: 'a.txt', change: 'modified', before: { type: 'file', hash, mode: 0o644 }, after: hash }],
+  },
   'files.restored': {
     type: 'files.restored',
     items: [

@@ -112,6 +112,7 @@ export {
   BeforeImage,
   FileChange,
   FileState,
+  isAsLeft,
   isSameState,
   RefusedFile,
   RestoreAction,

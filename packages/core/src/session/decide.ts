@@ -16,6 +16,7 @@ import {
   judgeCall,
   judgeChangedCall,
   noteEscapedProcess,
+  recordTouched,
   settle,
   settleCall,
   startCall,
@@ -64,6 +65,8 @@ function decideInput(state: SessionState, input: Input): Decided {
       return ok([startRestore(input)])
     case 'title.written':
       return ok(settings.addTitle(state, input))
+    case 'files.found':
+      return ok(recordTouched(state, input))
     case 'process.escaped':
       return ok(noteEscapedProcess(state, input))
     case 'process.stopped':

@@ -219,6 +219,7 @@ describe('each event', () => {
     ['summary.saved', { type: 'summary.saved', turn: 0, path: 'a.md', text: '# A', usage: noUsage }, 0, 0],
     ['session.forked', { type: 'session.forked', fork: aSession, base: 1, line: [{ from: 1, to: null }] }, 0, 0],
     ['log.repaired', { type: 'log.repaired', lost: [1] }, 0, 0],
+    ['files.touched', { type: 'files.touched', call: 5, files: [{ path: 'a', change: 'deleted' }] }, 0, 0],
     ['files.restore_started', { type: 'files.restore_started', items: [] }, 0, 0],
     ['files.restored', { type: 'files.restored', items: [], refused: [{ path: 'a', why: 'changed' }] }, 0, 0],
     ['message.given', { type: 'message.given', turn: 0, message: { role: 'user', content: null }, records: 1 }, 0, 0],

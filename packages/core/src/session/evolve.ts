@@ -171,6 +171,7 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
     case 'client.said':
       return event.complete ? { ...state, clientEventsComplete: true } : state
     case 'files.restore_started':
+    case 'files.touched':
     case 'files.restored':
     case 'message.given':
     case 'thinking.said':

@@ -172,6 +172,8 @@ export type Report = Readonly<
   | { type: 'restore.starting'; items: readonly RestoredFile[]; undoOf?: Seq | undefined }
   /** A model wrote a title. */
   | { type: 'title.written'; title: string; model: ModelName; usage: Usage | null }
+  /** An aborted call had changed these files. */
+  | { type: 'files.found'; call: CallId; files: readonly FileChange[] }
   /** An aborted call left a process running that we cannot end. */
   | { type: 'process.escaped'; tool: string; text: string }
   /** The process released the session cleanly. */

@@ -161,6 +161,7 @@ function resultOf(event: Recorded['event']): Answer['result'] {
         refused: event.refused,
       }
     case 'session.started':
+    case 'files.touched':
     case 'files.restore_started':
     case 'context.changed':
     case 'queue.edited':

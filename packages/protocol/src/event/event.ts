@@ -3,7 +3,7 @@ import type { Content } from '../value/content.ts'
 import { type BlobHash, ClientId, CommandId, Instant, Seq } from '../value/id.ts'
 import { boundaryEvents } from './boundary.ts'
 import { callEvents } from './call.ts'
-import { type FileState, fileEvents } from './file-change.ts'
+import { type FileChange, type FileState, fileEvents } from './file-change.ts'
 import { historyEvents } from './history-events.ts'
 import { queueEvents } from './queue.ts'
 import { sessionEvents } from './session.ts'
@@ -99,6 +99,7 @@ export const blobEventTypes = [
   'approval.asked',
   'call.settled',
   'boundary.set',
+  'files.touched',
   'files.restore_started',
   'files.restored',
 ] as const satisfies readonly Event['type'][]
@@ -118,9 +119,11 @@ export function blobsOf(event: Event): readonly BlobHash[] {
       return event.preview.blob ? [event.preview.blob.hash] : []
     case 'call.settled': {
       const output = 'output' in event.outcome ? event.outcome.output : undefined
-      const before = (event.files ?? []).flatMap((file) => (file.before?.type === 'file' ? [file.before.hash] : []))
-      return [...(output?.blob ? [output.blob.hash] : []), ...filesIn(output?.fileParts ?? []), ...before]
+      const parts = filesIn(output?.fileParts ?? [])
+      return [...(output?.blob ? [output.blob.hash] : []), ...parts, ...beforeImages(event.files ?? [])]
     }
+    case 'files.touched':
+      return beforeImages(event.files)
     case 'boundary.set':
       return [event.content]
     case 'files.restore_started':
@@ -130,6 +133,9 @@ export function blobsOf(event: Event): readonly BlobHash[] {
       return []
   }
 }
+
+const beforeImages = (files: readonly FileChange[]): readonly BlobHash[] =>
+  files.flatMap(({ before }) => (before?.type === 'file' ? [before.hash] : []))
 
 const bytesOf = (state: FileState): readonly BlobHash[] => (state.type === 'file' ? [state.hash] : [])
 

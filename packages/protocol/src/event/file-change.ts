@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { KeptBoundary } from '../value/boundary.ts'
-import { BlobHash, Seq } from '../value/id.ts'
+import { BlobHash, CallId, Seq } from '../value/id.ts'
 
 const mode = z.int().min(0).max(0o7777)
 
@@ -63,6 +63,12 @@ export const RefusedFile = z.object({
 export type RefusedFile = z.infer<typeof RefusedFile>
 
 export const fileEvents = [
+  /** What a call had done to files when it was aborted. The call was settled at once, before this was known. */
+  z.object({
+    type: z.literal('files.touched'),
+    call: CallId,
+    files: z.array(FileChange).min(1),
+  }),
   /** A restore is about to change these files. Recorded before the first of them is changed. */
   z.object({
     type: z.literal('files.restore_started'),
@@ -103,6 +109,15 @@ export function restoreAction({ before, after }: Pick<RestoredFile, 'before' | '
   if (after.type === 'absent') return 'delete'
   return isSameState(before, after) ? 'none' : 'restore'
 }
+
+/** Whether what is found at a path is what a change left there. A mode that is null was not recorded. */
+export function isAsLeft(found: BeforeImage, left: FileState | FileWithoutMode): boolean {
+  if (found.type === 'not_kept') return false
+  if (left.type !== 'file') return isSameState(found, left)
+  return found.type === 'file' && found.hash === left.hash && (left.mode === null || found.mode === left.mode)
+}
+
+type FileWithoutMode = { readonly type: 'file'; readonly hash: BlobHash; readonly mode: number | null }
 
 /** Whether two states are the same. */
 export function isSameState(one: FileState, other: FileState): boolean {

@@ -193,6 +193,7 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
     case 'session.forked':
     case 'log.repaired':
     case 'message.given':
+    case 'files.touched':
     case 'files.restore_started':
     case 'files.restored':
       return view

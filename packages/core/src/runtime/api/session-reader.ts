@@ -169,7 +169,7 @@ export function createSessionReader({
       const upTo = Math.min((before ?? Number.POSITIVE_INFINITY) - 1, now.value.state.seq)
       const range = { after: 0, upTo, limit: Math.min(limit, limits.pageRecordsMax), charsMax: limits.readCharsMax }
       // A fork begins with its own first record: earlier changes were made by its parent.
-      const types = ['call.settled', 'session.started'] as const
+      const types = ['call.settled', 'files.touched', 'session.started'] as const
       const page = await log.read(id, { ...range, types, newestFirst: true })
       const start = page.findIndex((record) => !('lost' in record) && record.event.type === 'session.started')
       const own = start === -1 ? page : page.slice(0, start)
@@ -181,7 +181,7 @@ export function createSessionReader({
 
 /** Returns the file changes of a record, the last one first. */
 function changesOf({ seq, at, event }: Recorded): StoredFileChange[] {
-  if (event.type !== 'call.settled') return []
+  if (event.type !== 'call.settled' && event.type !== 'files.touched') return []
   const { call, files = [] } = event
   return files.toReversed().map(({ contentHash: _, boundary: _boundary, ...change }) => ({ seq, at, call, ...change }))
 }

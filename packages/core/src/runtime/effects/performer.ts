@@ -62,6 +62,7 @@ export function createPerformer(
 export function createEffectRunner(deps: EffectDeps): Perform {
   const contextBlobs = createContextBlobs(deps.blobs, deps.storage.insist)
   const preparations = createPreparations(deps.clock)
+  const abortedRuns = createAbortedRuns(deps.clock)
 
   const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
     switch (effect.type) {
@@ -74,7 +75,7 @@ export function createEffectRunner(deps: EffectDeps): Perform {
       case 'await-approval':
         return awaitApproval(deps, effect, run.signal)
       case 'run-tool':
-        return runTool(deps, effect, run)
+        return abortedRuns.run(run.signal, () => runTool(deps, effect, run))
       default:
         return unreachable(effect)
     }
@@ -99,6 +100,26 @@ export function createEffectRunner(deps: EffectDeps): Perform {
       deps.onProblem({ where: effect.key, cause })
       return brokenReport(deps, effect, cause)
     }
+  }
+}
+
+/**
+ * Runs a call only when aborted ones have ended: they still record what they did to files, and must not take the changes of
+ * a later call for their own.
+ */
+function createAbortedRuns(clock: Clock) {
+  const ending = new Set<Promise<unknown>>()
+  return {
+    async run<Value>(signal: AbortSignal, start: () => Promise<Value>): Promise<Value> {
+      while (ending.size > 0) await Promise.all(ending)
+      const work = start()
+      const wait = () => {
+        const ended: Promise<unknown> = waitForWork(clock, signal, work).then(() => ending.delete(ended))
+        ending.add(ended)
+      }
+      signal.addEventListener('abort', wait, { once: true })
+      return work.finally(() => signal.removeEventListener('abort', wait))
+    },
   }
 }
 

@@ -88,7 +88,9 @@ async function runCall(
       },
     })
     if (!signal.aborted) return finished(result)
-    // The call is settled as interrupted; a process that got away is still reported.
+    // The call is settled as interrupted; what it did to files is still recorded, and a process that got away reported.
+    if (result.files !== undefined && result.files.length > 0)
+      await report({ type: 'files.found', call, files: result.files })
     if (result.leftRunning !== undefined)
       await report({ type: 'process.escaped', tool: name, text: result.leftRunning })
     return null

@@ -34,8 +34,30 @@ export async function readPathChanges(
   return settleStarted(pages.toReversed().flat())
 }
 
+/**
+ * Reads what the calls of a turn did to files: with what was found of an aborted one only after the turn, and without what
+ * was found during it of earlier ones.
+ */
+export async function readTurnChanges(
+  log: Pick<Log, 'read'>,
+  id: SessionId,
+  { after, upTo, head }: { readonly after: Seq; readonly upTo: Seq; readonly head: Seq },
+): Promise<readonly PathChange[]> {
+  const changes = await readPathChanges(log, id, { after, upTo })
+  const later = upTo === head ? [] : await readPathChanges(log, id, { after: upTo, upTo: head })
+  return [
+    ...changes.filter((change) => !isFromBefore(change, after)),
+    ...later.filter((change) => isFromBefore(change, upTo) && !isFromBefore(change, after)),
+  ]
+}
+
+/** Whether a change was made before a record, though it was recorded after it. */
+export const isFromBefore = ({ isLate, call }: PathChange, seq: Seq): boolean =>
+  isLate === true && call !== null && call <= seq
+
 const changeTypes = [
   'call.settled',
+  'files.touched',
   'files.restore_started',
   'files.restored',
   'settings.changed',
@@ -48,6 +70,8 @@ const startsFolder = ({ event }: Recorded): boolean =>
 /** Returns what a record says about paths, in order. */
 function changesOf({ seq, event }: Recorded): RecordedChanges {
   if (event.type === 'call.settled') return { changes: changesOfCall(seq, event) }
+  if (event.type === 'files.touched')
+    return { changes: changesOfCall(seq, event).map((change) => ({ ...change, isLate: true })) }
   if (event.type !== 'files.restored' && event.type !== 'files.restore_started') return { changes: [] }
   const isOpen = event.type === 'files.restore_started' ? (true as const) : undefined
   const changes = event.items.map(({ path, before, after }) => ({ seq, call: null, path, before, after, isOpen }))
@@ -57,7 +81,10 @@ function changesOf({ seq, event }: Recorded): RecordedChanges {
 const notRecorded: BeforeImage = { type: 'not_kept', why: 'its content before was not recorded' }
 const absent = { type: 'absent' } as const
 
-const changesOfCall = (seq: Seq, { call, files = [] }: EventOf<'call.settled'>): readonly PathChange[] =>
+const changesOfCall = (
+  seq: Seq,
+  { call, files = [] }: EventOf<'call.settled' | 'files.touched'>,
+): readonly PathChange[] =>
   files.flatMap((file): readonly PathChange[] => {
     const { path, change, from, before = change === 'created' ? absent : notRecorded } = file
     const one = { seq, call }

@@ -4,7 +4,7 @@ import {
   type DiffRequest,
   escapeLine,
   type FileDiff,
-  fault,
+  isAsLeft,
   isSameState,
   limits,
   ok,
@@ -18,15 +18,16 @@ import { turnNotFound } from '../../session/decide/line.ts'
 import type { SessionState } from '../../session/state.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
 import { findTurnEnd } from '../log/find-turn-end.ts'
-import { readPathChanges } from './changed-files.ts'
+import { readPathChanges, readTurnChanges } from './changed-files.ts'
+import { findCallChanges } from './find-call-changes.ts'
 import { lookAtOpen } from './interrupted-restore.ts'
 import type { PathChange } from './path-change.ts'
-import { readerOf } from './restore-files.ts'
+import { readerOf } from './session-blobs.ts'
 
 type Deps = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs' | 'files'>
 
-/** The records to show. The changes of the whole session are compared with the files as they are now. */
-type Range = { readonly after: Seq; readonly upTo: Seq; readonly isAll: boolean }
+/** The records to show, and whose they are. Changes of the whole session are compared with the files as they are now. */
+type Range = { readonly after: Seq; readonly upTo: Seq; readonly of: 'session' | 'turn' | 'call' }
 
 /** Shows what changed from before the first to after the last of the changes, per file. */
 export async function diffChanges(
@@ -39,7 +40,10 @@ export async function diffChanges(
   const range = await findRange(deps, id, state, request)
   if (!range.ok) return range
   const workdir = state.origin?.workdir ?? ''
-  const changes = await lookAtOpen(deps.files, workdir, await readPathChanges(deps.store, id, range.value))
+  const isAll = range.value.of === 'session'
+  const read = range.value.of === 'turn' ? readTurnChanges : readPathChanges
+  const own = await read(deps.store, id, { ...range.value, head: state.seq })
+  const changes = await lookAtOpen(deps.files, workdir, own)
   const isAsked = ({ path, call }: PathChange) =>
     (request.path === undefined || path === request.path) && (request.call === undefined || call === request.call)
   const files: FileDiff[] = []
@@ -48,11 +52,7 @@ export async function diffChanges(
     const [first, last] = [all[0], all.at(-1)]
     if (!first || !last) continue
     if (files.length >= limits.restoredFilesMax) break
-    const shown = await diffPath(
-      deps,
-      { id, workdir, path, before: first.before, last, isAll: range.value.isAll },
-      signal,
-    )
+    const shown = await diffPath(deps, { id, workdir, path, before: first.before, last, isAll }, signal)
     if (shown === null) continue
     chars += shown.diff.length
     files.push(chars > limits.diffsCharsMax ? { ...shown, diff: '', note: tooMuch } : shown)
@@ -70,17 +70,15 @@ async function findRange(
 ): Promise<Result<Range>> {
   const { line, seq: head, turn: running } = state
   if (call !== undefined) {
-    const records = await store.readRefs(id, [call])
-    const settled = records.find((record) => !('lost' in record) && record.event.type === 'call.settled')
-    if (settled) return ok({ after: settled.seq - 1, upTo: settled.seq, isAll: false })
-    return refuse(fault('message_not_found', `This session has no settled call ${call}.`, { call }))
+    const found = await findCallChanges(store, id, call)
+    return found.ok ? ok({ after: found.value - 1, upTo: found.value, of: 'call' }) : found
   }
-  if (turn === undefined) return ok({ after: 0, upTo: head, isAll: true })
+  if (turn === undefined) return ok({ after: 0, upTo: head, of: 'session' })
   const isRunning = running.phase !== 'idle' && running.number === turn
   const upTo = isRunning ? head : (await findTurnEnd(store, id, line, head, turn))?.seq
   if (upTo === undefined) return refuse(turnNotFound(state, turn))
   const [started] = await store.read(id, { after: 0, upTo, limit: 1, types: ['turn.started'], newestFirst: true })
-  return ok({ after: started?.seq ?? 0, upTo, isAll: false })
+  return ok({ after: started?.seq ?? 0, upTo, of: 'turn' })
 }
 
 type ChangedPath = {
@@ -100,7 +98,7 @@ async function diffPath(
 ): Promise<FileDiff | null> {
   const { read } = readerOf(deps, id, signal)
   const now = await deps.files.look(workdir, path)
-  const isOurs = now !== null && last.after !== null && isLeft(now, last.after)
+  const isOurs = now !== null && last.after !== null && isAsLeft(now.state, last.after)
   const after = isAll || isOurs ? now : await contentOf(last.after, read)
   const change = before.type === 'absent' ? 'created' : after?.state.type === 'absent' ? 'deleted' : 'modified'
   const without = (note: string): FileDiff => ({ path, change, diff: '', note })
@@ -113,13 +111,6 @@ async function diffPath(
   const diff = `${heads}${await deps.files.diff({ path, before: old, after: after.bytes }, signal)}`
   return { path, change, diff, ...(isAll && !isOurs && { note: 'others changed it too' }) }
 }
-
-const isLeft = ({ state }: SeenEntry, left: LeftState): boolean =>
-  left.type === 'file' && left.mode === null
-    ? state.type === 'file' && state.hash === left.hash
-    : left.type === 'file'
-      ? isSameState(state, { ...left, mode: left.mode ?? 0 })
-      : isSameState(state, left)
 
 /** Reads what a change left: a later change may have kept it. */
 async function contentOf(left: LeftState | null, read: ReturnType<typeof readerOf>['read']): Promise<SeenEntry | null> {

@@ -10,14 +10,8 @@ export type PathChange = {
   readonly before: BeforeImage
   /** Null if it is not known. */
   readonly after: LeftState | null
+  /** Set for what a call had done when it was aborted: it happened before the call was settled, and not at `seq`. */
+  readonly isLate?: true | undefined
   /** Set for what an interrupted restore was about to do, as long as no later record tells whether it did. */
   readonly isOpen?: true | undefined
-}
-
-/** Whether what one change left is what the next one found. */
-export function isMatch(left: LeftState | null, found: BeforeImage): boolean {
-  if (left === null || left.type !== found.type) return false
-  if (left.type === 'file')
-    return found.type === 'file' && left.hash === found.hash && (left.mode === null || left.mode === found.mode)
-  return left.type !== 'link' || (found.type === 'link' && left.target === found.target)
 }

@@ -1,6 +1,6 @@
-import type { RefusedFile, RestoredFile, Seq } from '@holdfast/protocol'
+import { isAsLeft, type RefusedFile, type RestoredFile, type Seq } from '@holdfast/protocol'
 import type { WantedFile } from '../../ports/workspace-files.ts'
-import { isMatch, type PathChange } from './path-change.ts'
+import type { PathChange } from './path-change.ts'
 
 /** Which files to put back, and which not. */
 export type RestorePlan = {
@@ -39,7 +39,7 @@ export function planRestore(changes: readonly PathChange[], { only, paths }: Pla
     const why = whyNot(all, only)
     if (why !== null || target.type === 'not_kept' || last.after === null)
       refused.push({ path, why: why ?? (target.type === 'not_kept' ? `not kept: ${target.why}` : unknownNow(last)) })
-    else if (!isMatch(last.after, target)) wanted.push({ path, expected: last.after, target })
+    else if (!isAsLeft(target, last.after)) wanted.push({ path, expected: last.after, target })
   }
   const known = [...(asked ?? [])].filter((path) => !byPath.has(path))
   const others = known.map((path) => ({ path, why: 'this session did not change it' }))
@@ -52,7 +52,8 @@ const unknownNow = ({ isOpen }: PathChange) =>
 /** Returns what an interrupted restore did to a path, if it put there what was before `first`. */
 function finishedBy({ isOpen, path, before, after }: PathChange, first: PathChange): RestoredFile | null {
   const { before: target } = first
-  if (!isOpen || before.type === 'not_kept' || target.type === 'not_kept' || !isMatch(after, target)) return null
+  if (!isOpen || before.type === 'not_kept' || target.type === 'not_kept' || after === null || !isAsLeft(target, after))
+    return null
   return { path, before, after: target }
 }
 
@@ -60,7 +61,10 @@ function whyNot(all: readonly PathChange[], only: Seq | undefined): string | nul
   if (only !== undefined && all.some(({ seq }) => seq > only)) return 'this session changed it again since'
   for (const [index, change] of all.entries()) {
     const earlier = all[index - 1]
-    if (earlier && !isMatch(earlier.after, change.before)) return 'others changed it between changes of this session'
+    if (earlier && !isFound(earlier, change)) return 'others changed it between changes of this session'
   }
   return null
 }
+
+/** Whether a change found what the earlier one left. */
+const isFound = ({ after }: PathChange, { before }: PathChange): boolean => after !== null && isAsLeft(before, after)

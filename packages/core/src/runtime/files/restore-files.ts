@@ -15,9 +15,9 @@ import {
 import type { RestorePlace, RestoreRun } from '../../ports/workspace-files.ts'
 import type { PlannedRestore } from '../../session/input.ts'
 import type { SessionState } from '../../session/state.ts'
-import { openBlob } from '../blobs/read-blob.ts'
 import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'
 import { planFor } from './restore-point.ts'
+import { readerOf } from './session-blobs.ts'
 
 type Deps = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs' | 'files'>
 
@@ -112,14 +112,3 @@ function placeOf({ origin, boundaries }: SessionState): RestorePlace {
   invariant(origin, 'a session that changed files was started')
   return { workdir: origin.workdir, boundaries }
 }
-
-/** Returns how the blobs of a session are read. */
-export const readerOf = (deps: Deps, id: SessionId, signal: AbortSignal): Omit<RestoreRun, 'put'> => ({
-  signal,
-  async read(hash) {
-    const opened = await openBlob(deps, id, hash)
-    if (opened.ok) return Buffer.concat(await Array.fromAsync(opened.value))
-    if (opened.fault.code === 'blob_not_found') return null
-    return orThrow(opened)
-  },
-})

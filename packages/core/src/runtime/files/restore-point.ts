@@ -13,7 +13,8 @@ import { turnNotFound } from '../../session/decide/line.ts'
 import type { SessionState } from '../../session/state.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
 import { findTurnEnd } from '../log/find-turn-end.ts'
-import { readPathChanges } from './changed-files.ts'
+import { isFromBefore, readPathChanges } from './changed-files.ts'
+import { findCallChanges } from './find-call-changes.ts'
 import { lookAtOpen } from './interrupted-restore.ts'
 import { planRestore, type RestorePlan } from './plan-restore.ts'
 
@@ -33,7 +34,10 @@ export async function planFor(
   const changesSince = async (after: Seq) =>
     lookAtOpen(deps.files, state.origin?.workdir ?? '', await readPathChanges(store, id, { after, upTo }))
   const plan = async (after: Seq, only?: Seq): Promise<Result<RestorePlan>> => {
-    const planned = planRestore(await changesSince(after), { only, paths })
+    const since = await changesSince(after)
+    // What a call of an earlier turn had done when it was aborted happened before this point.
+    const changes = only === undefined ? since.filter((change) => !isFromBefore(change, after)) : since
+    const planned = planRestore(changes, { only, paths })
     const count = planned.wanted.length + planned.refused.length
     if (count <= limits.restoredFilesMax) return ok(planned)
     const message = `${count} files changed since; up to ${limits.restoredFilesMax} are restored at once. Name some with paths.`
@@ -45,9 +49,8 @@ export async function planFor(
   }
   if (message !== undefined) return plan(message - 1)
   if (call !== undefined) {
-    const records = await store.readRefs(id, [call])
-    const settled = records.find((record) => !('lost' in record) && record.event.type === 'call.settled')
-    return settled ? plan(settled.seq - 1, settled.seq) : refuse(callMissing(call))
+    const found = await findCallChanges(store, id, call)
+    return found.ok ? plan(found.value - 1, found.value) : found
   }
   invariant(undo, 'a restore goes back to one point')
   const undoOf = await findUndone(store, id, upTo, async (seq) =>
@@ -81,5 +84,4 @@ async function findUndone(
   return null
 }
 
-const callMissing = (call: Seq) => fault('message_not_found', `This session has no settled call ${call}.`, { call })
 const nothingToUndo = fault('nothing_to_undo', 'No files of this session were restored, so there is nothing to undo.')

@@ -124,6 +124,12 @@ export function settleCall(
   return [settled, ...moveBoundaries(state, files)]
 }
 
+/** Records what an aborted call had done to files. It was settled when it was aborted. */
+export const recordTouched = (state: SessionState, { call, files }: ReportOf<'files.found'>): Events => [
+  { type: 'files.touched', call, files: [...files] },
+  ...moveBoundaries(state, files),
+]
+
 /** Adds a notice for people about a process that outlived its aborted call. */
 export function noteEscapedProcess(state: SessionState, { tool, text }: ReportOf<'process.escaped'>): Events {
   const turn = TurnNumber.parse(Math.max(0, state.turns - 1))

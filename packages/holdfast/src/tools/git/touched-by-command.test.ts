@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openHoldfast } from '../../open.ts'
 
 let base = ''
@@ -57,6 +57,32 @@ describe('a command in a git work tree', () => {
     expect([existsSync(join(workdir, 'a new.txt')), text('ignored')]).toEqual([false, 'x\n'])
     await session.restoreFiles({ undo: true })
     expect([text('dirty.txt'), text('a new.txt')]).toEqual(['dirty before\nafter\n', 'new\n'])
+    await holdfast.close()
+  })
+
+  it.each([
+    ['fails', 'run echo two >> tool.sh; false', null],
+    ['is aborted', 'run echo two >> tool.sh; touch started; exec sleep 100', 'started'],
+  ])('touches files also if it %s, and they can be restored', async (_, command, mark) => {
+    const { holdfast, session } = await open()
+    const turn = session.prompt(command)
+    if (mark !== null) {
+      await vi.waitUntil(() => existsSync(join(workdir, mark)))
+      await session.abort()
+      for await (const item of session.subscribe({ after: 0 })) {
+        if (item.type === 'record' && item.record.event.type === 'files.touched') break
+      }
+    }
+    await turn.result()
+    expect((await session.touchedFiles()).map(({ path }) => path)).toContain('tool.sh')
+    const [call] = (await session.messages()).flatMap((one) => (one.kind === 'tool_call' ? [one.call.id] : []))
+    expect((await session.diffChanges({ call })).map(({ path }) => path)).toContain('tool.sh')
+    expect((await session.diffChanges({ turn: 0 })).map(({ path }) => path)).toContain('tool.sh')
+    await session.prompt('write other.txt: x').result()
+    expect((await session.diffChanges({ turn: 1 })).map(({ path }) => path)).toEqual(['other.txt'])
+    expect((await session.previewRestore({ turn: 0 })).files.map(({ path }) => path)).toEqual(['other.txt'])
+    expect((await session.restoreFiles({ message: 1 })).refused).toEqual([])
+    expect([text('tool.sh'), existsSync(join(workdir, 'other.txt'))]).toEqual(['one\n', false])
     await holdfast.close()
   })
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { OwnPath, SeenEntry, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { type BeforeImage, type FileChange, isSameState, ok } from '@holdfast/protocol'
+import { type BeforeImage, type FileChange, isSameState, limits, ok } from '@holdfast/protocol'
 import { keepBefore } from '../files/io/before-image.ts'
 import { createWorkspaceFiles } from '../files/workspace-files.ts'
 import { readCommitted } from './committed-file.ts'
@@ -11,6 +11,8 @@ import { type GitDeps, inRepository, type Repository } from './repository.ts'
 /** A larger tree is not compared; a command must not wait long for git. */
 const statusTimeoutMs = 5000
 const changedMax = 1000
+/** How long an aborted command is compared. After `limits.stopWaitMs` nobody waits for it. */
+const comparedMsMax = limits.stopWaitMs - 1000
 /** Files that git sees as changed before a command are read, up to this size together. */
 const capturedBytesMax = 32 * 1024 * 1024
 const capturedMax = 2000
@@ -19,7 +21,7 @@ type TouchedDeps = GitDeps & { readonly ownPaths?: readonly OwnPath[] | undefine
 
 /**
  * Records which files a command changed, as git sees them: in a git work tree the state before and after it is compared.
- * Ignored files, commands in the background and aborted ones are not covered.
+ * Also those of a command that failed, was ended or was aborted. Ignored files and commands in the background are not covered.
  */
 export const withTouchedFiles = (tool: Tool, deps: TouchedDeps): Tool => ({
   ...tool,
@@ -27,8 +29,10 @@ export const withTouchedFiles = (tool: Tool, deps: TouchedDeps): Tool => ({
     const isCompared = args['background'] !== true && isInWorkTree(context.workdir)
     const before = isCompared ? await capture(context, deps, run) : null
     const result = await tool.run(args, context, run)
-    if (before === null || run.signal.aborted) return result
-    return withFiles(result, await compare(before, result, context, deps, run))
+    if (before === null) return result
+    // An aborted command has changed files too. Git gets a signal of its own then: that of the call would end it at once.
+    const signal = run.signal.aborted ? AbortSignal.timeout(comparedMsMax) : run.signal
+    return withFiles(result, await compare(before, result, context, deps, { ...run, signal }))
   },
 })
 

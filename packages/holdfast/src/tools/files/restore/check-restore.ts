@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
-import type { LeftState, OwnPath, RestoreOutcome, RestorePlace, WantedFile } from '@holdfast/core/ports'
-import { type BlobHash, type FileState, isSameState, ok, type Result } from '@holdfast/protocol'
+import type { OwnPath, RestoreOutcome, RestorePlace, WantedFile } from '@holdfast/core/ports'
+import { type BlobHash, type FileState, isAsLeft, isSameState, ok, type Result } from '@holdfast/protocol'
 import type { WorkspacePath } from '../../../system/files/resolve-path.ts'
 import { hasKeys, holdsKey } from '../../../system/secrets/known-keys.ts'
 import { hashBytes } from '../io/before-image.ts'
@@ -34,7 +34,7 @@ export async function checkRestore(place: OwnPlace, wanted: WantedFile): Promise
   const { value: current } = read
   if (current === null) return refused(changedSince)
   if (isSameState(current.state, target)) return { type: 'unchanged' }
-  if (!isLeft(current.state, expected)) return refused(changedSince)
+  if (!isAsLeft(current.state, expected)) return refused(changedSince)
   if (target.type !== 'file' && boundaries.some((one) => one.path === path))
     return refused('it has an edit boundary; clear the boundary to delete it')
   if (current.bytes && hasKeys() && holdsKey(current.bytes.toString('latin1')))
@@ -45,11 +45,6 @@ export async function checkRestore(place: OwnPlace, wanted: WantedFile): Promise
 export const refused = (why: string): Extract<RestoreOutcome, { type: 'refused' }> => ({ type: 'refused', why })
 
 export const changedSince = 'changed by others since'
-
-function isLeft(state: FileState, left: LeftState): boolean {
-  if (left.type === 'file' && left.mode === null) return state.type === 'file' && state.hash === left.hash
-  return isSameState(state, left as FileState) // a mode that is null is handled above
-}
 
 /** Reads what is at a path; null if it is too long to be one of ours. */
 export async function readCurrent(path: WorkspacePath): Promise<Result<Current | null>> {

@@ -20,7 +20,7 @@ export function dropTrust(event: Event): Event {
  */
 export function dropFileContents(event: Event): Event {
   if (event.type === 'files.restored' || event.type === 'files.restore_started') return { ...event, items: [] }
-  if (event.type !== 'call.settled' || !event.files) return event
+  if ((event.type !== 'call.settled' && event.type !== 'files.touched') || !event.files) return event
   const files = event.files.map((file) => ({ ...file, before: imported }))
   return { ...event, files }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Frame } from '@holdfast/protocol'
 import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/entry/index.ts'
-import { livingMembers } from '../packages/holdfast/src/tools/shell/process-group.ts'
+import { livingMembers } from '../packages/holdfast/src/tools/program/process-group.ts'
 import { type FakeService, startFakeService } from './fixtures/fake-service.ts'
 import { median } from './median.ts'
 

@@ -23,13 +23,14 @@ import { createDescribeTools } from './notes/describe-tools.ts'
 import { createMemoryWrite, type WritableMemory } from './notes/memory-write.ts'
 import { todoReadTool, todoWriteTool } from './notes/todos.ts'
 import { joinTools } from './own/own-tools.ts'
+import { endLeftover } from './program/process-group.ts'
+import { createProcessRecords } from './program/process-records.ts'
+import { createPlaceholders, type Placeholders } from './sandbox/placeholders.ts'
 import { createSandbox, type Sandbox, type SandboxSetting } from './sandbox/sandbox.ts'
 import { createFind } from './search/find.ts'
 import { createGrep } from './search/grep.ts'
 import { createBackgroundShells } from './shell/background-shells.ts'
 import { createConfinement, type JudgeNetwork } from './shell/confinement.ts'
-import { endLeftover } from './shell/process-group.ts'
-import { createProcessRecords } from './shell/process-records.ts'
 import { createSessionTmp, type SessionTmp } from './shell/session-tmp.ts'
 import { createShell } from './shell/shell.ts'
 import { createShellOutput } from './shell/shell-output.ts'
@@ -65,7 +66,8 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
   const { shellDirectory, shellEnvironment } = deps
   const records = shellDirectory === undefined ? null : createProcessRecords(shellDirectory)
   const background = createBackgroundShells({ records, now: wallClock.now })
-  const sandbox = createSandbox({ setting: deps.sandbox ?? 'off', environment, ownPaths })
+  const placeholders = createPlaceholders(shellDirectory && join(shellDirectory, 'placeholders'))
+  const sandbox = createSandbox({ setting: deps.sandbox ?? 'off', environment, ownPaths, placeholders })
   const tmp = shellDirectory === undefined ? null : createSessionTmp(join(shellDirectory, 'tmp'))
   const { sandboxNetwork: network = false, judgeNetwork } = deps
   const confinement = createConfinement({ sandbox, tmp, network, judgeNetwork })
@@ -93,14 +95,19 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
   const all = joinTools(builtIn, own).map(maskedTool)
   const byName = new Map(all.map((tool) => [tool.schema.name, tool]))
   return {
-    ...{ all, endLeftover, background: withTmp(background, tmp), sandbox: (workdir: string) => sandbox.state(workdir) },
+    ...{
+      all,
+      endLeftover,
+      background: withTmp(background, tmp, placeholders),
+      sandbox: (workdir: string) => sandbox.state(workdir),
+    },
     find: (name) => byName.get(name) ?? null,
     describe: async (workdir) => void (await sandbox.state(workdir)),
   }
 }
 
-/** Removes the temporary directories of sessions when their commands end. */
-const withTmp = (background: BackgroundWork, tmp: SessionTmp | null): BackgroundWork => ({
+/** Removes the temporary directories of sessions when their commands end, and what dead processes left. */
+const withTmp = (background: BackgroundWork, tmp: SessionTmp | null, placeholders: Placeholders): BackgroundWork => ({
   ...background,
   async end(session) {
     await background.end(session)
@@ -109,6 +116,7 @@ const withTmp = (background: BackgroundWork, tmp: SessionTmp | null): Background
   async endLeftovers() {
     await background.endLeftovers()
     await tmp?.removeLeftovers()
+    await placeholders.removeLeftovers()
   },
 })
 

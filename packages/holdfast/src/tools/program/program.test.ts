@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
-import { livingMembers } from '../shell/process-group.ts'
+import { livingMembers } from './process-group.ts'
 import { type ProgramOptions, startProgram } from './program.ts'
 
 async function start(script: string, options: Partial<ProgramOptions> = {}) {

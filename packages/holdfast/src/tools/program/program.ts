@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { invariant } from '@holdfast/protocol'
-import { signalGroup } from '../shell/process-group.ts'
+import { signalGroup } from './process-group.ts'
 
 /** How a program ended, with the start of what it wrote to stderr. */
 export type ProgramEnd = {

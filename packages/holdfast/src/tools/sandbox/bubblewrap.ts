@@ -2,6 +2,7 @@ import { existsSync, lstatSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isInside } from '../../system/files/resolve-path.ts'
 import type { HiddenPath } from './hidden-paths.ts'
+import type { ExpectedMount } from './mount-check.ts'
 
 /** What a command may reach in the sandbox. All paths are real: without links. */
 export type Confines = {
@@ -64,8 +65,8 @@ export function bubblewrapArguments(confines: Confines): readonly string[] {
     ...confines.hidden.filter(isAround).flatMap(({ path }) => ['--perms', '0111', '--tmpfs', path]),
     ...outsideMounts(confines.outside),
     ...['--bind', workdir, workdir],
-    ...keptReadOnly(confines),
-    ...hiddenMounts(confines),
+    ...keptMounts(confines).flatMap(argumentsOf),
+    ...hiddenMounts(confines).flatMap(argumentsOf),
     ...['--unsetenv', 'SSH_AUTH_SOCK', '--setenv', 'TMPDIR', '/tmp'],
     // Caches in the home directory are read-only, and npm fails without one.
     ...['--setenv', 'XDG_CACHE_HOME', '/tmp/.cache', '--setenv', 'npm_config_cache', '/tmp/.npm'],
@@ -74,19 +75,56 @@ export function bubblewrapArguments(confines: Confines): readonly string[] {
   ]
 }
 
+/** Returns the mounts that another command could redirect, because it can write the folders they are in. */
+export function expectedMounts(confines: Confines): readonly ExpectedMount[] {
+  const inWorkdir = [...keptMounts(confines), ...hiddenMounts(confines)].filter(({ path }) =>
+    isInside(confines.workdir, path),
+  )
+  const { writable = [], readOnly = [] } = confines.outside ?? {}
+  return [
+    { path: confines.workdir, access: 'rw', shows: 'itself' },
+    ...writable.map((path) => ({ path, access: 'rw', shows: 'itself' }) as const),
+    ...readOnly.map((path) => ({ path, access: 'ro', shows: 'itself' }) as const),
+    ...inWorkdir,
+  ]
+}
+
+type Mount = ExpectedMount & { readonly how: 'bind' | 'empty' | 'locked' | 'nothing' }
+
+function argumentsOf({ path, access, how }: Mount): readonly string[] {
+  switch (how) {
+    case 'bind':
+      return [access === 'ro' ? '--ro-bind' : '--bind', path, path]
+    case 'empty':
+      return ['--tmpfs', path, '--remount-ro', path]
+    case 'locked':
+      return ['--perms', '0000', '--tmpfs', path]
+    case 'nothing':
+      return ['--ro-bind', '/dev/null', path]
+  }
+}
+
 /**
  * Mounts the read-only paths. A file alone would not do: its directory could be renamed and replaced by a new one. So each
  * directory between it and the workdir is mounted on itself, which the kernel does not rename.
  */
-function keptReadOnly({ workdir, readOnly, keptEmpty }: Confines): readonly string[] {
+function keptMounts({ workdir, readOnly, keptEmpty }: Confines): readonly Mount[] {
+  const kept = new Set([...readOnly, ...keptEmpty])
   const directories = new Set<string>()
-  for (const path of [...readOnly, ...keptEmpty])
+  for (const path of kept)
     for (let at = dirname(path); at !== workdir && isInside(workdir, at); at = dirname(at)) directories.add(at)
-  const outermostFirst = [...directories].toSorted((one, other) => one.length - other.length)
+  const isCovered = (path: string) => [...kept].some((one) => one !== path && isInside(one, path))
+  const outermostFirst = [...directories]
+    .filter((path) => !kept.has(path) && !isCovered(path))
+    .toSorted((one, other) => one.length - other.length)
   return [
-    ...outermostFirst.flatMap((path) => ['--bind', path, path]),
-    ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
-    ...keptEmpty.flatMap((path) => ['--tmpfs', path, '--remount-ro', path]),
+    ...outermostFirst.map((path) => ({ path, access: 'rw', shows: 'itself', how: 'bind' }) as const),
+    ...readOnly
+      .filter((path) => !isCovered(path))
+      .map((path) => ({ path, access: 'ro', shows: 'itself', how: 'bind' }) as const),
+    ...keptEmpty
+      .filter((path) => !isCovered(path))
+      .map((path) => ({ path, access: 'ro', shows: 'cover', how: 'empty' }) as const),
   ]
 }
 
@@ -100,7 +138,7 @@ function outsideMounts(outside: OutsideData | null): readonly string[] {
   ]
 }
 
-function hiddenMounts({ workdir, hidden }: Confines): readonly string[] {
+function hiddenMounts({ workdir, hidden }: Confines): readonly Mount[] {
   const isHere = (path: string) =>
     isInside(workdir, path) || !newDirectories.some((directory) => isInside(directory, path))
   // A hidden directory around the workdir hides its other entries too.
@@ -109,11 +147,10 @@ function hiddenMounts({ workdir, hidden }: Confines): readonly string[] {
   const mounted = hidden.filter(({ path }) => isHere(path) && !isInside(path, workdir) && !isHiddenAlready(path))
   const isOutermost = ({ path }: HiddenPath) =>
     !mounted.some((other) => other.path !== path && isInside(other.path, path))
-  return mounted
-    .filter(isOutermost)
-    .flatMap(({ path, isDirectory: isFolder }) =>
-      isFolder ? ['--perms', '0000', '--tmpfs', path] : ['--ro-bind', '/dev/null', path],
-    )
+  return mounted.filter(isOutermost).map(({ path, isDirectory: isFolder }): Mount => {
+    const cover = { path, shows: 'cover' } as const
+    return isFolder ? { ...cover, access: 'rw', how: 'locked' } : { ...cover, access: 'ro', how: 'nothing' }
+  })
 }
 
 /** The file with the name servers is often a link into `/run`, which is empty for the command. */

@@ -4,7 +4,7 @@ import type { SandboxState } from './sandbox.ts'
 export function describeForModel(state: SandboxState | null): string {
   if (!state?.isInForce) return ''
   return (
-    ' Commands run in a sandbox: only the working directory and /tmp can be written, .git/hooks, .git/config and files with an edit boundary cannot; keys and tokens in the home directory are hidden. ' +
+    ' Commands run in a sandbox: only the working directory and /tmp can be written, .git/hooks, .git/config and files with an edit boundary cannot, and git init does not work in the working directory; keys and tokens in the home directory are hidden. ' +
     'There is no network unless a rule allows it: with network: true the person is asked. ' +
     '"Read-only file system", "Permission denied" and "Could not resolve host" come from the sandbox: tell the person and do not work around it.'
   )

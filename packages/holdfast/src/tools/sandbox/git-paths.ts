@@ -1,30 +1,109 @@
-import { lstat, readFile, realpath } from 'node:fs/promises'
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { isInside } from '../../system/files/resolve-path.ts'
 import type { Confines, OutsideData } from './bubblewrap.ts'
+import type { Placeholder } from './placeholders.ts'
 
-type GitPaths = Pick<Confines, 'readOnly' | 'keptEmpty' | 'outside'>
+type GitPaths = Pick<Confines, 'readOnly' | 'keptEmpty' | 'outside'> & {
+  /** Names that git would read and that do not exist: a command must not take them. */
+  readonly absent: readonly Placeholder[]
+}
 
-const none: GitPaths = { readOnly: [], keptEmpty: [], outside: null }
+/** How deep repositories in the workdir are looked for, and in how many folders: a command must not wait long. */
+const nestedDepth = 2
+const foldersMax = 1000
+const skipped = new Set(['node_modules', '.git', '.holdfast'])
 
 /** Finds what git reads. It runs programs that hooks and config name, for the person too: commands must not write those. */
 export async function findGitPaths(workdir: string): Promise<GitPaths> {
   const git = join(workdir, '.git')
+  const nested = await Promise.all((await findNested(workdir)).map((path) => pathsOf(path, workdir)))
   const stats = await lstat(git).catch(() => null)
-  if (stats?.isFile()) return { readOnly: [git], keptEmpty: [], outside: await findWorktreeData(git) }
-  if (!stats?.isDirectory()) return none
-  const hooks = join(git, 'hooks')
-  const hasHooks = (await lstat(hooks).catch(() => null)) !== null
-  return {
-    readOnly: await realPaths(workdir, ['.git/hooks', '.git/config']),
-    keptEmpty: hasHooks ? [] : [hooks],
-    outside: null,
+  // An empty folder is what an earlier command found: git takes it for no repository.
+  const isEmpty = (await readdir(git).catch(() => null))?.length === 0
+  if (stats === null || (stats.isDirectory() && isEmpty))
+    return joinPaths([{ ...none, absent: [{ path: git, content: null }] }, ...nested])
+  const own = await pathsOf(git, workdir)
+  return { ...joinPaths([own, ...nested]), outside: stats.isFile() ? await findWorktreeData(git) : null }
+}
+
+const none: GitPaths = { readOnly: [], keptEmpty: [], outside: null, absent: [] }
+
+const joinPaths = (all: readonly GitPaths[]): GitPaths => ({
+  readOnly: all.flatMap(({ readOnly }) => readOnly),
+  keptEmpty: all.flatMap(({ keptEmpty }) => keptEmpty),
+  absent: all.flatMap(({ absent }) => absent),
+  outside: null,
+})
+
+/** Finds the `.git` of repositories in the workdir, among them submodules. */
+async function findNested(workdir: string): Promise<readonly string[]> {
+  const found: string[] = []
+  let folders = [workdir]
+  let looked = 0
+  for (let depth = 0; depth <= nestedDepth; depth++) {
+    const now = folders.slice(0, foldersMax - looked)
+    looked += now.length
+    const lists = await Promise.all(
+      now.map(async (folder) => {
+        const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+        if (folder !== workdir && entries.some(({ name }) => name === '.git')) found.push(join(folder, '.git'))
+        return entries
+          .filter((one) => one.isDirectory() && !skipped.has(one.name))
+          .map(({ name }) => join(folder, name))
+      }),
+    )
+    folders = lists.flat()
   }
+  return found
+}
+
+/** Returns what a `.git` of the workdir makes git run, whether it is a folder, a file, or a link to a folder. */
+async function pathsOf(link: string, workdir: string): Promise<GitPaths> {
+  const git = await realpath(link).catch(() => null)
+  if (git === null || !isInside(workdir, git)) return none
+  if (!(await lstat(git)).isDirectory()) return { ...none, readOnly: [git] }
+  const names = ['hooks', 'config', 'config.worktree', 'commondir', 'modules']
+  const readOnly = await realPaths(
+    workdir,
+    names.map((name) => join(git, name)),
+  )
+  const config = await readFile(join(git, 'config'), 'utf8').catch(() => '')
+  const named = await findNamed(git, config, workdir)
+  const isMissing = async (name: string) => (await lstat(join(git, name)).catch(() => null)) === null
+  return {
+    outside: null,
+    readOnly: [...readOnly, ...named.readOnly],
+    keptEmpty: (await isMissing('hooks')) ? [join(git, 'hooks')] : [],
+    absent: [
+      ...named.absent,
+      // The folder itself is its own shared folder, which is what git takes without the file.
+      ...((await isMissing('commondir')) ? [{ path: join(git, 'commondir'), content: '.\n' }] : []),
+      ...(/worktreeconfig/i.test(config) && (await isMissing('config.worktree'))
+        ? [{ path: join(git, 'config.worktree'), content: '' }]
+        : []),
+    ],
+  }
+}
+
+/** Finds the folders of hooks and the files with further settings that a configuration names. */
+async function findNamed(git: string, config: string, workdir: string): Promise<Pick<GitPaths, 'readOnly' | 'absent'>> {
+  const readOnly: string[] = []
+  const absent: Placeholder[] = []
+  for (const [, key = '', value = ''] of config.matchAll(/^[ \t]*(hookspath|path)[ \t]*=[ \t]*"?(.+?)"?[ \t\r]*$/gim)) {
+    const isHooks = key.toLowerCase() === 'hookspath'
+    const path = resolve(isHooks ? dirname(git) : git, value)
+    if (path === workdir || !isInside(workdir, path)) continue
+    const [real] = await realPaths(workdir, [path])
+    if (real !== undefined) readOnly.push(real)
+    else absent.push({ path, content: isHooks ? null : '' })
+  }
+  return { readOnly, absent }
 }
 
 /** Returns where paths of the workdir lead, of those that exist and stay in it. */
 export async function realPaths(workdir: string, paths: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(paths.map((path) => realpath(join(workdir, path)).catch(() => null)))
+  const found = await Promise.all(paths.map((path) => realpath(resolve(workdir, path)).catch(() => null)))
   return found.filter((path) => path !== null).filter((path) => path !== workdir && isInside(workdir, path))
 }
 

@@ -1,16 +1,18 @@
-import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { spawnSync } from 'node:child_process'
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createServer as createSocketServer } from 'node:net'
 import { join } from 'node:path'
 import type { ToolContext, ToolRun } from '@holdfast/core/ports'
-import { invariant, SessionId } from '@holdfast/protocol'
+import { invariant, type ProcessMark, SessionId } from '@holdfast/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { createMemory } from '../../context/memory/memory.ts'
 import { createPermissions } from '../permissions/permissions.ts'
-import { livingMembers } from '../shell/process-group.ts'
+import { livingMembers, markProcess, markValue } from '../program/process-group.ts'
 import { createTools } from '../tools.ts'
 import { findBubblewrap } from './find-bubblewrap.ts'
+import { createPlaceholders } from './placeholders.ts'
 import { createSandbox } from './sandbox.ts'
 
 const bubblewrap = await findBubblewrap(process.env['PATH'])
@@ -185,6 +187,91 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
     expect(await readdir(join(workdir, '.git/hooks'))).toEqual(['kept'])
   })
 
+  it('runs nothing if a folder was swapped for a link while the sandbox was made', async () => {
+    const { workdir, beside } = await openWorkdir()
+    await mkdir(join(workdir, '.git'))
+    await writeFile(join(workdir, '.git/HEAD'), '')
+    await mkdir(join(workdir, 'a'))
+    await writeFile(join(workdir, 'a/kept.txt'), 'kept')
+    const environment = { PATH: process.env['PATH'] }
+    const sandbox = createSandbox({
+      setting: 'on',
+      environment,
+      ownPaths: [],
+      placeholders: createPlaceholders(undefined),
+    })
+    const argv = ['/bin/sh', '-c', 'touch ../escaped ../../escaped; echo ran']
+    const swapped = { '.git': '..', a: '..', 'a/kept.txt': '../../outside' }
+    await writeFile(join(beside, 'outside'), 'outside')
+    for (const [path, target] of Object.entries(swapped)) {
+      const tmp = async () => null
+      const wrapped = await sandbox.wrap({ argv, workdir, tmp, network: false, readOnly: ['a/kept.txt'] })
+      invariant(wrapped.ok && wrapped.value, 'it is confined')
+      await rename(join(workdir, path), join(beside, 'moved'))
+      await symlink(target, join(workdir, path))
+      const [program = '', ...rest] = wrapped.value.argv
+      const { stdout, status } = spawnSync(program, rest, { encoding: 'utf8', env: environment })
+      expect({ path, stdout, isFailed: status !== 0 }).toEqual({ path, stdout: '', isFailed: true })
+      expect(await readdir(beside)).not.toContain('escaped')
+      await rm(join(workdir, path))
+      await rename(join(beside, 'moved'), join(workdir, path))
+      await wrapped.value.release()
+    }
+    const again = await sandbox.wrap({ argv, workdir, tmp: async () => null, network: false, readOnly: ['a/kept.txt'] })
+    invariant(again.ok && again.value, 'it is confined')
+    const [program = '', ...rest] = again.value.argv
+    expect(spawnSync(program, rest, { encoding: 'utf8', env: environment }).stdout).toBe('ran\n')
+    await again.value.release()
+  })
+
+  it('cannot make git run a program of its own: by a shared folder, a new repository, hooks or settings elsewhere', async () => {
+    const { run: prepareWith, workdir } = await open('on', { sandbox: 'off' })
+    const made =
+      'git init -q repo && cd repo && git config core.hooksPath .husky && git config include.path ../more.config && ' +
+      'git config --add include.path ../absent.config && git config user.name a && git config user.email a@example.com && ' +
+      'mkdir .husky && touch more.config && git init -q x/nested && mkdir ../none'
+    expect((await prepareWith(made)).text).toBe('')
+    const confined = await open()
+    const [repo, none] = [join(workdir, 'repo'), join(workdir, 'none')]
+    const attack = [
+      'printf "[core]\\n\\tfsmonitor = touch ran; false\\n" > evil-config',
+      'cp -r .git evil; cp evil-config evil/config; echo ../evil > .git/commondir',
+      'rm .git/commondir; mkdir .git/commondir; cp evil-config .git/config.worktree',
+      'cp evil-config more.config; cp evil-config absent.config; rm absent.config; mv evil-config absent.config',
+      'printf "#!/bin/sh\\ntouch ran\\n" > .husky/pre-commit; chmod +x .husky/pre-commit',
+      'git -C x/nested config core.fsmonitor "touch ran; false"; rm -rf x/nested/.git/config; mv x/nested x/other',
+      'git add x evil; git commit --allow-empty -qm one; git log --format=%s',
+    ]
+    expect((await confined.run(attack.join('\n'), { workdir: repo })).text).toMatch(/\none\n$/)
+    const seen = await readdir(join(repo, '.git'))
+    expect(seen).not.toContain('commondir') // what kept the name free is gone again
+    expect(await readdir(repo)).not.toContain('absent.config')
+    await prepareWith('cd repo && git status && git commit --allow-empty -qm two && cd x/nested && git status')
+    const left = await prepareWith('find . -name ran; cat repo/x/nested/.git/config | grep fsmonitor; true')
+    expect(left.text).toBe('')
+    const refused = await confined.run('git init -q . ; mkdir .git; ls -A', { workdir: none })
+    expect(refused.text).toContain('Read-only file system')
+    expect(await readdir(none)).toEqual([])
+  })
+
+  it('keeps the name of a repository free until the last command ends, also for another process', async () => {
+    const { run, workdir, own, tools } = await open()
+    const records = join(own, 'shells/placeholders')
+    const record = (mark: ProcessMark) => join(records, `${encodeURIComponent(markValue(mark))}+1.placeholder`)
+    const placeholder = JSON.stringify({ path: join(workdir, '.git'), content: null })
+    expect((await run('sleep 1001', {}, { background: true })).type).toBe('ok')
+    await run('true')
+    expect(await readdir(workdir)).toEqual(['.git'])
+    const another = record(await markProcess(process.ppid)) // a process that runs
+    await writeFile(another, placeholder)
+    await tools.background?.end(session)
+    expect(await readdir(workdir)).toEqual(['.git'])
+    await rename(another, record({ group: 99_999_999, startedAt: 'x' })) // one that has died
+    await tools.background?.endLeftovers()
+    expect(await readdir(workdir)).toEqual([])
+    expect(await readdir(records)).toEqual([])
+  })
+
   it('has the network only by a rule, by the configuration or by a question', async () => {
     const server = createServer((_, response) => void response.end('reached'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -269,6 +356,7 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
 describe('a sandbox that cannot be used', () => {
   const find = async () => ({ path: null, reason: 'bubblewrap does not work here (no permission)' }) as const
   const environment = { PATH: process.env['PATH'] }
+  const placeholders = createPlaceholders(undefined)
   const command = { argv: ['true'], workdir: '/work', tmp: async () => null, network: false, readOnly: [] }
 
   it('is tried out once, and auto goes on without it and says why', async () => {
@@ -277,7 +365,7 @@ describe('a sandbox that cannot be used', () => {
       tries++
       return find()
     }
-    const sandbox = createSandbox({ setting: 'auto', environment, ownPaths: [], find: counted })
+    const sandbox = createSandbox({ setting: 'auto', environment, ownPaths: [], placeholders, find: counted })
     expect(await sandbox.state('/work')).toEqual({
       ...{ setting: 'auto', isInForce: false, reason: 'bubblewrap does not work here (no permission)' },
     })
@@ -286,7 +374,7 @@ describe('a sandbox that cannot be used', () => {
   })
 
   it('lets no command run if it is required', async () => {
-    const sandbox = createSandbox({ setting: 'on', environment, ownPaths: [], find })
+    const sandbox = createSandbox({ setting: 'on', environment, ownPaths: [], placeholders, find })
     expect(await sandbox.wrap(command)).toMatchObject({ ok: false, fault: { code: 'sandbox_unavailable' } })
   })
 
@@ -295,6 +383,7 @@ describe('a sandbox that cannot be used', () => {
       setting: 'off',
       environment,
       ownPaths: [],
+      placeholders,
       find: () => Promise.reject(new Error()),
     })
     expect(await sandbox.wrap(command)).toEqual({ ok: true, value: null })
@@ -302,7 +391,7 @@ describe('a sandbox that cannot be used', () => {
 
   it('does not confine to the whole machine, and trusts no bubblewrap of the workspace', async () => {
     const found = async () => ({ path: '/project/bin/bwrap' })
-    const sandbox = createSandbox({ setting: 'auto', environment, ownPaths: [], find: found })
+    const sandbox = createSandbox({ setting: 'auto', environment, ownPaths: [], placeholders, find: found })
     expect(await sandbox.state('/')).toMatchObject({ isInForce: false })
     expect(await sandbox.state('/project')).toMatchObject({ isInForce: false })
     expect(await sandbox.state('/other')).toMatchObject({ isInForce: true })

@@ -3,10 +3,12 @@ import { fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { listOwnPaths } from '../../system/files/own-paths.ts'
 import { isInside } from '../../system/files/resolve-path.ts'
 import type { Environment } from '../../system/home.ts'
-import { bubblewrapArguments } from './bubblewrap.ts'
+import { bubblewrapArguments, expectedMounts } from './bubblewrap.ts'
 import { type Bubblewrap, findBubblewrap } from './find-bubblewrap.ts'
 import { findGitPaths, realPaths } from './git-paths.ts'
 import { findHiddenPaths } from './hidden-paths.ts'
+import { checkMounts } from './mount-check.ts'
+import type { Placeholders } from './placeholders.ts'
 
 /** `auto`: where it works; `on`: no command without it; `off`: never. */
 export type SandboxSetting = 'auto' | 'on' | 'off'
@@ -30,14 +32,17 @@ type Sandboxed = {
   readonly readOnly: readonly string[]
 }
 
+/** The program and arguments that run a command in the sandbox. `release` is called once it has ended, or does not start. */
+export type WrappedCommand = { readonly argv: readonly string[]; readonly release: () => Promise<void> }
+
 /** Confines commands with bubblewrap. */
 export interface Sandbox {
   /** Returns whether commands in this folder are confined. The first call tries it out. */
   state(workdir: string): Promise<SandboxState>
   /** Returns the last state that `state` found; null before. For descriptions, which do not wait. */
   readonly known: SandboxState | null
-  /** Returns the program and arguments that run a command confined; null if it runs without. Refused: sandbox_unavailable. */
-  wrap(command: Sandboxed): Promise<Result<readonly string[] | null>>
+  /** Returns what runs a command confined; null if it runs without. Refused: sandbox_unavailable. */
+  wrap(command: Sandboxed): Promise<Result<WrappedCommand | null>>
 }
 
 type SandboxDeps = {
@@ -45,12 +50,14 @@ type SandboxDeps = {
   readonly environment: Environment
   /** Directories and files of Holdfast: its data, config and tokens. */
   readonly ownPaths: readonly OwnPath[]
+  readonly placeholders: Placeholders
   /** Finds bubblewrap; tests give another. */
   readonly find?: ((searchPath: string | undefined) => Promise<Bubblewrap>) | undefined
 }
 
 /** Creates the sandbox of shell commands. Bubblewrap is tried out once, when it is first needed. */
-export function createSandbox({ setting, environment, ownPaths, find = findBubblewrap }: SandboxDeps): Sandbox {
+export function createSandbox(deps: SandboxDeps): Sandbox {
+  const { setting, environment, ownPaths, placeholders, find = findBubblewrap } = deps
   let found: Promise<Bubblewrap> | null = null
   let known: SandboxState | null = setting === 'off' ? { setting, isInForce: false, reason: switchedOff } : null
 
@@ -72,20 +79,27 @@ export function createSandbox({ setting, environment, ownPaths, find = findBubbl
       const { state, path } = await look(workdir)
       if (path === null) return refusedBy(state) ?? ok(null)
       const git = await findGitPaths(workdir)
-      // Later sessions read `.holdfast`: a command must not write what they believe.
-      const kept = [...git.readOnly, ...(await realPaths(workdir, ['.holdfast', ...readOnly]))]
-      const around = ownPaths.flatMap((one) => (typeof one === 'string' ? [] : [one.directory]))
-      const hidden = await findHiddenPaths(environment, [...around, ...(await listOwnPaths(workdir, ownPaths))])
-      const confines = {
-        workdir,
-        tmp: await tmp(),
-        network,
-        hidden,
-        readOnly: [...new Set(kept)],
-        keptEmpty: git.keptEmpty,
-        outside: git.outside,
+      const { made, release } = await placeholders.make(git.absent)
+      try {
+        // Later sessions read `.holdfast`: a command must not write what they believe.
+        const kept = await realPaths(workdir, ['.holdfast', ...readOnly])
+        const files = made.filter(({ content }) => content !== null).map((one) => one.path)
+        const folders = made.filter(({ content }) => content === null).map((one) => one.path)
+        const around = ownPaths.flatMap((one) => (typeof one === 'string' ? [] : [one.directory]))
+        const hidden = await findHiddenPaths(environment, [...around, ...(await listOwnPaths(workdir, ownPaths))])
+        const confines = {
+          ...{ workdir, network, hidden, outside: git.outside, tmp: await tmp() },
+          readOnly: [...new Set([...git.readOnly, ...files, ...kept])],
+          keptEmpty: [...new Set([...git.keptEmpty, ...folders])],
+        }
+        const check = await checkMounts(expectedMounts(confines))
+        if (check.ok) return ok({ argv: [path, ...bubblewrapArguments(confines), ...check.value, ...argv], release })
+        await release()
+        return check
+      } catch (error) {
+        await release()
+        throw error
       }
-      return ok([path, ...bubblewrapArguments(confines), ...argv])
     },
   }
 }

@@ -10,9 +10,9 @@ import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/to
 import { createMemory } from '../../context/memory/memory.ts'
 import { registerKey } from '../../system/secrets/known-keys.ts'
 import { wallClock } from '../../system/wall-clock.ts'
+import { livingMembers, signalGroup } from '../program/process-group.ts'
+import { createProcessRecords } from '../program/process-records.ts'
 import { createTools } from '../tools.ts'
-import { livingMembers, signalGroup } from './process-group.ts'
-import { createProcessRecords } from './process-records.ts'
 
 const session = SessionId.parse(`ses_0${'1'.repeat(25)}`)
 const memory = createMemory({ userFile: '/nonexistent/MEMORY.md', now: () => 0 })

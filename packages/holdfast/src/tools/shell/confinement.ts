@@ -19,7 +19,12 @@ type Wanted = {
 /** What a command can reach, for the question; `alwaysAsk` if a person has to decide. */
 type Judged = PreviewSandbox & { readonly alwaysAsk?: string | undefined }
 
-type Wrapped = { readonly argv: readonly string[]; readonly wrapper: string | undefined }
+type Wrapped = {
+  readonly argv: readonly string[]
+  readonly wrapper: string | undefined
+  /** Call it once the command has ended, or does not start. */
+  readonly release: () => Promise<void>
+}
 
 /** Decides what a command can reach, and confines it. */
 export interface Confinement {
@@ -66,8 +71,8 @@ export function createConfinement({ sandbox, tmp, network: isOpen, judgeNetwork 
       if (!wrapped.ok) return wrapped
       return ok(
         wrapped.value === null
-          ? { argv, wrapper: undefined }
-          : { argv: wrapped.value, wrapper: basename(wrapped.value[0] ?? '') },
+          ? { argv, wrapper: undefined, release: async () => undefined }
+          : { ...wrapped.value, wrapper: basename(wrapped.value.argv[0] ?? '') },
       )
     },
   }

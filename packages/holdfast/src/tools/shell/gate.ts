@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { invariant, type ProcessMark } from '@holdfast/protocol'
-import { markEntry, markProcess, markValue } from './process-group.ts'
+import { markEntry, markProcess, markValue } from '../program/process-group.ts'
 
 /*
  * The leader of a command's process group. It waits for a line before it runs anything, so that the group can be

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ProcessMark, SessionId } from '@holdfast/protocol'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
-import { isRunning, markOf, markProcess, markValue } from './process-group.ts'
+import { isRunning, markOf, markProcess, markValue } from '../program/process-group.ts'
 
 /** The directories that are `/tmp` for the sandboxed commands of a session. Each ends with its session or this process. */
 export interface SessionTmp {

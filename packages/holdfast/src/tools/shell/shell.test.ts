@@ -5,7 +5,7 @@ import { invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { wallClock } from '../../system/wall-clock.ts'
-import { livingMembers, tellEscaped } from './process-group.ts'
+import { livingMembers, tellEscaped } from '../program/process-group.ts'
 import { createShell, type ShellDeps } from './shell.ts'
 
 const environment = { PATH: process.env['PATH'] }

@@ -7,6 +7,7 @@ import type { Environment } from '../../system/home.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { commandArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
+import { signalGroup } from '../program/process-group.ts'
 import type { BackgroundShells, ReservedPlace } from './background-shells.ts'
 import { type BoundedBefore, compareBounded, readBounded } from './bounded-command.ts'
 import type { Confinement } from './confinement.ts'
@@ -14,7 +15,6 @@ import { commandEnvironment } from './environment.ts'
 import { isAnswer } from './exit-code.ts'
 import { type Gate, spawnGate } from './gate.ts'
 import { createOutputFile, type OutputFile } from './output-file.ts'
-import { signalGroup } from './process-group.ts'
 import { readableOutput } from './readable-output.ts'
 import { type EndedCommand, type RunningCommand, runCommand } from './running-command.ts'
 
@@ -110,10 +110,14 @@ async function startAndAttend(
   const before = await readBounded(context)
   const started = await start(deps, { command, network }, context).catch(foreseen)
   if (!started.ok) return (await begun(run)) ? failedWith(started.fault) : abortedResult
-  const { gate, output } = started.value
+  const { gate, output, release } = started.value
+  const released = gate.gone.then(release)
+  released.catch(() => undefined) // what it leaves is removed at the next start
   if (!(await begunOrKilled(gate, output, run))) return abortedResult
   const { after = wallClock.after, outputBytesMax: bytesMax = limits.toolOutputBytesMax - ownWordsBytes } = deps
-  const running = runCommand(gate, output, { after, bytesMax, show: place ? () => undefined : run.show })
+  const supervised = runCommand(gate, output, { after, bytesMax, show: place ? () => undefined : run.show })
+  const ended = supervised.ended.finally(() => released.catch(() => undefined))
+  const running = { ...supervised, ended }
   const attended = { deps, command, context, running, before }
   return place ? detach(attended, place) : attend(attended, run, timeout)
 }
@@ -136,7 +140,7 @@ const noBackground = fault('bad_request', 'Nothing can run in the background her
 /** The bash of this machine; where there is none, the shell that every system has. */
 const shellPath = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
 
-type Started = { readonly gate: Gate; readonly output: OutputFile }
+type Started = { readonly gate: Gate; readonly output: OutputFile; readonly release: () => Promise<void> }
 
 type Wanted = { readonly command: string; readonly network: boolean }
 
@@ -147,13 +151,19 @@ async function start(deps: ShellDeps, { command, network }: Wanted, context: Too
   const wrapped = await deps.confinement?.wrap(bash, { command, network, workdir: cwd.value, context })
   if (wrapped?.ok === false) return wrapped
   const environment = commandEnvironment(deps.environment, deps)
-  const output = await createOutputFile(deps.directory)
+  const { argv, wrapper, release } = wrapped?.value ?? {
+    argv: bash,
+    wrapper: undefined,
+    release: async () => undefined,
+  }
+  let output: OutputFile | null = null
   try {
-    const { argv, wrapper } = wrapped?.value ?? { argv: bash, wrapper: undefined }
+    output = await createOutputFile(deps.directory)
     const gate = await spawnGate(argv, { cwd: cwd.value, environment, output: output.fd, wrapper })
-    return ok({ gate, output })
+    return ok({ gate, output, release })
   } catch (error) {
-    await output.close()
+    await release()
+    await output?.close()
     throw error
   }
 }

@@ -39,7 +39,7 @@ export function textOfTest(path: string, title: string): string {
     if (name !== undefined && !declared.has(name)) declared.set(name, blockAt(lines, at))
     if (/^\s*beforeEach\(/.test(line)) setUp.push(...blockAt(lines, at))
   }
-  let text = [...blockAt(lines, start), ...setUp].join('\n')
+  let text = [...blockAt(lines, start), ...setUp].join('\n').replace(title, '') // its words prove nothing
   const used = new Set<string>()
   for (let grew = true; grew; ) {
     grew = false
@@ -50,18 +50,21 @@ export function textOfTest(path: string, title: string): string {
       grew = true
     }
   }
-  return text
+  return text.replaceAll(/^\s*(?:\/\*\*|\*|\/\/).*$| \/\/ .*$/gm, '')
 }
+
+/** Matches a read of a field, or a value that has it: `.name`, `{ name }`, `name: …`, or its name as a text. */
+const fieldUse = (name: string): RegExp =>
+  new RegExp(`\\.${name}\\b(?!\\()|[{,(]\\s*${name}\\s*[,:}=]|^\\s*${name}[,:]|'${name}'`, 'm')
 
 /** The forms of names in the table, and how a test uses each: it calls a method, sends a command, or reads a field. */
 const uses: readonly (readonly [form: RegExp, use: (...groups: readonly string[]) => RegExp])[] = [
-  [/^session\.id$/, () => /\bid\b/],
-  [
-    /^(?:session|holdfast|Conversations|Subscription)\.(\w+)(?:\(\))?$/,
-    (name = '') => new RegExp(`\\.${name}\\(|type: '${name}'`),
-  ],
+  [/^session\.id$/, () => fieldUse('id')],
+  [/^session\.(\w+)\(\)$/, (name = '') => new RegExp(`(?<!\\b(?:holdfast|api|near|far))\\.${name}\\(|type: '${name}'`)],
+  [/^holdfast\.(\w+)\(\)$/, (name = '') => new RegExp(`\\b(?:holdfast|api|near|far|first|again|other)\\.${name}\\(`)],
+  [/^(?:Conversations|Subscription)\.(\w+)(?:\(\))?$/, (name = '') => new RegExp(`\\.${name}\\(`)],
   [/^holdfast ([a-z-]+)$/, (name = '') => new RegExp(`'${name}'`)],
-  [/^[A-Z]\w+\.(\w+)$/, (name = '') => new RegExp(`\\b${name}\\b`)],
+  [/^[A-Z]\w+\.(\w+)$/, (name = '') => fieldUse(name)],
   [/^(\w+)\(\)$/, (name = '') => new RegExp(`\\b${name}\\(`)],
   [/^([a-z]+\.[a-z]+)$/, (name = '') => new RegExp(`'${name.replace('.', '\\.')}'`)],
 ]

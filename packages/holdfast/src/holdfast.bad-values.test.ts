@@ -223,7 +223,7 @@ function isLeftOut(name: string, target: 'session' | 'api', value: unknown): boo
   if (target === 'session') return name === 'moveWorkdir' && value === '..'
   if (name === 'latest') return value === '..'
   if (isEmpty(value)) return name === 'subscribe' || isSlow.has(name)
-  return ['import', 'save', 'ensureMeta'].includes(name) && typeof value === 'string' // here a path or a name
+  return name === 'import' && typeof value === 'string' // here a path
 }
 
 const startsTurn: ReadonlySet<string> = new Set(['sendPrompt', 'queueSteering', 'queueFollowUp'])

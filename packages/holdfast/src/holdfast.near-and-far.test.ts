@@ -1,4 +1,4 @@
-import { mkdir, realpath, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import type { HoldfastMethods, RemoteHoldfast } from '@holdfast/client'
@@ -8,18 +8,18 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from './holdfast.ts'
 import { openApi, type Where } from './testing/near-and-far.ts'
 
-/** What only the runtime of this process has, and why. A missing or a needless row does not compile. */
+/** What only the runtime of this process has, and why: the table in the client's README. Any other row does not compile. */
 const onlyNear: Record<Exclude<keyof Holdfast, keyof RemoteHoldfast>, string> = {
   listSessions: 'returns objects of this memory, without waiting',
-  conversations: 'the loop of the program runs here',
-  load: 'reads the store without its runtime',
-  dir: 'a path of this machine',
-  defaultDir: 'a path of this machine',
-  normalizeWorkspacePath: 'a path of this machine',
-  currentWorkspacePath: 'a path of this machine',
-  hasUserInteraction: 'far, messages() reads the same',
-  doctor: 'needs the files of the store',
-  backup: 'needs the files of the store',
+  conversations: 'the loop of the program runs in its own process',
+  load: 'read the store without its runtime',
+  hasUserInteraction: 'read the store without its runtime',
+  dir: 'paths of this machine',
+  defaultDir: 'paths of this machine',
+  normalizeWorkspacePath: 'paths of this machine',
+  currentWorkspacePath: 'paths of this machine',
+  backup: 'need the files of the store',
+  doctor: 'need the files of the store',
 }
 /** What only a server has. */
 const onlyFar: Record<Exclude<keyof RemoteHoldfast, keyof Holdfast>, string> = {
@@ -32,9 +32,17 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof HoldfastError ? error.code : String(error)),
   )
 
-it('lists each method that only one of the two has', () => {
-  expect(Object.keys(onlyFar)).toEqual(['health'])
-  expect(Object.keys(onlyNear)).toHaveLength(10)
+it('lists each method that only one of the two has in the README of the client', async () => {
+  const readme = await readFile(new URL('../../client/README.md', import.meta.url), 'utf8')
+  const table = /\n\| Only in `openHoldfast`[^\n]*\n[^\n]*\n((?:\|[^\n]*\n)+)/.exec(readme)?.[1] ?? ''
+  const listed = table.split('\n').flatMap((row) => {
+    const [, names = '', why = ''] = row.split('|').map((cell) => cell.trim())
+    if (!/^`\w+`(, `\w+`)*$/.test(names)) return [] // options, which the types of the arguments list
+    return names.split(', ').map((name) => [name.slice(1, -1), why] as const)
+  })
+  expect(Object.fromEntries(listed)).toEqual(onlyNear)
+  expect(listed).toHaveLength(Object.keys(onlyNear).length)
+  expect(readme).toContain(`Only a server has \`${Object.keys(onlyFar).join('()`, `')}()\`.`)
 })
 
 describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
@@ -291,6 +299,16 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     const copy = await api.save({ workspace: home, messages: await session.messages() })
     expect([copy.id === session.id, await copy.pinnedIds()]).toEqual([false, [(await copy.messages())[0]?.id]])
     expect(await codeOf(api.save({ id: '', messages: [] }))).toBe('bad_id')
+  })
+
+  it('takes the name of a session in save and ensureMeta', async () => {
+    const [silent, session] = [await api.startSession({ workdir: home, title: 'Mine' }), await spoken()]
+    expect(await api.save(session.id)).toBeUndefined()
+    expect(await api.save(session)).toBeUndefined()
+    expect(await codeOf(api.save('calm-harbor-999999'))).toBe('session_not_found')
+    expect(await api.ensureMeta(session.id)).toMatchObject({ id: session.id, title: 'count to 2' })
+    expect(await api.ensureMeta(silent.id)).toBeNull()
+    expect(await codeOf(api.ensureMeta('calm-harbor-999999'))).toBe('session_not_found')
   })
 
   it('starts a session without its messages if a person said something', async () => {

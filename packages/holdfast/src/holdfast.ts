@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createSession, type HoldfastMethods, type Session, type SessionData } from '@holdfast/client'
+import { createSession, type HoldfastMethods, type Session } from '@holdfast/client'
 import { createHoldfastMethods, requireOptions } from '@holdfast/client/internal'
 import {
   createLocalSession,
@@ -29,7 +29,7 @@ import { type Admin, createAdmin } from './admin/jobs/admin.ts'
 import { createConversationPool } from './conversations/conversation-pool.ts'
 import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
-import { createStoredSessions, type SessionOrName, type StoredSessions } from './stored-sessions.ts'
+import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
 import { safeFileName } from './system/files/safe-file-name.ts'
 import type { Home } from './system/home.ts'
 import { createExportSource, exportSession } from './transfer/export/export-session.ts'
@@ -49,14 +49,6 @@ export type LocalStartOptions = Partial<StartOptions> & {
 
 /** The runtime in this process. Failed calls throw a `HoldfastError`. */
 export interface Holdfast extends HoldfastMethods, StoredSessions, Admin {
-  /** Resolves if all answered commands are on disk, as they always are; rejects while the store refuses writes. */
-  save(session: SessionOrName): Promise<void>
-  /** Creates a session from a value, or changes it to that value. Equal messages are not written again. */
-  save(data: SessionData): Promise<Session>
-  /** Returns the metadata of a session; null if it has no message. Writes nothing. */
-  ensureMeta(name: string): Promise<Meta | null>
-  /** Returns the metadata of the session of a value; starts it if there is none. Null if no message is a person's. */
-  ensureMeta(data: SessionData): Promise<Meta | null>
   readonly handles: LocalSessions
   startSession(options?: LocalStartOptions): Promise<Session>
   getOrCreate(key: string, options?: LocalStartOptions): Promise<Session>
@@ -105,11 +97,6 @@ export function createHoldfast(
     ...common,
     handles: sessions,
     ...stored,
-    // An implementation of overloads has the type of none of them.
-    save: (async (value: SessionOrName | SessionData) =>
-      isSession(value) ? stored.save(value) : common.save(value)) as Holdfast['save'],
-    ensureMeta: async (value: string | SessionData) =>
-      typeof value === 'string' ? stored.ensureMeta(value) : common.ensureMeta(value),
     ...admin,
     export: exportPieces,
     import: async (from, options) => importFrom(imports.run, from, readImportOptions(options)),
@@ -138,11 +125,6 @@ function readStart(options: LocalStartOptions | undefined): LocalStartOptions {
   if (given.notifier === undefined || typeof given.notifier === 'function') return given
   throw new HoldfastError(fault('bad_request', 'The option notifier must be a function.'))
 }
-
-/** Returns whether a value names a session. A session object has a method `messages`, and the value of one a list. */
-const isSession = (value: SessionOrName | SessionData): value is SessionOrName =>
-  typeof value === 'string' ||
-  (typeof value === 'object' && value !== null && 'messages' in value && typeof value.messages === 'function')
 
 /** Creates the export of sessions, which reads them without loading them. */
 function createExport({ stores, deps }: SessionRegistry): Holdfast['export'] {

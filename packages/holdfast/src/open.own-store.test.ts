@@ -54,6 +54,35 @@ describe('a store of the program', () => {
     expect(await second.getHistory('telegram:1')).toEqual([{ role: 'user', content: 'what is there?' }])
   })
 
+  it('gets a saved session with all its messages in one step: a crash after it loses none of them', async () => {
+    const { store: inner, appends } = createCountingStore()
+    let created = 0
+    const store: Store = {
+      ...inner,
+      create: (session) => {
+        created++
+        return inner.create(session)
+      },
+      // What a process does after its end.
+      append: async () => ({
+        ok: false,
+        fault: { code: 'storage_error', message: 'The process ended.', retryable: false },
+      }),
+    }
+    const messages = Array.from({ length: 1000 }, (_, index) => ({
+      role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content: `text ${index}`,
+    }))
+    const value = { id: 'bot:7', title: 'Ships', workspace: home, model: 'demo/agent', messages }
+    await using first = await openHoldfast({ store, blobs: createMemoryBlobs(), environment: environment() })
+    const session = await first.save(value)
+    expect([created, appends()]).toEqual([1, 0])
+    expect(await session.metadata()).toMatchObject({ key: 'bot:7', title: 'Ships', model: 'demo/agent' })
+    expect((await session.messages()).flatMap((one) => ('text' in one ? [one.text] : []))).toEqual(
+      messages.map(({ content }) => content),
+    )
+  })
+
   it('holds the sessions, is closed with the runtime, and can be opened again', async () => {
     const { store, appends, closes } = createCountingStore()
     const blobs = createMemoryBlobs()

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
-import { createSession, type Session } from '@holdfast/client'
+import { createSession, type Session, type SessionOrName } from '@holdfast/client'
 import { createLocalSession, findSession, findWorkspace, openStoredHandle, type SessionRegistry } from '@holdfast/core'
-import { fault, HoldfastError, type Meta, ok, orThrow, parseFolder, refuse, SessionId } from '@holdfast/protocol'
+import { fault, HoldfastError, ok, orThrow, parseFolder, refuse, SessionId } from '@holdfast/protocol'
 import type { StoreLocation } from './store/open/store-location.ts'
 import type { Home } from './system/home.ts'
 
@@ -12,13 +12,8 @@ export type LoadedSession = Pick<
   | ('listBranches' | 'pinnedIds' | 'getSummary' | 'getQueuedMessages' | 'clientEvents' | 'clientEventsComplete')
 >
 
-/** A session, or its id, unique prefix of an id, or handle. */
-export type SessionOrName = string | Pick<Session, 'id'>
-
 /** Reads and paths of the store. */
 export interface StoredSessions {
-  /** Resolves if all answered commands are on disk, as they always are; rejects while the store refuses writes. */
-  save(session: SessionOrName): Promise<void>
   /** Reads a session without loading or claiming it. */
   load(name: string): Promise<LoadedSession>
   /** Returns the folder of the store; null for one in memory or of your own. */
@@ -29,8 +24,6 @@ export interface StoredSessions {
   normalizeWorkspacePath(path: string): Promise<string>
   /** Returns the real path of the current directory. */
   currentWorkspacePath(): Promise<string>
-  /** Returns the metadata of a session; null if it has no message. Writes nothing. */
-  ensureMeta(name: string): Promise<Meta | null>
   /** Returns whether the session has a message of a person, on any branch. */
   hasUserInteraction(session: SessionOrName): Promise<boolean>
 }
@@ -56,12 +49,6 @@ export function createStoredSessions({ registry, location, home }: StoredSession
       return location.kind === 'jsonl' ? location.path : dirname(location.path)
     },
     defaultDir: () => home.dataDir,
-    async save(session) {
-      const id = await idOf(session)
-      // A session that is not loaded has no pending writes.
-      if (registry.loaded(id)?.storageError())
-        throw new HoldfastError(fault('storage_error', refusing, { session: id }))
-    },
     async load(name) {
       const id = await idOf(name)
       const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive, registry.deps.models))
@@ -84,10 +71,6 @@ export function createStoredSessions({ registry, location, home }: StoredSession
         blob: async () => refuse(readOnly),
       })
     },
-    async ensureMeta(name) {
-      const row = await stores.entry(await idOf(name))
-      return row && row.entry.meta.messageCount > 0 ? row.entry.meta : null
-    },
     async hasUserInteraction(session) {
       const id = await idOf(session)
       const said = await stores.storeOf(id).read(id, { after: 0, limit: 1, types: ['user.said'] })
@@ -104,6 +87,3 @@ function idOfObject(session: Pick<Session, 'id'>): Session['id'] {
 
 const readOnlySentence = 'This session was loaded for reading only. Use getSession to send it commands.'
 const readOnly = fault('session_stopped', readOnlySentence)
-
-const refusing =
-  'The store refuses the writes of this session. Free disk space or repair the store; it retries by itself.'

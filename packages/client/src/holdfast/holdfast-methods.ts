@@ -32,7 +32,15 @@ import { readOptions, requireOptions } from '../session/arguments.ts'
 import { type AddedMessage, type MessageSeed, toSeeds } from '../session/seed-messages.ts'
 import { type ClientEventOptions, createSession, type Session } from '../session/session.ts'
 import { type ListAllOptions, listAll } from './list-all.ts'
-import { ensureMeta, type SessionData, saveSession } from './save-session.ts'
+import {
+  confirmSaved,
+  ensureMeta,
+  isSession,
+  metaOf,
+  type SessionData,
+  type SessionOrName,
+  saveSession,
+} from './save-session.ts'
 import { createSessionAdmin, type SessionAdmin } from './session-admin.ts'
 
 /** The methods that the runtime of this process and that of a server share. Failed calls throw a `HoldfastError`. */
@@ -84,14 +92,20 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   ): Promise<CommandResult<'appendClientEvent'>>
   /**
    * Creates a session from a value, or changes it to that value: title, folder, model, messages, summary and client events.
-   * Equal messages are not written again; replaced ones are saved as a branch. It is several commands, not one.
+   * Equal messages are not written again; replaced ones are saved as a branch. A new session is created together with its
+   * first 1,000 messages. The rest, a summary, client events and each change of an existing session are commands of their
+   * own.
    */
   save(data: SessionData): Promise<Session>
+  /** Resolves if all answered commands are on disk, as they always are; rejects while the store refuses writes. */
+  save(session: SessionOrName): Promise<void>
   /**
    * Returns the metadata of the session of this value; starts the session without its messages if there is none. Returns null
    * and creates nothing if no message is a person's.
    */
   ensureMeta(data: SessionData): Promise<Meta | null>
+  /** Returns the metadata of a session; null if it has no message. Writes nothing. */
+  ensureMeta(name: string): Promise<Meta | null>
   /** Exports a session in pieces, without loading it. */
   export(name: string, options?: ExportOptions): AsyncIterable<string>
   /** Exports the transcript as Markdown. */
@@ -162,8 +176,11 @@ export function createHoldfastMethods(
     appendCheckpoint: async (name, messages, tokenCount) =>
       (await getSession(name)).appendCheckpoint(messages, tokenCount),
     appendClientEvent: async (name, event, options) => (await getSession(name)).appendClientEvent(event, options),
-    save: (data) => saveSession(sessions, data),
-    ensureMeta: (data) => ensureMeta(sessions, data),
+    // An implementation of overloads has the type of none of them.
+    save: (async (value: SessionOrName | SessionData) =>
+      isSession(value) ? confirmSaved(sessions, value) : saveSession(sessions, value)) as HoldfastMethods['save'],
+    ensureMeta: async (value: string | SessionData) =>
+      typeof value === 'string' ? metaOf(sessions, value) : ensureMeta(sessions, value),
     exportMarkdown,
     exportSessionMarkdown: async (session, options) => exportMarkdown(requireSession(session), options),
     permissions: async (options) => orThrow(await permissions.list(options)),

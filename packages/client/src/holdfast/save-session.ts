@@ -33,11 +33,37 @@ export type SessionData = {
   readonly clientEventsComplete?: boolean | undefined
 }
 
+/** A session, or its id, unique prefix of an id, or handle. */
+export type SessionOrName = string | Pick<Session, 'id'>
+
+/** Returns whether a value names a session. A session object has a method `messages`, and the value of one a list. */
+export const isSession = (value: SessionOrName | SessionData): value is SessionOrName =>
+  typeof value === 'string' ||
+  (typeof value === 'object' && value !== null && 'messages' in value && typeof value.messages === 'function')
+
+/** Resolves if all answered commands are on disk. Refused: storage_error while the store refuses writes of the session. */
+export async function confirmSaved(sessions: Sessions, session: SessionOrName): Promise<void> {
+  const handle = orThrow(await sessions.open(typeof session === 'string' ? session : session.id))
+  const { here } = orThrow(await handle.state(['here']))
+  // A session that is not loaded has no pending writes.
+  if (here?.storageError) throw new HoldfastError(fault('storage_error', refusing, { session: handle.id }))
+}
+
+/** Returns the metadata of a session; null if it has no message. */
+export async function metaOf(sessions: Sessions, name: string): Promise<Meta | null> {
+  const { meta } = orThrow(await orThrow(await sessions.open(name)).state(['meta']))
+  return meta.messageCount > 0 ? meta : null
+}
+
+const refusing =
+  'The store refuses the writes of this session. Free disk space or repair the store; it retries by itself.'
+
 /** Creates the session, or changes it to these values. Messages that are there already are not written again. */
 export async function saveSession(sessions: Sessions, given: SessionData): Promise<Session> {
   const data = readSessionData(given)
   const known = await findSaved(sessions, data)
-  const session = createSession(known ?? (await start(sessions, data)))
+  // A new session begins with its messages: a crash leaves all of them or no session.
+  const session = createSession(known ?? (await start(sessions, data, firstBatch(data.messages))))
   if (known) await changeSettings(session, data)
   await writeMessages(session, data.messages)
   const { summary, clientEvents = [], clientEventsComplete } = data
@@ -88,12 +114,17 @@ async function findSaved(sessions: Sessions, { id }: SessionData): Promise<Sessi
   return isOurs ? orThrow(await sessions.open(id)) : orThrow(await sessions.findByKey(id))
 }
 
-async function start(sessions: Sessions, { id, title, workspace, model }: SessionData): Promise<SessionHandle> {
+async function start(
+  sessions: Sessions,
+  { id, title, workspace, model }: SessionData,
+  messages: readonly MessageSeed[] = [],
+): Promise<SessionHandle> {
   const settings = { ...(title !== undefined && { title }), ...(model !== undefined && { model }) }
   return orThrow(
     await sessions.start({
       ...(workspace !== undefined && { workdir: workspace }),
       ...(id !== undefined && { key: id }),
+      ...(messages.length > 0 && { messages: [...messages] }),
       ...settings,
     }),
   )
@@ -153,6 +184,9 @@ function inBatches(seeds: readonly MessageSeed[]): readonly (readonly MessageSee
   }
   return batches
 }
+
+const firstBatch = (messages: readonly AddedMessage[]): readonly MessageSeed[] =>
+  inBatches(toSeeds(messages.filter(isSaid)))[0] ?? []
 
 /** Pins the messages that were pinned where they come from. */
 async function pin(session: Session, given: readonly AddedMessage[]): Promise<void> {

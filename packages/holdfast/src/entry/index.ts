@@ -27,6 +27,7 @@ export type {
   Session,
   SessionAdmin,
   SessionData,
+  SessionOrName,
   Subscription,
   TrustOptions,
   Turn,
@@ -49,7 +50,7 @@ export type { Logger } from '../observe/logging/logger.ts'
 export { defineTool, type OpenOptions, openHoldfast } from '../open.ts'
 export type { CustomModels } from '../providers/models.ts'
 export type { Finding, FindingCode, Severity } from '../store/finding.ts'
-export type { LoadedSession, SessionOrName, StoredSessions } from '../stored-sessions.ts'
+export type { LoadedSession, StoredSessions } from '../stored-sessions.ts'
 export type { ConfigOptions } from '../system/config/read-config.ts'
 export type { Environment } from '../system/home.ts'
 export type {

@@ -20,6 +20,8 @@ type HeapSample = {
   readonly turns: number
   /** The heap and the memory outside of it after garbage collection, on the main thread. */
   readonly heapBytes: number
+  /** The memory of the whole process with all its threads, as the system counts it. */
+  readonly residentBytes: number
 }
 
 /** Returns how many bytes each turn after the first 1,000 added: the slope of a straight line through the samples. */
@@ -58,7 +60,7 @@ async function sampleHeap(turnsPerStep: number, step: () => Promise<void>): Prom
   const samples: HeapSample[] = []
   for (let turns = turnsPerStep; turns <= manyTurns; turns += turnsPerStep) {
     await step()
-    samples.push({ turns, heapBytes: await heapInUse() })
+    samples.push({ turns, heapBytes: await heapInUse(), residentBytes: process.memoryUsage.rss() })
   }
   return samples
 }
@@ -90,9 +92,9 @@ async function heapInUse(): Promise<number> {
 }
 
 const rowsOf = (what: string, samples: readonly HeapSample[]): readonly Row[] => [
-  ...samples.map(({ turns, heapBytes }): Row => {
-    const figure = `${number(heapBytes / 1e6, 1)} MB`
-    return { what: `heap after ${number(turns)} turns, ${what}`, figure, goal: '', holds: null }
+  ...samples.map(({ turns, heapBytes, residentBytes }): Row => {
+    const figure = `${number(heapBytes / 1e6, 1)} MB of ${number(residentBytes / 1e6, 1)} MB`
+    return { what: `heap and resident memory after ${number(turns)} turns, ${what}`, figure, goal: '', holds: null }
   }),
   {
     what: `growth per turn, ${what}`,

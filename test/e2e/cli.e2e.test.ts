@@ -35,14 +35,14 @@ function countSessions(): number {
 describe('the program', () => {
   it('prints its version and its help', async () => {
     const { version } = JSON.parse(readFileSync(join(dirname(binPath), '..', 'package.json'), 'utf8'))
-    expect(await cli.run(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
-    const help = await cli.run(['--help'])
+    expect(await cli.runProcess(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
+    const help = await cli.runProcess(['--help'])
     expect(help.code).toBe(0)
     for (const name of ['run', 'ls', 'show', 'export', 'tell', 'serve']) expect(help.stdout).toContain(`\n  ${name}`)
-    expect((await cli.run([])).stdout).toBe(help.stdout)
-    const about = await cli.run(['help', 'export'])
+    expect((await cli.runProcess([])).stdout).toBe(help.stdout)
+    const about = await cli.runProcess(['help', 'export'])
     expect(about.stdout).toContain('--force')
-    expect((await cli.run(['export', '--help'])).stdout).toBe(about.stdout)
+    expect((await cli.runProcess(['export', '--help'])).stdout).toBe(about.stdout)
   })
 
   it.each([
@@ -65,12 +65,12 @@ describe('the program', () => {
     [['serve', '--port', '70000'], "--port must be a whole number from 0 to 65535, not '70000'."],
     [['tell', 'calm-harbor-12', 'sendPromt'], "There is no command sendPromt. Did you mean 'sendPrompt'?"],
   ])('rejects %j with exit code 2, and creates nothing', async (args, message) => {
-    expect(await cli.run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${message}\n` })
+    expect(await cli.runProcess(args)).toMatchObject({ code: 2, stdout: '', stderr: `${message}\n` })
     expect(existsSync(cli.home)).toBe(false)
   })
 
   it('prints errors as JSON', async () => {
-    const { code, stdout, stderr } = await cli.run(['show', 'calm-harbor-12', '--json'])
+    const { code, stdout, stderr } = await cli.runProcess(['show', 'calm-harbor-12', '--json'])
     expect(code).toBe(1)
     expect(jsonOf(stdout)).toEqual({
       error: {
@@ -83,7 +83,7 @@ describe('the program', () => {
   })
 
   async function expectBadName(args: readonly string[]) {
-    const { code, stdout, stderr } = await cli.run([...args, '--json'])
+    const { code, stdout, stderr } = await cli.runProcess([...args, '--json'])
     expect(code).toBe(1)
     expect(jsonOf(stdout)).toMatchObject({ error: { code: 'bad_id' } })
     expect(stderr).not.toContain('\u001b')
@@ -145,7 +145,7 @@ describe('the program', () => {
 
   it('runs any command through npm start, without a writable home', async () => {
     const environment = { HOME: '/dev/null', XDG_CACHE_HOME: '' }
-    const { code, stdout } = await cli.run(['run', 'list the files here'], { script: startPath, environment })
+    const { code, stdout } = await cli.runProcess(['run', 'list the files here'], { script: startPath, environment })
     expect(code).toBe(0)
     expect(stdout).toContain('list_directory')
   })
@@ -154,7 +154,7 @@ describe('the program', () => {
 describe('run', () => {
   it('prints the answer on standard output and the rest on standard error', async () => {
     writeFileSync(join(cli.workdir, 'a.txt'), 'hi')
-    const { code, stdout, stderr } = await cli.run(['run', 'list the files here'])
+    const { code, stdout, stderr } = await cli.runProcess(['run', 'list the files here'])
     expect(code).toBe(0)
     expect(stdout).toContain('a.txt')
     expect(stdout).not.toContain('✓')
@@ -209,7 +209,7 @@ describe('run', () => {
   })
 
   it('fails with exit code 1 and the reason if the turn fails', async () => {
-    const { code, stderr, stdout } = await cli.run(['run', 'fail rejected_key', '--json'])
+    const { code, stderr, stdout } = await cli.runProcess(['run', 'fail rejected_key', '--json'])
     expect(code).toBe(1)
     expect(stderr).toContain('rejected key')
     expect(jsonOf(linesOf(stdout).at(-1) ?? '')).toMatchObject({
@@ -265,7 +265,7 @@ describe('run', () => {
 })
 
 describe('tell', () => {
-  it('queues prompts behind an open approval, and recalls them, each in a process of its own', async () => {
+  it('queues prompts behind an open approval, and recalls them, each by a run of its own', async () => {
     await cli.run(['run', 'list'])
     const asked = await cli.run(['tell', '@latest', 'sendPrompt', 'content=run echo hi'])
     expect(asked.stderr).toContain('shell asks to run: echo hi')
@@ -303,7 +303,7 @@ describe('branches', () => {
     for (const prompt of others) await cli.run(['run', '-s', '@latest', prompt])
   }
 
-  it('are created, listed, shown, switched to and rewound, each in a process of its own', async () => {
+  it('are created, listed, shown, switched to and rewound, each by a run of its own', async () => {
     await ask('count to 1', 'count to 2')
     expect(await cli.run(['branches', '@latest'])).toMatchObject({ code: 0, stdout: '' })
     const branched = await cli.run(['branch', '@latest', '0'])
@@ -567,14 +567,14 @@ describe('a command that only reads', () => {
 registerHooks({ resolve(name, context, next) { const found = next(name, context); process._rawDebug('loaded ' + found.url); return found } })`
   const environment = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(spy)}` }
   const loadedBy = async (...args: readonly string[]) => {
-    const { code, stderr } = await cli.run(args, { environment })
+    const { code, stderr } = await cli.runProcess(args, { environment })
     expect(code).toBe(0)
     expect(stderr).toContain('/cli/main.ts')
     return stderr
   }
 
   it('loads only the modules it needs', async () => {
-    await cli.run(['run', 'count to 1'])
+    await cli.runProcess(['run', 'count to 1'])
     for (const args of [['--version'], ['--help'], ['ls'], ['ls', '--json']]) {
       expect(await loadedBy(...args)).not.toMatch(
         /\/zod\/|\/core\/src\/(?!ports\/)|\/open\.ts|\/src\/server\/|\/src\/providers\/|worker/,

@@ -7,17 +7,17 @@ beforeEach(() => {
 })
 afterEach(() => cli[Symbol.dispose]())
 
-const permissions = (...args: readonly string[]) => cli.run(['permissions', ...args])
+const permissions = (...args: readonly string[]) => cli.runProcess(['permissions', ...args])
 
 it('adds, applies, lists and removes permission rules on the command line', async () => {
   expect((await permissions('add', 'allow', 'shell', 'echo **')).stderr).toMatch(/^Added rule [0-9a-f]{8}: allow shell/)
-  const ran = await cli.run(['run', 'run echo hello'])
+  const ran = await cli.runProcess(['run', 'run echo hello'])
   expect(ran.stderr).toContain('  allowed by your rule `echo **`')
-  expect((await cli.run(['show', '@latest'])).stdout).toContain('allowed by your rule `echo **`')
+  expect((await cli.runProcess(['show', '@latest'])).stdout).toContain('allowed by your rule `echo **`')
   const denied = await permissions('add', 'deny', 'shell', 'echo *', '--workspace', '.', '--json')
   const { id, workspace } = JSON.parse(denied.stdout)
   expect(workspace).toBe(cli.workdir)
-  expect((await cli.run(['run', 'run env A=b /bin/echo hello'])).stderr).toContain('your rule `echo *` forbids')
+  expect((await cli.runProcess(['run', 'run env A=b /bin/echo hello'])).stderr).toContain('your rule `echo *` forbids')
   expect((await permissions()).stdout).toMatch(/^[0-9a-f]{8} +allow +shell +echo \*\* +everywhere$/m)
   expect((await permissions('remove', id)).code).toBe(0)
   expect(JSON.parse((await permissions('list', '--json')).stdout).permissions).toHaveLength(1)

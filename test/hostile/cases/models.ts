@@ -43,7 +43,7 @@ const passageNotFound: HostileCase = {
   name: 'passage-not-found',
   from: 'model',
   async run(run) {
-    const calls = run.isQuick ? 2 : 64
+    const calls = run.isQuick ? 2 : 3 // a longer answer is refused
     await writeFile(join(run.workdir, 'a.txt'), 'aaaaaaa\r\n'.repeat((4 * megabyte) / 9))
     const passage = `b${'aaaaaaa\n'.repeat((run.isQuick ? 50_000 : 900_000) / 8)}`
     const args = { path: 'a.txt', old_text: passage, new_text: 'b' }

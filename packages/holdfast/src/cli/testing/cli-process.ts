@@ -1,13 +1,22 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { findHome, storeOf } from '../../system/home.ts'
+import { runProgram } from '../program.ts'
+import { colourOf, createOutput } from '../terminal/output.ts'
 
 const root = fileURLToPath(new URL('../../../../../', import.meta.url))
 export const nodePath = join(root, 'node_modules/.bin/node')
 export const binPath = join(root, 'packages/holdfast/bin/holdfast.mjs')
 export const startPath = join(root, 'scripts/start.mjs')
+
+const pageDir = join(root, 'packages/web/dist')
+const { version } = JSON.parse(readFileSync(join(root, 'packages/holdfast/package.json'), 'utf8')) as {
+  readonly version: string
+}
 
 export type CliResult = {
   readonly code: number | null
@@ -36,8 +45,16 @@ export interface CliProcess {
 export interface Cli extends Disposable {
   readonly home: string
   readonly workdir: string
+  /** Starts it as a process of its own. */
   start(args: readonly string[], options?: CliOptions): CliProcess
-  run(args: readonly string[], options?: CliOptions): Promise<CliResult>
+  /** Starts it as a process of its own, and waits for its end. */
+  runProcess(args: readonly string[], options?: CliOptions): Promise<CliResult>
+  /**
+   * Runs it in this process, from its arguments to its exit code: it opens and closes everything as a process does, but
+   * saves the second that a process takes to start. Arguments must name no relative path: those are relative to the
+   * directory of this process.
+   */
+  run(args: readonly string[], options?: Omit<CliOptions, 'script'>): Promise<CliResult>
 }
 
 export function createCli(): Cli {
@@ -47,11 +64,15 @@ export function createCli(): Cli {
   mkdirSync(workdir)
   const running = new Set<ChildProcessWithoutNullStreams>()
 
-  const start = (args: readonly string[], options: CliOptions = {}): CliProcess => {
+  const environmentOf = ({ environment }: CliOptions) => {
     const { ANTHROPIC_API_KEY, HOLDFAST_TOKEN, NO_COLOR, FORCE_COLOR, ...inherited } = process.env
+    return { ...inherited, HOLDFAST_HOME: home, DEMO_PACE: '0', HOLDFAST_LOCAL_MODELS: 'off', ...environment }
+  }
+
+  const start = (args: readonly string[], options: CliOptions = {}): CliProcess => {
     const child = spawn(nodePath, [options.script ?? binPath, ...args], {
       cwd: options.cwd ?? workdir,
-      env: { ...inherited, HOLDFAST_HOME: home, DEMO_PACE: '0', HOLDFAST_LOCAL_MODELS: 'off', ...options.environment },
+      env: environmentOf(options),
     })
     running.add(child)
     const written = { stdout: '', stderr: '' }
@@ -89,14 +110,48 @@ export function createCli(): Cli {
     }
   }
 
+  const run: Cli['run'] = async (args, options = {}) => {
+    const environment = environmentOf(options)
+    const [stdout, stderr] = [createCollector(), createCollector()]
+    const colour = colourOf(environment)
+    const code = await runProgram(args, {
+      environment,
+      home: findHome(environment),
+      store: storeOf(environment),
+      version,
+      pageDir,
+      pid: process.pid,
+      now: Date.now,
+      cwd: () => options.cwd ?? workdir,
+      input: () => Readable.from([Buffer.from(options.input ?? '')]) as Readable & { readonly isTTY?: boolean },
+      out: createOutput({ stream: stdout.stream, colour, rejectsOnFailure: true }),
+      err: createOutput({ stream: stderr.stream, colour, rejectsOnFailure: false }),
+      onCrash: () => undefined,
+      untilInterrupted: () => new AbortController().signal,
+    })
+    return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() }
+  }
+
   return {
     home,
     workdir,
     start,
-    run: (args, options) => start(args, options).ended,
+    run,
+    runProcess: (args, options) => start(args, options).ended,
     [Symbol.dispose]() {
       for (const child of running) child.kill('SIGKILL')
       rmSync(base, { recursive: true, force: true })
     },
   }
+}
+
+function createCollector() {
+  const chunks: Buffer[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk)
+      done()
+    },
+  })
+  return { stream, text: () => Buffer.concat(chunks).toString('utf8') }
 }

@@ -343,6 +343,25 @@ describe('branches', () => {
     expect((await cli.run(['rewind', '@latest', '--undo'])).stderr).toBe('restored: note.txt\n')
     expect(note()).toBe('two')
     expect(await cli.run(['rewind', '@latest'])).toMatchObject({ code: 2 })
+    expect((await cli.run(['show', '@latest'])).stdout).toContain(
+      'Files were put back: 1 restored, 1 left as they are.',
+    )
+    const wholeSession = await cli.run(['rewind', '@latest', '--files', '--preview'])
+    expect(wholeSession.stdout).toContain('delete: note.txt\n')
+  })
+
+  it('are shown with the files that a session changed, and with the lines that tools may change', async () => {
+    await cli.run(['run', '--yes', 'write note.txt: one'])
+    expect((await cli.run(['files', '@latest'])).stdout).toMatch(/^CHANGE .*\ncreated .* note\.txt\n$/)
+    expect((await cli.run(['boundary', '@latest', 'note.txt', '1'])).stdout).toMatch(/\nline 1 +note\.txt\n$/)
+    expect((await cli.run(['tools', '@latest'])).stdout).toContain('In note.txt, tools may change only line 1.')
+    expect((await cli.run(['boundary', '@latest', 'note.txt', '0-2'])).stderr).toContain('counted from 1')
+    expect(jsonOf((await cli.run(['boundary', '@latest', '--clear', '--json'])).stdout)).toEqual({ boundaries: [] })
+  })
+
+  it('print a refusal of plan mode once', async () => {
+    const planned = await cli.run(['run', '--plan', 'write other.txt: x'])
+    expect(planned.stderr.match(/plan mode/g)).toHaveLength(1)
   })
 
   it('gives the range of turns if a turn is out of range', async () => {

@@ -161,6 +161,7 @@ export {
   KeptBoundary,
   LineChange,
   LineRange,
+  linesText,
   moveRange,
 } from './value/boundary.ts'
 export { Branch, ListedBranch, moveBranches } from './value/branch.ts'

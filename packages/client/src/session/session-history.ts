@@ -32,7 +32,7 @@ export const createSessionHistory = ({ handle, submit }: Requests) => ({
   /** Returns the saved branches, oldest first. */
   listBranches: async (): Promise<readonly ListedBranch[]> => orThrow(await handle.branches()),
   /**
-   * Goes back to the end of a turn. Returns the branch that saves what came after. With `files`, first puts the files back
+   * Goes back to the end of a turn. Returns the branch that saves what came after. With `files`, then puts the files back
    * that calls changed since, and returns which were.
    */
   async rewind(turn: number, given?: RewindOptions): Promise<Rewound> {
@@ -40,8 +40,10 @@ export const createSessionHistory = ({ handle, submit }: Requests) => ({
     if (!files) return submit({ type: 'rewind', turn }, options)
     const { commandId } = options
     const own = commandId === undefined ? {} : { commandId: `${commandId.slice(0, 58)}-files` }
+    // The messages first: the notice about the files then belongs to the line that goes on.
+    const rewound = await submit({ type: 'rewind', turn }, options)
     const { restored, refused } = await submit({ type: 'restoreFiles', turn }, { ...options, ...own })
-    return { ...(await submit({ type: 'rewind', turn }, options)), files: { restored, refused } }
+    return { ...rewound, files: { restored, refused } }
   },
   /**
    * Puts files back that calls of this session changed: as they were at the end of `turn`, before `message`, before `call`,

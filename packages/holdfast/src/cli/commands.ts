@@ -28,6 +28,8 @@ export const loadCommand: {
   show: () => import('./commands/session/show.ts'),
   search: () => import('./commands/session/search.ts'),
   shells: () => import('./commands/session/shells.ts'),
+  files: () => import('./commands/session/files.ts'),
+  boundary: () => import('./commands/session/boundary.ts'),
   diff: () => import('./commands/session/diff.ts'),
   branch: async () => ({ run: (await import('./commands/session/change.ts')).branch }),
   branches: () => import('./commands/session/branches.ts'),

@@ -11,6 +11,12 @@ export const LineRange = z.object({
 })
 export type LineRange = z.infer<typeof LineRange>
 
+/** Names lines for people and models, who count from 1: `lines 4–10`. */
+export function linesText({ start, end }: LineRange): string {
+  if (end < start) return `new lines before line ${start + 1}`
+  return start === end ? `line ${start + 1}` : `lines ${start + 1}\u2013${end + 1}`
+}
+
 /** An edit boundary: tools may change only these lines of the file. */
 export const Boundary = z.object({
   /** The file, as a path in the workdir. */

@@ -9,7 +9,7 @@ export function setBoundary(
   { file }: Facts,
 ): Decided {
   if (start < 0 || end < start) {
-    const message = `The lines ${start} to ${end} are no boundary: the first must be at least 0 and at most the last.`
+    const message = `The lines ${start} to ${end}, counted from 0, are no boundary: the first must be at least 0 and at most the last.`
     return refuse(fault('bad_boundary', message, { path: asked, start, end }))
   }
   if (file?.content === undefined) return refuse(fault('bad_boundary', `${asked} is not a file.`, { path: asked }))

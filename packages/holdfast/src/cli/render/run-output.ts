@@ -195,6 +195,7 @@ function lineOf(
       return { text: `✗ ${tool}: interrupted`, isError: true }
     }
     case 'note.added':
+      if (event.code === 'plan_mode') return null // the denied call says the same
       return { text: escapeHidden(event.text), isError: event.level === 'error' }
     default:
       return null

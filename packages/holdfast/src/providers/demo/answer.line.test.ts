@@ -21,6 +21,22 @@ describe('a line to the demo', () => {
       { path: 'a.txt', old_text: 'old words', new_text: 'new => words' },
     ],
     ['edit a.txt: gone =>', 'edit_file', { path: 'a.txt', old_text: 'gone', new_text: '' }],
+    [
+      'edits a.txt: one => two; three =>; x => y => z',
+      'multi_edit_file',
+      {
+        path: 'a.txt',
+        edits: [
+          { old_text: 'one', new_text: 'two' },
+          { old_text: 'three', new_text: '' },
+          { old_text: 'x', new_text: 'y => z' },
+        ],
+      },
+    ],
+    ['delete the file "a b.txt"', 'delete_file', { path: 'a b.txt' }],
+    ['move a.txt => src/b.txt', 'move_file', { path: 'a.txt', new_path: 'src/b.txt' }],
+    ['output sh-1', 'shell_output', { id: 'sh-1' }],
+    ['stop sh-1', 'shell_stop', { id: 'sh-1' }],
     ['run in the background npm start', 'shell', { command: 'npm start', background: true }],
     ['run echo "a: b" => c', 'shell', { command: 'echo "a: b" => c' }],
     ['remember that we use: tabs => here', 'memory_write', { text: 'we use: tabs => here' }],

@@ -150,6 +150,14 @@ const forms: readonly Form[] = [
   [/^find (.+)$/i, (pattern = '') => call('find', 'find', { pattern: unquoted(pattern) })],
   [/^write ([^:]+): ?(.*)$/i, (path = '', content = '') => callFile('write', path, { content })],
   [
+    /^edits ([^:]+): ?(.+)$/i,
+    (path = '', edits = '') => call('edits', 'multi_edit_file', { path: unquoted(path), edits: splitEdits(edits) }),
+  ],
+  [/^delete (?:the )?(?:file )?(.+)$/i, (path = '') => callFile('delete', path)],
+  [/^move (.+?) => ?(.+)$/i, (path = '', to = '') => callFile('move', path, { new_path: unquoted(to) })],
+  [/^output (\S+)$/i, (id = '') => call('output', 'shell_output', { id })],
+  [/^stop (\S+)$/i, (id = '') => call('stop', 'shell_stop', { id })],
+  [
     /^edit ([^:]+): ?(.+?) ?=> ?(.*)$/i,
     (path = '', old_text = '', new_text = '') => callFile('edit', path, { old_text, new_text }),
   ],
@@ -188,6 +196,13 @@ export function readDemoLine(text: string): DemoLine {
   return { type: 'unknown', text: line }
 }
 
+/** Reads the edits of `edits file: a => b; c => d`. */
+const splitEdits = (text: string) =>
+  text.split(';').map((part) => {
+    const [old_text = '', ...rest] = part.trim().split(/ ?=> ?/)
+    return { old_text, new_text: rest.join(' => ') }
+  })
+
 /** Reads the tasks of `todo a; b`. A task that begins with `done` or `doing` has that status. */
 const splitTasks = (text: string) =>
   text.split(';').flatMap((part) => {
@@ -213,7 +228,8 @@ const abilities = `I am the demo: a scripted agent, not a language model. I unde
 
 - \`list [dir]\`, \`read <file>\`, \`search <text>\`, \`find <glob>\`, \`git status\`, \`git diff [path]\`, \`git log\`, \`fetch <url>\`
 - \`todo <task>; <task>\`, \`todo\`, \`tools\`
-- \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`patch <file>: <old> => <new>\`, \`git stage <path>\`, \`git commit <message>\`, \`run <command>\`, \`remember <text>\` (these ask you first)
+- \`output <id>\`, \`stop <id>\` of a command in the background
+- \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`edits <file>: <old> => <new>; <old> => <new>\`, \`patch <file>: <old> => <new>\`, \`delete <file>\`, \`move <file> => <path>\`, \`git stage <path>\`, \`git commit <message>\`, \`run <command>\`, \`run in background <command>\`, \`remember <text>\` (these ask you first)
 - \`count to <n>\`, \`plan <request>\`, \`delegate <request>\`
 - \`fail <rejected_key|rate_limited|auth_failed|unreachable|raw_dump|cut>\`
 
@@ -240,7 +256,8 @@ const reportFile = ({ mediaType, name = 'a file', bytes }: RequestFile): string 
   `With it I received ${clip(name, 80)}: ${mediaType}, ${bytes.length} bytes.`
 
 function subjectOf(args: { readonly [key: string]: unknown }): string {
-  const subject = args['url'] ?? args['path'] ?? args['command'] ?? args['pattern'] ?? args['task'] ?? args['text']
+  const subject =
+    args['url'] ?? args['path'] ?? args['command'] ?? args['pattern'] ?? args['task'] ?? args['text'] ?? args['id']
   return typeof subject === 'string' ? clip(subject, 80) : ''
 }
 
@@ -258,8 +275,10 @@ function writePlan(request: string, line: DemoLine): string {
   return `My plan:\n\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`
 }
 
-const changes = ['write_file', 'edit_file', 'apply_diff', 'git_stage', 'git_commit', 'shell', 'memory_write']
-const toolsThatAsk: ReadonlySet<string> = new Set(changes)
+const toolsThatAsk: ReadonlySet<string> = new Set([
+  ...['write_file', 'edit_file', 'multi_edit_file', 'apply_diff', 'delete_file', 'move_file'],
+  ...['git_stage', 'git_commit', 'shell', 'memory_write'],
+])
 
 function stepsFor(line: DemoLine): readonly string[] {
   if (line.type === 'call') {

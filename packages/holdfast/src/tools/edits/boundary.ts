@@ -4,6 +4,7 @@ import {
   growRange,
   type LineChange,
   type LineRange,
+  linesText,
   moveRange,
   ok,
   type Result,
@@ -78,12 +79,8 @@ export function checkTexts(path: string, allowed: LineRange, before: string, aft
 }
 
 function outside(path: string, { line, removed }: LineChange, range: LineRange) {
-  const touched = removed === 0 ? `before line ${line}` : linesText(line, line + removed - 1)
-  const message = `edit outside boundary: it touches ${touched} of ${path}, allowed are ${rangeText(range)} (counted from 0)`
+  const touched =
+    removed === 0 ? `the place before line ${line + 1}` : linesText({ start: line, end: line + removed - 1 })
+  const message = `edit outside boundary: it touches ${touched} of ${path}, allowed are ${linesText(range)}`
   return fault('outside_boundary', message, { path, line, removed, allowed: range })
 }
-
-const linesText = (first: number, last: number): string => (first === last ? `line ${first}` : `lines ${first}-${last}`)
-
-const rangeText = ({ start, end }: LineRange): string =>
-  end < start ? `new lines before line ${start}` : linesText(start, end)

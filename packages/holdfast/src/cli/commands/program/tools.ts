@@ -1,4 +1,5 @@
 import { loadSession } from '@holdfast/core'
+import { type Boundary, linesText } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import { type ListedTool, listTools, type ToolList } from '../../../list-tools.ts'
@@ -13,7 +14,7 @@ import type { programSpecs } from './specs.ts'
 /** Reads the store only for a session, and loads none. */
 export const run: RunCommand<typeof programSpecs.tools> = async ({ positionals: [name], flags }, context) => {
   const { environment, home } = context
-  const print = async (list: ToolList): Promise<undefined> => {
+  const print = async (list: SessionTools): Promise<undefined> => {
     if (flags.json) await context.out.writeJson(list)
     else await printTools(list, context)
   }
@@ -24,15 +25,27 @@ export const run: RunCommand<typeof programSpecs.tools> = async ({ positionals: 
   if (flags.workspace !== undefined) return rejectUsage('A session has its own folder: leave --workspace out.')
   return withStoredSession(context, name, {}, async ({ id, log, meta }) => {
     const { state } = orThrow(await loadSession(log, id))
-    await print(orThrow(await listTools({ environment, home, workdir: meta.workspace, session: state })))
+    const boundaries = state.boundaries.map(({ path, start, end }) => ({ path, start, end }))
+    await print({
+      ...orThrow(await listTools({ environment, home, workdir: meta.workspace, session: state })),
+      boundaries,
+    })
   })
 }
 
-async function printTools({ workdir, sandbox, tools }: ToolList, { out }: CliContext): Promise<void> {
+async function printTools(
+  { workdir, sandbox, tools, boundaries = [] }: SessionTools,
+  { out }: CliContext,
+): Promise<void> {
   await out.write(textTable(['TOOL', 'CHANGES', 'CALLS', 'RULES'], tools.map(cells), out.paint))
   const network = sandbox.isInForce ? ` ${sandbox.network ? withNetwork : withoutNetwork}` : ''
   await out.write(`\n${escapeLine(sandbox.about)}${network}\nFolder: ${escapeLine(workdir)}\n`)
+  for (const one of boundaries)
+    await out.write(`In ${escapeLine(one.path)}, tools may change only ${linesText(one)}.\n`)
 }
+
+/** The tools of a session, with its edit boundaries. */
+type SessionTools = ToolList & { readonly boundaries?: readonly Boundary[] | undefined }
 
 const withNetwork = 'They have the network.'
 const withoutNetwork = 'They have the network only by a rule or if you approve it.'

@@ -23,24 +23,31 @@ export const run: RunCommand<typeof sessionSpecs.rewind> = async (
 ) => {
   if (preview && !files) rejectUsage('--preview shows what --files would do: give both.')
   if (undo && text !== undefined) rejectUsage('--undo takes no <turn>: it undoes the last restore of files.')
-  if (!undo && text === undefined) rejectUsage('<turn> is missing: the number of the turn to go back to, from 0.')
-  const turn = undo ? null : turnOf(text ?? '')
+  if (!undo && !files && text === undefined)
+    rejectUsage('<turn> is missing: the number of the turn to go back to, from 0.')
+  const turn = text === undefined ? null : turnOf(text)
   checkNamed(context, name)
   return withSessions(context, async ({ sessions }) => {
     const handle = orThrow(await openNamed(sessions, context, name))
-    if (turn === null) await restore(handle, { type: 'restoreFiles', undo: true }, json, context)
-    else if (preview) await showPreview(orThrow(await handle.previewRestore({ turn })), json, context)
+    const point = turn === null ? beforeSession : { turn }
+    if (undo) await restore(handle, { type: 'restoreFiles', undo: true }, json, context)
+    else if (preview) await showPreview(orThrow(await handle.previewRestore(point)), json, context)
+    else if (turn === null) await restore(handle, { type: 'restoreFiles', ...point }, json, context)
     else await rewind(handle, turn, { files, json }, context)
     return exitCodes.ok
   })
 }
 
+/** No change of a session is older than its first record. */
+const beforeSession = { message: 1 } as const
+
 type Options = { readonly files: boolean; readonly json: boolean }
 
 async function rewind(handle: SessionHandle, turn: number, { files, json }: Options, context: CliContext) {
   const { out, err } = context
-  const restored = files ? orThrow(await handle.submit({ type: 'restoreFiles', turn })) : null
+  // The messages first: the notice about the files then belongs to the line that goes on.
   const answer = orThrow(await handle.submit({ type: 'rewind', turn }))
+  const restored = files ? orThrow(await handle.submit({ type: 'restoreFiles', turn })) : null
   if (json) return out.writeJson({ ...answer, ...(restored && { files: restored.result }) })
   const saved = escapeLine(commandResult('rewind', answer).branch)
   await out.write(`${saved}\n`)

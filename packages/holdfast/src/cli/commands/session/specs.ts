@@ -91,6 +91,21 @@ export const sessionSpecs = {
     flags: { store, json },
     notes: ['Shows what runs in the server. Commands end with their session.', sessionNote],
   },
+  files: {
+    about: 'list the files that a session changed',
+    positionals: ['<session>'],
+    flags: { store, json },
+    notes: ['Each file is listed once, with its newest change. holdfast diff shows the changes.', sessionNote],
+  },
+  boundary: {
+    about: 'list, set or clear the lines that tools may change',
+    positionals: ['<session>', '[path]', '[lines]'],
+    flags: { clear: { about: 'remove the boundary of the file; without path, all' }, store, json },
+    notes: [
+      '<lines> is 3-9, or 3 for one line, counted from 1. With --json, lines count from 0, as in the API.',
+      sessionNote,
+    ],
+  },
   diff: {
     about: 'show what a session changed in files',
     positionals: ['<session>', '[path]'],
@@ -139,6 +154,7 @@ export const sessionSpecs = {
     notes: [
       `Prints the name of the new branch. ${turnNote} Without --files, files stay as they are.`,
       'With --files, each file becomes what it was at the end of the turn, if nobody else changed it since. To get the messages back, use holdfast switch.',
+      'With --files and without a turn, files become what they were before the session; messages stay.',
       sessionNote,
     ],
   },

@@ -50,7 +50,7 @@ export const tellCommands: { readonly [Type in CommandType]: readonly [fields: s
   pinSession: ['[pinned=true|false]', 'pin or unpin the session'],
   rename: ['title=…', 'set the title'],
   moveWorkdir: ['workdir=…', 'set the folder the session works in'],
-  setBoundary: ['path=… start=LINE end=LINE', 'let tools change only these lines of a file'],
+  setBoundary: ['path=… start=LINE end=LINE', 'let tools change only these lines, counted from 0'],
   clearBoundary: ['path=…', 'let tools change the whole file again'],
   clearAllBoundaries: ['', 'remove all edit boundaries'],
   appendClientEvent: ['event={…} [complete=true]', "store a client's own event for other clients"],

@@ -1,0 +1,47 @@
+import { createSession } from '@holdfast/client'
+import { type Boundary, type LineRange, linesText, orThrow } from '@holdfast/protocol'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
+import type { RunCommand } from '../../args/command-spec.ts'
+import { textTable } from '../../render/tables.ts'
+import { checkNamed, withSessions } from '../../sessions/connect.ts'
+import { openNamed } from '../../sessions/session-name.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { exitCodes, rejectUsage } from '../../terminal/exit.ts'
+import type { sessionSpecs } from './specs.ts'
+
+/** Lists, sets or clears the edit boundaries of a session. People count lines from 1. */
+export const run: RunCommand<typeof sessionSpecs.boundary> = async (
+  { positionals: [name = '', path, lines], flags: { clear, json } },
+  context,
+) => {
+  if (clear && lines !== undefined) rejectUsage('--clear takes no <lines>: it removes the boundary.')
+  const range = lines === undefined ? null : rangeOf(lines)
+  checkNamed(context, name)
+  return withSessions(context, async ({ sessions }) => {
+    const session = createSession(orThrow(await openNamed(sessions, context, name)))
+    if (clear) await (path === undefined ? session.clearAllBoundaries() : session.clearBoundary(path))
+    else if (range && path !== undefined) await session.setBoundary(path, range.start, range.end)
+    const asked = path === undefined || clear ? null : await session.boundaryFor(path)
+    const one = asked && path !== undefined ? [{ path, ...asked }] : []
+    await print(path === undefined || clear ? await session.boundaries() : one, { path, json }, context)
+    return exitCodes.ok
+  })
+}
+
+/** Parses `3-9`, or `3` for one line. */
+function rangeOf(text: string): LineRange {
+  const [, first = '', last = first] = /^([1-9]\d{0,8})(?:[-\u2013]([1-9]\d{0,8}))?$/.exec(text) ?? []
+  if (first === '' || Number(last) < Number(first))
+    return rejectUsage(`<lines> must be lines counted from 1, such as 3-9, not '${text}'.`)
+  return { start: Number(first) - 1, end: Number(last) - 1 }
+}
+
+type Printed = { readonly path: string | undefined; readonly json: boolean }
+
+async function print(boundaries: readonly Boundary[], { path, json }: Printed, { out, err }: CliContext) {
+  if (json) return out.writeJson({ boundaries })
+  const rows = boundaries.map((one) => [linesText(one), escapeLine(one.path)])
+  if (rows.length > 0) return out.write(textTable(['TOOLS MAY CHANGE', 'FILE'], rows, out.paint))
+  const what = path === undefined ? 'any file' : escapeLine(path)
+  await err.write(`Tools may change every line of ${what}: it has no edit boundary.\n`)
+}

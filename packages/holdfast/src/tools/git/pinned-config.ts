@@ -44,16 +44,16 @@ export interface PinnedConfig extends AsyncDisposable {
 }
 
 /**
- * Pins the settings that were checked: a command in the background may change the file at any time, also between the check
+ * Pins a configuration that was checked: a command in the background may change the file at any time, also between the check
  * and the use. The data is linked, so that git works on the repository itself.
  */
-export async function pinConfig(common: string, settings: readonly Setting[]): Promise<PinnedConfig> {
+export async function pinConfig(common: string, config: string): Promise<PinnedConfig> {
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-git-'))
   const remove = () => rm(directory, { recursive: true, force: true })
   try {
     const names = (await readdir(common)).filter((name) => !replaced.has(name))
     await Promise.all(names.map((name) => symlink(join(common, name), join(directory, name))))
-    await writeFile(join(directory, 'config'), formatSettings(settings), { flag: 'wx', mode: 0o600 })
+    await writeFile(join(directory, 'config'), config, { flag: 'wx', mode: 0o600 })
     return { directory, [Symbol.asyncDispose]: remove }
   } catch (error) {
     await remove()

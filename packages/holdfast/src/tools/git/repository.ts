@@ -6,7 +6,8 @@ import type { Environment } from '../../system/home.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { type Program, type ProgramOptions, startProgram } from '../program/program.ts'
 import { commandEnvironment } from '../shell/environment.ts'
-import { ownSettings, pinConfig } from './pinned-config.ts'
+import { formatSettings, ownSettings, pinConfig } from './pinned-config.ts'
+import { findPlainRepository, type PlainRepository } from './plain-repository.ts'
 
 export type GitDeps = {
   readonly environment: Environment
@@ -74,7 +75,23 @@ export async function inRepository<Value>(
 ): Promise<Result<Value>> {
   const cwd = await resolveWorkdir(workdir)
   if (!cwd.ok) return cwd
-  const { git } = createRepository({ workdir: cwd.value, prefix: '', pinned: {} }, deps, signal)
+  const plain = await findPlainRepository(cwd.value)
+  const found = plain ? ok({ ...plain, common: plain.directory }) : await askGit(cwd.value, deps, signal)
+  if (!found.ok) return found
+  const { top, prefix, directory, common, config } = found.value
+  if (commits) await mkdir(join(common, 'logs'), { recursive: true }) // a new repository has none, and git would make it in the pinned folder
+  await using pinnedConfig = await pinConfig(common, config)
+  const pinned = { GIT_DIR: directory, GIT_WORK_TREE: top, GIT_COMMON_DIR: pinnedConfig.directory }
+  return await use(createRepository({ workdir: cwd.value, prefix, pinned }, deps, signal)) // awaited: then the folder goes
+}
+
+/** Finds a repository and its settings with git itself. */
+async function askGit(
+  workdir: string,
+  deps: GitDeps,
+  signal: AbortSignal,
+): Promise<Result<PlainRepository & { readonly common: string }>> {
+  const { git } = createRepository({ workdir, prefix: '', pinned: {} }, deps, signal)
   const asked = ['--show-toplevel', '--show-prefix', '--absolute-git-dir', '--git-common-dir']
   const [found, listed] = await Promise.all([
     git(['rev-parse', ...asked]),
@@ -82,16 +99,12 @@ export async function inRepository<Value>(
   ])
   if (!found.ok) return found
   if (!listed.ok) return listed
-  const [top = '', prefix = '', own = '', shared = ''] = found.value.text.split('\n')
-  if (!isInside(top, cwd.value)) return refuse(outsideWorkdir(top)) // core.worktree may name any folder
+  const [top = '', prefix = '', directory = '', shared = ''] = found.value.text.split('\n')
+  if (!isInside(top, workdir)) return refuse(outsideWorkdir(top)) // core.worktree may name any folder
   const settings = ownSettings(listed.value.text)
   const program = settings.find(({ name }) => programSettings.test(name))
   if (program !== undefined) return refuse(namesProgram(program.name))
-  const common = resolve(cwd.value, shared)
-  if (commits) await mkdir(join(common, 'logs'), { recursive: true }) // a new repository has none, and git would make it in the pinned folder
-  await using config = await pinConfig(common, settings)
-  const pinned = { GIT_DIR: own, GIT_WORK_TREE: top, GIT_COMMON_DIR: config.directory }
-  return await use(createRepository({ workdir: cwd.value, prefix, pinned }, deps, signal)) // awaited: then the folder goes
+  return ok({ top, prefix, directory, common: resolve(workdir, shared), config: formatSettings(settings) })
 }
 
 const namesProgram = (setting: string) =>

@@ -28,8 +28,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-const open = async () => {
-  const environment = { HOLDFAST_HOME: join(base, 'home'), DEMO_PACE: '0', PATH: process.env['PATH'] }
+const open = async (PATH = process.env['PATH']) => {
+  const environment = { HOLDFAST_HOME: join(base, 'home'), DEMO_PACE: '0', PATH }
   const holdfast = await openHoldfast({ store: 'memory:', environment, sandbox: 'off' })
   return { holdfast, session: await holdfast.startSession({ workdir, model: 'demo/agent', approvals: 'none' }) }
 }
@@ -83,6 +83,25 @@ describe('a command in a git work tree', () => {
     expect((await session.previewRestore({ turn: 0 })).files.map(({ path }) => path)).toEqual(['other.txt'])
     expect((await session.restoreFiles({ message: 1 })).refused).toEqual([])
     expect([text('tool.sh'), existsSync(join(workdir, 'other.txt'))]).toEqual(['one\n', false])
+    await holdfast.close()
+  })
+
+  it('starts git twice if it changes nothing that was committed, and once more to read what was', async () => {
+    const log = join(base, 'started')
+    mkdirSync(join(base, 'bin'))
+    const real = execFileSync('which', ['git'], { encoding: 'utf8' }).trim()
+    writeFileSync(join(base, 'bin', 'git'), `#!/bin/sh\necho x >> '${log}'\nexec ${real} "$@"\n`, { mode: 0o755 })
+    const { holdfast, session } = await open(`${join(base, 'bin')}:${process.env['PATH']}`)
+    const started = async (command: string) => {
+      writeFileSync(log, '')
+      await session.prompt(command).text()
+      return readFileSync(log, 'utf8').length / 2
+    }
+    expect(await started('run true')).toBe(2)
+    expect(await started('run echo more >> dirty.txt; echo x > new.txt')).toBe(2)
+    expect(await started('run for one in kept.txt tool.sh; do echo two >> $one; done; rm gone.txt')).toBe(3)
+    expect((await session.restoreFiles({ message: 1 })).restored).toHaveLength(5)
+    expect(['kept.txt', 'tool.sh', 'gone.txt'].map(text)).toEqual(['kept\n', 'one\n', 'gone\n'])
     await holdfast.close()
   })
 

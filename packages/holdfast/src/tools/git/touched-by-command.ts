@@ -5,7 +5,7 @@ import type { OwnPath, SeenEntry, Tool, ToolContext, ToolResult, ToolRun } from 
 import { type BeforeImage, type FileChange, isSameState, limits, ok } from '@holdfast/protocol'
 import { keepBefore } from '../files/io/before-image.ts'
 import { createWorkspaceFiles } from '../files/workspace-files.ts'
-import { readCommitted } from './committed-file.ts'
+import { type CommittedFile, entryOf, listCommitted, readCommitted } from './committed-files.ts'
 import { type GitDeps, inRepository, type Repository } from './repository.ts'
 
 /** A larger tree is not compared; a command must not wait long for git. */
@@ -91,6 +91,8 @@ async function readStatus({ git, prefix }: Repository) {
   if (!listed.ok || listed.value.isCut) return null
   const paths: string[] = []
   const ignored: string[] = []
+  /** Of the files of the last commit that are different now. Absent: git has to be asked. */
+  const committed = new Map<string, CommittedFile | null>()
   let head: string | null = null
   for (const part of listed.value.text.split('\0')) {
     const fields = part.split(' ')
@@ -98,9 +100,14 @@ async function readStatus({ git, prefix }: Repository) {
     const skipped = part.startsWith('1 ') ? 8 : part.startsWith('u ') ? 10 : part.startsWith('? ') ? 1 : null
     if (part.startsWith(`! ${prefix}`)) ignored.push(part.slice(2 + prefix.length))
     const path = skipped === null ? '' : fields.slice(skipped).join(' ')
-    if (path !== '' && path.startsWith(prefix) && !path.endsWith('/')) paths.push(path.slice(prefix.length))
+    if (path === '' || !path.startsWith(prefix) || path.endsWith('/')) continue
+    const below = path.slice(prefix.length)
+    paths.push(below)
+    const [, , , gitMode = '', , , object = ''] = fields
+    if (part.startsWith('1 ')) committed.set(below, gitMode === '000000' ? null : { gitMode, object })
+    else if (part.startsWith('? ') && !committed.has(below)) committed.set(below, null)
   }
-  return { head, paths, ignored }
+  return { head, paths, ignored, committed }
 }
 
 /** Returns the paths that differ between two commits. */
@@ -141,6 +148,9 @@ async function compareIn(
   const moved = await readMoved(repository, head, status.head)
   const known = new Set((result.files ?? []).map(({ path }) => path))
   const paths = [...new Set([...files.keys(), ...status.paths, ...moved])].filter((path) => !known.has(path))
+  const unread = paths.filter((path) => !files.has(path))
+  const listed = head === status.head ? status.committed : new Map<string, CommittedFile | null>()
+  const then = await readThen(repository, head, unread, listed)
   const { look } = createWorkspaceFiles(ownPaths)
   const changes: FileChange[] = []
   for (const path of paths) {
@@ -148,10 +158,11 @@ async function compareIn(
     const captured = files.get(path)
     if (captured && 'stamp' in captured && captured.stamp === (await stampOf(join(workdir, path)))) continue
     const now = await look(workdir, path)
-    const then = captured ? ('stamp' in captured ? 'unknown' : captured) : await readThen(repository, head, path, now)
-    if (then === 'same' || (typeof then !== 'string' && now !== null && isSameState(then.state, now.state))) continue
+    const before = captured ? ('stamp' in captured ? 'unknown' : captured) : then(path, now)
+    if (before === 'same' || (typeof before !== 'string' && now !== null && isSameState(before.state, now.state)))
+      continue
     const wasIgnored = ignored.some((one) => one === path || (one.endsWith('/') && path.startsWith(one)))
-    const change = await toChange(path, then, now, { wasIgnored, blobs })
+    const change = await toChange(path, before, now, { wasIgnored, blobs })
     if (change) changes.push(change)
   }
   return pairMoves(changes)
@@ -171,15 +182,30 @@ function pairMoves(changes: readonly FileChange[]): readonly FileChange[] {
   return [...changes.filter(({ path }) => !joined.has(path)), ...moves]
 }
 
-/** Returns what was at a path that git saw as unchanged before the command. */
+/**
+ * Reads what was at paths that git saw as unchanged before the command: what the commit has, if any. `listed` is what the
+ * status said about them.
+ */
 async function readThen(
   repository: Repository,
   head: string | null,
-  path: string,
-  now: SeenEntry | null,
-): Promise<SeenEntry | 'same' | 'unknown'> {
-  const found = head === null ? null : await readCommitted(repository, head, path, now)
-  return found ?? { state: { type: 'absent' }, bytes: null }
+  paths: readonly string[],
+  listed: ReadonlyMap<string, CommittedFile | null>,
+) {
+  const unlisted = head === null ? [] : paths.filter((path) => !listed.has(path))
+  const asked = await listCommitted(repository, head ?? '', unlisted)
+  const known = new Map<string, CommittedFile>(asked ?? [])
+  for (const path of paths) {
+    const file = listed.get(path)
+    if (file) known.set(path, file)
+  }
+  const contents = await readCommitted(repository, known)
+  return (path: string, now: SeenEntry | null): SeenEntry | 'same' | 'unknown' => {
+    const file = known.get(path)
+    const bytes = contents.get(path)
+    if (file) return bytes ? entryOf(file, bytes, now) : 'unknown'
+    return asked === null && !listed.has(path) ? 'unknown' : { state: { type: 'absent' }, bytes: null }
+  }
 }
 
 type ChangeOptions = Pick<ToolRun, 'blobs'> & { readonly wasIgnored: boolean }

@@ -2,18 +2,7 @@ import { join } from 'node:path'
 import { createSessionRegistry, type Retention, startDailyCleanup } from '@holdfast/core'
 import type { Blobs, OnProblem, OwnPath, Store, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
-import {
-  clip,
-  didYouMean,
-  escapeLine,
-  type Fault,
-  fault,
-  HoldfastError,
-  ok,
-  orThrow,
-  type Result,
-  refuse,
-} from '@holdfast/protocol'
+import { fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { createImages } from './context/images.ts'
 import { createInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
@@ -26,6 +15,7 @@ import { createProblems } from './observe/logging/problems.ts'
 import { createSessionLogger } from './observe/logging/session-logger.ts'
 import { loadSessionSpans } from './observe/telemetry/load-session-spans.ts'
 import { openModels } from './open-models.ts'
+import { findOptionFault } from './open-options.ts'
 import type { CustomModels } from './providers/models.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { openStorage } from './store/open/open-storage.ts'
@@ -82,28 +72,9 @@ type InnerOptions = OpenOptions & {
 
 /** Opens the runtime; throws a `HoldfastError` if it cannot. */
 export async function openHoldfast(options: OpenOptions = {}): Promise<Holdfast> {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new HoldfastError(fault('bad_request', 'The options of openHoldfast must be an object.'))
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionNames, name))
-  if (unknown !== undefined) throw new HoldfastError(unknownOption(unknown))
+  const refused = findOptionFault(options)
+  if (refused !== null) throw new HoldfastError(refused)
   return orThrow(await open(options))
-}
-
-/** Every option, so that a misspelt one is refused and not ignored. */
-const optionNames: Readonly<Record<keyof OpenOptions, true>> = {
-  ...{ store: true, blobs: true, mirror: true, environment: true, models: true, idleUnloadMs: true, retention: true },
-  ...{ logger: true, onProblem: true, tools: true },
-  ...{ model: true, titleModel: true, compactionModel: true, rotation: true, fallbacks: true },
-  ...{ sandbox: true, sandboxNetwork: true },
-}
-
-const unknownOption = (name: string): Fault => {
-  const known = Object.keys(optionNames)
-  const hint = didYouMean(name, known) || ` The options are ${known.join(', ')}.`
-  return fault('bad_request', `openHoldfast has no option "${escapeLine(clip(name, 100))}".${hint}`, {
-    option: name,
-    known,
-  })
 }
 
 /** Opens the runtime. This is the composition root, the only place that knows every part. On failure nothing stays open. */
@@ -127,10 +98,6 @@ export async function open(options: InnerOptions): Promise<Result<Holdfast>> {
 /** Opens the parts and pushes each on the stack, which closes them in reverse order. */
 async function openRuntime(options: InnerOptions & { readonly onProblem: OnProblem }, opened: AsyncDisposableStack) {
   const { environment = process.env, idleUnloadMs, retention, logger, onProblem } = options
-  if (retention && !(retention.days > 0))
-    throw new HoldfastError(fault('bad_request', daysTooFew, { days: retention.days }))
-  if (idleUnloadMs !== undefined && !(typeof idleUnloadMs === 'number' && idleUnloadMs > 0))
-    throw new HoldfastError(fault('bad_request', unloadTooSoon, { idleUnloadMs }))
   const home = findHome(environment)
   const own = await readOwnTools(options.tools)
   const onNotice = (sentence: string) => process.emitWarning(sentence, 'HoldfastNotice')
@@ -252,9 +219,5 @@ const openSocket = ({ stateDir }: Home): Promise<NodeSocket> =>
 
 const filesInMemory =
   'The files of your own store are kept in memory and end with this process. Give the option blobs, such as openFileBlobs of holdfast/store.'
-
-const unloadTooSoon = 'The option idleUnloadMs must be a number of milliseconds greater than 0.'
-
-const daysTooFew = 'The option retention.days must be greater than 0.'
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -1,5 +1,7 @@
 import {
+  clip,
   ExportOptions,
+  escapeLine,
   type Fault,
   type FaultCode,
   fault,
@@ -41,12 +43,18 @@ export interface RemoteHoldfast extends HoldfastMethods {
   close(): Promise<void>
 }
 
-/** Connects to a server. It sends nothing until a method is called. Without a token, the cookie of the page is used. */
+/**
+ * Connects to a server. It sends nothing until a method is called. Without a token, the cookie of the page is used. Throws
+ * bad_request if the address is not one of HTTP.
+ */
 export function connectHoldfast(
   url: string,
   token?: string,
   options: Omit<ConnectOptions, 'url' | 'token'> = {},
 ): RemoteHoldfast {
+  const refused = findAddressFault(url, token)
+  if (refused !== null) throw new HoldfastError(refused)
+  requireOptions(options)
   const closing = new AbortController()
   const wire = refuseAfter(closing.signal, connectWire({ ...options, url, token }))
   const handles = createRemoteSessions(wire)
@@ -91,6 +99,16 @@ const refuseAfter = (signal: AbortSignal, wire: Http): Http => ({
   json: async (path, ask) => (signal.aborted ? refuse(closed) : wire.json(path, ask)),
   stream: async (path, ask) => (signal.aborted ? refuse(closed) : wire.stream(path, ask)),
 })
+
+/** Returns what is wrong with an address and a token, which a program without types may give; null if nothing is. */
+function findAddressFault(url: string, token: string | undefined): Fault | null {
+  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
+    const shown = typeof url === 'string' ? ` ${escapeLine(clip(url, 100))} is none.` : ''
+    return fault('bad_request', `Give the address of a server, such as http://127.0.0.1:4820.${shown}`)
+  }
+  return token === undefined || typeof token === 'string' ? null : fault('bad_request', 'The token must be a text.')
+}
 
 async function* exportPieces(wire: Http, name: string, given: ExportOptions = {}): AsyncGenerator<string> {
   const { format, redact } = orThrow(parseOptions(ExportOptions, given, 'export'))

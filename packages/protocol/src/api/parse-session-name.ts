@@ -16,6 +16,11 @@ const nameLike = /^(?!ses_)(?=.*[0-9:])[A-Za-z0-9][A-Za-z0-9_.:@-]{0,127}$/
 
 /** Parses a session name by its form alone. Nothing that passes can be a file path. */
 export function parseSessionName(text: string): Result<SessionName> {
+  const notAName = () => {
+    const message = 'Name a session by its id (ses_…), the beginning of its id, its handle (calm-harbor-12) or its key.'
+    return refuse(fault('bad_id', message, { name: String(text).slice(0, 100) }))
+  }
+  if (typeof text !== 'string') return notAName() // callers are not always type-checked
   const id = SessionId.safeParse(text)
   if (id.success) return ok({ type: 'id', id: id.data })
   if (prefix.test(text)) return ok({ type: 'prefix', prefix: text })
@@ -23,7 +28,5 @@ export function parseSessionName(text: string): Result<SessionName> {
   if (handle.success) return ok({ type: 'handle', handle: handle.data })
   const key = nameLike.test(text) ? Key.safeParse(text) : null
   if (key?.success) return ok({ type: 'key', key: key.data })
-  // Callers are not always type-checked, so `text` may not be a string.
-  const message = 'Name a session by its id (ses_…), the beginning of its id, its handle (calm-harbor-12) or its key.'
-  return refuse(fault('bad_id', message, { name: String(text).slice(0, 100) }))
+  return notAName()
 }

@@ -23,11 +23,20 @@ export type Output = z.infer<typeof Output>
 export const DenialCode = z.enum(['rejected', 'plan_mode', 'outside_boundary', 'vetoed', 'rule', 'timed_out'])
 export type DenialCode = z.infer<typeof DenialCode>
 
+/** Names what answered in place of a person, such as `--yes`. */
+export const AnsweredVia = z.string().trim().min(1).max(100)
+
 /** Result of a call, recorded once. Only `ok` and `failed` mean that the tool finished. */
 export const Outcome = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ok'), output: Output }),
   z.object({ type: z.literal('failed'), output: Output }),
-  z.object({ type: z.literal('denied'), code: DenialCode, message: z.string() }),
+  z.object({
+    type: z.literal('denied'),
+    code: DenialCode,
+    message: z.string(),
+    /** What rejected it in place of a person, such as `--no`. */
+    via: AnsweredVia.optional(),
+  }),
   z.object({
     type: z.literal('interrupted'),
     code: z.enum(['aborted', 'cancelled', 'crashed', 'stopped']),
@@ -36,9 +45,6 @@ export const Outcome = z.discriminatedUnion('type', [
   }),
 ])
 export type Outcome = z.infer<typeof Outcome>
-
-/** Names what answered in place of a person, such as `--yes`. */
-export const AnsweredVia = z.string().trim().min(1).max(100)
 
 /** The client or the rule that allowed a call. With `via` no person of the client was asked: that answered for them. */
 export const ApprovedBy = z.union([

@@ -180,7 +180,8 @@ async function pastApproval({ store, session, state }: EffectDeps, approval: App
 }
 
 function settledBy({ by, outcome }: EventOf<'call.settled'>): string {
-  if (by) return by.client ?? 'someone else'
+  const via = outcome.type === 'denied' ? outcome.via : undefined
+  if (by) return via ?? by.client ?? 'someone else'
   return outcome.type === 'denied' && outcome.code === 'timed_out' ? 'its timeout' : 'the end of its turn'
 }
 

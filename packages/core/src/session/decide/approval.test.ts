@@ -49,6 +49,12 @@ describe('an answer', () => {
     expect(events(phases.asked, asked({ ...answer, via: '--yes' }))[0]).toMatchObject({ by: { via: '--yes' } })
     expect(events(phases.asked, asked(answer))[0]).not.toHaveProperty('by.via')
   })
+
+  it('that rejects says what gave it in place of a person', () => {
+    const rejected = { type: 'respondToApproval', decision: 'reject', via: '--no' } as const
+    const outcome = { type: 'denied', code: 'rejected', message: '--no said no', via: '--no' }
+    expect(events(phases.asked, asked(rejected))[0]).toMatchObject({ type: 'call.settled', outcome })
+  })
 })
 
 describe('a timeout', () => {

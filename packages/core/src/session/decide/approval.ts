@@ -29,8 +29,9 @@ export function respondToApproval(
   const { id: call } = asked
   const target = targetOf(asked)
   if (decision === 'reject') {
-    const reason = message?.trim() ? message : 'a person said no'
-    return ok([settle(call, { type: 'denied', code: 'rejected', message: reason }, by)])
+    const reason = message?.trim() ? message : via === undefined ? 'a person said no' : `${via} said no`
+    const outcome = { type: 'denied' as const, code: 'rejected' as const, message: reason }
+    return ok([settle(call, via === undefined ? outcome : { ...outcome, via }, by)])
   }
   // A call that is asked about each time gives no trust to others.
   const scope = asked.reason === undefined ? scopes[decision] : 'once'

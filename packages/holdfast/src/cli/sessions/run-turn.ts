@@ -115,7 +115,8 @@ async function answerApproval(
     type: 'respondToApproval',
     decision,
     approval: asked.id,
-    ...(decision === 'reject' ? { message } : { via: '--yes' }),
+    via: approvals === 'approve' ? '--yes' : approvals === 'unattended' ? 'holdfast run' : '--no',
+    ...(decision === 'reject' && { message }),
   })
   if (!answered.ok && answered.fault.code !== 'already_decided') await output.note(escapeHidden(answered.fault.message))
 }

@@ -1,89 +1,20 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { invariant } from '@holdfast/protocol'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openBrowser } from './browser.ts'
-import { type ServerProcess, startServerProcess } from './server-process.ts'
+import type { BrowserContext, Page } from 'playwright-core'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { usePage } from './page-tests.ts'
+import type { ServerProcess } from './server-process.ts'
 
 describe('the page, in a real browser on a real server', () => {
-  let browser: Browser
-  let context: BrowserContext
+  const { now, startSession, say, atRest } = usePage()
   let page: Page
+  let context: BrowserContext
   let server: ServerProcess
-  let home = ''
-  let workdir = ''
-  const complaints: string[] = []
-
-  beforeAll(async () => {
-    browser = await openBrowser()
-  })
-  afterAll(() => browser.close())
-
-  beforeEach(async () => {
-    home = await mkdtemp(join(tmpdir(), 'holdfast-page-'))
-    workdir = await mkdtemp(join(tmpdir(), 'holdfast-work-'))
-    await writeFile(join(workdir, 'hello.txt'), 'hello from the file\n')
-    server = await startServerProcess({ home })
-    context = await browser.newContext()
-    page = await context.newPage()
-    complaints.length = 0
-    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
-  })
-  afterEach(async () => {
-    await context.close()
-    await server.stop()
-    await rm(home, { recursive: true, force: true })
-    await rm(workdir, { recursive: true, force: true })
-  })
-
-  async function startSession(firstWords: string): Promise<void> {
-    await page.goto(server.loginLink)
-    await page.getByRole('textbox', { name: 'Message' }).fill(firstWords)
-    await page.getByRole('combobox', { name: 'Working directory' }).fill(workdir)
-    await page.getByRole('button', { name: 'Start session' }).click()
-    await page.getByRole('log', { name: 'Transcript' }).waitFor()
-  }
-  const say = async (text: string) => {
-    await page.getByRole('textbox', { name: 'Message' }).fill(text)
-    await page.getByRole('button', { name: 'Send' }).click()
-  }
-  const atRest = () => page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
-
-  it('logs in once by the link, and keeps the secret out of the address', async () => {
-    await page.goto(server.loginLink)
-    await page.getByRole('button', { name: 'Start session' }).waitFor()
-    expect(page.url()).not.toContain('code=')
-    expect(page.url()).not.toContain(server.token)
-
-    const stranger = await browser.newContext()
-    const again = await stranger.newPage()
-    const answer = await again.goto(server.loginLink)
-    expect(answer?.status()).toBe(401)
-    await stranger.close()
-  })
-
-  it('says how to add a missing key, keeps the prompt, and sends it once there is a key', async () => {
-    await server.stop()
-    server = await startServerProcess({ home, env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } }) // nobody answers there
-    await page.goto(server.loginLink)
-    const message = page.getByRole('textbox', { name: 'Message' })
-    await message.fill('Where is the harbour?')
-    await page.getByRole('combobox', { name: 'Model' }).fill('anthropic/claude-sonnet-4-5')
-    await page.getByRole('button', { name: 'Start session' }).click()
-    await page.getByRole('alert').getByText('holdfast auth login').waitFor()
-    expect(await message.inputValue()).toBe('Where is the harbour?')
-
-    const file = { version: 1, providers: { anthropic: { key: 'sk-ant-for-the-page' } } }
-    await mkdir(join(home, 'config'), { recursive: true, mode: 0o700 })
-    await writeFile(join(home, 'config', 'credentials.json'), JSON.stringify(file), { mode: 0o600 })
-    expect(await server.sessions.refreshCredentials()).toMatchObject({ ok: true })
-    await page.getByRole('button', { name: 'Start session' }).click()
-    await page.getByRole('log', { name: 'Transcript' }).getByText('Where is the harbour?').waitFor()
-    expect(await page.content()).not.toContain('sk-ant-for-the-page')
-    expect(complaints.filter((line) => !line.includes('409'))).toEqual([])
+  let workdir: string
+  let complaints: readonly string[]
+  beforeEach(() => {
+    ;({ page, context, server, workdir, complaints } = now())
   })
 
   it('streams an answer with a tool card, and lists the session', async () => {
@@ -104,7 +35,7 @@ describe('the page, in a real browser on a real server', () => {
     await expect(readFile(join(workdir, 'note.txt'), 'utf8')).rejects.toThrow()
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByRole('button', { name: 'Approve' }).waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
     expect(await readFile(join(workdir, 'note.txt'), 'utf8')).toContain('a line of text')
     const diff = page.getByRole('log', { name: 'Transcript' }).getByRole('figure', { name: 'Diff of note.txt' })
     expect(await diff.textContent()).toMatch(/note\.txt\s*new file\s*\+1 −0[\s\S]*\+a line of text/)
@@ -143,111 +74,12 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('shows tasks, changed files, boundaries and rules beside the transcript, and restores files', async () => {
-    await page.setViewportSize({ width: 1280, height: 800 })
-    await startSession('todo done look; doing fix the lamp; test it')
-    const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
-    await panel.getByRole('listitem').filter({ hasText: 'fix the lamp' }).getByText('in progress').waitFor()
-    await page.getByRole('button', { name: 'Panel, 1 of 3 tasks done' }).waitFor()
-
-    await say('read hello.txt')
-    await atRest()
-    await say('edit hello.txt: hello => goodbye')
-    await page.getByRole('radio', { name: 'This workspace' }).check()
-    await page.getByRole('group', { name: 'Approve for' }).getByText('allow edit_file').waitFor()
-    await page.getByRole('button', { name: 'Approve' }).click()
-    await atRest()
-    await panel.getByRole('button', { name: 'Show the change of hello.txt, modified' }).click()
-    const changes = page.getByRole('dialog', { name: 'Changes of hello.txt' })
-    await changes.getByText('+goodbye from the file').waitFor()
-    await page.keyboard.press('Escape')
-    await say('edit hello.txt: goodbye => welcome') // nobody is asked now
-    const diffs = page.getByRole('log', { name: 'Transcript' }).getByRole('figure', { name: 'Diff of hello.txt' })
-    await diffs.getByText('+welcome from the file').waitFor()
-
-    await panel.getByRole('button', { name: 'hello.txt', exact: true }).click()
-    const lines = page.getByRole('listbox', { name: 'Lines of hello.txt' })
-    await lines.getByRole('option', { name: 'welcome from the file' }).click()
-    await page.getByRole('button', { name: 'Allow only these lines' }).click()
-    await page.getByText('The agent may change only line 1.').waitFor()
-    await page.keyboard.press('Escape')
-    await panel.getByRole('button', { name: 'Clear the edit boundary of hello.txt' }).click()
-    await panel.getByText('line 1').waitFor({ state: 'detached' })
-
-    await panel.getByRole('button', { name: 'Restore all…' }).click()
-    const preview = page.getByRole('list', { name: 'Files that will change' })
-    await preview.getByRole('figure', { name: 'Diff of hello.txt' }).getByText('becomes what it was').waitFor()
-    expect(await readFile(join(workdir, 'hello.txt'), 'utf8')).toContain('welcome')
-    await page.getByRole('button', { name: 'Restore 1 file' }).click()
-    await page.getByText('1 file put back.').waitFor()
-    expect(await readFile(join(workdir, 'hello.txt'), 'utf8')).toBe('hello from the file\n')
-    await page.getByRole('button', { name: 'Undo', exact: true }).click()
-    await page.getByRole('button', { name: 'Restore 1 file' }).waitFor()
-    expect(await readFile(join(workdir, 'hello.txt'), 'utf8')).toContain('welcome')
-    await page.keyboard.press('Escape')
-
-    await panel.getByRole('button', { name: 'Remove the rule allow edit_file' }).click()
-    await panel.getByText('No rule: calls that change something ask.').waitFor()
-    await panel.getByText('Add a rule').click()
-    await panel.getByRole('textbox', { name: 'Pattern' }).fill('git status')
-    await panel.getByRole('button', { name: 'Add rule' }).click()
-    await panel.getByRole('button', { name: 'Remove the rule allow shell git status' }).waitFor()
-    expect(complaints).toEqual([])
-  })
-
-  it('lists the commands that run in the background with their output, and stops them', async () => {
-    await page.setViewportSize({ width: 1280, height: 800 })
-    const command = 'echo ready; until [ -e more ]; do sleep 0.05; done; echo steady; exec sleep 1000'
-    await startSession(`run in background ${command}`)
-    await page.getByRole('button', { name: 'Approve' }).click()
-    await page.getByRole('button', { name: '1 command in the background' }).click()
-    const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
-    const row = panel.getByRole('listitem').filter({ hasText: command })
-    const output = row.getByRole('region', { name: `Output of ${command}` })
-    await output.getByText('ready', { exact: true }).waitFor()
-    await row.getByText(/^\d.* s · 6 bytes$/).waitFor()
-    await writeFile(join(workdir, 'more'), '')
-    await output.getByText('ready\nsteady').waitFor()
-    await row.getByRole('button', { name: `Stop ${command}` }).click()
-    await row.waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: '1 command in the background' }).waitFor({ state: 'detached' })
-    expect(complaints).toEqual([])
-  })
-
   it('does not run a rejected call', async () => {
     await startSession('run touch forbidden.txt')
     await page.getByRole('region', { name: 'What will run' }).getByText('touch forbidden.txt').waitFor()
     await page.getByRole('button', { name: 'Reject' }).click()
-    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
     await expect(readFile(join(workdir, 'forbidden.txt'))).rejects.toThrow()
-  })
-
-  it('stops a running answer and keeps its text', async () => {
-    await server.stop()
-    server = await startServerProcess({ home, env: { DEMO_PACE: '1' } })
-    await startSession('count to 500')
-    await page.getByText(/\b3\b/).first().waitFor()
-    await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
-    await page
-      .getByText(/interrupted|stopped/i)
-      .first()
-      .waitFor()
-    await page.reload()
-    await page.getByText(/\b3\b/).first().waitFor()
-  })
-
-  it('keeps a pending approval over a kill -9 and continues after the answer', async () => {
-    await startSession('write kept.txt: still here')
-    await page.getByRole('button', { name: 'Approve' }).waitFor()
-    const address = new URL(page.url())
-    await server.kill()
-    server = await startServerProcess({ home, port: Number(address.port) })
-    await page.reload() // a restart logs nobody out
-    await page.getByRole('region', { name: 'What will run' }).getByText('still here').waitFor()
-    await page.getByRole('button', { name: 'Approve' }).click()
-    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
-    expect(await readFile(join(workdir, 'kept.txt'), 'utf8')).toContain('still here')
   })
 
   it('queues prompts during a turn, which can be edited, moved, removed and recalled', async () => {
@@ -343,7 +175,7 @@ describe('the page, in a real browser on a real server', () => {
     await page.getByRole('button', { name: /^Give control to page-/ }).click()
     await page.getByText(/^You are watching\. page-\w+ is the driver\.$/).waitFor()
     await other.getByRole('button', { name: 'Approve' }).click()
-    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
     expect(await readFile(join(workdir, 'both.txt'), 'utf8')).toContain('seen by both')
 
     await other.close()
@@ -380,61 +212,6 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('continues a stopped turn', async () => {
-    await server.stop()
-    server = await startServerProcess({ home, env: { DEMO_PACE: '1' } })
-    await startSession('count to 300')
-    await page.getByText(/\b3\b/).first().waitFor()
-    await page.getByRole('button', { name: 'Stop' }).click()
-    const goOn = page.getByRole('button', { name: 'Continue' })
-    await goOn.click()
-    await goOn.waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'Stop' }).click()
-    await goOn.waitFor()
-    expect(complaints).toEqual([])
-  })
-
-  it('updates the list when another client changes a session', async () => {
-    let lists = 0
-    page.on('request', (request) => {
-      if (new URL(request.url()).pathname === '/v1/sessions' && request.method() === 'GET') lists += 1
-    })
-    const following = page.waitForResponse((response) => new URL(response.url()).pathname === '/v1/events')
-    await page.goto(server.loginLink)
-    await following
-    await page.getByText('No sessions yet.').waitFor()
-
-    const started = await server.sessions.start({ workdir })
-    invariant(started.ok, 'the session starts')
-    const say = (content: string) => started.value.submit({ type: 'sendPrompt', content })
-    const row = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem')
-    await say('write far.txt: from afar')
-    await row.filter({ hasText: 'write far.txt' }).getByRole('img', { name: 'Using tools' }).waitFor()
-    const before = lists
-    await started.value.submit({ type: 'respondToApproval', decision: 'reject' })
-    await row.getByRole('img', { name: 'Ready' }).waitFor()
-    await started.value.submit({ type: 'enterPlan' })
-    await row.getByRole('img', { name: 'Ready, planning only' }).waitFor()
-    await say('fail rejected_key')
-    await row.getByRole('img', { name: 'Failed' }).waitFor()
-    expect([await row.count(), lists]).toEqual([1, before])
-    expect(complaints).toEqual([])
-  })
-
-  it('updates the list after the server was away', async () => {
-    await page.goto(server.loginLink)
-    await page.getByText('No sessions yet.').waitFor()
-    const { port } = new URL(server.url)
-    await server.kill()
-    await page.getByText('The server does not respond. Retrying…').waitFor()
-    server = await startServerProcess({ home, port: Number(port) })
-    const started = await server.sessions.start({ workdir })
-    invariant(started.ok, 'the session starts')
-    await started.value.submit({ type: 'sendPrompt', content: 'read hello.txt' })
-    await page.getByRole('list', { name: 'Sessions' }).getByText('read hello.txt').first().waitFor()
-    await page.getByText('The server does not respond. Retrying…').waitFor({ state: 'detached' })
-  })
-
   it('stays the driver after a reload', async () => {
     await startSession('read hello.txt')
     await atRest()
@@ -465,197 +242,6 @@ describe('the page, in a real browser on a real server', () => {
     }
   })
 
-  /** Says a number of prompts, each of which is answered before the next. */
-  const count = async (...numbers: readonly number[]) => {
-    for (const [place, to] of numbers.entries()) {
-      if (place === 0) await startSession(`count to ${to}`)
-      else await say(`count to ${to}`)
-      await answer(to).waitFor()
-      await atRest()
-    }
-  }
-  const transcript = () => page.getByRole('log', { name: 'Transcript' })
-  const answer = (to: number) =>
-    transcript().getByText(`${Array.from({ length: to }, (_, index) => index + 1).join(', ')}.`, { exact: true })
-  const prompts = () => transcript().getByRole('article', { name: 'You' }).allInnerTexts()
-  const turnMenu = async (turn: number) => {
-    await transcript().getByRole('button', { name: 'Branch, fork or rewind' }).nth(turn).click()
-    return page.getByRole('region', { name: 'This turn' })
-  }
-  const openMore = async () => {
-    await page.getByRole('button', { name: 'More' }).click()
-    return page.getByRole('region', { name: 'This session' })
-  }
-
-  it('draws branches as a tree, and switches between them', async () => {
-    await count(2, 3, 4)
-    await (await turnMenu(0)).getByRole('button', { name: 'Branch from here' }).click()
-    await answer(3).waitFor({ state: 'detached' })
-    expect(await prompts()).toEqual(['count to 2'])
-    await say('count to 5')
-    await answer(5).waitFor()
-    await atRest()
-
-    const opener = page.getByRole('button', { name: '1 branch', exact: true })
-    await opener.click()
-    const tree = page.getByRole('region', { name: 'Branches' })
-    await tree.getByText('After “count to 2”').waitFor()
-    await tree.getByRole('button', { name: /^branch-1 3 turns · \d+ messages · saved just now count to 3$/ }).click()
-    await answer(4).waitFor()
-    expect(await prompts()).toEqual(['count to 2', 'count to 3', 'count to 4'])
-
-    await tree.getByText('branch-1').and(tree.locator('[aria-current] *')).waitFor()
-    await tree.getByRole('button', { name: /^branch-2 .* count to 5$/ }).waitFor()
-    await page.keyboard.press('ArrowDown') // and back, by keyboard alone
-    await page.keyboard.press('Enter')
-    await answer(5).waitFor()
-    expect(await prompts()).toEqual(['count to 2', 'count to 5'])
-    await page.reload()
-    await answer(5).waitFor()
-    expect(await prompts()).toEqual(['count to 2', 'count to 5'])
-    expect(complaints).toEqual([])
-  })
-
-  it('rewinds to before a prompt, even the first, and puts its text into the input', async () => {
-    await count(2, 3)
-    const box = page.getByRole('textbox', { name: 'Message', exact: true })
-    await box.fill('and more')
-    await (await turnMenu(1)).getByRole('button', { name: 'Rewind to here' }).click()
-    await answer(3).waitFor({ state: 'detached' })
-    await expect.poll(() => box.inputValue()).toBe('count to 3\n\nand more')
-    await box.fill('')
-    await (await turnMenu(0)).getByRole('button', { name: 'Rewind to here' }).click()
-    await transcript().getByText('No messages yet.').waitFor()
-    await expect.poll(() => box.inputValue()).toBe('count to 2')
-    await page.getByRole('button', { name: '2 branches' }).click()
-    await page
-      .getByRole('region', { name: 'Branches' })
-      .getByRole('button', { name: /^branch-1 2 turns/ })
-      .click()
-    await answer(3).waitFor()
-    expect(await prompts()).toEqual(['count to 2', 'count to 3'])
-    expect(complaints).toEqual([])
-  })
-
-  it('disables history changes during a turn, and says why', async () => {
-    await count(2)
-    await say('write held.txt: it waits')
-    await page.getByRole('button', { name: 'Approve' }).waitFor()
-    const menu = await turnMenu(0)
-    const branch = menu.getByRole('button', { name: 'Branch from here' })
-    expect(await branch.isDisabled()).toBe(true)
-    expect(await branch.getAttribute('title')).toBe('A turn is running. Stop it or wait until it ends.')
-    expect(await menu.getByRole('button', { name: 'Rewind to here' }).isDisabled()).toBe(true)
-    expect(await menu.getByRole('button', { name: 'Fork from here' }).isEnabled()).toBe(true) // that turn has ended
-    await page.keyboard.press('Escape') // closes the menu, and stops nothing
-    await page.getByRole('button', { name: 'Stop' }).waitFor()
-    const more = await openMore()
-    expect(await more.getByRole('button', { name: 'Compact' }).isDisabled()).toBe(true)
-  })
-
-  it('forks at a turn, opens the fork with its history, and links the two', async () => {
-    await count(2, 3, 4)
-    const origin = page.url()
-    await (await turnMenu(1)).getByRole('button', { name: 'Fork from here' }).click()
-    await page.waitForURL((url) => url.href !== origin)
-    await answer(3).waitFor()
-    expect(await prompts()).toEqual(['count to 2', 'count to 3'])
-    await say('count to 6')
-    await answer(6).waitFor()
-    const row = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem').filter({ hasText: '(fork)' })
-    await row.getByRole('link', { name: 'from count to 2' }).waitFor()
-
-    await page.getByRole('main').getByRole('link', { name: 'count to 2' }).click()
-    await answer(4).waitFor()
-    expect(await prompts()).toEqual(['count to 2', 'count to 3', 'count to 4'])
-    await (await openMore()).getByRole('region', { name: 'Forks' }).getByRole('link').click()
-    await answer(6).waitFor()
-    expect(complaints).toEqual([])
-  })
-
-  it('pins a message, keeps the pin after a reload, and links to it', async () => {
-    await count(2, 3)
-    await say('list')
-    await transcript()
-      .getByRole('button', { name: /^list_directory/ })
-      .waitFor()
-    await atRest()
-    const pins = transcript().getByRole('button', { name: 'Pin', exact: true })
-    await pins.first().click()
-    const strip = page.getByRole('navigation', { name: 'Pinned messages' })
-    await strip.getByRole('button', { name: 'count to 2' }).waitFor()
-    await page.reload()
-    await strip.getByRole('button', { name: 'count to 2' }).click()
-    const pinned = transcript().getByRole('article', { name: 'You' }).first()
-    await expect.poll(() => pinned.evaluate((element) => element.getBoundingClientRect().top > 0)).toBe(true)
-    expect(await pins.first().getAttribute('aria-pressed')).toBe('true')
-    await pins.first().click()
-    await strip.waitFor({ state: 'detached' })
-    expect(complaints).toEqual([])
-  })
-
-  it('collapses one or all tool calls, also after a reload', async () => {
-    await startSession('list')
-    const card = transcript().getByRole('button', { name: /^list_directory/ })
-    await card.waitFor()
-    await atRest()
-    expect(await card.getAttribute('aria-expanded')).toBe('true')
-    await card.click()
-    await expect.poll(() => card.getAttribute('aria-expanded')).toBe('false')
-    await page.reload()
-    await card.waitFor()
-    expect(await card.getAttribute('aria-expanded')).toBe('false')
-    await (await openMore()).getByRole('button', { name: 'Expand all calls' }).click()
-    await expect.poll(() => card.getAttribute('aria-expanded')).toBe('true')
-    await page.getByRole('button', { name: 'Collapse all calls' }).click()
-    await expect.poll(() => card.getAttribute('aria-expanded')).toBe('false')
-  })
-
-  it('compacts, shows the checkpoint, and undoes it; the gauge follows', async () => {
-    await startSession('count to 300')
-    await atRest()
-    const gauge = page.getByRole('meter', { name: 'Context' })
-    const tokens = () => gauge.evaluate((element) => Number(element.getAttribute('value')))
-    const more = await openMore()
-    await more.getByRole('button', { name: 'Compact' }).click()
-    await more.getByRole('alert').getByText('There is nothing to summarise yet').waitFor()
-    await page.keyboard.press('Escape')
-
-    const early = await tokens()
-    for (const to of [2, 3, 4]) {
-      await say(`count to ${to}`)
-      await answer(to).waitFor()
-      await atRest()
-    }
-    const before = await tokens()
-    expect(before).toBeGreaterThan(early)
-    await (await openMore()).getByRole('button', { name: 'Compact' }).click()
-    const divider = transcript().getByRole('region', { name: 'Checkpoint' })
-    await divider.getByText('The model gets a summary of the messages above').waitFor()
-    await page.keyboard.press('Escape')
-    const after = await tokens()
-    expect(after).toBeLessThan(before)
-    await divider.getByRole('button', { name: 'Summary' }).click()
-    await divider.getByText('This summary is by the demo').waitFor()
-
-    await page.reload()
-    await divider.getByRole('button', { name: 'Undo' }).click()
-    await divider.getByText('the model gets the messages above').waitFor()
-    expect(await divider.getByRole('button', { name: 'Undo' }).count()).toBe(0)
-    expect(await tokens()).toBe(before)
-    expect(complaints.filter((text) => !text.includes('409'))).toEqual([])
-  })
-
-  it('writes a summary to a file, and names the file', async () => {
-    await count(2)
-    const more = await openMore()
-    await more.getByRole('button', { name: 'Summarize' }).click()
-    const path = (await more.getByRole('status').locator('code').textContent()) ?? ''
-    expect(path).toMatch(/^\.holdfast\/context\/.+\.md$/)
-    expect(await readFile(join(workdir, path), 'utf8')).not.toBe('')
-    expect(complaints).toEqual([])
-  })
-
   it('shows hostile text as text', async () => {
     const hostile = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>'
     await startSession(`write evil.html: ${hostile}`)
@@ -668,6 +254,7 @@ describe('the page, in a real browser on a real server', () => {
   })
 
   it('says how to log in when signed out', async () => {
+    await context.clearCookies()
     await page.goto(server.url)
     await page.getByText(/npm start/).waitFor()
   })

@@ -237,7 +237,7 @@ export {
 } from './value/settings.ts'
 export { Todo } from './value/todo.ts'
 export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
-export { CallStatus, CallView, Message } from './view/message.ts'
+export { CallFile, CallStatus, CallView, Message } from './view/message.ts'
 export { addToMeta, Meta } from './view/meta.ts'
 export {
   eventTokens,

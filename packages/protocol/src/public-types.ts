@@ -9,6 +9,7 @@ export type {
   Boundary,
   BranchName,
   Budgets,
+  CallFile,
   CallId,
   CallView,
   ChangesDiff,

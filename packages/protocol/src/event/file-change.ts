@@ -39,6 +39,8 @@ export const FileChange = z.object({
   mode: mode.optional(),
   /** Where the lines of its edit boundary are now, if it has one. */
   boundary: KeptBoundary.omit({ path: true }).optional(),
+  /** Set if lines outside its edit boundary changed: a command can change any line. */
+  outside: z.literal(true).optional(),
 })
 export type FileChange = z.infer<typeof FileChange>
 

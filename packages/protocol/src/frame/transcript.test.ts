@@ -117,6 +117,22 @@ describe('a call', () => {
     expect(callView()).toMatchObject({ status: 'complete', result: { text: 'a.txt' }, durationMs: 12 })
   })
 
+  it('has the files that it changed, and whether lines outside an edit boundary did', () => {
+    const outcome = { type: 'failed' as const, output: { text: 'outside' } }
+    const after = 'b'.repeat(64)
+    const files = [
+      { path: 'a.txt', change: 'modified' as const, after, outside: true as const },
+      { path: 'c.txt', change: 'moved' as const, from: 'b.txt', after },
+    ]
+    transcript.add(record(10, { type: 'call.settled', call: 4, outcome, durationMs: 12, files }))
+    expect(callView()?.files).toEqual([
+      { path: 'a.txt', change: 'modified', outside: true },
+      { path: 'c.txt', change: 'moved', from: 'b.txt' },
+    ])
+    transcript.add(record(11, { type: 'files.touched', call: 4, files: [{ path: 'd.txt', change: 'created', after }] }))
+    expect(callView()?.files).toEqual([{ path: 'd.txt', change: 'created' }])
+  })
+
   it('has no pending approval after a rejection', () => {
     transcript.add(asked)
     const outcome = { type: 'denied' as const, code: 'rejected' as const, message: 'no' }

@@ -1,9 +1,10 @@
 import { type Outcome, outcomeOutput } from '../event/call.ts'
-import type { LostRecord, Recorded } from '../event/event.ts'
+import type { EventOf, LostRecord, Recorded } from '../event/event.ts'
+import type { FileChange } from '../event/file-change.ts'
 import { contentText } from '../value/content-text.ts'
 import { ApprovalId, CallId, type Instant, MessageId, TurnNumber } from '../value/id.ts'
 import { isOnLine } from '../value/line.ts'
-import type { CallStatus, CallView, Message } from '../view/message.ts'
+import type { CallFile, CallStatus, CallView, Message } from '../view/message.ts'
 import type { FrameOf } from './frame.ts'
 import { createLiveParts, type LivePart } from './live-parts.ts'
 
@@ -78,7 +79,9 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
       } else if (event.type === 'call.started') {
         changeCall(event.call, (call) => ({ ...call, status: 'running' }))
       } else if (event.type === 'call.settled') {
-        changeCall(event.call, (call) => settled(call, event.outcome, event.durationMs))
+        changeCall(event.call, (call) => settled(call, event))
+      } else if (event.type === 'files.touched') {
+        changeCall(event.call, (call) => ({ ...call, files: event.files.map(fileOf) }))
       } else if (event.type === 'message.pinned') {
         change(event.message, (message) => ({ ...message, pinned: event.pinned }))
       } else if (event.type === 'message.collapsed') {
@@ -127,9 +130,21 @@ const statuses: Record<Outcome['type'], CallStatus> = {
   interrupted: 'interrupted',
 }
 
-function settled(call: CallView, outcome: Outcome, durationMs: number | null): CallView {
-  return { ...answered(call), status: statuses[outcome.type], result: outcomeOutput(outcome), durationMs }
+function settled(call: CallView, { outcome, durationMs, files = [] }: EventOf<'call.settled'>): CallView {
+  return {
+    ...answered(call),
+    status: statuses[outcome.type],
+    result: outcomeOutput(outcome),
+    durationMs,
+    ...(files.length > 0 && { files: files.map(fileOf) }),
+  }
 }
+
+const fileOf = ({ path, change, from, outside }: FileChange): CallFile => ({
+  ...{ path, change },
+  ...(from !== undefined && { from }),
+  ...(outside && { outside }),
+})
 
 /** Ends the approval of a call. Its diff stays: what a person approved can be read later. Other previews repeat the arguments. */
 function answered(call: CallView): CallView {

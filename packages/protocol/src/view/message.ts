@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ApprovedBy, Output } from '../event/call.ts'
+import { FileChange } from '../event/file-change.ts'
 import { Preview } from '../event/preview.ts'
 import { Finish, ModelFault } from '../event/turn.ts'
 import { Content } from '../value/content.ts'
@@ -8,6 +9,10 @@ import { Usage } from '../value/usage.ts'
 
 export const CallStatus = z.enum(['waiting', 'running', 'complete', 'error', 'denied', 'interrupted'])
 export type CallStatus = z.infer<typeof CallStatus>
+
+/** A file that a call changed, as clients show it. */
+export const CallFile = FileChange.pick({ path: true, change: true, from: true, outside: true })
+export type CallFile = z.infer<typeof CallFile>
 
 /** A tool call, as clients show it. */
 export const CallView = z.object({
@@ -29,6 +34,8 @@ export const CallView = z.object({
   approval: z.object({ id: ApprovalId, preview: Preview }).nullable(),
   /** The diff that was approved or rejected. Absent if nobody was asked, and while the approval is pending. */
   preview: Preview.optional(),
+  /** The files that the call changed; absent if it changed none. */
+  files: z.array(CallFile).optional(),
 })
 export type CallView = z.infer<typeof CallView>
 

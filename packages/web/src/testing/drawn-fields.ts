@@ -99,6 +99,7 @@ export const drawnFields = {
     approvedBy: 'session/transcript/tool-card.tsx',
     approval: 'session/transcript/tool-card.tsx',
     preview: 'session/transcript/tool-card.tsx',
+    files: 'session/transcript/tool-card.tsx',
   },
 } satisfies {
   readonly view: Readonly<Record<keyof SessionView, Drawn>>

@@ -1,7 +1,7 @@
 import { type ReactNode, useRef, useState } from 'react'
 
 type DialogButtonProps = {
-  readonly className: string
+  readonly className?: string | undefined
   readonly label?: string | undefined
   readonly children: ReactNode
   /** Returns the dialog. It calls `close` when it is closed. */

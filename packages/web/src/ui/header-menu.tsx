@@ -32,8 +32,8 @@ export function HeaderMenu({ label, title, onOpen, children }: HeaderMenuProps) 
   )
 }
 
-/** Whether a panel is open, which then handles the keys. */
-export const isMenuOpen = (): boolean => document.querySelector('[popover]:popover-open') !== null
+/** Whether a menu or a dialog is open, which then handles the keys. */
+export const isMenuOpen = (): boolean => document.querySelector('[popover]:popover-open, dialog[open]') !== null
 
 /** Moves the focus in a panel with the arrow keys. */
 export function onArrows(event: KeyboardEvent<HTMLElement>): void {

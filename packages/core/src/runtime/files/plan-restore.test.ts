@@ -78,3 +78,23 @@ describe('planRestore', () => {
     })
   })
 })
+
+describe('a plan to undo one call', () => {
+  const [old, broken, other] = [file('1'), file('2'), file('3')]
+  const byCall = change(5, old, broken)
+  const wanted = [{ path: 'a', expected: broken, target: old }]
+
+  it('has nothing to do once a restore has put the file back', () => {
+    expect(planRestore([byCall, change(8, broken, old)], { only: 5 })).toMatchObject({ wanted: [], refused: [] })
+  })
+
+  it('can be made again after that restore was undone', () => {
+    const changes = [byCall, change(8, broken, old), change(9, old, broken)]
+    expect(planRestore(changes, { only: 5 })).toMatchObject({ wanted, refused: [] })
+  })
+
+  it('leaves a file alone that others changed in between, even if it is back again', () => {
+    const changes = [byCall, change(8, other, old), change(9, old, broken)]
+    expect(planRestore(changes, { only: 5 })).toMatchObject({ wanted: [], refused: [{ path: 'a' }] })
+  })
+})

@@ -1,5 +1,5 @@
 import { isAsLeft, type RefusedFile, type RestoredFile, type Seq } from '@holdfast/protocol'
-import type { WantedFile } from '../../ports/workspace-files.ts'
+import type { LeftState, WantedFile } from '../../ports/workspace-files.ts'
 import type { PathChange } from './path-change.ts'
 
 /** Which files to put back, and which not. */
@@ -58,7 +58,8 @@ function finishedBy({ isOpen, path, before, after }: PathChange, first: PathChan
 }
 
 function whyNot(all: readonly PathChange[], only: Seq | undefined): string | null {
-  if (only !== undefined && all.some(({ seq }) => seq > only)) return 'this session changed it again since'
+  const isLater = only !== undefined && all.some(({ seq }) => seq > only)
+  if (isLater && !isBackAgain(all)) return 'this session changed it again since'
   for (const [index, change] of all.entries()) {
     const earlier = all[index - 1]
     if (earlier && !isFound(earlier, change)) return 'others changed it between changes of this session'
@@ -68,3 +69,15 @@ function whyNot(all: readonly PathChange[], only: Seq | undefined): string | nul
 
 /** Whether a change found what the earlier one left. */
 const isFound = ({ after }: PathChange, { before }: PathChange): boolean => after !== null && isAsLeft(before, after)
+
+/** Whether later changes cancelled each other out: the file is as the first one left it, or as it was before. */
+function isBackAgain(all: readonly PathChange[]): boolean {
+  const [first, last] = [all[0], all.at(-1)]
+  if (!first || !last?.after) return false
+  return isAsLeft(first.before, last.after) || (first.after !== null && isSameLeft(first.after, last.after))
+}
+
+const isSameLeft = (one: LeftState, other: LeftState): boolean =>
+  one.type === 'file' && one.mode === null
+    ? other.type === 'file' && one.hash === other.hash
+    : isAsLeft(one.type === 'file' ? { ...one, mode: one.mode ?? 0 } : one, other)

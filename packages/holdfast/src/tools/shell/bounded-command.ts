@@ -147,7 +147,10 @@ async function fileChange(
 }
 
 function withChanges(result: ToolResult, found: readonly FoundChange[]): ToolResult {
-  const files = [...(result.files ?? []), ...found.map(({ file }) => file)]
+  const judged = found.map(
+    ({ file, violation }): FileChange => (violation === null ? file : { ...file, outside: true }),
+  )
+  const files = [...(result.files ?? []), ...judged]
   const violations = found.flatMap(({ violation }) => (violation === null ? [] : [violation]))
   if (violations.length === 0) return { ...result, files }
   const text = [result.output.text, ...violations.map((one) => `[outside_boundary: ${one}]`)].join('\n')

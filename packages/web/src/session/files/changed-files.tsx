@@ -28,7 +28,7 @@ type ChangedFilesProps = { readonly handle: SessionHandle; readonly files: reado
 export function ChangedFiles({ handle, files }: ChangedFilesProps) {
   if (files.length === 0) return <p className="nothing">Nothing is different.</p>
   return (
-    <ul className="restored" aria-label="Changes">
+    <ul className="diffs" aria-label="Changes">
       {files.map(({ path, change, diff, note }) => (
         <li key={path}>
           <FileDiffView

@@ -1,5 +1,4 @@
-import { type Boundary, escapeLine, type Trust } from '@holdfast/protocol'
-import { boundaryText } from '../../text/format.ts'
+import { escapeLine, type Trust } from '@holdfast/protocol'
 import { HeaderMenu } from '../../ui/header-menu.tsx'
 import { trustByTool } from '../approval/trust-text.ts'
 import type { Control } from '../state/session-context.ts'
@@ -68,43 +67,6 @@ export function TrustMenu({ trust, watching, onRevoke }: TrustMenuProps) {
       </ul>
       <button type="button" disabled={isOff} title={watching ?? undefined} onClick={() => onRevoke('all')}>
         Revoke all
-      </button>
-    </HeaderMenu>
-  )
-}
-
-type BoundariesMenuProps = {
-  readonly boundaries: readonly Boundary[]
-  readonly watching: string | null
-  /** A path, or null for all. */
-  readonly onClear: (path: string | null) => void
-}
-
-/** Lists the files with an edit boundary. Hidden while there is none. */
-export function BoundariesMenu({ boundaries, watching, onClear }: BoundariesMenuProps) {
-  if (boundaries.length === 0) return null
-  const isOff = watching !== null
-  return (
-    <HeaderMenu label={`${boundaries.length} bounded`} title="Only these lines may change">
-      <ul>
-        {boundaries.map(({ path, ...range }) => (
-          <li key={path}>
-            <code>{escapeLine(path)}</code>
-            <span className="menu-word">{boundaryText(range)}</span>
-            <button
-              type="button"
-              disabled={isOff}
-              title={watching ?? undefined}
-              aria-label={`Clear the boundary of ${escapeLine(path)}`}
-              onClick={() => onClear(path)}
-            >
-              Clear
-            </button>
-          </li>
-        ))}
-      </ul>
-      <button type="button" disabled={isOff} title={watching ?? undefined} onClick={() => onClear(null)}>
-        Clear all
       </button>
     </HeaderMenu>
   )

@@ -7,6 +7,7 @@ import {
   contextShort,
   contextSpoken,
   costText,
+  counted,
   modelText,
   statusText,
   tokensText,
@@ -18,16 +19,16 @@ import type { Panel } from '../panel/use-panel.ts'
 import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
 import { BranchesMenu } from './branches-menu.tsx'
-import { AttachedMenu, BoundariesMenu, TrustMenu } from './header-menus.tsx'
+import { AttachedMenu, TrustMenu } from './header-menus.tsx'
+import { PanelLink } from './panel-link.tsx'
 import { SessionMenu } from './session-menu.tsx'
-import { ShellsButton } from './shells-button.tsx'
 
 type SessionHeaderProps = {
   readonly meta: Meta
   readonly view: SessionView
   readonly connection: Connection
   readonly control: Control
-  readonly commands: Pick<Commands, 'revokeTrust' | 'clearBoundary' | 'handOver'>
+  readonly commands: Pick<Commands, 'revokeTrust' | 'handOver'>
   readonly related: RelatedSessions
   readonly here: ProcessView | null
   readonly onOpenList: () => void
@@ -75,10 +76,25 @@ export function SessionHeader({
       </div>
       <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
       <TrustMenu trust={listActiveTrust({ view, here })} watching={control.watching} onRevoke={commands.revokeTrust} />
-      <BoundariesMenu boundaries={view.boundaries} watching={control.watching} onClear={commands.clearBoundary} />
+      {view.boundaries.length > 0 && (
+        <PanelLink
+          panel={panel}
+          part="boundaries"
+          label={`${view.boundaries.length} bounded`}
+          said={`${counted(view.boundaries.length, 'file')} with an edit boundary`}
+        />
+      )}
       <AttachedMenu control={control} onHandOver={commands.handOver} />
       <SessionMenu related={related} />
-      <ShellsButton count={shells} panel={panel} />
+      {shells > 0 && (
+        <PanelLink
+          panel={panel}
+          part="shells"
+          label={counted(shells, 'command')}
+          said={`${counted(shells, 'command')} in the background`}
+          isLive
+        />
+      )}
       <PanelButton panel={panel} todos={view.todos} />
       <p className="session-status" role="status">
         <ConnectionWord connection={connection} />

@@ -11,7 +11,7 @@ export function BoundariesSection({ boundaries }: { readonly boundaries: readonl
   const watching = useContext(WatchingContext)
   const off = { disabled: watching !== null, title: watching ?? undefined }
   return (
-    <PanelSection title="Edit boundaries">
+    <PanelSection title="Edit boundaries" part="boundaries">
       <ul className="bounded">
         {boundaries.map(({ path, ...range }) => (
           <li key={path}>
@@ -28,6 +28,13 @@ export function BoundariesSection({ boundaries }: { readonly boundaries: readonl
           </li>
         ))}
       </ul>
+      {boundaries.length > 1 && (
+        <p className="panel-actions">
+          <button type="button" className="quiet" {...off} onClick={() => asks.clearBoundary(null)}>
+            Clear all
+          </button>
+        </p>
+      )}
       <OpenFile />
       <p className="nothing">In an open file, choose the lines that the agent may change.</p>
     </PanelSection>

@@ -11,7 +11,7 @@ import type { BackgroundShells } from './use-background-shells.ts'
 export function ShellsSection({ shells: { running, atMs } }: { readonly shells: BackgroundShells }) {
   if (running.length === 0) return null
   return (
-    <PanelSection title="Background commands" about={`${running.length} running`}>
+    <PanelSection title="Background commands" part="shells" about={`${running.length} running`}>
       <ul className="shells">
         {running.map((shell) => (
           <li key={shell.id}>

@@ -1,11 +1,22 @@
 import type { SessionView } from '@holdfast/protocol'
-import { useId, useState, useSyncExternalStore } from 'react'
+import { useEffect, useId, useState, useSyncExternalStore } from 'react'
+
+/** A part of the panel that the header leads to. */
+export type PanelPart = 'shells' | 'boundaries'
 
 /** The panel beside the transcript. */
-export type Panel = { readonly id: string; readonly isOpen: boolean; readonly toggle: () => void }
+export type Panel = {
+  readonly id: string
+  readonly isOpen: boolean
+  readonly toggle: () => void
+  /** Opens it, and moves the focus to one of its parts. */
+  readonly show: (part: PanelPart) => void
+}
+
+export const panelPartId = (part: PanelPart): string => `panel-${part}`
 
 const key = 'holdfast.panel'
-/** Narrower screens show it over the transcript, so it waits to be opened. As in panel.css. */
+/** Narrower screens show it over the transcript, so it waits to be opened. As in panel/panel.css. */
 const wide = matchMedia('(width >= 1200px)')
 
 const subscribe = (listener: () => void) => {
@@ -19,12 +30,25 @@ export function usePanel(view: Pick<SessionView, 'todos'> | null): Panel {
   const isBeside = useSyncExternalStore(subscribe, () => wide.matches)
   const [chosen, setChosen] = useState(() => localStorage.getItem(key))
   const [isOver, setOver] = useState(false)
+  const [asked, setAsked] = useState<{ readonly part: PanelPart } | null>(null)
   const isOpenBeside = chosen === null ? (view?.todos.length ?? 0) > 0 : chosen === 'open'
-  const toggle = () => {
-    if (!isBeside) return setOver(!isOver)
-    const next = isOpenBeside ? 'closed' : 'open'
+  const setOpen = (isOpen: boolean) => {
+    if (!isBeside) return setOver(isOpen)
+    const next = isOpen ? 'open' : 'closed'
     setChosen(next)
     localStorage.setItem(key, next)
   }
-  return { id, isOpen: isBeside ? isOpenBeside : isOver, toggle }
+  // After the draw that opened the panel: before it there is nothing to go to.
+  useEffect(() => {
+    if (asked) document.getElementById(panelPartId(asked.part))?.focus()
+  }, [asked])
+  const isOpen = isBeside ? isOpenBeside : isOver
+  return {
+    ...{ id, isOpen },
+    toggle: () => setOpen(!isOpen),
+    show(part) {
+      setOpen(true)
+      setAsked({ part })
+    },
+  }
 }

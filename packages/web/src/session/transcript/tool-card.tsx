@@ -1,5 +1,5 @@
 import { approvalText, type CallStatus, type CallView, escapeLine, limits, type Message } from '@holdfast/protocol'
-import { useContext } from 'react'
+import { type ReactNode, useContext } from 'react'
 import { FileDiff } from '../../diff/file-diff.tsx'
 import { durationText } from '../../text/format.ts'
 import { callSummary } from '../../text/message-text.ts'
@@ -7,6 +7,7 @@ import { Collapsible } from '../../ui/collapsible.tsx'
 import { FaultNote } from '../../ui/elements.tsx'
 import { ArgumentsView } from '../approval/preview-view.tsx'
 import { ChangedFiles, useChanges } from '../files/changed-files.tsx'
+import { PutBack } from '../files/put-back.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
 import { messageElementId } from './show-message.ts'
@@ -70,11 +71,6 @@ export function ToolCard({ message, liveOutput }: ToolCardProps) {
 /** Lines of a diff that a card shows at first. */
 const diffLinesMax = 40
 
-/** Tools that change files: their cards show a diff, also if nobody was asked. */
-const fileTools: ReadonlySet<string> = new Set([
-  ...['write_file', 'edit_file', 'multi_edit_file', 'apply_diff', 'delete_file', 'move_file'],
-])
-
 /** Shows what a call changed. */
 function CallChanges({ call }: { readonly call: CallView['id'] }) {
   const { handle } = useSession()
@@ -85,49 +81,49 @@ function CallChanges({ call }: { readonly call: CallView['id'] }) {
 
 type CallContentProps = { readonly call: CallView; readonly liveOutput: string | undefined }
 
-/** Shows what a call did: the diff that a person answered, else the arguments and the output. */
+/** Shows what a call did: the diff that a person answered, else its output and the files that it changed. */
 function CallContent({ call, liveOutput }: CallContentProps) {
-  const { args, preview, status, result } = call
+  const { id, args, preview, status, result, files } = call
   const { handle } = useSession()
   const output = result && <TerminalView label="Result" text={result.text} blob={result.blob} />
-  if (preview === undefined && status === 'complete' && fileTools.has(call.tool))
+  if (preview?.type === 'diff')
     return (
       <>
-        <CallChanges call={call.id} />
-        <details className="raw-arguments">
-          <summary>Arguments and result</summary>
+        <FileDiff handle={handle} preview={preview} linesMax={diffLinesMax} />
+        {status !== 'complete' && output}
+        <Folded title={status === 'complete' ? 'Arguments and result' : 'Arguments'}>
           <ArgumentsView args={args} />
-          {output}
-        </details>
+          {status === 'complete' && output}
+        </Folded>
       </>
     )
-  if (preview?.type !== 'diff')
+  if (files)
     return (
       <>
-        <ArgumentsView args={args} />
-        {liveOutput !== undefined && (
-          <TerminalView
-            label="Output so far"
-            text={liveOutput}
-            isLive
-            isCut={liveOutput.length >= limits.toolOutputInlineBytesMax}
-          />
-        )}
         {output}
+        <PutBack call={id} files={files} />
+        <CallChanges call={id} />
+        <Folded title="Arguments">
+          <ArgumentsView args={args} />
+        </Folded>
       </>
     )
+  const isCut = (liveOutput?.length ?? 0) >= limits.toolOutputInlineBytesMax
   return (
     <>
-      <FileDiff handle={handle} preview={preview} linesMax={diffLinesMax} />
-      {status !== 'complete' && output}
-      <details className="raw-arguments">
-        <summary>{status === 'complete' ? 'Arguments and result' : 'Arguments'}</summary>
-        <ArgumentsView args={args} />
-        {status === 'complete' && output}
-      </details>
+      <ArgumentsView args={args} />
+      {liveOutput !== undefined && <TerminalView label="Output so far" text={liveOutput} isLive isCut={isCut} />}
+      {output}
     </>
   )
 }
+
+const Folded = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+  <details className="raw-arguments">
+    <summary>{title}</summary>
+    {children}
+  </details>
+)
 
 function footOf({ status, durationMs, approvedBy, result }: CallView): string {
   const parts = [words[status]]

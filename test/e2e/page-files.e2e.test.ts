@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { usePage } from './page-tests.ts'
+
+const run = promisify(execFile)
+
+describe('files, boundaries and commands on the page', () => {
+  const { now, startSession, say, atRest, approve, transcript } = usePage({
+    env: { HOLDFAST_SANDBOX: 'off' },
+    profile: { hasTouch: true },
+  })
+  let page: Page
+  let workdir: string
+  let complaints: readonly string[]
+  const git = (...args: readonly string[]) => run('git', args, { cwd: workdir })
+  beforeEach(() => {
+    ;({ page, workdir, complaints } = now())
+  })
+
+  it('shows tasks, changed files, boundaries and rules beside the transcript, and restores files', async () => {
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await startSession('todo done look; doing fix the lamp; test it')
+    const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
+    await panel.getByRole('listitem').filter({ hasText: 'fix the lamp' }).getByText('in progress').waitFor()
+    await page.getByRole('button', { name: 'Panel, 1 of 3 tasks done' }).waitFor()
+
+    await say('read hello.txt')
+    await atRest()
+    await say('edit hello.txt: hello => goodbye')
+    await page.getByRole('radio', { name: 'This workspace' }).check()
+    await page.getByRole('group', { name: 'Approve for' }).getByText('allow edit_file').waitFor()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await atRest()
+    await panel.getByRole('button', { name: 'Show the change of hello.txt, modified' }).click()
+    const changes = page.getByRole('dialog', { name: 'Changes of hello.txt' })
+    await changes.getByText('+goodbye from the file').waitFor()
+    await page.keyboard.press('Escape')
+    await say('edit hello.txt: goodbye => welcome') // nobody is asked now
+    const diffs = page.getByRole('log', { name: 'Transcript' }).getByRole('figure', { name: 'Diff of hello.txt' })
+    await diffs.getByText('+welcome from the file').waitFor()
+
+    await panel.getByRole('button', { name: 'hello.txt', exact: true }).click()
+    const lines = page.getByRole('listbox', { name: 'Lines of hello.txt' })
+    await lines.getByRole('option', { name: 'welcome from the file' }).click()
+    await page.getByRole('button', { name: 'Allow only these lines' }).click()
+    await page.getByText('The agent may change only line 1.').waitFor()
+    await page.keyboard.press('Escape')
+    await panel.getByRole('button', { name: 'Clear the edit boundary of hello.txt' }).click()
+    await panel.getByText('line 1').waitFor({ state: 'detached' })
+
+    await panel.getByRole('button', { name: 'Restore all…' }).click()
+    const preview = page.getByRole('list', { name: 'Files that will change' })
+    await preview.getByRole('figure', { name: 'Diff of hello.txt' }).getByText('becomes what it was').waitFor()
+    expect(await readFile(join(workdir, 'hello.txt'), 'utf8')).toContain('welcome')
+    await page.getByRole('button', { name: 'Restore 1 file' }).click()
+    await page.getByText('1 file put back.').waitFor()
+    expect(await readFile(join(workdir, 'hello.txt'), 'utf8')).toBe('hello from the file\n')
+    await page.getByRole('button', { name: 'Undo', exact: true }).click()
+    await page.getByText('Undone: 1 file is as before the restore.').waitFor()
+    await page.getByRole('button', { name: 'Restore 1 file' }).waitFor()
+    expect(await readFile(join(workdir, 'hello.txt'), 'utf8')).toContain('welcome')
+    await page.keyboard.press('Escape')
+
+    await panel.getByRole('button', { name: 'Remove the rule allow edit_file' }).click()
+    await panel.getByText('No rule: calls that change something ask.').waitFor()
+    await panel.getByText('Add a rule').click()
+    await panel.getByRole('textbox', { name: 'Pattern' }).fill('git status')
+    await panel.getByRole('button', { name: 'Add rule' }).click()
+    await panel.getByRole('button', { name: 'Remove the rule allow shell git status' }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('lists the commands that run in the background with their output, and stops them', async () => {
+    await page.setViewportSize({ width: 1280, height: 800 })
+    const command = 'echo ready; until [ -e more ]; do sleep 0.05; done; echo steady; exec sleep 1000'
+    await startSession(`run in background ${command}`)
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('button', { name: '1 command in the background' }).click()
+    const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
+    const row = panel.getByRole('listitem').filter({ hasText: command })
+    const output = row.getByRole('region', { name: `Output of ${command}` })
+    await output.getByText('ready', { exact: true }).waitFor()
+    await row.getByText(/^\d.* s · 6 bytes$/).waitFor()
+    await writeFile(join(workdir, 'more'), '')
+    await output.getByText('ready\nsteady').waitFor()
+    await row.getByRole('button', { name: `Stop ${command}` }).click()
+    await row.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: '1 command in the background' }).waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  })
+
+  it('shows what a command did to files in its card', async () => {
+    await git('init', '-q')
+    await git('add', '.')
+    await git('-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '-qm', 'first')
+    await startSession('run echo changed; sed -i s/hello/goodbye/ hello.txt; echo new > new.txt')
+    await approve()
+    await atRest()
+    const card = transcript().locator('.tool')
+    await card.getByRole('region', { name: 'Result' }).getByText('changed').waitFor()
+    await card.getByRole('figure', { name: 'Diff of hello.txt' }).getByText('+goodbye from the file').waitFor()
+    await card.getByRole('figure', { name: 'Diff of new.txt' }).getByText('+new').waitFor()
+    await page.reload()
+    await card.getByRole('figure', { name: 'Diff of hello.txt' }).getByText('+goodbye from the file').waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('offers to put a file back whose lines outside the edit boundary a command changed', async () => {
+    const path = join(workdir, 'hello.txt')
+    await writeFile(path, 'one\ntwo\nthree\n')
+    await startSession('list')
+    await atRest()
+    await page.getByRole('button', { name: 'Panel' }).click()
+    const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
+    await panel.getByRole('textbox', { name: 'File to open' }).fill('hello.txt')
+    await panel.getByRole('button', { name: 'Open file' }).click()
+    await page.getByRole('option', { name: 'two' }).click()
+    await page.getByRole('button', { name: 'Allow only these lines' }).click()
+    await page.getByText('The agent may change only line 2.').waitFor()
+    await page.keyboard.press('Escape')
+
+    await say('run sed -i s/one/1/ hello.txt')
+    await approve()
+    await atRest()
+    expect(await readFile(path, 'utf8')).toBe('1\ntwo\nthree\n')
+    const note = transcript().getByRole('note').filter({ hasText: 'outside the edit boundary of hello.txt' })
+    await note.getByRole('button', { name: 'Put back…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Restore files as they were before this call' })
+    await dialog.getByRole('figure', { name: 'Diff of hello.txt' }).getByText('+one').waitFor()
+    await dialog.getByRole('button', { name: 'Restore 1 file' }).click()
+    await dialog.getByText('1 file put back.').waitFor()
+    expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\n')
+    await dialog.getByRole('button', { name: 'Undo' }).click()
+    await dialog.getByText('Undone: 1 file is as before the restore.').waitFor()
+    expect(await readFile(path, 'utf8')).toBe('1\ntwo\nthree\n')
+    expect(await dialog.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+    await dialog.getByRole('button', { name: 'Restore 1 file' }).click()
+    await dialog.getByText('1 file put back.').waitFor()
+    await page.keyboard.press('Escape')
+
+    await note.getByRole('button', { name: 'Put back…' }).click() // again: nothing is left to do
+    await dialog.getByText('There is nothing to restore').waitFor()
+    expect(await dialog.getByRole('button', { name: /^Restore/ }).count()).toBe(0)
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: '1 file with an edit boundary' }).click()
+    await panel.getByRole('button', { name: 'Clear the edit boundary of hello.txt' }).click()
+    await panel.getByText('line 2').waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  })
+
+  it('chooses lines of a file by touch, by keyboard and by number', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    await writeFile(join(workdir, 'hello.txt'), Array.from({ length: 60 }, (_, index) => `row ${index + 1}\n`).join(''))
+    await startSession('list')
+    await atRest()
+    await page.getByRole('button', { name: 'Panel' }).tap()
+    await page.getByRole('textbox', { name: 'File to open' }).fill('hello.txt')
+    await page.getByRole('button', { name: 'Open file' }).tap()
+    const dialog = page.getByRole('dialog', { name: 'hello.txt' })
+    const row = (number: number) => dialog.getByRole('option', { name: new RegExp(`^${number} ?row ${number}$`) })
+    const says = (text: string) => dialog.getByRole('status').getByText(text).waitFor()
+    await row(6).tap()
+    await says('Chosen: line 6.')
+    await row(3).tap()
+    await says('Chosen: lines 3–6.')
+    expect(await dialog.getByRole('option', { selected: true }).count()).toBe(4)
+    await row(9).tap() // starts again
+    await says('Chosen: line 9.')
+
+    await page.keyboard.press('Shift+ArrowDown')
+    await page.keyboard.press('Shift+PageDown')
+    await says('Chosen: lines 9–30.')
+    expect((await row(30).boundingBox())?.y).toBeLessThan(844)
+    await page.keyboard.press('Control+a')
+    await says('Chosen: lines 1–60.')
+
+    await dialog.getByRole('spinbutton', { name: 'From line' }).fill('12')
+    await dialog.getByRole('spinbutton', { name: 'to line' }).fill('14')
+    await page.keyboard.press('Enter')
+    await says('Chosen: lines 12–14.')
+    await dialog.getByRole('button', { name: 'Allow only these lines' }).tap()
+    await says('The agent may change only lines 12–14.')
+    expect(complaints).toEqual([])
+  })
+})

@@ -1,0 +1,189 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { usePage } from './page-tests.ts'
+
+describe('the history of a session on the page', () => {
+  const { now, count, startSession, say, atRest, transcript, answer, prompts, turnMenu, openMore } = usePage()
+  let page: Page
+  let workdir: string
+  let complaints: readonly string[]
+  beforeEach(() => {
+    ;({ page, workdir, complaints } = now())
+  })
+
+  it('draws branches as a tree, and switches between them', async () => {
+    await count(2, 3, 4)
+    await (await turnMenu(0)).getByRole('button', { name: 'Branch from here' }).click()
+    await answer(3).waitFor({ state: 'detached' })
+    expect(await prompts()).toEqual(['count to 2'])
+    await say('count to 5')
+    await answer(5).waitFor()
+    await atRest()
+
+    const opener = page.getByRole('button', { name: '1 branch', exact: true })
+    await opener.click()
+    const tree = page.getByRole('region', { name: 'Branches' })
+    await tree.getByText('After “count to 2”').waitFor()
+    await tree.getByRole('button', { name: /^branch-1 3 turns · \d+ messages · saved just now count to 3$/ }).click()
+    await answer(4).waitFor()
+    expect(await prompts()).toEqual(['count to 2', 'count to 3', 'count to 4'])
+
+    await tree.getByText('branch-1').and(tree.locator('[aria-current] *')).waitFor()
+    await tree.getByRole('button', { name: /^branch-2 .* count to 5$/ }).waitFor()
+    await page.keyboard.press('ArrowDown') // and back, by keyboard alone
+    await page.keyboard.press('Enter')
+    await answer(5).waitFor()
+    expect(await prompts()).toEqual(['count to 2', 'count to 5'])
+    await page.reload()
+    await answer(5).waitFor()
+    expect(await prompts()).toEqual(['count to 2', 'count to 5'])
+    expect(complaints).toEqual([])
+  })
+
+  it('rewinds to before a prompt, even the first, and puts its text into the input', async () => {
+    await count(2, 3)
+    const box = page.getByRole('textbox', { name: 'Message', exact: true })
+    await box.fill('and more')
+    await (await turnMenu(1)).getByRole('button', { name: 'Rewind to here' }).click()
+    await answer(3).waitFor({ state: 'detached' })
+    await expect.poll(() => box.inputValue()).toBe('count to 3\n\nand more')
+    await box.fill('')
+    await (await turnMenu(0)).getByRole('button', { name: 'Rewind to here' }).click()
+    await transcript().getByText('No messages yet.').waitFor()
+    await expect.poll(() => box.inputValue()).toBe('count to 2')
+    await page.getByRole('button', { name: '2 branches' }).click()
+    await page
+      .getByRole('region', { name: 'Branches' })
+      .getByRole('button', { name: /^branch-1 2 turns/ })
+      .click()
+    await answer(3).waitFor()
+    expect(await prompts()).toEqual(['count to 2', 'count to 3'])
+    expect(complaints).toEqual([])
+  })
+
+  it('disables history changes during a turn, and says why', async () => {
+    await count(2)
+    await say('write held.txt: it waits')
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    const menu = await turnMenu(0)
+    const branch = menu.getByRole('button', { name: 'Branch from here' })
+    expect(await branch.isDisabled()).toBe(true)
+    expect(await branch.getAttribute('title')).toBe('A turn is running. Stop it or wait until it ends.')
+    expect(await menu.getByRole('button', { name: 'Rewind to here' }).isDisabled()).toBe(true)
+    expect(await menu.getByRole('button', { name: 'Fork from here' }).isEnabled()).toBe(true) // that turn has ended
+    await page.keyboard.press('Escape') // closes the menu, and stops nothing
+    await (await turnMenu(0)).getByRole('button', { name: 'Changes of this turn' }).click()
+    const changes = page.getByRole('dialog', { name: 'Changes of this turn' })
+    await changes.getByText('Nothing is different.').waitFor()
+    await page.keyboard.press('Escape') // closes the dialog, and stops nothing
+    await changes.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor()
+    const more = await openMore()
+    expect(await more.getByRole('button', { name: 'Compact' }).isDisabled()).toBe(true)
+  })
+
+  it('forks at a turn, opens the fork with its history, and links the two', async () => {
+    await count(2, 3, 4)
+    const origin = page.url()
+    await (await turnMenu(1)).getByRole('button', { name: 'Fork from here' }).click()
+    await page.waitForURL((url) => url.href !== origin)
+    await answer(3).waitFor()
+    expect(await prompts()).toEqual(['count to 2', 'count to 3'])
+    await say('count to 6')
+    await answer(6).waitFor()
+    const row = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem').filter({ hasText: '(fork)' })
+    await row.getByRole('link', { name: 'from count to 2' }).waitFor()
+
+    await page.getByRole('main').getByRole('link', { name: 'count to 2' }).click()
+    await answer(4).waitFor()
+    expect(await prompts()).toEqual(['count to 2', 'count to 3', 'count to 4'])
+    await (await openMore()).getByRole('region', { name: 'Forks' }).getByRole('link').click()
+    await answer(6).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('pins a message, keeps the pin after a reload, and links to it', async () => {
+    await count(2, 3)
+    await say('list')
+    await transcript()
+      .getByRole('button', { name: /^list_directory/ })
+      .waitFor()
+    await atRest()
+    const pins = transcript().getByRole('button', { name: 'Pin', exact: true })
+    await pins.first().click()
+    const strip = page.getByRole('navigation', { name: 'Pinned messages' })
+    await strip.getByRole('button', { name: 'count to 2' }).waitFor()
+    await page.reload()
+    await strip.getByRole('button', { name: 'count to 2' }).click()
+    const pinned = transcript().getByRole('article', { name: 'You' }).first()
+    await expect.poll(() => pinned.evaluate((element) => element.getBoundingClientRect().top > 0)).toBe(true)
+    expect(await pins.first().getAttribute('aria-pressed')).toBe('true')
+    await pins.first().click()
+    await strip.waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  })
+
+  it('collapses one or all tool calls, also after a reload', async () => {
+    await startSession('list')
+    const card = transcript().getByRole('button', { name: /^list_directory/ })
+    await card.waitFor()
+    await atRest()
+    expect(await card.getAttribute('aria-expanded')).toBe('true')
+    await card.click()
+    await expect.poll(() => card.getAttribute('aria-expanded')).toBe('false')
+    await page.reload()
+    await card.waitFor()
+    expect(await card.getAttribute('aria-expanded')).toBe('false')
+    await (await openMore()).getByRole('button', { name: 'Expand all calls' }).click()
+    await expect.poll(() => card.getAttribute('aria-expanded')).toBe('true')
+    await page.getByRole('button', { name: 'Collapse all calls' }).click()
+    await expect.poll(() => card.getAttribute('aria-expanded')).toBe('false')
+  })
+
+  it('compacts, shows the checkpoint, and undoes it; the gauge follows', async () => {
+    await startSession('count to 300')
+    await atRest()
+    const gauge = page.getByRole('meter', { name: 'Context' })
+    const tokens = () => gauge.evaluate((element) => Number(element.getAttribute('value')))
+    const more = await openMore()
+    await more.getByRole('button', { name: 'Compact' }).click()
+    await more.getByRole('alert').getByText('There is nothing to summarise yet').waitFor()
+    await page.keyboard.press('Escape')
+
+    const early = await tokens()
+    for (const to of [2, 3, 4]) {
+      await say(`count to ${to}`)
+      await answer(to).waitFor()
+      await atRest()
+    }
+    const before = await tokens()
+    expect(before).toBeGreaterThan(early)
+    await (await openMore()).getByRole('button', { name: 'Compact' }).click()
+    const divider = transcript().getByRole('region', { name: 'Checkpoint' })
+    await divider.getByText('The model gets a summary of the messages above').waitFor()
+    await page.keyboard.press('Escape')
+    const after = await tokens()
+    expect(after).toBeLessThan(before)
+    await divider.getByRole('button', { name: 'Summary' }).click()
+    await divider.getByText('This summary is by the demo').waitFor()
+
+    await page.reload()
+    await divider.getByRole('button', { name: 'Undo' }).click()
+    await divider.getByText('the model gets the messages above').waitFor()
+    expect(await divider.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+    expect(await tokens()).toBe(before)
+    expect(complaints.filter((text) => !text.includes('409'))).toEqual([])
+  })
+
+  it('writes a summary to a file, and names the file', async () => {
+    await count(2)
+    const more = await openMore()
+    await more.getByRole('button', { name: 'Summarize' }).click()
+    const path = (await more.getByRole('status').locator('code').textContent()) ?? ''
+    expect(path).toMatch(/^\.holdfast\/context\/.+\.md$/)
+    expect(await readFile(join(workdir, path), 'utf8')).not.toBe('')
+    expect(complaints).toEqual([])
+  })
+})

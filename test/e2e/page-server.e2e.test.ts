@@ -1,0 +1,158 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { invariant } from '@holdfast/protocol'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openBrowser } from './browser.ts'
+import { createPerson, makeWorkdir, openTab, usePage } from './page-tests.ts'
+import { type ServerProcess, startServerProcess } from './server-process.ts'
+
+describe('the page and its server', () => {
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let server: ServerProcess
+  let home = ''
+  let workdir = ''
+  let complaints: readonly string[] = []
+  const { startSession } = createPerson(() => ({ page, workdir, server }))
+
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser.close())
+  // Each of these tests starts, stops or kills the server, or wants an empty store.
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'holdfast-page-'))
+    workdir = await makeWorkdir()
+    server = await startServerProcess({ home })
+    context = await browser.newContext()
+    ;({ page, complaints } = await openTab(context))
+  })
+  afterEach(async () => {
+    await context.close()
+    await server.stop()
+    await rm(home, { recursive: true, force: true })
+    await rm(workdir, { recursive: true, force: true })
+  })
+
+  it('logs in once by the link, and keeps the secret out of the address', async () => {
+    await page.goto(server.loginLink)
+    await page.getByRole('button', { name: 'Start session' }).waitFor()
+    expect(page.url()).not.toContain('code=')
+    expect(page.url()).not.toContain(server.token)
+
+    const stranger = await browser.newContext()
+    const again = await stranger.newPage()
+    const answer = await again.goto(server.loginLink)
+    expect(answer?.status()).toBe(401)
+    await stranger.close()
+  })
+
+  it('says how to add a missing key, keeps the prompt, and sends it once there is a key', async () => {
+    await server.stop()
+    server = await startServerProcess({ home, env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } }) // nobody answers there
+    await page.goto(server.loginLink)
+    const message = page.getByRole('textbox', { name: 'Message' })
+    await message.fill('Where is the harbour?')
+    await page.getByRole('combobox', { name: 'Model' }).fill('anthropic/claude-sonnet-4-5')
+    await page.getByRole('button', { name: 'Start session' }).click()
+    await page.getByRole('alert').getByText('holdfast auth login').waitFor()
+    expect(await message.inputValue()).toBe('Where is the harbour?')
+
+    const file = { version: 1, providers: { anthropic: { key: 'sk-ant-for-the-page' } } }
+    await mkdir(join(home, 'config'), { recursive: true, mode: 0o700 })
+    await writeFile(join(home, 'config', 'credentials.json'), JSON.stringify(file), { mode: 0o600 })
+    expect(await server.sessions.refreshCredentials()).toMatchObject({ ok: true })
+    await page.getByRole('button', { name: 'Start session' }).click()
+    await page.getByRole('log', { name: 'Transcript' }).getByText('Where is the harbour?').waitFor()
+    expect(await page.content()).not.toContain('sk-ant-for-the-page')
+    expect(complaints.filter((line) => !line.includes('409'))).toEqual([])
+  })
+
+  it('keeps a pending approval over a kill -9 and continues after the answer', async () => {
+    await startSession('write kept.txt: still here', server.loginLink)
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    const address = new URL(page.url())
+    await server.kill()
+    server = await startServerProcess({ home, port: Number(address.port) })
+    await page.reload() // a restart logs nobody out
+    await page.getByRole('region', { name: 'What will run' }).getByText('still here').waitFor()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
+    expect(await readFile(join(workdir, 'kept.txt'), 'utf8')).toContain('still here')
+  })
+
+  it('updates the list when another client changes a session', async () => {
+    let lists = 0
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/v1/sessions' && request.method() === 'GET') lists += 1
+    })
+    const following = page.waitForResponse((response) => new URL(response.url()).pathname === '/v1/events')
+    await page.goto(server.loginLink)
+    await following
+    await page.getByText('No sessions yet.').waitFor()
+
+    const started = await server.sessions.start({ workdir })
+    invariant(started.ok, 'the session starts')
+    const say = (content: string) => started.value.submit({ type: 'sendPrompt', content })
+    const row = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem')
+    await say('write far.txt: from afar')
+    await row.filter({ hasText: 'write far.txt' }).getByRole('img', { name: 'Using tools' }).waitFor()
+    const before = lists
+    await started.value.submit({ type: 'respondToApproval', decision: 'reject' })
+    await row.getByRole('img', { name: 'Ready' }).waitFor()
+    await started.value.submit({ type: 'enterPlan' })
+    await row.getByRole('img', { name: 'Ready, planning only' }).waitFor()
+    await say('fail rejected_key')
+    await row.getByRole('img', { name: 'Failed' }).waitFor()
+    expect([await row.count(), lists]).toEqual([1, before])
+    expect(complaints).toEqual([])
+  })
+
+  it('updates the list after the server was away', async () => {
+    await page.goto(server.loginLink)
+    await page.getByText('No sessions yet.').waitFor()
+    const { port } = new URL(server.url)
+    await server.kill()
+    await page.getByText('The server does not respond. Retrying…').waitFor()
+    server = await startServerProcess({ home, port: Number(port) })
+    const started = await server.sessions.start({ workdir })
+    invariant(started.ok, 'the session starts')
+    await started.value.submit({ type: 'sendPrompt', content: 'read hello.txt' })
+    await page.getByRole('list', { name: 'Sessions' }).getByText('read hello.txt').first().waitFor()
+    await page.getByText('The server does not respond. Retrying…').waitFor({ state: 'detached' })
+  })
+})
+
+describe('an answer that takes its time', () => {
+  const { now, startSession } = usePage({ env: { DEMO_PACE: '1' } })
+
+  it('stops a running answer and keeps its text', async () => {
+    const { page } = now()
+    await startSession('count to 500')
+    await page.getByText(/\b3\b/).first().waitFor()
+    await page.getByRole('button', { name: 'Stop', exact: true }).click()
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
+    await page
+      .getByText(/interrupted|stopped/i)
+      .first()
+      .waitFor()
+    await page.reload()
+    await page.getByText(/\b3\b/).first().waitFor()
+  })
+
+  it('continues a stopped turn', async () => {
+    const { page, complaints } = now()
+    await startSession('count to 300')
+    await page.getByText(/\b3\b/).first().waitFor()
+    await page.getByRole('button', { name: 'Stop', exact: true }).click()
+    const goOn = page.getByRole('button', { name: 'Continue' })
+    await goOn.click()
+    await goOn.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Stop', exact: true }).click()
+    await goOn.waitFor()
+    expect(complaints).toEqual([])
+  })
+})

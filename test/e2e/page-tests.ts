@@ -1,0 +1,135 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { invariant } from '@holdfast/protocol'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { openBrowser } from './browser.ts'
+import { type ServerProcess, startServerProcess } from './server-process.ts'
+
+/** What one test has: a browser profile that is logged in, and a working directory, both its own. */
+export type OpenPage = {
+  readonly browser: Browser
+  readonly server: ServerProcess
+  readonly context: BrowserContext
+  readonly page: Page
+  readonly workdir: string
+  /** What the page has written to the console as errors. */
+  readonly complaints: readonly string[]
+}
+
+type PageTestOptions = {
+  readonly env?: { readonly [name: string]: string }
+  readonly profile?: BrowserContextOptions
+}
+
+/** One server and one browser for all tests of a block: to start them takes longer than most tests. */
+export function usePage({ env = {}, profile = {} }: PageTestOptions = {}) {
+  let shared: { readonly browser: Browser; readonly server: ServerProcess; readonly login: LoginState } | null = null
+  let open: OpenPage | null = null
+  let home = ''
+  const now = (): OpenPage => {
+    invariant(open, 'a test is running')
+    return open
+  }
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'holdfast-page-'))
+    const [browser, server] = await Promise.all([openBrowser(), startServerProcess({ home, env })])
+    shared = { browser, server, login: await logIn(browser, server) }
+  })
+  afterAll(async () => {
+    await shared?.browser.close()
+    await shared?.server.stop()
+    await rm(home, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    invariant(shared, 'the server has started')
+    const { browser, server, login } = shared
+    const workdir = await makeWorkdir()
+    const context = await browser.newContext({ ...profile, storageState: login })
+    open = { browser, server, workdir, context, ...(await openTab(context)) }
+  })
+  afterEach(async () => {
+    if (open === null) return
+    await open.context.close()
+    await rm(open.workdir, { recursive: true, force: true })
+    open = null
+  })
+  return { now, ...createPerson(now) }
+}
+
+type LoginState = Awaited<ReturnType<BrowserContext['storageState']>>
+
+/** The link works once, so all profiles get the cookie of the first. */
+async function logIn(browser: Browser, server: ServerProcess): Promise<LoginState> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(server.loginLink)
+  const state = await context.storageState()
+  await context.close()
+  return state
+}
+
+/** Makes a working directory with one file. */
+export async function makeWorkdir(): Promise<string> {
+  const workdir = await mkdtemp(join(tmpdir(), 'holdfast-work-'))
+  await writeFile(join(workdir, 'hello.txt'), 'hello from the file\n')
+  return workdir
+}
+
+/** Opens a tab, and collects what it complains about. */
+export async function openTab(context: BrowserContext): Promise<Pick<OpenPage, 'page' | 'complaints'>> {
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
+  return { page, complaints }
+}
+
+/** What a person does on the page that is open now. */
+export function createPerson(now: () => Pick<OpenPage, 'page' | 'workdir' | 'server'>) {
+  const atRest = () => now().page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
+  const transcript = () => now().page.getByRole('log', { name: 'Transcript' })
+  const answer = (to: number) =>
+    transcript().getByText(`${Array.from({ length: to }, (_, index) => index + 1).join(', ')}.`, { exact: true })
+  async function startSession(firstWords: string, address = now().server.url): Promise<void> {
+    const { page, workdir } = now()
+    await page.goto(address)
+    await page.getByRole('textbox', { name: 'Message' }).fill(firstWords)
+    await page.getByRole('combobox', { name: 'Working directory' }).fill(workdir)
+    await page.getByRole('button', { name: 'Start session' }).click()
+    await transcript().waitFor()
+  }
+  async function say(text: string): Promise<void> {
+    const { page } = now()
+    await page.getByRole('textbox', { name: 'Message' }).fill(text)
+    await page.getByRole('button', { name: 'Send' }).click()
+  }
+  return {
+    atRest,
+    transcript,
+    answer,
+    startSession,
+    say,
+    approve: () => now().page.getByRole('button', { name: 'Approve' }).click(),
+    /** Says a number of prompts, each of which is answered before the next. */
+    async count(...numbers: readonly number[]): Promise<void> {
+      for (const [place, to] of numbers.entries()) {
+        if (place === 0) await startSession(`count to ${to}`)
+        else await say(`count to ${to}`)
+        await answer(to).waitFor()
+        await atRest()
+      }
+    },
+    prompts: () => transcript().getByRole('article', { name: 'You' }).allInnerTexts(),
+    async turnMenu(turn: number) {
+      await transcript().getByRole('button', { name: 'Branch, fork or rewind' }).nth(turn).click()
+      return now().page.getByRole('region', { name: 'This turn' })
+    },
+    async openMore() {
+      await now().page.getByRole('button', { name: 'More' }).click()
+      return now().page.getByRole('region', { name: 'This session' })
+    },
+  }
+}

@@ -12,15 +12,26 @@ export type Lines = {
 const lineFeed = 10
 const carriageReturn = 13
 
+/** Lines are shorter than this on average in hardly any text, so that the list of offsets seldom has to grow. */
+const lineChars = 32
+
 export function splitLines(text: string): Lines {
+  let starts = new Int32Array(Math.ceil(text.length / lineChars) + 2)
   let feeds = 0
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) feeds++
+  // Once over the text: a search for each line costs more than a list that grows.
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+    if (feeds + 2 >= starts.length) starts = grown(starts)
+    starts[++feeds] = at + 1
+  }
   const count = feeds + (text === '' || text.endsWith('\n') ? 0 : 1)
-  const starts = new Int32Array(count + 1)
-  let line = 1
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts[line++] = at + 1
   starts[count] = text.length
-  return { text, starts, count }
+  return { text, starts: starts.subarray(0, count + 1), count }
+}
+
+function grown(list: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const longer = new Int32Array(list.length * 2)
+  longer.set(list)
+  return longer
 }
 
 /** Returns the offset at which a line begins. */

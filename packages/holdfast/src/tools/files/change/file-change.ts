@@ -18,7 +18,6 @@ import { type Replacement, replaceText } from '../../edits/replace-text.ts'
 import { countChange, showChange } from '../../edits/show-change.ts'
 import { type Splice, spliceBetween } from '../../edits/splice.ts'
 import { unifiedDiff } from '../../edits/unified-diff.ts'
-import { hashBytes } from '../io/before-image.ts'
 import { checkBoundary } from '../io/bounded-files.ts'
 import { diffDelete } from '../io/entry.ts'
 import { hashContent, readContent, tooLongToEdit } from '../io/file-content.ts'
@@ -126,10 +125,9 @@ async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Pro
   }
   const current = await readContent(edit.workdir, edit.path, shown)
   if (!current.ok) return current
-  const { contentHash, bytes, size } = current.value
+  const { contentHash, bytes, hash, size } = current.value
   await beforeWork?.()
   const known = edit.seen?.find((file) => file.path === shown)
-  const hash = bytes && hashBytes(bytes)
   const decoded = bytes && (await decodeText(bytes))
   if (edit.type === 'write') {
     const unseen = edit.seen && refuseUnseen(shown, known, hash)

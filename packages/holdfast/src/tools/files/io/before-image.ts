@@ -10,14 +10,19 @@ export const hashBytes = (bytes: Uint8Array): BlobHash =>
  * Stores the bytes of a file before they are changed. Resolves once they are on stable storage. A file that cannot be kept
  * is changed all the same, and the reason is recorded.
  */
-export async function keepBefore(bytes: Uint8Array, mode: number, blobs: ToolBlobs | undefined): Promise<BeforeImage> {
+export async function keepBefore(
+  bytes: Uint8Array,
+  mode: number,
+  blobs: ToolBlobs | undefined,
+  own = hashBytes(bytes),
+): Promise<BeforeImage> {
   const notKept = (why: string): BeforeImage => ({ type: 'not_kept', why })
   if (blobs === undefined) return notKept('this call stores no files')
   if (bytes.length > limits.beforeImageBytesMax) return notKept(tooLong(bytes.length))
   try {
     const { hash } = await blobs.put(bytes)
     // Keys are masked in what is stored: other bytes would be put back.
-    return hash === hashBytes(bytes) ? { type: 'file', hash, mode: mode & 0o7777 } : notKept('it holds an API key')
+    return hash === own ? { type: 'file', hash, mode: mode & 0o7777 } : notKept('it holds an API key')
   } catch (error) {
     if (error instanceof HoldfastError && error.code === 'too_large') return notKept(error.message)
     throw error

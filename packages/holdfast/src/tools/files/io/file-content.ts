@@ -15,6 +15,8 @@ export type FileContent = {
   readonly contentHash: BlobHash
   /** Null if the file is too long. */
   readonly bytes: Buffer | null
+  /** The hash of the bytes: a large file takes milliseconds each time. */
+  readonly hash: BlobHash | null
   readonly size: number
 }
 
@@ -24,7 +26,9 @@ export async function readContent(workdir: string, path: string, shown: string):
   if (!opened.ok) return opened
   await using handle = opened.value.handle
   const bytes = await readSmall(handle)
-  return ok({ contentHash: await hashHandle(handle, shown, bytes), bytes, size: opened.value.stats.size })
+  const hash = bytes && hashBytes(bytes)
+  const contentHash = hash ? identify(shown, hash) : await hashHandle(handle, shown, null)
+  return ok({ contentHash, bytes, hash, size: opened.value.stats.size })
 }
 
 export const tooLongToEdit = (path: string, size: number): Fault =>
@@ -32,7 +36,10 @@ export const tooLongToEdit = (path: string, size: number): Fault =>
 
 /** Identifies content at a path: its bytes, or null if there is no file. Another file with the same bytes has another hash. */
 export const hashContent = (shown: string, bytes: Uint8Array | null): BlobHash =>
-  hashParts(shown, bytes === null ? 'none' : hashBytes(bytes))
+  identify(shown, bytes === null ? null : hashBytes(bytes))
+
+/** The same for bytes with a known hash. */
+export const identify = (shown: string, hash: BlobHash | null): BlobHash => hashParts(shown, hash ?? 'none')
 
 /** Identifies a link at a path. */
 export const hashLink = (shown: string, target: string): BlobHash => hashParts(shown, 'link', target)

@@ -16,7 +16,7 @@ import {
 import { type OpenDirectory, openLeaf } from '../../../system/files/open-file.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { hashBytes, keepBefore, tooLong } from './before-image.ts'
-import { hashAt, hashContent, readSmall } from './file-content.ts'
+import { hashAt, hashContent, identify, readSmall } from './file-content.ts'
 import { oneByOneAt } from './path-queue.ts'
 import { findWritable, openParent, type Place } from './workspace-file.ts'
 
@@ -65,9 +65,10 @@ async function replaceIn(
     return refuse(fault('bad_request', `${escapeLine(shown)} is no longer a regular file`))
   const current = stats === null ? ok(null) : await readBefore(parent, name, shown)
   if (!current.ok) return current
-  if (expected !== undefined && current.value !== 'long' && hashContent(shown, current.value) !== expected)
+  const hash = Buffer.isBuffer(current.value) ? hashBytes(current.value) : null
+  if (expected !== undefined && current.value !== 'long' && identify(shown, hash) !== expected)
     return refuse(contentChanged(shown))
-  const before = await toBefore(current.value, stats, blobs)
+  const before = await toBefore(current.value, stats, blobs, hash)
 
   const isExpected = async () => expected === undefined || (await hashAt(parent.at(name), shown)) === expected
   const inPlace = stats === null ? null : whyInPlace(stats)
@@ -77,13 +78,14 @@ async function replaceIn(
     : await writeBeside({ ...write, isNew: expected === hashContent(shown, null) })
   if (written === 'aborted') return refuse(fault('bad_request', 'aborted before anything was written'))
   if (written === 'changed') return refuse(contentChanged(shown))
+  const after = hashBytes(bytes)
   return ok({
     change: {
       path: shown,
       change: stats === null ? 'created' : 'modified',
-      contentHash: hashContent(shown, bytes),
+      contentHash: identify(shown, after),
       before,
-      after: hashBytes(bytes),
+      after,
       mode: written.mode,
     },
     note: inPlace && `written in place, because ${inPlace}`,
@@ -102,9 +104,11 @@ async function toBefore(
   bytes: Buffer | null | 'long',
   stats: Stats | null,
   blobs: ToolRun['blobs'],
+  hash: BlobHash | null,
 ): Promise<BeforeImage> {
   if (bytes === null || stats === null) return { type: 'absent' }
-  return bytes === 'long' ? { type: 'not_kept', why: tooLong(stats.size) } : keepBefore(bytes, stats.mode, blobs)
+  if (bytes === 'long') return { type: 'not_kept', why: tooLong(stats.size) }
+  return keepBefore(bytes, stats.mode, blobs, hash ?? hashBytes(bytes))
 }
 
 const contentChanged = (shown: string) =>

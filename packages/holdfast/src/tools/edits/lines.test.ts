@@ -1,0 +1,25 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { endOf, lineList, lineOf, splitLines } from './lines.ts'
+
+const texts = fc.array(fc.constantFrom('\n', '\r\n', 'a', 'line of a text', ''), { maxLength: 400 })
+
+it('splits any text into lines that carry their ends', () => {
+  fc.assert(
+    fc.property(texts, (parts) => {
+      const text = parts.join('')
+      const lines = splitLines(text)
+      const expected = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+      expect([lineList(text), lines.count, lines.starts.length]).toEqual([
+        expected,
+        expected.length,
+        expected.length + 1,
+      ])
+      if (lines.count > 0) expect(lineOf(lines, lines.count - 1).endsWith(endOf(lines, lines.count - 1))).toBe(true)
+    }),
+  )
+})
+
+it('splits a text of empty lines, which has far more than usual', () => {
+  expect(splitLines('\n'.repeat(10_000)).count).toBe(10_000)
+})

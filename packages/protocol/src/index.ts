@@ -1,12 +1,12 @@
 export { BackgroundShell, noSuchShell, ShellId } from './api/background-shell.ts'
 export { ClientEventPage, ClientEventRequest, StoredClientEvent } from './api/client-events.ts'
 export {
-  ChangesDiff,
   type DiffInput,
   DiffRequest,
   FileChangePage,
   FileChangeRequest,
   FileDiff,
+  FileDiffs,
   listTouched,
   RestorePreview,
   StoredFileChange,

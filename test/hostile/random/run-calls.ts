@@ -69,7 +69,7 @@ async function runInWorkdir({ dice, site, place, calls, tally }: Round): Promise
     fetchHosts: [site.host],
     sandbox: dice.chance(1, 2) ? 'auto' : 'off',
   })
-  await tools.describe?.(workdir)
+  await tools.whenDescribed?.(workdir)
   const session = SessionId.parse(`ses_0${'2'.repeat(25)}`)
   const blobs = createBlobs()
   const violations: string[] = []

@@ -2,7 +2,6 @@ import {
   Answer,
   BackgroundShell,
   BlobHash,
-  ChangesDiff,
   ClientEventPage,
   ClientEventRequest,
   CommandOptions,
@@ -10,6 +9,7 @@ import {
   DiffRequest,
   FileChangePage,
   FileChangeRequest,
+  FileDiffs,
   FileLines,
   FileLinesRequest,
   type Frame,
@@ -112,7 +112,7 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
     async diffChanges(given = {}) {
       const request = parseOptions(DiffRequest, given, 'show the changes')
       if (!request.ok) return request
-      return parseAnswer(await wire.json(`${path}/diff${queryOf(request.value)}`), 'a diff', ChangesDiff)
+      return parseAnswer(await wire.json(`${path}/diff${queryOf(request.value)}`), 'a diff', FileDiffs)
     },
 
     async previewRestore(given) {

@@ -178,7 +178,7 @@ export interface Tools {
   /** Returns the tool of this name, or null. */
   find(name: string): Tool | null
   /** Resolves when the descriptions of all tools are known: some depend on the machine. A step waits for it. */
-  readonly describe?: ((workdir: string) => Promise<void>) | undefined
+  readonly whenDescribed?: ((workdir: string) => Promise<void>) | undefined
   /** Ends a process that a dead owner left running, if it is still the same process. */
   endLeftover(process: ProcessMark): Promise<void>
   /** What they have running outside turns; absent if they never have. */

@@ -102,7 +102,7 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
       sandbox: (workdir: string) => sandbox.state(workdir),
     },
     find: (name) => byName.get(name) ?? null,
-    describe: async (workdir) => void (await sandbox.state(workdir)),
+    whenDescribed: async (workdir) => void (await sandbox.state(workdir)),
   }
 }
 

@@ -95,5 +95,5 @@ export const FileDiff = z.object({
 export type FileDiff = z.infer<typeof FileDiff>
 
 /** Changes of files, one entry a path, in the order in which they were first changed. */
-export const ChangesDiff = z.object({ files: z.array(FileDiff) })
-export type ChangesDiff = z.infer<typeof ChangesDiff>
+export const FileDiffs = z.object({ files: z.array(FileDiff) })
+export type FileDiffs = z.infer<typeof FileDiffs>

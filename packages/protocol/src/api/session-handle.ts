@@ -15,7 +15,7 @@ import type { Message } from '../view/message.ts'
 import type { Meta } from '../view/meta.ts'
 import type { BackgroundShell } from './background-shell.ts'
 import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
-import type { ChangesDiff, DiffInput, FileChangePage, FileChangeRequest, RestorePreview } from './file-changes.ts'
+import type { DiffInput, FileChangePage, FileChangeRequest, FileDiffs, RestorePreview } from './file-changes.ts'
 import { parseOptions } from './parse-options.ts'
 import type { StateField, StateFields } from './state-fields.ts'
 import type { FileLines, FileLinesRequest } from './workspace-file.ts'
@@ -150,7 +150,7 @@ export interface SessionHandle {
   /** What `restoreFiles` would do now, with diffs. Changes nothing. Refused: turn_not_found, message_not_found, nothing_to_undo. */
   previewRestore(request: RestoreInput): Promise<Result<RestorePreview>>
   /** The changes of files by this session as one diff: of a turn, of a call, or all until now. Refused: turn_not_found, message_not_found. */
-  diffChanges(request?: DiffInput): Promise<Result<ChangesDiff>>
+  diffChanges(request?: DiffInput): Promise<Result<FileDiffs>>
   /** Lines of a text file of the workdir, as it is now. Refused: outside_workdir, not_found, too_large, bad_request. */
   readFile(request: FileLinesRequest): Promise<Result<FileLines>>
   /** The commands that run in the background, oldest first. Empty if another process runs the session. */

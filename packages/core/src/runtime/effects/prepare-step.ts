@@ -27,7 +27,7 @@ export async function prepareStep(
   if (model.type !== 'ready') return { type: 'step.refused', turn, fault: modelUnavailable(model) }
 
   const { workdir, instructions: added } = origin
-  await tools.describe?.(workdir)
+  await tools.whenDescribed?.(workdir)
   const offered = tools.all.filter((tool) => isOffered(origin, tool))
   const [system, schemas, checkpoint] = await Promise.all([
     instructions.gather({ workdir, mode: settings.mode, added }).then((text) => contextBlobs.store('system', text)),

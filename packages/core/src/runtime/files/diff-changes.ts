@@ -1,9 +1,9 @@
 import {
   type BeforeImage,
-  type ChangesDiff,
   type DiffRequest,
   escapeLine,
   type FileDiff,
+  type FileDiffs,
   isAsLeft,
   isSameState,
   limits,
@@ -36,7 +36,7 @@ export async function diffChanges(
   state: SessionState,
   request: DiffRequest,
   signal: AbortSignal,
-): Promise<Result<ChangesDiff>> {
+): Promise<Result<FileDiffs>> {
   const range = await findRange(deps, id, state, request)
   if (!range.ok) return range
   const workdir = state.origin?.workdir ?? ''

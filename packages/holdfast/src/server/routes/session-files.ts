@@ -1,6 +1,6 @@
 import {
-  ChangesDiff,
   FileChangePage,
+  FileDiffs,
   FileLines,
   limits,
   listTouched,
@@ -43,7 +43,7 @@ const getTouchedFiles = defineRead(
 const getDiff = defineRead(
   '/diff',
   'Show the changes of files as one diff a file: of a turn, of a call, or all until now',
-  ChangesDiff,
+  FileDiffs,
   (handle, { input }) => handle.diffChanges(input.query),
   z.strictObject({ turn: wholeNumber.optional(), call: wholeNumber.optional(), path: z.string().optional() }),
 )

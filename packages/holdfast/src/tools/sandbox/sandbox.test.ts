@@ -348,7 +348,7 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
   it('is described to the model once it was tried out', async () => {
     const { tools, shell, workdir } = await open('auto')
     expect(shell.schema.description).not.toContain('sandbox')
-    await tools.describe?.(workdir)
+    await tools.whenDescribed?.(workdir)
     expect(JSON.stringify(shell.schema)).toContain('Commands run in a sandbox')
   })
 })

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { createSession } from '@holdfast/client'
-import { contentText, HoldfastError } from '@holdfast/protocol'
+import { contentText, errorMessage, HoldfastError } from '@holdfast/protocol'
 import type { ServerProcess } from '../e2e/server-process.ts'
 import { type HealthReport, watchHealth } from './watch-health.ts'
 
@@ -32,7 +32,7 @@ export async function startBystander(server: ServerProcess, workdir: string): Pr
   const note = (cause: unknown) =>
     failures.push({
       code: cause instanceof HoldfastError ? cause.code : null,
-      message: cause instanceof Error ? cause.message : String(cause),
+      message: errorMessage(cause),
     })
 
   async function sendPrompts(): Promise<void> {

@@ -6,6 +6,7 @@ import {
   type CommandOptions,
   createCommandId,
   createTranscript,
+  errorMessage,
   type Frame,
   type FrameOf,
   fault,
@@ -163,7 +164,7 @@ export function createLiveView(
     }
   }
   run().catch((error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = errorMessage(error)
     onConnection({ state: 'ended', fault: fault('internal', `Following the session failed: ${message}`) })
   })
 

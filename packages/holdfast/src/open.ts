@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { createSessionRegistry, type Retention, startDailyCleanup } from '@holdfast/core'
 import type { Blobs, OnProblem, OwnPath, Store, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
-import { fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
+import { errorMessage, fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { createImages } from './context/images.ts'
 import { createInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
@@ -36,7 +36,7 @@ import type { JudgeNetwork } from './tools/shell/confinement.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
 import { createTools } from './tools/tools.ts'
 
-export { defineTool } from './tools/own/define-tool.ts'
+export { defineTool } from './tools/own/define-own-tool.ts'
 
 /** The options of `openHoldfast`. An unknown one is refused with the nearest right name. */
 export type OpenOptions = ConfigOptions & {
@@ -91,7 +91,7 @@ export async function open(options: InnerOptions): Promise<Result<Holdfast>> {
     if (!isExpected) onProblem({ where: 'opening', cause })
     await close().catch((error) => onProblem({ where: 'closing after a failed start', cause: error }))
     if (isExpected) return refuse(cause.toFault())
-    return refuse(fault('internal', `Holdfast could not start: ${maskKeys(messageOf(cause))}`))
+    return refuse(fault('internal', `Holdfast could not start: ${maskKeys(errorMessage(cause))}`))
   }
 }
 
@@ -213,11 +213,9 @@ function createAdapters(
 /** Opens the socket on which this process answers. Without it, other processes would consider it dead. */
 const openSocket = ({ stateDir }: Home): Promise<NodeSocket> =>
   openNodeSocket(stateDir, wallClock.now()).catch((cause) => {
-    const message = `Cannot use the state directory ${stateDir}: ${messageOf(cause)}`
+    const message = `Cannot use the state directory ${stateDir}: ${errorMessage(cause)}`
     throw new HoldfastError(fault('storage_error', message, { path: stateDir }))
   })
 
 const filesInMemory =
   'The files of your own store are kept in memory and end with this process. Give the option blobs, such as openFileBlobs of holdfast/store.'
-
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -177,7 +177,15 @@ export {
   TextPart,
 } from './value/content.ts'
 export { contentText } from './value/content-text.ts'
-export { type Fault, type FaultCode, fault, faultStatus, HoldfastError, sessionNotFound } from './value/fault.ts'
+export {
+  errorMessage,
+  type Fault,
+  type FaultCode,
+  fault,
+  faultStatus,
+  HoldfastError,
+  sessionNotFound,
+} from './value/fault.ts'
 export { FaultSchema } from './value/fault-schema.ts'
 export {
   ApprovalId,

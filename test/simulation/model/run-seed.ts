@@ -1,3 +1,4 @@
+import { errorMessage } from '@holdfast/protocol'
 import fc from 'fast-check'
 import { replay } from '../runs.ts'
 import { anAgentAction } from './action/agent.ts'
@@ -52,7 +53,7 @@ export async function runSessionModelSeed(seed: number): Promise<void> {
   if (!failed) return
   const moves = await shorten(failing)
   const cause = (await problemOf(moves)) ?? errorInstance
-  const problem = cause instanceof Error ? cause.message : String(cause)
+  const problem = errorMessage(cause)
   const code = moves.join(',\n  ')
   throw new Error(`${replay(seed, 'session-model')}\n${problem}\nThe shortest run that fails:\n  ${code}`, {
     cause,

@@ -1,4 +1,5 @@
 import type { ModelName } from '@holdfast/protocol'
+import { errorMessage } from '@holdfast/protocol'
 import fc, { type AsyncCommand } from 'fast-check'
 import { count } from '../coverage.ts'
 import { replay } from '../runs.ts'
@@ -74,7 +75,7 @@ export async function runRequestsSeed(seed: number, atEnd: AtEnd = checkRestart)
   }
   const [model, ...steps] = await shorten(failing, atEnd)
   const cause = (await problemOf([model, ...steps], atEnd)) ?? errorInstance
-  const problem = cause instanceof Error ? cause.message : String(cause)
+  const problem = errorMessage(cause)
   const code = [`'${model}'`, ...steps.map((step) => step.code)].join(',\n  ')
   throw new Error(`${replay(seed, 'requests')}\n${problem}\nThe shortest run that fails:\n  ${code}`, { cause })
 }

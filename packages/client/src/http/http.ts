@@ -1,4 +1,13 @@
-import { type Fault, FaultSchema, fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
+import {
+  errorMessage,
+  type Fault,
+  FaultSchema,
+  fault,
+  HoldfastError,
+  ok,
+  type Result,
+  refuse,
+} from '@holdfast/protocol'
 
 /** Time and randomness, replaceable in tests. */
 export type Pace = {
@@ -86,7 +95,7 @@ function originOf(url: string): string {
 }
 
 function unreachableAt(base: string, error: unknown): Fault {
-  const cause = error instanceof Error ? error.message : String(error)
+  const cause = errorMessage(error)
   return fault('unreachable', `The server at ${base} cannot be reached.`, { cause })
 }
 

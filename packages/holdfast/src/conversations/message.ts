@@ -1,4 +1,4 @@
-import { explainIssue, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { errorMessage, explainIssue, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 
 /** A message of a program's own conversation. Other fields are stored too if they are JSON, and returned unchanged. */
@@ -49,7 +49,7 @@ export function parseMessage(value: unknown): Result<ParsedMessage> {
     return ok({ message: JSON.parse(json) as ConversationMessage, chars: json.length }) // validated: all JSON
   } catch (cause) {
     // Nested too deeply.
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const why = errorMessage(cause)
     return refuse(fault('bad_request', `This message cannot be read: ${why}`))
   }
 }

@@ -58,7 +58,7 @@ export type {
   ToolDefinition,
   ToolOutput,
   ToolReturn,
-} from '../tools/own/define-tool.ts'
+} from '../tools/own/define-own-tool.ts'
 export type { AiSdkTool, AiSdkTools, OwnTools } from '../tools/own/own-tools.ts'
 export type {
   ArgumentsOf,

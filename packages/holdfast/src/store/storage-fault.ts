@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Fault, fault } from '@holdfast/protocol/fault'
+import { errorMessage, type Fault, fault } from '@holdfast/protocol/fault'
 import { type StorageReason, storageReason, systemErrorCode } from '../system/system-error.ts'
 
 type Reason = StorageReason | 'busy' | 'damaged' | 'lacks_table' | LossReason | 'network_file_system'
@@ -92,7 +92,7 @@ export function lostFileFault(path: string, reason: LossReason, saved: string | 
 /** Converts an error of SQLite or the file system to a fault with its reason, code and path. */
 export function faultOf(error: unknown, path: string): Fault {
   const code = sqliteCode(error)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorMessage(error)
   if (code !== null && error instanceof Error && 'errcode' in error) {
     const reason = isMissingTable(code, message) ? 'lacks_table' : (reasonOf[code] ?? 'io')
     return storageFault(path, reason, { sqlite: error.errcode, error: message })

@@ -106,6 +106,9 @@ export const fault = (code: FaultCode, message: string, details?: Record<string,
 export const sessionNotFound = (name: string, details: Record<string, unknown> = { name }): Fault =>
   fault('session_not_found', `There is no session ${name}. List the sessions with holdfast ls.`, details)
 
+/** Returns the message of whatever was thrown. */
+export const errorMessage = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
+
 /** A fault as an exception, for methods that throw. */
 export class HoldfastError extends Error {
   /** Always `HoldfastError`. */

@@ -1,4 +1,4 @@
-import { type CallId, type ModelFault, type Result, unreachable } from '@holdfast/protocol'
+import { type CallId, errorMessage, type ModelFault, type Result, unreachable } from '@holdfast/protocol'
 import { judge } from '../../policy/verdict.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Report } from '../../session/input.ts'
@@ -142,7 +142,7 @@ function createPreparations(clock: Clock) {
 }
 
 function brokenReport(deps: EffectDeps, effect: Effect, cause: unknown): Report {
-  const detail = cause instanceof Error ? cause.message : String(cause)
+  const detail = errorMessage(cause)
   const message = 'An internal error stopped this turn. The details are in the log.'
   const fault: ModelFault = { kind: 'raw_dump', message, detail }
   switch (effect.type) {

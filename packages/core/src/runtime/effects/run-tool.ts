@@ -1,4 +1,12 @@
-import { type BlobHash, type CallId, invariant, type Outcome, orThrow, type ProcessMark } from '@holdfast/protocol'
+import {
+  type BlobHash,
+  type CallId,
+  errorMessage,
+  invariant,
+  type Outcome,
+  orThrow,
+  type ProcessMark,
+} from '@holdfast/protocol'
 import type { Prepared, Tool, ToolArgs, ToolResult, Tools } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
@@ -98,7 +106,7 @@ async function runCall(
     if (signal.aborted || cause instanceof NotWanted) return null
     // A tool that throws is a failed call, never a crash.
     deps.onProblem({ where: `tool ${name}`, cause })
-    const text = `The tool ${name} failed: ${cause instanceof Error ? cause.message : String(cause)}`
+    const text = `The tool ${name} failed: ${errorMessage(cause)}`
     return finished({ type: 'failed', output: { text } })
   }
 }

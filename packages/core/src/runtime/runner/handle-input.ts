@@ -1,6 +1,7 @@
 import {
   type Answer,
   type createSerialQueue,
+  errorMessage,
   type Fault,
   fault,
   HoldfastError,
@@ -71,7 +72,7 @@ export async function handleInput(session: RunningSession, input: Input): Promis
     if (cause instanceof HoldfastError) return refuse(cause.toFault())
     const { id, deps } = session.options
     deps.onProblem({ where: `session ${id}`, cause })
-    const broken = fault('internal', `The session broke: ${cause instanceof Error ? cause.message : String(cause)}`)
+    const broken = fault('internal', `The session broke: ${errorMessage(cause)}`)
     abandon(session, broken)
     return refuse(broken)
   }

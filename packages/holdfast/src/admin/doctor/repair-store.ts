@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { chmod, copyFile, lstat, mkdir, open, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { EncodedRecord, OnProblem, Store } from '@holdfast/core/ports'
-import { eventVersion, orThrow, type Recorded } from '@holdfast/protocol'
+import { errorMessage, eventVersion, orThrow, type Recorded } from '@holdfast/protocol'
 import { adminOf } from '../../store/open/admin-of.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
@@ -40,8 +40,7 @@ export async function repair(
   return messages
 }
 
-const describeProblem = ({ where, cause }: Parameters<OnProblem>[0]): string =>
-  `${where}: ${cause instanceof Error ? cause.message : String(cause)}`
+const describeProblem = ({ where, cause }: Parameters<OnProblem>[0]): string => `${where}: ${errorMessage(cause)}`
 
 /** Owns a session during the repair. It has no socket, so any later process may take over. */
 const doctorOwner = 'node_doctor'

@@ -1,4 +1,5 @@
 import {
+  errorMessage,
   fault,
   HoldfastError,
   ok,
@@ -103,7 +104,7 @@ export function runJobThread<Type extends Job['type']>(
     worker.on('message', (result: Result<JobAnswers[Type]>) => {
       answer ??= result
     })
-    worker.on('error', (cause) => fail(cause instanceof Error ? cause.message : String(cause)))
+    worker.on('error', (cause) => fail(errorMessage(cause)))
     // Resolve only now: until the worker exits it may have the store open.
     worker.on('exit', (code) => {
       signal?.removeEventListener('abort', stop)

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import type { ModelRequest, OnProblem, RequestAsked, RequestBuilder } from '@holdfast/core/ports'
 import { WindowDamaged } from '@holdfast/core/requests'
-import { fault, HoldfastError } from '@holdfast/protocol'
+import { errorMessage, fault, HoldfastError } from '@holdfast/protocol'
 import { findBundle, startThread } from '../../system/start-thread.ts'
 import type { Built, FromThread, RequestSource, ToThread } from './request-worker.ts'
 
@@ -55,7 +55,7 @@ export function createRequestThread({
       if (waiting.size === 0) worker.unref()
     })
     worker.on('error', (cause) => {
-      why = cause instanceof Error ? cause.message : String(cause)
+      why = errorMessage(cause)
       onProblem({ where: 'the request thread', cause })
     })
     worker.on('exit', () => {

@@ -1,4 +1,4 @@
-import { fault } from '@holdfast/protocol/fault'
+import { errorMessage, fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
@@ -49,7 +49,7 @@ export function createMaskedLogger(logger: Logger): Logger {
     try {
       if (isOn(logger, level)) logger[level](Object(masked(fields, 0)), maskKeys(message))
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
+      const reason = errorMessage(cause)
       process.emitWarning(maskKeys(`the log cannot be written: ${reason}`), 'HoldfastProblem')
     }
   }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { AreUsed, Blobs, OnProblem, SweepOptions } from '@holdfast/core/ports'
-import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
+import { errorMessage, type Fault, HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
@@ -83,7 +83,7 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
       await next()
       reported = null
     } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause)
+      const message = errorMessage(cause)
       if (reported !== message) onProblem({ where: `the mirror in ${paths.directory}`, cause })
       reported = message
       await closeFiles() // the next pass reads them again before it writes

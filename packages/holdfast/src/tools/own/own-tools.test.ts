@@ -8,7 +8,7 @@ import { call, createScriptedModel, say } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { openHoldfast } from '../../open.ts'
-import { defineTool } from './define-tool.ts'
+import { defineTool } from './define-own-tool.ts'
 import type { OwnTools } from './own-tools.ts'
 
 let home = ''

@@ -1,6 +1,6 @@
 import type { Tool } from '@holdfast/core/ports'
 import { fault, HoldfastError } from '@holdfast/protocol'
-import { createOwnTool, type RunContext, type ToolOutput } from './define-tool.ts'
+import { createOwnTool, type RunContext, type ToolOutput } from './define-own-tool.ts'
 import { badTool, type CheckedInput, isObject, readInput } from './tool-input.ts'
 
 /** The parts of an AI SDK tool (`tool()`) that are used. Its input is any schema that the AI SDK takes. */

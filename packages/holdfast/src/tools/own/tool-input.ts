@@ -1,4 +1,4 @@
-import { fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
+import { errorMessage, fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 
 /** A schema of any library that follows the Standard Schema (standardschema.dev), such as Zod, Valibot and ArkType. */
@@ -94,7 +94,7 @@ function fromJsonSchema(tool: string, schema: object): CheckedInput {
     const { '~standard': standard } = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
     return { schema: withoutMark(schema), check: async (args) => toResult(tool, await standard.validate(args)) }
   } catch (error) {
-    throw badTool(tool, `its JSON Schema cannot be used: ${error instanceof Error ? error.message : String(error)}`)
+    throw badTool(tool, `its JSON Schema cannot be used: ${errorMessage(error)}`)
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { type Fault, fault, HoldfastError, type SessionId } from '@holdfast/protocol'
+import { errorMessage, type Fault, fault, HoldfastError, type SessionId } from '@holdfast/protocol'
 import { type Detected, detect } from './detect.ts'
 import type { ImportDeps } from './host/import-deps.ts'
 import { type ImportOutcome, importConversation, type KnownKeys } from './import-conversation.ts'
@@ -104,7 +104,7 @@ function countSlots(path: string): number {
 
 function createFailure(file: string, cause: unknown): ImportedFile {
   const known = cause instanceof HoldfastError ? cause.toFault() : null
-  const message = `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`
+  const message = `${file} cannot be read: ${errorMessage(cause)}`
   return { ...createEmptyResult(file), status: 'failed', fault: known ?? fault('bad_request', message) }
 }
 

@@ -1,4 +1,4 @@
-import { escapeLine, type ListedPermission, type PermissionRule } from '@holdfast/protocol'
+import { errorMessage, escapeLine, type ListedPermission, type PermissionRule } from '@holdfast/protocol'
 import { type FormEvent, useContext, useEffect, useId, useState } from 'react'
 import { baseName } from '../../text/format.ts'
 import { PermissionsContext } from '../state/permissions-context.ts'
@@ -110,7 +110,7 @@ function useRules(workspace: string) {
       setProblem(null)
       return true
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
+      setProblem(errorMessage(error))
       return false
     }
   }

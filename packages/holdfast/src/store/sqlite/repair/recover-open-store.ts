@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
+import { errorMessage, type Fault, HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { temporaryPath } from '../../disk.ts'
@@ -38,7 +38,7 @@ export function recoverOpenStore(path: string, database: DatabaseSync, loss: Fil
     return { fault: lostFileFault(path, loss, null), isInPlace: true }
   } catch (error) {
     closeWithoutCheckpoint(path, database)
-    const cause = error instanceof Error ? error.message : String(error)
+    const cause = errorMessage(error)
     return { fault: storageFault(path, loss, { error: `Its records could not be saved: ${cause}` }), isInPlace: false }
   }
 }

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type { Fault } from '@holdfast/protocol/fault'
+import { errorMessage, type Fault } from '@holdfast/protocol/fault'
 import { type Result, refuse } from '@holdfast/protocol/result'
 import { startThread } from '../../../system/start-thread.ts'
 import { type Answered, createCalls, type Envelope } from './calls.ts'
@@ -58,7 +58,7 @@ export function createWorkerLink<Request>({ script, options, faultOfDeath }: Wor
       if (calls.waiting.size === 0) worker.unref()
     })
     worker.on('error', (error) => {
-      why = error instanceof Error ? error.message : String(error)
+      why = errorMessage(error)
     })
     worker.on('exit', () => {
       running = null

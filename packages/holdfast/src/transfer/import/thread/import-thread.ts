@@ -1,4 +1,4 @@
-import { type Fault, fault } from '@holdfast/protocol'
+import { errorMessage, type Fault, fault } from '@holdfast/protocol'
 import type { WorkerPort } from '../../../store/sqlite/worker/worker-link.ts'
 import { findScript, isOutOfMemory, startThread } from '../../../system/start-thread.ts'
 import type { ImportHost, LocalImportHost } from '../host/import-host.ts'
@@ -104,7 +104,7 @@ function runOnce(
     }
     worker.on('message', (messages: readonly FromImport[]) => messages.forEach(receive))
     worker.on('error', (cause) => {
-      end = isOutOfMemory(cause) ? outOfMemory : fault('internal', `The import failed: ${messageOf(cause)}`)
+      end = isOutOfMemory(cause) ? outOfMemory : fault('internal', `The import failed: ${errorMessage(cause)}`)
     })
     worker.on('exit', async () => {
       signal?.removeEventListener('abort', stop)
@@ -128,7 +128,7 @@ async function callHost(host: ImportHost, [number, method, args]: HostCall): Pro
     const called = host[method] as (...args: readonly unknown[]) => Promise<unknown>
     return [number, { value: await called(...args) }]
   } catch (cause) {
-    return [number, { error: messageOf(cause) }]
+    return [number, { error: errorMessage(cause) }]
   }
 }
 
@@ -144,7 +144,5 @@ function createAnswers(send: (answers: readonly HostAnswer[]) => void): (answer:
     outgoing.push(answer)
   }
 }
-
-const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 const script = findScript('./import-worker', import.meta.url)

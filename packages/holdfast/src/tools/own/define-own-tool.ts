@@ -1,5 +1,14 @@
 import type { Prepared, Tool, ToolBlobs, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { explainIssue, type FileChange, fault, HoldfastError, limits, type Output, Preview } from '@holdfast/protocol'
+import {
+  errorMessage,
+  explainIssue,
+  type FileChange,
+  fault,
+  HoldfastError,
+  limits,
+  type Output,
+  Preview,
+} from '@holdfast/protocol'
 import { abortedResult, begun, failedWith } from '../define/define-tool.ts'
 import { type CallPlace, checkOutput, createCallBlobs, WrongOutput } from './check-output.ts'
 import { type ArgumentsOf, badTool, type CheckedInput, isObject, readInput, type ToolInput } from './tool-input.ts'
@@ -100,7 +109,7 @@ export function createOwnTool({ name, description, input, preview, run, ...kind 
         if (parsed.success) return { type: 'ready', args, preview: parsed.data }
         return { type: 'unusable', message: `The preview of the tool ${name} is wrong: ${explainIssue(parsed.error)}.` }
       } catch (error) {
-        return { type: 'unusable', message: `The tool ${name} refuses these arguments: ${messageOf(error)}` }
+        return { type: 'unusable', message: `The tool ${name} refuses these arguments: ${errorMessage(error)}` }
       }
     },
 
@@ -116,7 +125,7 @@ export function createOwnTool({ name, description, input, preview, run, ...kind 
         return await toResult(returned, call, { tool: name, workdir, blobs })
       } catch (error) {
         if (error instanceof WrongOutput) return failedWith(error.fault)
-        return { type: 'failed', output: await toOutput(`The tool ${name} failed: ${messageOf(error)}`, call) }
+        return { type: 'failed', output: await toOutput(`The tool ${name} failed: ${errorMessage(error)}`, call) }
       }
     },
   }
@@ -158,5 +167,3 @@ const noBlobs: ToolBlobs = {
   open: () => Promise.reject(new HoldfastError(unavailable)),
 }
 const unavailable = fault('blob_not_found', 'This call has no files.')
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

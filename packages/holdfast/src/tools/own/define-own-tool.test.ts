@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import type { ToolBlobs, ToolContext, ToolRun } from '@holdfast/core/ports'
 import { BlobHash, fault, HoldfastError } from '@holdfast/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { defineTool } from './define-tool.ts'
+import { defineTool } from './define-own-tool.ts'
 
 const input = { type: 'object', properties: {} } as const
 const context = { workdir: '/work' } as ToolContext // an own tool reads nothing else of it

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -102,6 +103,33 @@ describe('restoreFiles', () => {
     const byPath = refused.toSorted((one, other) => (one.path < other.path ? -1 : 1)) // calls of one step settle in any order
     expect(byPath).toEqual(['a.txt', 'b.txt', 'old.sh'].map((path) => ({ path, why })))
     expect([text('a.txt'), text('old.sh')]).toEqual(['theirs', 'one\n2\n'])
+    await holdfast.close()
+  })
+
+  it('gives no file the rights of its owner, and touches what other programs run only if it is named', async () => {
+    chmodSync(join(workdir, 'old.sh'), 0o6755)
+    mkdirSync(join(workdir, '.vscode'))
+    writeFileSync(join(workdir, '.vscode/tasks.json'), 'theirs')
+    const holdfast = await open()
+    const session = await holdfast.startSession({ workdir, model: 'demo/agent', approvals: 'none' })
+    await session.prompt('hello').text()
+    const turn = session.prompt('edit .vscode/tasks.json: theirs => ours')
+    for await (const item of turn) if (item.type === 'approval') await session.respondToApproval('approve')
+    await session.prompt('edit old.sh: two => 2').text()
+    expect([text('.vscode/tasks.json'), text('old.sh')]).toEqual(['ours', 'one\n2\n'])
+
+    const { restored, refused } = await session.restoreFiles({ turn: 0 })
+    expect(restored).toEqual([{ path: 'old.sh', action: 'restore' }])
+    expect(statSync(join(workdir, 'old.sh')).mode & 0o7777).toBe(0o755)
+    const why = '.vscode/tasks.json decides what other programs run; name it in paths to put it back'
+    expect(refused).toEqual([{ path: '.vscode/tasks.json', why }])
+    const named = await session.restoreFiles({ turn: 0, paths: ['.vscode/tasks.json'] })
+    expect([named.restored.length, text('.vscode/tasks.json')]).toEqual([1, 'theirs'])
+    await session.restoreFiles({ undo: true })
+    expect(text('.vscode/tasks.json')).toBe('ours')
+    await session.restoreFiles({ undo: true })
+    expect(text('.vscode/tasks.json')).toBe('theirs')
+    await expect(session.restoreFiles({ message: 1e9 })).rejects.toMatchObject({ code: 'message_not_found' })
     await holdfast.close()
   })
 

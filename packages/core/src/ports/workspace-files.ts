@@ -63,6 +63,8 @@ export type WantedFile = {
   readonly expected: LeftState
   /** What is to be there. */
   readonly target: FileState
+  /** Whether the person named it. A file that decides what other programs run is put back only then. */
+  readonly isNamed?: boolean | undefined
 }
 
 /** What a restore can use. */

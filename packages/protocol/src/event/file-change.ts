@@ -116,14 +116,19 @@ export function restoreAction({ before, after }: Pick<RestoredFile, 'before' | '
 export function isAsLeft(found: BeforeImage, left: FileState | FileWithoutMode): boolean {
   if (found.type === 'not_kept') return false
   if (left.type !== 'file') return isSameState(found, left)
-  return found.type === 'file' && found.hash === left.hash && (left.mode === null || found.mode === left.mode)
+  return found.type === 'file' && found.hash === left.hash && (left.mode === null || isSameMode(found.mode, left.mode))
 }
 
 type FileWithoutMode = { readonly type: 'file'; readonly hash: BlobHash; readonly mode: number | null }
 
 /** Whether two states are the same. */
 export function isSameState(one: FileState, other: FileState): boolean {
-  if (one.type === 'file') return other.type === 'file' && one.hash === other.hash && one.mode === other.mode
+  if (one.type === 'file') return other.type === 'file' && one.hash === other.hash && isSameMode(one.mode, other.mode)
   if (one.type === 'link') return other.type === 'link' && one.target === other.target
   return other.type === 'absent'
 }
+
+/** The bits that run a program with the rights of its owner or group. A restore never sets them, so they do not count. */
+const rightsOfOwner = 0o6000
+
+const isSameMode = (one: number, other: number): boolean => (one | rightsOfOwner) === (other | rightsOfOwner)

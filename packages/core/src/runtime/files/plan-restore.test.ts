@@ -72,7 +72,7 @@ describe('planRestore', () => {
   it('takes only the paths that are asked for, and refuses those it does not know', () => {
     const changes = [change(1, absent, file('1')), change(2, absent, file('2'), 'b')]
     expect(planRestore(changes, { paths: ['b', 'c'] })).toEqual({
-      wanted: [{ path: 'b', expected: file('2'), target: absent }],
+      wanted: [{ path: 'b', expected: file('2'), target: absent, isNamed: true }],
       refused: [{ path: 'c', why: 'this session did not change it' }],
       finished: [],
     })

@@ -15,13 +15,15 @@ type PlanOptions = {
   readonly only?: Seq | undefined
   /** Only these paths. */
   readonly paths?: readonly string[] | undefined
+  /** Whether it undoes a restore, whose files a person has named. */
+  readonly isUndo?: boolean | undefined
 }
 
 /**
  * Plans to put back what was there before the given changes, oldest first: per path the oldest content. A path is refused
  * if that content was not kept, or if anybody else changed the file between two of the changes.
  */
-export function planRestore(changes: readonly PathChange[], { only, paths }: PlanOptions): RestorePlan {
+export function planRestore(changes: readonly PathChange[], { only, paths, isUndo = false }: PlanOptions): RestorePlan {
   const asked = paths && new Set(paths)
   const byPath = Map.groupBy(changes, ({ path }) => path)
   const wanted: WantedFile[] = []
@@ -39,7 +41,10 @@ export function planRestore(changes: readonly PathChange[], { only, paths }: Pla
     const why = whyNot(all, only)
     if (why !== null || target.type === 'not_kept' || last.after === null)
       refused.push({ path, why: why ?? (target.type === 'not_kept' ? `not kept: ${target.why}` : unknownNow(last)) })
-    else if (!isAsLeft(target, last.after)) wanted.push({ path, expected: last.after, target })
+    else if (!isAsLeft(target, last.after)) {
+      const isNamed = isUndo || asked?.has(path) === true
+      wanted.push({ path, expected: last.after, target, ...(isNamed && { isNamed }) })
+    }
   }
   const known = [...(asked ?? [])].filter((path) => !byPath.has(path))
   const others = known.map((path) => ({ path, why: 'this session did not change it' }))

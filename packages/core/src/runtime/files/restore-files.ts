@@ -63,7 +63,7 @@ export async function putFilesBack(
       stayed.push({ path, why: stopped })
       continue
     }
-    const wanted = { path, expected: before, target: after }
+    const wanted = { path, expected: before, target: after, isNamed: true } // judged when it was kept
     const outcome = await deps.files.restore(placeOf(deps.state()), wanted, runOf(deps, signal))
     if (outcome.type === 'refused') stayed.push({ path, why: outcome.why })
     else if (outcome.type === 'restored') done.push({ path, before: outcome.before, after })

@@ -37,7 +37,7 @@ export async function planFor(
     const since = await changesSince(after)
     // What a call of an earlier turn had done when it was aborted happened before this point.
     const changes = only === undefined ? since.filter((change) => !isFromBefore(change, after)) : since
-    const planned = planRestore(changes, { only, paths })
+    const planned = planRestore(changes, { only, paths, isUndo: undo })
     const count = planned.wanted.length + planned.refused.length
     if (count <= limits.restoredFilesMax) return ok(planned)
     const message = `${count} files changed since; up to ${limits.restoredFilesMax} are restored at once. Name some with paths.`
@@ -47,7 +47,7 @@ export async function planFor(
     const end = await findTurnEnd(store, id, line, upTo, turn)
     return end ? plan(end.seq) : refuse(turnNotFound(state, turn))
   }
-  if (message !== undefined) return plan(message - 1)
+  if (message !== undefined) return message <= upTo ? plan(message - 1) : refuse(noMessage(message))
   if (call !== undefined) {
     const found = await findCallChanges(store, id, call)
     return found.ok ? plan(found.value - 1, found.value) : found
@@ -83,5 +83,7 @@ async function findUndone(
   }
   return null
 }
+
+const noMessage = (message: Seq) => fault('message_not_found', `This session has no message ${message}.`, { message })
 
 const nothingToUndo = fault('nothing_to_undo', 'No files of this session were restored, so there is nothing to undo.')

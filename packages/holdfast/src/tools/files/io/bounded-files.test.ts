@@ -1,9 +1,10 @@
-import { writeFile } from 'node:fs/promises'
+import { link, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BlobHash } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { notAborted, openWorkdir } from '../../../../../testkit/src/contracts/tool.ts'
+import { createToolRun, notAborted, openWorkdir } from '../../../../../testkit/src/contracts/tool.ts'
 import { deleteFileTool } from '../delete-file.ts'
+import { editFileTool } from '../edit-file.ts'
 import { moveFileTool } from '../move-file.ts'
 import { writeFileTool } from '../write-file.ts'
 import { withBoundaries } from './bounded-files.ts'
@@ -27,6 +28,21 @@ describe('a file with an edit boundary', () => {
     expect(await moveFileTool.prepare({ path: './f', new_path: 'h' }, context, notAborted)).toMatchObject(denied)
     expect(await moveFileTool.prepare({ path: 'g', new_path: 'f' }, context, notAborted)).toMatchObject(denied)
     expect(await deleteFileTool.prepare({ path: 'g' }, context, notAborted)).toMatchObject({ type: 'ready' })
+  })
+
+  it('is not written by another name of the same file', async () => {
+    const context = await openBounded()
+    await link(join(context.workdir, 'f'), join(context.workdir, 'alias'))
+    const denied = { type: 'unusable', denied: 'outside_boundary', message: expect.stringContaining('another name') }
+    const written = { path: 'alias', content: 'gone\n' }
+    expect(await withBoundaries(writeFileTool).prepare(written, context, notAborted)).toMatchObject(denied)
+    const edited = { path: 'alias', old_text: 'one', new_text: '1' }
+    expect(await withBoundaries(editFileTool).prepare(edited, context, notAborted)).toMatchObject(denied)
+    const run = await withBoundaries(writeFileTool).run(written, context, createToolRun().run)
+    expect(run.type).toBe('failed')
+    expect(await readFile(join(context.workdir, 'f'), 'utf8')).toBe(text)
+    const inside = { path: 'f', old_text: 'two', new_text: '2' }
+    expect(await withBoundaries(editFileTool).prepare(inside, context, notAborted)).toMatchObject({ type: 'ready' })
   })
 
   it('leaves bad paths of other calls to the tools, which refuse them', async () => {

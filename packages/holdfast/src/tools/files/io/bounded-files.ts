@@ -1,6 +1,8 @@
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { BoundedFile, Tool, ToolContext } from '@holdfast/core/ports'
 import { escapeLine, fault, type LineRange, ok, type Result, refuse } from '@holdfast/protocol'
-import { resolvePath } from '../../../system/files/resolve-path.ts'
+import { resolvePath, type WorkspacePath } from '../../../system/files/resolve-path.ts'
 import { checkSplices, checkTexts, findBoundary } from '../../edits/boundary.ts'
 import { decodeText } from '../../edits/encoding.ts'
 import type { Splice } from '../../edits/splice.ts'
@@ -51,6 +53,26 @@ export async function checkBoundary(
   const now = findBoundary(shown, bounded, decoded.text, before)
   if (!now.ok) return now
   return isWhole ? checkTexts(shown, now.value, before, after) : checkSplices(shown, now.value, splices)
+}
+
+/**
+ * Refuses to write a file that is, under another name, one with a boundary. Both names have the same bytes, and the lines
+ * of this one are not counted.
+ */
+export async function refuseAlias(
+  workdir: string,
+  boundaries: readonly BoundedFile[] | undefined,
+  { absolute, shown, missing }: WorkspacePath,
+): Promise<Result<void>> {
+  const stats = missing.length > 0 ? null : await lstat(absolute).catch(() => null)
+  if (stats === null || !stats.isFile() || stats.nlink < 2) return ok(undefined)
+  for (const { path } of boundaries ?? []) {
+    const bounded = path === shown ? null : await lstat(join(workdir, path)).catch(() => null)
+    if (bounded?.ino !== stats.ino || bounded.dev !== stats.dev) continue
+    const message = `${escapeLine(shown)} is another name (a hard link) of ${escapeLine(path)}, which has an edit boundary. Edit it by that name.`
+    return refuse(fault('outside_boundary', message, { path: shown }))
+  }
+  return ok(undefined)
 }
 
 /** Refuses to delete or rename a file with a boundary, and to put another one in its place. */

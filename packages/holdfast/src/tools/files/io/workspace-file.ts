@@ -6,7 +6,7 @@ import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { type OpenDirectory, openDirectory, statFile } from '../../../system/files/open-file.ts'
 import { resolvePath, type WorkspacePath } from '../../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { refuseBounded } from './bounded-files.ts'
+import { refuseAlias, refuseBounded } from './bounded-files.ts'
 import { findGuard, refuseOwn, refuseOwnFolder } from './guarded-path.ts'
 
 /** Where a file tool may work. */
@@ -20,7 +20,7 @@ type Writable = {
 }
 
 /** Checks that a file may be written at `path`. Changes nothing. */
-export async function findWritable({ workdir, ownPaths }: Place, path: string): Promise<Result<Writable>> {
+export async function findWritable({ workdir, ownPaths, boundaries }: Place, path: string): Promise<Result<Writable>> {
   const resolved = await resolvePath(workdir, path)
   if (!resolved.ok) return resolved
   const { absolute, shown } = resolved.value
@@ -30,6 +30,8 @@ export async function findWritable({ workdir, ownPaths }: Place, path: string): 
   if (!ownFolder.ok) return ownFolder
   const found = await statFile(resolved.value)
   if (!found.ok) return found
+  const alias = await refuseAlias(workdir, boundaries, resolved.value)
+  if (!alias.ok) return alias
   const stats = found.value
   if (stats !== null) {
     // The rename would succeed all the same; a file made read-only is meant to stay as it is.

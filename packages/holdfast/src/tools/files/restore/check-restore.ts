@@ -4,8 +4,10 @@ import { type BlobHash, type FileState, isAsLeft, isSameState, ok, type Result }
 import type { WorkspacePath } from '../../../system/files/resolve-path.ts'
 import { hasKeys, holdsKey } from '../../../system/secrets/known-keys.ts'
 import { hashBytes } from '../io/before-image.ts'
+import { refuseAlias } from '../io/bounded-files.ts'
 import { readEntry } from '../io/entry.ts'
 import { hashContent } from '../io/file-content.ts'
+import { findGuard } from '../io/guarded-path.ts'
 import { findName, openParent } from '../io/workspace-file.ts'
 
 /** What is at a path now, with its bytes if it is a file. */
@@ -23,12 +25,14 @@ export type OwnPlace = RestorePlace & { readonly ownPaths?: readonly OwnPath[] |
 
 /** Checks whether a file may be put back: only what the session left is replaced. Changes nothing. */
 export async function checkRestore(place: OwnPlace, wanted: WantedFile): Promise<Ready | NotReady> {
-  const { path, expected, target } = wanted
+  const { path, expected, target, isNamed = false } = wanted
   const { workdir, ownPaths, boundaries } = place
   // The entry itself is meant: a link is never followed.
   const found = await findName({ workdir, ownPaths }, path)
   if (!found.ok) return refused(found.fault.message)
   if (found.value.shown !== path) return refused('a folder of its path is a link now')
+  const guard = isNamed ? null : findGuard(path)
+  if (guard !== null) return refused(`${guard}; name it in paths to put it back`)
   const read = await readCurrent(found.value)
   if (!read.ok) return refused(read.fault.message)
   const { value: current } = read
@@ -37,12 +41,17 @@ export async function checkRestore(place: OwnPlace, wanted: WantedFile): Promise
   if (!isAsLeft(current.state, expected)) return refused(changedSince)
   if (target.type !== 'file' && boundaries.some((one) => one.path === path))
     return refused('it has an edit boundary; clear the boundary to delete it')
+  const alias = await refuseAlias(workdir, boundaries, found.value)
+  if (!alias.ok) return refused(alias.fault.message)
   if (current.bytes && hasKeys() && holdsKey(current.bytes.toString('latin1')))
     return refused('it holds an API key, which is not kept for an undo')
   return { type: 'ready', path: found.value, current }
 }
 
 export const refused = (why: string): Extract<RestoreOutcome, { type: 'refused' }> => ({ type: 'refused', why })
+
+/** Returns the bits that a restored file gets: a program never comes back with the rights of its owner or group. */
+export const plainMode = (mode: number): number => mode & 0o1777
 
 export const changedSince = 'changed by others since'
 

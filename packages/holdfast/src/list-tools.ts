@@ -4,6 +4,7 @@ import { createMemory } from './context/memory/memory.ts'
 import { permissionPath } from './system/config/permission-file.ts'
 import { configPath, layerConfig, readConfig } from './system/config/read-config.ts'
 import type { Environment, Home } from './system/home.ts'
+import { canHaveTargets } from './tools/permissions/call-targets.ts'
 import { createPermissions } from './tools/permissions/permissions.ts'
 import { describeForPeople } from './tools/sandbox/describe-sandbox.ts'
 import type { SandboxState } from './tools/sandbox/sandbox.ts'
@@ -59,10 +60,12 @@ export async function listTools({ environment, home, workdir, session }: ListDep
   const policy: Policy = { settings: session?.settings ?? { mode: 'exec' }, trust: session?.trust ?? [] }
   const listed = tools.all
     .filter((tool) => !session?.origin || isOffered(session.origin, tool))
-    .map(async ({ schema: { name, description }, isReadOnly, isDestructive }): Promise<ListedTool> => {
+    .map(async ({ schema: { name, description, input }, isReadOnly, isDestructive }): Promise<ListedTool> => {
       const ruling = await permissions.judge({ tool: name, args: {}, workdir }, own)
       const facts = { tool: name, isReadOnly, isDestructive, ruling, workspaceTrust: [], argsHash: noHash }
-      const isOf = ({ tool }: Permission) => tool === name || tool === '*' || (name === 'shell' && tool === 'network')
+      const isNamed = (tool: string) => tool === name || tool === '*' || (name === 'shell' && tool === 'network')
+      const isOf = ({ tool, pattern, exact }: Permission) =>
+        isNamed(tool) && (pattern === undefined || canHaveTargets(input) || (exact === true && tool === name))
       return {
         ...{ name, about: description.split('. ', 1)[0] ?? '', isReadOnly, isDestructive },
         verdict: judge(facts, policy).type,

@@ -5,7 +5,9 @@ import { resolvePath } from '../../system/files/resolve-path.ts'
 import { fitsText } from '../shell/rules/text-pattern.ts'
 
 /** Arguments of file tools that name a path. */
-const pathNames = ['path', 'from', 'to', 'source', 'destination', 'file', 'directory']
+const pathNames = ['path', 'new_path', 'from', 'to', 'source', 'destination', 'file', 'directory']
+const pathLists = ['paths', 'files']
+const textNames = ['command', 'url']
 
 /** What a call names, each in every spelling: a rule that forbids matches any of them, one that allows matches all. */
 export type CallTargets = {
@@ -15,13 +17,19 @@ export type CallTargets = {
 
 /** Returns the paths, addresses and other texts that a call names. */
 export async function targetsOf({ args, workdir }: RuledCall): Promise<CallTargets> {
-  const given = [...pathNames.map((name) => args[name]), ...listOf(args['paths']), ...listOf(args['files'])]
+  const given = [...pathNames.map((name) => args[name]), ...pathLists.flatMap((name) => listOf(args[name]))]
   const paths = given.filter((path) => typeof path === 'string')
-  const texts = [args['command'], args['url']].filter((text) => typeof text === 'string')
+  const texts = textNames.map((name) => args[name]).filter((text) => typeof text === 'string')
   return {
     paths: await Promise.all(paths.map((path) => spellingsOf(workdir, path))),
     texts: texts.map((text) => [text, URL.parse(text)?.href ?? text]),
   }
+}
+
+/** Whether a call of a tool can name anything that a pattern matches, by the JSON Schema of its arguments. */
+export function canHaveTargets({ properties }: { readonly properties?: unknown }): boolean {
+  const names = typeof properties === 'object' && properties !== null ? properties : {}
+  return [...pathNames, ...pathLists, ...textNames].some((name) => Object.hasOwn(names, name))
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

@@ -45,6 +45,14 @@ describe("the user's rules", () => {
     expect(await open().judge(reading('a', 'write_file'), [rule('allow', '*', 'a')])).toMatchObject({ verdict: 'ask' })
   })
 
+  it('match both paths of a move', async () => {
+    await addAll(rule('deny', '*', '.env'), rule('allow', 'move_file', 'a*'))
+    const move = (path: string, to: string) => ({ tool: 'move_file', args: { path, new_path: to }, workdir })
+    expect(await open().judge(move('a', '.env'), [])).toMatchObject({ verdict: 'deny' })
+    expect(await open().judge(move('a', 'b'), [])).toBeNull()
+    expect(await open().judge(move('a', 'a2'), [])).toMatchObject({ verdict: 'allow' })
+  })
+
   it('of a workspace apply there only', async () => {
     await addAll({ ...rule('allow', 'write_file'), workspace: workdir })
     expect(await open().judge(reading('a', 'write_file'), [])).toMatchObject({ by: 'your rule `write_file`' })

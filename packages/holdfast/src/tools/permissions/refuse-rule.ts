@@ -1,28 +1,6 @@
 import { done, fault, type PermissionRule, type Result, refuse } from '@holdfast/protocol'
 import { parsePattern } from '../shell/rules/command-pattern.ts'
-
-/** Programs that run other programs, or a program text in their arguments. */
-const runsAnything = new Set([
-  ...['bash', 'sh', 'dash', 'zsh', 'ksh', 'fish', 'env', 'xargs', 'sudo', 'doas', 'su', 'eval', 'exec', 'source', '.'],
-  ...['node', 'deno', 'bun', 'perl', 'ruby', 'php', 'lua', 'awk', 'gawk', 'mawk', 'npx', 'pnpx', 'bunx', 'uvx', 'pipx'],
-  ...['ssh', 'docker', 'podman', 'make', 'gmake', 'ninja', 'command', 'builtin', 'nohup', 'timeout', 'nice', 'setsid'],
-  ...[
-    'watch',
-    'parallel',
-    'script',
-    'gdb',
-    'vi',
-    'vim',
-    'ed',
-    'expect',
-    'tclsh',
-    'chroot',
-    'unshare',
-    'nsenter',
-    'bwrap',
-  ],
-  ...['systemd-run', 'at', 'crontab', 'osascript', 'pwsh', 'strace', 'busybox', 'trap', 'flock', 'stdbuf', 'ionice'],
-])
+import { runsAnything } from '../shell/rules/risky.ts'
 
 /** Programs whose first arguments choose what they do: that must be named. */
 const namedWords: Readonly<Record<string, number>> = { git: 2, npm: 2, pnpm: 2, yarn: 2, cargo: 2, go: 2, kubectl: 2 }
@@ -50,7 +28,7 @@ function problemOf(pattern: string): string | null {
     return `Name the program without its folder: ${program.slice(program.lastIndexOf('/') + 1)}.`
   const hasStar = isOpen || words.some((word) => word.length > 1)
   if (!hasStar) return null
-  if (runsAnything.has(program) || /^(python|pypy)[\d.]*$/.test(program))
+  if (runsAnything(program))
     return `${program} can run any program, so a wildcard after it would allow everything. Name the whole command.`
   const isRun = /^(npm|pnpm|yarn|bun)$/.test(program) && /^(run|run-script|exec|x|dlx)$/.test(words[1]?.[0] ?? '')
   const open = words.findIndex(([beginning]) => beginning === '')

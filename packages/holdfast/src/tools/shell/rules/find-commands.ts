@@ -10,6 +10,8 @@ type WordPart = NonNullable<WordNode['parts']>[number]
 export type FoundCommands = {
   /** Every command that may run, as words. The program has no folder. A null stands for words known only when it runs. */
   readonly commands: readonly CommandWords[]
+  /** Words after programs that are not known: they may be commands. */
+  readonly guesses: readonly CommandWords[]
   /** Whether the whole text was understood. Otherwise it may run more than these commands. */
   readonly isWhole: boolean
 }
@@ -35,6 +37,7 @@ const openings = /\$[({[]|`|[<>(]\(|\b(?:if|case|while|until|for|select|function
  */
 export function findCommands(text: string): FoundCommands {
   const commands: CommandWords[] = []
+  const guesses: CommandWords[] = []
   let isWhole = true
   let words = 0
   let chars = 0
@@ -72,11 +75,14 @@ export function findCommands(text: string): FoundCommands {
   const addInner = (inner: Inner, depth: number): void => {
     if (inner.type === 'unknown') isWhole = false
     else if (inner.type === 'text') read(inner.text, depth)
-    else addAll({ words: inner.words, input: undefined }, depth)
+    else if (inner.type === 'guess') {
+      words += inner.words.length
+      guesses.push([baseName(inner.words[0] ?? null), ...inner.words.slice(1)])
+    } else addAll({ words: inner.words, input: undefined }, depth)
   }
 
   read(text, 0)
-  return { commands, isWhole }
+  return { commands, guesses, isWhole }
 }
 
 /** Returns the words of a command, and the text it gets as its input by `<<` or `<<<`. */

@@ -153,6 +153,23 @@ describe('a deny rule', () => {
     },
   )
 
+  it.each([
+    'prlimit --nproc=1 rm x',
+    'setpriv --no-new-privs rm x',
+    'runuser -u a -- rm x',
+    'git bisect run rm x',
+    "git submodule foreach 'rm x'",
+    "git rebase -x 'rm x' main",
+    "git -c alias.z='!rm x' z",
+    'capsh -- -c "rm x"',
+    "alias a='rm x'",
+  ])('covers %j', async (text) => expect(await judged(text, denied)).toBe('deny'))
+
+  it.each(['alias a=rm; a x', 'hash -p /bin/rm z; z x', 'newrunner --fast rm x', "newrunner 'rm x'", 'uv run rm x'])(
+    'asks about %j, which may run it',
+    async (text) => expect((await judgeCommand(denied, text, async () => true))?.verdict).toBe('ask'),
+  )
+
   it('does not ask about words that cannot make a command match', async () => {
     expect(await judgeCommand(denied, 'ls $HOME *.ts', async () => true)).toBeNull()
     expect(await judgeCommand(denied, 'echo rm x; bash build.sh', async () => true)).toBeNull()
@@ -196,6 +213,34 @@ describe('an allow rule', () => {
     expect(await judged('git log -n', one)).toBe('ask')
     expect(await judged('npm run test:unit', one)).toBe('allow')
     expect(await judged('npm run testing', one)).toBe('ask')
+  })
+
+  it.each([
+    'shuf -o x f',
+    'split --filter=./x f',
+    'bat --pager=./x f',
+    'go vet -vettool=./x',
+    'make SHELL=./x',
+    'make all',
+    'tee .git/config',
+    'cp a .git/hooks/pre-commit',
+    'cp a sub/.vscode/tasks.json',
+    'tool --anything',
+    'tool @file',
+    'tar xf a',
+    'git fetch ext::sh',
+    'curl -o .git/config http://x',
+    'rg -z y',
+  ])('covers no option, setting or guarded file of a program that is not known to read only: %j', async (text) => {
+    const programs = ['shuf', 'split', 'bat', 'make', 'tee', 'cp', 'tool', 'tar', 'curl', 'rg', 'go vet', 'git fetch']
+    const open = programs.map((program) => rule('allow', `${program} **`))
+    expect(await judged(text, open)).toBe('ask')
+  })
+
+  it('covers plain names of any program, and an option that it names', async () => {
+    const open = [rule('allow', 'cp **'), rule('allow', 'eslint --fix **'), rule('allow', 'go vet **')]
+    for (const text of ['cp a b/c', 'eslint --fix src/a.ts', 'go vet cmd'])
+      expect(await judged(text, open)).toBe('allow')
   })
 
   it('may name an option that a wildcard may not cover', async () => {

@@ -34,10 +34,10 @@ export async function judgeCommand<Rule extends Permission>(
 function findForbidden<Rule extends Permission>(rules: readonly Rule[], text: string): Judged<Rule> | null {
   const strict = rules.filter(({ verdict }) => verdict !== 'allow')
   if (strict.length === 0) return null
-  const { commands, isWhole } = findCommands(text)
+  const found = findCommands(text)
   const asked: Rule[] = []
   for (const rule of strict) {
-    const matches = matchOf(rule, text, commands, isWhole)
+    const matches = matchOf(rule, text, found)
     if (matches === 'yes' && rule.verdict === 'deny') return { verdict: 'deny', rules: [rule] }
     if (matches !== 'no') asked.push(rule)
   }
@@ -47,14 +47,14 @@ function findForbidden<Rule extends Permission>(rules: readonly Rule[], text: st
 function matchOf(
   { pattern = '', exact }: Permission,
   text: string,
-  commands: ReturnType<typeof findCommands>['commands'],
-  isWhole: boolean,
+  { commands, guesses, isWhole }: ReturnType<typeof findCommands>,
 ): 'yes' | 'no' | 'maybe' {
   if (exact) return pattern === text ? 'yes' : 'no'
   const parsed = parsePattern(pattern)
   const matches = commands.map((command) => forbids(parsed, command))
   if (matches.includes('yes')) return 'yes'
-  return !isWhole || matches.includes('maybe') ? 'maybe' : 'no'
+  const isGuessed = guesses.some((guess) => forbids(parsed, guess) === 'yes')
+  return !isWhole || isGuessed || matches.includes('maybe') ? 'maybe' : 'no'
 }
 
 async function findAllowed<Rule extends Permission>(

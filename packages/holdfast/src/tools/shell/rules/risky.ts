@@ -1,3 +1,5 @@
+import { findGuard } from '../../files/io/guarded-path.ts'
+
 type Risk = {
   /** Letters of short options, alone or in a group such as `-no`. */
   readonly letters?: string
@@ -7,48 +9,77 @@ type Risk = {
   readonly long?: readonly string[]
 }
 
-/** Options with which a program that otherwise only reads writes a file or runs another program. */
-const risks: Readonly<Record<string, Risk>> = {
-  find: { words: ['-exec', '-ok', '-delete', '-fprint', '-fls'] },
+/**
+ * Programs that only read, with the options with which they write a file or run another program all the same. A wildcard of
+ * a rule covers options of these programs alone: what an option of another one does is not known.
+ */
+const readers: Readonly<Record<string, Risk>> = {
+  ...Object.fromEntries(
+    [
+      ...['cat', 'ls', 'head', 'tail', 'wc', 'echo', 'pwd', 'cd', 'true', 'false', 'basename', 'dirname', 'realpath'],
+      ...['readlink', 'stat', 'du', 'df', 'cut', 'tr', 'nl', 'tac', 'rev', 'fold', 'expand', 'paste', 'join', 'column'],
+      ...['cmp', 'comm', 'od', 'hexdump', 'strings', 'seq', 'sleep', 'which', 'type', 'id', 'whoami', 'uname', 'ps'],
+      ...['md5sum', 'sha1sum', 'sha256sum', 'sha512sum', 'cksum', 'sum', 'nproc', 'jq', 'numfmt', 'tsort', 'pgrep'],
+    ].map((name) => [name, {}]),
+  ),
+  find: { words: ['-exec', '-ok', '-delete', '-fprint', '-fls', '-files0-from'] },
   fd: { letters: 'xX', long: ['exec', 'exec-batch'] },
   git: {
     letters: 'cOC',
     long: [
       ...['output', 'ext-diff', 'textconv', 'upload-pack', 'receive-pack', 'exec', 'open-files-in-pager', 'config-env'],
-      ...['exec-path', 'git-dir', 'work-tree', 'output-directory', 'paginate'],
+      ...['exec-path', 'git-dir', 'work-tree', 'output-directory', 'paginate', 'edit', 'edit-description', 'template'],
     ],
   },
-  rg: { long: ['pre', 'hostname-bin'] },
+  rg: { letters: 'z', long: ['pre', 'hostname-bin', 'search-zip'] },
   sort: { letters: 'oT', long: ['output', 'compress-program', 'temporary-directory'] },
   sed: { letters: 'if', long: ['in-place', 'file'] },
-  tar: {
-    letters: 'IF',
-    long: [
-      ...['to-command', 'use-compress-program', 'checkpoint-action', 'rsh-command', 'info-script'],
-      ...['new-volume-script', 'rmt-command'],
-    ],
-  },
   tree: { letters: 'oR', long: ['output'] },
   base64: { letters: 'o', long: ['output'] },
-  man: { letters: 'PHC', long: ['pager', 'html', 'config-file'] },
   test: { letters: 'v' },
   '[': { letters: 'v' },
   printf: { letters: 'v' },
   grep: { words: ['-f'], long: ['file'] },
-  diff: { long: ['output'], letters: 'l' },
+  egrep: { words: ['-f'], long: ['file'] },
+  fgrep: { words: ['-f'], long: ['file'] },
+  diff: { long: ['output', 'paginate'], letters: 'l' },
   date: { letters: 's', long: ['set'] },
-  less: { letters: 'oOkK', long: ['log-file', 'lesskey-file', 'lesskey-src'] },
   file: { letters: 'Cm', long: ['compile', 'magic-file'] },
-  yq: { letters: 'i', long: ['inplace'] },
-  npm: { long: ['prefix', 'script-shell', 'node-options', 'globalconfig', 'userconfig'], letters: 'C' },
 }
 
-/** Whether a word of the command makes it write files or run other programs. */
-export function isRisky([program, ...rest]: readonly [string, ...string[]]): boolean {
-  if (program === 'sed' && !isPlainSed(rest)) return true
-  const risk = risks[program]
-  return risk !== undefined && rest.some((word) => hasRisk(word, risk))
+/** Whether a program only reads what its words name. */
+export const isReader = (program: string): boolean => Object.hasOwn(readers, program)
+
+/** Programs that run other programs or a program text, or write files whose names are in another file. */
+const unbounded = new Set([
+  ...['bash', 'sh', 'dash', 'zsh', 'ksh', 'fish', 'env', 'xargs', 'sudo', 'doas', 'su', 'eval', 'exec', 'source', '.'],
+  ...['node', 'deno', 'bun', 'perl', 'ruby', 'php', 'lua', 'awk', 'gawk', 'mawk', 'npx', 'pnpx', 'bunx', 'uvx', 'pipx'],
+  ...['ssh', 'docker', 'podman', 'make', 'gmake', 'ninja', 'command', 'builtin', 'nohup', 'timeout', 'nice', 'setsid'],
+  ...['watch', 'parallel', 'script', 'gdb', 'vi', 'vim', 'ed', 'expect', 'tclsh', 'chroot', 'unshare', 'nsenter'],
+  ...['bwrap', 'systemd-run', 'at', 'crontab', 'osascript', 'pwsh', 'strace', 'busybox', 'trap', 'flock', 'stdbuf'],
+  ...['ionice', 'alias', 'hash', 'enable', 'complete', 'mapfile', 'prlimit', 'setpriv', 'runuser', 'capsh', 'pkexec'],
+  ...['tar', 'bsdtar', 'cpio', 'unzip', '7z', 'rsync', 'patch', 'dd', 'ln', 'less', 'more', 'man', 'set', 'export'],
+])
+
+/** Whether a program can run any other, so that a wildcard after it would allow everything. */
+export const runsAnything = (program: string): boolean =>
+  unbounded.has(program) || /^(python|pypy)[\d.]*$/.test(program)
+
+/**
+ * Whether it is not certain that words which a wildcard covers are harmless. Of a program that only reads, they may be names
+ * and all options but some. Of any other program they may be plain names: no option, no setting such as `SHELL=x`, and no
+ * file that decides what other programs run.
+ */
+export function isRisky([program, ...covered]: readonly [string, ...string[]]): boolean {
+  if (covered.length === 0) return false
+  if (runsAnything(program)) return true
+  const risk = isReader(program) ? readers[program] : undefined
+  if (risk === undefined) return covered.some((word) => !isPlainName(word))
+  if (program === 'sed' && !isPlainSed(covered)) return true
+  return covered.some((word) => hasRisk(word, risk) || word.includes('::')) // git runs programs for addresses such as ext::sh
 }
+
+const isPlainName = (word: string): boolean => !/^[-+@]|=|::/.test(word) && findGuard(word) === null
 
 function hasRisk(word: string, { letters = '', words = [], long = [] }: Risk): boolean {
   if (words.some((one) => word.startsWith(one))) return true

@@ -1,9 +1,11 @@
+import { isReader } from './risky.ts'
+
 /** The words of a command; null for a word that is known only when it runs. */
 export type CommandWords = readonly (string | null)[]
 
-/** A command that another one runs: as words, as text for a shell, or not known. */
+/** A command that another one runs: as words, as text for a shell, words that may be one, or not known. */
 export type Inner =
-  | { readonly type: 'words'; readonly words: CommandWords }
+  | { readonly type: 'words' | 'guess'; readonly words: CommandWords }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'unknown' }
 
@@ -28,6 +30,17 @@ const runners: Readonly<Record<string, number>> = {
     coproc: 0,
     catchsegv: 0,
   },
+  ...{
+    prlimit: 0,
+    setpriv: 0,
+    runuser: 0,
+    pkexec: 0,
+    capsh: 0,
+    'dbus-run-session': 0,
+    'ssh-agent': 0,
+    sem: 0,
+    chpst: 0,
+  },
   ...{ setarch: 1, linux32: 0, linux64: 0, unbuffer: 0, caffeinate: 0, proot: 0, fakeroot: 0, 'systemd-run': 0 },
 }
 
@@ -38,6 +51,10 @@ const textOptions: Readonly<Record<string, RegExp>> = {
   script: /^(-\w*c|--command(=|$))/,
   flock: /^(-\w*c|--command(=|$))/,
   runuser: /^(-\w*c|--command(=|$))/,
+  capsh: /^-\w*c/,
+  mapfile: /^-\w*C/,
+  readarray: /^-\w*C/,
+  complete: /^-\w*[CF]/,
   env: /^(-\w*S|--split-string(=|$))/,
 }
 
@@ -49,12 +66,57 @@ export function unwrap(words: CommandWords, input: string | null | undefined): r
   if (program === 'eval') return [ofTexts(words.slice(1))]
   if (program === 'trap') return [ofText(words[1] ?? null)]
   if (program === 'find') return ofFind(words)
+  if (program === 'git') return ofGit(words)
+  if (program === 'alias')
+    return words.slice(1).flatMap((word) => [ofText(word?.replace(/^[^=]*=/, '') ?? null), unknown])
+  if (program === 'hash' || program === 'enable') return words.length > 2 ? [...ofGuess(words), unknown] : []
   if (program === 'ssh') return [ofTexts(words.slice(1)), ...ofRunner(words, 1)]
   const texts = ofOption(words, textOptions[program])
   const own = runners[program]
   // `watch` and `parallel` give their arguments to a shell.
   const joined = program === 'watch' || program === 'parallel' ? [ofTexts(operands(words))] : []
-  return own === undefined ? texts : [...texts, ...joined, ...ofRunner(words, own)]
+  if (own !== undefined) return [...texts, ...joined, ...ofRunner(words, own)]
+  return isReader(program) || harmless.has(program) ? texts : [...texts, ...ofGuess(words)]
+}
+
+/** Programs that run nothing of their words, besides those that only read. */
+const harmless = new Set([
+  ...['rm', 'mv', 'cp', 'mkdir', 'rmdir', 'touch', 'chmod', 'chown', 'ln', 'tee', 'kill', 'export', 'local', 'read'],
+  ...['declare', 'unset', 'set', 'shift', 'return', 'exit', 'wait', 'curl', 'wget', 'unlink', 'truncate', 'shred'],
+])
+
+const unknown: Inner = { type: 'unknown' }
+
+/** Returns the words after a program that is not known: any of them may begin a command that it runs. */
+function ofGuess(words: CommandWords): readonly Inner[] {
+  const found: Inner[] = []
+  for (let index = 1; index < words.length && found.length < innersMax; index++) {
+    const word = words[index] ?? null
+    if (word === null || /^-/.test(word)) continue
+    const isText = /\s/.test(word.trim())
+    found.push({ type: 'guess', words: isText ? word.trim().split(/\s+/) : words.slice(index) })
+  }
+  return found
+}
+
+/** Returns the commands that git runs: of `bisect run`, `submodule foreach`, `rebase --exec`, and aliases with `!`. */
+function ofGit(words: CommandWords): readonly Inner[] {
+  const after = (name: string, next: string): CommandWords => {
+    const at = words.findIndex((word, index) => word === name && words[index + 1] === next)
+    return at < 0 ? [] : words.slice(at + 2)
+  }
+  const bisected = after('bisect', 'run')
+  const foreach = words.includes('submodule') ? words.slice(words.indexOf('foreach') + 1) : []
+  const aliases = words.slice(0, optionWordsMax).flatMap((word) => {
+    const [, text] = /^(?:-c)?alias\.[^=]*=!(.*)$/s.exec(word ?? '') ?? []
+    return text === undefined ? [] : [ofText(text)]
+  })
+  return [
+    ...(bisected.length > 0 ? [{ type: 'words' as const, words: bisected }] : []),
+    ...(foreach.length > 0 && words.includes('foreach') ? [ofTexts(operands([null, ...foreach]))] : []),
+    ...(words.includes('rebase') ? ofOption(words, /^(-\w*x|--exec(=|$))/) : []),
+    ...aliases,
+  ]
 }
 
 const ofText = (text: string | null): Inner => (text === null ? { type: 'unknown' } : { type: 'text', text })

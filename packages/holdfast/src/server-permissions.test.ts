@@ -1,0 +1,41 @@
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { openHoldfast } from './open.ts'
+import { openPermissionRules } from './permission-rules.ts'
+import { codeOf, openTestServer } from './server/testing/test-server.ts'
+import { findHome } from './system/home.ts'
+
+it("stores a driver's approve_always over HTTP as a rule of this workspace, and a driver can write no other rule", async () => {
+  const home = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-driver-')))
+  onTestFinished(() => rm(home, { recursive: true, force: true }))
+  const [here, elsewhere] = [join(home, 'here'), join(home, 'elsewhere')]
+  for (const folder of [here, elsewhere]) await mkdir(folder)
+  const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
+  const holdfast = await openHoldfast({ environment, model: 'demo/agent', sandbox: 'off' })
+  onTestFinished(() => holdfast.close())
+  const permissions = openPermissionRules(findHome(environment))
+  await using test = await openTestServer({ sessions: holdfast.handles, permissions })
+
+  const ask = async (workdir: string) => {
+    const session = await holdfast.startSession({ workdir })
+    for await (const item of session.prompt('run echo $((1 + 1))')) if (item.type === 'approval') return session
+    return null
+  }
+  const session = await ask(here)
+  const body = JSON.stringify({ type: 'respondToApproval', decision: 'approve_always' })
+  const answer = await test.post(`/v1/sessions/${session?.id}/commands`, body)
+  expect(answer.status).toBe(202)
+
+  const admin = { headers: { authorization: `Bearer ${test.tokens.admin}` } }
+  expect(await (await test.call('/v1/permissions', admin)).json()).toMatchObject({
+    permissions: [{ tool: 'shell', verdict: 'allow', pattern: 'echo $((1 + 1))', exact: true, workspace: here }],
+  })
+  expect(await ask(here)).toBeNull()
+  expect(await ask(elsewhere)).not.toBeNull()
+
+  const rule = JSON.stringify({ tool: 'shell', verdict: 'allow', pattern: 'echo **' })
+  const refused = await test.post('/v1/permissions', rule)
+  expect([refused.status, await codeOf(refused)]).toEqual([403, 'not_driver'])
+})

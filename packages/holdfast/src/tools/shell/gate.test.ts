@@ -110,6 +110,14 @@ describe('the gate', () => {
     expect(await runGate('trap "echo heard; exit 5" INT; kill -INT $$')).toEqual({ text: 'heard\n', code: 5 })
   })
 
+  it.runIf(process.platform === 'linux')('does not show the mark after the output to the command', async () => {
+    // A command that knew the mark could end its own output early.
+    const { text } = await runGate('cat /proc/*/cmdline /proc/*/environ 2>/dev/null | tr "\\0" "\\n"; echo end')
+    expect(text).toContain('gate')
+    expect(text).toMatch(/end\n$/)
+    expect(text).not.toContain('\u001e')
+  })
+
   it.runIf(process.platform === 'linux')('gives the command no input and none of our pipes', async () => {
     const command = 'readlink /proc/$$/fd/0; ls -l /proc/$$/fd | grep socket'
     expect((await runGate(command)).text).toBe('/dev/null\n')

@@ -13,6 +13,7 @@ import { markEntry, markProcess, markValue } from '../program/process-group.ts'
  * - It writes to a pipe of `cat`, which appends to a file: the output needs no memory of ours, and a process that leaves
  *   the group with its output open holds nothing of ours open. It does not write to the file itself, because `tee
  *   /dev/stderr` would then empty the file.
+ * - The mark that ends its output comes by stdin: every process of the machine can read the arguments of another.
  * - Its exit code comes on descriptor 3, at once, even if a background process still writes. Then the end mark follows
  *   its output through the pipe, so that we know when all of it is in the file.
  * - SIGTERM is for the command. The leader and `cat` ignore it, so that the last output is read.
@@ -23,11 +24,9 @@ import { markEntry, markProcess, markValue } from '../program/process-group.ts'
  *   The shell gives it /dev/null to read, hence descriptor 4.
  */
 const script = `trap "" HUP INT QUIT TERM
-IFS= read -r mark && [ -n "$mark" ] || exit 1
+IFS= read -r mark && IFS= read -r end && [ -n "$mark" ] || exit 1
 export ${markEntry}="$mark"
-end="$1"
-shift
-die_with_owner() { IFS= read -r end; kill -s KILL 0; }
+die_with_owner() { IFS= read -r none; kill -s KILL 0; }
 exec 4<&0
 { exec <&4 >&- 3>&- 4<&-; die_with_owner; } &
 trap - HUP INT QUIT
@@ -66,7 +65,7 @@ export async function spawnGate(
   { cwd, environment, output, wrapper }: GateOptions,
 ): Promise<Gate> {
   const endMark = `\u001e${randomUUID()}`
-  const leader = spawn('/bin/sh', ['-c', script, 'gate', endMark, ...argv], {
+  const leader = spawn('/bin/sh', ['-c', script, 'gate', ...argv], {
     cwd,
     env: environment,
     detached: true,
@@ -78,7 +77,7 @@ export async function spawnGate(
   const gone = new Promise<void>((resolve) => leader.once('exit', () => resolve()))
   const exitCode = readCode(codes)
   const mark = await markProcess(pid)
-  return { mark, endMark, exitCode, gone, wrapper, open: () => stdin.write(`${markValue(mark)}\n`) }
+  return { mark, endMark, exitCode, gone, wrapper, open: () => stdin.write(`${markValue(mark)}\n${endMark}\n`) }
 }
 
 function partsOf({ pid, stdin, stdio }: ChildProcess) {

@@ -9,7 +9,7 @@ import type { DiskLocation } from '../../store/open/store-location.ts'
 import type { Quarantine, SessionRemoval, SessionRepair } from '../../store/store-admin.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
 import { removeNodeSocket } from '../../system/node/node-socket.ts'
-import type { CheckResult } from './check-store.ts'
+import type { CheckResult } from './check-all.ts'
 
 /** Repairs a store that no other process has open, after copying damaged data aside. Returns the store's messages. */
 export async function repair(

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { spawnGate } from '../shell/gate.ts'
-import { createOutputFile } from '../shell/output-file.ts'
+import { createOutputFile } from '../shell/output/output-file.ts'
 import { endLeftover, livingMembers, signalGroup } from './process-group.ts'
 
 const environment = { PATH: process.env['PATH'] ?? '' }

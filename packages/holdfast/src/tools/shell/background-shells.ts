@@ -12,7 +12,7 @@ import {
 } from '@holdfast/protocol'
 import type { ProcessRecords } from '../program/process-records.ts'
 import { type BoundedBefore, compareBounded } from './bounded-command.ts'
-import { readTail } from './output-tail.ts'
+import { readTail } from './output/output-tail.ts'
 import type { EndedCommand, RunningCommand } from './running-command.ts'
 
 /** A command in the background of a session. It is kept after its end, so that its output can be read. */

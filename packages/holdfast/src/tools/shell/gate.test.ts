@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { livingMembers, readProcess, signalGroup } from '../program/process-group.ts'
 import { spawnGate } from './gate.ts'
-import { createOutputFile } from './output-file.ts'
+import { createOutputFile } from './output/output-file.ts'
 
 const fileHere = (name: string) => JSON.stringify(join(import.meta.dirname, name))
 const untilDead = (group: number) => expect.poll(() => livingMembers(group), { timeout: 15_000 }).toEqual([])

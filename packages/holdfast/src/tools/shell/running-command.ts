@@ -1,10 +1,10 @@
 import type { Clock } from '@holdfast/core/ports'
 import type { ProcessMark } from '@holdfast/protocol'
 import { livingMembers, signalGroup, tellEscaped, terminateGroup } from '../program/process-group.ts'
-import { findEndMark } from './end-mark.ts'
-import { followOutput } from './follow-output.ts'
 import type { Gate } from './gate.ts'
-import type { OutputFile } from './output-file.ts'
+import { findEndMark } from './output/end-mark.ts'
+import { followOutput } from './output/follow-output.ts'
+import type { OutputFile } from './output/output-file.ts'
 
 /** How long a command may still write after SIGTERM. */
 const termGraceMs = 2000

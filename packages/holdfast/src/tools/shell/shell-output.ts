@@ -6,8 +6,8 @@ import { wallClock } from '../../system/wall-clock.ts'
 import { textArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith } from '../define/define-tool.ts'
 import { type BackgroundShell, type BackgroundShells, judgeEnded } from './background-shells.ts'
-import { onlyLinesWith } from './only-lines.ts'
-import { readableOutput } from './readable-output.ts'
+import { onlyLinesWith } from './output/only-lines.ts'
+import { readableOutput } from './output/readable-output.ts'
 import { endingWords, withNotes } from './shell.ts'
 
 const waitMax = 60

@@ -14,8 +14,8 @@ import type { Confinement } from './confinement.ts'
 import { commandEnvironment } from './environment.ts'
 import { isAnswer } from './exit-code.ts'
 import { type Gate, spawnGate } from './gate.ts'
-import { createOutputFile, type OutputFile } from './output-file.ts'
-import { readableOutput } from './readable-output.ts'
+import { createOutputFile, type OutputFile } from './output/output-file.ts'
+import { readableOutput } from './output/readable-output.ts'
 import { type EndedCommand, type RunningCommand, runCommand } from './running-command.ts'
 
 const timeoutDefault = limits.shellTimeoutMs / 1000

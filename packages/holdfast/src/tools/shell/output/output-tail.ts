@@ -1,5 +1,5 @@
 import { limits } from '@holdfast/protocol'
-import { keyBegun, maskKeys } from '../../system/secrets/known-keys.ts'
+import { keyBegun, maskKeys } from '../../../system/secrets/known-keys.ts'
 import type { OutputFile } from './output-file.ts'
 import { readableOutput } from './readable-output.ts'
 

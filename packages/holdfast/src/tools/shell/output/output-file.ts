@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
+import { ensurePrivateDirectory } from '../../../system/files/private-directory.ts'
 
 const readBytes = 64 * 1024
 

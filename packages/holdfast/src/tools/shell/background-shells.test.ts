@@ -156,8 +156,8 @@ describe('a command in the background', () => {
       [
         '--input-type=module',
         '-e',
-        `const { createProcessRecords } = await import(${here('process-records.ts')})
-         const { markProcess } = await import(${here('process-group.ts')})
+        `const { createProcessRecords } = await import(${here('../program/process-records.ts')})
+         const { markProcess } = await import(${here('../program/process-group.ts')})
          const { spawn } = await import('node:child_process')
          const child = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' })
          await createProcessRecords(${JSON.stringify(shellDirectory)}).add(await markProcess(child.pid))

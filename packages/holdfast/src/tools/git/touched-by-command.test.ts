@@ -105,6 +105,21 @@ describe('a command in a git work tree', () => {
     await holdfast.close()
   })
 
+  it('records no file under a name that is not UTF-8, which another file may seem to have', async () => {
+    const odd = Buffer.concat([Buffer.from(`${workdir}/bad`), Buffer.from([0xff])])
+    writeFileSync(odd, 'odd\n')
+    write('bad\ufffd', 'another file\n')
+    git('add', '.')
+    git('commit', '-qm', 'Names')
+    const { holdfast, session } = await open()
+    await session
+      .prompt('run for f in bad*; do [ "$(cat "$f")" = odd ] && echo more >> "$f"; done; echo new > new.txt')
+      .text()
+    expect(readFileSync(odd, 'utf8')).toBe('odd\nmore\n')
+    expect((await session.touchedFiles()).map(({ path }) => path)).toEqual(['new.txt'])
+    await holdfast.close()
+  })
+
   it('moves files, also without git, and they can be moved back', async () => {
     const { holdfast, session } = await open()
     await session.prompt('run mv dirty.txt clean.txt; git mv kept.txt "kept elsewhere.txt"').text()

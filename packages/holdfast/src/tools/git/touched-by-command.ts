@@ -100,7 +100,7 @@ async function readStatus({ git, prefix }: Repository) {
     const skipped = part.startsWith('1 ') ? 8 : part.startsWith('u ') ? 10 : part.startsWith('? ') ? 1 : null
     if (part.startsWith(`! ${prefix}`)) ignored.push(part.slice(2 + prefix.length))
     const path = skipped === null ? '' : fields.slice(skipped).join(' ')
-    if (path === '' || !path.startsWith(prefix) || path.endsWith('/')) continue
+    if (path === '' || !path.startsWith(prefix) || path.endsWith('/') || isUnreadable(path)) continue
     const below = path.slice(prefix.length)
     paths.push(below)
     const [, , , gitMode = '', , , object = ''] = fields
@@ -110,6 +110,9 @@ async function readStatus({ git, prefix }: Repository) {
   return { head, paths, ignored, committed }
 }
 
+/** Whether a name is not UTF-8: what stands for its bytes could be the name of another file. */
+const isUnreadable = (path: string): boolean => path.includes('\ufffd')
+
 /** Returns the paths that differ between two commits. */
 async function readMoved({ git, prefix }: Repository, from: string | null, to: string | null) {
   if (from === to || from === null || to === null) return []
@@ -118,7 +121,9 @@ async function readMoved({ git, prefix }: Repository, from: string | null, to: s
   if (!listed.ok) return []
   return listed.value.text
     .split('\0')
-    .flatMap((path) => (path.startsWith(prefix) && path !== '' ? [path.slice(prefix.length)] : []))
+    .flatMap((path) =>
+      path.startsWith(prefix) && path !== '' && !isUnreadable(path) ? [path.slice(prefix.length)] : [],
+    )
 }
 
 async function compare(

@@ -7,7 +7,7 @@ type FieldsOf<Kinds> = Kinds extends unknown ? keyof Kinds : never
 
 /**
  * Where the page draws each field a client gets. A new field does not compile until it has a row here; a test checks that
- * each file uses its field.
+ * each file reads its field.
  */
 export const drawnFields = {
   view: {
@@ -21,7 +21,7 @@ export const drawnFields = {
     pendingApprovals: 'session/composer/dock.tsx',
     activeToolCalls: 'session/transcript/turn-view.tsx',
     queue: 'session/composer/dock.tsx',
-    trust: 'session/header/session-header.tsx',
+    trust: { notDrawn: 'listActiveTrust merges it into the trust menu' },
     boundaries: 'session/header/session-header.tsx',
     todos: 'session/panel/side-panel.tsx',
     branches: 'session/header/branches-menu.tsx',
@@ -37,7 +37,7 @@ export const drawnFields = {
   },
   process: {
     clients: { notDrawn: 'presence frames carry the attached clients' },
-    storageError: 'ui/elements.tsx',
+    storageError: 'session/session-page.tsx',
     credentialsConfigured: { notDrawn: 'a failed turn says what is missing' },
     contextTokens: 'session/header/session-header.tsx',
     endpoint: { notDrawn: 'shown by `holdfast models`' },

@@ -76,6 +76,8 @@ export function SessionHeader({
       </div>
       <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
       <TrustMenu trust={listActiveTrust({ view, here })} watching={control.watching} onRevoke={commands.revokeTrust} />
+      <AttachedMenu control={control} onHandOver={commands.handOver} />
+      <SessionMenu related={related} />
       {view.boundaries.length > 0 && (
         <PanelLink
           panel={panel}
@@ -84,8 +86,6 @@ export function SessionHeader({
           said={`${counted(view.boundaries.length, 'file')} with an edit boundary`}
         />
       )}
-      <AttachedMenu control={control} onHandOver={commands.handOver} />
-      <SessionMenu related={related} />
       {shells > 0 && (
         <PanelLink
           panel={panel}

@@ -26,6 +26,8 @@ export function FileText({ file: { path, lines }, boundary, chosen, onChoose }: 
   const onPointerDown = (event: PointerEvent) => {
     isTouch.current = event.pointerType === 'touch'
   }
+  // Else the browser marks the text between the clicks as well.
+  const onMouseDown = (event: MouseEvent) => event.shiftKey && event.preventDefault()
   const onClick = (event: MouseEvent) => {
     const row = event.target instanceof Element ? event.target.closest('[role=option]') : null
     if (!row || !list.current) return
@@ -50,6 +52,7 @@ export function FileText({ file: { path, lines }, boundary, chosen, onChoose }: 
       aria-activedescendant={chosen ? lineId(chosen.end) : undefined}
       tabIndex={0}
       onPointerDown={onPointerDown}
+      onMouseDown={onMouseDown}
       onClick={onClick}
       onKeyDown={onKeyDown}
     >

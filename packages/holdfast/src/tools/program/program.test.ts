@@ -33,6 +33,19 @@ describe('a program', () => {
     expect(await readText((await start('cat', { input: 'given' })).program.output)).toBe('given')
   })
 
+  it('has ended when it exits, although a process that left its group still holds its pipes', async () => {
+    const leave = `require('child_process').spawn('sleep', ['1000'], { detached: true, stdio: 'inherit' })`
+    const { program } = await start(
+      `"${process.execPath}" -e "const left = ${leave}; console.log(left.pid); left.unref()"; echo bad >&2; exit 3`,
+    )
+    const other = await readGroup(program.output)
+    try {
+      expect(await program.ended).toEqual({ type: 'exited', code: 3, errors: 'bad' })
+    } finally {
+      process.kill(other)
+    }
+  })
+
   it('is killed with its children at an abort', async () => {
     const controller = new AbortController()
     const { program } = await start('sleep 1000 & echo $$; sleep 1000', { signal: controller.signal })

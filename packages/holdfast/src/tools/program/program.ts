@@ -41,6 +41,8 @@ export type ProgramOptions = {
 const errorsBytesMax = 4096
 /** How long the rest of the output may take to be read once the program has ended. */
 const drainMs = 5000
+/** The same for its errors, which are read at once. */
+const errorsDrainMs = 200
 
 /** Starts a program by its arguments, without a shell. Rejects with the system error if it cannot be started. */
 export async function startProgram(
@@ -79,8 +81,9 @@ export async function startProgram(
     clearTimeout(timer)
     signal.removeEventListener('abort', abort)
     signalGroup(pid, 'SIGKILL') // what it left behind in its group
-    // A process that left the group may still hold the pipe; what the program itself wrote is read by then.
+    // A process that left the group may still hold the pipes; what the program itself wrote is read by then.
     setTimeout(() => stdout.destroy(), drainMs).unref()
+    setTimeout(() => stderr.destroy(), errorsDrainMs).unref()
     const type = why ?? (code === null ? 'killed' : 'exited')
     return { type, code: type === 'exited' ? code : null, errors: await errors }
   })

@@ -1,6 +1,6 @@
 import type { ProvedCommand } from './prove.ts'
 import { isRisky } from './risky.ts'
-import { fitsPieces } from './text-pattern.ts'
+import { fitsPieces, fitsPiecesFrom } from './text-pattern.ts'
 import type { CommandWords } from './unwrap.ts'
 
 /** A pattern word as the texts between its stars; a single text has no star. */
@@ -53,16 +53,33 @@ const isInside = (word: string): boolean => !/(?:^|[^\w.]|^-[\w-]*)(?:\/|\.\.(?:
  * Whether a deny or ask pattern matches a command: `yes`, `no`, or `maybe` if a word is known only when it runs. `*`
  * matches any text, so that such a rule covers at least what its words say.
  */
-export function forbids({ words, isOpen }: CommandPattern, command: CommandWords): 'yes' | 'no' | 'maybe' {
-  const pieces = joined(words)
+export function forbids(pattern: CommandPattern, command: CommandWords): 'yes' | 'no' | 'maybe' {
+  const spellings = spellingsOf(pattern)
   const text = command.map((word) => word ?? unknown).join(' ')
-  if (fitsPieces(pieces, text)) return 'yes'
-  if (isOpen && fitsPieces([...pieces.slice(0, -1), `${pieces.at(-1) ?? ''} `, ''], text)) return 'yes'
-  const [beginning = ''] = pieces
+  if (spellings.some((pieces) => fitsPieces(pieces, text))) return 'yes'
+  const [[beginning = '']] = spellings
   const at = text.indexOf(unknown)
   if (at < 0) return 'no'
   const before = text.slice(0, at)
   return before.startsWith(beginning) || beginning.startsWith(before) ? 'maybe' : 'no'
+}
+
+/** Whether a deny or ask pattern matches a command that begins with any of these words and ends with the last. */
+export function forbidsWithin(pattern: CommandPattern, words: CommandWords): boolean {
+  const text = words.map((word) => word ?? unknown).join(' ')
+  const starts: number[] = []
+  let at = 0
+  for (const word of words) {
+    starts.push(at + (word ?? '').lastIndexOf('/') + 1)
+    at += (word ?? unknown).length + 1
+  }
+  return spellingsOf(pattern).some((pieces) => fitsPiecesFrom(pieces, text, starts))
+}
+
+/** Returns the pieces of a pattern, and for an open one also those of it with further words. */
+function spellingsOf({ words, isOpen }: CommandPattern): readonly [readonly string[], ...(readonly string[])[]] {
+  const pieces = joined(words)
+  return isOpen ? [pieces, [...pieces.slice(0, -1), `${pieces.at(-1) ?? ''} `, '']] : [pieces]
 }
 
 /** A text that no pattern has: only a star matches it. */

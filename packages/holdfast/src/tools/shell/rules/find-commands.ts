@@ -10,7 +10,7 @@ type WordPart = NonNullable<WordNode['parts']>[number]
 export type FoundCommands = {
   /** Every command that may run, as words. The program has no folder. A null stands for words known only when it runs. */
   readonly commands: readonly CommandWords[]
-  /** Words after programs that are not known: they may be commands. */
+  /** Words after programs that are not known: a command may begin with any of them. */
   readonly guesses: readonly CommandWords[]
   /** Whether the whole text was understood. Otherwise it may run more than these commands. */
   readonly isWhole: boolean
@@ -69,7 +69,10 @@ export function findCommands(text: string): FoundCommands {
     }
     const named = [baseName(found[0] ?? null), ...found.slice(1)]
     commands.push(named)
-    for (const inner of unwrap(named, input)) if (words <= wordsMax) addInner(inner, depth + 1)
+    for (const inner of unwrap(named, input)) {
+      if (words <= wordsMax) addInner(inner, depth + 1)
+      else isWhole = false
+    }
   }
 
   const addInner = (inner: Inner, depth: number): void => {
@@ -77,7 +80,7 @@ export function findCommands(text: string): FoundCommands {
     else if (inner.type === 'text') read(inner.text, depth)
     else if (inner.type === 'guess') {
       words += inner.words.length
-      guesses.push([baseName(inner.words[0] ?? null), ...inner.words.slice(1)])
+      guesses.push(inner.words)
     } else addAll({ words: inner.words, input: undefined }, depth)
   }
 

@@ -170,6 +170,27 @@ describe('a deny rule', () => {
     async (text) => expect((await judgeCommand(denied, text, async () => true))?.verdict).toBe('ask'),
   )
 
+  it.each([
+    ['after 8 words', 'newtool 1 2 3 4 5 6 7 8 rm x'],
+    ['after 3000 words', `newtool ${'a '.repeat(3000)}/bin/rm x`],
+    ['in a quoted text after others', `newtool ${"'a b' ".repeat(1000)}'rm  x' y`],
+    ['within a quoted text', "newtool sh -c 'cd a && sudo rm x'"],
+  ])('asks about a command that it matches %s of a program that a rule allows', async (_, text) => {
+    const all = [...denied, rule('allow', 'newtool **')]
+    expect(await judgeCommand(all, text, async () => true)).toEqual({ verdict: 'ask', rules: denied })
+  })
+
+  it('of further words matches them behind a program that is not known', async () => {
+    const asked = async (pattern: string, text: string) =>
+      (await judgeCommand([rule('deny', pattern)], text, async () => true))?.verdict
+    expect(await asked('git push', "newtool 1 'git push' 2")).toBe('ask')
+    expect(await asked('git push **', 'newtool 1 git push 2 3')).toBe('ask')
+    expect(await asked('git * -f* x', 'newtool git 1 push -force 2 x')).toBe('ask')
+    expect(await asked('git push', 'newtool git push 2')).toBeUndefined()
+    expect(await asked('git * -f* x', 'newtool push -f git x')).toBeUndefined()
+    expect(await asked('git *push', 'newtool a-git push')).toBeUndefined()
+  })
+
   it('does not ask about words that cannot make a command match', async () => {
     expect(await judgeCommand(denied, 'ls $HOME *.ts', async () => true)).toBeNull()
     expect(await judgeCommand(denied, 'echo rm x; bash build.sh', async () => true)).toBeNull()
@@ -192,7 +213,7 @@ describe('a deny rule', () => {
 
 describe('a hostile text', () => {
   const nested = ['$(', '`', '"$(', '$((', '<(', 'if a; then ', '{ ', "bash -c '", 'eval ', 'find -exec ', 'env -S ']
-  it.each([...nested, 'sudo -x ', 'xargs -I x ', 'a|', 'a <<b\n', "'"])(
+  it.each([...nested, 'newtool ', "newtool 'a b' ", 'sudo -x ', 'xargs -I x ', 'a|', 'a <<b\n', "'"])(
     'of many %j is judged in bounded work, and asked about',
     async (piece) => {
       for (const chars of [7000, 16_000, 90_000]) expect(await judged(piece.repeat(chars / piece.length))).toBe('ask')

@@ -1,5 +1,5 @@
 import type { Permission } from '@holdfast/protocol'
-import { allows, forbids, parsePattern } from './command-pattern.ts'
+import { allows, forbids, forbidsWithin, parsePattern } from './command-pattern.ts'
 import { findCommands } from './find-commands.ts'
 import { type ProvedCommand, proveCommands } from './prove.ts'
 
@@ -53,7 +53,7 @@ function matchOf(
   const parsed = parsePattern(pattern)
   const matches = commands.map((command) => forbids(parsed, command))
   if (matches.includes('yes')) return 'yes'
-  const isGuessed = guesses.some((guess) => forbids(parsed, guess) === 'yes')
+  const isGuessed = guesses.some((guess) => forbidsWithin(parsed, guess))
   return !isWhole || isGuessed || matches.includes('maybe') ? 'maybe' : 'no'
 }
 

@@ -3,7 +3,7 @@ import { isReader } from './risky.ts'
 /** The words of a command; null for a word that is known only when it runs. */
 export type CommandWords = readonly (string | null)[]
 
-/** A command that another one runs: as words, as text for a shell, words that may be one, or not known. */
+/** A command that another one runs: as words, as text for a shell, words that may contain one, or not known. */
 export type Inner =
   | { readonly type: 'words' | 'guess'; readonly words: CommandWords }
   | { readonly type: 'text'; readonly text: string }
@@ -69,7 +69,7 @@ export function unwrap(words: CommandWords, input: string | null | undefined): r
   if (program === 'git') return ofGit(words)
   if (program === 'alias')
     return words.slice(1).flatMap((word) => [ofText(word?.replace(/^[^=]*=/, '') ?? null), unknown])
-  if (program === 'hash' || program === 'enable') return words.length > 2 ? [...ofGuess(words), unknown] : []
+  if (program === 'hash' || program === 'enable') return words.length > 2 ? [unknown] : []
   if (program === 'ssh') return [ofTexts(words.slice(1)), ...ofRunner(words, 1)]
   const texts = ofOption(words, textOptions[program])
   const own = runners[program]
@@ -87,16 +87,10 @@ const harmless = new Set([
 
 const unknown: Inner = { type: 'unknown' }
 
-/** Returns the words after a program that is not known: any of them may begin a command that it runs. */
-function ofGuess(words: CommandWords): readonly Inner[] {
-  const found: Inner[] = []
-  for (let index = 1; index < words.length && found.length < innersMax; index++) {
-    const word = words[index] ?? null
-    if (word === null || /^-/.test(word)) continue
-    const isText = /\s/.test(word.trim())
-    found.push({ type: 'guess', words: isText ? word.trim().split(/\s+/) : words.slice(index) })
-  }
-  return found
+/** Returns the words of a program that is not known, and the texts among them: a command that it runs may begin anywhere. */
+function ofGuess([, ...words]: CommandWords): readonly Inner[] {
+  const texts = words.filter((word) => word !== null).map((word) => word.trim().split(/\s+/))
+  return [words, ...texts.filter(({ length }) => length > 1)].map((guess) => ({ type: 'guess', words: guess }))
 }
 
 /** Returns the commands that git runs: of `bisect run`, `submodule foreach`, `rebase --exec`, and aliases with `!`. */

@@ -1,8 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-
-const root = resolve(import.meta.dirname, '../..')
-
 const indentOf = (line: string): number => line.length - line.trimStart().length
 
 /** Returns the lines of a statement: the rest is indented, or closes it. Relies on the formatter. */
@@ -27,9 +22,9 @@ function testLine(lines: readonly string[], title: string): number {
   return lines.findLastIndex((line, at) => at <= titled && /^\s*it(?:\.\w+)*[(<]/.test(line))
 }
 
-/** Returns the text of a test, with the functions and set-up of its file that it uses. */
-export function textOfTest(path: string, title: string): string {
-  const lines = readFileSync(join(root, path), 'utf8').split('\n')
+/** Returns the text of a test of a file, with the functions and set-up of the file that it uses. */
+export function textOfTest(source: string, title: string): string {
+  const lines = source.split('\n')
   const start = testLine(lines, title)
   if (start === -1) return ''
   const declared = new Map<string, readonly string[]>()
@@ -57,12 +52,21 @@ export function textOfTest(path: string, title: string): string {
 const fieldUse = (name: string): RegExp =>
   new RegExp(`\\.${name}\\b(?!\\()|[{,(]\\s*${name}\\s*[,:}=]|^\\s*${name}[,:]|'${name}'`, 'm')
 
+const ofSession = ['Session', 'AttachedSession', 'LocalSession', 'LoadedSession', 'SessionHandle']
+const ofHoldfast = ['Holdfast', 'HoldfastMethods']
+
+/** The types whose methods the table names. */
+export const receivers: readonly string[] = [...ofSession, ...ofHoldfast, 'Conversations', 'Subscription']
+
+/** Matches a call of a method of one of these types, as `openReceiverTypes` marks it. */
+const callOf = (types: readonly string[], name: string): string => `‹(?:${types.join('|')})›${name}\\(`
+
 /** The forms of names in the table, and how a test uses each: it calls a method, sends a command, or reads a field. */
 const uses: readonly (readonly [form: RegExp, use: (...groups: readonly string[]) => RegExp])[] = [
   [/^session\.id$/, () => fieldUse('id')],
-  [/^session\.(\w+)\(\)$/, (name = '') => new RegExp(`(?<!\\b(?:holdfast|api|near|far))\\.${name}\\(|type: '${name}'`)],
-  [/^holdfast\.(\w+)\(\)$/, (name = '') => new RegExp(`\\b(?:holdfast|api|near|far|first|again|other)\\.${name}\\(`)],
-  [/^(?:Conversations|Subscription)\.(\w+)(?:\(\))?$/, (name = '') => new RegExp(`\\.${name}\\(`)],
+  [/^session\.(\w+)\(\)$/, (name = '') => new RegExp(`${callOf(ofSession, name)}|type: '${name}'`)],
+  [/^holdfast\.(\w+)\(\)$/, (name = '') => new RegExp(callOf(ofHoldfast, name))],
+  [/^(Conversations|Subscription)\.(\w+)(?:\(\))?$/, (type = '', name = '') => new RegExp(callOf([type], name))],
   [/^holdfast ([a-z-]+)$/, (name = '') => new RegExp(`'${name}'`)],
   [/^[A-Z]\w+\.(\w+)$/, (name = '') => fieldUse(name)],
   [/^(\w+)\(\)$/, (name = '') => new RegExp(`\\b${name}\\(`)],

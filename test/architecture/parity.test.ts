@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isUsed, textOfTest } from './parity-calls.ts'
+import { isUsed, receivers, textOfTest } from './parity-calls.ts'
 import { type Doors, openDoors } from './parity-doors.ts'
+import { openReceiverTypes, type ReceiverTypes } from './parity-receivers.ts'
 import { lookUp, readAncestorNames, readParityTable, whyNoProof } from './parity-table.ts'
 
 const table = readParityTable()
@@ -12,12 +13,20 @@ const supported = table.filter(({ shown }) => !isNext(shown) && !isByDesign(show
 /** Returns the names of a row that a program uses, the one that the row is about first. */
 const usedNames = (cell: string) => lookUp(cell).filter(({ name }) => isUsed('', name) !== null)
 
+/** Returns the tests that show a row: one for all its names, or one for each. */
+const proofsOf = (shown: string) => [...shown.matchAll(/`([^`]+)`/g)].map(([, proof = '']) => proof)
+
 describe('docs/parity.md', () => {
   let doors: Doors
+  let sources: ReceiverTypes
   beforeAll(async () => {
+    sources = openReceiverTypes(receivers)
     doors = await openDoors((name) => lookUp(`\`${name}\``)[0]?.isOfLibrary ?? false)
   })
-  afterAll(() => doors.close())
+  afterAll(async () => {
+    sources.close()
+    await doors.close()
+  })
 
   it('has exactly one row for every type, field and function of the ancestors', () => {
     const rows = table.map(({ section, ancestor }) => `${section}: ${ancestor}`)
@@ -41,7 +50,7 @@ describe('docs/parity.md', () => {
   })
 
   it('names tests that exist, by file and title', () => {
-    const proofs = table.flatMap(({ shown }) => (isNext(shown) || isByDesign(shown) ? [] : [shown.replaceAll('`', '')]))
+    const proofs = table.flatMap(({ shown }) => (isNext(shown) || isByDesign(shown) ? [] : proofsOf(shown)))
     expect([...new Set(proofs)].flatMap((proof) => whyNoProof(proof) ?? [])).toEqual([])
     expect(proofs.length).toBeGreaterThan(100)
   })
@@ -79,13 +88,24 @@ describe('docs/parity.md', () => {
 
   it('names, for each method and field, a test that calls or reads it', () => {
     const uncalled = supported.flatMap(({ ancestor, holdfast, shown }) => {
-      const [path = '', title = ''] = shown.replaceAll('`', '').split(' › ')
-      const text = textOfTest(path, title)
-      return usedNames(holdfast).flatMap(({ name }) =>
-        isUsed(text, name) ? [] : [`${ancestor}: ${name} in “${title}”`],
-      )
+      const names = usedNames(holdfast).map(({ name }) => name)
+      const proofs = proofsOf(shown)
+      if (proofs.length > 1 && proofs.length !== names.length)
+        return [`${ancestor}: ${proofs.length} tests for ${names.length} names`]
+      return names.flatMap((name, index) => {
+        const [path = '', title = ''] = (proofs.length > 1 ? proofs[index] : proofs[0])?.split(' › ') ?? []
+        return isUsed(textOfTest(sources.read(path), title), name) ? [] : [`${ancestor}: ${name} in “${title}”`]
+      })
     })
     expect(uncalled).toEqual([])
+  })
+
+  it('knows the object that a test calls by its type, not by the name of a variable', () => {
+    const path = 'packages/holdfast/src/conversations/conversations.test.ts'
+    const text = textOfTest(sources.read(path), 'rejects close after an unreported failure')
+    expect(isUsed(text, 'Conversations.close')).toBe(true)
+    expect(isUsed(text, 'holdfast.close()')).toBe(false)
+    expect(isUsed(text, 'session.close()')).toBe(false)
   })
 
   it('marks no existing feature as next', () => {

@@ -35,8 +35,8 @@ export async function readPathChanges(
 }
 
 /**
- * Reads what the calls of a turn did to files: with what was found of an aborted one only after the turn, and without what
- * was found during it of earlier ones.
+ * Reads the file changes of a turn's calls. Includes changes of its aborted calls that were recorded after the turn; leaves
+ * out those of earlier turns that were recorded during it.
  */
 export async function readTurnChanges(
   log: Pick<Log, 'read'>,

@@ -33,10 +33,7 @@ export async function* walkLine(
   }
 }
 
-/**
- * Yields the pages of a line, oldest first. Each part of it is read by itself, and two at a time: the store reads the next one
- * while this thread decodes the last one.
- */
+/** Yields the pages of a line, oldest first. Reads one page ahead, so the store reads while this thread decodes. */
 export async function* walkPages(
   log: Pick<Log, 'read'>,
   id: SessionId,

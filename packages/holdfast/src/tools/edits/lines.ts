@@ -12,7 +12,7 @@ export type Lines = {
 const lineFeed = 10
 const carriageReturn = 13
 
-/** Lines are shorter than this on average in hardly any text, so that the list of offsets seldom has to grow. */
+/** Expected characters per line, for the first size of the offset list. */
 const lineChars = 32
 
 export function splitLines(text: string): Lines {

@@ -16,7 +16,7 @@ export function ownSettings(listed: string): readonly Setting[] {
   })
 }
 
-/** Names further files with settings, and what the environment says already. */
+/** Settings that name other files, or that the environment already gives. */
 const leftOut = /^(?:include\.path|includeif\..*|core\.worktree|core\.bare|extensions\.worktreeconfig)$/s
 
 /** Writes settings as a file of git. */
@@ -35,10 +35,10 @@ export function formatSettings(settings: readonly Setting[]): string {
 const quoted = (value: string): string =>
   value.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll('\t', '\\t').replaceAll('\b', '\\b')
 
-/** Of the shared folder of a repository, these say what git does. The rest is data. */
+/** Files of the common directory that change what git does. The rest is linked. */
 const replaced = new Set(['config', 'config.worktree', 'commondir'])
 
-/** A folder that stands for the shared folder of a repository, with settings that no other program can change. */
+/** A private copy of the common directory, with settings that no other program can change. */
 export interface PinnedConfig extends AsyncDisposable {
   readonly directory: string
 }

@@ -112,13 +112,13 @@ export {
   BeforeImage,
   FileChange,
   FileState,
-  isAsLeft,
   isSameState,
   RefusedFile,
   RestoreAction,
   RestoredFile,
   RestoredName,
   restoreAction,
+  withoutSetId,
 } from './event/file-change.ts'
 export { CheckpointMark, LineLength } from './event/history-events.ts'
 export { boundPreview, Preview, PreviewSandbox, sandboxSentence } from './event/preview.ts'

@@ -112,23 +112,20 @@ export function restoreAction({ before, after }: Pick<RestoredFile, 'before' | '
   return isSameState(before, after) ? 'none' : 'restore'
 }
 
-/** Whether what is found at a path is what a change left there. A mode that is null was not recorded. */
-export function isAsLeft(found: BeforeImage, left: FileState | FileWithoutMode): boolean {
-  if (found.type === 'not_kept') return false
-  if (left.type !== 'file') return isSameState(found, left)
-  return found.type === 'file' && found.hash === left.hash && (left.mode === null || isSameMode(found.mode, left.mode))
-}
+type AnyState = BeforeImage | { readonly type: 'file'; readonly hash: BlobHash; readonly mode: number | null }
 
-type FileWithoutMode = { readonly type: 'file'; readonly hash: BlobHash; readonly mode: number | null }
-
-/** Whether two states are the same. */
-export function isSameState(one: FileState, other: FileState): boolean {
+/**
+ * Whether two states are the same. Setuid and setgid do not count: a restore never sets them. A mode that is null was not
+ * recorded and matches any; content that was not kept matches nothing.
+ */
+export function isSameState(one: AnyState, other: AnyState): boolean {
   if (one.type === 'file') return other.type === 'file' && one.hash === other.hash && isSameMode(one.mode, other.mode)
   if (one.type === 'link') return other.type === 'link' && one.target === other.target
-  return other.type === 'absent'
+  return one.type === 'absent' && other.type === 'absent'
 }
 
-/** The bits that run a program with the rights of its owner or group. A restore never sets them, so they do not count. */
-const rightsOfOwner = 0o6000
+const isSameMode = (one: number | null, other: number | null): boolean =>
+  one === null || other === null || withoutSetId(one) === withoutSetId(other)
 
-const isSameMode = (one: number, other: number): boolean => (one | rightsOfOwner) === (other | rightsOfOwner)
+/** Returns the mode without setuid and setgid. */
+export const withoutSetId = (mode: number): number => mode & 0o1777

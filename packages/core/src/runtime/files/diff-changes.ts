@@ -4,7 +4,6 @@ import {
   escapeLine,
   type FileDiff,
   type FileDiffs,
-  isAsLeft,
   isSameState,
   limits,
   ok,
@@ -98,7 +97,7 @@ async function diffPath(
 ): Promise<FileDiff | null> {
   const { read } = readerOf(deps, id, signal)
   const now = await deps.files.look(workdir, path)
-  const isOurs = now !== null && last.after !== null && isAsLeft(now.state, last.after)
+  const isOurs = now !== null && last.after !== null && isSameState(now.state, last.after)
   const after = isAll || isOurs ? now : await contentOf(last.after, read)
   const change = before.type === 'absent' ? 'created' : after?.state.type === 'absent' ? 'deleted' : 'modified'
   const without = (note: string): FileDiff => ({ path, change, diff: '', note })

@@ -1,4 +1,4 @@
-import { isAsLeft, type Seq } from '@holdfast/protocol'
+import { isSameState, type Seq } from '@holdfast/protocol'
 import type { WorkspaceFiles } from '../../ports/workspace-files.ts'
 import type { PathChange } from './path-change.ts'
 
@@ -20,7 +20,7 @@ export function settleStarted(records: readonly RecordedChanges[]): readonly Pat
     for (const [path, { seq }] of open) if (seq === ends) open.delete(path)
     for (const change of changes) {
       const earlier = open.get(change.path)
-      if (earlier?.after && isAsLeft(change.before, earlier.after)) settled.push({ ...earlier, isOpen: undefined })
+      if (earlier?.after && isSameState(change.before, earlier.after)) settled.push({ ...earlier, isOpen: undefined })
       open.delete(change.path)
       if (change.isOpen) open.set(change.path, change)
       else settled.push(change)
@@ -41,8 +41,8 @@ export async function lookAtOpen(
   const seen: PathChange[] = []
   for (const change of changes) {
     const now = change.isOpen ? await files.look(workdir, change.path) : null
-    if (!change.isOpen || (now && change.after && isAsLeft(now.state, change.after))) seen.push(change)
-    else if (!now || !isAsLeft(change.before, now.state)) seen.push({ ...change, after: null })
+    if (!change.isOpen || (now && change.after && isSameState(now.state, change.after))) seen.push(change)
+    else if (!now || !isSameState(change.before, now.state)) seen.push({ ...change, after: null })
   }
   return seen
 }

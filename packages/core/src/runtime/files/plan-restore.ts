@@ -1,5 +1,5 @@
-import { isAsLeft, type RefusedFile, type RestoredFile, type Seq } from '@holdfast/protocol'
-import type { LeftState, WantedFile } from '../../ports/workspace-files.ts'
+import { isSameState, type RefusedFile, type RestoredFile, type Seq } from '@holdfast/protocol'
+import type { WantedFile } from '../../ports/workspace-files.ts'
 import type { PathChange } from './path-change.ts'
 
 /** Which files to put back, and which not. */
@@ -41,7 +41,7 @@ export function planRestore(changes: readonly PathChange[], { only, paths, isUnd
     const why = whyNot(all, only)
     if (why !== null || target.type === 'not_kept' || last.after === null)
       refused.push({ path, why: why ?? (target.type === 'not_kept' ? `not kept: ${target.why}` : unknownNow(last)) })
-    else if (!isAsLeft(target, last.after)) {
+    else if (!isSameState(target, last.after)) {
       const isNamed = isUndo || asked?.has(path) === true
       wanted.push({ path, expected: last.after, target, ...(isNamed && { isNamed }) })
     }
@@ -57,7 +57,13 @@ const unknownNow = ({ isOpen }: PathChange) =>
 /** Returns what an interrupted restore did to a path, if it put there what was before `first`. */
 function finishedBy({ isOpen, path, before, after }: PathChange, first: PathChange): RestoredFile | null {
   const { before: target } = first
-  if (!isOpen || before.type === 'not_kept' || target.type === 'not_kept' || after === null || !isAsLeft(target, after))
+  if (
+    !isOpen ||
+    before.type === 'not_kept' ||
+    target.type === 'not_kept' ||
+    after === null ||
+    !isSameState(target, after)
+  )
     return null
   return { path, before, after: target }
 }
@@ -73,16 +79,11 @@ function whyNot(all: readonly PathChange[], only: Seq | undefined): string | nul
 }
 
 /** Whether a change found what the earlier one left. */
-const isFound = ({ after }: PathChange, { before }: PathChange): boolean => after !== null && isAsLeft(before, after)
+const isFound = ({ after }: PathChange, { before }: PathChange): boolean => after !== null && isSameState(before, after)
 
 /** Whether later changes cancelled each other out: the file is as the first one left it, or as it was before. */
 function isBackAgain(all: readonly PathChange[]): boolean {
   const [first, last] = [all[0], all.at(-1)]
   if (!first || !last?.after) return false
-  return isAsLeft(first.before, last.after) || (first.after !== null && isSameLeft(first.after, last.after))
+  return isSameState(first.before, last.after) || (first.after !== null && isSameState(first.after, last.after))
 }
-
-const isSameLeft = (one: LeftState, other: LeftState): boolean =>
-  one.type === 'file' && one.mode === null
-    ? other.type === 'file' && one.hash === other.hash
-    : isAsLeft(one.type === 'file' ? { ...one, mode: one.mode ?? 0 } : one, other)

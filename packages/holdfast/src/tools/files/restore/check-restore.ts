@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { OwnPath, RestoreOutcome, RestorePlace, WantedFile } from '@holdfast/core/ports'
-import { type BlobHash, type FileState, isAsLeft, isSameState, ok, type Result } from '@holdfast/protocol'
+import { type BlobHash, type FileState, isSameState, ok, type Result } from '@holdfast/protocol'
 import type { WorkspacePath } from '../../../system/files/resolve-path.ts'
 import { hasKeys, holdsKey } from '../../../system/secrets/known-keys.ts'
 import { hashBytes } from '../io/before-image.ts'
@@ -38,7 +38,7 @@ export async function checkRestore(place: OwnPlace, wanted: WantedFile): Promise
   const { value: current } = read
   if (current === null) return refused(changedSince)
   if (isSameState(current.state, target)) return { type: 'unchanged' }
-  if (!isAsLeft(current.state, expected)) return refused(changedSince)
+  if (!isSameState(current.state, expected)) return refused(changedSince)
   if (target.type !== 'file' && boundaries.some((one) => one.path === path))
     return refused('it has an edit boundary; clear the boundary to delete it')
   const alias = await refuseAlias(workdir, boundaries, found.value)
@@ -49,9 +49,6 @@ export async function checkRestore(place: OwnPlace, wanted: WantedFile): Promise
 }
 
 export const refused = (why: string): Extract<RestoreOutcome, { type: 'refused' }> => ({ type: 'refused', why })
-
-/** Returns the bits that a restored file gets: a program never comes back with the rights of its owner or group. */
-export const plainMode = (mode: number): number => mode & 0o1777
 
 export const changedSince = 'changed by others since'
 

@@ -1,8 +1,8 @@
 import type { PreviewedRestore, RestoreRun, WantedFile } from '@holdfast/core/ports'
-import { escapeLine, type FileState, ok } from '@holdfast/protocol'
+import { escapeLine, type FileState, ok, withoutSetId } from '@holdfast/protocol'
 import { foreseen } from '../../define/define-tool.ts'
 import { diffContents } from '../change/run-change.ts'
-import { checkRestore, type OwnPlace, plainMode, refused } from './check-restore.ts'
+import { checkRestore, type OwnPlace, refused } from './check-restore.ts'
 
 /** Returns what `restoreFile` would do now, with a diff from now to then. Changes nothing. */
 export async function previewRestore(
@@ -28,7 +28,7 @@ function headOf(path: string, before: FileState, after: FileState): string {
   const lines: string[] = []
   if (before.type === 'link') lines.push(`removes the link ${escapeLine(path)} -> ${escapeLine(before.target)}`)
   if (after.type === 'link') lines.push(`makes the link ${escapeLine(path)} -> ${escapeLine(after.target)}`)
-  if (before.type === 'file' && after.type === 'file' && before.mode !== plainMode(after.mode))
-    lines.push(`old mode ${before.mode.toString(8)}`, `new mode ${plainMode(after.mode).toString(8)}`)
+  if (before.type === 'file' && after.type === 'file' && before.mode !== withoutSetId(after.mode))
+    lines.push(`old mode ${before.mode.toString(8)}`, `new mode ${withoutSetId(after.mode).toString(8)}`)
   return lines.map((line) => `${line}\n`).join('')
 }

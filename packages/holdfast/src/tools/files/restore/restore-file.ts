@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, symlink, unlink } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { RestoreOutcome, RestoreRun, ToolBlobs, WantedFile } from '@holdfast/core/ports'
-import { type BeforeImage, FileState, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { type BeforeImage, FileState, fault, ok, type Result, refuse, withoutSetId } from '@holdfast/protocol'
 import type { OpenDirectory } from '../../../system/files/open-file.ts'
 import { foreseen } from '../../define/define-tool.ts'
 import { readEntry } from '../io/entry.ts'
@@ -10,7 +10,7 @@ import { oneByOneAt } from '../io/path-queue.ts'
 import { removeEntry } from '../io/remove-entry.ts'
 import { moveHere, replaceFile } from '../io/replace-file.ts'
 import { openParent } from '../io/workspace-file.ts'
-import { type Current, changedSince, checkRestore, type OwnPlace, plainMode, refused } from './check-restore.ts'
+import { type Current, changedSince, checkRestore, type OwnPlace, refused } from './check-restore.ts'
 
 /** Puts a file back as `wanted` says, if it is as the session left it. What was there is stored first. */
 export async function restoreFile(place: OwnPlace, wanted: WantedFile, run: RestoreRun): Promise<RestoreOutcome> {
@@ -34,7 +34,7 @@ async function tryRestore(place: OwnPlace, wanted: WantedFile, run: RestoreRun):
   const bytes = target.type === 'file' ? await run.read(target.hash) : null
   if (target.type === 'file' && bytes === null) return ok(refused('its kept content is gone'))
   if (target.type === 'file' && bytes !== null && state.type !== 'link') {
-    const replaced = await replaceFile({ workdir, ownPaths }, path, bytes, { ...how, mode: plainMode(target.mode) })
+    const replaced = await replaceFile({ workdir, ownPaths }, path, bytes, { ...how, mode: withoutSetId(target.mode) })
     return replaced.ok ? restoredFrom(replaced.value.change.before) : replaced
   }
   if (state.type === 'file' && checked.current.bytes) await run.put(checked.current.bytes)
@@ -72,7 +72,7 @@ async function putEntry(
     else if (target.type === 'file' && bytes) {
       await using handle = await open(temporary, 'wx', 0o600)
       await handle.writeFile(bytes)
-      await handle.chmod(plainMode(target.mode))
+      await handle.chmod(withoutSetId(target.mode))
       await handle.sync()
     }
     const isNew = current.state.type === 'absent'

@@ -89,7 +89,6 @@ const handle: protocol.SessionHandle = {
   previewRestore: () => Promise.reject(new Error('never asked')),
   clientEvents: () => Promise.reject(new Error('never asked')),
   backgroundShells: () => Promise.reject(new Error('never asked')),
-  stopBackgroundShell: () => Promise.reject(new Error('never asked')),
   readFile: () => Promise.reject(new Error('never asked')),
   branches: () => Promise.reject(new Error('never asked')),
   blob: () => Promise.reject(new Error('never asked')),

@@ -28,6 +28,7 @@ describe('session model', () => {
       ...['claimDriver: driver_taken', 'claimDriver: not_subscribed', 'handOver: not_subscribed'],
       ...['no_pending_approval', 'approval_not_found', 'already_decided'].map((code) => `respondToApproval: ${code}`),
       ...['continue: turn_running', 'continue: nothing_to_continue'],
+      'stopBackgroundShell: not_found',
       ...['reorderQueue: bad_request', 'removeQueueEntry: queue_entry_not_found', 'sendPrompt: empty_prompt'],
       ...['queueFollowUp: queue_full', 'together', 'unload', 'crash: killed', 'crash: paused'],
       ...['crash over a command: before', 'crash over a command: after'],

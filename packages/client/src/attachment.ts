@@ -96,7 +96,6 @@ export function createAttachment(
     previewRestore: (request) => current.handle.previewRestore(request),
     readFile: (request) => current.handle.readFile(request),
     backgroundShells: () => current.handle.backgroundShells(),
-    stopBackgroundShell: (id) => current.handle.stopBackgroundShell(id),
     branches: () => current.handle.branches(),
     blob: (...asked) => current.handle.blob(...asked),
     models: () => current.handle.models(),

@@ -78,13 +78,18 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     await expect.poll(() => session.backgroundShells(), { timeout: 15_000 }).toEqual([])
   })
 
-  it('ends a command in the background, and refuses to end one that does not run', async () => {
+  it('ends a command in the background for the driver, not for a viewer, and refuses to end one that does not run', async () => {
     const session = await spoken('run in background exec sleep 1000', { approvals: 'none' })
     await session.abort().catch(() => undefined)
     const id = (await session.backgroundShells())[0]?.id ?? ''
-    await session.stopBackgroundShell(id)
+    const driver = await session.attach({ client: 'anna' })
+    const viewer = await session.attach({ client: 'ben', role: 'viewer' })
+    await expect(viewer.stopBackgroundShell(id)).rejects.toMatchObject({ code: 'not_driver' })
+    expect(await session.backgroundShells()).toMatchObject([{ id }])
+    expect(await driver.stopBackgroundShell(id)).toEqual({ seq: expect.any(Number) })
     expect(await session.backgroundShells()).toEqual([])
-    await expect(session.stopBackgroundShell(id)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(driver.stopBackgroundShell(id)).rejects.toMatchObject({ code: 'not_found' })
+    await Promise.all([driver.detach(), viewer.detach()])
   })
 
   it('takes a relative folder here only: a server refuses it, because it would mean a folder of its own', async () => {

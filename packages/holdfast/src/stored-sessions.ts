@@ -62,7 +62,6 @@ export function createStoredSessions({ registry, location, home }: StoredSession
         diffChanges,
         readFile,
         backgroundShells: async () => ok([]),
-        stopBackgroundShell: async () => refuse(readOnly),
         submit: async () => refuse(readOnly),
         attach: async () => refuse(readOnly),
         subscribe: () => {

@@ -1,4 +1,4 @@
-export { BackgroundShell, noSuchShell, ShellId } from './api/background-shell.ts'
+export { BackgroundShell, noSuchShell } from './api/background-shell.ts'
 export { ClientEventPage, ClientEventRequest, StoredClientEvent } from './api/client-events.ts'
 export {
   type DiffInput,

@@ -28,7 +28,6 @@ import {
   type Result,
   type SessionHandle,
   type SessionId,
-  ShellId,
   SnapshotFrame,
   type StateField,
   type StateFields,
@@ -131,13 +130,6 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
 
     backgroundShells: async () =>
       parseAnswer(await wire.json(`${path}/shells`), 'a list of commands', BackgroundShell.array(), 'shells'),
-
-    async stopBackgroundShell(given) {
-      const shell = parseOptions(ShellId, given, 'stop a command')
-      if (!shell.ok) return shell
-      const answer = await wire.json(`${path}/shells/${encodeURIComponent(shell.value)}/stop`, { method: 'POST' })
-      return answer.ok ? ok(null) : answer
-    },
 
     branches: async () =>
       parseAnswer(await wire.json(`${path}/branches`), 'a list of branches', ListedBranch.array(), 'branches'),

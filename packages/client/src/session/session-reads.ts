@@ -90,10 +90,6 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
       orThrow(await handle.readFile({ ...readOptions(options, ['start', 'limit']), path })),
     /** Returns the commands that run in the background, oldest first. Empty if another process runs the session. */
     backgroundShells: async (): Promise<readonly BackgroundShell[]> => orThrow(await handle.backgroundShells()),
-    /** Ends a command that runs in the background, with all its processes. Resolves when they are dead. Refused: not_found. */
-    async stopBackgroundShell(id: string): Promise<void> {
-      orThrow(await handle.stopBackgroundShell(id))
-    },
     /** Returns what the calls of this session did to files, newest first; a loop reads them page by page. */
     fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),
     /** Returns the files that this session changed, each once with its newest change, newest first. */

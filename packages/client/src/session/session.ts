@@ -165,6 +165,9 @@ function createMethods(handle: SessionHandle) {
     },
     /** Stops the running turn, or only the turn `turn`. Its text so far stays; calls that did not finish are interrupted. */
     abort: (options?: AbortOptions) => submitWith({ type: 'abort' }, options, ['turn']),
+    /** Ends a command that runs in the background, with all its processes. Resolves when they are dead. Refused: not_found. */
+    stopBackgroundShell: (shell: string, options?: CommandOptions) =>
+      submit({ type: 'stopBackgroundShell', shell }, options),
     /** Continues the interrupted turn and returns it, like `prompt`. */
     continue: (options?: TurnOptions): Turn =>
       createTurn(handle, (sent) => submit({ type: 'continue' }, sent), options),

@@ -3,6 +3,7 @@ import { aHash, type EventInput, queued, stateAfter, thinking, turnEnded } from 
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events, phases } from '../testing/deciding.ts'
 import { eachCommand, type SessionCommandInput } from '../testing/each-command.ts'
+import { processRequests } from './input.ts'
 import type { SessionState } from './state.ts'
 import { answerOf } from './view.ts'
 
@@ -169,7 +170,7 @@ describe('the answer of each command', () => {
     'restoreFiles',
   ])
   /** Nothing of them is recorded. */
-  const unrecorded = new Set<string>(['claimDriver', 'handOver', 'refreshCredentials'])
+  const unrecorded = new Set<string>(processRequests)
   const isTried = (type: string): type is SessionCommandInput['type'] => !refused.has(type) && !unrecorded.has(type)
 
   it.each(commandTypes.filter(isTried))('%s has the fields of its typed result', (type) => {

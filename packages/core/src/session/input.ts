@@ -98,8 +98,14 @@ export type NewCheckpoint = { readonly savedTokens: number } & Pick<
 /** Output by call, as far as it was shown. */
 export type Printed = ReadonlyMap<CallId, string>
 
-/** A request about this process: who drives, which keys it finds. It is never recorded, and no session decides it. */
-export type ProcessRequest = Extract<Command, { type: 'claimDriver' | 'handOver' | 'refreshCredentials' }>
+/** The commands about this process: who drives, which keys it finds, what runs in the background. */
+export const processRequests = ['claimDriver', 'handOver', 'refreshCredentials', 'stopBackgroundShell'] as const
+
+/** A request about this process. It is never recorded, and no session decides it. */
+export type ProcessRequest = Extract<Command, { type: (typeof processRequests)[number] }>
+
+export const isProcessRequest = (command: Command): command is ProcessRequest =>
+  processRequests.some((type) => type === command.type)
 
 /** A command that a session decides. */
 export type SessionCommand = Exclude<Command, ProcessRequest>

@@ -19,6 +19,7 @@ export const eachCommand: { readonly [Type in CommandType]: Extract<CommandInput
   setToolTrust: { type: 'setToolTrust', tool: 'shell', scope: 'session' },
   revokeToolTrust: { type: 'revokeToolTrust', tool: 'all' },
   abort: { type: 'abort' },
+  stopBackgroundShell: { type: 'stopBackgroundShell', shell: 'gone' },
   continue: { type: 'continue' },
   enterPlan: { type: 'enterPlan' },
   enterExec: { type: 'enterExec' },

@@ -17,9 +17,6 @@ export const BackgroundShell = z.object({
 })
 export type BackgroundShell = z.infer<typeof BackgroundShell>
 
-/** Letters and digits: an id is part of the path of a route. */
-export const ShellId = z.string().regex(/^[a-z0-9]{1,100}$/, 'must be an id of a command in the background')
-
 export const noSuchShell = fault(
   'not_found',
   'No command in the background of this session has this id. It may have ended.',

@@ -155,8 +155,6 @@ export interface SessionHandle {
   readFile(request: FileLinesRequest): Promise<Result<FileLines>>
   /** The commands that run in the background, oldest first. Empty if another process runs the session. */
   backgroundShells(): Promise<Result<readonly BackgroundShell[]>>
-  /** Ends a command that runs in the background, with all its processes. Resolves when they are dead. Refused: not_found. */
-  stopBackgroundShell(id: string): Promise<Result<null>>
   /** The saved branches, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
   /** The bytes of a file part or long output that this session refers to. Refused: blob_not_found. */

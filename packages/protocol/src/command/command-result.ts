@@ -35,6 +35,7 @@ const commandResults = {
   setToolTrust: nothing,
   revokeToolTrust: nothing,
   abort: nothing,
+  stopBackgroundShell: nothing,
   continue: nothing,
   enterPlan: nothing,
   enterExec: nothing,

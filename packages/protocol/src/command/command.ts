@@ -10,7 +10,7 @@ import { hasUnpairedSurrogate } from '../text/unpaired-surrogate.ts'
 import { Content } from '../value/content.ts'
 import type { Fault } from '../value/fault.ts'
 import { fault } from '../value/fault.ts'
-import { ApprovalId, ClientId, type CommandId, EntryId, TurnNumber } from '../value/id.ts'
+import { ApprovalId, ClientId, type CommandId, EntryId, ShellId, TurnNumber } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { ok, type Result, refuse } from '../value/result.ts'
 import { Budgets, ThinkingLevel } from '../value/settings.ts'
@@ -76,6 +76,8 @@ export const Command = z.discriminatedUnion('type', [
     /** Only this turn: nothing happens if it has ended, or if another one runs. */
     turn: TurnNumber.optional(),
   }),
+  /** Ends a command that runs in the background, with all its processes. It is not recorded. */
+  z.strictObject({ type: z.literal('stopBackgroundShell'), shell: ShellId }),
   z.strictObject({ type: z.literal('continue') }),
   z.strictObject({ type: z.literal('enterPlan') }),
   z.strictObject({

@@ -83,6 +83,9 @@ export type BranchName = z.infer<typeof BranchName>
 export const TurnNumber = seq.brand<'TurnNumber'>()
 export type TurnNumber = z.infer<typeof TurnNumber>
 
+/** The id of a command in the background. The tool that starts it makes it; it ends with the command. */
+export const ShellId = z.string().regex(/^[a-z0-9]{1,100}$/, 'must be an id of a command in the background')
+
 /** ISO 8601 UTC in every API and in the log. Order comes from `seq`, never from a clock. */
 export const Instant = z.iso.datetime()
 export type Instant = z.infer<typeof Instant>

@@ -4,6 +4,9 @@ import { at, type Key, messagesOn } from '../tree.ts'
 import { beginTurn, cutShort, settleCall } from '../turn-progress.ts'
 import type { CommandTemplate, Family } from './family.ts'
 
+/** The id of a command that always runs: what is stopped is not recorded, so it stays. */
+export const shellId = 'one'
+
 export const abort: CommandTemplate = { code: 'abort', command: () => ({ type: 'abort' }) }
 /** Aborts the turn before the one that runs, which must stop nothing, or the one that runs. */
 export const abortOther: CommandTemplate = {
@@ -14,6 +17,11 @@ export const abortThis: CommandTemplate = {
   code: 'abortThis',
   command: ({ turns }) => ({ type: 'abort', turn: Math.max(0, turns - 1) }),
 }
+/** Ends the command that runs in the background, or one that does not exist. */
+export const stopShell = (shell: typeof shellId | 'gone'): CommandTemplate => ({
+  code: `stopShell('${shell}')`,
+  command: () => ({ type: 'stopBackgroundShell', shell }),
+})
 export const goOn: CommandTemplate = { code: 'goOn', command: () => ({ type: 'continue' }) }
 export const enterPlan: CommandTemplate = { code: 'enterPlan', command: () => ({ type: 'enterPlan' }) }
 export const enterExec: CommandTemplate = { code: 'enterExec', command: () => ({ type: 'enterExec' }) }
@@ -39,6 +47,7 @@ export const turns: Family = {
   templates: [
     fc.constantFrom(abort, abortThis, abortOther, goOn, goOn, goOn),
     fc.constantFrom(enterPlan, enterPlan, enterExec, keepPlan, setBudgets),
+    fc.constantFrom(stopShell(shellId), stopShell('gone')),
   ],
   rules: {
     setBudgets: (state) => accepted(state),
@@ -48,6 +57,7 @@ export const turns: Family = {
         : state.turn
           ? accepted(cutShort(hushed(state), 'aborted', state.turn.streamed))
           : nothingToDo(hushed(state)),
+    stopBackgroundShell: (state, { shell }) => (shell === shellId ? nothingToDo(state) : refused(state, 'not_found')),
     continue(state) {
       if (state.turn) return refused(state, 'turn_running')
       if (state.last === null || state.last.reason === 'done') return refused(state, 'nothing_to_continue')

@@ -1,7 +1,9 @@
-import type { ModelPart, ModelRequest, Models, Tool, ToolResult, Tools } from '@holdfast/core/ports'
+import type { BackgroundWork, ModelPart, ModelRequest, Models, Tool, ToolResult, Tools } from '@holdfast/core/ports'
+import { noSuchShell, ok, refuse } from '@holdfast/protocol'
 import { createGate, modelsWith, scriptedUsage } from '@holdfast/testkit'
 import type { Life } from '../../scheduler.ts'
 import { levelsOf, noModel, stops } from '../family/models.ts'
+import { shellId } from '../family/turns.ts'
 import { spareModel, type ToolUse } from '../state.ts'
 
 /** The retry time of an overloaded service: short enough to wait for, or not. */
@@ -131,9 +133,19 @@ export function createScriptedAgents(): ScriptedAgents {
     tools(life) {
       const all = [tool(life, 'look', false), tool(life, 'touch', true), tool(life, 'shell', true)]
       const find = (name: string) => all.find(({ schema }) => schema.name === name) ?? null
-      return { all, find, endLeftover: async () => undefined }
+      return { all, find, endLeftover: async () => undefined, background }
     },
   }
+}
+
+/** One command runs for ever, whatever ends it. */
+const background: BackgroundWork = {
+  running: () => [],
+  list: async () => [],
+  stop: async (_, id) => (id === shellId ? ok(null) : refuse(noSuchShell)),
+  onChange: () => undefined,
+  end: async () => undefined,
+  endLeftovers: async () => undefined,
 }
 
 function* closing(ending: Ending, streamed: string): Generator<ModelPart> {

@@ -46,7 +46,6 @@ import { modelStatus } from '../stream/hub.ts'
 import { attachedClient, type CallerOptions, splitCaller } from './caller.ts'
 import { checkReadable, readFolded } from './read-folded.ts'
 import { createSessionReader, type SessionReader } from './session-reader.ts'
-import { createSessionShells } from './session-shells.ts'
 import { takeSeat } from './take-seat.ts'
 import { sumTreeUsage } from './tree-usage.ts'
 
@@ -145,7 +144,10 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       const state = await read().state(['meta'])
       return state.ok ? registry.deps.files.readLines(state.value.meta.workspace, request.value) : state
     },
-    ...createSessionShells(registry, id, read),
+    async backgroundShells() {
+      const state = await read().state(['meta'])
+      return state.ok ? ok((await registry.deps.tools.background?.list(id)) ?? []) : state
+    },
     branches: () => read().branches(),
     async blob(given) {
       const hash = parseOptions(BlobHash, given, 'read a blob')

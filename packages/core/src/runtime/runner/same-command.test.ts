@@ -2,6 +2,7 @@ import { Command, CommandId, commandTypes, limits } from '@holdfast/protocol'
 import { isRecord, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Append } from '../../ports/log.ts'
+import { processRequests } from '../../session/input.ts'
 import { asked, decided, events, phases } from '../../testing/deciding.ts'
 import { eachCommand, type SessionCommandInput } from '../../testing/each-command.ts'
 import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
@@ -75,7 +76,7 @@ const accepted = async (answer: Promise<{ ok: boolean; value?: { seq: number } }
 
 describe('the commands that may have written an event', () => {
   const sessionCommands = commandTypes.filter(
-    (type): type is SessionCommandInput['type'] => !['claimDriver', 'handOver', 'refreshCredentials'].includes(type),
+    (type): type is SessionCommandInput['type'] => !processRequests.some((one) => one === type),
   )
   it.each(sessionCommands)('include %s for each event that it writes first', (type) => {
     for (const state of Object.values(phases)) {

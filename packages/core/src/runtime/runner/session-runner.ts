@@ -4,6 +4,7 @@ import {
   createSerialQueue,
   type Fault,
   fault,
+  noSuchShell,
   ok,
   type Result,
   refuse,
@@ -11,7 +12,13 @@ import {
   type StorageError,
   type Submission,
 } from '@holdfast/protocol'
-import type { Facts, ProcessRequest, Report, SessionSubmission } from '../../session/input.ts'
+import {
+  type Facts,
+  isProcessRequest,
+  type ProcessRequest,
+  type Report,
+  type SessionSubmission,
+} from '../../session/input.ts'
 import { plan } from '../../session/plan.ts'
 import { askedCalls, isAbortOf } from '../../session/state.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
@@ -141,8 +148,7 @@ function report(session: RunningSession, input: Report): Promise<Result<Answer>>
 }
 
 async function submit(session: RunningSession, { command, ...sender }: Submission): Promise<Result<Answer>> {
-  if (command.type === 'claimDriver' || command.type === 'handOver' || command.type === 'refreshCredentials')
-    return answerRequest(session, command, sender)
+  if (isProcessRequest(command)) return answerRequest(session, command, sender)
   const isLong = command.type === 'compact' || command.type === 'summarize' || command.type === 'restoreFiles'
   const endWork = isLong ? session.sideWork.begin() : null
   try {
@@ -168,14 +174,18 @@ async function answerRequest(
   const unseated = by && seatRefusal(session, { needsSeat, person }, by)
   if (unseated) return refuse(unseated)
   const nothingNew = ok({ seq: session.folded.state.seq, result: {} })
-  if (request.type !== 'refreshCredentials') {
+  if (request.type === 'claimDriver' || request.type === 'handOver') {
     const refusal = drivers.answer(request, by)
     return refusal ? refuse(refusal) : nothingNew
   }
   const refusal = by && drivers.refusal(by)
-  const refreshed = refusal ? refuse(refusal) : await deps.models.refresh()
-  if (refreshed.ok && session.closed) return refuse(session.closed)
-  return refreshed.ok ? nothingNew : refreshed
+  if (refusal) return refuse(refusal)
+  const done =
+    request.type === 'refreshCredentials'
+      ? await deps.models.refresh()
+      : ((await deps.tools.background?.stop(id, request.shell)) ?? refuse(noSuchShell))
+  if (done.ok && session.closed) return refuse(session.closed)
+  return done.ok ? nothingNew : done
 }
 
 /** Looks up what the command needs to know, then decides it in turn. */

@@ -19,6 +19,7 @@ const nameless: Partial<Record<CommandType, string>> = {
   removeQueueEntry: 'queue_entry_not_found',
   reorderQueue: 'queue_entry_not_found',
   respondToApproval: 'no_pending_approval',
+  stopBackgroundShell: 'not_found',
   continue: 'nothing_to_continue',
   cycleModel: 'no_rotation',
   setBoundary: 'bad_boundary',

@@ -28,7 +28,7 @@ export interface DriverControl {
   answer(request: DriverRequest, by: ClientId | null): Fault | null
 }
 
-type DriverRequest = Exclude<ProcessRequest, { type: 'refreshCredentials' }>
+type DriverRequest = Extract<ProcessRequest, { type: 'claimDriver' | 'handOver' }>
 
 const noAuthority: Authority = { person: null, mayDrive: false, isAdmin: false }
 

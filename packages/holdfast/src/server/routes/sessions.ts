@@ -205,20 +205,6 @@ const getShells = defineRead(
   },
 )
 
-/** A token is enough, as for an abort: whoever sees a command run away may end it. */
-const stopShell = defineRoute({
-  on: 'POST /v1/sessions/:id/shells/:shell/stop',
-  access: 'token',
-  summary: 'End a command that runs in the background; answers when its processes are dead',
-  answers: answersJson(z.object({})),
-  async handle({ session, path }, { sessions }) {
-    const handle = await sessions.open(session)
-    if (!handle.ok) return handle
-    const stopped = await handle.value.stopBackgroundShell(path['shell'] ?? '')
-    return stopped.ok ? ok({}) : stopped
-  },
-})
-
 const getTodos = defineStateRead(
   '/todos',
   "List the agent's tasks",
@@ -270,7 +256,7 @@ export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents],
   ...sessionFileRoutes,
-  ...[getShells, stopShell],
+  getShells,
   ...[getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

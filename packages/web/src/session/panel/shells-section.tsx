@@ -1,8 +1,8 @@
 import { type BackgroundShell, escapeLine, type Fault } from '@holdfast/protocol'
-import { useState } from 'react'
+import { useContext, useState } from 'react'
 import { counted, durationText } from '../../text/format.ts'
 import { FaultNote } from '../../ui/elements.tsx'
-import { useSession } from '../state/session-context.ts'
+import { useSession, WatchingContext } from '../state/session-context.ts'
 import { TerminalView } from '../transcript/terminal-view.tsx'
 import { PanelSection } from './panel-section.tsx'
 import type { BackgroundShells } from './use-background-shells.ts'
@@ -25,16 +25,17 @@ export function ShellsSection({ shells: { running, atMs } }: { readonly shells: 
 
 type RunningShellProps = { readonly shell: BackgroundShell; readonly atMs: number }
 
-/** Shows one command. Whoever sees it may stop it, as a turn. */
+/** Shows one command, with a button that stops it. */
 function RunningShell({ shell: { id, command, startedAt, outputBytes, tail }, atMs }: RunningShellProps) {
-  const { handle } = useSession()
+  const { asks } = useSession()
+  const watching = useContext(WatchingContext)
   const [isStopping, setStopping] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
   const stop = async () => {
     setStopping(true)
-    const stopped = await handle.stopBackgroundShell(id)
-    const isGone = stopped.ok || stopped.fault.code === 'not_found' // it has ended by itself: the next list lacks it
-    setFault(isGone ? null : stopped.fault)
+    const refused = await asks.stopShell(id)
+    const isGone = refused === null || refused.code === 'not_found' // it has ended by itself: the next list lacks it
+    setFault(isGone ? null : refused)
     setStopping(isGone)
   }
   const shown = escapeLine(command)
@@ -43,7 +44,13 @@ function RunningShell({ shell: { id, command, startedAt, outputBytes, tail }, at
       <div className="shell-head">
         <span className="dot running" aria-hidden="true" />
         <code title={shown}>{shown}</code>
-        <button type="button" disabled={isStopping} aria-label={`Stop ${shown}`} onClick={stop}>
+        <button
+          type="button"
+          disabled={isStopping || watching !== null}
+          title={watching ?? undefined}
+          aria-label={`Stop ${shown}`}
+          onClick={stop}
+        >
           {isStopping ? 'Stopping…' : 'Stop'}
         </button>
       </div>

@@ -84,6 +84,8 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
       return answer.ok ? commandResult('recallQueues', answer.value).entries : []
     },
     stop: () => ask({ type: 'abort' }),
+    /** Ends a command in the background. Returns why not, if refused. */
+    stopShell: (shell: string) => submit({ type: 'stopBackgroundShell', shell }),
     carryOn: () => ask({ type: 'continue' }),
     setMode: (mode: Mode, keepPlan: boolean) =>
       ask(mode === 'plan' ? { type: 'enterPlan' } : { type: 'enterExec', ...(keepPlan && { keepPlan }) }),

@@ -18,6 +18,7 @@ export const tellCommands: { readonly [Type in CommandType]: readonly [fields: s
   setToolTrust: ['tool=… scope=turn|session|workspace [argsHash=…]', 'let a tool run without asking'],
   revokeToolTrust: ['tool=…|all', 'make a tool ask again'],
   abort: ['[turn=N]', 'stop the running turn, or only this one'],
+  stopBackgroundShell: ['shell=…', 'end a command in the background'],
   continue: ['', 'continue an interrupted answer'],
   enterPlan: ['', 'allow planning only'],
   enterExec: ['[keepPlan=true]', 'allow changes again; keepPlan pins the plan'],

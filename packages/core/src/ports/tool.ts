@@ -69,6 +69,8 @@ export type Prepared =
       readonly message: string
       /** Set if a rule of the session denies the call, and nothing is wrong with it otherwise. */
       readonly denied?: DenialCode | undefined
+      /** Whether the message may quote a file. It is withheld if a rule asks a person about the call. */
+      readonly quotesFile?: boolean | undefined
     }
 
 /** The files of a session, for a tool that runs in it. */

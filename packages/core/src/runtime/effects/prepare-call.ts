@@ -38,12 +38,22 @@ export async function prepareCall(
   const { args } = await readCall(deps, call)
   const isLarge = countChars(args) > smallCharsMax
   if (isLarge) await ownTurn() // up to 64 calls are prepared at once
+  // Rules come before the tool: what it says about a file must not tell what a rule keeps from the model.
+  const ruled = await factsOf(deps, origin.workdir, tool, args)
+  const verdict = judge(ruled, deps.state())
+  if (verdict.type === 'deny' && verdict.code === 'rule') return unusable(verdict.message, verdict.code)
   const prepared = await tool.prepare(args, toolContext(deps), signal)
-  if (prepared.type === 'unusable') return unusable(prepared.message, prepared.denied)
-  const facts = await factsOf(deps, origin.workdir, tool, args, prepared.alwaysAsk)
+  if (prepared.type === 'unusable') {
+    const isAsked = ruled.ruling !== null && ruled.ruling.verdict !== 'allow'
+    return unusable(prepared.quotesFile && isAsked ? withheld(name) : prepared.message, prepared.denied)
+  }
+  const facts = withReason(ruled, prepared.alwaysAsk)
   if (isLarge) await ownTurn()
   return { type: 'call.prepared', call, found: await toReport(deps, prepared, facts, signal), atMs }
 }
+
+const withheld = (tool: string): string =>
+  `This ${tool} call does not fit the file. A rule asks a person about such calls, so what the file has is not shown. Read the file first.`
 
 /** Returns what a tool knows of the session. */
 export function toolContext(deps: EffectDeps): ToolContext {
@@ -94,18 +104,18 @@ export async function factsOf(
   workdir: string,
   { schema, isDestructive, isReadOnly }: Tool,
   args: ToolArgs,
-  alwaysAsk?: string,
 ): Promise<CallFacts> {
   const { name: tool } = schema
   const [workspaceTrust, ruling] = await Promise.all([
     store.workspaceTrust(workdir),
     permissions.judge({ tool, args, workdir }, state().settings.permissions ?? []),
   ])
-  return {
-    ...{ tool, isDestructive, isReadOnly, argsHash: hashArgs(tool, args), ruling, workspaceTrust },
-    ...(alwaysAsk !== undefined && { alwaysAsk: escapeLine(alwaysAsk) }),
-  }
+  return { tool, isDestructive, isReadOnly, argsHash: hashArgs(tool, args), ruling, workspaceTrust }
 }
+
+/** Adds why a person is asked about a call each time, if there is a reason. */
+export const withReason = (facts: CallFacts, alwaysAsk: string | undefined): CallFacts =>
+  alwaysAsk === undefined ? facts : { ...facts, alwaysAsk: escapeLine(alwaysAsk) }
 
 /** Hashes the tool and its arguments, in any order of their names: what an approval covers. */
 export function hashArgs(tool: string, args: ToolArgs): BlobHash {

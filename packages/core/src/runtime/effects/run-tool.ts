@@ -16,7 +16,7 @@ import { storeOutput } from '../blobs/store-output.ts'
 import { storeFile } from '../blobs/store-upload.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { waitForWork } from './aborted-work.ts'
-import { factsOf, hashArgs, readCall, toolContext, toReport } from './prepare-call.ts'
+import { factsOf, hashArgs, readCall, toolContext, toReport, withReason } from './prepare-call.ts'
 import { isOffered } from './prepare-step.ts'
 
 /** Thrown when the call was aborted between its approval and its start. */
@@ -132,7 +132,7 @@ async function checkContent(
   const prepared = await tool.prepare(args, toolContext(deps), signal)
   if (signal.aborted) return 'not wanted'
   if (prepared.type === 'unusable' || prepared.contentHash === contentHash) return prepared
-  const facts = await factsOf(deps, origin.workdir, tool, args, prepared.alwaysAsk)
+  const facts = withReason(await factsOf(deps, origin.workdir, tool, args), prepared.alwaysAsk)
   const found = await toReport(deps, prepared, facts, signal)
   const reported = await report({ type: 'call.changed', call, found, atMs: deps.clock.now() })
   const mayRun = reported.ok && !signal.aborted && findCall(deps.state(), call)?.status === 'approved'

@@ -46,7 +46,10 @@ export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition
 const toUnusable = (why: Fault): Prepared =>
   why.code === 'outside_boundary'
     ? { type: 'unusable', message: why.message, denied: why.code }
-    : { type: 'unusable', message: describeFault(why) }
+    : { type: 'unusable', message: describeFault(why), quotesFile: quotingCodes.has(why.code) }
+
+/** The faults that show the model what a file has instead of what it expected. */
+const quotingCodes: ReadonlySet<string> = new Set(['no_match', 'ambiguous', 'already_applied', 'no_context'])
 
 /** Turns a system error into a fault for the model. Any other error is our bug and is thrown again. */
 export function foreseen(error: unknown): Result<never> {

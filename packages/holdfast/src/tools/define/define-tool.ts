@@ -46,7 +46,7 @@ export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition
 const toUnusable = (why: Fault): Prepared =>
   why.code === 'outside_boundary'
     ? { type: 'unusable', message: why.message, denied: why.code }
-    : { type: 'unusable', message: describeFault(why), quotesFile: quotingCodes.has(why.code) }
+    : { type: 'unusable', message: describeFault(why), ...(quotingCodes.has(why.code) && { quotesFile: true }) }
 
 /** The faults that show the model what a file has instead of what it expected. */
 const quotingCodes: ReadonlySet<string> = new Set(['no_match', 'ambiguous', 'already_applied', 'no_context'])

@@ -46,7 +46,7 @@ describe('edit_file', () => {
     ['in an empty file', '', 'x', /not found/],
   ])('refuses old_text that is %s and leaves the file unchanged', async (_, content, oldText, words) => {
     const edited = await edit(content, oldText, 'z')
-    expect(edited.prepared).toEqual({ type: 'unusable', message: expect.stringMatching(words) })
+    expect(edited.prepared).toEqual({ type: 'unusable', message: expect.stringMatching(words), quotesFile: true })
     expect(edited.result).toMatchObject({ type: 'failed', output: { text: expect.stringMatching(words) } })
     expect(edited.content.toString('utf8')).toBe(content)
   })

@@ -357,6 +357,7 @@ describe('branches', () => {
     expect((await cli.run(['tools', '@latest'])).stdout).toContain('In note.txt, tools may change only line 1.')
     expect((await cli.run(['boundary', '@latest', 'note.txt', '0-2'])).stderr).toContain('counted from 1')
     expect(jsonOf((await cli.run(['boundary', '@latest', '--clear', '--json'])).stdout)).toEqual({ boundaries: [] })
+    expect((await cli.run(['boundary', '@latest'])).stderr).toBe('This session has no edit boundaries.\n')
   })
 
   it('print a refusal of plan mode once', async () => {

@@ -42,6 +42,9 @@ async function print(boundaries: readonly Boundary[], { path, json }: Printed, {
   if (json) return out.writeJson({ boundaries })
   const rows = boundaries.map((one) => [linesText(one), escapeLine(one.path)])
   if (rows.length > 0) return out.write(textTable(['TOOLS MAY CHANGE', 'FILE'], rows, out.paint))
-  const what = path === undefined ? 'any file' : escapeLine(path)
-  await err.write(`Tools may change every line of ${what}: it has no edit boundary.\n`)
+  await err.write(
+    path === undefined
+      ? 'This session has no edit boundaries.\n'
+      : `Tools may change every line of ${escapeLine(path)}: it has no edit boundary.\n`,
+  )
 }

@@ -67,12 +67,15 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
   }
 
   it('lists the commands that run in the background, until they end', async () => {
-    const command = 'printf 12345 > out; printf 12345; until [ -e go ]; do sleep 0.01; done'
+    const command = 'printf 12345 > out; printf 1é45; until [ -e go ]; do sleep 0.01; done'
     const session = await spoken(`run in background ${command}`, { approvals: 'none' })
     await session.abort().catch(() => undefined) // nothing runs but the command, which stays
     await expect.poll(async () => (await session.backgroundShells())[0]?.outputBytes, { timeout: 15_000 }).toBe(5)
     expect(await session.backgroundShells()).toEqual([
-      { id: expect.stringMatching(/^\w{4}$/), command, startedAt: expect.any(String), outputBytes: 5, tail: '12345' },
+      {
+        ...{ id: expect.stringMatching(/^\w{4}$/), command, startedAt: expect.any(String), outputBytes: 5 },
+        ...{ tail: '1é45', isCut: false }, // 4 characters, 5 bytes: all of it
+      },
     ])
     await writeFile(join(home, 'go'), '')
     await expect.poll(() => session.backgroundShells(), { timeout: 15_000 }).toEqual([])

@@ -14,6 +14,8 @@ export const BackgroundShell = z.object({
   outputBytes: z.int().min(0),
   /** The end of what it has printed so far, as a terminal would show it; known keys are masked. */
   tail: z.string(),
+  /** Something was printed before `tail`. */
+  isCut: z.boolean(),
 })
 export type BackgroundShell = z.infer<typeof BackgroundShell>
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findOutside, growRange, type LineChange, moveRange } from './boundary.ts'
+import { findOutside, growRange, type LineChange, linesText, moveRange } from './boundary.ts'
 
 const range = { start: 10, end: 12 }
 const change = (line: number, removed: number, added: number): LineChange => ({ line, removed, added })
@@ -54,4 +54,10 @@ describe('an edit boundary', () => {
       }),
     )
   })
+})
+
+it('names lines for people, counted from 1', () => {
+  expect(linesText({ start: 3, end: 9 })).toBe('lines 4–10')
+  expect(linesText({ start: 3, end: 3 })).toBe('line 4')
+  expect(linesText({ start: 3, end: 2 })).toBe('new lines before line 4')
 })

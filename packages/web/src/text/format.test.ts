@@ -1,7 +1,6 @@
 import { noUsage } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import {
-  boundaryText,
   contextHint,
   contextShort,
   contextSpoken,
@@ -106,10 +105,4 @@ it('removes colours and normalizes line ends', () => {
 
 it('escapes other control sequences', () => {
   expect(outputText('\u001b[2Jgone\rover')).toBe('\\u{1b}[2Jgone\\u{d}over')
-})
-
-it('numbers the lines of a boundary from 1', () => {
-  expect(boundaryText({ start: 3, end: 9 })).toBe('lines 4–10')
-  expect(boundaryText({ start: 3, end: 3 })).toBe('line 4')
-  expect(boundaryText({ start: 3, end: 2 })).toBe('before line 4')
 })

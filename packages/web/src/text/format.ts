@@ -1,13 +1,5 @@
 import type { ContextUsage } from '@holdfast/client'
-import {
-  escapeHidden,
-  escapeLine,
-  type LineRange,
-  limits,
-  type SessionView,
-  type Status,
-  type Usage,
-} from '@holdfast/protocol'
+import { escapeHidden, escapeLine, limits, type SessionView, type Status, type Usage } from '@holdfast/protocol'
 
 /** Returns `1 branch`, `2 branches`. */
 export const counted = (count: number, one: string, many = `${one}s`): string =>
@@ -94,12 +86,6 @@ export const isBusy = (status: Status): boolean => status === 'thinking' || stat
 /** Returns the model, and its fallback while one is used. */
 export const modelText = ({ model, fallback }: Pick<SessionView, 'model' | 'fallback'>): string =>
   fallback === null ? escapeLine(model) : `${escapeLine(fallback)} instead of ${escapeLine(model)}`
-
-/** Names the lines of an edit boundary as an editor numbers them, from 1. */
-export function boundaryText({ start, end }: LineRange): string {
-  if (end < start) return `before line ${start + 1}`
-  return start === end ? `line ${start + 1}` : `lines ${start + 1}–${end + 1}`
-}
 
 /** Returns the last part of a path. */
 export const baseName = (path: string): string => path.split(/[\\/]/u).findLast((name) => name !== '') ?? path

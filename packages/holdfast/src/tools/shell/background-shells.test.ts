@@ -85,6 +85,7 @@ describe('a command in the background', () => {
     await expect.poll(tail, { timeout: 15_000 }).toMatch(/last $/)
     expect(await tail()).toMatch(new RegExp(`^\\d+\\n[^]*\\n${many}\\na \\[key removed\\] b\\nlast $`))
     expect((await tail()).length).toBeLessThanOrEqual(many)
+    expect((await background.list(session))[0]?.isCut).toBe(true)
   })
 
   it('runs on when a call is aborted, and ends with its session', async () => {

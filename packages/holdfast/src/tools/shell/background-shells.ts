@@ -129,8 +129,8 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
 
   const describe = async ({ id, command, startedAt, running: started }: BackgroundShell): Promise<ListedShell> => {
     const outputBytes = await started.size()
-    const tail = await readTail(started.output, outputBytes)
-    return { ...{ id, command, startedAt: new Date(startedAt).toISOString() }, outputBytes, tail }
+    const { text: tail, isCut } = await readTail(started.output, outputBytes)
+    return { ...{ id, command, startedAt: new Date(startedAt).toISOString() }, outputBytes, tail, isCut }
   }
 
   return {

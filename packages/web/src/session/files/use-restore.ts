@@ -32,7 +32,7 @@ export function useRestore(request: RestoreInput): Restore {
   const [preview, setPreview] = useState<RestorePreview | null>(null)
   const [done, setDone] = useState<DoneRestore | null>(null)
   const [fault, setFault] = useState<Fault | null>(null)
-  const [asked] = useState(request) // whoever draws this again means the same restore
+  const [asked] = useState(request) // keeps the first request: a redraw passes an equal object
 
   const isPreviewed = done === null || done.isUndo
   useEffect(() => {

@@ -1,8 +1,7 @@
-import { type Boundary, escapeLine } from '@holdfast/protocol'
+import { type Boundary, escapeLine, linesText } from '@holdfast/protocol'
 import { type FormEvent, useContext, useRef, useState } from 'react'
-import { boundaryText } from '../../text/format.ts'
+import { FileButton, FileDialog } from '../file-view/file-view.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
-import { FileButton, FileDialog } from './file-view.tsx'
 import { PanelSection } from './panel-section.tsx'
 
 /** Lists the files with an edit boundary, and opens a file to set one. */
@@ -16,7 +15,7 @@ export function BoundariesSection({ boundaries }: { readonly boundaries: readonl
         {boundaries.map(({ path, ...range }) => (
           <li key={path}>
             <FileButton path={path} />
-            <span className="panel-about">{boundaryText(range)}</span>
+            <span className="panel-about">{linesText(range)}</span>
             <button
               type="button"
               {...off}

@@ -13,10 +13,10 @@ import { useEffect, useState } from 'react'
 import { counted } from '../../text/format.ts'
 import { DialogButton } from '../../ui/dialog-button.tsx'
 import { FaultNote } from '../../ui/elements.tsx'
+import { FileButton } from '../file-view/file-view.tsx'
 import { ChangesDialog } from '../files/changes-dialog.tsx'
 import { RestoreDialog } from '../files/restore-dialog.tsx'
 import { useLive, useSession } from '../state/session-context.ts'
-import { FileButton } from './file-view.tsx'
 import { PanelSection } from './panel-section.tsx'
 
 const marks: Readonly<Record<TouchedFile['action'], string>> = {

@@ -3,9 +3,9 @@ import { useContext, useState } from 'react'
 import { counted, durationText } from '../../text/format.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
+import type { BackgroundShells } from '../state/use-background-shells.ts'
 import { TerminalView } from '../transcript/terminal-view.tsx'
 import { PanelSection } from './panel-section.tsx'
-import type { BackgroundShells } from './use-background-shells.ts'
 
 /** Lists the commands that run in the background, with the end of their output. Hidden while none runs. */
 export function ShellsSection({ shells: { running, atMs } }: { readonly shells: BackgroundShells }) {
@@ -26,7 +26,7 @@ export function ShellsSection({ shells: { running, atMs } }: { readonly shells: 
 type RunningShellProps = { readonly shell: BackgroundShell; readonly atMs: number }
 
 /** Shows one command, with a button that stops it. */
-function RunningShell({ shell: { id, command, startedAt, outputBytes, tail }, atMs }: RunningShellProps) {
+function RunningShell({ shell: { id, command, startedAt, outputBytes, tail, isCut }, atMs }: RunningShellProps) {
   const { asks } = useSession()
   const watching = useContext(WatchingContext)
   const [isStopping, setStopping] = useState(false)
@@ -58,9 +58,7 @@ function RunningShell({ shell: { id, command, startedAt, outputBytes, tail }, at
         {durationText(Math.max(0, atMs - Date.parse(startedAt)))} · {counted(outputBytes, 'byte')}
       </p>
       <FaultNote fault={fault} />
-      {outputBytes > 0 && (
-        <TerminalView label={`Output of ${shown}`} text={tail} isLive isCut={outputBytes > tail.length} />
-      )}
+      {outputBytes > 0 && <TerminalView label={`Output of ${shown}`} text={tail} isLive isCut={isCut} />}
     </>
   )
 }

@@ -1,10 +1,10 @@
 import type { SessionView } from '@holdfast/protocol'
+import type { BackgroundShells } from '../state/use-background-shells.ts'
 import { BoundariesSection } from './boundaries-section.tsx'
 import { FilesSection } from './files-section.tsx'
 import { RulesSection } from './rules-section.tsx'
 import { ShellsSection } from './shells-section.tsx'
 import { TasksSection } from './tasks-section.tsx'
-import type { BackgroundShells } from './use-background-shells.ts'
 
 type SidePanelProps = {
   readonly id: string

@@ -1,6 +1,5 @@
-import type { Fault, LineRange } from '@holdfast/protocol'
+import { type Fault, type LineRange, linesText } from '@holdfast/protocol'
 import { type KeyboardEvent, useContext, useState } from 'react'
-import { boundaryText } from '../../text/format.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
 import { type LineSelection, rangeOf, typeLine } from './line-selection.ts'
@@ -31,9 +30,9 @@ export function BoundaryBar({ path, lines, boundary, chosen, onChoose }: Boundar
       <FaultNote fault={fault} />
       <p role="status">
         {range
-          ? `Chosen: ${boundaryText(range)}.`
+          ? `Chosen: ${linesText(range)}.`
           : boundary
-            ? `The agent may change only ${boundaryText(boundary)}.`
+            ? `The agent may change only ${linesText(boundary)}.`
             : 'The agent may change any line. Choose lines to limit it.'}
         {!range && <span className="file-hint"> {hint}</span>}
       </p>
@@ -69,7 +68,7 @@ type LineNumberProps = {
   readonly onType: (typed: string) => void
 }
 
-/** A line as a number, counted from 1. It is taken when the field is left: half a number is another line. */
+/** A line number, from 1. Applied on blur or Enter, not while typing. */
 function LineNumber({ label, line, lines, onType }: LineNumberProps) {
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.key === 'Enter') onType(event.currentTarget.value)

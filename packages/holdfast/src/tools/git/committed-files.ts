@@ -3,7 +3,7 @@ import type { SeenEntry } from '@holdfast/core/ports'
 import { hashBytes } from '../files/io/before-image.ts'
 import type { Repository } from './repository.ts'
 
-const readTimeoutMs = 5000
+const commitTimeoutMs = 5000
 /** The content of all files of one commit that are read together. */
 const bytesMax = 64 * 1024 * 1024
 
@@ -17,7 +17,7 @@ export async function listCommitted(
   paths: readonly string[],
 ): Promise<ReadonlyMap<string, CommittedFile> | null> {
   if (paths.length === 0) return new Map()
-  const listed = await git(['ls-tree', '-z', '--full-name', commit, '--', ...paths], { timeoutMs: readTimeoutMs })
+  const listed = await git(['ls-tree', '-z', '--full-name', commit, '--', ...paths], { timeoutMs: commitTimeoutMs })
   if (!listed.ok || listed.value.isCut) return null
   const found = new Map<string, CommittedFile>()
   for (const line of listed.value.text.split('\0')) {
@@ -41,7 +41,7 @@ export async function readCommitted(
   const mark = `${randomUUID()}\n`
   const input = asked.map(([path, { object }]) => `${object} ${prefix}${path}\n`).join('')
   const args = ['cat-file', '--filters', `--batch=${mark.trimEnd()}`]
-  const program = await start(args, { input, timeoutMs: readTimeoutMs })
+  const program = await start(args, { input, timeoutMs: commitTimeoutMs })
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of program.output) {

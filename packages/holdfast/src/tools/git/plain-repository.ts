@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { lstat, open } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { systemErrorCode } from '../../system/system-error.ts'
+import { needsGit } from './program-settings.ts'
 
 /** A repository in the folder `.git` of its work tree, whose configuration needs no further check. */
 export type PlainRepository = {
@@ -14,12 +15,6 @@ export type PlainRepository = {
 }
 
 const configBytesMax = 64 * 1024
-
-/**
- * Names in a configuration that need git to be understood: programs, further files, other places. Names have no escapes and
- * ignore case, so a text without these words sets none of them.
- */
-const needsGit = /filter|gpg|include|worktree|bare(?!\s*=\s*false\b)/i
 
 /**
  * Finds the repository of a workdir without starting git, which takes longer than all else for a small command. Returns null
@@ -42,7 +37,8 @@ export async function findPlainRepository(workdir: string): Promise<PlainReposit
   return { top, prefix: below === '' ? '' : `${below}/`, directory, config }
 }
 
-async function findTop(workdir: string): Promise<string | null> {
+/** Finds the work tree of a folder: the nearest folder above it with a `.git`. Null if there is none. */
+export async function findTop(workdir: string): Promise<string | null> {
   for (let at = workdir; ; at = dirname(at)) {
     if (await statOf(join(at, '.git'))) return at
     if (at === dirname(at)) return null

@@ -8,6 +8,7 @@ import { type Program, type ProgramOptions, startProgram } from '../program/prog
 import { commandEnvironment } from '../shell/environment.ts'
 import { formatSettings, ownSettings, pinConfig } from './pinned-config.ts'
 import { findPlainRepository, type PlainRepository } from './plain-repository.ts'
+import { programSettings } from './program-settings.ts'
 
 export type GitDeps = {
   readonly environment: Environment
@@ -15,7 +16,7 @@ export type GitDeps = {
 }
 
 /** The output of a git command that worked. */
-export type GitAnswer = { readonly text: string; readonly isCut: boolean }
+export type GitAnswer = { readonly text: string; readonly bytes: Buffer; readonly isCut: boolean }
 
 type GitOptions = Partial<Pick<ProgramOptions, 'timeoutMs' | 'graceMs' | 'input' | 'onErrors'>> & {
   /** Added to the environment. */
@@ -41,7 +42,7 @@ export interface Repository {
   pathOf(path: string): Promise<Result<string>>
 }
 
-export const readTimeoutMs = 30_000
+const readTimeoutMs = 30_000
 const outputBytesMax = 8 * 1024 * 1024
 
 /**
@@ -114,9 +115,6 @@ const namesProgram = (setting: string) =>
     { setting },
   )
 
-/** Settings with programs that no flag switches off. Those of the person or the machine may be set. */
-const programSettings = /^(?:filter\..*\.(?:clean|smudge|process)|gpg(?:\..*)?\.program|gpg\.ssh\.defaultkeycommand)$/s
-
 type Opened = Pick<Repository, 'workdir' | 'prefix'> & {
   /** Says where the repository is; empty before that is known. */
   readonly pinned: Readonly<Record<string, string>>
@@ -152,7 +150,8 @@ function createRepository({ workdir, prefix, pinned }: Opened, deps: GitDeps, si
     if (ended.type === 'aborted') return refuse(fault('bad_request', 'aborted'))
     if (ended.type === 'timed out') return refuse(fault('too_large', `git took more than ${timeoutMs / 1000} seconds`))
     if (!isCut && !codes.includes(ended.code ?? -1)) return refuse(gitFault(ended.errors, workdir))
-    return ok({ text: Buffer.concat(chunks).toString('utf8'), isCut })
+    const printed = Buffer.concat(chunks)
+    return ok({ text: printed.toString('utf8'), bytes: printed, isCut })
   }
 
   async function pathOf(path: string): Promise<Result<string>> {

@@ -117,6 +117,15 @@ describe('a command in a git work tree', () => {
       .text()
     expect(readFileSync(odd, 'utf8')).toBe('odd\nmore\n')
     expect((await session.touchedFiles()).map(({ path }) => path)).toEqual(['new.txt'])
+    const notices = async () =>
+      (await session.messages()).flatMap((one) =>
+        one.kind === 'tool_call' ? [JSON.stringify(one).split('names that are not UTF-8').length - 1] : [],
+      )
+    expect(await notices()).toEqual([1])
+    await session.prompt('run echo x > new.txt').text()
+    await session.prompt('run for f in bad*; do [ -n "$(grep more "$f")" ] && echo again >> "$f"; done').text()
+    expect(readFileSync(odd, 'utf8')).toBe('odd\nmore\nagain\n')
+    expect(await notices()).toEqual([1, 0, 1])
     await holdfast.close()
   })
 

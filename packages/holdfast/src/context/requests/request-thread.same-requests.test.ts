@@ -102,9 +102,10 @@ describe('a request built on the thread', () => {
     // Several logs may be of the same session: each is kept under a name of its own.
     const kept = new Map<SessionId, SessionId>()
     let compared = 0
-    for (const [number, { id, records }] of known.toSorted((a, b) => seqOf(a) - seqOf(b)).entries()) {
+    const longestFirst = known.toSorted((a, b) => seqOf(a) - seqOf(b) || b.records.length - a.records.length)
+    for (const [number, { id, records }] of longestFirst.entries()) {
       const own = newSessionId()
-      if (!kept.has(id)) kept.set(id, own) // the first is the one that was forked
+      if (!kept.has(id)) kept.set(id, own) // a fork shares records that a shorter log may lack
       const first = records[0]?.event
       const above = first?.type === 'session.started' ? first.fork?.lineage.at(-1)?.session : undefined
       const asked = await keep({ id: own, records, parent: above && kept.get(above) }, number)

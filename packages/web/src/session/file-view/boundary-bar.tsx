@@ -1,5 +1,5 @@
 import { type Fault, type LineRange, linesText } from '@holdfast/protocol'
-import { type KeyboardEvent, useContext, useState } from 'react'
+import { useContext, useState } from 'react'
 import { FaultNote } from '../../ui/elements.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
 import { type LineSelection, rangeOf, typeLine } from './line-selection.ts'
@@ -70,21 +70,25 @@ type LineNumberProps = {
 
 /** A line number, from 1. Applied on blur or Enter, not while typing. */
 function LineNumber({ label, line, lines, onType }: LineNumberProps) {
-  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    if (event.key === 'Enter') onType(event.currentTarget.value)
+  // Null: the field shows the chosen line.
+  const [typed, setTyped] = useState<string | null>(null)
+  const apply = () => {
+    if (typed !== null && typed !== '') onType(typed)
+    setTyped(null)
   }
   return (
     <label>
       {label}
       <input
-        key={line} // a choice in the text replaces what is typed here
         type="number"
         inputMode="numeric"
         min={1}
         max={lines}
-        defaultValue={line === null ? '' : line + 1}
-        onBlur={(event) => event.currentTarget.value !== '' && onType(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
+        value={typed ?? (line === null ? '' : line + 1)}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+        onFocus={(event) => event.currentTarget.select()}
+        onBlur={apply}
+        onKeyDown={(event) => event.key === 'Enter' && apply()}
       />
     </label>
   )

@@ -62,7 +62,7 @@ function copyDamaged(bytes: Buffer): ReadonlyMap<string, string> | null {
 const changes = [0x01, 0xff, 0x80, 0x06]
 
 describe('a damaged store', () => {
-  it('loses no row through any one wrong byte in its header', () => {
+  it('loses no row through any one wrong byte in its header', { timeout: 120_000 }, () => {
     for (let offset = 0; offset < 100; offset++) {
       const bytes = Buffer.from(whole)
       bytes.writeUInt8(bytes.readUInt8(offset) ^ (changes[offset % changes.length] ?? 1), offset)

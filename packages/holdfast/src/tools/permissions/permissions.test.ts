@@ -107,9 +107,17 @@ describe('an allow rule', () => {
     ...['**', '*', 'bash **', 'sh -c *', 'env **', 'xargs **', 'sudo **', 'python **', 'python3.12 **', 'node **'],
     ...['npx **', 'ssh **', 'docker **', 'make **', 'git **', 'git *', 'npm run **', 'npm **', 'npm run *', 'gi* **'],
     ...['/usr/bin/git status', '', '" " x', 'awk **', 'command **', 'timeout 5 **'],
-  ])('for shell %j is refused: it would allow everything', async (pattern) => {
+    ...['fakeroot **', 'mksh **', 'ln **'],
+  ])('for shell %j is refused: it would allow too much', async (pattern) => {
     const refused = await open().add(rule('allow', 'shell', pattern))
     expect(refused).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
+  })
+
+  it('with a wildcard after a program that only writes files is refused without a wrong reason', async () => {
+    const refused = await open().add(rule('allow', 'shell', 'ln **'))
+    expect(refused).toMatchObject({
+      fault: { message: expect.stringContaining('ln can run programs or write any file') },
+    })
   })
 
   it.each([

@@ -1,9 +1,6 @@
 import { done, fault, type PermissionRule, type Result, refuse } from '@holdfast/protocol'
 import { parsePattern } from '../shell/rules/command-pattern.ts'
-import { runsAnything } from '../shell/rules/risky.ts'
-
-/** Programs whose first arguments choose what they do: that must be named. */
-const namedWords: Readonly<Record<string, number>> = { git: 2, npm: 2, pnpm: 2, yarn: 2, cargo: 2, go: 2, kubectl: 2 }
+import { programOf } from '../shell/rules/programs.ts'
 
 /** Refuses an allow rule that would allow every command, now or in a file that the agent can write. */
 export function refuseRule({ tool, pattern, exact, verdict }: PermissionRule): Result<undefined> {
@@ -28,12 +25,13 @@ function problemOf(pattern: string): string | null {
     return `Name the program without its folder: ${program.slice(program.lastIndexOf('/') + 1)}.`
   const hasStar = isOpen || words.some((word) => word.length > 1)
   if (!hasStar) return null
-  if (runsAnything(program))
-    return `${program} can run any program, so a wildcard after it would allow everything. Name the whole command.`
+  const { isUnbounded, namedWords = 1 } = programOf(program)
+  if (isUnbounded)
+    return `${program} can run programs or write any file, so a wildcard after it would allow too much. Name the whole command.`
   const isRun = /^(npm|pnpm|yarn|bun)$/.test(program) && /^(run|run-script|exec|x|dlx)$/.test(words[1]?.[0] ?? '')
   const open = words.findIndex(([beginning]) => beginning === '')
   const named = open < 0 ? words.length : open
-  const needed = isRun ? 3 : (namedWords[program] ?? 1)
+  const needed = isRun ? 3 : namedWords
   if (named >= needed) return null
   const example = isRun ? `${program} run build` : `${program} status`
   return `Some ${program} commands run any program, so a wildcard may not choose which one. Name it, as in: ${example}.`

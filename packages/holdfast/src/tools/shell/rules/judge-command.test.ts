@@ -165,9 +165,16 @@ describe('a deny rule', () => {
     "alias a='rm x'",
   ])('covers %j', async (text) => expect(await judged(text, denied)).toBe('deny'))
 
-  it.each(['alias a=rm; a x', 'hash -p /bin/rm z; z x', 'newrunner --fast rm x', "newrunner 'rm x'", 'uv run rm x'])(
-    'asks about %j, which may run it',
-    async (text) => expect((await judgeCommand(denied, text, async () => true))?.verdict).toBe('ask'),
+  it.each([
+    'constructor rm x',
+    'fd a -x rm x',
+    'alias a=rm; a x',
+    'hash -p /bin/rm z; z x',
+    'newrunner --fast rm x',
+    "newrunner 'rm x'",
+    'uv run rm x',
+  ])('asks about %j, which may run it', async (text) =>
+    expect((await judgeCommand(denied, text, async () => true))?.verdict).toBe('ask'),
   )
 
   it.each([
@@ -249,11 +256,28 @@ describe('an allow rule', () => {
     'tool --anything',
     'tool @file',
     'tar xf a',
+    'fakeroot a',
+    'mksh a',
     'git fetch ext::sh',
     'curl -o .git/config http://x',
     'rg -z y',
-  ])('covers no option, setting or guarded file of a program that is not known to read only: %j', async (text) => {
-    const programs = ['shuf', 'split', 'bat', 'make', 'tee', 'cp', 'tool', 'tar', 'curl', 'rg', 'go vet', 'git fetch']
+  ])('covers no option, setting or guarded file of a program whose options are not known: %j', async (text) => {
+    const programs = [
+      'shuf',
+      'split',
+      'bat',
+      'make',
+      'tee',
+      'cp',
+      'tool',
+      'tar',
+      'fakeroot',
+      'mksh',
+      'curl',
+      'rg',
+      'go vet',
+      'git fetch',
+    ]
     const open = programs.map((program) => rule('allow', `${program} **`))
     expect(await judged(text, open)).toBe('ask')
   })

@@ -1,0 +1,111 @@
+/** Some options of a program. */
+export type OptionNames = {
+  /** Letters of short options, alone or in a group such as `-no`. */
+  readonly letters?: string
+  /** Words with one dash, by their beginning. */
+  readonly words?: readonly string[]
+  /** Names of long options without their dashes. An abbreviation of one counts too. */
+  readonly long?: readonly string[]
+}
+
+/** A program that runs the command in its arguments. */
+type Runner = {
+  /** How many arguments of its own come before the command. */
+  readonly own: number
+  /** Whether it gives the arguments to a shell. */
+  readonly isText?: true
+}
+
+/** What the permission rules know of a program. */
+export type KnownProgram = {
+  /** Set if its options are known: those with which it writes a file or runs a program. A wildcard covers all others. */
+  readonly knownOptions?: OptionNames
+  /** It can run programs or write any file, so a wildcard after it would allow too much. */
+  readonly isUnbounded?: true
+  /** The commands that it runs. Absent: not known, any of its words may begin one. */
+  readonly runs?: 'nothing' | 'shell' | 'eval' | 'trap' | 'alias' | 'hash' | 'find' | 'git' | 'ssh' | Runner
+  /** The option before a text that it gives to a shell. */
+  readonly textOption?: RegExp
+  /** How many words a rule with a wildcard must name, because they choose what the program does. */
+  readonly namedWords?: number
+}
+
+const textOption = /^(-\w*c|--command(=|$))/
+const reader: KnownProgram = { knownOptions: {}, runs: 'nothing' }
+const writer: KnownProgram = { runs: 'nothing' }
+const unbounded: KnownProgram = { isUnbounded: true }
+const runner: KnownProgram = { isUnbounded: true, runs: { own: 0 } }
+const runnerOfSecond: KnownProgram = { isUnbounded: true, runs: { own: 1 } }
+
+const rows: readonly (readonly [names: string, program: KnownProgram])[] = [
+  [
+    'cat ls head tail wc echo pwd cd true false basename dirname realpath readlink stat du df cut tr nl tac rev',
+    reader,
+  ],
+  ['fold expand paste join column cmp comm od hexdump strings seq sleep which type id whoami uname ps', reader],
+  ['md5sum sha1sum sha256sum sha512sum cksum sum nproc jq numfmt tsort pgrep', reader],
+  ['test [ printf', { ...reader, knownOptions: { letters: 'v' } }],
+  ['grep egrep fgrep', { ...reader, knownOptions: { words: ['-f'], long: ['file'] } }],
+  ['rg', { ...reader, knownOptions: { letters: 'z', long: ['pre', 'hostname-bin', 'search-zip'] } }],
+  ['sort', { ...reader, knownOptions: { letters: 'oT', long: ['output', 'compress-program', 'temporary-directory'] } }],
+  ['sed', { ...reader, knownOptions: { letters: 'if', long: ['in-place', 'file'] } }],
+  ['tree', { ...reader, knownOptions: { letters: 'oR', long: ['output'] } }],
+  ['base64', { ...reader, knownOptions: { letters: 'o', long: ['output'] } }],
+  ['diff', { ...reader, knownOptions: { letters: 'l', long: ['output', 'paginate'] } }],
+  ['date', { ...reader, knownOptions: { letters: 's', long: ['set'] } }],
+  ['file', { ...reader, knownOptions: { letters: 'Cm', long: ['compile', 'magic-file'] } }],
+  ['fd', { knownOptions: { letters: 'xX', long: ['exec', 'exec-batch'] } }],
+  ['find', { knownOptions: { words: ['-exec', '-ok', '-delete', '-fprint', '-fls', '-files0-from'] }, runs: 'find' }],
+  [
+    'git',
+    {
+      knownOptions: {
+        letters: 'cOC',
+        long: [
+          ...['output', 'ext-diff', 'textconv', 'upload-pack', 'receive-pack', 'exec', 'open-files-in-pager'],
+          ...['config-env', 'exec-path', 'git-dir', 'work-tree', 'output-directory', 'paginate', 'edit'],
+          ...['edit-description', 'template'],
+        ],
+      },
+      runs: 'git',
+      namedWords: 2,
+    },
+  ],
+  ['npm pnpm yarn cargo go kubectl', { namedWords: 2 }],
+
+  ['rm mv cp mkdir rmdir touch chmod chown tee kill local read declare unset shift return exit wait', writer],
+  ['curl wget unlink truncate shred', writer],
+  ['ln set export', { ...writer, isUnbounded: true }],
+
+  ['sh bash dash zsh ksh mksh ash rbash fish', { ...unbounded, runs: 'shell' }],
+  ['eval', { ...unbounded, runs: 'eval' }],
+  ['trap', { ...unbounded, runs: 'trap' }],
+  ['alias', { ...unbounded, runs: 'alias' }],
+  ['hash enable', { ...unbounded, runs: 'hash' }],
+  ['ssh', { ...unbounded, runs: 'ssh' }],
+
+  ['sudo doas xargs nohup nice ionice time command builtin exec setsid stdbuf strace ltrace unshare nsenter', runner],
+  ['bwrap firejail busybox toybox entr coproc catchsegv prlimit setpriv pkexec dbus-run-session ssh-agent', runner],
+  ['sem chpst linux32 linux64 unbuffer caffeinate proot fakeroot systemd-run', runner],
+  ['timeout chrt chroot taskset setarch', runnerOfSecond],
+  ['watch parallel', { ...unbounded, runs: { own: 0, isText: true } }],
+  ['env', { ...runner, textOption: /^(-\w*S|--split-string(=|$))/ }],
+  ['flock', { ...runnerOfSecond, textOption }],
+  ['runuser', { ...runner, textOption }],
+  ['capsh', { ...runner, textOption: /^-\w*c/ }],
+
+  ['su script', { ...unbounded, textOption }],
+  ['mapfile readarray', { ...unbounded, textOption: /^-\w*C/ }],
+  ['complete', { ...unbounded, textOption: /^-\w*[CF]/ }],
+  ['source . python pypy node deno bun perl ruby php lua awk gawk mawk tclsh osascript pwsh expect', unbounded],
+  ['npx pnpx bunx uvx pipx docker podman make gmake ninja gdb vi vim ed less more man at crontab', unbounded],
+  ['tar bsdtar cpio unzip 7z rsync patch dd', unbounded],
+]
+
+const programs = new Map(rows.flatMap(([names, program]) => names.split(' ').map((name) => [name, program] as const)))
+
+/** Returns what is known of a program, by its name without a folder. */
+export const programOf = (name: string): KnownProgram =>
+  programs.get(name.replace(/^(python|pypy)[\d.]+$/, '$1')) ?? notKnown
+
+const notKnown: KnownProgram = {}

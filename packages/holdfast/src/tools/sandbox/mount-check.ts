@@ -68,8 +68,9 @@ const pathOnly = 0o10000000
 async function identify(path: string): Promise<string | null> {
   try {
     await using handle = await open(path, pathOnly | constants.O_NOFOLLOW)
-    const { dev, ino } = await handle.stat({ bigint: true })
-    return (await readlink(`/proc/self/fd/${handle.fd}`)) === path ? `${dev}:${ino}` : null
+    const stats = await handle.stat({ bigint: true })
+    const isThere = !stats.isSymbolicLink() && (await readlink(`/proc/self/fd/${handle.fd}`)) === path
+    return isThere ? `${stats.dev}:${stats.ino}` : null
   } catch {
     return null // it is gone
   }

@@ -26,6 +26,13 @@ type Wrapped = {
   readonly release: () => Promise<void>
 }
 
+/** Returns a command as it is, for one that is not confined. */
+export const unconfined = (argv: readonly string[]): Wrapped => ({
+  argv,
+  wrapper: undefined,
+  release: async () => undefined,
+})
+
 /** Decides what a command can reach, and confines it. */
 export interface Confinement {
   /** Refused: sandbox_unavailable, and network_denied if a rule forbids the network it asks for. */
@@ -71,7 +78,7 @@ export function createConfinement({ sandbox, tmp, network: isOpen, judgeNetwork 
       if (!wrapped.ok) return wrapped
       return ok(
         wrapped.value === null
-          ? { argv, wrapper: undefined, release: async () => undefined }
+          ? unconfined(argv)
           : { ...wrapped.value, wrapper: basename(wrapped.value.argv[0] ?? '') },
       )
     },

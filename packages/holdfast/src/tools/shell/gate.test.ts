@@ -49,7 +49,7 @@ describe.runIf(process.platform === 'linux')('the gate, when its owner is killed
     const { workdir } = await openWorkdir()
     const { owner, group } = await openOwner(`
       const { spawnGate } = await import(${fileHere('gate.ts')})
-      const { createOutputFile } = await import(${fileHere('output-file.ts')})
+      const { createOutputFile } = await import(${fileHere('output/output-file.ts')})
       const { fd: output } = await createOutputFile()
       const argv = ['/bin/sh', '-c', 'touch made']
       const gate = await spawnGate(argv, { cwd: ${JSON.stringify(workdir)}, environment: process.env, output })

@@ -43,6 +43,8 @@ type GateOptions = {
   readonly output: number
   /** A program around the command that SIGTERM would end before the command can clean up. */
   readonly wrapper?: string | undefined
+  /** Called once the leader is gone. Not called if no process could be started. */
+  readonly release?: (() => Promise<void>) | undefined
 }
 
 /** A command in its own process group, not started yet. */
@@ -54,6 +56,8 @@ export interface Gate {
   readonly exitCode: Promise<number | null>
   /** Resolves when the leader is gone. */
   readonly gone: Promise<void>
+  /** Resolves when `release` was called after that, also if it failed. */
+  readonly released: Promise<void>
   /** A program around the command that gets no SIGTERM. */
   readonly wrapper?: string | undefined
   open(): void
@@ -62,7 +66,7 @@ export interface Gate {
 /** Starts the gate of a program with its arguments. Rejects with the system error if no process can be started. */
 export async function spawnGate(
   argv: readonly string[],
-  { cwd, environment, output, wrapper }: GateOptions,
+  { cwd, environment, output, wrapper, release }: GateOptions,
 ): Promise<Gate> {
   const endMark = `\u001e${randomUUID()}`
   const leader = spawn('/bin/sh', ['-c', script, 'gate', ...argv], {
@@ -75,9 +79,11 @@ export async function spawnGate(
   const { pid, stdin, codes } = partsOf(leader)
   stdin.on('error', () => undefined) // the leader may be killed while we write to it
   const gone = new Promise<void>((resolve) => leader.once('exit', () => resolve()))
+  const released = gone.then(release).catch(() => undefined) // what it leaves is removed at the next start
   const exitCode = readCode(codes)
   const mark = await markProcess(pid)
-  return { mark, endMark, exitCode, gone, wrapper, open: () => stdin.write(`${markValue(mark)}\n${endMark}\n`) }
+  const opened = `${markValue(mark)}\n${endMark}\n`
+  return { mark, endMark, exitCode, gone, released, wrapper, open: () => stdin.write(opened) }
 }
 
 function partsOf({ pid, stdin, stdio }: ChildProcess) {

@@ -32,7 +32,7 @@ export type EndedCommand = {
 export interface RunningCommand {
   readonly mark: ProcessMark
   readonly output: OutputFile
-  /** Resolves once the command and its whole group are dead. */
+  /** Resolves once the command and its whole group are dead, and what it needed is released. */
   readonly ended: Promise<EndedCommand>
   /** Returns how much of the file is surely output so far: not the mark that follows it. */
   size(): Promise<number>
@@ -90,7 +90,7 @@ export function runCommand(gate: Gate, output: OutputFile, { after, show, bytesM
     const marked = code === null ? null : await untilMarked(gate, output, from, after)
     cancelKill()
     signal('SIGKILL')
-    await gate.gone
+    await gate.released
     await untilDead(group)
     const bytes = marked ?? (await findEndMark(output, gate.endMark, from)) ?? (await output.size())
     await live.finish(bytes)

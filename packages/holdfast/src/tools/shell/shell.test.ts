@@ -1,11 +1,12 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, ToolRun } from '@holdfast/core/ports'
-import { invariant } from '@holdfast/protocol'
+import { invariant, ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { livingMembers, tellEscaped } from '../program/process-group.ts'
+import type { Confinement } from './confinement.ts'
 import { createShell, type ShellDeps } from './shell.ts'
 
 const environment = { PATH: process.env['PATH'] }
@@ -262,6 +263,38 @@ describe('shell', () => {
         expect(pid).toBe(/group: (\d+)/.exec(result.leftRunning ?? '')?.[1])
       }
     })
+  })
+
+  it('releases its confinement when it ends or cannot start, and holds no file open if that fails', async () => {
+    const { workdir } = await openWorkdir()
+    let released = 0
+    const confinedAs = (argv: readonly string[], fails: boolean): Confinement => ({
+      judge: async () => ok({ isInForce: false, network: true }),
+      describe: () => '',
+      wrap: async () => {
+        const release = async () => {
+          released++
+          if (fails) throw new Error('the disk is gone')
+        }
+        return ok({ argv, wrapper: undefined, release })
+      },
+    })
+    const tooLong = ['/bin/true', 'x'.repeat(1024 * 1024)]
+    const before = await openOutputs()
+    for (const [argv, fails] of [
+      [['/bin/true'], false],
+      [['/bin/true'], true],
+      [tooLong, false],
+      [tooLong, true],
+    ] as const) {
+      released = 0
+      const tool = createShell({ environment, confinement: confinedAs(argv, fails) })
+      const result = await tool.run({ command: 'true' }, { workdir }, createToolRun().run)
+      expect(result.type).toBe(argv === tooLong ? 'failed' : 'ok')
+      if (argv === tooLong) expect(result.output.text).toContain('E2BIG')
+      expect({ fails, released }).toEqual({ fails, released: 1 })
+    }
+    expect(await openOutputs()).toEqual(before)
   })
 
   it('leaves no gate running when begin rejects', async () => {

@@ -10,7 +10,7 @@ import { abortedResult, begun, defineTool, failedWith, foreseen } from '../defin
 import { signalGroup } from '../program/process-group.ts'
 import type { BackgroundShells, ReservedPlace } from './background-shells.ts'
 import { type BoundedBefore, compareBounded, readBounded } from './bounded-command.ts'
-import type { Confinement } from './confinement.ts'
+import { type Confinement, unconfined } from './confinement.ts'
 import { commandEnvironment } from './environment.ts'
 import { isAnswer } from './exit-code.ts'
 import { type Gate, spawnGate } from './gate.ts'
@@ -110,14 +110,10 @@ async function startAndAttend(
   const before = await readBounded(context)
   const started = await start(deps, { command, network }, context).catch(foreseen)
   if (!started.ok) return (await begun(run)) ? failedWith(started.fault) : abortedResult
-  const { gate, output, release } = started.value
-  const released = gate.gone.then(release)
-  released.catch(() => undefined) // what it leaves is removed at the next start
+  const { gate, output } = started.value
   if (!(await begunOrKilled(gate, output, run))) return abortedResult
   const { after = wallClock.after, outputBytesMax: bytesMax = limits.toolOutputBytesMax - ownWordsBytes } = deps
-  const supervised = runCommand(gate, output, { after, bytesMax, show: place ? () => undefined : run.show })
-  const ended = supervised.ended.finally(() => released.catch(() => undefined))
-  const running = { ...supervised, ended }
+  const running = runCommand(gate, output, { after, bytesMax, show: place ? () => undefined : run.show })
   const attended = { deps, command, context, running, before }
   return place ? detach(attended, place) : attend(attended, run, timeout)
 }
@@ -140,7 +136,7 @@ const noBackground = fault('bad_request', 'Nothing can run in the background her
 /** The bash of this machine; where there is none, the shell that every system has. */
 const shellPath = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
 
-type Started = { readonly gate: Gate; readonly output: OutputFile; readonly release: () => Promise<void> }
+type Started = { readonly gate: Gate; readonly output: OutputFile }
 
 type Wanted = { readonly command: string; readonly network: boolean }
 
@@ -151,19 +147,14 @@ async function start(deps: ShellDeps, { command, network }: Wanted, context: Too
   const wrapped = await deps.confinement?.wrap(bash, { command, network, workdir: cwd.value, context })
   if (wrapped?.ok === false) return wrapped
   const environment = commandEnvironment(deps.environment, deps)
-  const { argv, wrapper, release } = wrapped?.value ?? {
-    argv: bash,
-    wrapper: undefined,
-    release: async () => undefined,
-  }
+  const { argv, wrapper, release } = wrapped?.value ?? unconfined(bash)
   let output: OutputFile | null = null
   try {
     output = await createOutputFile(deps.directory)
-    const gate = await spawnGate(argv, { cwd: cwd.value, environment, output: output.fd, wrapper })
-    return ok({ gate, output, release })
+    const gate = await spawnGate(argv, { cwd: cwd.value, environment, output: output.fd, wrapper, release })
+    return ok({ gate, output })
   } catch (error) {
-    await release()
-    await output?.close()
+    await Promise.allSettled([release(), output?.close()])
     throw error
   }
 }
@@ -177,7 +168,7 @@ async function begunOrKilled(gate: Gate, output: OutputFile, run: ToolRun): Prom
   } finally {
     if (!isBegun) {
       signalGroup(gate.mark.group, 'SIGKILL')
-      await gate.gone
+      await gate.released
       await output.close()
     }
   }

@@ -7,7 +7,9 @@ import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { isRunning, markOf, markProcess, markValue } from '../program/process-group.ts'
 
-/** A name that commands must not take: something that means nothing is put there, so that it can be covered. */
+/**
+ * A path that commands must not create. Holdfast creates a harmless file or folder there, so that it can be mounted over.
+ */
 export type Placeholder = {
   readonly path: string
   /** The content of a file; null for an empty folder. */
@@ -17,8 +19,8 @@ export type Placeholder = {
 /** Keeps placeholders in place while commands run that must not take their names. */
 export interface Placeholders {
   /**
-   * Makes those that are not there yet. Returns those that are there, and a function that removes what was made once no
-   * command needs it. The name of another program's file is never taken.
+   * Creates missing placeholders. Returns those that exist now, and a function that removes them after the last command.
+   * Never replaces another program's file.
    */
   make(wanted: readonly Placeholder[]): Promise<{ readonly made: readonly Placeholder[]; release(): Promise<void> }>
   /** Removes those of processes that are dead. */
@@ -28,7 +30,7 @@ export interface Placeholders {
 const suffix = '.placeholder'
 const between = '+'
 
-/** Creates them, on record in a directory that all processes of a user share: another process may need the same one. */
+/** Creates the registry. Records are shared by all processes of the user. */
 export function createPlaceholders(directory: string | undefined): Placeholders {
   const users = new Map<string, number>()
   let owner: Promise<ProcessMark> | null = null

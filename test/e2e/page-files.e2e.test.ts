@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { usePage } from './page-tests.ts'
+import { usePage } from './page-fixture.ts'
 
 const run = promisify(execFile)
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { usePage } from './page-tests.ts'
+import { usePage } from './page-fixture.ts'
 
 describe('the history of a session on the page', () => {
   const { now, count, startSession, say, atRest, transcript, answer, prompts, turnMenu, openMore } = usePage()

@@ -5,7 +5,7 @@ import { invariant } from '@holdfast/protocol'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBrowser } from './browser.ts'
-import { createPerson, makeWorkdir, openTab, usePage } from './page-tests.ts'
+import { createPerson, makeWorkdir, openTab, usePage } from './page-fixture.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 describe('the page and its server', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { invariant } from '@holdfast/protocol'
 import type { BrowserContext, Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { usePage } from './page-tests.ts'
+import { usePage } from './page-fixture.ts'
 import type { ServerProcess } from './server-process.ts'
 
 describe('the page, in a real browser on a real server', () => {

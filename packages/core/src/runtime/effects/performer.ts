@@ -62,7 +62,7 @@ export function createPerformer(
 export function createEffectRunner(deps: EffectDeps): Perform {
   const contextBlobs = createContextBlobs(deps.blobs, deps.storage.insist)
   const preparations = createPreparations(deps.clock)
-  const abortedRuns = createAbortedRuns(deps.clock)
+  const runOrder = createRunOrder(deps.clock)
 
   const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
     switch (effect.type) {
@@ -75,7 +75,7 @@ export function createEffectRunner(deps: EffectDeps): Perform {
       case 'await-approval':
         return awaitApproval(deps, effect, run.signal)
       case 'run-tool':
-        return abortedRuns.run(run.signal, () => runTool(deps, effect, run))
+        return runOrder.run(run.signal, () => runTool(deps, effect, run))
       default:
         return unreachable(effect)
     }
@@ -107,7 +107,7 @@ export function createEffectRunner(deps: EffectDeps): Perform {
  * Runs a call only when aborted ones have ended: they still record what they did to files, and must not take the changes of
  * a later call for their own.
  */
-function createAbortedRuns(clock: Clock) {
+function createRunOrder(clock: Clock) {
   const ending = new Set<Promise<unknown>>()
   return {
     async run<Value>(signal: AbortSignal, start: () => Promise<Value>): Promise<Value> {

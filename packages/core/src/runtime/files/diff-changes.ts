@@ -15,13 +15,13 @@ import {
 import type { LeftState, SeenEntry } from '../../ports/workspace-files.ts'
 import { turnNotFound } from '../../session/decide/line.ts'
 import type { SessionState } from '../../session/state.ts'
+import { readerOf } from '../blobs/blob-reader.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
 import { findTurnEnd } from '../log/find-turn-end.ts'
 import { readPathChanges, readTurnChanges } from './changed-files.ts'
 import { findCallChanges } from './find-call-changes.ts'
 import { lookAtOpen } from './interrupted-restore.ts'
 import type { PathChange } from './path-change.ts'
-import { readerOf } from './session-blobs.ts'
 
 type Deps = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs' | 'files'>
 

@@ -15,9 +15,9 @@ import {
 import type { RestorePlace, RestoreRun } from '../../ports/workspace-files.ts'
 import type { PlannedRestore } from '../../session/input.ts'
 import type { SessionState } from '../../session/state.ts'
+import { readerOf } from '../blobs/blob-reader.ts'
 import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'
 import { planFor } from './restore-point.ts'
-import { readerOf } from './session-blobs.ts'
 
 type Deps = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs' | 'files'>
 

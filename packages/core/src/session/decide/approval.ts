@@ -29,7 +29,7 @@ export function respondToApproval(
   const { id: call } = asked
   const target = targetOf(asked)
   if (decision === 'reject') {
-    const reason = message?.trim() ? message : via === undefined ? 'a person said no' : `${via} said no`
+    const reason = message?.trim() ? message : `${via ?? 'a person'} said no`
     const outcome = { type: 'denied' as const, code: 'rejected' as const, message: reason }
     return ok([settle(call, via === undefined ? outcome : { ...outcome, via }, by)])
   }

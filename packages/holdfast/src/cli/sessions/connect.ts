@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { connectSessions } from '@holdfast/client'
 import type { OnProblem, Problem } from '@holdfast/core/ports'
-import { ok, orThrow, type Result, type Sessions, sessionNotFound } from '@holdfast/protocol'
+import { ok, orThrow, type Result, type SessionHandle, type Sessions, sessionNotFound } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { createProblemLogger } from '../../observe/logging/problems.ts'
 import { maskKeys } from '../../system/secrets/known-keys.ts'
@@ -9,7 +9,7 @@ import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
 import { isServedStore, rejectMissingStore, resolveDiskStore } from './resolve-store.ts'
 import { readServerFile, readToken, type ServerFile } from './server-file.ts'
-import { checkName } from './session-name.ts'
+import { checkName, openNamed } from './session-name.ts'
 
 const healthMsMax = 2000
 
@@ -68,6 +68,18 @@ function hasSessions(context: CliContext): boolean {
 export function checkNamed(context: CliContext, name: string): void {
   orThrow(checkName(context, name))
   if (!hasSessions(context)) failWith(sessionNotFound(name))
+}
+
+/** Runs `use` on the session with this name, then closes the sessions. Creates no store. */
+export async function withNamedSession(
+  context: CliContext,
+  name: string,
+  use: (handle: SessionHandle, reached: ReachedSessions) => Promise<CommandResult>,
+): Promise<CommandResult> {
+  checkNamed(context, name)
+  return withSessions(context, async (reached) =>
+    use(orThrow(await openNamed(reached.sessions, context, name)), reached),
+  )
 }
 
 /** Returns the server of `server.json` if it answers. The token is not sent, since another program may listen there now. */

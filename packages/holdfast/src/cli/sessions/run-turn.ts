@@ -94,6 +94,17 @@ export async function runTurn(
   }
 }
 
+/** How a run answers a question, by its flags. */
+const answers = {
+  approve: { decision: 'approve', via: '--yes', notice: 'Approved by --yes.' },
+  reject: { decision: 'reject', via: '--no', notice: 'Rejected by --no.' },
+  unattended: {
+    decision: 'reject',
+    via: 'holdfast run',
+    notice: 'Rejected: run cannot ask you. Use --yes to approve.',
+  },
+} as const
+
 type AskedCall = Pick<PendingApproval, 'tool' | 'preview' | 'changed' | 'reason'> & { readonly id: number }
 
 async function answerApproval(
@@ -103,19 +114,16 @@ async function answerApproval(
   output: RunOutput,
 ): Promise<void> {
   const { approvals, context } = options
-  const decision = approvals === 'approve' ? 'approve' : 'reject'
+  const { decision, via, notice } = answers[approvals]
   const why = `${asked.changed ? ', because the file changed' : ''}${asked.reason === undefined ? '' : ` (asked each time: ${asked.reason})`}`
   const what = `${escapeLine(asked.tool)} asks to run${why}: ${previewText(asked.preview, context.err.paint)}`
-  const unattended = approvals === 'unattended' ? 'Rejected: run cannot ask you. Use --yes to approve.' : null
-  await output.note(
-    `? ${what}\n  ${unattended ?? (decision === 'approve' ? 'Approved by --yes.' : 'Rejected by --no.')}`,
-  )
+  await output.note(`? ${what}\n  ${notice}`)
   const message = 'no person is present who could approve it. Do not ask for it again.'
   const answered = await handle.submit({
     type: 'respondToApproval',
     decision,
     approval: asked.id,
-    via: approvals === 'approve' ? '--yes' : approvals === 'unattended' ? 'holdfast run' : '--no',
+    via,
     ...(decision === 'reject' && { message }),
   })
   if (!answered.ok && answered.fault.code !== 'already_decided') await output.note(escapeHidden(answered.fault.message))

@@ -1,10 +1,9 @@
 import { createSession } from '@holdfast/client'
-import { type Boundary, type LineRange, linesText, orThrow } from '@holdfast/protocol'
+import { type Boundary, type LineRange, linesText } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { textTable } from '../../render/tables.ts'
-import { checkNamed, withSessions } from '../../sessions/connect.ts'
-import { openNamed } from '../../sessions/session-name.ts'
+import { withNamedSession } from '../../sessions/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes, rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
@@ -16,9 +15,8 @@ export const run: RunCommand<typeof sessionSpecs.boundary> = async (
 ) => {
   if (clear && lines !== undefined) rejectUsage('--clear takes no <lines>: it removes the boundary.')
   const range = lines === undefined ? null : rangeOf(lines)
-  checkNamed(context, name)
-  return withSessions(context, async ({ sessions }) => {
-    const session = createSession(orThrow(await openNamed(sessions, context, name)))
+  return withNamedSession(context, name, async (handle) => {
+    const session = createSession(handle)
     if (clear) await (path === undefined ? session.clearAllBoundaries() : session.clearBoundary(path))
     else if (range && path !== undefined) await session.setBoundary(path, range.start, range.end)
     const asked = path === undefined || clear ? null : await session.boundaryFor(path)

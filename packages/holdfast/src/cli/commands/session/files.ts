@@ -1,10 +1,8 @@
 import { createSession } from '@holdfast/client'
-import { orThrow } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { formatAge, textTable } from '../../render/tables.ts'
-import { checkNamed, withSessions } from '../../sessions/connect.ts'
-import { openNamed } from '../../sessions/session-name.ts'
+import { withNamedSession } from '../../sessions/connect.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
@@ -14,9 +12,8 @@ export const run: RunCommand<typeof sessionSpecs.files> = async (
   context,
 ) => {
   const { out, err, now } = context
-  checkNamed(context, name)
-  return withSessions(context, async ({ sessions }) => {
-    const files = await createSession(orThrow(await openNamed(sessions, context, name))).touchedFiles()
+  return withNamedSession(context, name, async (handle) => {
+    const files = await createSession(handle).touchedFiles()
     const rows = files.map(({ path, action, at }) => [action, formatAge(now() - Date.parse(at)), escapeLine(path)])
     if (json) await out.writeJson({ files })
     else if (rows.length > 0) await out.write(textTable(['CHANGE', 'AGE', 'FILE'], rows, out.paint))

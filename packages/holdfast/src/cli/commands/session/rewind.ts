@@ -9,8 +9,7 @@ import {
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { diffText } from '../../render/diff-text.ts'
-import { checkNamed, withSessions } from '../../sessions/connect.ts'
-import { openNamed } from '../../sessions/session-name.ts'
+import { withNamedSession } from '../../sessions/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes, rejectUsage } from '../../terminal/exit.ts'
 import { turnOf } from './change.ts'
@@ -26,9 +25,7 @@ export const run: RunCommand<typeof sessionSpecs.rewind> = async (
   if (!undo && !files && text === undefined)
     rejectUsage('<turn> is missing: the number of the turn to go back to, from 0.')
   const turn = text === undefined ? null : turnOf(text)
-  checkNamed(context, name)
-  return withSessions(context, async ({ sessions }) => {
-    const handle = orThrow(await openNamed(sessions, context, name))
+  return withNamedSession(context, name, async (handle) => {
     const point = turn === null ? beforeSession : { turn }
     if (undo) await restore(handle, { type: 'restoreFiles', undo: true }, json, context)
     else if (preview) await showPreview(orThrow(await handle.previewRestore(point)), json, context)

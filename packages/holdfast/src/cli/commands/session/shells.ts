@@ -2,8 +2,7 @@ import { orThrow } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { formatAge, textTable } from '../../render/tables.ts'
-import { checkNamed, withSessions } from '../../sessions/connect.ts'
-import { openNamed } from '../../sessions/session-name.ts'
+import { withNamedSession } from '../../sessions/connect.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
@@ -13,9 +12,7 @@ export const run: RunCommand<typeof sessionSpecs.shells> = async (
   context,
 ) => {
   const { out, err, now } = context
-  checkNamed(context, name)
-  return withSessions(context, async ({ sessions }) => {
-    const handle = orThrow(await openNamed(sessions, context, name))
+  return withNamedSession(context, name, async (handle) => {
     const shells = orThrow(await handle.backgroundShells())
     const rows = shells.map(({ id, command, startedAt, outputBytes }) => [
       ...[id, formatAge(now() - Date.parse(startedAt)), String(outputBytes), escapeLine(command)],

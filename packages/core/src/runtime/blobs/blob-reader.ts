@@ -1,11 +1,11 @@
 import { orThrow, type SessionId } from '@holdfast/protocol'
 import type { RestoreRun } from '../../ports/workspace-files.ts'
-import { openBlob } from '../blobs/read-blob.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
+import { openBlob } from './read-blob.ts'
 
 type Deps = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs'>
 
-/** Returns how the blobs of a session are read. */
+/** Returns a reader of the session's blobs. */
 export const readerOf = (deps: Deps, id: SessionId, signal: AbortSignal): Omit<RestoreRun, 'put'> => ({
   signal,
   async read(hash) {

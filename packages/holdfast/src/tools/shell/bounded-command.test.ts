@@ -74,7 +74,7 @@ describe('a command and a file with an edit boundary', () => {
     let result = await read()
     while (result.output.text.includes('is running]')) result = await read()
     expect(result).toMatchObject({ type: 'failed', files: [{ path: 'f', change: 'modified', outside: true }] })
-    expect(result.output.text).toContain('[outside_boundary: edit outside boundary: it touches line 1 of f')
+    expect(result.output.text).toContain('[outside_boundary: edit outside boundary: it touches line 0 of f')
     expect(await read()).toMatchObject({ type: 'ok' })
   })
 

@@ -224,6 +224,13 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
     await again.value.release()
   })
 
+  it('cannot write memory where there is none yet, which later sessions would believe', async () => {
+    const { run, workdir } = await open()
+    const { text } = await run('mkdir -p .holdfast; echo believe > .holdfast/MEMORY.md; mv .holdfast other')
+    expect(text).toMatch(/Read-only file system|Device or resource busy/)
+    await expect.poll(() => readdir(workdir)).not.toContain('.holdfast')
+  })
+
   it('cannot make git run a program of its own: by a shared folder, a new repository, hooks or settings elsewhere', async () => {
     const { run: prepareWith, workdir } = await open('on', { sandbox: 'off' })
     const made =
@@ -261,7 +268,7 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
     const placeholder = JSON.stringify({ path: join(workdir, '.git'), content: null })
     expect((await run('sleep 1001', {}, { background: true })).type).toBe('ok')
     await run('true')
-    expect(await readdir(workdir)).toEqual(['.git'])
+    expect(await readdir(workdir)).toEqual(['.git', '.holdfast'])
     const another = record(await markProcess(process.ppid)) // a process that runs
     await writeFile(another, placeholder)
     await tools.background?.end(session)

@@ -1,3 +1,5 @@
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { OwnPath } from '@holdfast/core/ports'
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { listOwnPaths } from '../../system/files/own-paths.ts'
@@ -8,7 +10,7 @@ import { type Bubblewrap, findBubblewrap } from './find-bubblewrap.ts'
 import { findGitPaths, realPaths } from './git-paths.ts'
 import { findHiddenPaths } from './hidden-paths.ts'
 import { checkMounts } from './mount-check.ts'
-import type { Placeholders } from './placeholders.ts'
+import type { Placeholder, Placeholders } from './placeholders.ts'
 
 /** `auto`: where it works; `on`: no command without it; `off`: never. */
 export type SandboxSetting = 'auto' | 'on' | 'off'
@@ -79,12 +81,13 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
       const { state, path } = await look(workdir)
       if (path === null) return refusedBy(state) ?? ok(null)
       const git = await findGitPaths(workdir)
-      const { made, release } = await placeholders.make(git.absent)
+      const { made, release } = await placeholders.make([...git.absent, ...(await absentMemory(workdir))])
       try {
         // Later sessions read `.holdfast`: a command must not write what they believe.
-        const kept = await realPaths(workdir, ['.holdfast', ...readOnly])
+        const present = await realPaths(workdir, [memoryFolder, ...readOnly])
         const files = made.filter(({ content }) => content !== null).map((one) => one.path)
         const folders = made.filter(({ content }) => content === null).map((one) => one.path)
+        const kept = present.filter((one) => !folders.includes(one))
         const around = ownPaths.flatMap((one) => (typeof one === 'string' ? [] : [one.directory]))
         const hidden = await findHiddenPaths(environment, [...around, ...(await listOwnPaths(workdir, ownPaths))])
         const confines = {
@@ -104,6 +107,15 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
   }
 }
 
+/** Returns the folder of a workspace's memory if it does not exist, or is what an earlier command found. */
+async function absentMemory(workdir: string): Promise<readonly Placeholder[]> {
+  const path = join(workdir, memoryFolder)
+  const stats = await lstat(path).catch(() => null)
+  const isEmpty = stats?.isDirectory() === true && (await readdir(path)).length === 0
+  return stats === null || isEmpty ? [{ path, content: null }] : []
+}
+
+const memoryFolder = '.holdfast'
 const switchedOff = 'it is switched off'
 
 /** Returns the refusal of every command if the setting is `on` and the sandbox cannot be used. */

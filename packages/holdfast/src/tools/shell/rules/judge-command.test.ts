@@ -166,6 +166,20 @@ describe('a deny rule', () => {
   ])('covers %j', async (text) => expect(await judged(text, denied)).toBe('deny'))
 
   it.each([
+    'git push',
+    'git --no-pager push -f',
+    'git -p push',
+    'git -C . push',
+    'git -c x=y --git-dir=.git push',
+    'git --work-tree . push',
+    '/usr/lib/git-core/git-push x',
+    'git-push',
+    'git -c alias.p=push p',
+  ])('of `git push **` covers %j', async (text) => {
+    expect(await judged(text, [rule('deny', 'git push **')])).toBe('deny')
+  })
+
+  it.each([
     'constructor rm x',
     'fd a -x rm x',
     'alias a=rm; a x',

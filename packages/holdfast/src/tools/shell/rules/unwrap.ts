@@ -16,8 +16,10 @@ const optionWordsMax = 40
 
 /** Returns the commands that a command runs. `input` is the text it reads; null if that is not known. */
 export function unwrap(words: CommandWords, input: string | null | undefined): readonly Inner[] {
-  const [program = null] = words
+  const [program = null, ...rest] = words
   if (program === null) return []
+  const [, subcommand] = /^(?:.*\/)?git-([\w-]+)$/.exec(program) ?? []
+  if (subcommand !== undefined) return [{ type: 'words', words: ['git', subcommand, ...rest] }]
   const { runs = 'anything', textOption } = programOf(program)
   const texts = ofOption(words, textOption)
   if (typeof runs === 'string') return [...texts, ...unwrappers[runs](words, input)]
@@ -47,7 +49,20 @@ function ofGuess([, ...words]: CommandWords): readonly Inner[] {
   return [words, ...texts.filter(({ length }) => length > 1)].map((guess) => ({ type: 'guess', words: guess }))
 }
 
-/** Returns the commands that git runs: of `bisect run`, `submodule foreach`, `rebase --exec`, and aliases with `!`. */
+/** The options of git itself whose value is the next word. */
+const gitValueOptions = /^(-C|-c|--(git-dir|work-tree|namespace|super-prefix|config-env|attr-source|exec-path))$/
+
+/** Returns the command without the options of git itself, so that a rule for `git push` sees `git -C . push` too. */
+function withoutGitOptions([git = null, ...words]: CommandWords): readonly Inner[] {
+  let first = 0
+  while (words[first]?.startsWith('-')) first += gitValueOptions.test(words[first] ?? '') ? 2 : 1
+  return first === 0 || first >= words.length ? [] : [{ type: 'words', words: [git, ...words.slice(first)] }]
+}
+
+/**
+ * Returns the commands that git runs: its own without its options; those of `bisect run`, `submodule foreach`, `rebase
+ * --exec`; and aliases.
+ */
 function ofGit(words: CommandWords): readonly Inner[] {
   const after = (name: string, next: string): CommandWords => {
     const at = words.findIndex((word, index) => word === name && words[index + 1] === next)
@@ -56,10 +71,11 @@ function ofGit(words: CommandWords): readonly Inner[] {
   const bisected = after('bisect', 'run')
   const foreach = words.includes('submodule') ? words.slice(words.indexOf('foreach') + 1) : []
   const aliases = words.slice(0, optionWordsMax).flatMap((word) => {
-    const [, text] = /^(?:-c)?alias\.[^=]*=!(.*)$/s.exec(word ?? '') ?? []
-    return text === undefined ? [] : [ofText(text)]
+    const [, isProgram, text] = /^(?:-c)?alias\.[^=]*=(!?)(.*)$/s.exec(word ?? '') ?? []
+    return text === undefined ? [] : [ofText(isProgram === '!' ? text : `git ${text}`)]
   })
   return [
+    ...withoutGitOptions(words),
     ...(bisected.length > 0 ? [{ type: 'words' as const, words: bisected }] : []),
     ...(foreach.length > 0 && words.includes('foreach') ? [ofTexts(operands([null, ...foreach]))] : []),
     ...(words.includes('rebase') ? ofOption(words, /^(-\w*x|--exec(=|$))/) : []),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { endOf, lineList, lineOf, splitLines } from './lines.ts'
+import { endOf, lineList, lineOf, splitLines, splitLinesInSlices } from './lines.ts'
 
 const texts = fc.array(fc.constantFrom('\n', '\r\n', 'a', 'line of a text', ''), { maxLength: 400 })
 
@@ -22,4 +22,12 @@ it('splits any text into lines that carry their ends', () => {
 
 it('splits a text of empty lines, which has far more than usual', () => {
   expect(splitLines('\n'.repeat(10_000)).count).toBe(10_000)
+})
+
+it('splits a text in slices of at most 200,000 lines', async () => {
+  const text = `${'\n'.repeat(1_000_000)}end`
+  let pauses = 0
+  const lines = await splitLinesInSlices(text, async () => pauses++)
+  expect(lines).toEqual(splitLines(text))
+  expect(pauses).toBe(4)
 })

@@ -16,16 +16,42 @@ const carriageReturn = 13
 const lineChars = 32
 
 export function splitLines(text: string): Lines {
+  const splitter = createSplitter(text)
+  splitter.advance(Number.POSITIVE_INFINITY)
+  return splitter.end()
+}
+
+/** How many lines are found before others get a turn: a few milliseconds. */
+const sliceLines = 200_000
+
+/** The same for the main thread: `pause` lets other work run after each slice of lines. */
+export async function splitLinesInSlices(text: string, pause: () => Promise<unknown>): Promise<Lines> {
+  const splitter = createSplitter(text)
+  while (splitter.advance(sliceLines)) await pause()
+  return splitter.end()
+}
+
+function createSplitter(text: string) {
   let starts = new Int32Array(Math.ceil(text.length / lineChars) + 2)
   let feeds = 0
-  // Once over the text: a search for each line costs more than a list that grows.
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
-    if (feeds + 2 >= starts.length) starts = grown(starts)
-    starts[++feeds] = at + 1
+  let at = text.indexOf('\n')
+  return {
+    /** Finds the next line ends, at most `max`. Returns whether there are more. */
+    advance(max: number): boolean {
+      // Once over the text: a search for each line costs more than a list that grows.
+      for (let found = 0; at !== -1 && found < max; found++) {
+        if (feeds + 2 >= starts.length) starts = grown(starts)
+        starts[++feeds] = at + 1
+        at = text.indexOf('\n', at + 1)
+      }
+      return at !== -1
+    },
+    end(): Lines {
+      const count = feeds + (text === '' || text.endsWith('\n') ? 0 : 1)
+      starts[count] = text.length
+      return { text, starts: starts.subarray(0, count + 1), count }
+    },
   }
-  const count = feeds + (text === '' || text.endsWith('\n') ? 0 : 1)
-  starts[count] = text.length
-  return { text, starts: starts.subarray(0, count + 1), count }
 }
 
 function grown(list: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {

@@ -9,10 +9,11 @@ import type { WorkspacePath } from '../../system/files/resolve-path.ts'
 import { countArgument, filePathArgument } from '../define/arguments.ts'
 import { type Done, defineTool, whenBegun } from '../define/define-tool.ts'
 import { decodeText, describeText, isBinary } from '../edits/encoding.ts'
-import { bodies, bodyOf, splitLines } from '../edits/lines.ts'
+import { bodies, bodyOf, splitLinesInSlices } from '../edits/lines.ts'
 import { hashBytes } from './io/before-image.ts'
 import { readSmall } from './io/file-content.ts'
 import { refuseOwn } from './io/guarded-path.ts'
+import { createReadTurns } from './io/read-turns.ts'
 import { withSimilarNames } from './io/similar-names.ts'
 
 const input = z.strictObject({
@@ -43,12 +44,21 @@ export const readFileTool = defineTool({
     const opened = await openSeen(context, args.path)
     if (!opened.ok) return opened
     await using handle = opened.value.handle
-    const bytes = await readSmall(handle)
-    if (signal.aborted) return refuse(fault('bad_request', 'aborted'))
-    const text = bytes === null ? await readLong(args, opened.value, signal) : await readText(args, opened.value, bytes)
-    return text ?? (await showBinary(opened.value, run)) // awaited here: the handle closes on the way out
+    const text = await turns.ofSize(opened.value.stats.size, async () => {
+      const bytes = signal.aborted ? null : await readSmall(handle)
+      if (signal.aborted) return aborted
+      return bytes === null ? readLong(args, opened.value, signal) : readText(args, opened.value, bytes)
+    })
+    if (text !== null) return text
+    // Awaited here: the handle closes on the way out.
+    return await turns.ofSession(context.session ?? '', async () =>
+      signal.aborted ? aborted : showBinary(opened.value, run),
+    )
   }),
 })
+
+const turns = createReadTurns()
+const aborted = refuse(fault('bad_request', 'aborted'))
 
 type OpenedFile = OpenFile & { readonly path: WorkspacePath }
 
@@ -91,7 +101,7 @@ async function readText(
   const decoded = await decodeText(bytes)
   if (decoded === null) return null
   await setImmediate() // a file of many megabytes takes some milliseconds for each step
-  const lines = splitLines(decoded.text)
+  const lines = await splitLinesInSlices(decoded.text, setImmediate)
   if (offset > lines.count)
     return refuse(
       fault('bad_request', `${escapeLine(path)} has ${lines.count} lines: offset ${offset} is past its end`),

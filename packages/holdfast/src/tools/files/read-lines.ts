@@ -3,7 +3,7 @@ import type { OwnPath, WorkspaceFiles } from '@holdfast/core/ports'
 import { clip, escapeLine, type FileLines, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { openFile } from '../../system/files/open-file.ts'
 import { decodeText } from '../edits/encoding.ts'
-import { bodyOf, type Lines, splitLines } from '../edits/lines.ts'
+import { bodyOf, type Lines, splitLinesInSlices } from '../edits/lines.ts'
 import { readSmall, tooLongToEdit } from './io/file-content.ts'
 import { refuseOwn } from './io/guarded-path.ts'
 
@@ -23,7 +23,7 @@ export const createReadLines =
     if (decoded === null)
       return refuse(fault('bad_request', `${escapeLine(path)} is binary (${size} bytes) and is not shown.`))
     await setImmediate() // a file of many megabytes takes some milliseconds for each step
-    return pageOf(opened.value.path.shown, splitLines(decoded.text), start, limit)
+    return pageOf(opened.value.path.shown, await splitLinesInSlices(decoded.text, setImmediate), start, limit)
   }
 
 function pageOf(path: string, lines: Lines, start: number, limit: number = limits.readFileLinesMax): Result<FileLines> {

@@ -57,6 +57,23 @@ const passageNotFound: HostileCase = {
   },
 }
 
+/** Reads one line of a file of line feeds, many times at once. */
+const largeReads: HostileCase = {
+  name: 'large-reads',
+  from: 'model',
+  async run(run) {
+    const calls = run.isQuick ? 4 : 64
+    const lines = run.isQuick ? 4 * megabyte : 15 * megabyte
+    await writeFile(join(run.workdir, 'lines.txt'), '\n'.repeat(lines))
+    const handle = await promptModel(run, 'large-reads', () =>
+      Array.from({ length: calls }, () => ({ tool: 'read_file', args: { path: 'lines.txt', limit: 1 } })),
+    )
+    await waitForRest(handle, 1)
+    const violations = await checkCalls(handle, calls, 'complete', `of ${lines};`)
+    return { did: `read ${calls} times of a file of ${lines} lines`, violations }
+  },
+}
+
 /** Is aborted while large changes are compared. */
 const abortedPreparation: HostileCase = {
   name: 'aborted-preparation',
@@ -280,6 +297,7 @@ export const modelCases: readonly HostileCase[] = [
   manyEdits,
   repeatedPassage,
   passageNotFound,
+  largeReads,
   previewBomb,
   abortedPreparation,
   manyChanges,

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { invariant } from '@holdfast/protocol'
+import { invariant, orThrow } from '@holdfast/protocol'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBrowser } from './browser.ts'
@@ -101,7 +101,10 @@ describe('the page and its server', () => {
     await say('write far.txt: from afar')
     await row.filter({ hasText: 'write far.txt' }).getByRole('img', { name: 'Using tools' }).waitFor()
     const before = lists
-    await started.value.submit({ type: 'respondToApproval', decision: 'reject' })
+    // The call is being prepared until it asks.
+    const asked = async () => orThrow(await started.value.snapshot()).view.pendingApprovals.length
+    await expect.poll(asked).toBe(1)
+    orThrow(await started.value.submit({ type: 'respondToApproval', decision: 'reject' }))
     await row.getByRole('img', { name: 'Ready' }).waitFor()
     await started.value.submit({ type: 'enterPlan' })
     await row.getByRole('img', { name: 'Ready, planning only' }).waitFor()

@@ -34,6 +34,15 @@ async function makeElsewhere(directory: string, wanted: readonly Placeholder[]) 
 }
 
 describe('placeholders', () => {
+  it('are removed each time, also folders, whose names lead through an open parent', async () => {
+    const { workdir, folder, placeholders } = await open()
+    for (let round = 0; round < 50; round++) {
+      const { release } = await placeholders.make([folder])
+      await release()
+      expect(await readdir(workdir)).toEqual([])
+    }
+  })
+
   it('exist until the last command releases them', async () => {
     const { workdir, directory, folder, file, placeholders } = await open()
     const first = await placeholders.make([folder, file])

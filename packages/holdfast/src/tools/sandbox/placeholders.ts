@@ -125,7 +125,10 @@ async function takeAway({ path, content }: Placeholder): Promise<void> {
   if (!opened?.ok) return
   await using parent = opened.value
   const at = parent.at(basename(path))
-  if (content === null) return rmdir(at).catch(() => undefined) // something was put into it
+  if (content === null) {
+    await rmdir(at).catch(() => undefined) // something was put into it; awaited, for the name leads through the open parent
+    return
+  }
   const found = await readFile(at, 'utf8').catch(() => null)
   if (found === content) await unlink(at).catch(() => undefined)
 }

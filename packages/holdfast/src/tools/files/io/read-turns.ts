@@ -1,4 +1,4 @@
-import { createSerialQueue } from '@holdfast/protocol/serial-queue'
+import { createKeyedQueue, createSerialQueue } from '@holdfast/protocol/serial-queue'
 
 /** Files of this size are held in memory one at a time. */
 const largeBytes = 1024 * 1024
@@ -15,19 +15,8 @@ export interface ReadTurns {
 
 export function createReadTurns(): ReadTurns {
   const large = createSerialQueue()
-  const sessions = new Map<string, { readonly inTurn: ReturnType<typeof createSerialQueue>; waiting: number }>()
   return {
     ofSize: (bytes, work) => (bytes < largeBytes ? work() : large(work)),
-    async ofSession(session, work) {
-      const own = sessions.get(session) ?? { inTurn: createSerialQueue(), waiting: 0 }
-      sessions.set(session, own)
-      own.waiting++
-      try {
-        return await own.inTurn(work)
-      } finally {
-        own.waiting--
-        if (own.waiting === 0) sessions.delete(session)
-      }
-    },
+    ofSession: createKeyedQueue(),
   }
 }

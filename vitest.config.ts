@@ -9,8 +9,8 @@ const project = (name: string, include: string[], testTimeout: number, isolate =
   // A poll waits as long as its test may: on a busy machine a second is not enough.
   test: {
     ...{ name, include, testTimeout, hookTimeout: testTimeout, isolate, expect: { poll: { timeout: testTimeout } } },
-    // A few tests of processes and pages still fail now and then on a busy machine. Vitest reports each retry.
-    retry: 1,
+    // A page test still fails now and then on a busy machine. Vitest reports each retry.
+    retry: name === 'e2e' ? 1 : 0,
   },
 })
 

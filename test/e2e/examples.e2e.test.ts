@@ -87,8 +87,9 @@ describe.concurrent('the examples', () => {
     const first = await run(bot, 'anna: count to 2\nbob: fail raw_dump\nanna: count to 3\nbob: count to 2\n')
     const of = (chat: string) => first.split('\n').filter((line) => line.startsWith(chat))
     expect(of('anna')).toEqual(['anna> 1, 2.', 'anna> 1, 2, 3.'])
-    const sorry = expect.stringMatching(/^bob> Sorry: /)
-    expect(of('bob')).toEqual([sorry, sorry]) // the second waited for the first, which failed
+    // The second fails too if it waited for the first. It has its own turn if it came after the first had failed.
+    expect(of('bob').filter((line) => /^bob> (Sorry: |1, 2\.$)/.test(line))).toHaveLength(2)
+    expect(of('bob')).toContainEqual(expect.stringMatching(/^bob> Sorry: /))
     expect(await run(bot, 'anna: count to 4\n')).toBe('anna> 1, 2, 3, 4.\n')
   })
 

@@ -113,7 +113,7 @@ export function createPerson(now: () => Pick<OpenPage, 'page' | 'workdir' | 'ser
     startSession,
     say,
     approve: () => now().page.getByRole('button', { name: 'Approve' }).click(),
-    /** Says a number of prompts, each of which is answered before the next. */
+    /** Sends several prompts, and waits for each answer before the next prompt. */
     async count(...numbers: readonly number[]): Promise<void> {
       for (const [place, to] of numbers.entries()) {
         if (place === 0) await startSession(`count to ${to}`)

@@ -2,7 +2,7 @@ import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import type { HoldfastMethods, RemoteHoldfast } from '@holdfast/client'
-import { BlobHash, HoldfastError, type SessionNews } from '@holdfast/protocol'
+import { BlobHash, HoldfastError, limits, type SessionNews } from '@holdfast/protocol'
 import { aPng } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from './holdfast.ts'
@@ -147,6 +147,15 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     expect(await codeOf(api.startSession({ workdir: home, key: 'bot:1' }))).toBe('key_taken')
     expect(await codeOf(api.getOrCreate(''))).toBe('bad_id')
   })
+
+  it.each(['nope', 'user 7', 'my/chat', 'Ünï', 'calm-harbor-12', 'ses_1', '../x'])(
+    'gets the session with the key %s by its name',
+    async (key) => {
+      expect(await codeOf(api.getSession(key))).toMatch(/^(bad_id|session_not_found)$/)
+      const { id } = await api.getOrCreate(key, { workdir: home })
+      expect((await api.getSession(key)).id).toBe(id)
+    },
+  )
 
   it('lists, finds and searches sessions', async () => {
     const other = join(home, 'other')
@@ -307,6 +316,37 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     const copy = await api.save({ workspace: home, messages: await session.messages() })
     expect([copy.id === session.id, await copy.pinnedIds()]).toEqual([false, [(await copy.messages())[0]?.id]])
     expect(await codeOf(api.save({ id: '', messages: [] }))).toBe('bad_id')
+  })
+
+  it('checks a value before it changes anything', async () => {
+    const session = await api.save({ id: 'kept', title: 'Kept', workspace: home, messages: [] })
+    const deep = Array.from({ length: limits.jsonDepthMax }).reduce<object>((inner) => ({ inner }), {}) as Record<
+      string,
+      never
+    >
+    const toolCalls = [{ id: 'x', tool: 'look', args: deep }]
+    for (const wrong of [
+      { summary: 'x'.repeat(limits.promptBytesMax + 1) },
+      { model: 'nobody/none' },
+      { messages: [{ role: 'assistant' as const, content: '', toolCalls }] },
+    ])
+      expect(await codeOf(api.save({ id: 'kept', title: 'Changed', messages: [], ...wrong }))).toMatch(
+        /^(bad_request|unknown_model)$/,
+      )
+    const turn = session.prompt('run true')
+    for await (const { type } of turn) if (type === 'approval') break
+    const running = { id: 'kept', title: 'Changed', messages: [{ role: 'user' as const, content: 'other' }] }
+    expect(await codeOf(api.save(running))).toBe('turn_running')
+    expect((await session.metadata()).title).toBe('Kept')
+    await turn.abort()
+  })
+
+  it('unpins the messages that are not pinned in a value', async () => {
+    const session = await spoken()
+    const unpinned = await session.messages()
+    await session.togglePin(unpinned[0]?.id ?? 0)
+    await api.save({ id: session.id, messages: unpinned })
+    expect(await session.pinnedIds()).toEqual([])
   })
 
   it('takes the name of a session in save and ensureMeta', async () => {

@@ -52,7 +52,7 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
    * relative one: bad_workdir.
    */
   startSession(options?: Partial<StartOptions>): Promise<Session>
-  /** Returns a session by id, unique prefix of an id, handle, or a key that looks like a name. */
+  /** Returns a session by id, unique prefix of an id, handle or key. */
   getSession(name: string): Promise<Session>
   /** Returns the session with this key; starts it if there is none. */
   getOrCreate(key: string, options?: Partial<StartOptions>): Promise<Session>
@@ -146,7 +146,7 @@ export function createHoldfastMethods(
     permissions,
   }: { readonly now: () => number; readonly permissions: PermissionRules } & Pick<HoldfastMethods, 'export'>,
 ): Omit<HoldfastMethods, OwnMethods> {
-  const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
+  const getSession = async (name: string) => createSession(await findNamed(sessions, name))
   const exportMarkdown: HoldfastMethods['exportMarkdown'] = async (name, options) => {
     const { redact } = readOptions(options, ['redact'])
     let text = ''
@@ -189,6 +189,14 @@ export function createHoldfastMethods(
     stopSession: async (name) => void orThrow(await sessions.stop(name)),
     subscribe: (options) => sessions.subscribe(options),
   }
+}
+
+/** Finds a session by its name. A key may have any form, also that of an id or of a handle. */
+async function findNamed(sessions: Sessions, name: string): Promise<SessionHandle> {
+  const opened = await sessions.open(name)
+  const isKnown = opened.ok || (opened.fault.code !== 'bad_id' && opened.fault.code !== 'session_not_found')
+  const byKey = isKnown ? null : await sessions.findByKey(name)
+  return byKey?.ok && byKey.value ? byKey.value : orThrow(opened)
 }
 
 async function findOrStart(sessions: Sessions, key: string, given?: Partial<StartOptions>): Promise<SessionHandle> {

@@ -3,9 +3,9 @@ import {
   fault,
   HoldfastError,
   limits,
-  type Message,
   type Meta,
   orThrow,
+  parseCommand,
   type SessionHandle,
   type Sessions,
 } from '@holdfast/protocol'
@@ -64,8 +64,15 @@ export async function saveSession(sessions: Sessions, given: SessionData): Promi
   const known = await findSaved(sessions, data)
   // A new session begins with its messages: a crash leaves all of them or no session.
   const session = createSession(known ?? (await start(sessions, data, firstBatch(data.messages))))
-  if (known) await changeSettings(session, data)
-  await writeMessages(session, data.messages)
+  const messages = data.messages.filter(isSaid)
+  const changes = await compareMessages(session, messages)
+  if (known) {
+    const isRunning = ['thinking', 'tool_executing'].includes(await session.status())
+    if (isRunning && (changes.replaces || changes.batches.length > 0)) throw new HoldfastError(running) // before anything is changed
+    await changeSettings(session, data)
+  }
+  await writeMessages(session, changes)
+  await pin(session, messages)
   const { summary, clientEvents = [], clientEventsComplete } = data
   if (summary !== undefined && summary !== (await session.getSummary())) await session.setSummary(summary)
   for (const [index, event] of clientEvents.entries()) {
@@ -74,6 +81,8 @@ export async function saveSession(sessions: Sessions, given: SessionData): Promi
   }
   return session
 }
+
+const running = fault('turn_running', 'A turn is running. Wait for it, or abort it, and save again.')
 
 /** Returns the metadata of the session; starts it without messages if there is none. Null if no person has said anything. */
 export async function ensureMeta(sessions: Sessions, given: SessionData): Promise<Meta | null> {
@@ -88,7 +97,7 @@ const fieldTypes: Readonly<Record<Exclude<keyof SessionData, 'messages' | 'clien
   clientEventsComplete: 'boolean',
 }
 
-/** Checks the form of a value that a program without types may pass. Refused: bad_request. */
+/** Checks the whole value before anything is changed, also its types: not every program checks them. Refused: bad_request. */
 function readSessionData(given: SessionData): SessionData {
   const data = readOptions(given, [...Object.keys(fieldTypes), 'messages', 'clientEvents'])
   for (const [name, type] of Object.entries(fieldTypes)) {
@@ -99,7 +108,10 @@ function readSessionData(given: SessionData): SessionData {
   const { messages, clientEvents } = data
   if (messages === undefined)
     throw new HoldfastError(fault('bad_request', 'A session has messages. Give them as a list.'))
-  toSeeds(messages)
+  for (const batch of inBatches(toSeeds(messages.filter(isSaid))))
+    orThrow(parseCommand({ type: 'seedMessages', messages: batch }))
+  if (data.title !== undefined) orThrow(parseCommand({ type: 'rename', title: data.title }))
+  if (data.summary !== undefined) orThrow(parseCommand({ type: 'setSummary', summary: data.summary }))
   if (clientEvents !== undefined && !Array.isArray(clientEvents))
     throw new HoldfastError(fault('bad_request', 'Give the clientEvents of a session as a list.'))
   return { ...data, messages }
@@ -132,27 +144,34 @@ async function start(
 
 async function changeSettings(session: Session, { title, model, workspace }: SessionData): Promise<void> {
   const meta = await session.metadata()
+  // What can be refused comes first.
+  if (model !== undefined && model !== meta.model) await session.setModel(model)
   if (workspace !== undefined && workspace !== meta.workspace) await session.moveWorkdir(workspace)
   if (title !== undefined && title !== meta.title) await session.rename(title)
-  if (model !== undefined && model !== meta.model) await session.setModel(model)
 }
 
 /** Whether a message is part of the conversation. Usage and notices are remarks of the session itself. */
 const isSaid = (message: AddedMessage): boolean =>
   'role' in message || (message.kind !== 'usage' && message.kind !== 'notice')
 
-/** Appends the messages that are new, or replaces the history if an earlier message differs. */
-async function writeMessages(session: Session, given: readonly AddedMessage[]): Promise<void> {
-  const messages = given.filter(isSaid)
+/** What must be written so that a session has other messages: in lists that are accepted. */
+type MessageChanges = { readonly replaces: boolean; readonly batches: readonly (readonly MessageSeed[])[] }
+
+/** Finds the messages that are new. All of them replace the history if an earlier message differs. */
+async function compareMessages(session: Session, messages: readonly AddedMessage[]): Promise<MessageChanges> {
   const [before, after] = [toSeeds((await session.messages()).filter(isSaid)), toSeeds(messages)]
   const [has, wants] = [withoutIds(before), withoutIds(after)]
   const isPrefix = has.every((text, index) => text === wants[index])
   const isCut = after[before.length]?.role === 'tool' // the results of a call are added with it
-  const [first = [], ...rest] = inBatches(isPrefix && !isCut ? after.slice(before.length) : after)
-  if (!isPrefix || isCut) await session.setHistory(first)
-  else if (first.length > 0) await session.seedMessages(first)
+  const replaces = !isPrefix || isCut
+  return { replaces, batches: inBatches(replaces ? after : after.slice(before.length)) }
+}
+
+async function writeMessages(session: Session, { replaces, batches }: MessageChanges): Promise<void> {
+  const [first, ...rest] = batches
+  if (replaces) await session.setHistory(first ?? [])
+  else if (first) await session.seedMessages(first)
   for (const batch of rest) await session.seedMessages(batch)
-  await pin(session, messages)
 }
 
 /** Returns each message as text that does not depend on the ids of its calls. */
@@ -188,15 +207,13 @@ function inBatches(seeds: readonly MessageSeed[]): readonly (readonly MessageSee
 const firstBatch = (messages: readonly AddedMessage[]): readonly MessageSeed[] =>
   inBatches(toSeeds(messages.filter(isSaid)))[0] ?? []
 
-/** Pins the messages that were pinned where they come from. */
+/** Pins and unpins the messages as they are in the value. Messages of the program say nothing about pins. */
 async function pin(session: Session, given: readonly AddedMessage[]): Promise<void> {
-  if (!given.some(isPinned)) return
+  if (!given.some((message) => 'kind' in message)) return
   const written = (await session.messages()).filter(isSaid)
   if (written.length !== given.length) return // messages of the program have other parts, and no pins
   for (const [index, message] of given.entries()) {
     const one = written[index]
-    if (one && isPinned(message) && !one.pinned) await session.togglePin(one.id)
+    if (one && 'kind' in message && message.pinned !== one.pinned) await session.togglePin(one.id)
   }
 }
-
-const isPinned = (message: AddedMessage): message is Message => 'kind' in message && message.pinned

@@ -75,7 +75,9 @@ export const historyCommands = [
   /** Sets the summary that precedes the messages in the model's context. */
   z.strictObject({
     type: z.literal('setSummary'),
-    summary: z.string(expecting('the summary')).max(limits.promptBytesMax),
+    summary: z
+      .string(expecting('the summary'))
+      .max(limits.promptBytesMax, `a summary has at most ${limits.promptBytesMax} characters`),
   }),
   /** Keeps only the last messages, or those from a record on. The whole line is saved as a branch. */
   z

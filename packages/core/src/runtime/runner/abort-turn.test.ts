@@ -26,7 +26,7 @@ it('stops work that began while the abort waited in the queue, before anything i
     await before.promise
     deeds.push('a step begins')
   })
-  const aborted = aborting.abort(submission)
+  const aborted = aborting.abort(submission, { before: null, placed: () => undefined })
   await expect.poll(() => deeds).toEqual(['interrupt'])
   before.resolve()
   await Promise.all([begun, aborted])

@@ -1,8 +1,9 @@
 import type { Answer, createSerialQueue, Result } from '@holdfast/protocol'
 import type { SessionSubmission } from '../../session/input.ts'
 import type { RunInBackground } from '../background-tasks.ts'
+import type { Arrival } from './arrival-order.ts'
 
-/** How long to wait for the disk to say whether the abort was sent before. */
+/** How long an abort waits: for the disk to say whether it was sent before, and for commands that arrived before it. */
 const lookMsMax = 50
 const storageRetryMs = 500
 
@@ -51,13 +52,15 @@ export function createAbortTurn(deps: AbortDeps) {
   return {
     pending,
     isMeant,
-    async abort(submission: SessionSubmission): Promise<Result<Answer>> {
+    async abort(submission: SessionSubmission, arrival: Arrival): Promise<Result<Answer>> {
       // A retry must not stop a later turn. But a disk that does not answer must not delay the abort.
-      const known = answerBefore(submission).catch(() => null)
-      const first = await Promise.race([known, pause(lookMsMax).then(() => null)])
+      const known = Promise.all([answerBefore(submission).catch(() => null), arrival.before])
+      const [first] = await Promise.race([known, pause(lookMsMax).then(() => [null])])
       if (first) return first
       interrupt(submission) // before anything is written, so that it works on a full or stuck disk
-      const aborted = await enqueue(() => record(submission))
+      const recording = enqueue(() => record(submission))
+      arrival.placed()
+      const aborted = await recording
       if (!aborted.ok && aborted.fault.code === 'storage_error')
         inBackground('recording an abort', retryRecord(submission))
       return aborted

@@ -23,6 +23,7 @@ import type { createSnapshotAutosave, Folded, LoadedSession } from '../log/load-
 import { type StorageHealth, withNotAccepted } from '../storage-health.ts'
 import type { Hub } from '../stream/hub.ts'
 import type { createAbortTurn } from './abort-turn.ts'
+import type { createArrivalOrder } from './arrival-order.ts'
 import { findReuse, hashCommand } from './same-command.ts'
 import type { createSideWork } from './side-work.ts'
 
@@ -50,6 +51,7 @@ export type RunningSession = {
   closed: Fault | null
   /** The mailbox: runs work after all work that was put in before. */
   readonly enqueue: ReturnType<typeof createSerialQueue>
+  readonly arrivals: ReturnType<typeof createArrivalOrder>
   readonly hub: Hub
   readonly effects: EffectDeps
   readonly performer: ReturnType<typeof createPerformer>

@@ -18,10 +18,12 @@ import {
   waitAt,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
+import type { Blobs } from '../../ports/blobs.ts'
 import type { Problem } from '../../ports/observer.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Tool } from '../../ports/tool.ts'
-import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
+import { stillness } from '../../testing/let-waits-pass.ts'
+import { createMemoryBlobs, createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { createLocalSession } from '../api/local-session.ts'
 import { createLocalSessions } from '../api/local-sessions.ts'
 import { StillRunning } from '../effects/aborted-work.ts'
@@ -284,6 +286,52 @@ describe('an abort', () => {
     await runtime.send('a', prompt)
     await gate.reached
     await runtime.send('stop', { type: 'abort', turn: 0 })
+    expect(await runtime.frame(isRecord('turn.ended'))).toMatchObject({ record: { event: { reason: 'aborted' } } })
+  })
+
+  it('does not stop a prompt that was sent after it, though the disk answers late', async () => {
+    const store = createMemoryStore()
+    const look = createGate()
+    const slow: Store = {
+      ...store,
+      findCommand: async (session, id) => {
+        if (id === 'stop') await look.pass()
+        return store.findCommand(session, id)
+      },
+    }
+    const model = createGate()
+    const runtime = await openMemoryRuntime({ store: slow, script: [[waitAt(model), say('One.')]] })
+    const aborting = runtime.send('stop', { type: 'abort' })
+    await look.reached
+    const prompting = runtime.send('a', prompt)
+    await stillness()
+    look.open()
+    expect(await Promise.all([aborting, prompting])).toMatchObject([{ ok: true }, { ok: true }])
+    model.open()
+    expect(await runtime.frame(isRecord('turn.ended'))).toMatchObject({ record: { event: { reason: 'done' } } })
+  })
+
+  it('stops a prompt that was sent before it, though its files are still being read', async () => {
+    const blobs = createMemoryBlobs()
+    const look = createGate()
+    const model = createGate()
+    const slow: Blobs = {
+      ...blobs,
+      open: async (hash) => {
+        await look.pass()
+        return blobs.open(hash)
+      },
+    }
+    const runtime = await openMemoryRuntime({ blobs: slow, script: [[waitAt(model)]] })
+    const bytes = Buffer.from('a text')
+    const { hash: blob } = orThrow(await blobs.put([bytes]))
+    const file = { type: 'file', blob, mediaType: 'text/plain', bytes: bytes.length } as const
+    const prompting = runtime.send('a', { type: 'sendPrompt', content: [file] })
+    await look.reached
+    const aborting = runtime.send('stop', { type: 'abort' })
+    await stillness()
+    look.open()
+    expect(await Promise.all([prompting, aborting])).toMatchObject([{ ok: true }, { ok: true }])
     expect(await runtime.frame(isRecord('turn.ended'))).toMatchObject({ record: { event: { reason: 'aborted' } } })
   })
 

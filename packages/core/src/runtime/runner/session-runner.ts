@@ -34,6 +34,7 @@ import type { SessionStorage } from '../storage-health.ts'
 import { foreignAttachment, notSubscribed } from '../stream/driver-control.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn } from './abort-turn.ts'
+import { type Arrival, createArrivalOrder } from './arrival-order.ts'
 import {
   answerBefore,
   endStreams,
@@ -119,6 +120,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
   })
   const session: RunningSession = {
     ...{ options, enqueue, hub, effects, performer, sideWork, aborting },
+    arrivals: createArrivalOrder(),
     folded: { state: loaded.state, row: loaded.row },
     closed: null,
     snapshots: createSnapshotAutosave(id, deps.store, loaded.snapshotSeq, inBackground),
@@ -150,13 +152,15 @@ function report(session: RunningSession, input: Report): Promise<Result<Answer>>
 async function submit(session: RunningSession, { command, ...sender }: Submission): Promise<Result<Answer>> {
   if (isProcessRequest(command)) return answerRequest(session, command, sender)
   const isLong = command.type === 'compact' || command.type === 'summarize' || command.type === 'restoreFiles'
+  const arrival = session.arrivals.enter(command.type, isLong)
   const endWork = isLong ? session.sideWork.begin() : null
   try {
-    const answer = await admit(session, { command, ...sender })
+    const answer = await admit(session, { command, ...sender }, arrival)
     if (command.type !== 'fork' || !answer.ok) return answer
     const made = await session.options.fork(session.folded, answer.value.seq)
     return made.ok ? answer : made
   } finally {
+    arrival.placed()
     endWork?.()
   }
 }
@@ -189,7 +193,11 @@ async function answerRequest(
 }
 
 /** Looks up what the command needs to know, then decides it in turn. */
-async function admit(session: RunningSession, submission: SessionSubmission): Promise<Result<Answer>> {
+async function admit(
+  session: RunningSession,
+  submission: SessionSubmission,
+  arrival: Arrival,
+): Promise<Result<Answer>> {
   const { seq } = session.folded.state
   const { command, by } = submission
   if (command.type === 'respondToApproval') await settleExpired(session)
@@ -198,8 +206,9 @@ async function admit(session: RunningSession, submission: SessionSubmission): Pr
   const staleness = factsGoStale[command.type]
   const facts: Result<Facts> = staleness === 'in turn' ? ok({}) : await resolve(session.effects, submission)
   if (!facts.ok) return firstAnswer(session, submission, facts)
-  if (command.type === 'abort') return session.aborting.abort(submission)
-  const decided = await session.enqueue(async () => {
+  if (command.type === 'abort') return session.aborting.abort(submission, arrival)
+  if (arrival.before) await arrival.before
+  const deciding = session.enqueue(async () => {
     // Records were added since the look-up: look up again, where none can be added meanwhile.
     const isStale = staleness === 'in turn' || (staleness && session.folded.state.seq > seq)
     const fresh = isStale ? await resolve(session.effects, submission) : facts
@@ -210,9 +219,11 @@ async function admit(session: RunningSession, submission: SessionSubmission): Pr
       ? handleInput(session, { type: 'command', facts: done.value, ...submission })
       : firstAnswer(session, submission, done)
   })
+  arrival.placed()
+  const decided = await deciding
   // Another client may have answered the question meanwhile: look up again, so that the fault can name it.
   const isOutdated = !decided.ok && decided.fault.code === 'approval_not_found' && session.folded.state.seq > seq
-  return isOutdated ? admit(session, submission) : decided
+  return isOutdated ? admit(session, submission, arrival) : decided
 }
 
 /** Returns a fault if this client may not send this command. A client that may drive can always abort. */

@@ -1,5 +1,8 @@
 // Tests a program that embeds Holdfast. The model plays a script: no key, no network, the same answers every time.
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Holdfast, openHoldfast } from 'holdfast'
 import { call, createGate, createScriptedModel, fail, type Script, say, waitAt } from 'holdfast/testkit'
@@ -14,9 +17,15 @@ async function ask(holdfast: Holdfast, question: string): Promise<string> {
 }
 
 async function openScripted(script: Script) {
+  const home = await mkdtemp(join(tmpdir(), 'test-')) // a home of its own: no rules, keys or settings of the user
   const model = createScriptedModel(script)
-  const holdfast = await openHoldfast({ store: 'memory:', models: { 'own/script': model } })
-  return { holdfast, model, [Symbol.asyncDispose]: () => holdfast.close() }
+  const environment = { PATH: process.env['PATH'], HOLDFAST_HOME: home }
+  const holdfast = await openHoldfast({ store: 'memory:', models: { 'own/script': model }, environment })
+  const close = async () => {
+    await holdfast.close()
+    await rm(home, { recursive: true })
+  }
+  return { holdfast, model, [Symbol.asyncDispose]: close }
 }
 
 test('returns the answer', async () => {

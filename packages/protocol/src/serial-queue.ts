@@ -11,15 +11,13 @@ export function createSerialQueue(): <Value>(work: () => Value | Promise<Value>)
 /** Creates a queue for each key that is in use: tasks of one key run one at a time, those of others do not wait for them. */
 export function createKeyedQueue(): <Value>(key: string, work: () => Value | Promise<Value>) => Promise<Value> {
   const queues = new Map<string, { readonly run: ReturnType<typeof createSerialQueue>; waiting: number }>()
-  return async (key, work) => {
+  return (key, work) => {
     const queue = queues.get(key) ?? { run: createSerialQueue(), waiting: 0 }
     queues.set(key, queue)
     queue.waiting++
-    try {
-      return await queue.run(work)
-    } finally {
+    return queue.run(work).finally(() => {
       queue.waiting--
       if (queue.waiting === 0) queues.delete(key)
-    }
+    })
   }
 }

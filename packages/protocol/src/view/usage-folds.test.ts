@@ -30,6 +30,28 @@ describe('the context size', () => {
     expect(after(said, counted, said, counted)).toEqual({ tokens: 1070, isEstimate: false })
   })
 
+  it('encodes the arguments of a call once, however many folds count them', () => {
+    let reads = 0
+    const args = {
+      get text() {
+        reads++
+        return 'x'.repeat(400)
+      },
+    }
+    const requested: Event = {
+      type: 'call.requested',
+      turn,
+      step: 4 as never,
+      tool: 'write_file',
+      args,
+      provider: 'p1',
+    }
+    const first = after(counted, requested)
+    expect(after(counted, requested)).toEqual(first)
+    expect(first.tokens).toBeGreaterThan(1170)
+    expect(reads).toBe(1)
+  })
+
   it('does not change when the provider counts nothing', () => {
     expect(after(said, ended(null))).toEqual({ tokens: 104, isEstimate: true })
     expect(after(said, counted, ended(noUsage))).toEqual({ tokens: 1070, isEstimate: false })

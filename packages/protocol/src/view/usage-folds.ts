@@ -28,6 +28,16 @@ export function outcomeTokens(outcome: Outcome): number {
   return fileParts.reduce((sum, file) => sum + fileTokens(file), textTokens(text))
 }
 
+/** Arguments have up to a megabyte, and every fold of their event counts them. */
+const countedArgs = new WeakMap<object, number>()
+
+/** Estimates the tokens of the arguments of a call. Encodes the same arguments only once. */
+function argsTokens(args: EventOf<'call.requested'>['args']): number {
+  const tokens = countedArgs.get(args) ?? textTokens(JSON.stringify(args))
+  countedArgs.set(args, tokens)
+  return tokens
+}
+
 /** Estimates the tokens an event adds to the context; 0 if it is not sent to the model. */
 export function eventTokens(event: Event): number {
   switch (event.type) {
@@ -37,7 +47,7 @@ export function eventTokens(event: Event): number {
     case 'text.said':
       return textTokens(event.text)
     case 'call.requested':
-      return textTokens(event.tool) + textTokens(JSON.stringify(event.args))
+      return textTokens(event.tool) + argsTokens(event.args)
     case 'call.settled':
       return outcomeTokens(event.outcome)
     case 'note.added':

@@ -43,7 +43,7 @@ export async function readPage(
   const earlier = isForward ? await findLast(log, id, clipLine(line, 0, from - 1)) : null
   const assembled = assemble(isForward ? page.records : page.records.toReversed(), page.outcomes, earlier)
   const countMax = page.isCut ? Math.min(limit, page.records.length - 1) : limit
-  const count = countFitting(isForward ? assembled : assembled.toReversed(), countMax)
+  const count = await countFitting(isForward ? assembled : assembled.toReversed(), countMax)
   const hasMore = assembled.length > count
   const messages = isForward ? assembled.slice(0, count) : assembled.slice(assembled.length - count)
 
@@ -63,7 +63,7 @@ type ScannedPage = {
 
 /** How many calls the store is asked about at once. */
 export const callsAtOnce = 32
-/** Counting records takes a turn of the event loop for each such length. */
+/** Counting records and encoding a message take a turn of the event loop for each such length. */
 const charsPerTurn = 128 * 1024
 
 /** Reads records until they fill a page, and one more. Read backwards, that one is also the parent of the oldest. */
@@ -107,16 +107,17 @@ async function findLast(log: LineReader, id: SessionId, spans: Spans): Promise<S
   return null
 }
 
-/** Returns how many of the messages fit on a page: at least one. */
-function countFitting(messages: readonly Message[], limit: number): number {
+/** Returns how many of the messages fit on a page: at least one. Each is encoded in a turn of its own. */
+async function countFitting(messages: readonly Message[], limit: number): Promise<number> {
   if (jsonBytesAtMost(messages, limits.pageBytesMax) <= limits.pageBytesMax) return Math.min(messages.length, limit)
-  let bytes = 0
-  const beyond = messages.findIndex((message, index) => {
-    if (index === limit) return true
+  let [count, bytes] = [0, 0]
+  for (const message of messages.slice(0, limit)) {
+    if (estimateChars(message) > charsPerTurn) await ownTurn()
     bytes += Buffer.byteLength(JSON.stringify(message))
-    return index > 0 && bytes > limits.pageBytesMax
-  })
-  return beyond === -1 ? messages.length : beyond
+    if (count > 0 && bytes > limits.pageBytesMax) break
+    count++
+  }
+  return count
 }
 
 /** Folds records and the outcomes of their calls into messages; `parent` is the seq of the message before them. */

@@ -57,7 +57,8 @@ export function createAnswer({ toolName, modelId }: AnswerOptions) {
     const parsed = isToolName(wire)
       ? parseToolInput(input, callValues)
       : { args: {}, malformed: 'the name of the tool is invalid' }
-    const given = partMeta.take('input', isAsWritten(input, parsed) ? whole.meta : undefined)
+    const { meta } = whole
+    const given = partMeta.take('input', meta !== undefined && isAsWritten(input, parsed) ? meta : undefined)
     return [{ type: 'said', part: whole.part, said: { type: 'call', tool, ...parsed, ...given } }]
   }
 

@@ -1,70 +1,16 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
-import { setTimeout as delay } from 'node:timers/promises'
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { ProcessMark } from '@holdfast/protocol'
-
-type ProcessRow = {
-  readonly pid: number
-  readonly group: number
-  readonly name: string
-  /** Clock ticks since boot. */
-  readonly startTicks: string
-  /** Dead and not yet collected by its parent: it runs nothing. */
-  readonly isDead: boolean
-  /** A thread of the kernel: it has no environment. */
-  readonly isKernel: boolean
-}
-
-/** The bit of a process's flags that marks a thread of the kernel: `PF_KTHREAD`. */
-const kernelFlag = 0x0020_0000
-/** How often, and how long apart, an environment is read while a process is replacing its program. */
-const readsMax = 20
-const readAgainMs = 1
-
-/** Reads one row of Linux's process table; null if there is no such process or no such table. */
-export async function readProcess(pid: number): Promise<ProcessRow | null> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
-  if (stat === null) return null
-  // The name is in parentheses and may contain parentheses and spaces: count fields from the last one.
-  const nameEnd = stat.lastIndexOf(')')
-  const fields = stat.slice(nameEnd + 2).split(' ')
-  const [state, , group] = fields
-  const startTicks = fields[19] // field 22 of the whole line
-  if (state === undefined || startTicks === undefined) return null
-  const name = stat.slice(stat.indexOf('(') + 1, nameEnd)
-  const isKernel = (Number(fields[6]) & kernelFlag) !== 0 // field 9 of the whole line
-  return { pid, group: Number(group), name, startTicks, isDead: 'ZXx'.includes(state), isKernel }
-}
-
-async function livingProcesses(): Promise<readonly ProcessRow[]> {
-  const names = await readdir('/proc').catch(() => [])
-  const rows = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map((name) => readProcess(Number(name))))
-  return rows.filter((row) => row !== null).filter((row) => !row.isDead)
-}
+import { livingProcesses, markedProcesses, type ProcessRow, readProcess } from './process-table.ts'
 
 export async function livingMembers(group: number): Promise<readonly ProcessRow[]> {
   return (await livingProcesses()).filter((row) => row.group === group)
 }
 
 /** Returns the live processes that a command started, inside its group or not. */
-async function livingOffspring(mark: ProcessMark): Promise<readonly ProcessRow[]> {
-  const entry = `${markEntry}=${markValue(mark)}`
-  const found = (await livingProcesses()).map(async (row) =>
-    !row.isKernel && (await readEnvironment(row.pid)).split('\0').includes(entry) ? row : null,
-  )
-  return (await Promise.all(found)).filter((row) => row !== null)
-}
-
-/** Reads the environment a process was started with. It is empty for a moment while `exec` replaces the program. */
-async function readEnvironment(pid: number): Promise<string> {
-  for (let read = 0; read < readsMax; read++) {
-    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => null)
-    if (environment !== '') return environment ?? ''
-    await delay(readAgainMs)
-  }
-  return ''
-}
+const livingOffspring = async (mark: ProcessMark): Promise<readonly ProcessRow[]> =>
+  (await markedProcesses()).flatMap((one) => (one.mark === markValue(mark) ? [one.row] : []))
 
 const run = promisify(execFile)
 
@@ -96,8 +42,6 @@ async function startFromPs(pid: number): Promise<string | null> {
   return listed?.stdout.trim() || null
 }
 
-/** Set in the environment of a command, so that its processes can be found when the leader is gone. */
-export const markEntry = 'AGENT_PROCESS_MARK'
 export const markValue = ({ group, startedAt }: ProcessMark): string => `${group}/${startedAt}`
 
 function decoded(name: string): string {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { invariant } from '@holdfast/protocol'
 import { signalGroup } from './process-group.ts'
+import { spawnInTurn } from './spawn-in-turn.ts'
 
 /** How a program ended, with the start of what it wrote to stderr. */
 export type ProgramEnd = {
@@ -50,14 +50,15 @@ export async function startProgram(
   args: readonly string[],
   { cwd, environment, signal, timeoutMs, graceMs = 0, file, input, onErrors }: ProgramOptions,
 ): Promise<Program> {
-  const child = spawn(path, args, {
-    cwd,
-    env: environment,
-    detached: true, // its own process group, so that its children end with it
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
-  })
+  const child = await spawnInTurn(() =>
+    spawn(path, args, {
+      cwd,
+      env: environment,
+      detached: true, // its own process group, so that its children end with it
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
+    }),
+  )
   const exited = waitForExit(child)
-  await once(child, 'spawn')
   const { pid, stdout, stderr, stdin } = child
   invariant(pid !== undefined && stdout && stderr, 'a spawned program has a pid and its pipes')
   stdin?.on('error', () => undefined).end(input) // it may end without reading
@@ -94,7 +95,6 @@ export async function startProgram(
 function waitForExit(child: ChildProcess): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>()
   child.once('exit', (code) => resolve(code))
-  child.once('error', () => resolve(null)) // it did not start: `once` rejects with the error
   return promise
 }
 

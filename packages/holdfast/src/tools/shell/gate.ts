@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { invariant, type ProcessMark } from '@holdfast/protocol'
-import { markEntry, markProcess, markValue } from '../program/process-group.ts'
+import { markProcess, markValue } from '../program/process-group.ts'
+import { markEntry } from '../program/process-table.ts'
+import { spawnInTurn } from '../program/spawn-in-turn.ts'
 
 /*
  * The leader of a command's process group. It waits for a line before it runs anything, so that the group can be
@@ -69,13 +70,14 @@ export async function spawnGate(
   { cwd, environment, output, wrapper, release }: GateOptions,
 ): Promise<Gate> {
   const endMark = `\u001e${randomUUID()}`
-  const leader = spawn('/bin/sh', ['-c', script, 'gate', ...argv], {
-    cwd,
-    env: environment,
-    detached: true,
-    stdio: ['pipe', output, 'ignore', 'pipe'],
-  })
-  await once(leader, 'spawn')
+  const leader = await spawnInTurn(() =>
+    spawn('/bin/sh', ['-c', script, 'gate', ...argv], {
+      cwd,
+      env: environment,
+      detached: true,
+      stdio: ['pipe', output, 'ignore', 'pipe'],
+    }),
+  )
   const { pid, stdin, codes } = partsOf(leader)
   stdin.on('error', () => undefined) // the leader may be killed while we write to it
   const gone = new Promise<void>((resolve) => leader.once('exit', () => resolve()))

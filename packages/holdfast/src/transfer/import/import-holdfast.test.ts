@@ -55,6 +55,17 @@ describe.each(['sqlite', 'jsonl'] as const)('session imported again (%s)', (kind
     expect(existsSync(join(workdir, 'hook.txt'))).toBe(false)
   })
 
+  it('is the same while it is unchanged, also if it changed files and may run everything', async () => {
+    const workdir = join(directory, 'work')
+    mkdirSync(workdir)
+    const session = await here.startSession({ workdir, model: 'demo/agent', approvals: 'none' })
+    await session.prompt('write notes.txt: one').text()
+    await session.prompt('write notes.txt: two').text()
+    const own = await written(session.id)
+    expect((await take(own)).status).toBe('same')
+    expect(await written(session.id)).toBe(own)
+  })
+
   it('keeps an argument named __proto__', async () => {
     const id = await taken(createLongConversation(1))
     const text = await written(id)

@@ -1,7 +1,16 @@
 import type { CatalogueEntry, EncodedRecord } from '@holdfast/core/ports'
-import { type Fault, Handle, limits, ok, type Recorded, type Result, type SessionId } from '@holdfast/protocol'
+import {
+  type Event,
+  type Fault,
+  Handle,
+  limits,
+  ok,
+  type Recorded,
+  type Result,
+  type SessionId,
+} from '@holdfast/protocol'
 import type { ImportHost } from '../host/import-host.ts'
-import { dropTrust } from './drop-trust.ts'
+import { dropFileContents, dropTrust } from './drop-trust.ts'
 import type { LogBatch, LogStart } from './imported-log.ts'
 
 type WriteDeps = Pick<ImportHost, 'entry' | 'create' | 'append' | 'read' | 'claim' | 'release'> & {
@@ -195,8 +204,8 @@ async function append(
 }
 
 /**
- * Returns whether the stored records equal these, apart from the trust that an import drops. The first of a session may
- * differ, because it has the handle.
+ * Returns whether the stored records equal these, apart from the trust and the contents of files that an import drops. The
+ * first of a session may differ, because it has the handle.
  */
 async function areStored(deps: WriteDeps, session: SessionId, records: readonly EncodedRecord[]): Promise<boolean> {
   const compared = records[0]?.record.event.type === 'session.started' ? records.slice(1) : records
@@ -217,7 +226,9 @@ async function areStored(deps: WriteDeps, session: SessionId, records: readonly 
 const isStored = ({ event }: Recorded, wanted: EncodedRecord | undefined): boolean =>
   wanted !== undefined &&
   (JSON.stringify(event) === wanted.body ||
-    JSON.stringify(dropTrust(event)) === JSON.stringify(dropTrust(wanted.record.event)))
+    JSON.stringify(dropAll(event)) === JSON.stringify(dropAll(wanted.record.event)))
+
+const dropAll = (event: Event): Event => dropFileContents(dropTrust(event))
 
 /** Returns whether the id belongs to a purged session whose forks still share its records. */
 export const isPurgedSession = ({ code, details }: Fault, session: SessionId): boolean =>

@@ -1,6 +1,8 @@
 import iconv from 'iconv-lite'
 import { describe, expect, it } from 'vitest'
-import { checkAscii, decodeText, describeText, encodeText, isBinary } from './encoding.ts'
+import { decodeText } from './decode-text.ts'
+import { checkAscii, describeText, encodeText, isBinary } from './encoding.ts'
+import { splitLines } from './lines.ts'
 
 const japanese = '日本語のテキストです。これは文字コードの判定に使う長い文章で、漢字と仮名の両方があります。\n'.repeat(
   20,
@@ -59,7 +61,7 @@ describe('the text of a file', () => {
   it('is named where it is unusual', async () => {
     const described = async (bytes: Buffer) => {
       const decoded = await decodeText(bytes)
-      return decoded && describeText(decoded)
+      return decoded && describeText(decoded.encoding, splitLines(decoded.text))
     }
     expect(await described(Buffer.from('a\nb\n'))).toBeNull()
     expect(await described(Buffer.from('a\r\nb\r\n'))).toBe('lines end with \\r\\n')

@@ -1,5 +1,5 @@
-import { isUtf8 } from 'node:buffer'
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import type { Lines } from './lines.ts'
 import type { Splice } from './splice.ts'
 
 /** How the bytes of a text file are to be read and written. */
@@ -13,11 +13,8 @@ export type Encoding = {
 
 export type DecodedText = { readonly text: string; readonly encoding: Encoding }
 
-const utf8: Encoding = { name: 'utf8', bom: false }
-const utf8Bom = Buffer.from([0xef, 0xbb, 0xbf])
+export const utf8Bom = Buffer.from([0xef, 0xbb, 0xbf])
 const checkedBytes = 8192
-const sampleBytes = 64 * 1024
-const confidenceMin = 90
 
 /** How files begin that are never text. */
 const magics: readonly Uint8Array[] = [
@@ -33,47 +30,12 @@ export function isBinary(bytes: Uint8Array): boolean {
   return magics.some((magic) => head.subarray(0, magic.length).equals(magic))
 }
 
-function utf16Of(bytes: Uint8Array): 'utf16le' | 'utf16be' | null {
+/** Returns which UTF-16 the byte-order mark of a file tells; null if it has none. */
+export function utf16Of(bytes: Uint8Array): 'utf16le' | 'utf16be' | null {
   if (bytes.length % 2 !== 0) return null
   if (bytes[0] === 0xff && bytes[1] === 0xfe)
     return bytes.length >= 4 && bytes[2] === 0 && bytes[3] === 0 ? null : 'utf16le'
   return bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf16be' : null
-}
-
-/** Decodes a text file. Returns null for a binary one. The byte-order mark is not part of the text. */
-export async function decodeText(bytes: Buffer): Promise<DecodedText | null> {
-  if (isBinary(bytes)) return null
-  if (isUtf8(bytes)) {
-    const bom = bytes.subarray(0, 3).equals(utf8Bom)
-    return { text: bytes.toString('utf8', bom ? 3 : 0), encoding: { ...utf8, bom } }
-  }
-  const guessed = utf16Of(bytes) ?? (await detect(bytes))
-  if (guessed !== null) {
-    const encoding = { name: guessed, bom: utf16Of(bytes) !== null }
-    const text = await decodeAs(bytes.subarray(encoding.bom ? 2 : 0), guessed)
-    const again = await encodeText(text, encoding)
-    if (again.ok && again.value.equals(bytes)) return { text, encoding }
-  }
-  return { text: bytes.toString('latin1'), encoding: { name: 'latin1', bom: false, isUnknown: true } }
-}
-
-/** Guesses an encoding from the bytes around the first that is not ASCII. Returns null without great confidence. */
-async function detect(bytes: Buffer): Promise<string | null> {
-  const { analyse } = await import('chardet')
-  let first = 0
-  while (first < bytes.length && (bytes[first] ?? 0) < 0x80) first++
-  const start = Math.max(0, first - 1024)
-  const [best] = analyse(bytes.subarray(start, start + sampleBytes))
-  if (best === undefined || best.confidence < confidenceMin) return null
-  const { default: iconv } = await import('iconv-lite')
-  return iconv.encodingExists(best.name) ? best.name : null
-}
-
-async function decodeAs(bytes: Buffer, name: string): Promise<string> {
-  if (name === 'utf16le') return bytes.toString('utf16le')
-  if (name === 'utf16be') return Buffer.from(bytes).swap16().toString('utf16le')
-  const { default: iconv } = await import('iconv-lite')
-  return iconv.decode(bytes, name, { stripBOM: false })
 }
 
 /** Encodes a text. Refuses a character that the encoding lacks. */
@@ -118,17 +80,16 @@ const unknownEncoding =
   'the encoding of this file is not known, so only ASCII characters of it can be changed; nothing was changed'
 
 /** Describes an encoding and line ends that are not the usual ones; null for UTF-8 with `\n`. */
-export function describeText({ text, encoding }: DecodedText): string | null {
-  const { name, bom, isUnknown } = encoding
-  const returns = text.includes('\r\n')
-  const feeds = returns && /(?:^|[^\r])\n/.test(text)
+export function describeText({ name, bom, isUnknown }: Encoding, { feeds, returns }: Ends): string | null {
   const notes = [
     ...(name === 'utf8' ? (bom ? ['UTF-8 with a byte-order mark'] : []) : []),
     ...(isUnknown ? ['unknown encoding, shown as Latin-1: only ASCII text can be edited'] : []),
     ...(name !== 'utf8' && !isUnknown ? [names[name] ?? name] : []),
-    ...(returns ? [feeds ? 'mixed line ends (\\r\\n and \\n)' : 'lines end with \\r\\n'] : []),
+    ...(returns > 0 ? [returns < feeds ? 'mixed line ends (\\r\\n and \\n)' : 'lines end with \\r\\n'] : []),
   ]
   return notes.length === 0 ? null : notes.join('; ')
 }
+
+type Ends = Pick<Lines, 'feeds' | 'returns'>
 
 const names: Readonly<Record<string, string>> = { utf16le: 'UTF-16 LE', utf16be: 'UTF-16 BE' }

@@ -7,6 +7,9 @@ export type Lines = {
   /** The offset of each line, and the length of the text behind the last. */
   readonly starts: Int32Array
   readonly count: number
+  /** How many lines have an end, and how many of these are `\r\n`. */
+  readonly feeds: number
+  readonly returns: number
 }
 
 const lineFeed = 10
@@ -33,7 +36,7 @@ export async function splitLinesInSlices(text: string, pause: () => Promise<unkn
 
 function createSplitter(text: string) {
   let starts = new Int32Array(Math.ceil(text.length / lineChars) + 2)
-  let feeds = 0
+  let [feeds, returns] = [0, 0]
   let at = text.indexOf('\n')
   return {
     /** Finds the next line ends, at most `max`. Returns whether there are more. */
@@ -42,6 +45,7 @@ function createSplitter(text: string) {
       for (let found = 0; at !== -1 && found < max; found++) {
         if (feeds + 2 >= starts.length) starts = grown(starts)
         starts[++feeds] = at + 1
+        if (at > 0 && text.charCodeAt(at - 1) === carriageReturn) returns++
         at = text.indexOf('\n', at + 1)
       }
       return at !== -1
@@ -49,7 +53,7 @@ function createSplitter(text: string) {
     end(): Lines {
       const count = feeds + (text === '' || text.endsWith('\n') ? 0 : 1)
       starts[count] = text.length
-      return { text, starts: starts.subarray(0, count + 1), count }
+      return { text, starts: starts.subarray(0, count + 1), count, feeds, returns }
     },
   }
 }

@@ -8,7 +8,8 @@ import { readRange } from '../../system/files/read-range.ts'
 import type { WorkspacePath } from '../../system/files/resolve-path.ts'
 import { countArgument, filePathArgument } from '../define/arguments.ts'
 import { type Done, defineTool, whenBegun } from '../define/define-tool.ts'
-import { decodeText, describeText, isBinary } from '../edits/encoding.ts'
+import { decodeText } from '../edits/decode-text.ts'
+import { describeText, isBinary } from '../edits/encoding.ts'
 import { bodies, bodyOf, splitLinesInSlices } from '../edits/lines.ts'
 import { hashBytes } from './io/before-image.ts'
 import { readSmall } from './io/file-content.ts'
@@ -98,7 +99,7 @@ async function readText(
     const seen = [{ path: shown, hash: hashBytes(bytes), from: 1, to: 0, of: 0 }]
     return ok({ text: `[${escapeLine(path)} is empty]`, seen })
   }
-  const decoded = await decodeText(bytes)
+  const decoded = await decodeText(bytes, setImmediate)
   if (decoded === null) return null
   await setImmediate() // a file of many megabytes takes some milliseconds for each step
   const lines = await splitLinesInSlices(decoded.text, setImmediate)
@@ -110,7 +111,7 @@ async function readText(
   const hash = hashBytes(bytes)
   const page = pageOf(lines.count, { offset, limit }, (line) => bodyOf(lines, line))
   const { last } = page
-  const about = describeText(decoded)
+  const about = describeText(decoded.encoding, lines)
   const notes = [
     ...(about === null ? [] : [`[${about}]`]),
     ...(last === lines.count && !decoded.text.endsWith('\n') ? ['[no line feed at the end of the file]'] : []),

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { OwnPath, WorkspaceFiles } from '@holdfast/core/ports'
 import { clip, escapeLine, type FileLines, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { openFile } from '../../system/files/open-file.ts'
-import { decodeText } from '../edits/encoding.ts'
+import { decodeText } from '../edits/decode-text.ts'
 import { bodyOf, type Lines, splitLinesInSlices } from '../edits/lines.ts'
 import { readSmall, tooLongToEdit } from './io/file-content.ts'
 import { refuseOwn } from './io/guarded-path.ts'
@@ -19,7 +19,7 @@ export const createReadLines =
     const bytes = await readSmall(handle)
     const { size } = opened.value.stats
     if (bytes === null) return refuse(tooLongToEdit(path, size))
-    const decoded = await decodeText(bytes)
+    const decoded = await decodeText(bytes, setImmediate)
     if (decoded === null)
       return refuse(fault('bad_request', `${escapeLine(path)} is binary (${size} bytes) and is not shown.`))
     await setImmediate() // a file of many megabytes takes some milliseconds for each step

@@ -1,7 +1,7 @@
 import type { ContentPair } from '@holdfast/core/ports'
 import { boundPreview, escapeHidden, escapeLine, limits } from '@holdfast/protocol'
 import { maskKeys } from '../../../system/secrets/known-keys.ts'
-import { decodeText } from '../../edits/encoding.ts'
+import { decodeText } from '../../edits/decode-text.ts'
 import { unifiedDiff } from '../../edits/unified-diff.ts'
 
 /** Returns the diff of two contents for people: keys masked, hidden characters shown, cut to a bounded length. */

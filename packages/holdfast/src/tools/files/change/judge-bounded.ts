@@ -1,6 +1,6 @@
 import { clip, escapeLine, type LineRange, ok } from '@holdfast/protocol'
 import { checkTexts, findBoundary } from '../../edits/boundary.ts'
-import { decodeText } from '../../edits/encoding.ts'
+import { decodeText } from '../../edits/decode-text.ts'
 import { unifiedDiff } from '../../edits/unified-diff.ts'
 
 const diffCharsMax = 4000

@@ -4,7 +4,7 @@ import type { BoundedFile, Tool, ToolContext } from '@holdfast/core/ports'
 import { escapeLine, fault, type LineRange, ok, type Result, refuse } from '@holdfast/protocol'
 import { resolvePath, type WorkspacePath } from '../../../system/files/resolve-path.ts'
 import { checkSplices, checkTexts, findBoundary } from '../../edits/boundary.ts'
-import { decodeText } from '../../edits/encoding.ts'
+import { decodeText } from '../../edits/decode-text.ts'
 import type { Splice } from '../../edits/splice.ts'
 
 /** Lets a file tool see the content that the lines of a boundary were counted in, if a call concerns its file. */

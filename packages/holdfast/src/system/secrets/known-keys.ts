@@ -44,6 +44,12 @@ export const hasKeys = (): boolean => known.size > 0
 
 export const holdsKey = (text: string): boolean => maskKeys(text) !== text
 
+/** Returns how many characters a masked part of a text may have: a key in any form, broken into lines, and what introduces it. */
+export const keySpanMax = (): number =>
+  known.values().reduce((longest, key) => Math.max(longest, key.length), introductionChars) *
+  formCharsPerChar *
+  breakChars
+
 /** Returns the length of the text's end that may be the start of a key: piecewise masking holds it back. */
 export function keyBegun(text: string): number {
   const inLine = forms.reduce((longest, form) => Math.max(longest, begunBy(text, form)), 0)
@@ -74,6 +80,11 @@ function base64Of(key: string): readonly string[] {
     return [bytes.toString('base64').slice(start, whole), bytes.toString('base64url').slice(start, whole)]
   })
 }
+
+/** What introduces a key has at most so many characters, a form of a key so many for each of its own, a break so many. */
+const introductionChars = 32
+const formCharsPerChar = 6
+const breakChars = 36
 
 /** A line break, possibly indented, as `base64` inserts after 76 characters. */
 const lineBreak = String.raw`\r?\n[ \t]{0,32}`

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Tool, ToolRun } from '@holdfast/core/ports'
-import { invariant } from '@holdfast/protocol'
+import { BlobHash, invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { createMemory } from '../../context/memory/memory.ts'
@@ -106,6 +106,44 @@ describe('the output of a masked tool', () => {
       masked,
       masked,
     ])
+  })
+
+  it('contains no key in a large blob, which is searched in several turns of the event loop', async () => {
+    const megabyte = 1024 ** 2
+    const put = async (content: Buffer) => {
+      const blobs: Buffer[] = []
+      const store = async (bytes: Uint8Array) => {
+        blobs.push(Buffer.from(bytes))
+        return { hash: BlobHash.parse('0'.repeat(64)), bytes: bytes.length }
+      }
+      const tool: Tool = {
+        ...toolOf('shell'),
+        async run(_args, _context, { blobs }) {
+          await blobs?.put(content)
+          return { type: 'ok', output: { text: '' } }
+        },
+      }
+      let [turns, isOver] = [0, false]
+      const count = () => {
+        turns++
+        if (!isOver) setImmediate(count)
+      }
+      setImmediate(count)
+      const given = { ...listen().run, blobs: { put: store, open: async () => expect.fail('nothing is opened') } }
+      await maskedTool(tool).run({}, { workdir: '/' }, given)
+      isOver = true
+      return { turns, stored: blobs[0] }
+    }
+    const plain = Buffer.alloc(4 * megabyte, 'x')
+    const { turns, stored } = await put(plain)
+    expect(stored?.equals(plain)).toBe(true)
+    expect(turns).toBeGreaterThanOrEqual(7)
+    // A key at each end of each slice, whatever its size is.
+    for (const at of [megabyte / 2 - 9, megabyte / 2, 2 * megabyte - key.length, 4 * megabyte - key.length]) {
+      const content = Buffer.from(plain)
+      content.write(key, at)
+      expect((await put(content)).stored?.toString('latin1')).toBe(content.toString('latin1').replaceAll(key, keyMark))
+    }
   })
 
   it('contains no part of two keys that overlap', async () => {

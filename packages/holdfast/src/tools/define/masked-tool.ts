@@ -1,5 +1,6 @@
 import type { Prepared, Tool, ToolBlobs, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { hasKeys, keyBegun, maskError, maskKeys } from '../../system/secrets/known-keys.ts'
+import { ownTurn } from '../../system/own-turn.ts'
+import { hasKeys, holdsKey, keyBegun, keySpanMax, maskError, maskKeys } from '../../system/secrets/known-keys.ts'
 
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
@@ -43,8 +44,21 @@ const maskFile =
   async (bytes, name) =>
     store(await maskWhole(bytes), name)
 
-const maskWhole = async (bytes: Uint8Array): Promise<Uint8Array> =>
-  hasKeys() ? Buffer.concat(await Array.fromAsync(maskBytes([bytes]))) : bytes
+/** A content is searched for keys in slices: an answer may read many pages or images of megabytes. */
+const sliceBytes = 512 * 1024
+
+/** Masks keys in a whole content. Hardly any has one, so that it is searched first. */
+async function maskWhole(bytes: Uint8Array): Promise<Uint8Array> {
+  if (!hasKeys()) return bytes
+  const content = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const shared = keySpanMax() // a key that begins in one slice ends in it
+  for (let from = 0; from < content.length; from += sliceBytes) {
+    if (content.length > sliceBytes) await ownTurn()
+    if (holdsKey(content.toString('latin1', from, from + sliceBytes + shared)))
+      return Buffer.from(maskKeys(content.toString('latin1')), 'latin1')
+  }
+  return bytes
+}
 
 function maskPrepared(prepared: Prepared): Prepared {
   if (prepared.type === 'unusable') return { ...prepared, message: maskKeys(prepared.message) }

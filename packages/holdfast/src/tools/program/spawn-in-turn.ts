@@ -1,19 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { setImmediate } from 'node:timers/promises'
-import { createSerialQueue } from '@holdfast/protocol/serial-queue'
-
-const inTurn = createSerialQueue()
+import { ownTurn } from '../../system/own-turn.ts'
 
 /**
  * Starts a process, alone in a turn of the event loop: the system copies the tables of our memory for it, which takes 10 ms
  * at 400 MB, and an answer may ask for 64 programs. Resolves once it runs. Rejects with the system error if it cannot be
  * started.
  */
-export const spawnInTurn = <Child extends ChildProcess>(start: () => Child): Promise<Child> =>
-  inTurn(async () => {
-    await setImmediate()
-    const child = start()
-    await once(child, 'spawn')
-    return child
-  })
+export async function spawnInTurn<Child extends ChildProcess>(start: () => Child): Promise<Child> {
+  await ownTurn()
+  const child = start()
+  await once(child, 'spawn')
+  return child
+}

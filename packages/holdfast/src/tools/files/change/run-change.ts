@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises'
 import type { ContentPair } from '@holdfast/core/ports'
 import type { Result } from '@holdfast/protocol'
+import { ownTurn } from '../../../system/own-turn.ts'
 import { knownKeys } from '../../../system/secrets/known-keys.ts'
 import { findWritable } from '../io/workspace-file.ts'
 import { createChangeThread } from './change-thread.ts'
@@ -52,14 +52,6 @@ export async function judgeBounded(pair: BoundedPair, signal: AbortSignal): Prom
   }
   const judged = await thread.run({ type: 'bounded', edit: pair, keys: [] }, signal)
   return judged.ok ? judged.value : { violation: `${pair.path} changed and was not compared: ${judged.fault.message}` }
-}
-
-let lastTurn: Promise<void> = Promise.resolve()
-
-/** Resolves in a turn of the event loop of its own. A round has many calls, and each one may take milliseconds. */
-function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => setImmediate())
-  return lastTurn
 }
 
 async function isSmall(edit: FileEdit): Promise<boolean> {

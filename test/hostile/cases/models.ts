@@ -162,36 +162,38 @@ const largeAnswers: HostileCase = {
   name: 'large-answers',
   from: 'model',
   async run(run) {
-    const [calls, size] = run.isQuick ? [3, 4] : [64, 15]
+    const [callsMax, size] = run.isQuick ? [3, 4] : [64, 15]
     const times = <Value>(count: number, value: (index: number) => Value) =>
       Array.from({ length: count }, (_, index) => value(index))
     const names = `{${times(90_000, (index) => `"${index.toString(36)}":0`).join(',')}}`
     const fewerNames = `{${times(9000, (index) => `"${index.toString(36)}":0`).join(',')}}`
     await writeFile(join(run.workdir, 'lines.txt'), 'abc\n'.repeat(run.isQuick ? 200_000 : 20_000_000))
+    const lists = `{"a":[${'{},'.repeat(340_000)}0]}`
+    const ping = 'event: ping\ndata: {"type":"ping"}\n\n'
     const answers: { readonly [name: string]: readonly Block[] } = {
-      'many-names': times(calls, () => ({ tool: 'read_file', args: names })),
-      'fewer-names': times(calls, () => ({ tool: 'read_file', args: fewerNames })),
-      'many-lists': times(calls, () => ({ tool: 'no_such_tool', args: `{"a":[${'{},'.repeat(340_000)}0]}` })),
-      'hidden-characters': times(calls, () => ({ tool: 'shell', args: { command: '\u202e'.repeat(33_000) } })),
+      'many-names': times(fitting(callsMax, names), () => ({ tool: 'read_file', args: names })),
+      'fewer-names': times(fitting(callsMax, fewerNames), () => ({ tool: 'read_file', args: fewerNames })),
+      'many-lists': times(fitting(callsMax, lists), () => ({ tool: 'no_such_tool', args: lists })),
+      'too-many-names': times(fitting(64, names) + 1, () => ({ tool: 'read_file', args: names })),
+      'hidden-characters': times(callsMax, () => ({ tool: 'shell', args: { command: '\u202e'.repeat(33_000) } })),
       'long-event': [{ raw: 'data: ' }, ...times(size, () => ({ raw: 'x'.repeat(megabyte) })), { raw: '\n\n' }],
       'unreadable-event': [{ raw: `data: ${'x'.repeat(3.9 * megabyte)}\n\n` }],
       'event-of-lists': [{ raw: `data: {"type":"ping","a":[${'{},'.repeat(megabyte)}0]}\n\n` }],
       'long-text': [{ text: 'x '.repeat((size * megabyte) / 2) }],
       'allowed-text': [{ text: 'x '.repeat(1.9 * megabyte) }],
       'hidden-text': [{ text: '\u202e'.repeat(megabyte) }],
-      pings: times(run.isQuick ? size : size * 10, () => ({
-        raw: 'event: ping\ndata: {"type":"ping"}\n\n'.repeat(2000),
-      })),
-      'far-lines': times(calls, (index) => ({
+      pings: times(run.isQuick ? size : pingsMax / 2000, () => ({ raw: ping.repeat(2000) })),
+      'too-many-pings': times(run.isQuick ? 0 : pingsMax / 2000 + 10, () => ({ raw: ping.repeat(2000) })),
+      'far-lines': times(callsMax, (index) => ({
         tool: 'read_file',
         args: { path: 'lines.txt', offset: 190_000 + index, limit: 5 },
       })),
     }
     const violations: string[] = []
-    for (const [name, blocks] of Object.entries(answers)) {
+    for (const [name, blocks] of Object.entries(answers).filter(([, all]) => all.length > 0)) {
       const handle = await promptModel(run, name, () => blocks)
-      await waitForRest(handle, calls)
-      violations.push(...(await checkLarge(name, handle, calls)))
+      await waitForRest(handle, blocks.length)
+      violations.push(...(await checkLarge(name, handle, blocks.length)))
       const exports = run.isQuick ? ['/export?format=html'] : ['/export?format=html', '/export?format=json']
       for (const path of ['', '/messages', '/approvals', ...exports])
         violations.push(...check(`GET ${path}`, await ask(run.server, `/sessions/${handle.id}${path}`), [200]))
@@ -201,12 +203,19 @@ const largeAnswers: HostileCase = {
   },
 }
 
+/** How many calls with these arguments an answer may have, at most `callsMax`. Each call counts as a few characters more. */
+const fitting = (callsMax: number, args: string): number =>
+  Math.min(callsMax, Math.floor(limits.answerCharsMax / (args.length + callChars)))
+const callChars = 100
+/** Each event counts as 16 characters; a multiple of 2,000. */
+const pingsMax = 260_000
+
 /** Checks what became of an answer: the limit that it exceeds is told, and what is within the limits is there. */
 async function checkLarge(name: string, handle: SessionHandle, calls: number): Promise<readonly string[]> {
   const told = (found: readonly string[]) => found.map((violation) => `${name}: ${violation}`)
   const snapshot = await handle.snapshot()
   if (!snapshot.ok) return told([snapshot.fault.message])
-  const { activity, pendingApprovals } = snapshot.value.view
+  const { activity, pendingApprovals, lastTurn } = snapshot.value.view
   const { length } = await readAnswer(handle)
   switch (name) {
     case 'many-names':
@@ -226,8 +235,15 @@ async function checkLarge(name: string, handle: SessionHandle, calls: number): P
       return activity === 'idle' && length === 0 ? [] : [`${name}: the session is ${activity}`]
     case 'far-lines':
       return told(await checkCalls(handle, calls, 'complete', '\tabc\n'))
+    case 'too-many-names':
+    case 'too-many-pings': {
+      const told = lastTurn?.fault?.message ?? `the session is ${activity}`
+      return told.includes(`longer than ${limits.answerCharsMax} characters`) ? [] : [`${name}: ${told}`]
+    }
     default:
-      return activity === 'error' ? [] : [`${name}: the answer was not refused, the session is ${activity}`]
+      return activity === 'error' && lastTurn?.fault
+        ? []
+        : [`${name}: the answer was not refused, the session is ${activity}`]
   }
 }
 

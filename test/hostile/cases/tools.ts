@@ -53,24 +53,29 @@ const hostileDiffs: HostileCase = {
   name: 'hostile-diffs',
   from: 'model',
   async run(run) {
-    const hunks = run.isQuick ? 20_000 : 100_000
+    const hunks = run.isQuick ? 20_000 : 84_000 // the arguments have nearly a megabyte
     const file = 'a\n'.repeat(200_000)
     await writeFile(join(run.workdir, 'a.txt'), file)
-    const diffs = [
-      '@@\n-a\n+b\n'.repeat(200_000),
+    const tooLong = ['@@\n-a\n+b\n'.repeat(200_000)]
+    const fitting = [
       '@@\n-a\n+b\n'.repeat(hunks),
       '@@ -1 +1 @@\n-a\n+a\n'.repeat(hunks / 4),
       `@@\n${'-a\n'.repeat(hunks)}-not there\n${'+b\n'.repeat(hunks)}`,
       '@@\n'.repeat(hunks),
     ]
-    const handle = await promptModel(run, 'hostile-diffs', () =>
-      diffs.map((diff) => ({ tool: 'apply_diff', args: { path: 'a.txt', diff } })),
-    )
-    const rest = await waitForRest(handle, 1)
-    const violations = [...(await checkCalls(handle, diffs.length, 'error', ''))]
-    if (rest !== 'rests') violations.push('a diff that does not fit was offered for approval')
+    const violations: string[] = []
+    const applyAll = async (name: string, diffs: readonly string[], why: string) => {
+      const handle = await promptModel(run, name, () =>
+        diffs.map((diff) => ({ tool: 'apply_diff', args: { path: 'a.txt', diff } })),
+      )
+      if ((await waitForRest(handle, 1)) !== 'rests')
+        violations.push('a diff that does not fit was offered for approval')
+      violations.push(...(await checkCalls(handle, diffs.length, 'error', why)))
+    }
+    await applyAll('hostile-diffs', fitting, '')
+    await applyAll('long-diff', tooLong, `longer than ${limits.callArgsBytesMax} bytes`)
     if ((await readFile(join(run.workdir, 'a.txt'), 'utf8')) !== file) violations.push('the file was changed')
-    return { did: `applied ${diffs.length} diffs of up to ${hunks} hunks`, violations }
+    return { did: `applied ${fitting.length} diffs of up to ${hunks} hunks, and one that is too long`, violations }
   },
 }
 

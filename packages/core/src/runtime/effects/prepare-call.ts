@@ -106,11 +106,12 @@ export async function factsOf(
   args: ToolArgs,
 ): Promise<CallFacts> {
   const { name: tool } = schema
+  const argsHash = hashArgs(tool, args) // before the store is asked, which answers for many calls at once
   const [workspaceTrust, ruling] = await Promise.all([
     store.workspaceTrust(workdir),
     permissions.judge({ tool, args, workdir }, state().settings.permissions ?? []),
   ])
-  return { tool, isDestructive, isReadOnly, argsHash: hashArgs(tool, args), ruling, workspaceTrust }
+  return { tool, isDestructive, isReadOnly, argsHash, ruling, workspaceTrust }
 }
 
 /** Adds why a person is asked about a call each time, if there is a reason. */

@@ -49,6 +49,25 @@ describe('the hub', () => {
     expect(await hub.share(3, async () => recorded(3))).toEqual(recorded(3))
   })
 
+  it('shows a long fragment in several frames, none of which ends within a character', async () => {
+    const hub = open()
+    const { subscription } = hub.join()
+    const long = `x${'🐢'.repeat(200_000)}`
+    hub.show(text, long)
+    hub.show(text, 'end')
+    const frames: Frame[] = []
+    for await (const frame of subscription) {
+      frames.push(frame)
+      if (frame.type === 'delta' && frame.text === 'end') break
+    }
+    const texts = frames.flatMap((frame) => (frame.type === 'delta' ? [frame.text] : []))
+    expect(texts.join('')).toBe(`${long}end`)
+    expect(texts.length).toBeGreaterThanOrEqual(5)
+    expect(texts.every((piece) => piece.length <= 128 * 1024 && piece.isWellFormed())).toBe(true)
+    expect(frames.flatMap((frame) => (frame.type === 'delta' ? [frame.index] : []))).toEqual(texts.map((_, n) => n))
+    expect(draftOf(hub)).toEqual([`${long}end`])
+  })
+
   it('gives a new subscriber the running message so far, then the rest', async () => {
     const hub = open()
     hub.show(text, 'Hel')

@@ -1,6 +1,7 @@
 import {
   type CallId,
   type ClientId,
+  clip,
   createLiveParts,
   createRecordFrame,
   type Frame,
@@ -19,6 +20,9 @@ import { type AttachedClient, createDriverControl, type DriverControl } from './
 import { createSubscription, type Subscription } from './subscription.ts'
 
 type EndFrame = (reason: FrameOf<'end'>['reason'], retryMs: number | null) => FrameOf<'end'>
+
+/** A longer fragment is several frames: each is encoded in a turn of its own. */
+const deltaCharsMax = 128 * 1024
 
 /** Publishes frames to every subscriber of one session. All of them get the same object, which is encoded once. */
 export interface Hub {
@@ -92,7 +96,13 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
         if (record.event.type === 'settings.changed' && record.event.model !== undefined) publishModel()
       }
     },
-    show: (position, text) => send(live.grow(position, text), text.length + frameOverheadBytes),
+    show(position, text) {
+      for (let from = 0; from === 0 || from < text.length; ) {
+        const piece = clip(text.slice(from, from + 2 * deltaCharsMax), deltaCharsMax)
+        send(live.grow(position, piece), piece.length + frameOverheadBytes)
+        from += Math.max(piece.length, 1)
+      }
+    },
     publishStorage(error) {
       storage = { type: 'storage', sessionId, error }
       send(storage, (error?.message.length ?? 0) + frameOverheadBytes)

@@ -19,7 +19,7 @@ import { findOptionFault } from './open-options.ts'
 import type { CustomModels } from './providers/models.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { openStorage } from './store/open/open-storage.ts'
-import { pathsOf } from './store/open/store-location.ts'
+import { locateStore, pathsOf } from './store/open/store-location.ts'
 import { permissionPath } from './system/config/permission-file.ts'
 import type { ConfigOptions } from './system/config/read-config.ts'
 import { resolveWorkdir } from './system/files/resolve-path.ts'
@@ -105,25 +105,29 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const finding = openModels({ environment, home, options, extra: options.models, onNotice }).then(orThrow)
   // Its threads start now, because they take longest. What fails is thrown once all has ended.
   const storing = openStoreAndNode({ ...options, environment, checked: finding }, home, opened)
+  // Made while the thread of the store starts.
+  const preparing = finding.then(({ configured, keyNames }) => {
+    const permissions = createPermissions({
+      file: permissionPath(home.configDir),
+      searchPath: commandEnvironment(environment, { keyNames })['PATH'],
+    })
+    const location = orThrow(locateStore(options.store ?? storeOf(environment), home))
+    const storePaths = pathsOf(location, options.mirror)
+    const given = { keyNames, own, judgeNetwork: permissions.judgeNetwork, storePaths, ...configured }
+    return { permissions, ...createAdapters(environment, home, given) }
+  })
   const tracing = loadSessionSpans()
-  await Promise.allSettled([storing, finding, tracing])
-  const { models, configured, keyNames } = await finding
+  await Promise.allSettled([storing, preparing, tracing])
+  const { models, configured } = await finding
   opened.defer(() => models.close())
-  const { location, openWriterPort, ...adapters } = await storing
+  const { location, openWriterPort, ...stored } = await storing
+  const prepared = await preparing
   const spans = await tracing
   const observers = [...(spans ? [spans] : []), ...(logger ? [createSessionLogger(logger)] : [])]
   if (options.usesDefaultModel) await models.settleDefault()
-  const permissions = createPermissions({
-    file: permissionPath(home.configDir),
-    searchPath: commandEnvironment(environment, { keyNames })['PATH'],
-  })
   const registry = createSessionRegistry({
-    ...adapters,
-    ...createAdapters(environment, home, {
-      ...{ keyNames, own, judgeNetwork: permissions.judgeNetwork, ...configured },
-      storePaths: pathsOf(location, options.mirror),
-    }),
-    permissions,
+    ...stored,
+    ...prepared,
     models,
     titleModel: configured.titleModel,
     compactionModel: configured.compactionModel,
@@ -137,7 +141,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   await registry.deps.tools.background?.endLeftovers()
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
-  return { registry, location, home, openWriterPort, permissions }
+  return { registry, location, home, openWriterPort, permissions: prepared.permissions }
 }
 
 /** Opens the store, once the configuration is checked, and registers this process as a node in it. */

@@ -31,7 +31,11 @@ export function parseStoreUrl(url: string | undefined, home: StoreHome): Result<
   return refuse(fault('bad_request', message, { store: text }))
 }
 
-/** The same, but refuses memory:. */
+/** Returns where the store of the option `store` is: that of a URL, or one of the program. */
+export const locateStore = (given: string | object | undefined, home: StoreHome): Result<StoreLocation> =>
+  typeof given === 'object' ? ok({ kind: 'own', url: 'own:' }) : parseStoreUrl(given, home)
+
+/** The same as `parseStoreUrl`, but refuses memory:. */
 export function parseDiskUrl(url: string | undefined, home: StoreHome): Result<DiskLocation> {
   const location = parseStoreUrl(url, home)
   if (!location.ok) return location

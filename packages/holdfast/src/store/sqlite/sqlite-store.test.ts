@@ -66,6 +66,30 @@ describe('sqlite store', () => {
     expect(existsSync(path)).toBe(true)
   })
 
+  it('opens, writes and reads with one thread, and starts another for a search', async () => {
+    const threads: unknown[] = []
+    const note = (thread: unknown) => threads.push(thread)
+    process.on('worker', note)
+    const store = await open()
+    await mustCreate(store, newSession(1))
+    await mustAppend(store, appendTo(1, 1))
+    expect(await readAll(store, 1)).toHaveLength(2)
+    expect(threads).toHaveLength(1)
+    expect(codeOf(await store.search({ text: 'hello', limit: 1 }))).toBe('ok')
+    expect(threads).toHaveLength(2)
+    await store.close()
+    process.off('worker', note)
+  })
+
+  it('answers questions of its first moments in the order of asking, between the changes', async () => {
+    const store = await open()
+    await mustCreate(store, newSession(1))
+    const head = async () => (await store.entry(sessionId(1)))?.head
+    const asked = [head(), store.append(appendTo(1, 1)).then(codeOf), head(), store.append(appendTo(1, 2)).then(codeOf)]
+    expect(await Promise.all([...asked, head()])).toEqual([1, 'ok', 2, 'ok', 3])
+    await store.close()
+  })
+
   it('answers pending requests before it closes, and refuses later ones', async () => {
     const store = await open()
     await mustCreate(store, newSession(1))

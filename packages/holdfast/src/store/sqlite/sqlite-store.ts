@@ -7,6 +7,7 @@ import { encodeAppend, encodeNew } from './rows/encode-changes.ts'
 import { decodeTexts } from './rows/record-texts.ts'
 import type { FollowPage, Question, ReadRequests, StoreChange, StoredPage, WriteRequests } from './rows/requests.ts'
 import { isSearchIndexFault } from './search/index-tables.ts'
+import { createReading } from './worker/reading.ts'
 import { createWorkerLink, type WorkerPort } from './worker/worker-link.ts'
 import type { WriterOptions } from './write/writer.ts'
 
@@ -33,7 +34,8 @@ export interface SqliteStore extends Store {
 const rebuildSliceMs = 20
 
 /**
- * Opens or creates a store, with SQLite in two workers. They start at once; the file waits until `checked` resolves.
+ * Opens or creates a store, with SQLite in two workers. The writer starts at once, the reader when it is needed; the file
+ * waits until `checked` resolves.
  * Refused: not_a_store, store_too_new, storage_error.
  */
 export async function openSqliteStore(
@@ -42,14 +44,15 @@ export async function openSqliteStore(
 ): Promise<Result<SqliteStore>> {
   const { path } = options
   const faultOfDeath = (why: string): Fault => storageFault(path, 'io', { error: why })
-  const writer = createWorkerLink<StoreChange>({ script: workerScript('writer'), options, faultOfDeath })
+  const writer = createWorkerLink<StoreChange | Question>({ script: workerScript('writer'), options, faultOfDeath })
   const reader = createWorkerLink<Question>({ script: workerScript('reader'), options: { path }, faultOfDeath })
+  const reading = createReading({ writer, reader })
 
   // Each worker answers by its table; TypeScript cannot follow that through the link.
   const write = <Name extends keyof WriteRequests>(name: Name, ...args: Parameters<WriteRequests[Name]>) =>
     writer.ask([name, ...args] as unknown as StoreChange) as Promise<ReturnType<WriteRequests[Name]>>
   const askOnce = <Name extends keyof ReadRequests>(name: Name, ...args: Parameters<ReadRequests[Name]>) =>
-    reader.ask([name, ...args] as unknown as Question) as Promise<Result<ReturnType<ReadRequests[Name]>>>
+    reading.ask([name, ...args] as unknown as Question) as Promise<Result<ReturnType<ReadRequests[Name]>>>
   const ask: typeof askOnce = async (name, ...args) => {
     const found = await askOnce(name, ...args)
     if (found.ok || !isLossFault(found.fault)) return found
@@ -61,12 +64,11 @@ export async function openSqliteStore(
 
   const close = async (): Promise<void> => {
     // The reader first: the last connection to close moves the write-ahead log into the file, and only a writer may.
-    await reader.close()
+    await reading.close()
     await writer.close()
   }
 
   writer.start()
-  reader.start() // it opens the file on the first question, after the writer has created it
   try {
     await checked
   } catch (cause) {

@@ -21,8 +21,16 @@ type ToolDefinition<Shape extends z.ZodObject> = {
 /** Creates a tool from its definition: parses arguments, and turns system errors into sentences. */
 export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition<Shape>): Tool {
   const { name, description, input, changes } = definition
+  let described: ReturnType<typeof inputSchema> | null = null
   return {
-    schema: { name, description, input: inputSchema(input) },
+    schema: {
+      ...{ name, description },
+      // On first use: the schemas of all tools take a tenth of the time in which a store opens.
+      get input() {
+        described ??= inputSchema(input)
+        return described
+      },
+    },
     isDestructive: changes === 'something',
     isReadOnly: changes === 'nothing',
 

@@ -89,6 +89,8 @@ const secondLookMs = 100
 
 /** The files of a store that a connection writes. Only what is in the files with these paths survives the process. */
 export interface HeldFiles {
+  /** Returns whether a file was moved, removed or replaced since it was opened, or null. Does not look into the log. */
+  findMoved(): FileLoss | null
   /** Returns what happened to a file since it was opened, or null. */
   findLoss(): FileLoss | null
   /** Does the same after a commit, and reads its frames back from the log. */
@@ -160,7 +162,7 @@ export function holdFiles(path: string, database: DatabaseSync): HeldFiles {
   }
 
   const { verifyLog, verifyWholeLog } = verifier
-  return { findLoss, findLossAfterCommit, verifyLog, verifyWholeLog, close }
+  return { findMoved, findLoss, findLossAfterCommit, verifyLog, verifyWholeLog, close }
 }
 
 /** Decides when the log is verified: once after each commit or group of commits, and no more often than needed. */

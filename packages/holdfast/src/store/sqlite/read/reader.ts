@@ -49,14 +49,7 @@ export function createReader(path: string): Reader {
         if (refusal !== null) return refuse(refusal)
         open = openFile(path)
       }
-      const { database, questions } = open
-      // One transaction, so that a head and the records below it belong together. It ends before this returns.
-      whileBusy(() => database.exec('begin'))
-      try {
-        return ok(whileBusy(() => runCall(questions, question)))
-      } finally {
-        if (database.isTransaction) database.exec('commit')
-      }
+      return ok(answerFrom(open.database, open.questions, question))
     } catch (error) {
       if (error instanceof HoldfastError) return refuse(error.toFault())
       const isOfIndex = question[0] === 'search' && isIndexDamage(error)
@@ -100,7 +93,18 @@ export function openReader(path: string): Result<Reader | null> {
   return opened
 }
 
-function createQuestions(database: DatabaseSync): ReadRequests {
+/** Answers in one transaction, so that a head and the records below it belong together. It ends before this returns. */
+export function answerFrom(database: DatabaseSync, questions: ReadRequests, question: Question): unknown {
+  whileBusy(() => database.exec('begin'))
+  try {
+    return whileBusy(() => runCall(questions, question))
+  } finally {
+    if (database.isTransaction) database.exec('commit')
+  }
+}
+
+/** Prepares the statements of every question but a search. */
+export function createQuestions(database: DatabaseSync): ReadRequests {
   // Prepared on first use: a store of an earlier version lacks their tables.
   let search: ReturnType<typeof createSearchReader> | null = null
   let hash: StatementSync | null = null

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createWorkerLink } from './worker-link.ts'
 
@@ -11,8 +13,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-/** Starts a worker that dies on the request 'die' and echoes every other request. */
-function createFragileLink() {
+/** Writes a worker that dies on the request 'die' and echoes every other request. */
+function fragileScript(): string {
   const script = join(home, 'mortal.mjs')
   writeFileSync(
     script,
@@ -23,12 +25,15 @@ function createFragileLink() {
       parentPort.postMessage(batch.map(([number, value]) => [number, { ok: true, value }]))
     })`,
   )
-  return createWorkerLink<string>({
-    script: pathToFileURL(script),
+  return script
+}
+
+const createFragileLink = () =>
+  createWorkerLink<string>({
+    script: pathToFileURL(fragileScript()),
     options: {},
     faultOfDeath: (why) => ({ code: 'storage_error', message: why }),
   })
-}
 
 describe('worker link', () => {
   it('returns each answer to its request', async () => {
@@ -46,6 +51,20 @@ describe('worker link', () => {
     expect(await Promise.all(['b', 'die', 'c'].map(link.ask))).toEqual([dead, dead, dead])
     expect(await link.ask('d')).toEqual({ ok: true, value: 'd' })
     await link.close()
+  })
+
+  it('keeps its process alive until it has closed', async () => {
+    const script = join(home, 'closing.mjs')
+    writeFileSync(
+      script,
+      `import { createWorkerLink } from ${JSON.stringify(new URL('./worker-link.ts', import.meta.url).href)}
+      const link = createWorkerLink({ script: new URL(${JSON.stringify(pathToFileURL(fragileScript()).href)}), options: {}, faultOfDeath: String })
+      void link.ask('a')
+      await link.close()
+      console.log('closed')`,
+    )
+    const { stdout } = await promisify(execFile)(process.execPath, [script])
+    expect(stdout).toBe('closed\n')
   })
 
   it('answers pending requests before it closes, and refuses later ones', async () => {

@@ -55,7 +55,7 @@ export function createWorkerLink<Request>({ script, options, faultOfDeath }: Wor
 
     worker.on('message', (answers: readonly Answered[]) => {
       calls.settle(answers)
-      if (calls.waiting.size === 0) worker.unref()
+      if (calls.waiting.size === 0 && !isClosed) worker.unref() // a close waits for the end of the worker
     })
     worker.on('error', (error) => {
       why = errorMessage(error)

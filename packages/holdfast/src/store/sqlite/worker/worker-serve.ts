@@ -12,6 +12,8 @@ type ServeOptions<Request> = {
   /** Answers a group of requests, in their order. */
   readonly run: (requests: readonly Request[]) => readonly Result<unknown>[]
   readonly groupMax: number
+  /** Returns whether a request is a group of its own, so that it delays the others little. None by default. */
+  readonly isAlone?: (request: Request) => boolean
   /** Does background work after each group and before sleep. Returns in how many milliseconds to call it again. */
   readonly rest?: () => number
 }
@@ -24,6 +26,7 @@ export function serve<Request>({
   signal,
   run,
   groupMax,
+  isAlone = () => false,
   rest = () => Number.POSITIVE_INFINITY,
 }: ServeOptions<Request>): void {
   const others = new Map<number, MessagePort>()
@@ -41,13 +44,18 @@ export function serve<Request>({
     }
   }
 
+  function takeGroup(): readonly Waiting<Request>[] {
+    const alone = waiting.findIndex(({ request }) => isAlone(request))
+    return waiting.splice(0, alone < 0 ? groupMax : Math.min(Math.max(alone, 1), groupMax))
+  }
+
   for (;;) {
     const seen = Atomics.load(signal, 0)
     // The other threads first: what one sent before its end comes before what the owner does about that end.
     for (const other of others.values()) receive(other)
     receive(port)
     if (waiting.length > 0) {
-      const group = waiting.splice(0, groupMax)
+      const group = takeGroup()
       send(group, run(group.map(({ request }) => request)))
       rest()
     } else if (isClosing) {

@@ -1,15 +1,16 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
+import { type Fault, fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { faultOf, isBusy, isFull, isStorageFailure } from '../../storage-fault.ts'
 import { whileBusy } from '../files/busy-retry.ts'
 import { findFileFault, openForReading, openForWriting, prepareStoreFile } from '../files/database-file.ts'
 import { type FileLoss, type HeldFiles, holdFiles } from '../files/held-files.ts'
 import { recoverOpenStore } from '../repair/recover-open-store.ts'
-import { runCall, type StoreChange, type WriteRequests } from '../rows/requests.ts'
+import { type Question, runCall, type StoreChange, type WriteRequests } from '../rows/requests.ts'
 import { searchCursorName } from '../rows/schema.ts'
 import { isIndexDamage } from '../search/index-tables.ts'
 import { createIndexFollower, createWordIndex, type WordIndex } from '../search/word-index.ts'
+import { createAnswers } from './answers.ts'
 import { createRecordWriter } from './record-writer.ts'
 import { createSessionRemover } from './remove-sessions.ts'
 import { createRowWriter } from './row-writer.ts'
@@ -23,6 +24,8 @@ export type WriterOptions = {
 export interface Writer {
   /** Makes a group of changes in one transaction. Returns the answers in order, once the commit is synced. */
   run(changes: readonly StoreChange[]): readonly Result<unknown>[]
+  /** Answers a question between groups, without a change. Refuses if it cannot: a reader reports why, see `createReader`. */
+  answer(question: Question): Result<unknown>
   /** Does background work between groups, for a few milliseconds. Returns in how many milliseconds to call it again. */
   rest(): number
   close(): void
@@ -36,6 +39,7 @@ type Open = {
   readonly commit: StatementSync
   readonly index: WordIndex
   readonly follower: ReturnType<typeof createIndexFollower>
+  readonly answer: Writer['answer']
 }
 
 /** Writes the store file, as the only writer of this process. Synchronous: it runs in a worker. */
@@ -143,8 +147,10 @@ export function createWriter(
     }
   }
 
-  return { run, rest, close }
+  return { run, answer: (question) => open?.answer(question) ?? refuse(notOpen), rest, close }
 }
+
+const notOpen = fault('storage_error', 'The writer has no open file.')
 
 /** Opens the file and prepares its statements. */
 function openFile(path: string, openDatabase: () => DatabaseSync, hasFailed: boolean): Open {
@@ -159,7 +165,8 @@ function openFile(path: string, openDatabase: () => DatabaseSync, hasFailed: boo
     const follower = createIndexFollower(database, index)
     follower.wake()
     const changes = createChangesWithIndex(database, index)
-    return { database, changes, begin, commit, index, follower, files: holdFiles(path, database) }
+    const files = holdFiles(path, database)
+    return { database, changes, begin, commit, index, follower, files, answer: createAnswers(path, database, files) }
   } catch (error) {
     database.close()
     throw error

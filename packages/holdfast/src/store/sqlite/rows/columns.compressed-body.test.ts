@@ -7,7 +7,7 @@ import { zstdCompressSync } from 'node:zlib'
 import { codeOf, mustCreate, newSession, recordAt, sessionId, textSaid } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../sqlite-store.ts'
-import { compressBody, compressedCharsMin, decompressBody } from './columns.ts'
+import { compressBody, compressedCharsMin, decompressBody, decompressedBytes } from './columns.ts'
 
 const longText = 'Ships that pass the harbour at night speak each other in passing. '.repeat(60)
 
@@ -32,6 +32,15 @@ describe('a body', () => {
     expect(packed.length).toBeLessThan(longText.length / 2)
     expect(compressBody(noise)).toBe(noise)
   })
+
+  it.each([compressedCharsMin, 70_000, 3_000_000])(
+    'of %i characters tells its length while it is compressed',
+    (length) => {
+      expect(decompressedBytes(Buffer.from(compressBody('x'.repeat(length))))).toBe(length)
+      expect(decompressedBytes(Buffer.from('x'.repeat(length)))).toBeNull()
+      expect(decompressedBytes(Buffer.from(compressBody('x'.repeat(length))).subarray(0, 9))).toBeNull()
+    },
+  )
 
   it('with damaged bytes decompresses to empty text and does not throw', () => {
     const packed = Uint8Array.from(Buffer.from(compressBody(longText)))

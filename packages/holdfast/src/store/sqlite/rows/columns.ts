@@ -16,12 +16,12 @@ export function checksumOf(session: string, record: StoredRecord): number {
 }
 
 /** Most bodies are shorter than this: compressing them would save little, and decompressing one takes longer than its row. */
-export const compressedCharsMin = 2560
+export const compressedCharsMin = 2400
 /** A body that saves less than this share stays text, which is free to read. */
 const savedShareMin = 1 / 8
 const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
-/** Far more than any record holds: damaged bytes may claim any length. */
-const decompression = { maxOutputLength: 512 * 1024 * 1024 }
+/** Far more than any record holds: damaged bytes may claim any length. Most bodies fit one small chunk. */
+const decompression = { maxOutputLength: 512 * 1024 * 1024, chunkSize: 8 * 1024 }
 
 /** Returns a record's body for its column: text, or compressed bytes if it is long and compresses well. */
 export function compressBody(text: string): string | Uint8Array {
@@ -40,6 +40,27 @@ export function decompressBody(value: unknown): string {
     return ''
   }
 }
+
+/** Returns how many bytes a compressed body has when it is decompressed, as its first bytes say; null if they do not. */
+export function decompressedBytes(compressed: Uint8Array): number | null {
+  const bytes = Buffer.from(compressed.buffer, compressed.byteOffset, compressed.byteLength)
+  if (bytes.length < 16 || bytes.readUInt32LE(0) !== zstdMagic) return null
+  const flags = bytes.readUInt8(4)
+  const isOneSegment = (flags & 0x20) !== 0
+  const at = 5 + (isOneSegment ? 0 : 1) + ([0, 1, 2, 4][flags & 3] ?? 0)
+  switch (flags >> 6) {
+    case 0:
+      return isOneSegment ? bytes.readUInt8(at) : null
+    case 1:
+      return bytes.readUInt16LE(at) + 256
+    case 2:
+      return bytes.readUInt32LE(at)
+    default:
+      return null // longer than any record
+  }
+}
+
+const zstdMagic = 0xfd2fb528
 
 export const recordColumns = 'seq, at, type, v, client, command_id, ref, crc, body'
 

@@ -7,6 +7,7 @@ import { orThrow } from '@holdfast/protocol'
 import { appendTo, mustAppend, mustCreate, newSession, sessionId, textsAfter } from '@holdfast/testkit/contracts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts'
+import { createRecordReader } from './record-reader.ts'
 
 /** More records than one fetch returns. */
 const head = 1300
@@ -57,6 +58,19 @@ describe.each([false, true])('reading records, newest first: %s', (newestFirst) 
     const expected = inOrder.filter((seq) => seq > middle && seq <= 1025).map((seq) => [seq, gone.has(seq)])
     expect(await seqs({ after: middle, upTo: 1025, limit: 5000, newestFirst })).toEqual(expected)
   })
+})
+
+it('leaves a short compressed body to the thread that asked, with its length counted, and decompresses a long one', async () => {
+  await mustCreate(store, newSession(3))
+  const texts = ['brief', 'same '.repeat(800), 'same '.repeat(40_000), 'last']
+  await mustAppend(store, appendTo(3, 1, { records: textsAfter(1, ...texts) }))
+  using database = new DatabaseSync(join(directory, 'holdfast.db'), { readOnly: true })
+  const bodies = (charsMax?: number) =>
+    createRecordReader(database)
+      .read(sessionId(3), { after: 1, limit: 9, charsMax })
+      .flatMap((text, index) => (index % 2 === 0 ? [] : [typeof text]))
+  expect(bodies()).toEqual(['string', 'object', 'string', 'string'])
+  expect(bodies(4000)).toEqual(['string', 'object'])
 })
 
 it('reads long bodies, compressed or not, as they were written', async () => {

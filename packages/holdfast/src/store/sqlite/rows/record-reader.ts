@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
-import { checkRecord, decompressBody, recordColumns } from './columns.ts'
-import { beginChecksum, checksumOfTexts, headColumn, type RecordTexts } from './record-texts.ts'
+import { checkRecord, decompressBody, decompressedBytes, recordColumns } from './columns.ts'
+import { beginChecksum, type CompressedText, checksumOfTexts, headColumn, type RecordTexts } from './record-texts.ts'
 import type { StoredPage, StoredRecord } from './requests.ts'
 
 /** A range of seqs, both ends included, and the session of the lineage that stores them. */
@@ -13,6 +13,8 @@ const rowsPerMatch = 2
 const rowsAtOnce = { min: 16, max: 512 }
 /** A longer body is read by a query of its own, so that the rows read at once are bounded. */
 const bodyBytesAtOnce = 64 * 1024
+/** The thread that asked decompresses a body of up to this length. A longer one would hold up its other work. */
+const decompressedLaterBytes = 16 * 1024
 
 /** Reads records and verifies their checksums. The caller begins the transaction. */
 export function createRecordReader(database: DatabaseSync) {
@@ -53,7 +55,7 @@ export function createRecordReader(database: DatabaseSync) {
     const wanted = types === undefined ? null : new Set<unknown>(types)
     const ranges = lineage(session, after, last ?? Number.MAX_SAFE_INTEGER)
     const step = isDown ? -1 : 1
-    const page: (string | null)[] = []
+    const page: (string | CompressedText | null)[] = []
     const textsMax = 2 * limit
     let chars = 0
     for (const { sid, session: holder, from, upTo } of isDown ? ranges : ranges.toReversed()) {
@@ -68,15 +70,22 @@ export function createRecordReader(database: DatabaseSync) {
         for (const [seq, type, crc, head, short] of rows) {
           loseUntil(Number(seq))
           if (page.length >= textsMax) return page
-          const body = decompressBody(short ?? oneBody.get(sid, next)?.['body'])
+          const isWanted = wanted === null || wanted.has(type)
+          const stored = short ?? oneBody.get(sid, next)?.['body']
           next += step
-          if (checksumOfTexts(begun, String(head), body) !== crc) {
-            page.push(String(seq), null) // it may have had any of the types
-          } else if (wanted === null || wanted.has(type)) {
-            page.push(String(head), body)
-            chars += body.length
-            if (chars >= charsMax) return page
+          if (isWanted && isDecompressedLater(stored)) {
+            page.push(String(head), { bytes: stored, begun, crc: Number(crc) })
+            chars += decompressedBytes(stored) ?? 0
+          } else {
+            const body = decompressBody(stored)
+            if (checksumOfTexts(begun, String(head), body) !== crc) {
+              page.push(String(seq), null) // it may have had any of the types
+            } else if (isWanted) {
+              page.push(String(head), body)
+              chars += body.length
+            }
           }
+          if (chars >= charsMax) return page
         }
         if (rows.length < count) loseUntil(isDown ? from - 1 : upTo + 1)
       }
@@ -102,6 +111,9 @@ export function createRecordReader(database: DatabaseSync) {
     },
   }
 }
+
+const isDecompressedLater = (stored: unknown): stored is Uint8Array =>
+  stored instanceof Uint8Array && (decompressedBytes(stored) ?? Number.POSITIVE_INFINITY) <= decompressedLaterBytes
 
 function countRows(missing: number, isFiltered: boolean): number {
   if (!isFiltered) return Math.min(missing, rowsAtOnce.max)

@@ -1,12 +1,24 @@
 import { crc32 } from 'node:zlib'
 import type { LostRecord } from '@holdfast/protocol'
+import { decompressBody } from './columns.ts'
 import type { StoredPage, StoredRecord } from './requests.ts'
 
 /**
  * A page as it crosses threads: for each record its head and its body, for a lost one its seq and null. Few values are
  * read, checked and cloned faster than a value for each column.
  */
-export type RecordTexts = readonly (string | null)[]
+export type RecordTexts = readonly (string | CompressedText | null)[]
+
+/**
+ * A compressed body that is not checked yet. The thread that asked does both, while the store's thread reads on: to
+ * decompress takes it as long as everything else.
+ */
+export type CompressedText = {
+  readonly bytes: Uint8Array
+  /** The checksum of the session's name. */
+  readonly begun: number
+  readonly crc: number
+}
 
 /** SQL for the columns that `checksumOf` covers before the body, each followed by a line break. */
 export const headColumn =
@@ -22,16 +34,30 @@ export const checksumOfTexts = (begun: number, head: string, body: string): numb
 export function decodeTexts(texts: RecordTexts): StoredPage {
   const page: (StoredRecord | LostRecord)[] = []
   for (let index = 0; index < texts.length; index += 2) {
-    const body = texts[index + 1] ?? null
-    const [seq, at = '', type = '', v, by, commandId, ref] = (texts[index] ?? '').split('\n')
+    const head = String(texts[index])
+    const body = readBody(head, texts[index + 1] ?? null)
+    const [seq, at = '', type = '', v, by, commandId, ref] = head.split('\n', 7)
     page.push(
       body === null
         ? { seq: Number(seq), lost: true }
         : {
-            ...{ seq: Number(seq), at, type, v: Number(v), by: by || null, commandId: commandId || null },
-            ...{ ref: ref ? Number(ref) : null, body },
+            seq: Number(seq),
+            at,
+            type,
+            v: Number(v),
+            by: by || null,
+            commandId: commandId || null,
+            ref: ref ? Number(ref) : null,
+            body,
           },
     )
   }
   return page
+}
+
+/** Returns a body as text, or null if it is lost. */
+function readBody(head: string, body: string | CompressedText | null): string | null {
+  if (body === null || typeof body === 'string') return body
+  const text = decompressBody(body.bytes)
+  return checksumOfTexts(body.begun, head, text) === body.crc ? text : null
 }

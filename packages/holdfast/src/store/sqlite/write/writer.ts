@@ -232,12 +232,16 @@ function createChanges(database: DatabaseSync, index: WordIndex): WriteRequests 
 
 const forMs = 1000
 
-/** Indexes the records that the last writer did not get to, if the file can be written. Synchronous: for a command. */
-export function catchUpIndex(path: string): void {
-  if (!isBehind(path)) return
+/**
+ * Indexes the records that the last writer did not get to, if the file can be written, for at most a second. Returns whether
+ * some are left. Synchronous: for a command.
+ */
+export function catchUpIndex(path: string): boolean {
+  if (!isBehind(path)) return false
   const writer = createWriter({ path })
-  writer.run([['extendIndex', forMs]])
+  const [extended] = writer.run([['extendIndex', forMs]])
   writer.close()
+  return extended?.ok === true && extended.value === false
 }
 
 function isBehind(path: string): boolean {

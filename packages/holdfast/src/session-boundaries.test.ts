@@ -1,7 +1,9 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Session } from '@holdfast/client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Holdfast } from './holdfast.ts'
 import { openHoldfast } from './open.ts'
 
 let workdir = ''
@@ -107,4 +109,39 @@ describe('the edit boundaries of a session', () => {
     expect(Buffer.concat(await Array.fromAsync(before)).toString()).toBe('one\n2\n3\n')
     await holdfast.close()
   })
+
+  const outsideFiles = async (session: Session) =>
+    (await session.messages()).flatMap((message) => (message.kind === 'tool_call' ? (message.call.files ?? []) : []))
+
+  it.each([
+    ['ends by itself', 'sed -i s/one/1/ a.ts', async () => undefined],
+    ['is stopped by a person', 'sed -i s/one/1/ a.ts; sleep 1000', stopShell],
+    [
+      'ends with its session',
+      'sed -i s/one/1/ a.ts; sleep 1000',
+      (session: Session, holdfast: Holdfast) => holdfast.stopSession(session.id),
+    ],
+  ])('are compared when a command in the background %s, though no call reads its output', async (_, command, end) => {
+    const { holdfast, session } = await openSession()
+    await session.setBoundary('a.ts', 1, 1)
+    await session.prompt(`run in background ${command}`).text()
+    const file = join(workdir, 'a.ts')
+    await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 15_000 }).toBe('1\ntwo\nthree\n')
+    await end(session, holdfast)
+    const again = await holdfast.getSession(session.id)
+    await expect
+      .poll(() => outsideFiles(again), { timeout: 15_000 })
+      .toEqual([{ path: 'a.ts', change: 'modified', outside: true }])
+    const notices = (await again.messages()).filter(({ kind }) => kind === 'notice')
+    expect(notices).toMatchObject([{ text: expect.stringContaining('-one\n+1\n') }])
+    const call = (await again.messages()).find(({ kind }) => kind === 'tool_call')?.id
+    await again.restoreFiles({ call, paths: ['a.ts'] })
+    expect(readFileSync(file, 'utf8')).toBe('one\ntwo\nthree\n')
+    await holdfast.close()
+  })
 })
+
+async function stopShell(session: Session): Promise<void> {
+  const [shell] = await session.backgroundShells()
+  await session.stopBackgroundShell(shell?.id ?? '')
+}

@@ -119,6 +119,25 @@ export type ToolRun = {
   readonly session?: ToolSession | undefined
   /** The files of the session; absent in tests of a tool alone. */
   readonly blobs?: ToolBlobs | undefined
+  /**
+   * Records what work of this call did to files after the call was settled. Call it when the work has ended: `look` gets
+   * the context of that time. Never rejects because of the session; absent in tests of a tool alone.
+   */
+  readonly recordLater?: ((look: LookLater) => Promise<void>) | undefined
+}
+
+/** Finds out what work did to files after its call was settled. */
+export type LookLater = (context: ToolContext, run: LaterRun) => Promise<FoundLater>
+
+/** What a look at files after the end of a call can use. */
+export type LaterRun = Pick<ToolRun, 'signal' | 'blobs'>
+
+/** What work did to files after its call was settled. */
+export type FoundLater = {
+  /** The files that it changed. */
+  readonly files: readonly FileChange[]
+  /** A sentence for people, if it changed lines that it may not change. */
+  readonly notice?: string | undefined
 }
 
 /** The result of a call. */

@@ -178,8 +178,14 @@ export type Report = Readonly<
   | { type: 'restore.starting'; items: readonly RestoredFile[]; undoOf?: Seq | undefined }
   /** A model wrote a title. */
   | { type: 'title.written'; title: string; model: ModelName; usage: Usage | null }
-  /** An aborted call had changed these files. */
-  | { type: 'files.found'; call: CallId; files: readonly FileChange[] }
+  /** A call changed these files before it was aborted, or work of it did so after it was settled. */
+  | {
+      type: 'files.found'
+      call: CallId
+      files: readonly FileChange[]
+      /** A sentence for people, if it changed lines outside an edit boundary. */
+      notice?: string | undefined
+    }
   /** An aborted call left a process running that we cannot end. */
   | { type: 'process.escaped'; tool: string; text: string }
   /** The process released the session cleanly. */

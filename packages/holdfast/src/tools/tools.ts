@@ -30,6 +30,7 @@ import { createSandbox, type Sandbox, type SandboxSetting } from './sandbox/sand
 import { createFind } from './search/find.ts'
 import { createGrep } from './search/grep.ts'
 import { createBackgroundShells } from './shell/background-shells.ts'
+import { withBoundedFiles } from './shell/bounded-command.ts'
 import { createConfinement, type JudgeNetwork } from './shell/confinement.ts'
 import { createSessionTmp, type SessionTmp } from './shell/session-tmp.ts'
 import { createShell } from './shell/shell.ts'
@@ -81,7 +82,7 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
     createGitDiff({ environment, keyNames }),
     createGitLog({ environment, keyNames }),
     createGitStage({ environment, keyNames }),
-    createGitCommit({ environment, keyNames }),
+    withBoundedFiles(createGitCommit({ environment, keyNames })),
     withTouchedFiles(createShell({ ...shellDeps, background, confinement }), {
       ...{ environment, keyNames, ownPaths },
     }),
@@ -92,7 +93,8 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
     todoReadTool,
     createDescribeTools(() => all), // asked for when it runs, with the program's own tools
   ]
-  const all = joinTools(builtIn, own).map(maskedTool)
+  const checkedOwn = own.map((tool) => (tool.isReadOnly ? tool : withBoundedFiles(tool)))
+  const all = joinTools(builtIn, checkedOwn).map(maskedTool)
   const byName = new Map(all.map((tool) => [tool.schema.name, tool]))
   return {
     ...{

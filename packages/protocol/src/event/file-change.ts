@@ -65,7 +65,7 @@ export const RefusedFile = z.object({
 export type RefusedFile = z.infer<typeof RefusedFile>
 
 export const fileEvents = [
-  /** What a call had done to files when it was aborted. The call was settled at once, before this was known. */
+  /** What a call did to files before it was aborted, or in the background. It was settled before this was known. */
   z.object({
     type: z.literal('files.touched'),
     call: CallId,

@@ -130,7 +130,7 @@ describe('a call', () => {
       { path: 'c.txt', change: 'moved', from: 'b.txt' },
     ])
     transcript.add(record(11, { type: 'files.touched', call: 4, files: [{ path: 'd.txt', change: 'created', after }] }))
-    expect(callView()?.files).toEqual([{ path: 'd.txt', change: 'created' }])
+    expect(callView()?.files?.map(({ path }) => path)).toEqual(['a.txt', 'c.txt', 'd.txt'])
   })
 
   it('has no pending approval after a rejection', () => {

@@ -81,7 +81,7 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
       } else if (event.type === 'call.settled') {
         changeCall(event.call, (call) => settled(call, event))
       } else if (event.type === 'files.touched') {
-        changeCall(event.call, (call) => ({ ...call, files: event.files.map(fileOf) }))
+        changeCall(event.call, (call) => ({ ...call, files: withLater(call.files, event.files.map(fileOf)) }))
       } else if (event.type === 'message.pinned') {
         change(event.message, (message) => ({ ...message, pinned: event.pinned }))
       } else if (event.type === 'message.collapsed') {
@@ -139,6 +139,12 @@ function settled(call: CallView, { outcome, durationMs, files = [] }: EventOf<'c
     ...(files.length > 0 && { files: files.map(fileOf) }),
   }
 }
+
+/** Adds what a call did to files after it was settled. What is said later of a path counts. */
+const withLater = (files: readonly CallFile[] = [], later: readonly CallFile[]): CallFile[] => [
+  ...files.filter(({ path }) => !later.some((one) => one.path === path)),
+  ...later,
+]
 
 const fileOf = ({ path, change, from, outside }: FileChange): CallFile => ({
   ...{ path, change },

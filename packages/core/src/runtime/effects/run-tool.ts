@@ -3,11 +3,12 @@ import {
   type CallId,
   errorMessage,
   invariant,
+  limits,
   type Outcome,
   orThrow,
   type ProcessMark,
 } from '@holdfast/protocol'
-import type { Prepared, Tool, ToolArgs, ToolResult, Tools } from '../../ports/tool.ts'
+import type { LookLater, Prepared, Tool, ToolArgs, ToolBlobs, ToolResult, Tools } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import { findCall, type SessionState } from '../../session/state.ts'
@@ -90,10 +91,8 @@ async function runCall(
       },
       storeOutput: (output, toText) => storeOutput(deps.blobs, output, deps.storage.insist, toText),
       storeFile: (bytes, name) => storeFile(deps, bytes, name),
-      blobs: {
-        put: async (bytes) => orThrow(await deps.blobs.put([bytes])),
-        open: async (hash) => orThrow(await openBlob(deps, deps.session, hash)),
-      },
+      blobs: blobsFor(deps),
+      recordLater: (look) => recordLater(deps, { call, look, report }),
     })
     if (!signal.aborted) return finished(result)
     // The call is settled as interrupted; what it did to files is still recorded, and a process that got away reported.
@@ -108,6 +107,24 @@ async function runCall(
     deps.onProblem({ where: `tool ${name}`, cause })
     const text = `The tool ${name} failed: ${errorMessage(cause)}`
     return finished({ type: 'failed', output: { text } })
+  }
+}
+
+const blobsFor = (deps: EffectDeps): ToolBlobs => ({
+  put: async (bytes) => orThrow(await deps.blobs.put([bytes])),
+  open: async (hash) => orThrow(await openBlob(deps, deps.session, hash)),
+})
+
+type LateWork = { readonly call: CallId; readonly look: LookLater; readonly report: EffectRun['report'] }
+
+/** Records what a command in the background did to files. Its call was settled when it began. */
+async function recordLater(deps: EffectDeps, { call, look, report }: LateWork): Promise<void> {
+  try {
+    const signal = AbortSignal.timeout(limits.stopWaitMs) // nothing else ends the comparison of a large file
+    const { files, notice } = await look(toolContext(deps), { signal, blobs: blobsFor(deps) })
+    if (files.length > 0) await report({ type: 'files.found', call, files, notice })
+  } catch (cause) {
+    deps.onProblem({ where: `what call ${call} did in the background`, cause })
   }
 }
 

@@ -261,7 +261,7 @@ async function release(
   reason: 'stopped' | 'closing',
 ): Promise<void> {
   const own = stores.storeOf(id)
-  await Promise.all([runner.stop(reason), endBackground(deps, id)])
+  await runner.stop(reason)
   await endBackground(deps, id) // what the last call of the session has started meanwhile
   news.publish({ type: 'session.stopped', session: id, reason })
   await own.release(id, deps.node.id, lease.epoch)

@@ -49,6 +49,8 @@ export type RunningSession = {
   folded: Folded
   /** Why no input is accepted any more; null while inputs are. */
   closed: Fault | null
+  /** Whether what calls did to files is still recorded, although no other input is accepted: their work is ending. */
+  isEnding: boolean
   /** The mailbox: runs work after all work that was put in before. */
   readonly enqueue: ReturnType<typeof createSerialQueue>
   readonly arrivals: ReturnType<typeof createArrivalOrder>
@@ -82,7 +84,7 @@ export async function handleInput(session: RunningSession, input: Input): Promis
 
 /** Decides, appends, folds, publishes, performs: the only way a session changes. */
 async function applyInput(session: RunningSession, input: Input): Promise<Result<Answer>> {
-  if (session.closed) return refuse(session.closed)
+  if (session.closed && !(session.isEnding && input.type === 'files.found')) return refuse(session.closed)
   const { id, epoch, deps, onChange } = session.options
   const { state } = session.folded
   const decision = decide(state, input)
@@ -103,7 +105,7 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   const { records } = append
   session.hub.publish(records) // only after the append: no client may see a record that a crash could lose
   deps.observer?.recorded?.(id, records)
-  session.performer.reconcile(plan(next.state))
+  session.performer.reconcile(session.closed ? [] : plan(next.state))
   if (next.state.turn.phase === 'idle') session.aborting.pending.submission = null
   session.snapshots.afterChange(next)
   onChange()
@@ -151,6 +153,7 @@ async function refusedAppend(
 /** Gives up the session: another process owns it, it is gone, or our own code broke. */
 function abandon(session: RunningSession, reason: Fault): void {
   session.closed = reason
+  session.isEnding = false
   session.effects.storage.leave()
   session.sideWork.end()
   session.performer.reconcile([])

@@ -122,7 +122,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     ...{ options, enqueue, hub, effects, performer, sideWork, aborting },
     arrivals: createArrivalOrder(),
     folded: { state: loaded.state, row: loaded.row },
-    closed: null,
+    ...{ closed: null, isEnding: false },
     snapshots: createSnapshotAutosave(id, deps.store, loaded.snapshotSeq, inBackground),
   }
   return session
@@ -283,13 +283,20 @@ function settleStopped(session: RunningSession): Promise<Result<Answer>> {
 async function stop(session: RunningSession, reason: 'stopped' | 'closing'): Promise<void> {
   const { id, deps } = session.options
   interrupt(session)
+  const endBackground = async () => deps.tools.background?.end(id)
+  const endedFirst = endBackground()
   const settled = await session.enqueue(() => settleStopped(session))
   // The next load settles the rest; the problem is reported all the same.
   if (!settled.ok && !session.closed) deps.onProblem({ where: `stopping ${id}`, cause: settled.fault })
+  session.isEnding = settled.ok && session.closed === null
+  if (!session.isEnding) session.effects.storage.leave()
   session.closed ??= fault('session_stopped', 'The session was unloaded here. Open it again to go on.')
-  session.effects.storage.leave()
   session.performer.reconcile([])
-  const hasEnded = await waitForWork(deps.clock, AbortSignal.abort(), session.performer.settled())
+  // What the work did to files is recorded when it has ended, also that of commands in the background.
+  const work = Promise.all([endedFirst, session.performer.settled().then(endBackground)])
+  const hasEnded = await waitForWork(deps.clock, AbortSignal.abort(), work)
+  session.isEnding = false
+  session.effects.storage.leave()
   if (!hasEnded) deps.onProblem({ where: `stopping ${id}`, cause: new StillRunning() })
   await session.snapshots.finish(session.folded).catch((cause) => deps.onProblem({ where: `snapshot of ${id}`, cause }))
   endStreams(session, reason, reason === 'closing' ? retryMs : null)

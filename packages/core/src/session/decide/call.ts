@@ -124,14 +124,20 @@ export function settleCall(
   return [settled, ...moveBoundaries(state, files)]
 }
 
-/** Records what an aborted call had done to files. It was settled when it was aborted. */
-export const recordTouched = (state: SessionState, { call, files }: ReportOf<'files.found'>): Events => [
+/** Records what a settled call did to files: it was aborted, or work of it went on in the background. */
+export const recordTouched = (state: SessionState, { call, files, notice }: ReportOf<'files.found'>): Events => [
   { type: 'files.touched', call, files: [...files] },
   ...moveBoundaries(state, files),
+  ...(notice === undefined ? [] : [noticeOf(state, 'outside_boundary', notice)]),
 ]
 
 /** Adds a notice for people about a process that outlived its aborted call. */
 export function noteEscapedProcess(state: SessionState, { tool, text }: ReportOf<'process.escaped'>): Events {
-  const turn = TurnNumber.parse(Math.max(0, state.turns - 1))
-  return [{ type: 'note.added', turn, kind: 'notice', level: 'error', code: 'left_running', text: `${tool}: ${text}` }]
+  return [noticeOf(state, 'left_running', `${tool}: ${text}`)]
 }
+
+/** Tells people what happened outside of a turn. It is shown with the last one. */
+const noticeOf = (state: SessionState, code: string, text: string): Event => ({
+  ...{ type: 'note.added', kind: 'notice', level: 'error', code, text },
+  turn: TurnNumber.parse(Math.max(0, state.turns - 1)),
+})

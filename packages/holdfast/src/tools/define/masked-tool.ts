@@ -23,6 +23,7 @@ export function maskedTool(tool: Tool): Tool {
         storeOutput: (output, toText) => run.storeOutput(maskBytes(output), toText),
         storeFile: run.storeFile && maskFile(run.storeFile),
         blobs: run.blobs && maskBlobs(run.blobs),
+        recordLater: run.recordLater && maskLater(run.recordLater),
       }
       const result = await tool.run(args, context, masked).catch((error: unknown) => {
         throw maskError(error) // its message becomes the result
@@ -38,6 +39,14 @@ const maskBlobs = (blobs: ToolBlobs): ToolBlobs => ({
   ...blobs,
   put: async (bytes) => blobs.put(await maskWhole(bytes)),
 })
+
+const maskLater =
+  (record: NonNullable<ToolRun['recordLater']>): ToolRun['recordLater'] =>
+  (look) =>
+    record(async (context, run) => {
+      const { files, notice } = await look(context, { ...run, blobs: run.blobs && maskBlobs(run.blobs) })
+      return { files, ...(notice !== undefined && { notice: maskKeys(notice) }) }
+    })
 
 const maskFile =
   (store: NonNullable<ToolRun['storeFile']>): ToolRun['storeFile'] =>

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import type { BackgroundCommand, BackgroundWork, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
+import type { BackgroundCommand, BackgroundWork, ToolResult } from '@holdfast/core/ports'
 import {
   fault,
   type BackgroundShell as ListedShell,
@@ -11,7 +11,7 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import type { ProcessRecords } from '../program/process-records.ts'
-import { type BoundedBefore, compareBounded } from './bounded-command.ts'
+import { withViolations } from './bounded-command.ts'
 import { readTail } from './output/output-tail.ts'
 import type { EndedCommand, RunningCommand } from './running-command.ts'
 
@@ -22,21 +22,13 @@ export type BackgroundShell = BackgroundCommand & {
   ended: EndedCommand | null
   /** How much of the output was returned by `shell_output`. */
   readBytes: number
-  /** The files with edit boundaries when it started; null once they were compared after its end. */
-  bounded: BoundedBefore | null
+  /** Resolves once it has ended and is judged: with what it changed outside edit boundaries. The first reader empties it. */
+  readonly judged: Promise<string[]>
 }
 
-/** Compares the files with edit boundaries once a command has ended. The first call that reads of its end reports it. */
-export async function judgeEnded(
-  shell: BackgroundShell,
-  result: ToolResult,
-  context: ToolContext,
-  run: ToolRun,
-): Promise<ToolResult> {
-  const { ended, bounded } = shell
-  if (ended === null || bounded === null) return result
-  shell.bounded = null
-  return compareBounded(result, bounded, context, run)
+/** Tells the model what a command changed outside edit boundaries, if it has ended. The first call that reads its end does so. */
+export async function judgeEnded({ ended, judged }: BackgroundShell, result: ToolResult): Promise<ToolResult> {
+  return ended === null ? result : withViolations(result, (await judged).splice(0))
 }
 
 /** The commands that run in the background, by session. They end with their session and with this process. */
@@ -49,10 +41,13 @@ export interface BackgroundShells extends BackgroundWork {
   find(session: SessionId | undefined, id: string): Result<BackgroundShell>
 }
 
+/** Records what a command that has ended did to files with edit boundaries. Never rejects. */
+export type JudgeCommand = () => Promise<string[]>
+
 /** A place among the commands of a session. It counts until it is released; one that was used stays with its command. */
 export interface ReservedPlace {
   /** Puts the command on record and keeps it under a new id. Rejects with a system error if it cannot be recorded. */
-  use(command: string, running: RunningCommand, bounded?: BoundedBefore): Promise<BackgroundShell>
+  use(command: string, running: RunningCommand, judge?: JudgeCommand): Promise<BackgroundShell>
   release(): void
 }
 
@@ -87,8 +82,8 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     const shells = shellsOf(session)
     bySession.delete(session)
     for (const { running: command, ended } of shells) if (ended === null) command.end('aborted')
-    for (const { running: command } of shells) {
-      await command.ended
+    for (const { running: command, judged } of shells) {
+      await judged
       await records?.remove(command.mark)
       await command.output.close()
     }
@@ -106,19 +101,20 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     session: SessionId,
     command: string,
     started: RunningCommand,
-    bounded: BoundedBefore,
+    judge: JudgeCommand,
   ): Promise<BackgroundShell> {
     await records?.add(started.mark)
     const shells = bySession.get(session) ?? new Map<string, BackgroundShell>()
     bySession.set(session, shells)
     const id = newId(shells)
     const shell: BackgroundShell = {
-      ...{ id, command, startedAt: now(), running: started, bounded },
+      ...{ id, command, startedAt: now(), running: started, judged: started.ended.then(judge) },
       ...{ ended: null, readBytes: 0 },
     }
     shells.set(id, shell)
     void started.ended.then(async (ended) => {
       shell.ended = ended
+      await shell.judged
       await records?.remove(started.mark).catch(() => undefined) // the next start finds the group dead and removes it
       forgetOldest(shells)
       publish(session)
@@ -141,7 +137,7 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
       const shell = running(session).find((one) => one.id === id)
       if (!shell) return refuse(noSuchShell)
       shell.running.end('stopped')
-      await shell.running.ended
+      await shell.judged
       return ok(null)
     },
     onChange: (listener) => void listeners.push(listener),
@@ -155,8 +151,8 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
       if (refused) return refused
       if (session === undefined) return refuse(noSession)
       const place: ReservedPlace = {
-        use: (command, started, bounded = new Map()) =>
-          add(session, command, started, bounded).finally(() => place.release()),
+        use: (command, started, judge = async () => []) =>
+          add(session, command, started, judge).finally(() => place.release()),
         release: () => void reserved.delete(place),
       }
       reserved.set(place, session)

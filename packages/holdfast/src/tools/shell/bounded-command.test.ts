@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ToolArgs, ToolContext } from '@holdfast/core/ports'
+import type { FoundLater, ToolArgs, ToolContext, ToolRun } from '@holdfast/core/ports'
 import { BlobHash, invariant, limits, SessionId } from '@holdfast/protocol'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
@@ -34,16 +34,20 @@ async function openBounded() {
     return { boundaries: [{ path: 'f', start, end, content: hash }] }
   }
   const context: ToolContext = { workdir, session, openBlob: open, ...(await bound(text, 1, 1)) }
-  const call = (name: string, args: ToolArgs, now = context) => {
+  /** What commands in the background did, and the context in which they are judged. */
+  const later = { context, found: [] as FoundLater[] }
+  const recordLater: ToolRun['recordLater'] = async (look) =>
+    void later.found.push(await look(later.context, { signal: notAborted, blobs: { put, open } }))
+  const call = (name: string, args: ToolArgs) => {
     const tool = tools.find(name)
     invariant(tool, `no tool ${name}`)
-    return tool.run(args, now, createToolRun({ blobs: { put, open } }).run)
+    return tool.run(args, context, createToolRun({ blobs: { put, open }, recordLater }).run)
   }
   const inBackground = async (command: string) => {
     const started = await call('shell', { command, background: true })
     return /as (\w+)\./.exec(started.output.text)?.[1] ?? ''
   }
-  return { workdir, context, bound, call, inBackground }
+  return { workdir, context, bound, call, inBackground, later }
 }
 
 describe('a command and a file with an edit boundary', () => {
@@ -68,12 +72,14 @@ describe('a command and a file with an edit boundary', () => {
   })
 
   it('is judged at its end if it runs in the background, once', async () => {
-    const { call, inBackground } = await openBounded()
+    const { call, inBackground, later } = await openBounded()
     const id = await inBackground('sed -i s/one/1/ f')
     const read = () => call('shell_output', { id, wait: 30 })
     let result = await read()
     while (result.output.text.includes('is running]')) result = await read()
-    expect(result).toMatchObject({ type: 'failed', files: [{ path: 'f', change: 'modified', outside: true }] })
+    expect(later.found).toMatchObject([{ files: [{ path: 'f', change: 'modified', outside: true }] }])
+    expect(later.found[0]?.notice).toContain('-one\n+1\n')
+    expect(result.type).toBe('failed')
     expect(result.output.text).toContain('[outside_boundary: edit outside boundary: it touches line 0 of f')
     expect(await read()).toMatchObject({ type: 'ok' })
   })
@@ -89,12 +95,13 @@ describe('a command and a file with an edit boundary', () => {
   })
 
   it('is not blamed for what a tool changed meanwhile', async () => {
-    const { workdir, context, bound, call, inBackground } = await openBounded()
+    const { workdir, context, bound, call, inBackground, later } = await openBounded()
     const id = await inBackground('sleep 1000')
     const edited = 'one\n2\n2b\nthree\n'
     await writeFile(join(workdir, 'f'), edited)
-    const now = { ...context, ...(await bound(edited, 1, 2)) }
-    expect(await call('shell_stop', { id }, now)).toMatchObject({ type: 'ok' })
+    later.context = { ...context, ...(await bound(edited, 1, 2)) }
+    expect(await call('shell_stop', { id })).toMatchObject({ type: 'ok' })
+    expect(later.found).toEqual([{ files: [] }])
   })
 
   it('is compared without holding the event loop', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import type { BoundedFile, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
+import type { BoundedFile, LaterRun, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
 import { BlobHash, escapeLine, type FileChange } from '@holdfast/protocol'
 import { judgeBounded } from '../files/change/run-change.ts'
 import { keepBefore } from '../files/io/before-image.ts'
@@ -41,14 +41,56 @@ export async function compareBounded(
   result: ToolResult,
   before: BoundedBefore,
   context: ToolContext,
-  run: ToolRun,
+  run: LaterRun,
 ): Promise<ToolResult> {
+  const { files, violations } = await findChanges(before, context, run)
+  if (files.length === 0) return result
+  const others = (result.files ?? []).filter(({ path }) => !files.some((one) => one.path === path))
+  return withViolations({ ...result, files: [...others, ...files] }, violations)
+}
+
+/** Lets a tool that may change any file run as a command does: what it did to files with edit boundaries is compared. */
+export const withBoundedFiles = (tool: Tool): Tool => ({
+  ...tool,
+  async run(args, context, run) {
+    const before = await readBounded(context)
+    return compareBounded(await tool.run(args, context, run), before, context, run)
+  },
+})
+
+/** Compares as `compareBounded` does, and records what a command in the background did. Returns its violations. */
+export async function judgeLater(before: BoundedBefore, { recordLater }: ToolRun): Promise<string[]> {
+  let found: readonly string[] = []
+  await recordLater?.(async (context, run) => {
+    const { files, violations } = await findChanges(before, context, run)
+    found = violations
+    return { files, ...(violations.length > 0 && { notice: noticeOf(violations) }) }
+  })
+  return [...found]
+}
+
+/** Fails a result with what was changed outside edit boundaries, if anything was. */
+export function withViolations(result: ToolResult, violations: readonly string[]): ToolResult {
+  if (violations.length === 0) return result
+  const text = [result.output.text, ...violations.map((one) => `[outside_boundary: ${one}]`)].join('\n')
+  return { ...result, type: 'failed', output: { ...result.output, text } }
+}
+
+const noticeOf = (violations: readonly string[]): string =>
+  `A command in the background changed lines that it may not change.\n${violations.join('\n')}`
+
+type Found = { readonly files: readonly FileChange[]; readonly violations: readonly string[] }
+
+async function findChanges(before: BoundedBefore, context: ToolContext, run: LaterRun): Promise<Found> {
   const found: FoundChange[] = []
   for (const bounded of context.boundaries ?? []) {
     const change = await compare(bounded, before, context, run)
     if (change) found.push(change)
   }
-  return found.length === 0 ? result : withChanges(result, found)
+  return {
+    files: found.map(({ file, violation }) => (violation === null ? file : { ...file, outside: true })),
+    violations: found.flatMap(({ violation }) => (violation === null ? [] : [violation])),
+  }
 }
 
 /** What a command did to a file. `violation` is set if it changed lines that it may not. */
@@ -84,7 +126,7 @@ async function compare(
   bounded: BoundedFile,
   captured: BoundedBefore,
   context: ToolContext,
-  run: ToolRun,
+  run: LaterRun,
 ): Promise<FoundChange | null> {
   const now = await readNow(context.workdir, bounded.path)
   const then = captured.get(bounded.path)
@@ -105,7 +147,7 @@ async function describeChange(
   before: Content,
   now: Content,
   context: ToolContext,
-  { blobs, signal }: ToolRun,
+  { blobs, signal }: LaterRun,
 ): Promise<FoundChange> {
   const { path, start, end } = bounded
   const shown = escapeLine(path)
@@ -144,15 +186,4 @@ async function fileChange(
       : { type: 'not_kept' as const, why: unreadWhy }
   const isGone = now.type === 'unread' && now.marks === ''
   return isGone ? { path, change: 'deleted', before: image } : { path, change: 'modified', before: image, ...after }
-}
-
-function withChanges(result: ToolResult, found: readonly FoundChange[]): ToolResult {
-  const judged = found.map(
-    ({ file, violation }): FileChange => (violation === null ? file : { ...file, outside: true }),
-  )
-  const files = [...(result.files ?? []), ...judged]
-  const violations = found.flatMap(({ violation }) => (violation === null ? [] : [violation]))
-  if (violations.length === 0) return { ...result, files }
-  const text = [result.output.text, ...violations.map((one) => `[outside_boundary: ${one}]`)].join('\n')
-  return { ...result, type: 'failed', output: { ...result.output, text }, files }
 }

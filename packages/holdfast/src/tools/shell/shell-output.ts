@@ -48,8 +48,7 @@ export function createShellOutput({ background, after = wallClock.after }: Deps)
       return found.ok ? ok({ preview: { type: 'arguments', args } }) : found
     },
 
-    async run({ id, filter, wait }, context, run) {
-      const { workdir, session } = context
+    async run({ id, filter, wait }, { workdir, session }, run) {
       const cwd = await resolveWorkdir(workdir)
       const found = cwd.ok ? background.find(session, id) : cwd
       if (!(await begun(run))) return abortedResult
@@ -62,7 +61,7 @@ export function createShellOutput({ background, after = wallClock.after }: Deps)
       const wanted = filter === undefined ? bytes : onlyLinesWith(filter, bytes)
       const output = await run.storeOutput(withNotes(wanted, notesOf(shell)), readableOutput)
       shell.readBytes = end
-      return judgeEnded(shell, { type: 'ok', output }, context, run)
+      return judgeEnded(shell, { type: 'ok', output })
     },
   })
 }

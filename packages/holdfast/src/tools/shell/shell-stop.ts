@@ -43,7 +43,7 @@ export function createShellStop(background: BackgroundShells): Tool {
     async run(args, context, run) {
       const result = await stop(args, context, run)
       const found = background.find(context.session, args.id)
-      return found.ok ? judgeEnded(found.value, result, context, run) : result
+      return found.ok ? judgeEnded(found.value, result) : result
     },
   })
 }

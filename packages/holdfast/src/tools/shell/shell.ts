@@ -9,7 +9,7 @@ import { commandArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
 import { signalGroup } from '../program/process-group.ts'
 import type { BackgroundShells, ReservedPlace } from './background-shells.ts'
-import { type BoundedBefore, compareBounded, readBounded } from './bounded-command.ts'
+import { type BoundedBefore, compareBounded, judgeLater, readBounded } from './bounded-command.ts'
 import { type Confinement, unconfined } from './confinement.ts'
 import { commandEnvironment } from './environment.ts'
 import { isAnswer } from './exit-code.ts'
@@ -115,7 +115,7 @@ async function startAndAttend(
   const { after = wallClock.after, outputBytesMax: bytesMax = limits.toolOutputBytesMax - ownWordsBytes } = deps
   const running = runCommand(gate, output, { after, bytesMax, show: place ? () => undefined : run.show })
   const attended = { deps, command, context, running, before }
-  return place ? detach(attended, place) : attend(attended, run, timeout)
+  return place ? detach(attended, run, place) : attend(attended, run, timeout)
 }
 
 const withDescription = (schema: Tool['schema'], more: () => string): Tool['schema'] => ({
@@ -194,7 +194,7 @@ async function attend(attended: Attended, run: ToolRun, timeout: number): Promis
   try {
     const first = await Promise.race([running.ended, timedOut.promise])
     const place = first === 'timed out' && !run.signal.aborted ? reserve(deps, context.session) : null
-    if (place?.ok) return await detach(attended, place.value, timeout)
+    if (place?.ok) return await detach(attended, run, place.value, timeout)
     if (first === 'timed out') running.end('timed out')
     const result = await report(await running.ended, { command, running, run, after, timeout })
     return await compareBounded(result, before, context, run)
@@ -235,10 +235,10 @@ const cannotKeep = (error: unknown): Result<never> => ({
 })
 
 /** Lets a command go on in the background, and returns its id. */
-async function detach(attended: Attended, place: ReservedPlace, timeout?: number): Promise<ToolResult> {
+async function detach(attended: Attended, run: ToolRun, place: ReservedPlace, timeout?: number): Promise<ToolResult> {
   const { command, running, before } = attended
   running.hide()
-  const added = await place.use(command, running, before).then(ok, foreseen)
+  const added = await place.use(command, running, () => judgeLater(before, run)).then(ok, foreseen)
   if (!added.ok) {
     running.end('aborted')
     await running.ended

@@ -335,11 +335,19 @@ describe('branches', () => {
     expect(inColour.stdout).toContain('\u001b[31m-two\u001b[39m\n')
     expect((await cli.run(['diff', '@latest', 'note.txt'])).stdout).toMatch(/^--- .*\n\+\+\+ .*\n@@ .*\n\+two\n/)
     expect((await cli.run(['diff', '@latest'], coloured)).stdout).toContain('\u001b[32m+two\u001b[39m\n')
+    expect(await cli.run(['diff', '@latest', 'not.txt'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("This session did not change not.txt. Did you mean 'note.txt'?"),
+    })
+    expect((await cli.run(['rewind', '@latest', '--undo'])).stderr).toContain('there is nothing to undo')
     writeFileSync(join(cli.workdir, 'new.txt'), 'theirs')
     const rewound = await cli.run(['rewind', '@latest', '0', '--files'])
     expect(rewound).toMatchObject({ code: 0, stdout: 'branch-1\n' })
     expect(rewound.stderr).toContain('restored: note.txt\nleft as it is: new.txt (changed by others since)\n')
     expect(note()).toBe('one')
+    const undo = await cli.run(['rewind', '@latest', '--undo', '--preview'])
+    expect(undo.stdout).toMatch(/^restore: note.txt\n(?:.*\n)*-one\n(?:.*\n)*\+two\n/)
+    expect([undo.stderr, note()]).toEqual(['Nothing was changed yet.\n', 'one'])
     expect((await cli.run(['rewind', '@latest', '--undo'])).stderr).toBe('restored: note.txt\n')
     expect(note()).toBe('two')
     expect(await cli.run(['rewind', '@latest'])).toMatchObject({ code: 2 })
@@ -358,6 +366,15 @@ describe('branches', () => {
     expect((await cli.run(['boundary', '@latest', 'note.txt', '0-2'])).stderr).toContain('counted from 1')
     expect(jsonOf((await cli.run(['boundary', '@latest', '--clear', '--json'])).stdout)).toEqual({ boundaries: [] })
     expect((await cli.run(['boundary', '@latest'])).stderr).toBe('This session has no edit boundaries.\n')
+  })
+
+  it('say which commands in the background end with a run, and where a command would run', async () => {
+    const ran = await cli.run(['run', '--yes', 'run in background sleep 1000'])
+    expect(ran.stderr).toContain(`in ${cli.workdir}, in the background\n`)
+    expect(ran.stderr).toContain(
+      'Ending what still runs in the background. With holdfast serve it would go on.\n  sleep 1000\n',
+    )
+    expect((await cli.run(['shells', '@latest', '--stop', 'none'])).stderr).toContain('No command')
   })
 
   it('print a refusal of plan mode once', async () => {

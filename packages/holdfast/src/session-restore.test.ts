@@ -56,7 +56,15 @@ describe('restoreFiles', () => {
     })
     expect([text('a.txt'), text('old.sh'), text('b.txt')]).toEqual(['two', 'one\n2\n', 'new'])
 
+    await expect(session.diffChanges({ path: 'a.text' })).rejects.toMatchObject({
+      code: 'not_found',
+      message: "This session did not change a.text. Did you mean 'a.txt'?",
+    })
+    expect((await session.diffChanges({ path: './a.txt' })).map(({ path }) => path)).toEqual(['a.txt'])
+    const touched = async () => (await session.touchedFiles()).map(({ path, action }) => [path, action])
+    const all = await touched()
     const { restored, refused } = await session.restoreFiles({ turn: 0 })
+    expect(await touched()).toEqual([['a.txt', 'created']])
     expect(restored).toEqual(preview.files.map(({ path, action }) => ({ path, action })))
     expect(refused).toEqual([])
     expect([text('a.txt'), text('old.sh'), exists('b.txt')]).toEqual(['one', 'one\ntwo\n', false])

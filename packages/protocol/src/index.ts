@@ -10,6 +10,7 @@ export {
   listTouched,
   RestorePreview,
   StoredFileChange,
+  StoredRestore,
   TouchedFile,
 } from './api/file-changes.ts'
 export { parseOptions } from './api/parse-options.ts'

@@ -127,6 +127,7 @@ export type {
   StoredClientEvent,
   StoredFile,
   StoredFileChange,
+  StoredRestore,
   StoreFileOptions,
   Submission,
   SubscribeOptions,

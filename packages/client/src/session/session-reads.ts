@@ -92,11 +92,12 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     backgroundShells: async (): Promise<readonly BackgroundShell[]> => orThrow(await handle.backgroundShells()),
     /** Returns what the calls of this session did to files, newest first; a loop reads them page by page. */
     fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),
-    /** Returns the files that this session changed, each once with its newest change, newest first. */
+    /**
+     * Returns the files that this session changed, each once with its newest change, newest first. Files that were put back
+     * as they were before the session are not among them.
+     */
     async touchedFiles(): Promise<readonly TouchedFile[]> {
-      const changes: StoredFileChange[] = []
-      for await (const change of readFileChanges(handle)) changes.push(change)
-      return listTouched(changes)
+      return listTouched(await Array.fromAsync(readChangePages(handle)))
     },
     /**
      * Returns what this session did to files as one diff a file: of a `turn`, of a `call`, or from before its first change
@@ -180,9 +181,15 @@ function pathInside(workdir: string, path: string): string {
 async function* readFileChanges(
   handle: Pick<SessionHandle, 'fileChanges'>,
 ): AsyncGenerator<StoredFileChange, void, undefined> {
+  for await (const { changes } of readChangePages(handle)) yield* changes
+}
+
+async function* readChangePages(
+  handle: Pick<SessionHandle, 'fileChanges'>,
+): AsyncGenerator<FileChangePage, void, undefined> {
   for (let before: Seq | null | undefined; before !== null; ) {
     const page: FileChangePage = orThrow(await handle.fileChanges({ before }))
-    yield* page.changes
+    yield page
     before = page.before
   }
 }

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { FileChange, RefusedFile, RestoredName } from '../event/file-change.ts'
+import {
+  type BeforeImage,
+  FileChange,
+  FileState,
+  isSameState,
+  RefusedFile,
+  RestoredName,
+} from '../event/file-change.ts'
 import { CallId, Instant, Seq, TurnNumber } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 
@@ -27,8 +34,28 @@ export const FileChangeRequest = z.strictObject({
   limit: z.int().min(1).max(limits.pageRecordsMax).optional(),
 })
 
-/** A page of file changes, newest first. `before` is the cursor of the next page, null at the end. */
-export const FileChangePage = z.object({ changes: z.array(StoredFileChange), before: Seq.nullable() })
+/** A file that a person put back. */
+export const StoredRestore = z.object({
+  /** The seq of the record that has it. */
+  seq: Seq,
+  /** When it was recorded. */
+  at: Instant,
+  /** The path in the workdir. */
+  path: z.string(),
+  /** What is there since. */
+  after: FileState,
+})
+export type StoredRestore = z.infer<typeof StoredRestore>
+
+/** A page of what happened to files, newest first. */
+export const FileChangePage = z.object({
+  /** What calls did to files. */
+  changes: z.array(StoredFileChange),
+  /** What people put back; absent if nothing was. */
+  restored: z.array(StoredRestore).optional(),
+  /** The cursor of the next page, null at the end. */
+  before: Seq.nullable(),
+})
 export type FileChangePage = z.infer<typeof FileChangePage>
 
 /** A file that a session changed, with its newest change. */
@@ -44,20 +71,71 @@ export const TouchedFile = z.object({
 })
 export type TouchedFile = z.infer<typeof TouchedFile>
 
-/** Returns the newest change of each file, newest first. `changes` are newest first too. */
-export function listTouched(changes: Iterable<StoredFileChange>): readonly TouchedFile[] {
-  const touched = new Map<string, TouchedFile>()
-  const add = (path: string, action: TouchedFile['action'], { at, call }: StoredFileChange) => {
-    if (!touched.has(path)) touched.set(path, { path, action, at, callId: call })
-  }
-  for (const change of changes) {
-    if (change.change === 'moved') {
-      add(change.path, 'renamed', change)
-      if (change.from !== undefined) add(change.from, 'deleted', change)
-    } else add(change.path, change.change, change)
-  }
-  return [...touched.values()]
+/**
+ * Returns the newest change of each file, newest first, from all pages of changes. A file that was put back has the change
+ * whose content it has now; one that is as it was before the session is not among them.
+ */
+export function listTouched(pages: readonly Pick<FileChangePage, 'changes' | 'restored'>[]): readonly TouchedFile[] {
+  const steps = pages.flatMap(({ changes, restored = [] }) => [
+    ...changes.flatMap(stepsOf),
+    ...restored.map(restoreStep),
+  ])
+  const newestFirst = steps.map((step, index) => ({ step, index })).sort(newer)
+  const byPath = Map.groupBy(
+    newestFirst.map(({ step }) => step),
+    ({ path }) => path,
+  )
+  return [...byPath.values()]
+    .flatMap(touchedBy)
+    .sort((one, other) => (one.at < other.at ? 1 : one.at > other.at ? -1 : 0))
 }
+
+/** What happened to one path. `call` and `action` are null for a restore; a state is null if it is not known. */
+type Step = Pick<StoredFileChange, 'seq' | 'at' | 'path'> & {
+  readonly call: CallId | null
+  readonly action: TouchedFile['action'] | null
+  readonly before: BeforeImage | null
+  readonly after: LeftState | null
+}
+
+type LeftState = Parameters<typeof isSameState>[1]
+
+type Numbered = { readonly step: Step; readonly index: number }
+
+const newer = (one: Numbered, other: Numbered) => other.step.seq - one.step.seq || one.index - other.index
+
+const absent = { type: 'absent' } as const
+
+function stepsOf(stored: StoredFileChange): readonly Step[] {
+  const { seq, at, call, path, change, from, before = null, after: hash, mode = null } = stored
+  const one = { seq, at, call }
+  const left = hash === undefined ? null : { type: 'file' as const, hash, mode }
+  if (change !== 'moved') return [{ ...one, path, action: change, before, after: change === 'deleted' ? absent : left }]
+  const moved: Step = { ...one, path, action: 'renamed', before: absent, after: left }
+  return from === undefined ? [moved] : [moved, { ...one, path: from, action: 'deleted', before, after: absent }]
+}
+
+const restoreStep = ({ seq, at, path, after }: StoredRestore): Step => ({
+  ...{ seq, at, path, after, call: null, action: null, before: null },
+})
+
+/** Returns what a path shows of its steps, newest first: none if it is as it was before the first. */
+function touchedBy(steps: readonly Step[]): readonly TouchedFile[] {
+  const [newest] = steps
+  const changes = steps.filter(({ action }) => action !== null)
+  const first = changes.at(-1)
+  if (!newest?.after || newest.action !== null || !first) return toTouched(changes[0])
+  const { after } = newest
+  if (first.before && isSameState(first.before, after)) return []
+  const same = changes.find((change) => change.after && isSameState(change.after, after))
+  if (same) return toTouched(same)
+  return toTouched(
+    changes[0] && { ...changes[0], at: newest.at, action: after.type === 'absent' ? 'deleted' : 'modified' },
+  )
+}
+
+const toTouched = (step: Step | undefined): readonly TouchedFile[] =>
+  step?.action && step.call !== null ? [{ path: step.path, action: step.action, at: step.at, callId: step.call }] : []
 
 /** What a restore would do. */
 export const RestorePreview = z.object({

@@ -31,6 +31,8 @@ export const Preview = z.discriminatedUnion('type', [
     type: z.literal('command'),
     command: z.string(),
     cwd: z.string(),
+    /** Set if the command goes on after its call: in the background. */
+    background: z.literal(true).optional(),
     sandbox: PreviewSandbox.optional(),
     blob,
   }),

@@ -54,11 +54,15 @@ const Counts = ({ added, removed }: { readonly added: number; readonly removed: 
   </span>
 )
 
-/** Says whether a diff creates or deletes its file; null if it changes it. */
+/** Says whether a diff creates, deletes or moves its file; null if it changes it. */
 function stateOf(heads: readonly string[]): string | null {
+  const from = heads.find((text) => text.startsWith(renameFrom))
+  if (from !== undefined) return `moved from ${escapeLine(from.slice(renameFrom.length))}`
   if (heads.includes('--- /dev/null')) return 'new file'
   return heads.includes('+++ /dev/null') ? 'deleted' : null
 }
+
+const renameFrom = 'rename from '
 
 /** Reads a blob of the session as text; null if it cannot be read. */
 async function readText(handle: SessionHandle, hash: string): Promise<string | null> {

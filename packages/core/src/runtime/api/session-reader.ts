@@ -21,6 +21,7 @@ import {
   type SessionId,
   type StateField,
   type StoredFileChange,
+  type StoredRestore,
   type Trust,
 } from '@holdfast/protocol'
 import type { KeptBranch, SessionState } from '../../session/state.ts'
@@ -169,12 +170,14 @@ export function createSessionReader({
       const upTo = Math.min((before ?? Number.POSITIVE_INFINITY) - 1, now.value.state.seq)
       const range = { after: 0, upTo, limit: Math.min(limit, limits.pageRecordsMax), charsMax: limits.readCharsMax }
       // A fork begins with its own first record: earlier changes were made by its parent.
-      const types = ['call.settled', 'files.touched', 'session.started'] as const
+      const types = ['call.settled', 'files.touched', 'files.restored', 'session.started'] as const
       const page = await log.read(id, { ...range, types, newestFirst: true })
       const start = page.findIndex((record) => !('lost' in record) && record.event.type === 'session.started')
       const own = start === -1 ? page : page.slice(0, start)
       const changes = own.flatMap((record) => ('lost' in record ? [] : changesOf(record)))
-      return ok({ changes, before: start === -1 ? (page.at(-1)?.seq ?? null) : null })
+      const restored = own.flatMap((record) => ('lost' in record ? [] : restoresOf(record)))
+      const next = start === -1 ? (page.at(-1)?.seq ?? null) : null
+      return ok({ changes, ...(restored.length > 0 && { restored }), before: next })
     },
   }
 }
@@ -184,6 +187,11 @@ function changesOf({ seq, at, event }: Recorded): StoredFileChange[] {
   if (event.type !== 'call.settled' && event.type !== 'files.touched') return []
   const { call, files = [] } = event
   return files.toReversed().map(({ contentHash: _, boundary: _boundary, ...change }) => ({ seq, at, call, ...change }))
+}
+
+function restoresOf({ seq, at, event }: Recorded): StoredRestore[] {
+  if (event.type !== 'files.restored') return []
+  return event.items.map(({ path, after }) => ({ seq, at, path, after }))
 }
 
 const noBranch = (branch: string | undefined) => fault('branch_not_found', `There is no branch ${branch}.`, { branch })

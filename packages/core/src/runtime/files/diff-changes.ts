@@ -1,9 +1,11 @@
 import {
   type BeforeImage,
   type DiffRequest,
+  didYouMean,
   escapeLine,
   type FileDiff,
   type FileDiffs,
+  fault,
   isSameState,
   limits,
   ok,
@@ -43,11 +45,12 @@ export async function diffChanges(
   const read = range.value.of === 'turn' ? readTurnChanges : readPathChanges
   const own = await read(deps.store, id, { ...range.value, head: state.seq })
   const changes = await lookAtOpen(deps.files, workdir, own)
-  const isAsked = ({ path, call }: PathChange) =>
-    (request.path === undefined || path === request.path) && (request.call === undefined || call === request.call)
+  const ofCall = request.call === undefined ? changes : changes.filter(({ call }) => call === request.call)
+  const asked = await pickPath(deps, workdir, ofCall, request)
+  if (!asked.ok) return asked
   const files: FileDiff[] = []
   let chars = 0
-  for (const [path, all] of Map.groupBy(changes.filter(isAsked), (change) => change.path)) {
+  for (const [path, all] of Map.groupBy(asked.value, (change) => change.path)) {
     const [first, last] = [all[0], all.at(-1)]
     if (!first || !last) continue
     if (files.length >= limits.restoredFilesMax) break
@@ -57,6 +60,33 @@ export async function diffChanges(
     files.push(chars > limits.diffsCharsMax ? { ...shown, diff: '', note: tooMuch } : shown)
   }
   return ok({ files })
+}
+
+/** Returns the changes of the asked path, by any spelling of it; all if none is asked. Refused: not_found. */
+async function pickPath(
+  { files }: Deps,
+  workdir: string,
+  changes: readonly PathChange[],
+  { path: asked, turn, call }: DiffRequest,
+): Promise<Result<readonly PathChange[]>> {
+  if (asked === undefined) return ok(changes)
+  const exact = changes.filter(({ path }) => path === asked)
+  if (exact.length > 0) return ok(exact)
+  const located = await files.locate(workdir, asked)
+  if (!located.ok) return located
+  const found = changes.filter(({ path }) => path === located.value)
+  if (found.length > 0) return ok(found)
+  const known = [...new Set(changes.map(({ path }) => path))]
+  const who = call !== undefined ? 'This call' : turn !== undefined ? `Turn ${turn}` : 'This session'
+  const hint = known.length === 0 ? ' It changed no file.' : didYouMean(located.value, known) || listed(known)
+  return refuse(fault('not_found', `${who} did not change ${escapeLine(asked)}.${hint}`, { path: asked }))
+}
+
+const listedMax = 5
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length > listedMax ? ` and ${paths.length - listedMax} more` : ''
+  return ` It changed ${paths.slice(0, listedMax).map(escapeLine).join(', ')}${more}.`
 }
 
 const tooMuch = 'not shown: the diffs before this one are long. Name this file alone to see it'

@@ -76,7 +76,7 @@ async function findUndone(
     const [last] = await store.read(id, { after: 0, upTo, limit: 1, types, newestFirst: true })
     if (!last || 'lost' in last) return null
     const { seq, event } = last
-    if (event.type === 'files.restored') return seq
+    if (event.type === 'files.restored' && event.items.length > 0) return seq
     if (event.type === 'files.restore_started' && event.undoOf !== undefined) return event.undoOf
     if (await hasChanged(seq)) return seq
     upTo = seq - 1

@@ -100,19 +100,21 @@ describe('the JSON of a running turn', () => {
   })
 })
 
-it('says below a command whether it runs in the sandbox', () => {
+it('says below a command where it runs, whether in the background, and whether in the sandbox', () => {
   const preview = { type: 'command' as const, command: 'ls', cwd: '/work', sandbox: { isInForce: true, network: true } }
   expect(previewText(preview, createPaint(false))).toBe(
-    'ls\n  In the sandbox: it writes only the working directory, with the network.',
+    'ls\n  in /work\n  In the sandbox: it writes only the working directory, with the network.',
   )
+  const { sandbox: _, ...plain } = preview
+  expect(previewText({ ...plain, background: true }, createPaint(false))).toBe('ls\n  in /work, in the background')
 })
 
 it('names the whole text of a preview that is shortened', () => {
   const preview = { type: 'command' as const, command: 'echo a\u202e', cwd: '/work' }
-  expect(previewText(preview, createPaint(false))).toBe('echo a\\u{202e}')
+  expect(previewText(preview, createPaint(false))).toBe('echo a\\u{202e}\n  in /work')
   const blob = { hash: BlobHash.parse('a'.repeat(64)), bytes: 99_000 }
   expect(previewText({ ...preview, blob }, createPaint(false))).toBe(
-    `echo a\\u{202e}\n[shortened; the whole has 99000 bytes and is kept as ${blob.hash}]`,
+    `echo a\\u{202e}\n  in /work\n[shortened; the whole has 99000 bytes and is kept as ${blob.hash}]`,
   )
 })
 

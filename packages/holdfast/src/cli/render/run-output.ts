@@ -214,7 +214,11 @@ const sandboxText = (sandbox: PreviewSandbox | undefined): string =>
   sandbox ? `\n  ${escapeLine(sandboxSentence(sandbox))}` : ''
 
 function shownText(preview: Preview, paint: Paint): string {
-  if (preview.type === 'command') return `${escapeLine(preview.command)}${sandboxText(preview.sandbox)}`
+  if (preview.type === 'command') {
+    const { command, cwd, background, sandbox } = preview
+    const place = `in ${escapeLine(cwd)}${background ? ', in the background' : ''}`
+    return `${escapeLine(command)}\n  ${place}${sandboxText(sandbox)}`
+  }
   if (preview.type === 'diff') return `${escapeLine(preview.path)}\n${diffText(preview.diff, paint)}`
   return escapeLine(JSON.stringify(preview.args))
 }

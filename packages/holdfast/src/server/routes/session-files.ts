@@ -9,7 +9,6 @@ import {
   type Result,
   Seq,
   SessionView,
-  type StoredFileChange,
   TouchedFile,
 } from '@holdfast/protocol'
 import { z } from 'zod'
@@ -29,14 +28,14 @@ const getTouchedFiles = defineRead(
   'List the files that the session changed, each once with its newest change',
   z.object({ files: z.array(TouchedFile) }),
   async (handle) => {
-    const changes: StoredFileChange[] = []
+    const pages: FileChangePage[] = []
     for (let before: Seq | null | undefined; before !== null; ) {
       const page: Result<FileChangePage> = await handle.fileChanges({ before })
       if (!page.ok) return page
-      changes.push(...page.value.changes)
+      pages.push(page.value)
       before = page.value.before
     }
-    return ok({ files: [...listTouched(changes)] })
+    return ok({ files: [...listTouched(pages)] })
   },
 )
 

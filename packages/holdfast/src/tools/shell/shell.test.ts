@@ -1,11 +1,12 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock, ToolRun } from '@holdfast/core/ports'
-import { invariant, ok } from '@holdfast/protocol'
+import { invariant, ok, SessionId } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { livingMembers, tellEscaped } from '../program/process-group.ts'
+import { createBackgroundShells } from './background-shells.ts'
 import type { Confinement } from './confinement.ts'
 import { createShell, type ShellDeps } from './shell.ts'
 
@@ -321,6 +322,15 @@ describe('shell', () => {
       args: { command: 'ls', timeout: 120, background: false },
       preview: { type: 'command', command: 'ls', cwd: workdir },
     })
+  })
+
+  it('says in its preview that the command goes on in the background', async () => {
+    const { workdir } = await openWorkdir()
+    const background = createBackgroundShells({ records: null, now: () => 0 })
+    const context = { workdir, session: SessionId.parse(`ses_0${'4'.repeat(25)}`) }
+    const tool = createShell({ environment, background })
+    const prepared = await tool.prepare({ command: 'ls', background: true }, context, notAborted)
+    expect(prepared).toMatchObject({ preview: { command: 'ls', cwd: workdir, background: true } })
   })
 
   it.each([0, 601, 1.5, '30'])('refuses a timeout of %j', async (timeout) => {

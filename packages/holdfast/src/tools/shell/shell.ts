@@ -77,7 +77,8 @@ export function createShell(deps: ShellDeps): Tool {
       if (!cwd.ok) return cwd
       const refused = background ? refusal(deps, session) : null
       if (refused) return refused
-      const plain = { type: 'command' as const, command, cwd: cwd.value }
+      const later = background ? { background: true as const } : {}
+      const plain = { type: 'command' as const, command, cwd: cwd.value, ...later }
       if (!deps.confinement) return ok({ preview: plain })
       const confined = await deps.confinement.judge({ command, workdir: cwd.value, network })
       if (!confined.ok) return confined

@@ -48,6 +48,7 @@ export function PreviewBody({ preview }: { readonly preview: Preview }) {
           </pre>
           <p className="preview-where">
             in <code>{escapeLine(preview.cwd)}</code>
+            {preview.background && ', in the background: it goes on after the call'}
           </p>
           <p className="preview-where">{escapeLine(sandboxSentence(preview.sandbox))}</p>
         </>

@@ -2,11 +2,11 @@ import {
   type DiffInput,
   escapeLine,
   type Fault,
+  type FileChangePage,
   listTouched,
   type Message,
   type RestoreInput,
   type Seq,
-  type StoredFileChange,
   type TouchedFile,
 } from '@holdfast/protocol'
 import { useEffect, useState } from 'react'
@@ -28,16 +28,30 @@ const marks: Readonly<Record<TouchedFile['action'], string>> = {
 
 /** Lists the files that the session changed, each with its newest change. */
 export function FilesSection() {
-  const { files, fault } = useTouchedFiles()
+  const { files, canUndo, fault } = useTouchedFiles()
   return (
     <PanelSection title="Changed files" about={files.length > 0 ? counted(files.length, 'file') : undefined}>
       <FaultNote fault={fault} />
-      {files.length === 0 && !fault && <p className="nothing">No call of this session has changed a file.</p>}
-      {files.length > 0 && (
+      {files.length === 0 && !fault && (
+        <p className="nothing">
+          {canUndo ? 'Every file is as it was before this session.' : 'No call of this session has changed a file.'}
+        </p>
+      )}
+      {(files.length > 0 || canUndo) && (
         <p className="panel-actions">
-          <ChangesButton name="All changes" request={wholeSessionDiff} title="Changes of this session" />
-          <RestoreButton name="Restore all…" request={wholeSession} title="as they were before this session" />
-          <RestoreButton name="Undo last restore…" request={lastRestore} title="as they were before the last restore" />
+          {files.length > 0 && (
+            <>
+              <ChangesButton name="All changes" request={wholeSessionDiff} title="Changes of this session" />
+              <RestoreButton name="Restore all…" request={wholeSession} title="as they were before this session" />
+            </>
+          )}
+          {canUndo && (
+            <RestoreButton
+              name="Undo last restore…"
+              request={lastRestore}
+              title="as they were before the last restore"
+            />
+          )}
         </p>
       )}
       <ul className="touched">
@@ -100,26 +114,32 @@ function RestoreButton({ name, label, request, title }: RestoreButtonProps) {
   )
 }
 
-type Touched = { readonly files: readonly TouchedFile[]; readonly fault: Fault | null }
+type Touched = {
+  readonly files: readonly TouchedFile[]
+  /** Whether files of the session were put back, so that this can be undone. */
+  readonly canUndo: boolean
+  readonly fault: Fault | null
+}
 
-/** Loads the changed files, again after each call that ended. */
+/** Loads the changed files, again after each call that ended, and after each restore. */
 function useTouchedFiles(): Touched {
   const { handle } = useSession()
-  const [touched, setTouched] = useState<Touched>({ files: [], fault: null })
-  const ended = useLive(({ messages }) => messages.filter(isEndedCall).length)
+  const [touched, setTouched] = useState<Touched>({ files: [], canUndo: false, fault: null })
+  const ended = useLive(({ messages }) => messages.reduce((sum, message) => sum + changesIn(message), 0))
   // biome-ignore lint/correctness/useExhaustiveDependencies: a call that ended is what changes the answer
   useEffect(() => {
     let isLeft = false
     const load = async () => {
-      const changes: StoredFileChange[] = []
+      const pages: FileChangePage[] = []
       for (let before: Seq | null | undefined; before !== null; ) {
         const page = await handle.fileChanges({ before })
         if (isLeft) return
         if (!page.ok) return setTouched((known) => ({ ...known, fault: page.fault }))
-        changes.push(...page.value.changes)
+        pages.push(page.value)
         before = page.value.before
       }
-      setTouched({ files: listTouched(changes), fault: null })
+      const canUndo = pages.some(({ restored = [] }) => restored.length > 0)
+      setTouched({ files: listTouched(pages), canUndo, fault: null })
     }
     load()
     return () => {
@@ -129,4 +149,9 @@ function useTouchedFiles(): Touched {
   return touched
 }
 
-const isEndedCall = (message: Message): boolean => message.kind === 'tool_call' && message.call.durationMs !== null
+/** Counts what a message says about files: an ended call, what its command did in the background, or a restore. */
+function changesIn(message: Message): number {
+  if (message.kind === 'tool_call')
+    return (message.call.durationMs === null ? 0 : 1) + (message.call.files?.length ?? 0)
+  return 'code' in message && message.code === 'files_restored' ? 1 : 0
+}

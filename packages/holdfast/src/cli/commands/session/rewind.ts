@@ -20,16 +20,15 @@ export const run: RunCommand<typeof sessionSpecs.rewind> = async (
   { positionals: [name = '', text], flags: { files, preview, undo, json } },
   context,
 ) => {
-  if (preview && !files) rejectUsage('--preview shows what --files would do: give both.')
+  if (preview && !files && !undo) rejectUsage('--preview shows what --files or --undo would do: give one of them.')
   if (undo && text !== undefined) rejectUsage('--undo takes no <turn>: it undoes the last restore of files.')
   if (!undo && !files && text === undefined)
     rejectUsage('<turn> is missing: the number of the turn to go back to, from 0.')
   const turn = text === undefined ? null : turnOf(text)
   return withNamedSession(context, name, async (handle) => {
-    const point = turn === null ? beforeSession : { turn }
-    if (undo) await restore(handle, { type: 'restoreFiles', undo: true }, json, context)
-    else if (preview) await showPreview(orThrow(await handle.previewRestore(point)), json, context)
-    else if (turn === null) await restore(handle, { type: 'restoreFiles', ...point }, json, context)
+    const point = undo ? lastRestore : turn === null ? beforeSession : { turn }
+    if (preview) await showPreview(orThrow(await handle.previewRestore(point)), json, context)
+    else if (undo || turn === null) await restore(handle, { type: 'restoreFiles', ...point }, json, context)
     else await rewind(handle, turn, { files, json }, context)
     return exitCodes.ok
   })
@@ -37,6 +36,7 @@ export const run: RunCommand<typeof sessionSpecs.rewind> = async (
 
 /** No change of a session is older than its first record. */
 const beforeSession = { message: 1 } as const
+const lastRestore = { undo: true } as const
 
 type Options = { readonly files: boolean; readonly json: boolean }
 

@@ -10,6 +10,7 @@ import {
   type SessionHandle,
   type Sessions,
 } from '@holdfast/protocol'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { checkNamed, reachSessions } from '../../sessions/connect.ts'
 import { runTurn } from '../../sessions/run-turn.ts'
@@ -49,10 +50,20 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
     const handle = await openOrStart(reached.value.sessions, flags, context)
     if (!handle.ok) return handle
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'unattended'
-    return await runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, context, interruption })
+    const ran = await runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, context, interruption })
+    if (!reached.value.isRemote) await tellEnded(handle.value, context)
+    return ran
   } finally {
     await reached.value.close()
   }
+}
+
+/** Says which commands in the background end with this process. Those of a server go on. */
+async function tellEnded(handle: SessionHandle, { err }: CliContext): Promise<void> {
+  const shells = await handle.backgroundShells()
+  if (!shells.ok || shells.value.length === 0) return
+  const commands = shells.value.map(({ command }) => `  ${escapeLine(command)}\n`)
+  await err.write(`Ending what still runs in the background. With holdfast serve it would go on.\n${commands.join('')}`)
 }
 
 async function readInput({ input }: CliContext): Promise<string> {

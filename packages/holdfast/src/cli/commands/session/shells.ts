@@ -6,14 +6,21 @@ import { withNamedSession } from '../../sessions/connect.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
-/** Lists the commands that run in the background of a session. */
+/** Lists the commands that run in the background of a session, or stops one of them. */
 export const run: RunCommand<typeof sessionSpecs.shells> = async (
-  { positionals: [name = ''], flags: { json } },
+  { positionals: [name = ''], flags: { stop, json } },
   context,
 ) => {
   const { out, err, now } = context
   return withNamedSession(context, name, async (handle) => {
     const shells = orThrow(await handle.backgroundShells())
+    if (stop !== undefined) {
+      const answer = orThrow(await handle.submit({ type: 'stopBackgroundShell', shell: stop }))
+      const command = shells.find(({ id }) => id === stop)?.command ?? ''
+      if (json) await out.writeJson(answer)
+      else await err.write(`Stopped ${escapeLine(stop)}: ${escapeLine(command)}\n`)
+      return exitCodes.ok
+    }
     const rows = shells.map(({ id, command, startedAt, outputBytes }) => [
       ...[id, formatAge(now() - Date.parse(startedAt)), String(outputBytes), escapeLine(command)],
     ])

@@ -86,9 +86,9 @@ export const sessionSpecs = {
     ],
   },
   shells: {
-    about: 'list the commands that run in the background of a session',
+    about: 'list or stop the commands in the background of a session',
     positionals: ['<session>'],
-    flags: { store, json },
+    flags: { stop: { value: 'id', about: 'end the command with this ID, and all its processes' }, store, json },
     notes: ['Shows what runs in the server. Commands end with their session.', sessionNote],
   },
   files: {
@@ -145,12 +145,11 @@ export const sessionSpecs = {
     positionals: ['<session>', '[turn]'],
     flags: {
       files: { about: 'also put files back that tools changed since the turn' },
-      preview: { about: 'with --files: show what would change; change nothing' },
+      preview: { about: 'with --files or --undo: show what would change' },
       undo: { about: 'undo the last restore of files; messages stay' },
       store,
       json,
     },
-    exclusive: [['undo', 'preview']],
     notes: [
       `Prints the name of the new branch. ${turnNote} Without --files, files stay as they are.`,
       'With --files, each file becomes what it was at the end of the turn, if nobody else changed it since. To get the messages back, use holdfast switch.',

@@ -78,6 +78,7 @@ describe('restoreFiles', () => {
       'restore',
     ])
     expect([text('a.txt'), text('old.sh'), text('b.txt')]).toEqual(['two', 'one\n2\n', 'new'])
+    expect(await touched()).toEqual(all)
     await session.restoreFiles({ undo: true })
     expect([text('a.txt'), exists('b.txt')]).toEqual(['one', false])
     await holdfast.close()

@@ -4,7 +4,7 @@ import { createMemory } from './context/memory/memory.ts'
 import { permissionPath } from './system/config/permission-file.ts'
 import { configPath, layerConfig, readConfig } from './system/config/read-config.ts'
 import type { Environment, Home } from './system/home.ts'
-import { canHaveTargets } from './tools/permissions/call-targets.ts'
+import { canHaveTargets, isAddressPattern, isPathPattern } from './tools/permissions/call-targets.ts'
 import { createPermissions } from './tools/permissions/permissions.ts'
 import { describeForPeople } from './tools/sandbox/describe-sandbox.ts'
 import type { SandboxState } from './tools/sandbox/sandbox.ts'
@@ -64,8 +64,10 @@ export async function listTools({ environment, home, workdir, session }: ListDep
       const ruling = await permissions.judge({ tool: name, args: {}, workdir }, own)
       const facts = { tool: name, isReadOnly, isDestructive, ruling, workspaceTrust: [], argsHash: noHash }
       const isNamed = (tool: string) => tool === name || tool === '*' || (name === 'shell' && tool === 'network')
-      const isOf = ({ tool, pattern, exact }: Permission) =>
-        isNamed(tool) && (pattern === undefined || canHaveTargets(input) || (exact === true && tool === name))
+      const isOf = (rule: Permission) =>
+        isNamed(rule.tool) &&
+        !(rule.tool === '*' && isForOthers(name, rule.pattern)) &&
+        (rule.pattern === undefined || canHaveTargets(input) || (rule.exact === true && rule.tool === name))
       return {
         ...{ name, about: description.split('. ', 1)[0] ?? '', isReadOnly, isDestructive },
         verdict: judge(facts, policy).type,
@@ -77,6 +79,11 @@ export async function listTools({ environment, home, workdir, session }: ListDep
     sandbox: { ...state, network: !state.isInForce || network, about: describeForPeople(state) },
   })
 }
+
+/** Whether a pattern of a rule for all tools is one of paths, and the tool takes a command or an address. */
+const isForOthers = (name: string, pattern: string | undefined): boolean =>
+  pattern !== undefined &&
+  ((name === 'shell' && isPathPattern(pattern)) || (name === 'fetch_url' && !isAddressPattern(pattern)))
 
 /** The arguments of no call. */
 const noHash = BlobHash.parse('0'.repeat(64))

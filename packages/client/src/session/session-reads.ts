@@ -97,7 +97,9 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
      * as they were before the session are not among them.
      */
     async touchedFiles(): Promise<readonly TouchedFile[]> {
-      return listTouched(await Array.fromAsync(readChangePages(handle)))
+      const pages: FileChangePage[] = []
+      for await (const page of readChangePages(handle)) pages.push(page)
+      return listTouched(pages)
     },
     /**
      * Returns what this session did to files as one diff a file: of a `turn`, of a `call`, or from before its first change

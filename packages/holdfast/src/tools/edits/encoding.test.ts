@@ -1,3 +1,4 @@
+import { aGif } from '@holdfast/testkit'
 import iconv from 'iconv-lite'
 import { describe, expect, it } from 'vitest'
 import { decodeText } from './decode-text.ts'
@@ -50,13 +51,26 @@ describe('the text of a file', () => {
 
   it.each([
     ['a NUL near the start', Buffer.from('a\0b')],
-    ['PDF', Buffer.from('%PDF-1.7\n')],
+    ['PDF', Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1')],
+    [
+      'PDF that is all ASCII',
+      Buffer.from('%PDF-1.4\n1 0 obj\n<</Type/Catalog>>\nendobj\ntrailer<</Root 1 0 R>>\n%%EOF'),
+    ],
+    ['GIF', Buffer.from(aGif)],
     ['PNG', Buffer.from('\x89PNG\r\n', 'latin1')],
     ['UTF-32', Buffer.from([0xff, 0xfe, 0, 0, 97, 0, 0, 0])],
   ])('is not looked for in %s', async (_, bytes) => {
     expect(isBinary(bytes)).toBe(true)
     expect(await decodeText(bytes)).toBeNull()
   })
+
+  it.each(['%PDF-1.7 is how a PDF file begins.\n', 'GIF89a\n', 'RIFF: chunks\n', `BZh ${'ü'.repeat(8192)}`])(
+    'may begin like another format: %s',
+    async (text) => {
+      expect(isBinary(Buffer.from(text))).toBe(false)
+      expect(await decodeText(Buffer.from(text))).toMatchObject({ text })
+    },
+  )
 
   it('is named where it is unusual', async () => {
     const described = async (bytes: Buffer) => {

@@ -18,16 +18,32 @@ const checkedBytes = 8192
 
 /** How files begin that are never text. */
 const magics: readonly Uint8Array[] = [
-  ...['\x89PNG', 'GIF8', '%PDF-', 'PK\x03\x04', '\x1f\x8b', '\x7fELF', '\0asm', '\xff\xd8\xff', 'BZh', '7z\xbc\xaf'],
-  ...['\xfd7zXZ', 'RIFF', 'OggS', 'SQLite format 3', '\xca\xfe\xba\xbe', '\xcf\xfa\xed\xfe', '\x28\xb5\x2f\xfd'],
+  ...['\x89PNG', 'PK\x03\x04', '\x1f\x8b', '\x7fELF', '\0asm', '\xff\xd8\xff', '7z\xbc\xaf'],
+  ...['\xfd7zXZ', '\xca\xfe\xba\xbe', '\xcf\xfa\xed\xfe', '\x28\xb5\x2f\xfd'],
 ].map((magic) => Buffer.from(magic, 'latin1'))
+
+/** How other formats begin. Text can begin like this too, so what follows decides. */
+const plainMagics: readonly Uint8Array[] = ['GIF8', '%PDF-', 'BZh', 'RIFF', 'OggS', 'SQLite format 3'].map((magic) =>
+  Buffer.from(magic),
+)
+
+/** A PDF file may be all ASCII, but has objects. */
+const pdfObject = /^\d+ \d+ obj\b/m
 
 /** Whether bytes are no text: they begin like a known format, or have a NUL near the start. Names do not count. */
 export function isBinary(bytes: Uint8Array): boolean {
   if (utf16Of(bytes) !== null) return false
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, checkedBytes))
   if (head.includes(0)) return true
-  return magics.some((magic) => head.subarray(0, magic.length).equals(magic))
+  const begins = (magic: Uint8Array) => head.subarray(0, magic.length).equals(magic)
+  if (magics.some(begins)) return true
+  return plainMagics.some(begins) && (!isPlain(head, bytes.byteLength) || pdfObject.test(head.toString('latin1')))
+}
+
+/** Whether the head of a file is UTF-8. A character may be cut at its end if the file goes on. */
+function isPlain(head: Buffer, bytes: number): boolean {
+  const cuts = bytes > head.length ? [0, 1, 2, 3] : [0]
+  return cuts.some((cut) => isUtf8(head.subarray(0, head.length - cut)))
 }
 
 /** Returns which UTF-16 the byte-order mark of a file tells; null if it has none. */

@@ -32,6 +32,12 @@ export function canHaveTargets({ properties }: { readonly properties?: unknown }
   return [...pathNames, ...pathLists, ...textNames].some((name) => Object.hasOwn(names, name))
 }
 
+/** Whether a pattern is that of a path: no command is called like this. */
+export const isPathPattern = (pattern: string): boolean => /^\S*\/\S*$|^\.\S+$|^\*\S*\.\S+$/.test(pattern)
+
+/** Whether a pattern can match an address of `http` or `https`. */
+export const isAddressPattern = (pattern: string): boolean => /^(?:\*|https?:)/.test(pattern)
+
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 /** Returns a path in the workdir as it is written, without `.` and `..`, and where its links lead. */

@@ -19,6 +19,9 @@ const homeNames = [
   ...['.config/github-copilot', '.local/share/opencode', '.cache/huggingface/token', '.huggingface', '.config/stripe'],
   ...['.config/composer/auth.json', '.composer/auth.json', '.local/share/kwalletd', '.local/share/uv/credentials'],
   ...['.config/Signal', '.config/Slack', '.local/share/fish/fish_history'],
+  ...['.databrickscfg', '.kaggle', '.config/hcloud', '.config/goose', '.config/ngrok', '.config/Bitwarden'],
+  ...['.config/1Password', '.bundle/config', '.bitcoin', '.openai', '.pi/agent/auth.json'],
+  ...['snap/firefox', '.var/app/org.mozilla.firefox'],
   ...['.bash_history', '.zsh_history', '.node_repl_history', '.python_history', '.psql_history', '.mysql_history'],
 ]
 

@@ -116,6 +116,18 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
     expect((await run('cat kube-1 kube-2 google.json; true', { workdir })).text).not.toContain('private-key')
   })
 
+  it('says which files edit boundaries keep read-only, if a command fails or goes on in the background', async () => {
+    const { workdir, run } = await open()
+    await writeFile(join(workdir, 'kept.txt'), 'one\n')
+    const content = '0'.repeat(64)
+    const boundaries = [{ path: 'kept.txt', start: 0, end: 0, content } as never] // its lines do not matter here
+    const note = /\[read-only for commands, because of edit boundaries: kept\.txt\. Change them with edit_file/
+    expect((await run('echo two > kept.txt', { boundaries })).text).toMatch(note)
+    expect((await run('sleep 1000', { boundaries }, { background: true })).text).toMatch(note)
+    expect((await run('true', { boundaries })).text).not.toMatch(note)
+    expect((await run('false')).text).not.toMatch(note)
+  })
+
   it('keeps a bounded file read-only, also when its folder is renamed and replaced', async () => {
     const { run, workdir } = await open()
     await mkdir(join(workdir, 'a/b'), { recursive: true })

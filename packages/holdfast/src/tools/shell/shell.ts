@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Clock, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { fault, limits, type Output, ok, type Result, type SessionId } from '@holdfast/protocol'
+import { escapeLine, fault, limits, type Output, ok, type Result, type SessionId } from '@holdfast/protocol'
 import { z } from 'zod'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import type { Environment } from '../../system/home.ts'
@@ -115,7 +115,8 @@ async function startAndAttend(
   if (!(await begunOrKilled(gate, output, run))) return abortedResult
   const { after = wallClock.after, outputBytesMax: bytesMax = limits.toolOutputBytesMax - ownWordsBytes } = deps
   const running = runCommand(gate, output, { after, bytesMax, show: place ? () => undefined : run.show })
-  const attended = { deps, command, context, running, before }
+  const readOnly = gate.wrapper === undefined ? null : readOnlyNote(context)
+  const attended = { deps, command, context, running, before, readOnly }
   return place ? detach(attended, run, place) : attend(attended, run, timeout)
 }
 
@@ -181,11 +182,13 @@ type Attended = {
   readonly context: ToolContext
   readonly running: RunningCommand
   readonly before: BoundedBefore
+  /** Says which files the sandbox keeps read-only because they have edit boundaries; null if there are none. */
+  readonly readOnly: string | null
 }
 
 /** Waits for the end of a command. At its timeout it goes on in the background, at an abort it is killed. */
 async function attend(attended: Attended, run: ToolRun, timeout: number): Promise<ToolResult> {
-  const { deps, command, context, running, before } = attended
+  const { deps, command, context, running, before, readOnly } = attended
   const { after = wallClock.after } = deps
   const timedOut = Promise.withResolvers<'timed out'>()
   const cancel = after(timeout * 1000, () => timedOut.resolve('timed out'))
@@ -197,7 +200,7 @@ async function attend(attended: Attended, run: ToolRun, timeout: number): Promis
     const place = first === 'timed out' && !run.signal.aborted ? reserve(deps, context.session) : null
     if (place?.ok) return await detach(attended, run, place.value, timeout)
     if (first === 'timed out') running.end('timed out')
-    const result = await report(await running.ended, { command, running, run, after, timeout })
+    const result = await report(await running.ended, { command, running, readOnly, run, after, timeout })
     return await compareBounded(result, before, context, run)
   } finally {
     cancel()
@@ -205,7 +208,7 @@ async function attend(attended: Attended, run: ToolRun, timeout: number): Promis
   }
 }
 
-type Reported = Pick<Attended, 'command' | 'running'> & {
+type Reported = Pick<Attended, 'command' | 'running' | 'readOnly'> & {
   readonly run: ToolRun
   readonly after: Clock['after']
   readonly timeout: number
@@ -214,9 +217,14 @@ type Reported = Pick<Attended, 'command' | 'running'> & {
 /** Stores the output of a command that has ended. A stuck disk must not delay an abort, so that wait is limited. */
 async function report(
   { ending, bytes, leftRunning }: EndedCommand,
-  { command, running, run, after, timeout }: Reported,
+  { command, running, readOnly, run, after, timeout }: Reported,
 ): Promise<ToolResult> {
-  const notes = [...endingWords(ending, timeout), ...(leftRunning === undefined ? [] : [leftRunning])]
+  const hasFailed = ending.type === 'exited' && ending.code !== 0
+  const notes = [
+    ...endingWords(ending, timeout),
+    ...(leftRunning === undefined ? [] : [leftRunning]),
+    ...(hasFailed && readOnly !== null ? [readOnly] : []),
+  ]
   const stored = run.storeOutput(withNotes(running.output.read(0, bytes), notes), readableOutput).then(ok, cannotKeep)
   const aborted = Promise.withResolvers<Result<Output>>()
   const giveUp = () => void after(abortGraceMs, () => aborted.resolve(ok(abortedResult.output)))
@@ -237,7 +245,7 @@ const cannotKeep = (error: unknown): Result<never> => ({
 
 /** Lets a command go on in the background, and returns its id. */
 async function detach(attended: Attended, run: ToolRun, place: ReservedPlace, timeout?: number): Promise<ToolResult> {
-  const { command, running, before } = attended
+  const { command, running, before, readOnly } = attended
   running.hide()
   const added = await place.use(command, running, () => judgeLater(before, run)).then(ok, foreseen)
   if (!added.ok) {
@@ -249,7 +257,17 @@ async function detach(attended: Attended, run: ToolRun, place: ReservedPlace, ti
   const { id } = added.value
   const why = timeout === undefined ? 'Started' : `Still running after ${timeout} s: it goes on`
   const text = `${why} in the background as ${id}. Read its output with shell_output, end it with shell_stop.`
-  return { type: 'ok', output: { text } }
+  return { type: 'ok', output: { text: readOnly === null ? text : `${text}\n${readOnly}` } }
+}
+
+const namedMax = 10
+
+/** Names the files that a command in the sandbox cannot write: what it prints about them gives no reason. */
+function readOnlyNote({ boundaries = [] }: ToolContext): string | null {
+  if (boundaries.length === 0) return null
+  const names = boundaries.slice(0, namedMax).map(({ path }) => escapeLine(path))
+  const more = boundaries.length > namedMax ? ` and ${boundaries.length - namedMax} more` : ''
+  return `[read-only for commands, because of edit boundaries: ${names.join(', ')}${more}. Change them with edit_file, inside the allowed lines]`
 }
 
 /** Yields output, followed by notes of ours on lines of their own. */

@@ -82,7 +82,7 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
     createGitDiff({ environment, keyNames }),
     createGitLog({ environment, keyNames }),
     createGitStage({ environment, keyNames }),
-    withBoundedFiles(createGitCommit({ environment, keyNames })),
+    withBoundedFiles(createGitCommit({ environment, keyNames, records, sandbox: sandbox.state })),
     withTouchedFiles(createShell({ ...shellDeps, background, confinement }), {
       ...{ environment, keyNames, ownPaths },
     }),

@@ -3,7 +3,6 @@ import {
   type ClientId,
   createSerialQueue,
   type Fault,
-  fault,
   noSuchShell,
   ok,
   type Result,
@@ -23,7 +22,6 @@ import { plan } from '../../session/plan.ts'
 import { askedCalls, isAbortOf } from '../../session/state.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
 import type { EffectDeps } from '../dependencies.ts'
-import { StillRunning, waitForWork } from '../effects/aborted-work.ts'
 import { createEffectRunner, createPerformer } from '../effects/performer.ts'
 import { createRequestBuilder } from '../effects/request-builder.ts'
 import { endLeftovers } from '../effects/run-tool.ts'
@@ -35,18 +33,11 @@ import { foreignAttachment, notSubscribed } from '../stream/driver-control.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn } from './abort-turn.ts'
 import { type Arrival, createArrivalOrder } from './arrival-order.ts'
-import {
-  answerBefore,
-  endStreams,
-  firstAnswer,
-  handleInput,
-  type RunnerOptions,
-  type RunningSession,
-  retryMs,
-} from './handle-input.ts'
+import { answerBefore, firstAnswer, handleInput, type RunnerOptions, type RunningSession } from './handle-input.ts'
 import { restoreInTurn } from './restore-in-turn.ts'
 import { commandIdReused } from './same-command.ts'
 import { createSideWork } from './side-work.ts'
+import { interrupt, settleStopped, stop } from './stop-session.ts'
 
 /** A loaded session: its folded state, its subscribers and its effects. Inputs are decided one at a time. */
 export interface SessionRunner {
@@ -267,37 +258,4 @@ async function recordAbort(session: RunningSession, submission: SessionSubmissio
     performer.reconcile(plan(session.folded.state)) // restarts the timers of open questions
   }
   return recorded
-}
-
-function interrupt({ sideWork, performer }: RunningSession): void {
-  sideWork.end()
-  performer.interrupt()
-}
-
-/** Records that nothing runs any more: calls are interrupted, open questions keep waiting. */
-function settleStopped(session: RunningSession): Promise<Result<Answer>> {
-  session.performer.interrupt() // also work that began after the stop was asked for
-  return handleInput(session, { type: 'process.stopped', draft: session.effects.answer?.draft() ?? null })
-}
-
-async function stop(session: RunningSession, reason: 'stopped' | 'closing'): Promise<void> {
-  const { id, deps } = session.options
-  interrupt(session)
-  const endBackground = async () => deps.tools.background?.end(id)
-  const endedFirst = endBackground()
-  const settled = await session.enqueue(() => settleStopped(session))
-  // The next load settles the rest; the problem is reported all the same.
-  if (!settled.ok && !session.closed) deps.onProblem({ where: `stopping ${id}`, cause: settled.fault })
-  session.isEnding = settled.ok && session.closed === null
-  if (!session.isEnding) session.effects.storage.leave()
-  session.closed ??= fault('session_stopped', 'The session was unloaded here. Open it again to go on.')
-  session.performer.reconcile([])
-  // What the work did to files is recorded when it has ended, also that of commands in the background.
-  const work = Promise.all([endedFirst, session.performer.settled().then(endBackground)])
-  const hasEnded = await waitForWork(deps.clock, AbortSignal.abort(), work)
-  session.isEnding = false
-  session.effects.storage.leave()
-  if (!hasEnded) deps.onProblem({ where: `stopping ${id}`, cause: new StillRunning() })
-  await session.snapshots.finish(session.folded).catch((cause) => deps.onProblem({ where: `snapshot of ${id}`, cause }))
-  endStreams(session, reason, reason === 'closing' ? retryMs : null)
 }

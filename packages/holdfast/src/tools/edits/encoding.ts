@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
 import type { Lines } from './lines.ts'
 import type { Splice } from './splice.ts'

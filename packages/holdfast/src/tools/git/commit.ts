@@ -6,6 +6,7 @@ import { BlobHash, clip, escapeHidden, escapeLine, fault, ok, type Result, refus
 import { z } from 'zod'
 import { textArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
+import type { Sandbox } from '../sandbox/sandbox.ts'
 import { diffFlags } from './diff.ts'
 import { type GitDeps, inRepository, type Repository } from './repository.ts'
 import { cutMark, lockGraceMs, previewBytesMax } from './stage.ts'
@@ -26,8 +27,13 @@ const input = z.strictObject({
     .describe('The commit message: a subject of at most 72 characters, then an empty line and the rest.'),
 })
 
+type CommitDeps = GitDeps & {
+  /** Returns whether shell commands are confined. Hooks are not: they need what git needs. */
+  readonly sandbox?: Sandbox['state'] | undefined
+}
+
 /** Creates `git_commit`. The hooks of the repository run, as the preview says. */
-export const createGitCommit = (deps: GitDeps) =>
+export const createGitCommit = (deps: CommitDeps) =>
   defineTool({
     name: 'git_commit',
     description: 'Commits what is staged. Stage files with git_stage first. The hooks of the repository run.',
@@ -39,6 +45,7 @@ export const createGitCommit = (deps: GitDeps) =>
         const foreseen = await foresee(repository)
         if (!foreseen.ok) return foreseen
         const { hooks, branch, contentHash } = foreseen.value
+        const isConfined = (await deps.sandbox?.(workdir))?.isInForce === true
         const staged = await repository.git(
           ['diff', ...diffFlags, '--no-relative', '--cached', '--stat=100', '--stat-count=50', '--patch'],
           { bytesMax: previewBytesMax },
@@ -47,10 +54,11 @@ export const createGitCommit = (deps: GitDeps) =>
         const head = [
           `  commit on ${escapeLine(branch)}`,
           ...message.split('\n').map((line) => `      ${escapeHidden(line)}`),
-          `  ${describeHooks(hooks)}`,
+          `  ${describeHooks(hooks, isConfined)}`,
         ]
         const diff = `${head.join('\n')}\n\n${cutMark(staged.value)}`
-        return ok({ preview: { type: 'diff', path: 'git commit', diff } as const, contentHash })
+        const preview = { type: 'diff', path: 'git commit', diff } as const
+        return ok({ preview, contentHash, ...(hooks.length > 0 && isConfined && { alwaysAsk: unconfinedHooks }) })
       })
     },
 
@@ -59,9 +67,10 @@ export const createGitCommit = (deps: GitDeps) =>
         const foreseen = await foresee(repository)
         if (!foreseen.ok) return foreseen
         if (contentHash !== undefined && foreseen.value.contentHash !== contentHash) return refuse(changed)
+        const runsHooks = foreseen.value.hooks.length > 0
         const committed = await repository.git(['commit', '--quiet', '--file=-'], {
           // A hook that was not there when the person was asked must not run.
-          ...{ input: message, runsHooks: foreseen.value.hooks.length > 0, timeoutMs, graceMs: lockGraceMs },
+          ...{ input: message, runsHooks, isRecorded: runsHooks, timeoutMs, graceMs: lockGraceMs },
           onErrors: (chunk) => show(String(chunk)),
         })
         if (!committed.ok) return committed
@@ -72,10 +81,13 @@ export const createGitCommit = (deps: GitDeps) =>
     }),
   })
 
-const describeHooks = (hooks: readonly Hook[]): string =>
-  hooks.length === 0
-    ? 'No hooks run.'
-    : `These hooks run, programs of this repository that can do what you can: ${hooks.map(({ name }) => name).join(', ')}.`
+const unconfinedHooks = 'hooks of the repository run outside the sandbox'
+
+function describeHooks(hooks: readonly Hook[], isConfined: boolean): string {
+  if (hooks.length === 0) return 'No hooks run.'
+  const where = isConfined ? ' outside the sandbox' : ''
+  return `These hooks run${where}, programs of this repository that can do what you can: ${hooks.map(({ name }) => name).join(', ')}.`
+}
 
 const changed = fault('content_changed', 'What is staged changed after this call was prepared; nothing was committed.')
 const nothingStaged = fault('bad_request', 'Nothing is staged. Stage files with git_stage first.')

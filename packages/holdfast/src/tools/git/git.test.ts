@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ToolArgs } from '@holdfast/core/ports'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { createProcessRecords } from '../program/process-records.ts'
 import { createGitCommit } from './commit.ts'
 import { createGitDiff } from './diff.ts'
 import { createGitLog } from './log.ts'
@@ -196,6 +197,30 @@ describe('git_commit', () => {
     await write('.git/hooks/pre-commit', '#!/bin/sh\ntouch ran\n', 0o755)
     expect(await run('commit', { message: 'x' }, { contentHash })).toMatch(/^failed: content_changed/)
     expect(await readdir(workdir)).not.toContain('ran')
+  })
+
+  it('says that hooks run outside the sandbox and asks each time, and puts their processes on record', async () => {
+    const { write, git, workdir, beside } = await openRepository()
+    await write('a.txt', 'eins\n')
+    await git('add', 'a.txt')
+    const directory = join(beside, 'records')
+    await write(
+      '.git/hooks/pre-commit',
+      `#!/bin/sh\nls ${directory} > listed; echo "$AGENT_PROCESS_MARK" > mark\n`,
+      0o755,
+    )
+    const state = async () => ({ setting: 'on' as const, isInForce: true })
+    const commit = createGitCommit({ environment, records: createProcessRecords(directory), sandbox: state })
+    const message = 'Use German\n\nIt is shorter.'
+    expect(await commit.prepare({ message }, { workdir }, notAborted)).toMatchObject({
+      preview: { diff: expect.stringContaining('These hooks run outside the sandbox, programs of this repository') },
+      alwaysAsk: 'hooks of the repository run outside the sandbox',
+    })
+    expect(await commit.run({ message }, { workdir }, createToolRun().run)).toMatchObject({ type: 'ok' })
+    expect(await git('log', '-1', '--format=%B')).toBe(`${message}\n\n`)
+    expect(await readFile(join(workdir, 'listed'), 'utf8')).toMatch(/\.process\n$/)
+    expect(await readFile(join(workdir, 'mark'), 'utf8')).toMatch(/^\d+\//)
+    expect(await readdir(directory)).toEqual([])
   })
 
   it('removes its lock file when it is aborted', async () => {

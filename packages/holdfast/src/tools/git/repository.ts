@@ -4,6 +4,7 @@ import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { isInside, outsideWorkdir, resolvePath, resolveWorkdir } from '../../system/files/resolve-path.ts'
 import type { Environment } from '../../system/home.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
+import type { ProcessRecords } from '../program/process-records.ts'
 import { type Program, type ProgramOptions, startProgram } from '../program/program.ts'
 import { commandEnvironment } from '../shell/environment.ts'
 import { formatSettings, ownSettings, pinConfig } from './pinned-config.ts'
@@ -13,6 +14,8 @@ import { programSettings } from './program-settings.ts'
 export type GitDeps = {
   readonly environment: Environment
   readonly keyNames?: readonly string[] | undefined
+  /** Where process groups that run hooks are on record. */
+  readonly records?: ProcessRecords | null | undefined
 }
 
 /** The output of a git command that worked. */
@@ -23,6 +26,8 @@ type GitOptions = Partial<Pick<ProgramOptions, 'timeoutMs' | 'graceMs' | 'input'
   readonly environment?: Readonly<Record<string, string>> | undefined
   /** Lets the hooks of the repository run. */
   readonly runsHooks?: boolean | undefined
+  /** Puts the process group on record while it runs: a hook may start anything. */
+  readonly isRecorded?: boolean | undefined
   /** Exit codes that mean success; only 0 by default. */
   readonly codes?: readonly number[] | undefined
   /** How much output is read; then git is ended. */
@@ -124,12 +129,12 @@ function createRepository({ workdir, prefix, pinned }: Opened, deps: GitDeps, si
   const base = { ...gitEnvironment(workdir, deps), ...pinned }
 
   async function start(args: readonly string[], options: GitOptions = {}): Promise<Program> {
-    const { environment, runsHooks, timeoutMs = readTimeoutMs, graceMs, input, onErrors } = options
+    const { environment, runsHooks, isRecorded, timeoutMs = readTimeoutMs, graceMs, input, onErrors } = options
     const settings = { ...safeSettings, ...(!runsHooks && { 'core.hooksPath': noHooks }) }
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     return startProgram('git', ['--no-pager', '--no-optional-locks', '--literal-pathspecs', ...flags, ...args], {
       ...{ cwd: workdir, environment: { ...base, ...environment }, signal },
-      ...{ timeoutMs, graceMs, input, onErrors },
+      ...{ timeoutMs, graceMs, input, onErrors, records: isRecorded ? deps.records : null },
     })
   }
 

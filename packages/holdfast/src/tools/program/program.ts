@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
-import { invariant } from '@holdfast/protocol'
-import { signalGroup } from './process-group.ts'
+import { invariant, type ProcessMark } from '@holdfast/protocol'
+import { markProcess, markValue, signalGroup } from './process-group.ts'
+import type { ProcessRecords } from './process-records.ts'
+import { markEntry } from './process-table.ts'
 import { spawnInTurn } from './spawn-in-turn.ts'
 
 /** How a program ended, with the start of what it wrote to stderr. */
@@ -35,7 +37,14 @@ export type ProgramOptions = {
   readonly input?: string | undefined
   /** Called with what it writes to stderr, as it comes. */
   readonly onErrors?: ((chunk: Buffer) => void) | undefined
+  /** Its process group is put on record before it runs, so that the next start ends it if we die. */
+  readonly records?: Pick<ProcessRecords, 'add' | 'remove'> | null | undefined
 }
+
+/** Waits for a line with the mark of its group before it becomes the program. If we die before that, nothing has run. */
+const gate = `IFS= read -r mark && [ -n "$mark" ] || exit 1
+export ${markEntry}="$mark"
+exec "$@"`
 
 /** Of stderr, this much is kept. */
 const errorsBytesMax = 4096
@@ -48,20 +57,24 @@ const errorsDrainMs = 200
 export async function startProgram(
   path: string,
   args: readonly string[],
-  { cwd, environment, signal, timeoutMs, graceMs = 0, file, input, onErrors }: ProgramOptions,
+  { cwd, environment, signal, timeoutMs, graceMs = 0, file, input, onErrors, records }: ProgramOptions,
 ): Promise<Program> {
+  const [command, argv] = records ? ['/bin/sh', ['-c', gate, 'gate', path, ...args]] : [path, args]
+  const hasInput = input !== undefined || records
   const child = await spawnInTurn(() =>
-    spawn(path, args, {
+    spawn(command, argv, {
       cwd,
       env: environment,
       detached: true, // its own process group, so that its children end with it
-      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
+      stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
     }),
   )
   const exited = waitForExit(child)
   const { pid, stdout, stderr, stdin } = child
   invariant(pid !== undefined && stdout && stderr, 'a spawned program has a pid and its pipes')
-  stdin?.on('error', () => undefined).end(input) // it may end without reading
+  stdin?.on('error', () => undefined) // it may end without reading
+  const mark = records ? await recorded(pid, records) : null
+  stdin?.end(mark ? `${markValue(mark)}\n${input ?? ''}` : input)
   if (onErrors) stderr.on('data', onErrors)
   const errors = readErrors(stderr)
   let why: ProgramEnd['type'] | null = null
@@ -85,10 +98,23 @@ export async function startProgram(
     // A process that left the group may still hold the pipes; what the program itself wrote is read by then.
     setTimeout(() => stdout.destroy(), drainMs).unref()
     setTimeout(() => stderr.destroy(), errorsDrainMs).unref()
+    if (mark) await records?.remove(mark).catch(() => undefined) // the next start finds the group dead and removes it
     const type = why ?? (code === null ? 'killed' : 'exited')
     return { type, code: type === 'exited' ? code : null, errors: await errors }
   })
   return { output: untilDestroyed(stdout), ended, stop: () => end('stopped') }
+}
+
+/** Puts a process group on record. If that fails, it is killed before it has run anything. */
+async function recorded(pid: number, records: Pick<ProcessRecords, 'add'>): Promise<ProcessMark> {
+  try {
+    const mark = await markProcess(pid)
+    await records.add(mark)
+    return mark
+  } catch (error) {
+    signalGroup(pid, 'SIGKILL')
+    throw error
+  }
 }
 
 /** Resolves with the exit code, or null if a signal ended the program. Its pipes may still be open. */

@@ -11,13 +11,13 @@ import {
   invariant,
   isEstimateAfter,
   limits,
-  MessageId,
+  type MessageId,
   type ModelName,
   messagesAfter,
   type ProcessMark,
   type Recorded,
   reorderQueue,
-  StepId,
+  type StepId,
   spentAfter,
   tokensAfter,
   turnUsageAfter,
@@ -90,13 +90,13 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       return { ...state, turns: event.turn + 1, turn: preparing({ number: event.turn, steps: 0, fallback: null }) }
     case 'step.started': {
       const { model, thinkingLevel, attempt } = event
-      const step = StepId.parse(seq)
+      const step = seq as StepId // as below
       return { ...state, turn: { phase: 'thinking', step, model, thinkingLevel, attempt, ...counted(state.turn, 1) } }
     }
     case 'call.requested': {
       const { givenId: id } = event
       if (id !== undefined) return { ...state, awaited: [...state.awaited, { call: CallId.parse(seq), id }] }
-      const call = { id: CallId.parse(seq), tool: event.tool, status: 'requested' } as const
+      const call = { id: seq as CallId, tool: event.tool, status: 'requested' } as const // a call's id is its seq
       return { ...state, turn: withCall(state.turn, event.step, call) }
     }
     case 'step.ended':
@@ -147,7 +147,7 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
     case 'checkpoint.undone':
       return dropCheckpoint(state, event)
     case 'text.said':
-      return { ...state, lastAnswer: { message: MessageId.parse(seq), tokens: eventTokens(event) } }
+      return { ...state, lastAnswer: { message: seq as MessageId, tokens: eventTokens(event) } } // as above
     case 'message.pinned': {
       const { message, pinned, tokens = 0 } = event
       const others = state.pins.filter((pin) => pin.message !== message)

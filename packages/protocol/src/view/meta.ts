@@ -77,14 +77,20 @@ export function addToMeta(
   const opening = event.type === 'user.said' && meta.preview === '' ? textOf(event) : ''
   const { title: named, pinned, workdir } = event.type === 'settings.changed' ? event : noSettings
   const moved = event.type === 'line.moved' ? event.shown?.preview : undefined
+  const before = moved === undefined ? meta : withPreview(meta, moved)
+  // Every field is set by name: this runs for each record, and to copy the fields of a second object takes longer.
   return {
-    ...(moved === undefined ? meta : withPreview(meta, moved)),
-    ...{ status, mode, model, provider: providerOf(model) },
+    ...before,
+    status,
+    mode,
+    model,
+    provider: model === before.model ? before.provider : providerOf(model),
     // Without a title the first line is shown; the preview is as long as a generated title may be.
-    ...(moved === undefined && {
-      title: (named === '' ? meta.preview : named) ?? (meta.title || firstLine(opening, limits.titleCharsMax)),
-      preview: meta.preview || firstLine(opening, limits.previewCharsMax),
-    }),
+    title:
+      moved === undefined
+        ? ((named === '' ? meta.preview : named) ?? (meta.title || firstLine(opening, limits.titleCharsMax)))
+        : before.title,
+    preview: moved === undefined ? meta.preview || firstLine(opening, limits.previewCharsMax) : before.preview,
     lastMessageAt: isSpeech ? at : meta.lastMessageAt,
     messageCount: messagesAfter(meta.messageCount, event),
     branchCount: branches.length,

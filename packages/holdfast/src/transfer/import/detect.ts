@@ -34,7 +34,8 @@ export function detect(file: SourceFile, wanted: FormatName | null): Detected {
   if (file.size === 0) return { type: 'none', why: 'empty' }
   const head = readHead(file)
   const lines = decodeSilently(head).split('\n', linesChecked)
-  const parsed = lines.map((line) => parse(line))
+  // An empty line would throw, which takes longer than to parse a short one.
+  const parsed = lines.map((line) => (line === '' ? undefined : parse(line)))
   const values = parsed.filter(isObject)
   const isWanted = ({ name }: { readonly name: FormatName }) => wanted === null || name === wanted
   if (values.some(isHoldfastHeader) && (wanted ?? 'holdfast') === 'holdfast') return { type: 'holdfast' }

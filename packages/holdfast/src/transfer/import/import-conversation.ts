@@ -97,8 +97,8 @@ async function chooseKey(
   { about, messages }: ImportedConversation,
   remark: Remark,
 ): Promise<Result<Key>> {
-  const own = Key.safeParse(about.key)
-  if (!own.success) return ok(created)
+  const own = about.key === undefined ? null : Key.safeParse(about.key)
+  if (!own?.success) return ok(created)
   const earlier = await findKey(created) // imported while its key was taken, or by an earlier version
   if (!earlier.ok) return earlier
   if (earlier.value !== null) return ok(created)
@@ -141,7 +141,7 @@ async function createStartedEvent(
   remark: Remark,
 ): Promise<EventOf<'session.started'>> {
   const { defaultModel, newHandle } = deps
-  const model = toModelName(about.model)
+  const model = findModelName(about.model)
   if (about.model !== undefined && model === null) remark(null, 'model_unknown', `Its model is now ${defaultModel}.`)
   const workdir = await chooseWorkdir(deps, about.workdir, remark)
   const title = clip(about.title?.trim() ?? '', limits.titleCharsMax).toWellFormed()
@@ -155,6 +155,19 @@ const families: readonly (readonly [RegExp, string])[] = [
   [/^(gpt|o\d|codex|chatgpt)/i, 'openai'],
   [/^gemini/i, 'google'],
 ]
+
+/** The files of a folder name the same few models. */
+const modelNames = new Map<string | undefined, string | null>()
+const modelNamesMax = 1000
+
+function findModelName(model: string | undefined): string | null {
+  const known = modelNames.get(model)
+  if (known !== undefined) return known
+  const name = toModelName(model)
+  if (modelNames.size >= modelNamesMax) modelNames.clear()
+  modelNames.set(model, name)
+  return name
+}
 
 /** Converts another program's model name to `provider/model`; null if that is not possible. */
 function toModelName(model: string | undefined): string | null {

@@ -1,9 +1,11 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import type { ImportDeps } from './host/import-deps.ts'
 import { importPaths } from './import-paths.ts'
 import { createLongConversation } from './testing/long-conversation.ts'
-import { openTestImporter } from './testing/test-importer.ts'
+import { openTestImporter, type TestImporter } from './testing/test-importer.ts'
 
 describe('import of a folder', () => {
   it('imports many small files and reports progress', async () => {
@@ -22,6 +24,26 @@ describe('import of a folder', () => {
     expect(done.every(({ status }) => status === 'imported')).toBe(true)
     expect(new Set(done.map(({ session }) => session)).size).toBe(files)
     expect([reported[0], reported.length]).toEqual([files, files + 1])
+  })
+
+  it('has the first small sessions written while it reads the others', async () => {
+    using importer = await openTestImporter()
+    const files = 100
+    importer.place(
+      Object.fromEntries(
+        Array.from({ length: files }, (_, each) => [`${each}.jsonl`, createLongConversation(1, `s${each}`)]),
+      ),
+    )
+    const { begunAtTurn } = await importAndWatch(importer)
+    expect(begunAtTurn[0]).toBeLessThan(files)
+  })
+
+  it('sends a large session to the store before it reads the next one', async () => {
+    using importer = await openTestImporter()
+    const text = createLongConversation(1).replace('r0', 'long '.repeat(600_000))
+    importer.place({ '1.jsonl': text, '2.jsonl': text.replaceAll('"long"', '"other"') })
+    const { begunAtCreate } = await importAndWatch(importer)
+    expect(begunAtCreate).toEqual([1, 2])
   })
 
   it('names what it skips, also links, and continues', async () => {
@@ -48,3 +70,24 @@ describe('import of a folder', () => {
     expect((await importer.import(join(directory, 'in', 'nothing')))[0]?.status).toBe('failed')
   })
 })
+
+/**
+ * Imports the folder. Returns how many files were begun when each session was created, and when the event loop turned after
+ * that: a thread sends and receives messages only then.
+ */
+async function importAndWatch({ deps, directory }: TestImporter) {
+  const begunAtCreate: number[] = []
+  const begunAtTurn: number[] = []
+  let begun = 0
+  const create: ImportDeps['create'] = async (...created) => {
+    begunAtCreate.push(begun)
+    await setImmediate()
+    begunAtTurn.push(begun)
+    return deps.create(...created)
+  }
+  const onBegin = (index: number): void => {
+    begun = index + 1
+  }
+  await importPaths({ ...deps, create }, [directory], { onBegin })
+  return { begunAtCreate, begunAtTurn }
+}

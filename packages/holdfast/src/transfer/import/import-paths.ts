@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { errorMessage, type Fault, fault, HoldfastError, type SessionId } from '@holdfast/protocol'
 import { type Detected, detect } from './detect.ts'
 import type { ImportDeps } from './host/import-deps.ts'
@@ -57,10 +57,14 @@ export type ImportedFile = {
 
 const remarksMax = 1000
 const fileBytesMax = 512 * 1024 * 1024
-/** Small files are imported concurrently, so that they share disk syncs. Larger ones take more slots, large ones all. */
-const slotsMax = 128
-const slotBytes = 1024 * 1024
-const aloneBytes = 16 * 1024 * 1024
+/**
+ * Small files are imported concurrently, so that they share disk syncs, and so that some are read while others are written.
+ * Larger ones take more slots, large ones all: each is in memory as a whole until it is written.
+ */
+const slotsMax = 256
+const slotBytes = 64 * 1024
+/** After this many slots were taken, the messages of other threads are read: the store writes what was built so far. */
+const slotsPerTurn = 32
 
 /**
  * Imports files and folders. A damaged file does not affect the others. Files of `skip` are left out: an earlier call
@@ -82,24 +86,37 @@ export async function importPaths(
   const found: WalkedPath[] = []
   for (const path of paths) for await (const entry of walkPath(path)) found.push(entry)
   options.onFound?.(found.map(({ path }) => path))
+  let taken = 0
   for (const [index, entry] of found.entries()) {
     if (skip.has(entry.path)) continue
-    const slots = entry.type === 'file' ? countSlots(entry.path) : 1
+    const opened = openPath(entry)
+    const slots = 'file' in opened ? countSlots(opened.file.size) : 1
     options.onBegin?.(index, slots > 1)
-    if (entry.type === 'unread') report(createFailure(entry.path, entry.cause))
-    else if (entry.type === 'skipped') report(createSkip(createEmptyResult(entry.path), entry.why))
-    else {
-      const work = async () => report(await importFile(deps, entry.path, options, known))
+    if ('file' in opened) {
+      const work = async () => report(await importFile(deps, entry.path, opened.file, options, known))
       await pool.run(work, slots)
+    } else report(opened.result)
+    taken += slots
+    if (taken >= slotsPerTurn) {
+      taken = 0
+      await setImmediate()
     }
   }
   await pool.idle()
   return done
 }
 
-function countSlots(path: string): number {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-  return size > aloneBytes ? slotsMax : Math.max(1, Math.ceil(size / slotBytes))
+const countSlots = (size: number): number => Math.min(slotsMax, Math.max(1, Math.ceil(size / slotBytes)))
+
+/** Opens a file that was found. Returns the result of one that cannot be imported. */
+function openPath(entry: WalkedPath): { readonly file: SourceFile } | { readonly result: ImportedFile } {
+  if (entry.type === 'unread') return { result: createFailure(entry.path, entry.cause) }
+  if (entry.type === 'skipped') return { result: createSkip(createEmptyResult(entry.path), entry.why) }
+  try {
+    return { file: openSourceFile(entry.path) }
+  } catch (cause) {
+    return { result: createFailure(entry.path, cause) }
+  }
 }
 
 function createFailure(file: string, cause: unknown): ImportedFile {
@@ -127,6 +144,7 @@ const createSkip = (result: ImportedFile, why: string): ImportedFile => ({
 async function importFile(
   deps: ImportDeps,
   path: string,
+  opened: SourceFile,
   options: ImportFileOptions,
   known: KnownKeys,
 ): Promise<ImportedFile> {
@@ -135,7 +153,7 @@ async function importFile(
     if (remarks.length < remarksMax) remarks.push({ line, code, what })
   }
   try {
-    using file = openSourceFile(path)
+    using file = opened
     const blank = { ...createEmptyResult(path), bytes: file.size, remarks }
     if (!file.isFile) return createSkip(blank, 'is not a file.')
     if (file.size > fileBytesMax) return createSkip(blank, `has more than ${fileBytesMax} bytes.`)
@@ -146,7 +164,7 @@ async function importFile(
     const outcome =
       detected.type === 'holdfast'
         ? await importHoldfast(deps, file, remark, { keepSettings })
-        : await importConversation(deps, format, await readConversation(path, file, detected, remark), remark, known)
+        : await importConversation(deps, format, readConversation(path, file, detected, remark), remark, known)
     if (!outcome.ok) return { ...blank, format, status: 'failed', fault: outcome.fault }
     return { ...blank, format, ...outcome.value }
   } catch (cause) {
@@ -164,12 +182,12 @@ const reasons = {
 const companionBytesMax = 1024 * 1024
 
 /** Reads a file of a known format. Unreadable parts are left out, with a remark. */
-async function readConversation(
+function readConversation(
   path: string,
   file: SourceFile,
   detected: Extract<Detected, { type: 'lines' | 'document' }>,
   remark: Remark,
-): Promise<ImportedConversation> {
+): ImportedConversation {
   if (detected.type === 'document') {
     const { bytes, isRepaired } = detected
     decode(bytes, null, remark)
@@ -177,7 +195,7 @@ async function readConversation(
       remark(null, 'damaged_file', 'The file is truncated or damaged; its readable beginning was imported.')
     return withId(detected.format.parse(detected.value, remark), path)
   }
-  const parser = await detected.format.parse(remark, createCompanionReader(path))
+  const parser = detected.format.parse(remark, createCompanionReader(path))
   let index = 0
   for (const line of readLines(file, remark)) {
     const value = parseLine(line, remark, detected.parsed[line.number - 1])
@@ -189,13 +207,22 @@ async function readConversation(
 
 const createCompanionReader =
   (path: string): ReadCompanionFile =>
-  async (from, to) => {
+  (from, to) => {
     if (!path.endsWith(from)) return null
     const other = path.slice(0, -from.length) + to
-    const found = await stat(other).catch(() => null)
-    const isUsable = found?.isFile() && found.size > 0 && found.size <= companionBytesMax
-    return isUsable ? readFile(other, 'utf8') : null
+    const size = findSize(other)
+    return size > 0 && size <= companionBytesMax ? readFileSync(other, 'utf8') : null
   }
+
+/** Returns the size of a file; 0 if there is none that can be read. */
+function findSize(path: string): number {
+  try {
+    const found = statSync(path)
+    return found.isFile() ? found.size : 0
+  } catch {
+    return 0
+  }
+}
 
 /** Adds an id, derived from the file name and the first message, to a conversation without one. */
 function withId(conversation: ImportedConversation, path: string): ImportedConversation {

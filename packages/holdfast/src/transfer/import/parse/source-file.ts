@@ -10,6 +10,19 @@ export interface SourceFile extends Disposable {
 
 /** A file up to this size is read once, and then served from memory. */
 const keptBytesMax = 1024 * 1024
+/** Small files are read into the same piece of memory, one after the other: many pieces would take long to collect. */
+const sharedBytes = 1024 * 1024
+const smallBytesMax = 64 * 1024
+let shared = Buffer.alloc(0)
+
+/** Returns memory that nothing else uses. */
+function allocate(length: number): Buffer {
+  if (length > smallBytesMax) return Buffer.allocUnsafeSlow(length)
+  if (length > shared.length) shared = Buffer.allocUnsafeSlow(sharedBytes)
+  const given = shared.subarray(0, length)
+  shared = shared.subarray(length)
+  return given
+}
 
 export function openSourceFile(path: string): SourceFile {
   // O_NONBLOCK: opening a pipe must not block.
@@ -17,7 +30,7 @@ export function openSourceFile(path: string): SourceFile {
   const stats = fstatSync(descriptor)
   const readAt = (position: number, length: number): Uint8Array => {
     // Lines are views of what is read, so each read needs new memory.
-    const bytes = Buffer.allocUnsafeSlow(length)
+    const bytes = allocate(length)
     let read = 0
     for (let more = -1; more !== 0 && read < length; read += more)
       more = readSync(descriptor, bytes, read, length - read, position + read)
@@ -25,9 +38,12 @@ export function openSourceFile(path: string): SourceFile {
   }
   const isFile = stats.isFile()
   const kept = isFile && stats.size <= keptBytesMax ? readAt(0, stats.size) : null
+  if (kept !== null) closeSync(descriptor)
   return {
     ...{ size: stats.size, isFile },
     read: (position, length) => kept?.subarray(position, position + length) ?? readAt(position, length),
-    [Symbol.dispose]: () => closeSync(descriptor),
+    [Symbol.dispose]() {
+      if (kept === null) closeSync(descriptor)
+    },
   }
 }

@@ -8,7 +8,7 @@ import {
   type Outcome,
   type Seq,
   type StepId,
-  TurnNumber,
+  type TurnNumber,
   textTokens,
   type Usage,
 } from '@holdfast/protocol'
@@ -53,7 +53,7 @@ export function* writeLine(
 ): Generator<undefined> {
   const { log, remark, begins } = writing
   const results = pairCalls(whole, from === 0 ? remark : withoutShared(remark, whole, from))
-  let turn = TurnNumber.parse(log.folded.state.turns)
+  let turn = log.folded.state.turns as TurnNumber // a count
   let isOpen = false
   let step: StepId | null = null
   let last: ImportedMessage | null = null
@@ -80,7 +80,7 @@ export function* writeLine(
     log.add({ type: 'turn.ended', turn, reason: 'done' }, at)
     for (const pin of pins.splice(0)) log.add(pin, at)
     writeClientEvents()
-    turn = TurnNumber.parse(turn + 1)
+    turn = (turn + 1) as TurnNumber // a count
     isOpen = false
     step = null
     if (last) writing.onTurnEnd(last)
@@ -147,7 +147,7 @@ const createPin = (seq: Seq, event: Event): EventOf<'message.pinned'> => ({
 
 /** Returns the running turn, or the last one for a note between turns. */
 const getTurn = (turn: TurnNumber, isOpen: boolean): TurnNumber =>
-  TurnNumber.parse(isOpen ? turn : Math.max(0, turn - 1))
+  isOpen ? turn : (Math.max(0, turn - 1) as TurnNumber) // a count
 
 /** Drops remarks about the shared beginning, which were already made. */
 function withoutShared(remark: Remark, whole: readonly ImportedMessage[], from: number): Remark {

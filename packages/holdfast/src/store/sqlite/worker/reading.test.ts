@@ -57,10 +57,16 @@ describe('reading', () => {
     const stuck = ask(entry)
     await vi.advanceTimersByTimeAsync(499)
     expect(asked).toEqual([])
+    const later = ask(entry)
     await vi.advanceTimersByTimeAsync(1)
     expect(await stuck).toEqual(ok(2))
     expect(asked).toEqual(['open', 'entry'])
+    await vi.advanceTimersByTimeAsync(400) // not stuck yet
+    expect(asked).toEqual(['open', 'entry'])
     answered.resolve(ok('writer'))
+    expect(await later).toEqual(ok('writer'))
+    await vi.advanceTimersByTimeAsync(500)
+    expect(asked).toEqual(['open', 'entry'])
   })
 
   it('starts no reader for what every opening asks', async () => {

@@ -11,7 +11,7 @@ const startsMs = { quiet: 50, latest: 500 }
 /**
  * Asks the reader's thread. To start it takes longer than to open a session, so it starts in the first quiet moment after a
  * program has asked something; until it is up, the writer's thread answers between two groups of changes. What a writer on a
- * stuck disk has not answered by then, the reader is asked too.
+ * stuck disk does not answer for so long, the reader is asked too; to ask it all at once would read each page twice.
  */
 export function createReading({
   writer,
@@ -48,7 +48,10 @@ export function createReading({
     waiting += 1
     const { promise, resolve } = Promise.withResolvers<Result<unknown>>()
     let isAnswered = false
+    const stuckAtMs = performance.now() + startsMs.latest
     void up.promise.then(async () => {
+      const leftMs = stuckAtMs - performance.now()
+      if (!isAnswered && leftMs > 0) await new Promise((over) => setTimeout(over, leftMs).unref())
       if (!isAnswered) resolve(await reader.ask(question))
     })
     void writer.ask(question).then(resolve)

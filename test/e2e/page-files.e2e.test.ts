@@ -8,6 +8,9 @@ import { usePage } from './page-fixture.ts'
 
 const run = promisify(execFile)
 
+/** One pixel. */
+const picturePng = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+
 describe('files, boundaries and commands on the page', () => {
   const { now, startSession, say, atRest, approve, transcript } = usePage({
     env: { HOLDFAST_SANDBOX: 'off' },
@@ -52,6 +55,8 @@ describe('files, boundaries and commands on the page', () => {
     await panel.getByRole('button', { name: 'Clear the edit boundary of hello.txt' }).click()
     await panel.getByText('line 1').waitFor({ state: 'detached' })
 
+    const undoButton = panel.getByRole('button', { name: 'Undo last restore…' })
+    expect(await undoButton.count()).toBe(0)
     await panel.getByRole('button', { name: 'Restore all…' }).click()
     const preview = page.getByRole('list', { name: 'Files that will change' })
     await preview.getByRole('figure', { name: 'Diff of hello.txt' }).getByText('becomes what it was').waitFor()
@@ -59,7 +64,10 @@ describe('files, boundaries and commands on the page', () => {
     await page.getByRole('button', { name: 'Restore 1 file' }).click()
     await page.getByText('1 file put back.').waitFor()
     expect(await readFile(join(workdir, 'hello.txt'), 'utf8')).toBe('hello from the file\n')
+    await panel.getByText('Every file is as it was before this session.').waitFor()
+    await undoButton.waitFor()
     await page.getByRole('button', { name: 'Undo', exact: true }).click()
+    await panel.getByRole('button', { name: 'Show the change of hello.txt, modified' }).waitFor()
     await page.getByText('Undone: 1 file is as before the restore.').waitFor()
     await page.getByRole('button', { name: 'Restore 1 file' }).waitFor()
     expect(await readFile(join(workdir, 'hello.txt'), 'utf8')).toContain('welcome')
@@ -74,10 +82,32 @@ describe('files, boundaries and commands on the page', () => {
     expect(complaints).toEqual([])
   })
 
+  it('shows the picture that a call has read, and which file a call would move', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    await writeFile(join(workdir, 'p.png'), Buffer.from(picturePng, 'base64'))
+    await startSession('read p.png')
+    await atRest()
+    const picture = transcript().getByRole('img', { name: 'p.png' })
+    if (!(await picture.isVisible()))
+      await transcript()
+        .getByRole('button', { name: /read_file/ })
+        .click()
+    await picture.waitFor()
+    await expect.poll(() => picture.evaluate((image) => 'naturalWidth' in image && image.naturalWidth)).toBe(1)
+    const copy = await transcript().getByRole('button', { name: 'Copy' }).first().boundingBox()
+    expect([copy?.width, copy?.height].map((size = 0) => size >= 40)).toEqual([true, true]) // for a finger
+    await say('move p.png => q.png')
+    await page.getByRole('region', { name: 'What will run' }).getByText('moved from p.png').waitFor()
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await atRest()
+    expect(complaints).toEqual([])
+  })
+
   it('lists the commands that run in the background with their output, and stops them', async () => {
     await page.setViewportSize({ width: 1280, height: 800 })
     const command = 'echo ready; until [ -e more ]; do sleep 0.05; done; echo steady; exec sleep 1000'
     await startSession(`run in background ${command}`)
+    await page.getByText(', in the background: it goes on after the call').waitFor()
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByRole('button', { name: '1 command in the background' }).click()
     const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })

@@ -43,6 +43,7 @@ describe('the edit boundaries of a session', () => {
     for (const [path, start, end] of [
       ['a.ts', 2, 1],
       ['a.ts', -1, 1],
+      ['a.ts', 1, 3],
       ['nowhere.ts', 0, 1],
       ['.', 0, 1],
       ['../a.ts', 0, 1],

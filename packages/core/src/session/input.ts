@@ -73,8 +73,10 @@ export type Facts = {
   readonly rotation?: readonly RotationEntry[] | undefined
   /** The thinking levels of the session's model; all when unknown. */
   readonly thinkingLevels?: readonly ThinkingLevel[] | undefined
-  /** The named file, as a path in the workdir, and its content if it is needed. */
-  readonly file?: { readonly path: string; readonly content?: BlobHash | undefined } | undefined
+  /** The named file, as a path in the workdir, and its content and the number of its lines if they are needed. */
+  readonly file?:
+    | { readonly path: string; readonly content?: BlobHash | undefined; readonly lines?: number | undefined }
+    | undefined
   /** The id for a new fork. */
   readonly fork?: SessionId | undefined
 }

@@ -7,7 +7,7 @@ export const fakeFiles: WorkspaceFiles = {
   read: async (_, path) =>
     path === 'missing'
       ? refuse(fault('not_found', 'missing does not exist'))
-      : ok({ path, bytes: Buffer.from(`The content of ${path}.`), mode: 0o644 }),
+      : ok({ path, bytes: Buffer.from(`The content of ${path}.${'\n'.repeat(10)}`), mode: 0o644 }),
   look: async () => ({ state: { type: 'absent' }, bytes: null }),
   diff: async ({ path }) => `diff of ${path}\n`,
   keepForRestore: async () => ({ type: 'unchanged' }),

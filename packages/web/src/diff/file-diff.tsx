@@ -18,6 +18,7 @@ export function FileDiff({ handle, preview: { path, diff, blob }, linesMax, abou
   const shown = whole ?? diff
   const lines = useMemo(() => diffLines(shown), [shown])
   const { added, removed } = diffCounts(lines)
+  const hasLines = lines.some(({ kind }) => kind !== 'file') // a moved file has none
   const about = word ?? stateOf(lines.slice(0, 4).map(({ text }) => text))
   const load = async () => {
     const text = blob && (await readText(handle, blob.hash))
@@ -29,7 +30,7 @@ export function FileDiff({ handle, preview: { path, diff, blob }, linesMax, abou
       <figcaption>
         <code>{escapeLine(path)}</code>
         {about !== null && <span className="badge">{about}</span>}
-        {(!blob || whole !== null) && <Counts added={added} removed={removed} />}
+        {hasLines && (!blob || whole !== null) && <Counts added={added} removed={removed} />}
       </figcaption>
       {blob && whole === null && (
         <p className="preview-where" role="note">
@@ -41,7 +42,7 @@ export function FileDiff({ handle, preview: { path, diff, blob }, linesMax, abou
           </span>
         </p>
       )}
-      <DiffView diff={shown} isNamed {...(linesMax !== undefined && whole === null && { linesMax })} />
+      {hasLines && <DiffView diff={shown} isNamed {...(linesMax !== undefined && whole === null && { linesMax })} />}
     </figure>
   )
 }

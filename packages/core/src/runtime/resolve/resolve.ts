@@ -49,7 +49,7 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
       return workdir.ok ? ok({ workdir: workdir.value }) : workdir
     }
     case 'setBoundary':
-      return readBounded(deps, command.path)
+      return readBounded(deps, command)
     case 'clearBoundary':
       return locate(deps, command.path)
     case 'clearAllBoundaries':
@@ -73,11 +73,28 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
 }
 
 /** Reads the file of a boundary and stores its content, so that later changes by others can be compared with it. */
-async function readBounded({ files, blobs, state }: EffectDeps, path: string): Promise<Result<Facts>> {
+async function readBounded(
+  { files, blobs, state }: EffectDeps,
+  { path, end }: Extract<SessionCommand, { type: 'setBoundary' }>,
+): Promise<Result<Facts>> {
   const found = await files.read(state().origin?.workdir ?? '', path)
   if (!found.ok) return refuse(fault('bad_boundary', `There can be no boundary: ${found.fault.message}.`, { path }))
   const stored = await blobs.put([found.value.bytes])
-  return stored.ok ? ok({ file: { path: found.value.path, content: stored.value.hash } }) : stored
+  if (!stored.ok) return stored
+  const { path: real, bytes } = found.value
+  return ok({ file: { path: real, content: stored.value.hash, lines: countLines(bytes, end + 1) } })
+}
+
+const lineFeed = 0x0a
+
+/** Counts the lines of a file, at most `max`. */
+function countLines(bytes: Uint8Array, max: number): number {
+  let count = 0
+  for (let at = 0; at < bytes.length && count < max; count++) {
+    const found = bytes.indexOf(lineFeed, at)
+    at = found === -1 ? bytes.length : found + 1
+  }
+  return count
 }
 
 /** Finds the path of a file as its boundary has it. A path outside the workdir has none. */

@@ -22,6 +22,14 @@ describe('setBoundary', () => {
     expect(decided(phases.idle, asked({ ...set, ...lines }, facts))).toBe('bad_boundary')
   })
 
+  it('refuses lines past the end of the file, and takes the first line of an empty one', () => {
+    const ofLines = (lines: number, end: number, start = 0) =>
+      decided(phases.idle, asked({ ...set, start, end }, { file: { ...facts.file, lines } }))
+    expect([ofLines(3, 2), ofLines(3, 3), ofLines(0, 0), ofLines(0, 1)]).toEqual([
+      ...['boundary.set', 'bad_boundary', 'boundary.set', 'bad_boundary'],
+    ])
+  })
+
   it('answers with the fields of its typed result', () => {
     expect(Object.keys(answerOf({ seq: 2, at: '', v: 1, event: bounded }).result)).toEqual([
       ...resultFields('setBoundary'),

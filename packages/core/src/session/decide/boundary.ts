@@ -13,7 +13,11 @@ export function setBoundary(
     return refuse(fault('bad_boundary', message, { path: asked, start, end }))
   }
   if (file?.content === undefined) return refuse(fault('bad_boundary', `${asked} is not a file.`, { path: asked }))
-  const { path, content } = file
+  const { path, content, lines = end + 1 } = file
+  if (end >= Math.max(1, lines)) {
+    const message = `${asked} has ${lines === 1 ? '1 line' : `${lines} lines`}: the lines ${start} to ${end}, counted from 0, go past its end.`
+    return refuse(fault('bad_boundary', message, { path: asked, start, end, lines }))
+  }
   const known = boundaries.find((one) => one.path === path)
   if (known === undefined && boundaries.length >= limits.boundariesMax) {
     const message = `A session has at most ${limits.boundariesMax} edit boundaries. Clear one first.`

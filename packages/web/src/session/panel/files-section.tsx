@@ -9,9 +9,8 @@ import {
   type Seq,
   type TouchedFile,
 } from '@holdfast/protocol'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { counted } from '../../text/format.ts'
-import { DialogButton } from '../../ui/dialog-button.tsx'
 import { FaultNote } from '../../ui/elements.tsx'
 import { FileButton } from '../file-view/file-view.tsx'
 import { ChangesDialog } from '../files/changes-dialog.tsx'
@@ -29,6 +28,7 @@ const marks: Readonly<Record<TouchedFile['action'], string>> = {
 /** Lists the files that the session changed, each with its newest change. */
 export function FilesSection() {
   const { files, canUndo, fault } = useTouchedFiles()
+  const { shown, onOpen, onClose } = useFileDialog()
   return (
     <PanelSection title="Changed files" about={files.length > 0 ? counted(files.length, 'file') : undefined}>
       <FaultNote fault={fault} />
@@ -41,77 +41,109 @@ export function FilesSection() {
         <p className="panel-actions">
           {files.length > 0 && (
             <>
-              <ChangesButton name="All changes" request={wholeSessionDiff} title="Changes of this session" />
-              <RestoreButton name="Restore all…" request={wholeSession} title="as they were before this session" />
+              <FileAction name="All changes" request={{ diff: {} }} title="Changes of this session" onOpen={onOpen} />
+              <FileAction
+                name="Restore all…"
+                request={{ restore: wholeSession }}
+                title={sessionTitle}
+                onOpen={onOpen}
+              />
             </>
           )}
           {canUndo && (
-            <RestoreButton
+            <FileAction
               name="Undo last restore…"
-              request={lastRestore}
+              request={{ restore: { undo: true } }}
               title="as they were before the last restore"
+              onOpen={onOpen}
             />
           )}
         </p>
       )}
       <ul className="touched">
-        {files.map(({ path, action }) => (
-          <li key={path}>
-            <span className={`touched-mark touched-${action}`} title={action} aria-hidden="true">
-              {marks[action]}
-            </span>
-            {action === 'deleted' ? <code>{escapeLine(path)}</code> : <FileButton path={path} />}
-            <ChangesButton
-              name="Diff"
-              label={`Show the change of ${escapeLine(path)}, ${action}`}
-              request={{ path }}
-              title={`Changes of ${path}`}
-            />
-            <RestoreButton
-              name="Restore…"
-              label={`Restore ${escapeLine(path)}`}
-              request={{ ...wholeSession, paths: [path] }}
-              title="as they were before this session"
-            />
-          </li>
+        {files.map((file) => (
+          <TouchedRow key={file.path} file={file} onOpen={onOpen} />
         ))}
       </ul>
+      {shown && <FileDialog shown={shown} onClose={onClose} />}
     </PanelSection>
+  )
+}
+
+type TouchedRowProps = Pick<FileActionProps, 'onOpen'> & { readonly file: TouchedFile }
+
+function TouchedRow({ file: { path, action }, onOpen }: TouchedRowProps) {
+  return (
+    <li>
+      <span className={`touched-mark touched-${action}`} title={action} aria-hidden="true">
+        {marks[action]}
+      </span>
+      {action === 'deleted' ? <code>{escapeLine(path)}</code> : <FileButton path={path} />}
+      <FileAction
+        name="Diff"
+        label={`Show the change of ${escapeLine(path)}, ${action}`}
+        request={{ diff: { path } }}
+        title={`Changes of ${path}`}
+        onOpen={onOpen}
+      />
+      <FileAction
+        name="Restore…"
+        label={`Restore ${escapeLine(path)}`}
+        request={{ restore: { ...wholeSession, paths: [path] } }}
+        title={sessionTitle}
+        onOpen={onOpen}
+      />
+    </li>
   )
 }
 
 /** Every change has a later seq. */
 const wholeSession: RestoreInput = { message: 1 }
-const lastRestore: RestoreInput = { undo: true }
-const wholeSessionDiff: DiffInput = {}
+const sessionTitle = 'as they were before this session'
 
-type ChangesButtonProps = Omit<RestoreButtonProps, 'request'> & { readonly request: DiffInput }
-
-/** Opens the diff of changes. */
-function ChangesButton({ name, label, request, title }: ChangesButtonProps) {
-  const dialog = (close: () => void) => <ChangesDialog request={request} title={title} onClose={close} />
-  return (
-    <DialogButton className="quiet" label={label} dialog={dialog}>
-      {name}
-    </DialogButton>
-  )
+type Shown = {
+  readonly title: string
+  readonly request: { readonly restore: RestoreInput } | { readonly diff: DiffInput }
 }
 
-type RestoreButtonProps = {
+type FileActionProps = Shown & {
   readonly name: string
   readonly label?: string
-  readonly request: RestoreInput
-  readonly title: string
+  readonly onOpen: (shown: Shown, button: HTMLButtonElement) => void
 }
 
-/** Opens the preview of a restore. */
-function RestoreButton({ name, label, request, title }: RestoreButtonProps) {
-  const dialog = (close: () => void) => <RestoreDialog request={request} title={title} onClose={close} />
-  return (
-    <DialogButton className="quiet" label={label} dialog={dialog}>
-      {name}
-    </DialogButton>
-  )
+/** Opens a diff of changes, or the preview of a restore. */
+const FileAction = ({ name, label, title, request, onOpen }: FileActionProps) => (
+  <button
+    type="button"
+    className="quiet"
+    aria-label={label}
+    onClick={({ currentTarget }) => onOpen({ title, request }, currentTarget)}
+  >
+    {name}
+  </button>
+)
+
+/** The open dialog. It belongs to the section: a restore can remove the row of the button that opened it. */
+function useFileDialog() {
+  const [shown, setShown] = useState<Shown | null>(null)
+  const opener = useRef<HTMLButtonElement>(null)
+  const onOpen: FileActionProps['onOpen'] = (asked, button) => {
+    opener.current = button
+    setShown(asked)
+  }
+  const onClose = () => {
+    setShown(null)
+    opener.current?.focus()
+  }
+  return { shown, onOpen, onClose }
+}
+
+type FileDialogProps = { readonly shown: Shown; readonly onClose: () => void }
+
+function FileDialog({ shown: { title, request }, onClose }: FileDialogProps) {
+  if ('diff' in request) return <ChangesDialog request={request.diff} title={title} onClose={onClose} />
+  return <RestoreDialog request={request.restore} title={title} onClose={onClose} />
 }
 
 type Touched = {

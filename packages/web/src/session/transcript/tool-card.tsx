@@ -10,6 +10,7 @@ import { ChangedFiles, useChanges } from '../files/changed-files.tsx'
 import { PutBack } from '../files/put-back.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
+import { ResultFiles } from './result-files.tsx'
 import { messageElementId } from './show-message.ts'
 import { TerminalView } from './terminal-view.tsx'
 
@@ -114,6 +115,7 @@ function CallContent({ call, liveOutput }: CallContentProps) {
       <ArgumentsView args={args} />
       {liveOutput !== undefined && <TerminalView label="Output so far" text={liveOutput} isLive isCut={isCut} />}
       {output}
+      {result?.fileParts && <ResultFiles files={result.fileParts} />}
     </>
   )
 }

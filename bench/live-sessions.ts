@@ -59,7 +59,7 @@ async function measure(dir: string): Promise<LiveFigures> {
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: oneModel,
     tools: createTools({ environment: {}, memory }),
-    instructions: createInstructions({ now: clock.now, memory }),
+    instructions: createInstructions({ now: clock.now, memory, configDir: dir, userDir: dir }),
     files: fakeFiles,
     permissions: fakePermissions,
     summaryFiles: createSummaryFiles({ now: clock.now }),

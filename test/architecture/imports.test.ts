@@ -71,11 +71,22 @@ const rules: readonly IForbiddenRuleType[] = [
   may(
     'context-imports-ports',
     `${holdfast}context/(?!requests/)`,
+    `${holdfast}(guidance|trust)/`,
     system,
     ports,
     protocol,
     node,
     '^node_modules/sharp/',
+  ),
+  may('guidance-imports-files', `${holdfast}guidance/`, system, protocol, node),
+  may(
+    'trust-imports-files',
+    `${holdfast}trust/`,
+    `${holdfast}guidance/workspace-root[.]ts$`,
+    system,
+    protocol,
+    node,
+    vendor,
   ),
   // It builds requests on another thread, straight from the store's file.
   may(
@@ -146,7 +157,7 @@ const rules: readonly IForbiddenRuleType[] = [
     // Smaller roots serve commands that need no store: models, keys and rules. The entry points name public types.
     from: {
       pathNot: [
-        `${holdfast}(open|open-models|keys|list-tools|permission-rules|entry/\\w+)[.]ts$`,
+        `${holdfast}(open|open-models|keys|list-tools|permission-rules|open-offer-trust|entry/\\w+)[.]ts$`,
         `${holdfast}(providers|tools|context)/`,
       ],
     },

@@ -318,6 +318,25 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     expect(await codeOf(api.save({ id: '', messages: [] }))).toBe('bad_id')
   })
 
+  it('trusts what the files of a workspace offer, exactly as it was shown', async () => {
+    const [memory, name] = [join(home, '.holdfast', 'MEMORY.md'), '.holdfast/MEMORY.md']
+    await mkdir(join(home, '.holdfast'))
+    await writeFile(memory, '- planted')
+    const shown = await api.workspaceOffers(home)
+    expect(shown).toMatchObject({ offers: [{ kind: 'memory', name, text: '- planted', verdict: 'new', before: null }] })
+    const offers = shown.offers.map(({ kind, hash }) => ({ kind, name, hash }))
+    await writeFile(memory, '- planted later')
+    expect(await codeOf(api.trustOffers({ workdir: home, offers }))).toBe('not_found')
+    await writeFile(memory, '- planted')
+    expect(await api.trustOffers({ workdir: home, offers })).toMatchObject({ offers: [{ verdict: 'trusted' }] })
+    expect(await api.trustedWorkspaces()).toMatchObject([{ workspace: shown.workspace, items: [{ name }] }])
+    await writeFile(memory, '- planted!')
+    expect(await api.workspaceOffers(home)).toMatchObject({ offers: [{ verdict: 'changed', before: '- planted' }] })
+    expect(await api.revokeTrust(home)).toEqual({ workspace: shown.workspace, wasTrusted: true })
+    expect(await api.workspaceOffers(home)).toMatchObject({ offers: [{ verdict: 'new' }] })
+    expect(await codeOf(api.workspaceOffers(join(home, 'missing')))).toBe('bad_workdir')
+  })
+
   it('checks a value before it changes anything', async () => {
     const session = await api.save({ id: 'kept', title: 'Kept', workspace: home, messages: [] })
     const deep = Array.from({ length: limits.jsonDepthMax }).reduce<object>((inner) => ({ inner }), {}) as Record<

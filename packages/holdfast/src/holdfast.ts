@@ -17,6 +17,7 @@ import {
   HoldfastError,
   type ImportFile,
   type Meta,
+  type OfferTrust,
   orThrow,
   type PermissionRules,
   parseImportFiles,
@@ -71,19 +72,24 @@ type HoldfastParts = {
   /** Lets a thread write to the store; null if it cannot. */
   readonly openWriterPort: OpenWriterPort | null
   readonly permissions: PermissionRules
+  readonly trust: OfferTrust
 }
 
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  { location, home, openWriterPort, permissions }: HoldfastParts,
+  { location, home, openWriterPort, permissions, trust }: HoldfastParts,
   close: () => Promise<void>,
 ): Holdfast {
   const sessions = createLocalSessions(registry)
   const { admin, close: closeAdmin } = createAdmin(location, registry.deps.clock.now)
   const exportPieces = createExport(registry)
   const stored = createStoredSessions({ registry, location, home })
-  const common = createHoldfastMethods(sessions, { now: registry.deps.clock.now, export: exportPieces, permissions })
+  const common = createHoldfastMethods(sessions, {
+    now: registry.deps.clock.now,
+    export: exportPieces,
+    ...{ permissions, trust },
+  })
   const withNotifier = async (session: Promise<Session>, notifier: Notifier | undefined) => {
     const { id } = await session
     if (notifier) registry.notify(id, notifier)

@@ -6,6 +6,7 @@ import { errorMessage, fault, HoldfastError, ok, orThrow, type Result, refuse } 
 import { createImages } from './context/images.ts'
 import { createInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
+import { createMemoryTrust } from './context/memory/memory-trust.ts'
 import { createRequestThread } from './context/requests/request-thread.ts'
 import { createSummaryFiles } from './context/summary-files.ts'
 import { createHoldfast, type Holdfast } from './holdfast.ts'
@@ -15,6 +16,7 @@ import { createProblems } from './observe/logging/problems.ts'
 import { createSessionLogger } from './observe/logging/session-logger.ts'
 import { loadSessionSpans } from './observe/telemetry/load-session-spans.ts'
 import { openModels } from './open-models.ts'
+import { openOfferTrust, openTrustedWorkspaces } from './open-offer-trust.ts'
 import { findOptionFault } from './open-options.ts'
 import type { CustomModels } from './providers/models.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
@@ -141,7 +143,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   await registry.deps.tools.background?.endLeftovers()
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
-  return { registry, location, home, openWriterPort, permissions: prepared.permissions }
+  return { registry, location, home, openWriterPort, permissions: prepared.permissions, trust: openOfferTrust(home) }
 }
 
 /** Opens the store, once the configuration is checked, and registers this process as a node in it. */
@@ -180,7 +182,7 @@ async function openStoreAndNode(
 /** Creates the adapters that need no opening. */
 function createAdapters(
   environment: Environment,
-  { configDir, dataDir, stateDir }: Home,
+  home: Home,
   given: {
     readonly keyNames: readonly string[]
     readonly own: readonly Tool[]
@@ -194,8 +196,10 @@ function createAdapters(
   },
 ) {
   const { now } = wallClock
+  const { configDir, dataDir, stateDir, userDir } = home
   const ownPaths = [dataDir, configDir, stateDir, ...given.storePaths]
-  const memory = createMemory({ userFile: join(configDir, 'MEMORY.md'), now })
+  const trust = createMemoryTrust(openTrustedWorkspaces(home))
+  const memory = createMemory({ userFile: join(configDir, 'MEMORY.md'), now, trust })
   return {
     memoryBlobs: createMemoryBlobs(),
     images: createImages(),
@@ -203,7 +207,7 @@ function createAdapters(
       ...{ ...given, environment, memory, ownPaths },
       shellDirectory: join(stateDir, 'shells'),
     }),
-    instructions: createInstructions({ now, memory }),
+    instructions: createInstructions({ now, memory, configDir, userDir }),
     summaryFiles: createSummaryFiles({ now }),
     files: createWorkspaceFiles(ownPaths),
     clock: wallClock,

@@ -13,6 +13,16 @@ export {
   StoredRestore,
   TouchedFile,
 } from './api/file-changes.ts'
+export {
+  JudgedOffer,
+  OfferGrant,
+  OfferKind,
+  type OfferTrust,
+  TrustedWorkspace,
+  TrustedWorkspaceList,
+  TrustRevoked,
+  WorkspaceOffers,
+} from './api/offer-trust.ts'
 export { parseOptions } from './api/parse-options.ts'
 export { parseSessionName, type SessionName } from './api/parse-session-name.ts'
 export {

@@ -45,7 +45,7 @@ const largeInstructions: HostileCase = {
     const handle = await promptModel(run, 'large-instructions', () => [{ text: 'Done.' }])
     await waitForRest(handle)
     const bytes = run.model.largestRequest()
-    const isSent = bytes > limits.workdirInstructionsBytesMax / 2 && bytes < 8 * limits.workdirInstructionsBytesMax
+    const isSent = bytes > limits.instructionsBytesMax / 2 && bytes < 8 * limits.instructionsBytesMax
     return {
       did: `sent ${bytes} bytes to a model in a folder with instructions of ${size} bytes`,
       violations: [

@@ -13,6 +13,8 @@ import {
   type Meta,
   type ModelList,
   type NewsOptions,
+  type OfferGrant,
+  type OfferTrust,
   orThrow,
   type PermissionListOptions,
   type PermissionRule,
@@ -27,6 +29,9 @@ import {
   type StatsOptions,
   type StoredFile,
   type StoreFileOptions,
+  type TrustedWorkspace,
+  type TrustRevoked,
+  type WorkspaceOffers,
 } from '@holdfast/protocol'
 import { readOptions, requireOptions } from '../session/arguments.ts'
 import { type AddedMessage, type MessageSeed, toSeeds } from '../session/seed-messages.ts'
@@ -126,6 +131,17 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   addPermission(rule: PermissionRule): Promise<ListedPermission>
   /** Removes a rule by its id and returns it. Refused: not_found. */
   removePermission(id: string): Promise<ListedPermission>
+  /**
+   * Returns what the files of a folder's workspace offer, such as a memory, and what of it is trusted. Nothing of it takes
+   * effect before. Refused: bad_workdir. Over HTTP these four need an admin token.
+   */
+  workspaceOffers(workdir: string): Promise<WorkspaceOffers>
+  /** Trusts offers exactly as they were shown. Returns all of the workspace. Refused: not_found if one has changed since. */
+  trustOffers(grant: OfferGrant): Promise<WorkspaceOffers>
+  /** Takes back all trust in the workspace of a folder. Returns whether there was any. */
+  revokeTrust(workdir: string): Promise<TrustRevoked>
+  /** Lists the workspaces that are trusted, with what was trusted of each. */
+  trustedWorkspaces(): Promise<readonly TrustedWorkspace[]>
   /** Unloads a session: its turn is interrupted, its streams end. The next use loads it again. */
   stopSession(name: string): Promise<void>
   /** Follows all sessions from now on: started, changed, stopped and why. */
@@ -144,7 +160,12 @@ export function createHoldfastMethods(
     now,
     export: exportPieces,
     permissions,
-  }: { readonly now: () => number; readonly permissions: PermissionRules } & Pick<HoldfastMethods, 'export'>,
+    trust,
+  }: {
+    readonly now: () => number
+    readonly permissions: PermissionRules
+    readonly trust: OfferTrust
+  } & Pick<HoldfastMethods, 'export'>,
 ): Omit<HoldfastMethods, OwnMethods> {
   const getSession = async (name: string) => createSession(await findNamed(sessions, name))
   const exportMarkdown: HoldfastMethods['exportMarkdown'] = async (name, options) => {
@@ -186,6 +207,10 @@ export function createHoldfastMethods(
     permissions: async (options) => orThrow(await permissions.list(options)),
     addPermission: async (rule) => orThrow(await permissions.add(rule)),
     removePermission: async (id) => orThrow(await permissions.remove(id)),
+    workspaceOffers: async (workdir) => orThrow(await trust.offers(workdir)),
+    trustOffers: async (grant) => orThrow(await trust.grant(grant)),
+    revokeTrust: async (workdir) => orThrow(await trust.revoke(workdir)),
+    trustedWorkspaces: async () => orThrow(await trust.list()),
     stopSession: async (name) => void orThrow(await sessions.stop(name)),
     subscribe: (options) => sessions.subscribe(options),
   }

@@ -30,6 +30,7 @@ import {
   type Health,
   type RemoteSessions,
 } from './connect-sessions.ts'
+import { createRemoteOfferTrust } from './remote-offer-trust.ts'
 import { createRemotePermissions } from './remote-permissions.ts'
 
 /** The runtime of a server, with the methods of the one that `openHoldfast` returns. */
@@ -65,6 +66,7 @@ export function connectHoldfast(
       now: Date.now,
       export: exportSession,
       permissions: createRemotePermissions(wire),
+      trust: createRemoteOfferTrust(wire),
     }),
     handles,
     export: exportSession,

@@ -219,5 +219,7 @@ export interface Instructions {
     readonly workdir: string
     readonly mode: 'exec' | 'plan'
     readonly added: string | null
+    /** The folders of the files that the model has seen, relative to the workdir: they may have instructions of their own. */
+    readonly folders: readonly string[]
   }): Promise<string>
 }

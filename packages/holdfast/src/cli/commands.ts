@@ -52,6 +52,7 @@ export const loadCommand: {
   auth: () => import('./commands/program/auth.ts'),
   models: () => import('./commands/program/models.ts'),
   permissions: () => import('./commands/program/permissions.ts'),
+  trust: () => import('./commands/program/trust.ts'),
   tools: () => import('./commands/program/tools.ts'),
   serve: () => import('./commands/program/serve.ts'),
 }

@@ -7,29 +7,30 @@ import { createInstructions } from './instructions.ts'
 
 const noon = Date.parse('2026-03-04T12:00:00Z')
 const nothing = { read: async () => ({ user: null, workspace: null }) }
-const { gather } = createInstructions({ now: () => noon, memory: nothing })
-const exec = { mode: 'exec', added: null } as const
+const places = { configDir: '/none/config', userDir: '/none' }
+const { gather } = createInstructions({ now: () => noon, memory: nothing, ...places })
+const exec = { mode: 'exec', added: null, folders: [] } as const
 
 describe('instructions', () => {
   it('contain the workdir and the date, and nothing that changes within a day', async () => {
     const { workdir } = await openWorkdir()
     const text = await gather({ workdir, ...exec })
     expect(text).toContain(`Working directory: ${workdir}\nDate: 2026-03-04`)
-    const later = createInstructions({ now: () => noon + 3_600_000, memory: nothing })
+    const later = createInstructions({ now: () => noon + 3_600_000, memory: nothing, ...places })
     expect(await later.gather({ workdir, ...exec })).toBe(text)
   })
 
   it('mention plan mode only while it is on', async () => {
     const { workdir } = await openWorkdir()
-    expect(await gather({ workdir, mode: 'plan', added: null })).toContain('Plan mode is on')
+    expect(await gather({ workdir, ...exec, mode: 'plan' })).toContain('Plan mode is on')
     expect(await gather({ workdir, ...exec })).not.toContain('Plan mode')
   })
 
   it('contain AGENTS.md and then the added text', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'AGENTS.md'), 'Use tabs.\n')
-    const text = await gather({ workdir, mode: 'exec', added: 'Be brief.' })
-    expect(text).toMatch(/# AGENTS\.md of the working directory\n\nUse tabs\.\n\nBe brief\.$/)
+    const text = await gather({ workdir, ...exec, added: 'Be brief.' })
+    expect(text).toMatch(/# AGENTS\.md \(from the files of this workspace\)\n\nUse tabs\.\n\nBe brief\.$/)
   })
 
   it('contain no known key, whichever file holds it', async () => {
@@ -39,7 +40,7 @@ describe('instructions', () => {
     await writeFile(join(workdir, 'AGENTS.md'), `Use ${key}.\n`)
     const user = { text: `- the key is ${key}`, leftOutBytes: 0, path: '/home/me/MEMORY.md' }
     const memory = { read: async () => ({ user, workspace: null }) }
-    const text = await createInstructions({ now: () => noon, memory }).gather({ workdir, ...exec })
+    const text = await createInstructions({ now: () => noon, memory, ...places }).gather({ workdir, ...exec })
     expect(text).toContain(`Use ${keyMark}.`)
     expect(text).toContain(`the key is ${keyMark}`)
     expect(text).not.toContain(key)
@@ -51,9 +52,9 @@ describe('instructions', () => {
     const user = { text: '- likes brevity', leftOutBytes: 0, path: '/home/me/MEMORY.md' }
     const workspace = { text: '- make is slow', leftOutBytes: 120, path: '.holdfast/MEMORY.md' }
     const read = async () => ({ user, workspace })
-    const text = await createInstructions({ now: () => noon, memory: { read } }).gather({
+    const text = await createInstructions({ now: () => noon, memory: { read }, ...places }).gather({
       workdir,
-      mode: 'exec',
+      ...exec,
       added: 'Be brief.',
     })
     const [, afterAgents] = text.split('Use tabs.\n\n')
@@ -66,8 +67,8 @@ describe('instructions', () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'AGENTS.md'), 'A rule.\n'.repeat(100_000))
     const text = await gather({ workdir, ...exec })
-    expect(text).toContain('[cut at 32768 bytes')
-    expect(Buffer.byteLength(text)).toBeLessThan(36_000)
+    expect(text).toContain('[cut; the rest is in AGENTS.md]')
+    expect(Buffer.byteLength(text)).toBeLessThan(70_000)
   })
 
   it('leave out an AGENTS.md that is missing, not a file, or a link out of the workdir', async () => {
@@ -76,6 +77,6 @@ describe('instructions', () => {
     await writeFile(join(beside, 'secret'), 'secret')
     await symlink('../secret', join(workdir, 'AGENTS.md'))
     expect(await gather({ workdir, ...exec })).toBe(without)
-    expect(await gather({ workdir: join(workdir, 'none'), ...exec })).not.toContain('AGENTS.md of')
+    expect(await gather({ workdir: join(workdir, 'none'), ...exec })).not.toContain('# AGENTS.md')
   })
 })

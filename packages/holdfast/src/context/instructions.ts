@@ -1,25 +1,28 @@
 import type { Instructions } from '@holdfast/core/ports'
-import { limits } from '@holdfast/protocol'
-import { openFile } from '../system/files/open-file.ts'
-import { readRange } from '../system/files/read-range.ts'
+import { escapeLine } from '@holdfast/protocol'
+import { type InstructionFile, readInstructions } from '../guidance/instructions/read-instructions.ts'
+import { findWorkspaceRoot } from '../guidance/workspace-root.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
-import { systemErrorCode } from '../system/system-error.ts'
 import type { Memory, RememberedText } from './memory/memory.ts'
 
-const workdirFile = 'AGENTS.md'
-const workdirFileBytesMax = limits.workdirInstructionsBytesMax
+type InstructionsDeps = {
+  readonly now: () => number
+  readonly memory: Pick<Memory, 'read'>
+  readonly configDir: string
+  readonly userDir: string
+}
 
-type InstructionsDeps = { readonly now: () => number; readonly memory: Pick<Memory, 'read'> }
-
-/** Creates the system text. It is the same for the same day, mode, workdir, AGENTS.md and memory. */
-export function createInstructions({ now, memory }: InstructionsDeps): Instructions {
+/** Creates the system text. It is the same for the same day, mode, workdir, instruction files and memory. */
+export function createInstructions({ now, memory, configDir, userDir }: InstructionsDeps): Instructions {
   return {
-    async gather({ workdir, mode, added }) {
+    async gather({ workdir, mode, added, folders }) {
       const day = new Date(now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
+      const workspace = await findWorkspaceRoot(workdir)
+      const files = await readInstructions({ workdir, workspace, folders, configDir, userDir })
       const parts = [
         baseText(workdir, day, mode),
         // These files may contain a key, and the text is recorded and sent to the service.
-        maskKeys(await readWorkdirFile(workdir)),
+        maskKeys(instructionsText(files)),
         maskKeys(memoryText(await memory.read(workdir))),
         added?.trim() ?? '',
       ]
@@ -28,26 +31,14 @@ export function createInstructions({ now, memory }: InstructionsDeps): Instructi
   }
 }
 
-/** Reads AGENTS.md of the workdir. Returns '' if it is missing, unreadable or a link out of the workdir. */
-async function readWorkdirFile(workdir: string): Promise<string> {
-  try {
-    const opened = await openFile(workdir, workdirFile)
-    if (!opened.ok) return ''
-    await using handle = opened.value.handle
-    const { bytes, end } = await readRange(handle, {
-      offset: 1,
-      lines: Number.MAX_SAFE_INTEGER,
-      bytesMax: workdirFileBytesMax,
-      signal: new AbortController().signal, // never aborted: the read is small
+/** Returns the files of instructions, each under its path, the one that counts most last. */
+function instructionsText(files: readonly InstructionFile[]): string {
+  return files
+    .map(({ path, text, scope, isCut }) => {
+      const whose = scope === 'user' ? 'instructions of the user' : 'from the files of this workspace'
+      return `# ${escapeLine(path)} (${whose})\n\n${text}${isCut ? `\n[cut; the rest is in ${escapeLine(path)}]` : ''}`
     })
-    const text = bytes.toString('utf8').trim()
-    if (text === '' || bytes.includes(0)) return ''
-    const note = end === 'bytes' ? `\n[cut at ${workdirFileBytesMax} bytes; the rest is in ${workdirFile}]` : ''
-    return `# ${workdirFile} of the working directory\n\n${text}${note}`
-  } catch (error) {
-    if (systemErrorCode(error) === null) throw error
-    return ''
-  }
+    .join('\n\n')
 }
 
 /** Returns the base text. It contains nothing finer than a day, so that a provider's prompt cache stays valid. */

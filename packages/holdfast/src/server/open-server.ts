@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import type { Clock } from '@holdfast/core/ports'
-import { fault, limits, ok, type PermissionRules, type Result, refuse } from '@holdfast/protocol'
+import { fault, limits, type OfferTrust, ok, type PermissionRules, type Result, refuse } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from '../observe/logging/logger.ts'
 import { wallClock } from '../system/wall-clock.ts'
@@ -28,6 +28,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly stats?: ServerDeps['stats']
   /** Without it, the routes for permission rules refuse. */
   readonly permissions?: PermissionRules
+  /** Without it, the routes for trust refuse. */
+  readonly trust?: OfferTrust
   readonly host: string
   /** 0 uses any free port. */
   readonly port: number
@@ -57,6 +59,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
 
 const noRules = async () => refuse(fault('not_found', 'This server has no permission rules.'))
 const noPermissions: PermissionRules = { list: noRules, add: noRules, remove: noRules }
+const noTrust = async () => refuse(fault('not_found', 'This server knows no workspaces.'))
+const noOffers: OfferTrust = { offers: noTrust, grant: noTrust, revoke: noTrust, list: noTrust }
 
 export interface HoldfastServer {
   readonly url: string
@@ -96,6 +100,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     spoolDir: tmpdir(),
     stats: async () => refuse(fault('not_found', 'This server has no statistics.')),
     permissions: noPermissions,
+    trust: noOffers,
     heartbeatMs: limits.heartbeatMs,
     ...options,
     attachments: createAttachments({ after, closing: closing.signal, onProblem }),

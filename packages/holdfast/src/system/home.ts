@@ -9,6 +9,8 @@ export type Home = {
   readonly dataDir: string
   readonly configDir: string
   readonly stateDir: string
+  /** The user's home directory, where other tools keep their files. */
+  readonly userDir: string
   readonly storePath: string
   readonly blobsDir: string
   /** Contains the address of the running server, if any. */
@@ -18,7 +20,7 @@ export type Home = {
 /** Finds the directories: below `HOLDFAST_HOME` if it is set, else by the XDG variables. */
 export function findHome(environment: Environment): Home {
   const own = environment['HOLDFAST_HOME']
-  const user = environment['HOME'] || homedir()
+  const user = environment['HOME'] || (own ? resolve(own) : homedir())
   const directory = (name: string, variable: string, fallback: string) => {
     if (own) return join(resolve(own), name)
     const set = environment[variable]
@@ -30,6 +32,7 @@ export function findHome(environment: Environment): Home {
     dataDir,
     configDir: directory('config', 'XDG_CONFIG_HOME', '.config'),
     stateDir,
+    userDir: user,
     storePath: join(dataDir, 'holdfast.db'),
     blobsDir: join(dataDir, 'blobs'),
     serverFile: join(stateDir, 'server.json'),

@@ -6,6 +6,7 @@ import { orThrow } from '@holdfast/protocol'
 import { toResult } from '../admin/jobs/admin.ts'
 import type { Holdfast } from '../holdfast.ts'
 import { openHoldfast } from '../open.ts'
+import { openOfferTrust } from '../open-offer-trust.ts'
 import { openPermissionRules } from '../permission-rules.ts'
 import { hashToken, openServer } from '../server/index.ts'
 import { createTransfer } from '../server-transfer.ts'
@@ -48,6 +49,7 @@ async function connectTo(near: Holdfast, home: string, opened: AsyncDisposableSt
       ...{ sessions: near.handles, transfer: createTransfer(near), onProblem: () => undefined },
       stats: (options) => toResult(() => near.stats(options)),
       permissions: openPermissionRules(findHome({ HOLDFAST_HOME: home })),
+      trust: openOfferTrust(findHome({ HOLDFAST_HOME: home })),
     }),
   )
   opened.defer(() => server.close())

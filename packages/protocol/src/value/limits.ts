@@ -72,7 +72,8 @@ export const limits = {
   todosMax: 100,
   todoCharsMax: 500,
   todoIdCharsMax: 50,
-  workdirInstructionsBytesMax: 32 * 1024,
+  /** All files of instructions of a session together. */
+  instructionsBytesMax: 64 * 1024,
   /** Size of each memory file, in requests and on disk. */
   memoryBytesMax: 16 * 1024,
   memoryNoteCharsMax: 2000,

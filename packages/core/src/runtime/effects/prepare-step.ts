@@ -30,12 +30,19 @@ export async function prepareStep(
   await tools.whenDescribed?.(workdir)
   const offered = tools.all.filter((tool) => isOffered(origin, tool))
   const [system, schemas, checkpoint] = await Promise.all([
-    instructions.gather({ workdir, mode: settings.mode, added }).then((text) => contextBlobs.store('system', text)),
+    instructions
+      .gather({ workdir, mode: settings.mode, added, folders: foldersOf(state().seen) })
+      .then((text) => contextBlobs.store('system', text)),
     contextBlobs.store('tools', JSON.stringify(offered.map(({ schema }) => schema))),
     isOverfull(state(), model.contextTokens) ? writeCheckpoint(deps, signal) : null,
   ])
   return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint }
 }
+
+/** Returns the folders of files, each once, and not the workdir itself. */
+const foldersOf = (seen: SessionState['seen']): readonly string[] => [
+  ...new Set(seen.map(({ path }) => path.slice(0, Math.max(0, path.lastIndexOf('/')))).filter((path) => path !== '')),
+]
 
 /** Returns the fault to record for a model that is not ready: an unknown model is not a refused key. */
 export const modelUnavailable = ({ type, message }: Exclude<ModelReadiness, { type: 'ready' }>): ModelFault => ({

@@ -25,7 +25,10 @@ describe('writing to memory', () => {
   it('creates the user file readable by its owner only', async () => {
     const { memory, note, modeOf, userFile } = await openMemory()
     const first = await memory.append(note('user', 'one'))
-    expect(first).toEqual({ ok: true, value: { path: userFile, change: 'created', line: `${stamp} one` } })
+    expect(first).toEqual({
+      ok: true,
+      value: { path: userFile, change: 'created', line: `${stamp} one`, isTold: true },
+    })
     expect(await memory.append(note('user', 'two'))).toMatchObject({ value: { change: 'modified' } })
     expect(await readFile(userFile, 'utf8')).toBe(`${stamp} one\n${stamp} two\n`)
     expect(await modeOf(userFile)).toBe(0o600)

@@ -6,6 +6,7 @@ import { type OpenDirectory, openDirectory, openFile, statFile } from '../../sys
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { resolvePath, type WorkspacePath } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
+import type { MemoryTrust } from './memory-trust.ts'
 
 type MemoryScope = 'user' | 'workspace'
 
@@ -13,21 +14,30 @@ const workspaceFolder = '.holdfast'
 const workspaceFile = `${workspaceFolder}/MEMORY.md`
 const bytesMax = limits.memoryBytesMax
 
-type MemoryDeps = { readonly userFile: string; readonly now: () => number }
+type MemoryDeps = {
+  readonly userFile: string
+  readonly now: () => number
+  /** Which memories of workspaces a person trusts. Absent: all, for tools that only write. */
+  readonly trust?: MemoryTrust | undefined
+}
 type MemoryNote = { readonly workdir: string; readonly scope: MemoryScope; readonly text: string }
 type MemoryTarget = { readonly scope: MemoryScope; readonly workdir: string; readonly userFile: string }
 
 export type Memory = ReturnType<typeof createMemory>
 
 /** Creates the memory shared by sessions: a file of the user and one of the workspace, read anew each time. */
-export function createMemory({ userFile, now }: MemoryDeps) {
+export function createMemory({ userFile, now, trust }: MemoryDeps) {
+  const ofWorkspace = (workdir: string) => readMemory({ scope: 'workspace', workdir, userFile })
+  const isTrusted = async (workdir: string, text: string) =>
+    trust === undefined || (await trust.isTrusted(workdir, text))
   return {
+    /** Returns both memories. One of the workspace that no person trusts is left out: a stranger may have planted it. */
     async read(workdir: string): Promise<Readonly<Record<MemoryScope, RememberedText | null>>> {
       const [user, workspace] = await Promise.all([
         readMemory({ scope: 'user', workdir, userFile }),
-        readMemory({ scope: 'workspace', workdir, userFile }),
+        ofWorkspace(workdir),
       ])
-      return { user, workspace }
+      return { user, workspace: workspace && (await isTrusted(workdir, workspace.text)) ? workspace : null }
     },
 
     /** Returns the file before and after. The time is not known yet: a person may have to approve first. */
@@ -49,6 +59,8 @@ export function createMemory({ userFile, now }: MemoryDeps) {
     },
 
     async append({ workdir, scope, text }: MemoryNote): Promise<Result<Appended>> {
+      const before = scope === 'workspace' ? await ofWorkspace(workdir) : null
+      const wasTrusted = before === null || (await isTrusted(workdir, before.text))
       const found = await findMemory({ scope, workdir, userFile })
       if (!found.ok) return found
       const { shown, absolute, missing } = found.value
@@ -63,12 +75,27 @@ export function createMemory({ userFile, now }: MemoryDeps) {
       })
       if (!appended.ok) return appended
       if (missing.length > 0) await directory.sync()
-      return ok({ path: shown, change: missing.length > 0 ? 'created' : 'modified', line: line.trimEnd() })
+      // A person approved this note, and what was there before is trusted or empty.
+      const after = scope === 'workspace' && wasTrusted ? await ofWorkspace(workdir) : null
+      const granted = after && trust ? await trust.grant(workdir, after.text) : ok(null)
+      if (!granted.ok) return granted
+      return ok({
+        path: shown,
+        change: missing.length > 0 ? 'created' : 'modified',
+        line: line.trimEnd(),
+        isTold: wasTrusted,
+      })
     },
   }
 }
 
-type Appended = { readonly path: string; readonly change: 'created' | 'modified'; readonly line: string }
+type Appended = {
+  readonly path: string
+  readonly change: 'created' | 'modified'
+  readonly line: string
+  /** Whether later sessions are told the memory: not if no person trusts what it had before. */
+  readonly isTold: boolean
+}
 
 const withLine = (before: string, line: string): string =>
   before === '' || before.endsWith('\n') ? `${before}${line}` : `${before}\n${line}`

@@ -9,6 +9,7 @@ import {
   fault,
   locateIssue,
   noWorkdir,
+  type OfferTrust,
   ok,
   type PermissionRules,
   parseSessionName,
@@ -35,6 +36,7 @@ export type ServerDeps = AuthenticateDeps & {
   readonly stats: (options: StatsOptions) => Promise<Result<Stats>>
   /** The permission rules of the user. */
   readonly permissions: PermissionRules
+  readonly trust: OfferTrust
   readonly attachments: Attachments
   readonly outbox: Outbox
   /** What uploads hold in memory. */

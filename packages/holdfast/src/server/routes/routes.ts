@@ -7,11 +7,13 @@ import { serverRoutes } from './server.ts'
 import { sessionRoutes } from './sessions.ts'
 import { transferRoutes } from './transfer.ts'
 import { trashRoutes } from './trash.ts'
+import { trustRoutes } from './trust.ts'
 
 /** All routes, with who may call them. A test calls each one without a token. */
 export const routes: readonly Route[] = [
   ...serverRoutes,
   ...permissionRoutes,
+  ...trustRoutes,
   ...sessionRoutes,
   ...eventRoutes,
   ...commandRoutes,

@@ -12,7 +12,12 @@ export interface WritableMemory {
 }
 
 type Note = { readonly workdir: string; readonly scope: 'user' | 'workspace'; readonly text: string }
-type Appended = { readonly path: string; readonly change: 'created' | 'modified'; readonly line: string }
+type Appended = {
+  readonly path: string
+  readonly change: 'created' | 'modified'
+  readonly line: string
+  readonly isTold: boolean
+}
 
 const input = z.strictObject({
   text: textArgument
@@ -43,8 +48,10 @@ export const createMemoryWrite = (memory: WritableMemory) =>
     run: whenBegun(async (args: z.infer<typeof input>, { workdir }) => {
       const appended = await memory.append({ ...args, workdir })
       if (!appended.ok) return appended
-      const { path, change, line } = appended.value
-      const text = `added to ${escapeLine(path)}: ${line}`
+      const { path, change, line, isTold } = appended.value
+      const untold =
+        '. No later session is told it yet: the file had other notes, which no person trusts. A person can do so with holdfast trust.'
+      const text = `added to ${escapeLine(path)}: ${line}${isTold ? '' : untold}`
       // The user's memory is not a file of the workspace.
       return ok(args.scope === 'user' ? { text } : { text, files: [{ path, change }] })
     }),

@@ -46,6 +46,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const interruption = context.untilInterrupted()
   const { open } = await import('../../../open.ts')
   const { openPermissionRules } = await import('../../../permission-rules.ts')
+  const { openOfferTrust } = await import('../../../open-offer-trust.ts')
   const { createTransfer } = await import('../../../server-transfer.ts')
   const store = orThrow(parseStoreUrl(context.store, home)).url
   const onPruned = ({ count }: Removal) =>
@@ -61,6 +62,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     spoolDir: await openSpoolDir(join(home.stateDir, 'imports')),
     stats: (options) => toResult(() => holdfast.stats(options)),
     permissions: openPermissionRules(home),
+    trust: openOfferTrust(home),
     tokens: [{ hash: hashToken(token), role: 'admin' }],
     pageDir: flags['no-page'] ? null : context.pageDir,
     cookieKey: await loadCookieKey(home, pid),

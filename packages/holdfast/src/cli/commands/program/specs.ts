@@ -43,6 +43,19 @@ export const programSpecs = {
       'A running server applies a change from the next call on. Rules are stored in permissions.json in the config directory.',
     ],
   },
+  trust: {
+    about: 'show or trust what the files of a workspace offer',
+    positionals: ['[show/grant/revoke/list]', '[name...]'],
+    flags: {
+      workspace: { value: 'dir', about: 'the folder, if not the current one' },
+      all: { about: 'grant: trust everything that is shown' },
+      json,
+    },
+    notes: [
+      'A memory that comes with a repository is told to no model before you trust it. One changed byte asks again. Notes that memory_write adds need no new trust.',
+      'grant takes the names that show lists, or --all. list shows the workspaces that you trust.',
+    ],
+  },
   tools: {
     about: 'list the tools, their rules and the sandbox in force',
     positionals: ['[session]'],

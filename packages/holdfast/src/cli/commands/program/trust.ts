@@ -1,0 +1,104 @@
+import type { JudgedOffer, OfferTrust } from '@holdfast/protocol'
+import { fault } from '@holdfast/protocol/fault'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
+import { didYouMean } from '@holdfast/protocol/nearest'
+import { orThrow } from '@holdfast/protocol/result'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { textTable } from '../../render/tables.ts'
+import { resolveWorkspace } from '../../sessions/workspace.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { failWith, rejectUsage } from '../../terminal/exit.ts'
+import type { programSpecs } from './specs.ts'
+
+type Args = ArgsOf<typeof programSpecs.trust>
+type Work = (trust: OfferTrust, args: Args, context: CliContext) => Promise<void>
+
+/** Shows what the files of a workspace offer, and trusts it. Running sessions see a change at their next step. */
+export const run: RunCommand<typeof programSpecs.trust> = async (args, context) => {
+  const [action = 'show'] = args.positionals
+  const work = Object.entries(actions).find(([name]) => name === action)?.[1]
+  if (!work) {
+    const names = Object.keys(actions)
+    rejectUsage(
+      `trust has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`,
+    )
+  }
+  if (args.flags.all && action !== 'grant') rejectUsage('--all belongs to trust grant.')
+  const { openOfferTrust } = await import('../../../open-offer-trust.ts')
+  await work(openOfferTrust(context.home), args, context)
+}
+
+const show: Work = async (trust, { positionals, flags }, context) => {
+  const { out, err } = context
+  if (positionals.length > 1) rejectUsage('trust show takes no names. Use --workspace for another folder.')
+  const found = orThrow(await trust.offers(workdirOf(context, flags)))
+  if (flags.json) return out.writeJson(found)
+  if (found.offers.length === 0) return err.write(`${escapeLine(found.workspace)} offers nothing that needs trust.\n`)
+  const rows = found.offers.map(({ kind, name, verdict }) => [verdict, kind, escapeLine(name)])
+  await out.write(textTable(['TRUST', 'KIND', 'NAME'], rows, out.paint))
+  for (const offer of found.offers.filter(({ verdict }) => verdict !== 'trusted'))
+    await out.write(`\n${detailsOf(offer)}`)
+}
+
+const grant: Work = async (trust, { positionals: [, ...names], flags }, context) => {
+  if (names.length === 0 && !flags.all) rejectUsage('trust grant needs names, or --all. holdfast trust shows them.')
+  const workdir = workdirOf(context, flags)
+  const { offers, workspace } = orThrow(await trust.offers(workdir))
+  for (const name of names)
+    if (!offers.some((offer) => offer.name === name))
+      return failWith(
+        fault(
+          'not_found',
+          `${escapeLine(workspace)} does not offer ${escapeLine(name)}. holdfast trust shows what it offers.`,
+          { name },
+        ),
+      )
+  const meant = offers.filter(({ name, verdict }) => verdict !== 'trusted' && (flags.all || names.includes(name)))
+  const now =
+    meant.length > 0 ? orThrow(await trust.grant({ workdir, offers: meant.map(idOf) })) : { workspace, offers }
+  if (flags.json) return context.out.writeJson(now)
+  await context.err.write(
+    meant.length === 0
+      ? 'All of it is trusted already.\n'
+      : `Trusted ${meant.map(({ kind, name }) => `${kind} ${escapeLine(name)}`).join(', ')} of ${escapeLine(workspace)}.\n`,
+  )
+}
+
+const revoke: Work = async (trust, { positionals, flags }, context) => {
+  if (positionals.length > 1) rejectUsage('trust revoke takes no names: it takes back all trust in the workspace.')
+  const revoked = orThrow(await trust.revoke(workdirOf(context, flags)))
+  if (flags.json) return context.out.writeJson(revoked)
+  const { workspace, wasTrusted } = revoked
+  await context.err.write(
+    wasTrusted ? `${escapeLine(workspace)} is not trusted any more.\n` : `${escapeLine(workspace)} was not trusted.\n`,
+  )
+}
+
+const list: Work = async (trust, { positionals, flags }, { out }) => {
+  if (positionals.length > 1) rejectUsage('trust list takes no names.')
+  const workspaces = orThrow(await trust.list())
+  if (flags.json) return out.writeJson({ workspaces })
+  const rows = workspaces.map(({ workspace, items }) => [
+    escapeLine(workspace),
+    items.map(({ kind, name }) => `${kind} ${escapeLine(name)}`).join(', '),
+  ])
+  await out.write(textTable(['WORKSPACE', 'TRUSTED'], rows, out.paint))
+}
+
+const actions = { show, grant, revoke, list }
+
+const workdirOf = (context: CliContext, { workspace }: Args['flags']): string =>
+  orThrow(resolveWorkspace(context, workspace))
+
+const idOf = ({ kind, name, hash }: JudgedOffer) => ({ kind, name, hash })
+
+/** Returns what an offer says, and what was trusted before, each line marked: a text could imitate the rest. */
+function detailsOf({ kind, name, verdict, text, before }: JudgedOffer): string {
+  const lines = (mark: string, of: string) =>
+    of
+      .split('\n')
+      .map((line) => `${mark} ${escapeLine(line)}\n`)
+      .join('')
+  const heading = `${kind} ${escapeLine(name)}${verdict === 'changed' ? ', changed since you trusted it' : ''}:\n`
+  return `${heading}${before === null ? '' : lines('-', before)}${lines(before === null ? '|' : '+', text)}`
+}

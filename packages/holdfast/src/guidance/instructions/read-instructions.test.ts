@@ -1,0 +1,110 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findWorkspaceRoot } from '../workspace-root.ts'
+import { findImports } from './find-imports.ts'
+import { readInstructions } from './read-instructions.ts'
+
+let base: string
+const at = (...names: string[]) => join(base, ...names)
+const write = async (path: string, text: string) => {
+  await mkdir(dirname(at(path)), { recursive: true })
+  await writeFile(at(path), text)
+}
+const readAll = async (...folders: string[]) =>
+  readInstructions({
+    ...{ workdir: at('repo/app'), workspace: await findWorkspaceRoot(at('repo/app')), folders },
+    ...{ configDir: at('home/.config/holdfast'), userDir: at('home') },
+  })
+const textsOf = async (...folders: string[]) => (await readAll(...folders)).map(({ text }) => text)
+
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-instructions-')))
+  await mkdir(at('repo/.git'), { recursive: true })
+  await mkdir(at('repo/app/src/inner'), { recursive: true })
+})
+afterEach(() => rm(base, { recursive: true }))
+
+describe('instructions', () => {
+  it('come from the user, the root of the repository, the workdir and the folders of files in play, in this order', async () => {
+    await write('home/.config/holdfast/AGENTS.md', 'user')
+    await write('outside/AGENTS.md', 'outside')
+    for (const folder of ['repo', 'repo/app', 'repo/app/src', 'repo/app/src/inner', 'repo/app/other', 'repo/beside'])
+      await write(`${folder}/AGENTS.md`, folder)
+    expect(await textsOf()).toEqual(['user', 'repo', 'repo/app'])
+    expect(await textsOf('src/inner', '../beside')).toEqual([
+      ...['user', 'repo', 'repo/app', 'repo/app/src', 'repo/app/src/inner'],
+    ])
+  })
+
+  it('are read from CLAUDE.md only where there is no AGENTS.md', async () => {
+    await write('home/.claude/CLAUDE.md', 'user of another program')
+    await write('repo/CLAUDE.md', 'root')
+    await write('repo/app/AGENTS.md', 'workdir')
+    await write('repo/app/CLAUDE.md', 'left out')
+    await write('repo/app/src/.claude/CLAUDE.md', 'src')
+    expect(await textsOf('src')).toEqual(['user of another program', 'root', 'workdir', 'src'])
+  })
+
+  it('import files of the workspace, each once and four deep', async () => {
+    await write('repo/app/AGENTS.md', 'See @docs/a.md and @docs/a.md, and @docs/missing.md, @team.\n\n@../rules.md')
+    await write('repo/app/docs/a.md', 'a @b.md @../AGENTS.md')
+    await write('repo/app/docs/b.md', 'b @c.md')
+    await write('repo/app/docs/c.md', 'c @d.md')
+    await write('repo/app/docs/d.md', 'd @e.md')
+    await write('repo/app/docs/e.md', 'too deep')
+    await write('repo/rules.md', 'rules')
+    expect((await textsOf()).slice(1)).toEqual(['a @b.md @../AGENTS.md', 'b @c.md', 'c @d.md', 'd @e.md', 'rules'])
+  })
+
+  it('import nothing from outside the workspace, by a path or a link', async () => {
+    await write('secret.md', 'secret')
+    await symlink(at('secret.md'), at('repo/app/link.md'))
+    await symlink(at('secret.md'), at('repo/CLAUDE.md'))
+    await write('repo/app/AGENTS.md', `@../../secret.md @${at('secret.md')} @link.md @~/.ssh/id`)
+    expect(await textsOf()).toHaveLength(1)
+  })
+
+  it('of the user import from the home directory', async () => {
+    await write('home/.config/holdfast/AGENTS.md', '@~/notes.md')
+    await write('home/notes.md', 'notes')
+    expect(await textsOf()).toEqual(['@~/notes.md', 'notes'])
+  })
+
+  it('that are links to each other are read once', async () => {
+    await write('repo/AGENTS.md', 'shared')
+    await symlink(at('repo/AGENTS.md'), at('repo/app/AGENTS.md'))
+    expect(await textsOf()).toEqual(['shared'])
+  })
+
+  it('are cut at a line, and the cut file says so', async () => {
+    await write('repo/AGENTS.md', `${'x'.repeat(99)}\n`.repeat(500))
+    await write('repo/app/AGENTS.md', `${'y'.repeat(99)}\n`.repeat(500))
+    await write('repo/app/src/AGENTS.md', 'no room')
+    const files = await readAll('src')
+    expect(files.map(({ path, isCut }) => [path, isCut])).toEqual([
+      ['../AGENTS.md', false],
+      ['AGENTS.md', true],
+    ])
+    expect(files.at(-1)?.text.endsWith('y'.repeat(99))).toBe(true)
+    expect(Buffer.byteLength(files.map(({ text }) => text).join(''))).toBeLessThanOrEqual(64 * 1024)
+  })
+
+  it('have no comments that stand alone', async () => {
+    await write('repo/app/AGENTS.md', '<!-- for people\nonly -->\nUse tabs. <!-- kept -->')
+    expect(await textsOf()).toEqual(['Use tabs. <!-- kept -->'])
+  })
+})
+
+describe('imports', () => {
+  it.each([
+    ['@a.md and (@b.md)', ['a.md']],
+    ['see @a.md.', ['a.md.', 'a.md']],
+    ['mail a@b.c, `@code.md`, ``@x` @y``', []],
+    ['```\n@in.md\n```\n@out.md', ['out.md']],
+    ['~~~~\n@in.md\n~~~\n@still.md\n~~~~\n@out.md', ['out.md']],
+  ])('of %j are %j', (text, expected) => {
+    expect(findImports(text)).toEqual(expected)
+  })
+})

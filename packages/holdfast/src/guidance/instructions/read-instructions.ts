@@ -1,0 +1,125 @@
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { limits } from '@holdfast/protocol'
+import { openFile } from '../../system/files/open-file.ts'
+import { isInside } from '../../system/files/resolve-path.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
+import { findImports, withoutComments } from './find-imports.ts'
+
+/** A file of instructions, as the model gets it. */
+export type InstructionFile = {
+  /** Its path: relative to the workdir, or absolute for the user's own. */
+  readonly path: string
+  readonly text: string
+  /** Whose it is: a workspace's comes from whoever wrote its files. */
+  readonly scope: 'user' | 'workspace'
+  readonly isCut: boolean
+}
+
+export type InstructionPlaces = {
+  readonly workdir: string
+  /** The root of its repository, or the workdir itself. */
+  readonly workspace: string
+  /** The folders of files in play, relative to the workdir. */
+  readonly folders: readonly string[]
+  readonly configDir: string
+  readonly userDir: string
+}
+
+/** What does not fit is left out, the last file cut at a line. */
+const bytesMax = limits.instructionsBytesMax
+const filesMax = 50
+const importDepthMax = 4
+
+/** The names of instruction files in a folder. The first that exists counts. */
+const names = ['AGENTS.md', 'CLAUDE.md', '.claude/CLAUDE.md'] as const
+
+/**
+ * Reads the instructions for a workdir: the user's own, those of the repository's root and each folder down to the workdir,
+ * those of the folders of files in play, and what they import. Later ones count more. A file that is missing, unreadable,
+ * not text, or a link out of the workspace is left out; one that is reached twice is read once.
+ */
+export async function readInstructions(places: InstructionPlaces): Promise<readonly InstructionFile[]> {
+  const reader = createReader(places)
+  for (const path of [join(places.configDir, 'AGENTS.md'), join(places.userDir, '.claude/CLAUDE.md')])
+    if (await reader.readUser(path)) break
+  for (const folder of listFolders(places))
+    for (const name of names) if (await reader.readWorkspace(join(folder, name))) break
+  return reader.files
+}
+
+/** Returns the folders from the root down to the workdir, then from the workdir down to each folder in play. */
+function listFolders({ workdir, workspace, folders }: InstructionPlaces): readonly string[] {
+  const down = (from: string, to: string): readonly string[] => {
+    const way = relative(from, to)
+    const steps = way === '' ? [] : way.split('/')
+    return [from, ...steps.map((_, index) => join(from, ...steps.slice(0, index + 1)))]
+  }
+  const inPlay = folders.map((folder) => resolve(workdir, folder)).filter((folder) => isInside(workdir, folder))
+  return [...new Set([...down(workspace, workdir), ...inPlay.sort().flatMap((folder) => down(workdir, folder))])]
+}
+
+function createReader({ workdir, workspace, userDir }: InstructionPlaces) {
+  const files: InstructionFile[] = []
+  const seen = new Set<string>()
+  let left = bytesMax
+
+  /** Reads a file and what it imports. Returns whether it exists inside `root`, also if it was read before. */
+  const read = async (path: string, root: string, scope: InstructionFile['scope'], depth = 0): Promise<boolean> => {
+    const found = await readText(root, path)
+    if (found === null) return false
+    if (seen.has(found.path) || files.length >= filesMax) return true
+    seen.add(found.path)
+    const text = withoutComments(found.text).trim()
+    if (text === '' || left <= 0) return true
+    const shown = scope === 'user' ? path : relative(workdir, path)
+    const kept = cutAtLine(text, left)
+    const isFull = kept.length < text.length
+    left = isFull ? 0 : left - Buffer.byteLength(kept)
+    files.push({ path: shown, text: kept, scope, isCut: found.isCut || isFull })
+    if (depth === importDepthMax) return true
+    for (const named of findImports(text)) {
+      const target = scope === 'user' && named.startsWith('~/') ? join(userDir, named.slice(2)) : named
+      await read(isAbsolute(target) ? target : join(dirname(found.path), target), root, scope, depth + 1)
+    }
+    return true
+  }
+  return {
+    files,
+    readUser: (path: string) =>
+      read(path, userDir, 'user').then((isRead) => isRead || read(path, dirname(path), 'user')),
+    readWorkspace: (path: string) => read(path, workspace, 'workspace'),
+  }
+}
+
+type ReadText = { readonly path: string; readonly text: string; readonly isCut: boolean }
+
+/** Reads a text file whose real path is inside `root`; null for anything else. */
+async function readText(root: string, path: string): Promise<ReadText | null> {
+  try {
+    const real = await realpath(path)
+    if (!isInside(await realpath(root), real)) return null
+    const opened = await openFile(dirname(real), basename(real))
+    if (!opened.ok) return null
+    await using handle = opened.value.handle
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesMax), 0, bytesMax, 0)
+    const bytes = buffer.subarray(0, bytesRead)
+    if (bytes.includes(0)) return null
+    return {
+      path: real,
+      text: bytes.toString('utf8').replace(/^\ufeff/, ''),
+      isCut: opened.value.stats.size > bytesMax,
+    }
+  } catch (error) {
+    if (systemErrorCode(error) === null) throw error
+    return null
+  }
+}
+
+/** Returns the lines at the start of a text that fit. */
+function cutAtLine(text: string, max: number): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= max) return text
+  const end = bytes.subarray(0, max).lastIndexOf('\n')
+  return bytes.toString('utf8', 0, Math.max(0, end))
+}

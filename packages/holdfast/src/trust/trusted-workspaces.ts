@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { clip, fault, type JudgedOffer, OfferKind, ok, type Result, refuse } from '@holdfast/protocol'
+import { z } from 'zod'
+import { ensurePrivateDirectory } from '../system/files/private-directory.ts'
+import { replaceAlone } from '../system/files/replace-alone.ts'
+import { systemErrorCode, systemErrorWords } from '../system/system-error.ts'
+import type { Offer } from './offer.ts'
+
+/** An offer as it was when a person trusted it. */
+const TrustedItem = z.strictObject({
+  kind: OfferKind,
+  name: z.string(),
+  path: z.string(),
+  /** The beginning of its text, to show what has changed since. */
+  text: z.string(),
+  hash: z.string(),
+})
+export type TrustedItem = z.infer<typeof TrustedItem>
+
+const TrustFile = z.strictObject({ version: z.literal(1), workspace: z.string(), items: z.array(TrustedItem) })
+type TrustFile = z.infer<typeof TrustFile>
+
+const textCharsMax = 16 * 1024
+
+/** The trust that people have put in what workspaces offer: one private file for each workspace, outside of it. */
+export type TrustedWorkspaces = ReturnType<typeof createTrustedWorkspaces>
+
+export function createTrustedWorkspaces(directory: string) {
+  const pathOf = (workspace: string): string =>
+    join(directory, `${createHash('sha256').update(workspace).digest('hex').slice(0, 32)}.json`)
+
+  const read = async (workspace: string): Promise<Result<readonly TrustedItem[]>> => {
+    const file = await readTrustFile(pathOf(workspace))
+    if (!file.ok) return file
+    return ok(file.value?.workspace === workspace ? file.value.items : [])
+  }
+
+  return {
+    /** Compares what a workspace offers now with what was trusted. */
+    async judge(workspace: string, offers: readonly Offer[]): Promise<Result<readonly JudgedOffer[]>> {
+      const items = await read(workspace)
+      if (!items.ok) return items
+      return ok(offers.map((offer) => judgeOffer(offer, items.value)))
+    },
+
+    /** Trusts these offers as they are now, besides what is trusted already. Others of the same kind and name are replaced. */
+    async grant(workspace: string, offers: readonly Offer[]): Promise<Result<null>> {
+      const path = pathOf(workspace)
+      try {
+        ensurePrivateDirectory(directory)
+        return await replaceAlone(path, async (write) => {
+          const before = await read(workspace)
+          if (!before.ok) return before
+          const kept = before.value.filter((item) => !offers.some((offer) => isSameName(item, offer)))
+          const added = offers.map(({ kind, name, path: from, text, hash }) => ({
+            ...{ kind, name, path: from, hash },
+            text: clip(text, textCharsMax),
+          }))
+          const file: TrustFile = { version: 1, workspace, items: [...kept, ...added] }
+          const written = await write(`${JSON.stringify(file, null, 2)}\n`)
+          return written.ok ? ok(null) : written
+        })
+      } catch (error) {
+        if (systemErrorCode(error) === null) throw error
+        return unusable(path, `cannot be written: ${systemErrorWords(error)}.`)
+      }
+    },
+
+    /** Takes back all trust in a workspace. Returns whether there was any. */
+    async revoke(workspace: string): Promise<boolean> {
+      const items = await read(workspace)
+      await rm(pathOf(workspace), { force: true })
+      return !items.ok || items.value.length > 0
+    },
+
+    /** Lists the workspaces that are trusted, with what was trusted of each. */
+    async list(): Promise<Pick<TrustFile, 'workspace' | 'items'>[]> {
+      const names = await readdir(directory).catch(() => [])
+      const files = await Promise.all(
+        names.filter((name) => name.endsWith('.json')).map((name) => readTrustFile(join(directory, name))),
+      )
+      return files
+        .flatMap((file) => (file.ok && file.value !== null ? [file.value] : []))
+        .map(({ workspace, items }) => ({ workspace, items }))
+        .sort((a, b) => (a.workspace < b.workspace ? -1 : 1))
+    },
+  }
+}
+
+type Named = Pick<Offer, 'kind' | 'name'>
+const isSameName = (a: Named, b: Named): boolean => a.kind === b.kind && a.name === b.name
+
+function judgeOffer(offer: Offer, items: readonly TrustedItem[]): JudgedOffer {
+  const known = items.find((item) => isSameName(item, offer))
+  if (known === undefined) return { ...offer, verdict: 'new', before: null }
+  if (known.hash === offer.hash) return { ...offer, verdict: 'trusted', before: null }
+  return { ...offer, verdict: 'changed', before: known.text }
+}
+
+async function readTrustFile(path: string): Promise<Result<TrustFile | null>> {
+  try {
+    const parsed = TrustFile.safeParse(JSON.parse(await readFile(path, 'utf8')))
+    return parsed.success
+      ? ok(parsed.data)
+      : unusable(path, 'is not a file of trust. Remove it, and grant trust again.')
+  } catch (error) {
+    if (error instanceof SyntaxError) return unusable(path, 'is not JSON. Remove it, and grant trust again.')
+    const code = systemErrorCode(error)
+    if (code === null) throw error
+    return code === 'ENOENT' ? ok(null) : unusable(path, `cannot be read: ${systemErrorWords(error)}.`)
+  }
+}
+
+const unusable = (path: string, what: string): Result<never> =>
+  refuse(fault('storage_error', `${path} ${what}`, { path }))

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { FolderPath } from '../value/id.ts'
+import type { Result } from '../value/result.ts'
+
+/** What the files of a workspace can bring along that acts, or speaks with a person's voice. */
+export const OfferKind = z.enum(['skill', 'command', 'agent', 'hook', 'server', 'permission', 'memory'])
+export type OfferKind = z.infer<typeof OfferKind>
+
+/** One thing that a workspace offers, with what a person has decided about it. It takes effect only once it is trusted. */
+export const JudgedOffer = z.object({
+  /** What it is. */
+  kind: OfferKind,
+  /** Its name among the offers of its kind. */
+  name: z.string(),
+  /** The file it comes from, relative to the workspace. */
+  path: z.string(),
+  /** What it would do or say, in full. */
+  text: z.string(),
+  /** Identifies all of that, and the files of the workspace that it runs. */
+  hash: z.string(),
+  /** `changed`: something of this name was trusted, but not this. */
+  verdict: z.enum(['trusted', 'changed', 'new']),
+  /** The text that was trusted instead; null unless it changed. */
+  before: z.string().nullable(),
+})
+export type JudgedOffer = z.infer<typeof JudgedOffer>
+
+/** What a workspace offers. */
+export const WorkspaceOffers = z.object({
+  /** The folder that is trusted: the root of the repository, or the folder itself. */
+  workspace: z.string(),
+  /** All that it offers, trusted or not. */
+  offers: z.array(JudgedOffer),
+})
+export type WorkspaceOffers = z.infer<typeof WorkspaceOffers>
+
+const offersMax = 1000
+
+/** Which offers to trust: exactly those that a person has seen. */
+export const OfferGrant = z.strictObject({
+  /** A folder of the workspace. */
+  workdir: FolderPath.min(1),
+  /** The offers, by what `offers` returned of them. */
+  offers: z
+    .array(z.strictObject({ kind: OfferKind, name: z.string().max(4096), hash: z.string().max(128) }))
+    .min(1)
+    .max(offersMax),
+})
+export type OfferGrant = z.infer<typeof OfferGrant>
+
+/** A workspace that a person trusts, with what was trusted of it. */
+export const TrustedWorkspace = z.object({
+  /** Its folder. */
+  workspace: z.string(),
+  /** What was trusted, as it was then. */
+  items: z.array(JudgedOffer.pick({ kind: true, name: true, path: true, text: true, hash: true })),
+})
+export type TrustedWorkspace = z.infer<typeof TrustedWorkspace>
+
+export const TrustedWorkspaceList = z.object({ workspaces: z.array(TrustedWorkspace) })
+
+/** Whether there was any trust to take back. */
+export const TrustRevoked = z.object({ workspace: z.string(), wasTrusted: z.boolean() })
+export type TrustRevoked = z.infer<typeof TrustRevoked>
+
+/** Whom to ask what workspaces offer, and to trust it. */
+export interface OfferTrust {
+  /** Returns what the workspace of a folder offers now. Refused: bad_workdir. */
+  offers(workdir: string): Promise<Result<WorkspaceOffers>>
+  /** Trusts offers. Refused: not_found if one of them is not offered in this form any more. */
+  grant(grant: OfferGrant): Promise<Result<WorkspaceOffers>>
+  /** Takes back all trust in the workspace of a folder. */
+  revoke(workdir: string): Promise<Result<TrustRevoked>>
+  /** Lists the workspaces that are trusted. */
+  list(): Promise<Result<readonly TrustedWorkspace[]>>
+}

@@ -18,6 +18,7 @@ export {
   OfferGrant,
   OfferKind,
   type OfferTrust,
+  parseTrustFolder,
   TrustedWorkspace,
   TrustedWorkspaceList,
   TrustRevoked,

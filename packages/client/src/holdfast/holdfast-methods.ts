@@ -133,7 +133,7 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   removePermission(id: string): Promise<ListedPermission>
   /**
    * Returns what the files of a folder's workspace offer, such as a memory, and what of it is trusted. Nothing of it takes
-   * effect before. Refused: bad_workdir. Over HTTP these four need an admin token.
+   * effect before. Refused: bad_workdir for a relative path. Over HTTP these four need an admin token.
    */
   workspaceOffers(workdir: string): Promise<WorkspaceOffers>
   /** Trusts offers exactly as they were shown. Returns all of the workspace. Refused: not_found if one has changed since. */

@@ -1,8 +1,8 @@
 import {
   OfferGrant,
   type OfferTrust,
-  parseFolder,
   parseOptions,
+  parseTrustFolder,
   TrustedWorkspaceList,
   TrustRevoked,
   WorkspaceOffers,
@@ -12,7 +12,7 @@ import { type Http, parseAnswer, queryOf } from '../http/http.ts'
 /** The trust of the user who runs the server. */
 export const createRemoteOfferTrust = (wire: Http): OfferTrust => ({
   async offers(given) {
-    const workdir = parseFolder(given)
+    const workdir = parseTrustFolder(given)
     if (!workdir.ok) return workdir
     const answer = await wire.json(`/v1/trust${queryOf({ workdir: workdir.value })}`)
     return parseAnswer(answer, 'what a workspace offers', WorkspaceOffers)
@@ -23,7 +23,7 @@ export const createRemoteOfferTrust = (wire: Http): OfferTrust => ({
     return parseAnswer(await wire.json('/v1/trust', { body: grant.value }), 'what is trusted', WorkspaceOffers)
   },
   async revoke(given) {
-    const workdir = parseFolder(given)
+    const workdir = parseTrustFolder(given)
     if (!workdir.ok) return workdir
     const answer = await wire.json(`/v1/trust${queryOf({ workdir: workdir.value })}`, { method: 'DELETE' })
     return parseAnswer(answer, 'the end of trust', TrustRevoked)

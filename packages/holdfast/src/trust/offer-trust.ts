@@ -4,8 +4,8 @@ import {
   OfferGrant,
   type OfferTrust,
   ok,
-  parseFolder,
   parseOptions,
+  parseTrustFolder,
   type Result,
   refuse,
 } from '@holdfast/protocol'
@@ -28,7 +28,7 @@ type OfferTrustDeps = {
 /** Compares what workspaces offer with what people trust. */
 export function createOfferTrust({ trusted, sources, resolveWorkdir }: OfferTrustDeps): OfferTrust {
   const placeOf = async (given: string): Promise<Result<OfferPlace>> => {
-    const folder = parseFolder(given)
+    const folder = parseTrustFolder(given)
     const workdir = folder.ok ? await resolveWorkdir(folder.value) : folder
     return workdir.ok ? ok({ workdir: workdir.value, workspace: await findWorkspaceRoot(workdir.value) }) : workdir
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { fault } from '../value/fault.ts'
 import { FolderPath } from '../value/id.ts'
-import type { Result } from '../value/result.ts'
+import { ok, type Result, refuse } from '../value/result.ts'
 
 /** What the files of a workspace can bring along that acts, or speaks with a person's voice. */
 export const OfferKind = z.enum(['skill', 'command', 'agent', 'hook', 'server', 'permission', 'memory'])
@@ -62,6 +63,15 @@ export const TrustedWorkspaceList = z.object({ workspaces: z.array(TrustedWorksp
 /** Whether there was any trust to take back. */
 export const TrustRevoked = z.object({ workspace: z.string(), wasTrusted: z.boolean() })
 export type TrustRevoked = z.infer<typeof TrustRevoked>
+
+const absolute = /^(\/|[A-Za-z]:[\\/])/
+
+/** Parses the folder of a workspace. It is absolute: trust must not depend on where a program was started. Refused: bad_workdir. */
+export function parseTrustFolder(given: unknown): Result<string> {
+  const folder = FolderPath.safeParse(given)
+  if (folder.success && absolute.test(folder.data)) return ok(folder.data)
+  return refuse(fault('bad_workdir', 'Give the absolute path of a folder of the workspace.'))
+}
 
 /** Whom to ask what workspaces offer, and to trust it. */
 export interface OfferTrust {

@@ -6,7 +6,7 @@ import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { temporaryPath } from '../../disk.ts'
 import { lostFileFault, storageFault } from '../../storage-fault.ts'
-import { whileBusy } from '../files/busy-retry.ts'
+import { untilFree } from '../files/busy-retry.ts'
 import { openForReading, prepareStoreFile, recoveredMark, syncFileSync } from '../files/database-file.ts'
 import type { FileLoss } from '../files/held-files.ts'
 import { copyRows } from './copy-rows.ts'
@@ -46,8 +46,8 @@ export function recoverOpenStore(path: string, database: DatabaseSync, loss: Fil
 /** Copies the log, which only this connection has, into the database file. Returns false if another log has begun. */
 function copyLogIntoFile(path: string, database: DatabaseSync): boolean {
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return false
-  // Truncated, so that no reader mistakes a frame of the old log for one of the next.
-  return whileBusy(() => database.prepare('pragma wal_checkpoint(truncate)').get())?.['busy'] === 0
+  // Truncated, so that no reader mistakes a frame of the old log for one of the next. A read that runs must end first.
+  return untilFree(() => database.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0)
 }
 
 /** Writes what the connection can read to a new file, and returns its path. */

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { appendTo, newSession } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openForWriting } from '../files/database-file.ts'
+import { openForReading, openForWriting } from '../files/database-file.ts'
 import { createReader } from '../read/reader.ts'
 import { encodeAppend, encodeNew } from '../rows/encode-changes.ts'
 import { createWriter } from './writer.ts'
@@ -123,6 +123,42 @@ describe('writer', () => {
     expect(headOf()).toBe(2)
     expect(writer.run([valid])).toMatchObject([{ ok: true }])
     writer.close()
+  })
+
+  it('recovers a removed log in place, once the read that runs has ended', () => {
+    const writer = createWriter({ path }, (file) => {
+      const database = openForWriting(file)
+      const prepare = database.prepare.bind(database)
+      database.prepare = (sql) => {
+        const statement = prepare(sql)
+        if (!sql.includes('wal_checkpoint(truncate)')) return statement
+        const get = statement.get.bind(statement)
+        statement.get = () => {
+          const row = get()
+          busy.push(row?.['busy'])
+          if (reading?.isTransaction) reading.exec('commit') // the read ends after the first attempt
+          return row
+        }
+        return statement
+      }
+      return database
+    })
+    const busy: unknown[] = []
+    let reading: DatabaseSync | null = null
+    writer.run([['open'], encodeNew(newSession(1))])
+    reading = openForReading(path)
+    reading.exec('begin')
+    reading.prepare('select count(*) from session').get()
+    rmSync(`${path}-wal`)
+    const refused = writer.run([encodeAppend(appendTo(1, 1))])
+    expect(refused).toMatchObject([{ ok: false, fault: { code: 'storage_error' } }])
+    expect(busy.slice(0, 2)).toEqual([1, 0])
+    reading.close()
+    reading = null
+    // The refused record may be in the file all the same.
+    expect(writer.run([encodeAppend(appendTo(1, headOf() ?? 0))])).toMatchObject([{ ok: true }])
+    writer.close()
+    expect(existsSync(`${path}.recovered-1`)).toBe(false)
   })
 
   it('refuses to write without a store, and creates none', () => {

@@ -35,7 +35,7 @@ export async function splitLinesInSlices(text: string, pause: () => Promise<unkn
 }
 
 function createSplitter(text: string) {
-  let starts = new Int32Array(Math.ceil(text.length / lineChars) + 2)
+  const offsets = createOffsets(text)
   let [feeds, returns] = [0, 0]
   let at = text.indexOf('\n')
   return {
@@ -43,8 +43,8 @@ function createSplitter(text: string) {
     advance(max: number): boolean {
       // Once over the text: a search for each line costs more than a list that grows.
       for (let found = 0; at !== -1 && found < max; found++) {
-        if (feeds + 2 >= starts.length) starts = grown(starts)
-        starts[++feeds] = at + 1
+        if (feeds + 2 >= offsets.list.length) offsets.grow()
+        offsets.list[++feeds] = at + 1
         if (at > 0 && text.charCodeAt(at - 1) === carriageReturn) returns++
         at = text.indexOf('\n', at + 1)
       }
@@ -52,16 +52,35 @@ function createSplitter(text: string) {
     },
     end(): Lines {
       const count = feeds + (text === '' || text.endsWith('\n') ? 0 : 1)
-      starts[count] = text.length
-      return { text, starts: starts.subarray(0, count + 1), count, feeds, returns }
+      offsets.list[count] = text.length
+      return { text, starts: offsets.list.subarray(0, count + 1), count, feeds, returns }
     },
   }
 }
 
-function grown(list: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
-  const longer = new Int32Array(list.length * 2)
-  longer.set(list)
-  return longer
+/** From this length on, a list of offsets may take tens of megabytes: it grows in place and by so many of them. */
+const longChars = 1024 * 1024
+const offsetsAdded = 1024 * 1024
+
+function createOffsets(text: string): { readonly list: Int32Array<ArrayBuffer>; grow(): void } {
+  const size = Math.ceil(text.length / lineChars) + 2
+  if (text.length >= longChars) {
+    const { BYTES_PER_ELEMENT: bytes } = Int32Array
+    const buffer = new ArrayBuffer(size * bytes, { maxByteLength: (text.length + 2) * bytes })
+    const grow = () => buffer.resize(Math.min(buffer.byteLength + offsetsAdded * bytes, buffer.maxByteLength))
+    return { list: new Int32Array(buffer), grow }
+  }
+  let list = new Int32Array(size)
+  return {
+    get list() {
+      return list
+    },
+    grow() {
+      const longer = new Int32Array(list.length * 2)
+      longer.set(list)
+      list = longer
+    },
+  }
 }
 
 /** Returns the offset at which a line begins. */

@@ -55,8 +55,17 @@ const notAFile = (shown: string, stats: Stats) =>
 /** Returns the stats of a regular file, or null if nothing exists there. Refuses anything else without opening it. */
 export async function statFile(target: WorkspacePath): Promise<Result<Stats | null>> {
   if (target.missing.length > 0) return ok(null)
-  const stats = await lstat(target.absolute)
+  const stats = target.stats ?? (await lstat(target.absolute))
   return stats.isFile() ? ok(stats) : refuse(notAFile(target.shown, stats))
+}
+
+/** Finds a regular file of the workdir. Opens nothing. */
+export async function findFile(workdir: string, path: string): Promise<Result<WorkspacePath>> {
+  const resolved = await resolvePath(workdir, path)
+  if (!resolved.ok) return resolved
+  const found = await statFile(resolved.value)
+  if (!found.ok) return found
+  return found.value === null ? refuse(fault('not_found', `${escapeLine(path)} does not exist`)) : resolved
 }
 
 /** Opens a regular file of the workdir for reading. The caller closes the handle. */
@@ -64,13 +73,9 @@ export async function openFile(
   workdir: string,
   path: string,
 ): Promise<Result<OpenFile & { readonly path: WorkspacePath }>> {
-  const resolved = await resolvePath(workdir, path)
-  if (!resolved.ok) return resolved
-  const target = resolved.value
-  const found = await statFile(target)
+  const found = await findFile(workdir, path)
   if (!found.ok) return found
-  if (found.value === null) return refuse(fault('not_found', `${escapeLine(path)} does not exist`))
-
+  const target = found.value
   const opened = await openDirectory(target.root, dirname(target.absolute))
   if (!opened.ok) return opened
   await using directory = opened.value

@@ -5,9 +5,11 @@ import { isInside, type WorkspacePath } from './resolve-path.ts'
 
 /** Returns whether a path of the workdir belongs to Holdfast itself. */
 export async function isOwn({ root, absolute }: WorkspacePath, own: readonly OwnPath[]): Promise<boolean> {
-  for (const one of own) {
-    const path = typeof one === 'string' ? one : one.directory
-    for (const place of new Set([path, await realOf(path)])) {
+  const paths = own.map((one) => (typeof one === 'string' ? one : one.directory))
+  const reals = await Promise.all(paths.map(realOf))
+  for (const [index, one] of own.entries()) {
+    for (const place of new Set([paths[index], reals[index]])) {
+      if (place === undefined) continue
       if (!isInside(place, absolute)) continue
       if (typeof one === 'string' || !isInside(place, root)) return true
       const [name = ''] = relative(place, absolute).split(sep)

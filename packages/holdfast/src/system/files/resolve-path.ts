@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { lstat, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { escapeLine, type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
@@ -9,8 +10,8 @@ export async function resolveWorkdir(path: string): Promise<Result<string>> {
   const unusable = (why: string) =>
     refuse(fault('bad_workdir', `The workdir ${escapeLine(asked)} ${why}.`, { workdir: asked }))
   try {
-    const real = await realpath(asked)
-    return (await stat(real)).isDirectory() ? ok(real) : unusable('is not a directory')
+    const [real, found] = await Promise.all([realpath(asked), stat(asked)]) // every tool call waits for this
+    return found.isDirectory() ? ok(real) : unusable('is not a directory')
   } catch (error) {
     const code = systemErrorCode(error)
     if (code === null) return unusable('is no path') // a path with a NUL never reaches the system
@@ -29,6 +30,8 @@ export type WorkspacePath = {
   readonly shown: string
   /** The names at the end that do not exist yet. */
   readonly missing: readonly string[]
+  /** What was found at its end. Absent: the workdir itself, a path that ends with `..`, or nothing. */
+  readonly stats?: Stats | undefined
 }
 
 /** Whether a path is a folder or something in it. Links are not resolved. */
@@ -60,22 +63,24 @@ export async function resolvePath(
   if (!root.ok) return root
   const walked = await walk(root.value, path, followsLast)
   if (!walked.ok) return walked
-  const { reached, missing } = walked.value
+  const { reached, missing, stats } = walked.value
   const absolute = join(reached, ...missing)
   if (!isInside(root.value, absolute)) return refuse(outsideWorkdir(path))
-  return ok({ root: root.value, absolute, shown: relative(root.value, absolute) || '.', missing })
+  return ok({ root: root.value, absolute, shown: relative(root.value, absolute) || '.', missing, stats })
 }
 
-type Walked = { readonly reached: string; readonly missing: readonly string[] }
+type Walked = Pick<WorkspacePath, 'missing' | 'stats'> & { readonly reached: string }
 
 async function walk(root: string, path: string, followsLast: boolean): Promise<Result<Walked>> {
   const pending = path.split('/').reverse()
   let current = isAbsolute(path) ? '/' : root
+  let stats: Stats | undefined
   let links = 0
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (name === '' || name === '.') continue
     if (name === '..') {
       current = dirname(current)
+      stats = undefined
       continue
     }
     const next = join(current, name)
@@ -84,12 +89,14 @@ async function walk(root: string, path: string, followsLast: boolean): Promise<R
       const isLast = pending.length === 0
       if (!found.isSymbolicLink() || (isLast && !followsLast)) {
         current = next
+        stats = found
         continue
       }
       if (++links > linksMax)
         return refuse(fault('outside_workdir', `${escapeLine(path)} goes through links without end`))
       const target = await readlink(next)
       if (isAbsolute(target)) current = '/'
+      stats = undefined
       pending.push(...target.split('/').reverse())
     } catch (error) {
       const code = systemErrorCode(error)
@@ -99,7 +106,7 @@ async function walk(root: string, path: string, followsLast: boolean): Promise<R
       return refuse(fault('bad_request', `${escapeLine(path)}: ${systemErrorWords(error)}`))
     }
   }
-  return ok({ reached: current, missing: [] })
+  return ok({ reached: current, missing: [], stats })
 }
 
 function absent(path: string, reached: string, names: readonly string[]): Result<Walked> {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { ToolContext, ToolRun } from '@holdfast/core/ports'
 import { clip, escapeLine, fault, limits, ok, type Result, refuse, type SeenLines } from '@holdfast/protocol'
 import { z } from 'zod'
-import { type OpenFile, openFile } from '../../system/files/open-file.ts'
+import { findFile, type OpenFile, openFile } from '../../system/files/open-file.ts'
 import { readRange } from '../../system/files/read-range.ts'
 import type { WorkspacePath } from '../../system/files/resolve-path.ts'
 import { countArgument, filePathArgument } from '../define/arguments.ts'
@@ -33,11 +33,11 @@ export const readFileTool = defineTool({
   input,
   changes: 'nothing',
 
-  async preview(args, context) {
-    const opened = await openSeen(context, args.path)
-    if (!opened.ok) return opened
-    await opened.value.handle.close()
-    return ok({ preview: { type: 'arguments', args } })
+  async preview(args, { workdir, ownPaths }) {
+    const found = await findFile(workdir, args.path)
+    if (!found.ok) return refuse(await withSimilarNames(found.fault, workdir, args.path))
+    const own = await refuseOwn(found.value, ownPaths)
+    return own.ok ? ok({ preview: { type: 'arguments', args } }) : own
   },
 
   run: whenBegun(async (args: ReadArgs, context, run) => {
@@ -46,7 +46,7 @@ export const readFileTool = defineTool({
     if (!opened.ok) return opened
     await using handle = opened.value.handle
     const text = await turns.ofSize(opened.value.stats.size, async () => {
-      const bytes = signal.aborted ? null : await readSmall(handle)
+      const bytes = signal.aborted ? null : await readSmall(handle, opened.value.stats)
       if (signal.aborted) return aborted
       return bytes === null ? readLong(args, opened.value, signal) : readText(args, opened.value, bytes)
     })

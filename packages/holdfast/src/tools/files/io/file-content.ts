@@ -1,6 +1,6 @@
 import { constants as bufferConstants } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { BlobHash, escapeLine, type Fault, fault, limits, ok, type Result } from '@holdfast/protocol'
 import { openFile } from '../../../system/files/open-file.ts'
@@ -25,7 +25,7 @@ export async function readContent(workdir: string, path: string, shown: string):
   const opened = await openFile(workdir, path)
   if (!opened.ok) return opened
   await using handle = opened.value.handle
-  const bytes = await readSmall(handle)
+  const bytes = await readSmall(handle, opened.value.stats)
   const hash = bytes && hashBytes(bytes)
   const contentHash = hash ? identify(shown, hash) : await hashHandle(handle, shown, null)
   return ok({ contentHash, bytes, hash, size: opened.value.stats.size })
@@ -68,10 +68,14 @@ export async function hashHandle(handle: FileHandle, shown: string, bytes: Buffe
   return hashParts(shown, `${ino} ${size} ${mtimeNs} ${ctimeNs}`)
 }
 
-/** Reads a whole file; null if it is too long to be edited. */
-export async function readSmall(handle: FileHandle): Promise<Buffer | null> {
-  const { size } = await handle.stat()
+/** Reads a whole file; null if it is too long to be edited. `stats` are those of the handle, if they are known. */
+export async function readSmall(handle: FileHandle, stats?: Pick<Stats, 'size'>): Promise<Buffer | null> {
+  const { size } = stats ?? (await handle.stat())
   if (size > editedBytesMax) return null
-  const bytes = await handle.readFile()
-  return bytes.length > editedBytesMax ? null : bytes // it may grow while it is read
+  // One read for what the file has, and one byte more, which says whether that was all.
+  const start = Buffer.allocUnsafeSlow(size + 1)
+  const { bytesRead } = await handle.read(start, 0, start.length, null)
+  if (bytesRead <= size) return start.subarray(0, bytesRead)
+  const bytes = Buffer.concat([start, await handle.readFile()]) // it grew, or has no size, like a file of /proc
+  return bytes.length > editedBytesMax ? null : bytes
 }

@@ -14,9 +14,11 @@ import {
   refuse,
 } from '@holdfast/protocol'
 import { type OpenDirectory, openLeaf } from '../../../system/files/open-file.ts'
+import { ownTurn } from '../../../system/own-turn.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { hashBytes, keepBefore, tooLong } from './before-image.ts'
 import { hashAt, hashContent, identify, readSmall } from './file-content.ts'
+import { type FileMark, isUntouched, markOf } from './file-mark.ts'
 import { oneByOneAt } from './path-queue.ts'
 import { findWritable, openParent, type Place } from './workspace-file.ts'
 
@@ -65,12 +67,18 @@ async function replaceIn(
     return refuse(fault('bad_request', `${escapeLine(shown)} is no longer a regular file`))
   const current = stats === null ? ok(null) : await readBefore(parent, name, shown)
   if (!current.ok) return current
-  const hash = Buffer.isBuffer(current.value) ? hashBytes(current.value) : null
-  if (expected !== undefined && current.value !== 'long' && identify(shown, hash) !== expected)
+  const content = current.value && current.value.content
+  const hash = Buffer.isBuffer(content) ? hashBytes(content) : null
+  if (expected !== undefined && content !== 'long' && identify(shown, hash) !== expected)
     return refuse(contentChanged(shown))
-  const before = await toBefore(current.value, stats, blobs, hash)
+  const before = await toBefore(content, stats, blobs, hash)
 
-  const isExpected = async () => expected === undefined || (await hashAt(parent.at(name), shown)) === expected
+  const isExpected = async () => {
+    if (expected === undefined) return true
+    const isSame =
+      current.value !== null && content !== 'long' && (await isUntouched(parent.at(name), current.value.mark))
+    return isSame || (await hashAt(parent.at(name), shown)) === expected
+  }
   const inPlace = stats === null ? null : whyInPlace(stats)
   const write = { parent, name, bytes, stats, signal, isExpected, mode }
   const written = inPlace
@@ -78,7 +86,7 @@ async function replaceIn(
     : await writeBeside({ ...write, isNew: expected === hashContent(shown, null) })
   if (written === 'aborted') return refuse(fault('bad_request', 'aborted before anything was written'))
   if (written === 'changed') return refuse(contentChanged(shown))
-  const after = hashBytes(bytes)
+  const { after } = written
   return ok({
     change: {
       path: shown,
@@ -92,12 +100,15 @@ async function replaceIn(
   })
 }
 
+type ReadBefore = { readonly content: Buffer | 'long'; readonly mark: FileMark }
+
 /** Reads a file through its directory; `long` if it is too long to be compared. */
-async function readBefore(parent: OpenDirectory, name: string, shown: string): Promise<Result<Buffer | 'long'>> {
+async function readBefore(parent: OpenDirectory, name: string, shown: string): Promise<Result<ReadBefore>> {
   const opened = await openLeaf(parent, name, shown)
   if (!opened.ok) return opened
   await using handle = opened.value.handle
-  return ok((await readSmall(handle)) ?? 'long')
+  const mark = await markOf(handle)
+  return ok({ content: (await readSmall(handle)) ?? 'long', mark })
 }
 
 async function toBefore(
@@ -134,8 +145,8 @@ type Write = {
   readonly mode: number | undefined
 }
 
-/** The permission bits of the file that was written, or why none was. */
-type Written = { readonly mode: number } | 'aborted' | 'changed'
+/** The permission bits and the hash of the file that was written, or why none was. */
+type Written = { readonly mode: number; readonly after: BlobHash } | 'aborted' | 'changed'
 
 /** Writes over the bytes of a file. A crash meanwhile leaves it torn; its content before is stored. */
 async function writeInPlace({ parent, name, bytes, stats, signal, isExpected, mode }: Write): Promise<Written> {
@@ -145,11 +156,30 @@ async function writeInPlace({ parent, name, bytes, stats, signal, isExpected, mo
   if (!now.isFile() || now.ino !== stats?.ino || now.dev !== stats.dev) return 'changed'
   if (signal.aborted) return 'aborted'
   if (!(await isExpected())) return 'changed'
-  await handle.writeFile(bytes)
+  await writeAll(handle, bytes)
   await handle.truncate(bytes.length)
   if (mode !== undefined) await handle.chmod(mode)
-  await handle.sync()
-  return { mode: mode ?? now.mode & 0o7777 }
+  const after = await syncAndHash(handle, bytes)
+  return { mode: mode ?? now.mode & 0o7777, after }
+}
+
+/** Writes in as few steps as possible: `writeFile` of Node takes one for each 512 KB. */
+async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, at, bytes.length - at, null)
+    at += bytesWritten
+  }
+}
+
+/** Hashes the bytes while the disk takes them. */
+async function syncAndHash(handle: FileHandle, bytes: Uint8Array): Promise<BlobHash> {
+  const [after] = await Promise.all([hashLater(bytes), handle.sync()])
+  return after
+}
+
+const hashLater = async (bytes: Uint8Array): Promise<BlobHash> => {
+  await ownTurn()
+  return hashBytes(bytes)
 }
 
 async function writeBeside({
@@ -167,17 +197,17 @@ async function writeBeside({
   await using handle = await open(temporary, flags, stats === null ? 0o666 : 0o600)
   let isMoved = false
   try {
-    await handle.writeFile(bytes)
+    await writeAll(handle, bytes)
     if (stats !== null) await keepOwnerAndMode(handle, stats)
     if (mode !== undefined) await handle.chmod(mode)
-    await handle.sync()
+    const after = await syncAndHash(handle, bytes)
     const written = (await handle.stat()).mode & 0o7777
     if (signal.aborted) return 'aborted'
     if (!(await isExpected())) return 'changed' // as late as possible: nothing locks the file
     isMoved = await moveHere(temporary, parent.at(name), isNew)
     if (!isMoved) return 'changed'
     await parent.sync()
-    return { mode: written }
+    return { mode: written, after }
   } finally {
     if (!isMoved) await unlink(temporary).catch(() => undefined) // the first failure is the one to report
   }

@@ -63,7 +63,8 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
     expect(await readFile(join(workdir, 'in.txt'), 'utf8')).toBe('in\n')
     expect(text.match(/holdfast-escape/g)).toHaveLength(5)
     expect((await run('cat /tmp/t')).text).toBe('t\n')
-    expect((await run('ls -A /tmp', { session: other })).text).not.toContain('t\n')
+    const listed = (await run('ls -A /tmp', { session: other })).text.split('\n') // other names may end with t
+    expect(listed).not.toContain('t')
   })
 
   it('reads neither secrets nor the data of Holdfast, and keeps its exit code', async () => {

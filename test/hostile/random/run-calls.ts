@@ -169,8 +169,8 @@ async function prepareAndRun(
   return { isRefused: result.type === 'failed', violations: checkResult(tool, result) }
 }
 
-/** A refusal begins with the code of a fault, unless the verdict carries it. */
-const coded = new RegExp(`^(?:${Object.keys(faultStatus).join('|')}): .`, 's')
+/** A refusal begins with the code of a fault, unless the verdict carries it; a breach of a boundary follows the output. */
+const coded = new RegExp(`(?:^|\\n\\[)(?:${Object.keys(faultStatus).join('|')}): .`, 's')
 
 const checkUnusable = ({ message, denied }: Extract<Prepared, { type: 'unusable' }>): readonly string[] =>
   denied === undefined ? (coded.test(message) ? [] : [`it refused without a code: ${message}`]) : []

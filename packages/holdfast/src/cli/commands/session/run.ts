@@ -49,6 +49,7 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
   try {
     const handle = await openOrStart(reached.value.sessions, flags, context)
     if (!handle.ok) return handle
+    await tellUntrusted(handle.value, context)
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'unattended'
     const ran = await runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, context, interruption })
     if (!reached.value.isRemote) await tellEnded(handle.value, context)
@@ -56,6 +57,21 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
   } finally {
     await reached.value.close()
   }
+}
+
+/** Names what the files of the workspace offer and no person trusts yet. Nothing of it takes effect in this run. */
+async function tellUntrusted(handle: SessionHandle, { err, home }: CliContext): Promise<void> {
+  const state = await handle.state(['meta'])
+  if (!state.ok) return
+  const { openOfferTrust } = await import('../../../open-offer-trust.ts')
+  const found = await openOfferTrust(home).offers(state.value.meta.workspace)
+  if (!found.ok) return // the folder is on another machine, or gone
+  const untrusted = found.value.offers.filter(({ verdict }) => verdict !== 'trusted')
+  if (untrusted.length === 0) return
+  const names = untrusted.map(
+    ({ kind, name, verdict }) => `  ${kind} ${escapeLine(name)}${verdict === 'changed' ? ', which changed' : ''}\n`,
+  )
+  await err.write(`Not used before you trust it; holdfast trust shows it:\n${names.join('')}`)
 }
 
 /** Says which commands in the background end with this process. Those of a server go on. */

@@ -1,0 +1,55 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Cli, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+
+const name = '.holdfast/MEMORY.md'
+let cli: Cli
+beforeEach(() => {
+  cli = createCli()
+  mkdirSync(join(cli.workdir, '.holdfast'))
+  remember('- planted')
+})
+afterEach(() => cli[Symbol.dispose]())
+
+const remember = (text: string) => writeFileSync(join(cli.workdir, name), text)
+
+describe('trust', () => {
+  it('shows what a workspace offers, and run names it until it is trusted', async () => {
+    const shown = await cli.run(['trust'])
+    expect(shown.stdout).toBe(`TRUST  KIND    NAME\nnew    memory  ${name}\n\nmemory ${name}:\n| - planted\n`)
+    const untrusted = `Not used before you trust it; holdfast trust shows it:\n  memory ${name}\n`
+    expect((await cli.run(['run', 'count to 1'])).stderr).toContain(untrusted)
+    expect(await cli.run(['trust', 'grant', name])).toMatchObject({
+      code: 0,
+      stderr: `Trusted memory ${name} of ${cli.workdir}.\n`,
+    })
+    expect((await cli.run(['run', 'count to 1'])).stderr).not.toContain('trust')
+    remember('- planted later')
+    expect((await cli.run(['trust'])).stdout).toContain(
+      `memory ${name}, changed since you trusted it:\n- - planted\n+ - planted later\n`,
+    )
+    expect((await cli.run(['run', 'count to 1'])).stderr).toContain(`memory ${name}, which changed\n`)
+  })
+
+  it('lists the trusted workspaces, and is taken back', async () => {
+    await cli.run(['trust', 'grant', '--all'])
+    expect((await cli.run(['trust', 'grant', '--all'])).stderr).toBe('All of it is trusted already.\n')
+    expect((await cli.run(['trust', 'list'])).stdout).toContain(`${cli.workdir}  memory ${name}\n`)
+    expect((await cli.run(['trust', 'revoke'])).stderr).toBe(`${cli.workdir} is not trusted any more.\n`)
+    expect((await cli.run(['trust', 'revoke'])).stderr).toBe(`${cli.workdir} was not trusted.\n`)
+    expect(JSON.parse((await cli.run(['trust', 'list', '--json'])).stdout)).toEqual({ workspaces: [] })
+  })
+
+  it.each([
+    [['trust', 'lisst'], 2, "trust has no action 'lisst'. Did you mean 'list'?"],
+    [['trust', 'grant'], 2, 'trust grant needs names, or --all.'],
+    [['trust', 'grant', 'other'], 1, 'does not offer other.'],
+    [['trust', 'show', '--all'], 2, '--all belongs to trust grant.'],
+  ])('%j is refused with a hint, and nothing is trusted', async (args, code, hint) => {
+    const { stderr, ...ran } = await cli.run(args)
+    expect(ran.code).toBe(code)
+    expect(stderr).toContain(hint)
+    expect((await cli.run(['trust'])).stdout).toContain('new    memory')
+  })
+})

@@ -347,6 +347,7 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     for (const wrong of [
       { summary: 'x'.repeat(limits.promptBytesMax + 1) },
       { model: 'nobody/none' },
+      { clientEvents: [{ name: 'without an id' } as never] },
       { messages: [{ role: 'assistant' as const, content: '', toolCalls }] },
     ])
       expect(await codeOf(api.save({ id: 'kept', title: 'Changed', messages: [], ...wrong }))).toMatch(

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { OfferTrust } from '@holdfast/protocol'
-import { createMemory } from './context/memory/memory.ts'
+import { readWorkspaceMemory } from './context/memory/memory.ts'
 import { offerMemory } from './context/memory/memory-trust.ts'
 import { resolveWorkdir } from './system/files/resolve-path.ts'
 import type { Home } from './system/home.ts'
@@ -16,6 +16,6 @@ export const openOfferTrust = (home: Home): OfferTrust =>
   createOfferTrust({ trusted: openTrustedWorkspaces(home), sources: [findMemories], resolveWorkdir })
 
 const findMemories: FindOffers = async ({ workspace, workdir }) => {
-  const { workspace: remembered } = await createMemory({ userFile: '', now: () => 0 }).read(workdir)
+  const remembered = await readWorkspaceMemory(workdir)
   return remembered ? [offerMemory(workspace, workdir, remembered.text)] : []
 }

@@ -39,7 +39,10 @@ const largeInstructions: HostileCase = {
   from: 'repository',
   async run(run) {
     const size = (run.isQuick ? 8 : 200) * megabyte
-    for (const name of ['AGENTS.md', 'CLAUDE.md']) await writeFile(join(run.workdir, name), 'obey '.repeat(size / 5))
+    // Comments without an end and a path of dots took quadratic time once.
+    const slow = `${'<!--\n'.repeat(4000)}@${'.'.repeat(30_000)}x\n`
+    for (const name of ['AGENTS.md', 'CLAUDE.md'])
+      await writeFile(join(run.workdir, name), slow + 'obey '.repeat(size / 5))
     const { calls, violations } = await workInFolder(run, 'list')
     run.model.largestRequest()
     const handle = await promptModel(run, 'large-instructions', () => [{ text: 'Done.' }])

@@ -219,10 +219,13 @@ export function createHoldfastMethods(
 /** Finds a session by its name. A key may have any form, also that of an id or of a handle. */
 async function findNamed(sessions: Sessions, name: string): Promise<SessionHandle> {
   const opened = await sessions.open(name)
-  const isKnown = opened.ok || (opened.fault.code !== 'bad_id' && opened.fault.code !== 'session_not_found')
-  const byKey = isKnown ? null : await sessions.findByKey(name)
-  return byKey?.ok && byKey.value ? byKey.value : orThrow(opened)
+  if (opened.ok || !isNoSession(opened.fault.code)) return orThrow(opened)
+  const byKey = await sessions.findByKey(name)
+  if (!byKey.ok && !isNoSession(byKey.fault.code)) return orThrow(byKey)
+  return byKey.ok && byKey.value ? byKey.value : orThrow(opened)
 }
+
+const isNoSession = (code: string): boolean => code === 'bad_id' || code === 'session_not_found'
 
 async function findOrStart(sessions: Sessions, key: string, given?: Partial<StartOptions>): Promise<SessionHandle> {
   const options = requireOptions(given)

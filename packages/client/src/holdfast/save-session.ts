@@ -97,7 +97,7 @@ const fieldTypes: Readonly<Record<Exclude<keyof SessionData, 'messages' | 'clien
   clientEventsComplete: 'boolean',
 }
 
-/** Checks the whole value before anything is changed, also its types: not every program checks them. Refused: bad_request. */
+/** Checks the form of the whole value before anything is changed: not every program has types. Refused: bad_request. */
 function readSessionData(given: SessionData): SessionData {
   const data = readOptions(given, [...Object.keys(fieldTypes), 'messages', 'clientEvents'])
   for (const [name, type] of Object.entries(fieldTypes)) {
@@ -114,6 +114,7 @@ function readSessionData(given: SessionData): SessionData {
   if (data.summary !== undefined) orThrow(parseCommand({ type: 'setSummary', summary: data.summary }))
   if (clientEvents !== undefined && !Array.isArray(clientEvents))
     throw new HoldfastError(fault('bad_request', 'Give the clientEvents of a session as a list.'))
+  for (const event of clientEvents ?? []) orThrow(parseCommand({ type: 'appendClientEvent', event }))
   return { ...data, messages }
 }
 
@@ -144,7 +145,7 @@ async function start(
 
 async function changeSettings(session: Session, { title, model, workspace }: SessionData): Promise<void> {
   const meta = await session.metadata()
-  // What can be refused comes first.
+  // Only the runtime knows whether a model or a folder exists. A refused one leaves the title and the messages as they are.
   if (model !== undefined && model !== meta.model) await session.setModel(model)
   if (workspace !== undefined && workspace !== meta.workspace) await session.moveWorkdir(workspace)
   if (title !== undefined && title !== meta.title) await session.rename(title)

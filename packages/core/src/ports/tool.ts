@@ -121,7 +121,7 @@ export type ToolRun = {
   readonly blobs?: ToolBlobs | undefined
   /**
    * Records what work of this call did to files after the call was settled. Call it when the work has ended: `look` gets
-   * the context of that time. Never rejects because of the session; absent in tests of a tool alone.
+   * the context of that time. Never rejects: a failure is reported as a problem. Absent in tests of a tool alone.
    */
   readonly recordLater?: ((look: LookLater) => Promise<void>) | undefined
 }

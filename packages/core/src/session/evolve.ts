@@ -90,7 +90,7 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       return { ...state, turns: event.turn + 1, turn: preparing({ number: event.turn, steps: 0, fallback: null }) }
     case 'step.started': {
       const { model, thinkingLevel, attempt } = event
-      const step = seq as StepId // as below
+      const step = seq as StepId // a step's id is its seq; to parse it takes long in a fold of many records
       return { ...state, turn: { phase: 'thinking', step, model, thinkingLevel, attempt, ...counted(state.turn, 1) } }
     }
     case 'call.requested': {
@@ -147,7 +147,7 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
     case 'checkpoint.undone':
       return dropCheckpoint(state, event)
     case 'text.said':
-      return { ...state, lastAnswer: { message: seq as MessageId, tokens: eventTokens(event) } } // as above
+      return { ...state, lastAnswer: { message: seq as MessageId, tokens: eventTokens(event) } } // a message's id is its seq
     case 'message.pinned': {
       const { message, pinned, tokens = 0 } = event
       const others = state.pins.filter((pin) => pin.message !== message)

@@ -34,8 +34,8 @@ it('tells the model the instructions of the repository, of the folders of files 
   await session.prompt('and now?').result()
 
   const [first = '', second = '', third = ''] = model.requests.map(({ system }) => system)
-  expect(first).toMatch(/Answer in verse\.[^]*Use tabs\.[^]*No semicolons\.[^]*This is the app\./)
+  expect(first).toMatch(/Answer in verse\.[\s\S]*Use tabs\.[\s\S]*No semicolons\.[\s\S]*This is the app\./)
   expect(first).not.toMatch(/generated|a secret/)
-  expect(second).toMatch(/This is the app\.[^]*The source is generated\./)
-  expect(third).toMatch(/This is another app\.[^]*The source is generated\./)
+  expect(second).toMatch(/This is the app\.[\s\S]*The source is generated\./)
+  expect(third).toMatch(/This is another app\.[\s\S]*The source is generated\./)
 })

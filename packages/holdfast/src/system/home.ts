@@ -20,6 +20,7 @@ export type Home = {
 /** Finds the directories: below `HOLDFAST_HOME` if it is set, else by the XDG variables. */
 export function findHome(environment: Environment): Home {
   const own = environment['HOLDFAST_HOME']
+  // With a home of its own and no HOME, a test or trial reads nothing of the user's.
   const user = environment['HOME'] || (own ? resolve(own) : homedir())
   const directory = (name: string, variable: string, fallback: string) => {
     if (own) return join(resolve(own), name)

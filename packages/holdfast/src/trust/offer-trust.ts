@@ -65,10 +65,11 @@ export function createOfferTrust({ trusted, sources, resolveWorkdir }: OfferTrus
       const place = await placeOf(workdir)
       if (!place.ok) return place
       const { workspace } = place.value
-      return ok({ workspace, wasTrusted: await trusted.revoke(workspace) })
+      const wasTrusted = await trusted.revoke(workspace)
+      return wasTrusted.ok ? ok({ workspace, wasTrusted: wasTrusted.value }) : wasTrusted
     },
 
-    list: async () => ok(await trusted.list()),
+    list: () => trusted.list(),
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
@@ -50,15 +50,15 @@ describe('what a workspace offers', () => {
 
   it('is new again when trust is revoked', async () => {
     orThrow(await trust.grant(workspace, [hook]))
-    expect(await trust.revoke(workspace)).toBe(true)
+    expect(orThrow(await trust.revoke(workspace))).toBe(true)
     expect(await verdicts(hook)).toEqual(['new'])
-    expect(await trust.revoke(workspace)).toBe(false)
+    expect(orThrow(await trust.revoke(workspace))).toBe(false)
   })
 
   it('is listed by workspace, and kept in files that only their owner reads', async () => {
     orThrow(await trust.grant('/b', [hook]))
     orThrow(await trust.grant('/a', [server]))
-    expect((await trust.list()).map((one) => [one.workspace, one.items.map(({ name }) => name)])).toEqual([
+    expect(orThrow(await trust.list()).map((one) => [one.workspace, one.items.map(({ name }) => name)])).toEqual([
       ['/a', ['files']],
       ['/b', ['PreToolUse 1']],
     ])
@@ -71,5 +71,7 @@ describe('what a workspace offers', () => {
     await writeFile(join(directory, name), '{"version":1')
     expect(await trust.judge(workspace, [hook])).toMatchObject({ ok: false, fault: { code: 'storage_error' } })
     expect(await trust.grant(workspace, [hook])).toMatchObject({ ok: false })
+    expect(await trust.list()).toMatchObject({ ok: false, fault: { message: expect.stringContaining(name) } })
+    expect(await readFile(join(directory, name), 'utf8')).toBe('{"version":1')
   })
 })

@@ -69,23 +69,42 @@ export function createTrustedWorkspaces(directory: string) {
     },
 
     /** Takes back all trust in a workspace. Returns whether there was any. */
-    async revoke(workspace: string): Promise<boolean> {
+    async revoke(workspace: string): Promise<Result<boolean>> {
+      const path = pathOf(workspace)
       const items = await read(workspace)
-      await rm(pathOf(workspace), { force: true })
-      return !items.ok || items.value.length > 0
+      try {
+        await rm(path, { force: true })
+        return ok(!items.ok || items.value.length > 0)
+      } catch (error) {
+        if (systemErrorCode(error) === null) throw error
+        return unusable(path, `cannot be removed: ${systemErrorWords(error)}.`)
+      }
     },
 
-    /** Lists the workspaces that are trusted, with what was trusted of each. */
-    async list(): Promise<Pick<TrustFile, 'workspace' | 'items'>[]> {
-      const names = await readdir(directory).catch(() => [])
-      const files = await Promise.all(
-        names.filter((name) => name.endsWith('.json')).map((name) => readTrustFile(join(directory, name))),
-      )
-      return files
-        .flatMap((file) => (file.ok && file.value !== null ? [file.value] : []))
-        .map(({ workspace, items }) => ({ workspace, items }))
-        .sort((a, b) => (a.workspace < b.workspace ? -1 : 1))
-    },
+    list: () => listTrusted(directory),
+  }
+}
+
+/** Lists the workspaces that are trusted, with what was trusted of each. Refused if a file cannot be read. */
+async function listTrusted(directory: string): Promise<Result<readonly Pick<TrustFile, 'workspace' | 'items'>[]>> {
+  const names = await readNames(directory)
+  if (!names.ok) return names
+  const found: Pick<TrustFile, 'workspace' | 'items'>[] = []
+  for (const name of names.value.filter((one) => one.endsWith('.json'))) {
+    const file = await readTrustFile(join(directory, name))
+    if (!file.ok) return file
+    if (file.value !== null) found.push({ workspace: file.value.workspace, items: file.value.items })
+  }
+  return ok(found.sort((a, b) => (a.workspace < b.workspace ? -1 : 1)))
+}
+
+async function readNames(directory: string): Promise<Result<readonly string[]>> {
+  try {
+    return ok(await readdir(directory))
+  } catch (error) {
+    const code = systemErrorCode(error)
+    if (code === null) throw error
+    return code === 'ENOENT' ? ok([]) : unusable(directory, `cannot be read: ${systemErrorWords(error)}.`)
   }
 }
 

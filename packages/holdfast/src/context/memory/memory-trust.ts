@@ -3,15 +3,7 @@ import type { Result } from '@holdfast/protocol'
 import { findWorkspaceRoot } from '../../guidance/workspace-root.ts'
 import { createOffer, type Offer } from '../../trust/offer.ts'
 import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
-
-const memoryFile = '.holdfast/MEMORY.md'
-
-/** Which memories of workspaces a person trusts, and so which ones the model is told as its own earlier notes. */
-export interface MemoryTrust {
-  isTrusted(workdir: string, text: string): Promise<boolean>
-  /** Trusts the memory as it is now. */
-  grant(workdir: string, text: string): Promise<Result<null>>
-}
+import { type MemoryTrust, workspaceFile } from './memory.ts'
 
 export const createMemoryTrust = (trusted: Pick<TrustedWorkspaces, 'judge' | 'grant'>): MemoryTrust => ({
   async isTrusted(workdir, text) {
@@ -27,6 +19,6 @@ export const createMemoryTrust = (trusted: Pick<TrustedWorkspaces, 'judge' | 'gr
 
 /** Returns the memory of a workdir as what its workspace offers. */
 export function offerMemory(workspace: string, workdir: string, text: string): Offer {
-  const path = join(relative(workspace, workdir), memoryFile)
+  const path = join(relative(workspace, workdir), workspaceFile)
   return createOffer({ kind: 'memory', name: path, path, text })
 }

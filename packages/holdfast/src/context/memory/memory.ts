@@ -6,13 +6,19 @@ import { type OpenDirectory, openDirectory, openFile, statFile } from '../../sys
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { resolvePath, type WorkspacePath } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
-import type { MemoryTrust } from './memory-trust.ts'
 
 type MemoryScope = 'user' | 'workspace'
 
 const workspaceFolder = '.holdfast'
-const workspaceFile = `${workspaceFolder}/MEMORY.md`
+export const workspaceFile = `${workspaceFolder}/MEMORY.md`
 const bytesMax = limits.memoryBytesMax
+
+/** Which memories of workspaces a person trusts, and so which ones the model is told as its own earlier notes. */
+export interface MemoryTrust {
+  isTrusted(workdir: string, text: string): Promise<boolean>
+  /** Trusts the memory as it is now. */
+  grant(workdir: string, text: string): Promise<Result<null>>
+}
 
 type MemoryDeps = {
   readonly userFile: string
@@ -27,15 +33,20 @@ export type Memory = ReturnType<typeof createMemory>
 
 /** Creates the memory shared by sessions: a file of the user and one of the workspace, read anew each time. */
 export function createMemory({ userFile, now, trust }: MemoryDeps) {
-  const ofWorkspace = (workdir: string) => readMemory({ scope: 'workspace', workdir, userFile })
   const isTrusted = async (workdir: string, text: string) =>
     trust === undefined || (await trust.isTrusted(workdir, text))
+  /** Trusts the memory with this note added. Returns false if that fails, or if another program wrote to it meanwhile. */
+  const trustNote = async (workdir: string, before: string, line: string): Promise<boolean> => {
+    const after = await readWorkspaceMemory(workdir)
+    if (after?.text !== withLine(before, line).trim()) return false
+    return trust === undefined || (await trust.grant(workdir, after.text)).ok
+  }
   return {
     /** Returns both memories. One of the workspace that no person trusts is left out: a stranger may have planted it. */
     async read(workdir: string): Promise<Readonly<Record<MemoryScope, RememberedText | null>>> {
       const [user, workspace] = await Promise.all([
         readMemory({ scope: 'user', workdir, userFile }),
-        ofWorkspace(workdir),
+        readWorkspaceMemory(workdir),
       ])
       return { user, workspace: workspace && (await isTrusted(workdir, workspace.text)) ? workspace : null }
     },
@@ -59,7 +70,7 @@ export function createMemory({ userFile, now, trust }: MemoryDeps) {
     },
 
     async append({ workdir, scope, text }: MemoryNote): Promise<Result<Appended>> {
-      const before = scope === 'workspace' ? await ofWorkspace(workdir) : null
+      const before = scope === 'workspace' ? await readWorkspaceMemory(workdir) : null
       const wasTrusted = before === null || (await isTrusted(workdir, before.text))
       const found = await findMemory({ scope, workdir, userFile })
       if (!found.ok) return found
@@ -75,16 +86,8 @@ export function createMemory({ userFile, now, trust }: MemoryDeps) {
       })
       if (!appended.ok) return appended
       if (missing.length > 0) await directory.sync()
-      // A person approved this note, and what was there before is trusted or empty.
-      const after = scope === 'workspace' && wasTrusted ? await ofWorkspace(workdir) : null
-      const granted = after && trust ? await trust.grant(workdir, after.text) : ok(null)
-      if (!granted.ok) return granted
-      return ok({
-        path: shown,
-        change: missing.length > 0 ? 'created' : 'modified',
-        line: line.trimEnd(),
-        isTold: wasTrusted,
-      })
+      const isTold = scope === 'user' || (wasTrusted && (await trustNote(workdir, before?.text ?? '', line)))
+      return ok({ path: shown, change: missing.length > 0 ? 'created' : 'modified', line: line.trimEnd(), isTold })
     },
   }
 }
@@ -157,6 +160,10 @@ export type RememberedText = {
   readonly leftOutBytes: number
   readonly path: string
 }
+
+/** Reads the memory of a workspace, trusted or not. */
+export const readWorkspaceMemory = (workdir: string): Promise<RememberedText | null> =>
+  readMemory({ scope: 'workspace', workdir, userFile: '' })
 
 /** Reads a memory. Returns null if it is missing, empty, unreadable, not text, or a link out of the workspace. */
 async function readMemory(target: MemoryTarget): Promise<RememberedText | null> {

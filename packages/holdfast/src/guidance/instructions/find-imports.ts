@@ -1,6 +1,8 @@
 const fence = /^ {0,3}(`{3,}|~{3,})/
 const reference = /(?<=^|[ \t])@([^\s`]+)/g
-const trailing = /[.,;:!?)\]]+$/
+const trailing = '.,;:!?)]'
+const pathCharsMax = 4096
+const importsMax = 200
 
 /**
  * Returns the paths that a text of instructions imports: `@path` at the start of a line or after a space, outside code. A
@@ -20,15 +22,36 @@ export function findImports(text: string): readonly string[] {
       continue
     }
     for (const [, path = ''] of withoutCodeSpans(line).matchAll(reference)) {
+      if (path.length > pathCharsMax) continue
       found.add(path)
-      found.add(path.replace(trailing, ''))
+      found.add(withoutPunctuation(path))
     }
+    if (found.size > importsMax) break
   }
   found.delete('')
-  return [...found]
+  return [...found].slice(0, importsMax)
+}
+
+// A loop: a pattern would take quadratic time for many marks, and strangers write these files.
+function withoutPunctuation(path: string): string {
+  let end = path.length
+  while (end > 0 && trailing.includes(path.charAt(end - 1))) end--
+  return path.slice(0, end)
 }
 
 const withoutCodeSpans = (line: string): string => line.replace(/(`+)[^`]*\1/g, (span) => 'x'.repeat(span.length))
 
-/** Leaves out comments that stand on lines of their own: they are notes for people. */
-export const withoutComments = (text: string): string => text.replace(/^[ \t]*<!--[\s\S]*?-->[ \t]*\n?/gm, '')
+/** Leaves out comments that begin a line: they are notes for people. In linear time, also if no comment ends. */
+export function withoutComments(text: string): string {
+  let [kept, from] = ['', 0]
+  for (const { 0: mark, index } of text.matchAll(/^[ \t]*<!--/gm)) {
+    if (index < from) continue
+    const end = text.indexOf('-->', index + mark.length)
+    if (end === -1) break
+    kept += text.slice(from, index)
+    from = end + '-->'.length
+    while (text[from] === ' ' || text[from] === '\t') from++
+    if (text[from] === '\n') from++
+  }
+  return kept + text.slice(from)
+}

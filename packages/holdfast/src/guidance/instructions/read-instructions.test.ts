@@ -107,4 +107,10 @@ describe('imports', () => {
   ])('of %j are %j', (text, expected) => {
     expect(findImports(text)).toEqual(expected)
   })
+
+  it('of a hostile text are few, and found in linear time', () => {
+    expect(findImports(Array.from({ length: 20_000 }, (_, index) => `@${index}`).join(' '))).toHaveLength(200)
+    expect(findImports(`@${'.'.repeat(64_000)}x`)).toEqual([]) // no path is as long
+    expect(findImports(`@a${'.'.repeat(4000)}`)).toContain('a')
+  })
 })

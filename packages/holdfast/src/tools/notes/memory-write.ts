@@ -50,7 +50,7 @@ export const createMemoryWrite = (memory: WritableMemory) =>
       if (!appended.ok) return appended
       const { path, change, line, isTold } = appended.value
       const untold =
-        '. No later session is told it yet: the file had other notes, which no person trusts. A person can do so with holdfast trust.'
+        '. No later session is told it yet: the file has notes which no person trusts. A person can trust them with holdfast trust.'
       const text = `added to ${escapeLine(path)}: ${line}${isTold ? '' : untold}`
       // The user's memory is not a file of the workspace.
       return ok(args.scope === 'user' ? { text } : { text, files: [{ path, change }] })

@@ -52,7 +52,7 @@ export const livingProcesses = createSharedWork(async (): Promise<readonly Proce
 
 type MarkedProcess = { readonly row: ProcessRow; readonly mark: string }
 
-/** Returns the live processes that commands of ours started, each with its mark. Those who ask together share a read. */
+/** Returns the live processes that commands of ours started, each with its mark. Concurrent callers share one read. */
 export const markedProcesses = createSharedWork(async (): Promise<readonly MarkedProcess[]> => {
   const own = (await livingProcesses()).filter(({ isKernel }) => !isKernel)
   const found = await mapSome(own, async (row) => {

@@ -52,7 +52,7 @@ export const programSpecs = {
       json,
     },
     notes: [
-      'A memory that comes with a repository is told to no model before you trust it. One changed byte asks again. Notes that memory_write adds need no new trust.',
+      'A memory that comes with a repository reaches the model only after you trust it. One changed byte asks again. Notes that memory_write adds need no new trust.',
       'grant takes the names that show lists, or --all. list shows the workspaces that you trust.',
     ],
   },

@@ -3,7 +3,7 @@ import { isBusy } from '../../storage-fault.ts'
 const waitMsMax = 10_000
 const clock = new Int32Array(new SharedArrayBuffer(4))
 
-/** The same for an attempt that returns false while the file is locked. Returns whether one was successful. */
+/** Retries an attempt that returns false, or throws, while the file is locked. Returns whether one was successful. */
 export function untilFree(attempt: () => boolean): boolean {
   const giveUpAt = performance.now() + waitMsMax
   for (;;) {

@@ -10,8 +10,8 @@ const startsMs = { quiet: 50, latest: 500 }
 
 /**
  * Asks the reader's thread. To start it takes longer than to open a session, so it starts in the first quiet moment after a
- * program has asked something; until it is up, the writer's thread answers between two groups of changes. What a writer on a
- * stuck disk does not answer for so long, the reader is asked too; to ask it all at once would read each page twice.
+ * program has asked something; until it is up, the writer's thread answers between two groups of changes. If the
+ * writer does not answer within half a second, the reader is asked as well; to ask it at once would read each page twice.
  */
 export function createReading({
   writer,

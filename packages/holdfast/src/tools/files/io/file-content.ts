@@ -75,7 +75,9 @@ export async function readSmall(handle: FileHandle, stats?: Pick<Stats, 'size'>)
   // One read for what the file has, and one byte more, which says whether that was all.
   const start = Buffer.allocUnsafeSlow(size + 1)
   const { bytesRead } = await handle.read(start, 0, start.length, null)
-  if (bytesRead <= size) return start.subarray(0, bytesRead)
-  const bytes = Buffer.concat([start, await handle.readFile()]) // it grew, or has no size, like a file of /proc
+  const read = start.subarray(0, bytesRead)
+  if (bytesRead === size) return read
+  // It grew or shrank, has no size, like a file of /proc, or the system returned less than there is.
+  const bytes = Buffer.concat([read, await handle.readFile()])
   return bytes.length > editedBytesMax ? null : bytes
 }

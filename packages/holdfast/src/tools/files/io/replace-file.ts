@@ -67,7 +67,7 @@ async function replaceIn(
     return refuse(fault('bad_request', `${escapeLine(shown)} is no longer a regular file`))
   const current = stats === null ? ok(null) : await readBefore(parent, name, shown)
   if (!current.ok) return current
-  const content = current.value && current.value.content
+  const content = current.value?.content ?? null
   const hash = Buffer.isBuffer(content) ? hashBytes(content) : null
   if (expected !== undefined && content !== 'long' && identify(shown, hash) !== expected)
     return refuse(contentChanged(shown))

@@ -22,7 +22,7 @@ describe('trust', () => {
     expect((await cli.run(['run', 'count to 1'])).stderr).toContain(untrusted)
     expect(await cli.run(['trust', 'grant', name])).toMatchObject({
       code: 0,
-      stderr: `Trusted memory ${name} of ${cli.workdir}.\n`,
+      stderr: `memory ${name}:\n| - planted\nTrusted memory ${name} of ${cli.workdir}.\n`,
     })
     expect((await cli.run(['run', 'count to 1'])).stderr).not.toContain('trust')
     remember('- planted later')

@@ -2,12 +2,10 @@ import { z } from 'zod'
 import { explainIssue } from '../text/explain.ts'
 import { hasUnpairedSurrogate } from '../text/unpaired-surrogate.ts'
 import { fault } from '../value/fault.ts'
-import { isNestedTooDeep } from '../value/json.ts'
-import { limits } from '../value/limits.ts'
+import { findJsonExcess } from '../value/json.ts'
 import { ok, type Result, refuse } from '../value/result.ts'
 
 const unpaired = 'a text has an unpaired surrogate.'
-const tooDeep = `a value is nested deeper than ${limits.jsonDepthMax} levels.`
 
 /**
  * Parses the options of a method, the same way in this process and before they are sent to a server. `purpose` completes
@@ -18,7 +16,8 @@ export function parseOptions<Schema extends z.ZodType>(
   given: unknown,
   purpose: string,
 ): Result<z.output<Schema>> {
-  if (isNestedTooDeep(given)) return refuse(fault('bad_request', `Cannot ${purpose}: ${tooDeep}`))
+  const excess = findJsonExcess(given)
+  if (excess !== null) return refuse(fault('bad_request', `Cannot ${purpose}: ${excess}.`))
   const parsed = schema.safeParse(given)
   if (parsed.success)
     return hasUnpairedSurrogate(parsed.data)

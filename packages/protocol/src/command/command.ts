@@ -11,7 +11,7 @@ import { Content } from '../value/content.ts'
 import type { Fault } from '../value/fault.ts'
 import { fault } from '../value/fault.ts'
 import { ApprovalId, ClientId, type CommandId, EntryId, ShellId, TurnNumber } from '../value/id.ts'
-import { isNestedTooDeep } from '../value/json.ts'
+import { findJsonExcess } from '../value/json.ts'
 import { limits } from '../value/limits.ts'
 import { ok, type Result, refuse } from '../value/result.ts'
 import { Budgets, ThinkingLevel } from '../value/settings.ts'
@@ -156,8 +156,8 @@ export function commandFault(sent: unknown, error: z.ZodError): Fault {
 
 /** Parses a command, the same way in this process and before it is sent to a server. */
 export function parseCommand(sent: unknown): Result<Command> {
-  if (isNestedTooDeep(sent))
-    return refuse(fault('bad_request', `Invalid command: nested deeper than ${limits.jsonDepthMax} levels.`))
+  const excess = findJsonExcess(sent)
+  if (excess !== null) return refuse(fault('bad_request', `Invalid command: ${excess}.`))
   const command = Command.safeParse(sent)
   if (!command.success) return refuse(commandFault(sent, command.error))
   if (!hasUnpairedSurrogate(command.data)) return ok(command.data)

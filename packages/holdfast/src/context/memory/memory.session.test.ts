@@ -76,13 +76,15 @@ describe('memory in a session', () => {
     await keep('- likes coffee\n', '- make is fast\n')
     const again = await holdfast.getSession(session.id)
     const [then = ''] = await toldIn(await eventsUntil(again, 'turn.ended'))
-    expect(then).toMatch(/# Memory of the user\n[^#]*- likes tea\n\n# Memory of the workspace\n[^#]*- make is slow$/)
+    expect(then).toMatch(
+      /# Memory of the user\n[^#]*- likes tea\n[^#]*# Memory of the workspace\n[^#]*- make is slow\n\[end \w+\]$/,
+    )
     expect(await readFile(userFile(), 'utf8')).toBe('- likes coffee\n')
     expect(await readFile(workspaceFile(), 'utf8')).toBe('- make is fast\n')
 
     await again.sendPrompt('hello again')
     const memories = await toldIn(await eventsUntil(again, 'turn.ended', 2))
-    expect(memories).toEqual([then, expect.stringMatching(/- likes coffee[^#]*# [^#]*- make is fast$/)])
+    expect(memories).toEqual([then, expect.stringMatching(/- likes coffee[^#]*# [^#]*- make is fast\n\[end \w+\]$/)])
   })
 
   it('is not told before a person trusts it, and a note that is added does not change that', async () => {
@@ -112,7 +114,9 @@ describe('memory in a session', () => {
     await session.respondToApproval('approve')
     const [before, after] = await toldIn(await eventsUntil(session, 'turn.ended'))
     expect(before).not.toContain('tabs')
-    expect(after).toMatch(/# Memory of the workspace\n[^#]*- \[\d{4}-\d\d-\d\d \d\d:\d\d UTC\] we use tabs$/)
+    expect(after).toMatch(
+      /# Memory of the workspace\n[^#]*- \[\d{4}-\d\d-\d\d \d\d:\d\d UTC\] we use tabs\n\[end \w+\]$/,
+    )
   })
 
   it('is not written in plan mode, even with a trusted tool', async () => {

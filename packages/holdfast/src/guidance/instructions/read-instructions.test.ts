@@ -108,6 +108,14 @@ describe('imports', () => {
     expect(findImports(text)).toEqual(expected)
   })
 
+  it('of a workspace are texts for people, not keys, settings or what git and Holdfast keep', async () => {
+    await write('repo/app/AGENTS.md', '@.env @.git/config @.holdfast/MEMORY.md @keys.json @notes.md @link.md')
+    for (const path of ['.env', '.git/config', '.holdfast/MEMORY.md', 'keys.json', 'notes.md'])
+      await write(`repo/app/${path}`, `text of ${path}`)
+    await symlink(at('repo/app/keys.json'), at('repo/app/link.md'))
+    expect((await textsOf()).slice(1)).toEqual(['text of notes.md'])
+  })
+
   it('of a hostile text are few, and found in linear time', () => {
     expect(findImports(Array.from({ length: 20_000 }, (_, index) => `@${index}`).join(' '))).toHaveLength(200)
     expect(findImports(`@${'.'.repeat(64_000)}x`)).toEqual([]) // no path is as long

@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { limits } from '@holdfast/protocol'
 import { openFile } from '../../system/files/open-file.ts'
 import { isInside } from '../../system/files/resolve-path.ts'
@@ -68,6 +68,7 @@ function createReader({ workdir, workspace, userDir }: InstructionPlaces) {
   const read = async (path: string, root: string, scope: InstructionFile['scope'], depth = 0): Promise<boolean> => {
     const found = await readText(root, path)
     if (found === null) return false
+    if (depth > 0 && scope === 'workspace' && !isImportable(found.path)) return false // a link to another file
     if (seen.has(found.path) || files.length >= filesMax) return true
     seen.add(found.path)
     const text = withoutComments(found.text).trim()
@@ -79,8 +80,10 @@ function createReader({ workdir, workspace, userDir }: InstructionPlaces) {
     files.push({ path: shown, text: kept, scope, isCut: found.isCut || isFull })
     if (depth === importDepthMax) return true
     for (const named of findImports(text)) {
+      if (left <= 0) break
       const target = scope === 'user' && named.startsWith('~/') ? join(userDir, named.slice(2)) : named
-      await read(isAbsolute(target) ? target : join(dirname(found.path), target), root, scope, depth + 1)
+      const imported = isAbsolute(target) ? target : join(dirname(found.path), target)
+      if (scope === 'user' || isImportable(imported)) await read(imported, root, scope, depth + 1)
     }
     return true
   }
@@ -92,14 +95,18 @@ function createReader({ workdir, workspace, userDir }: InstructionPlaces) {
   }
 }
 
+/** Whether a file of a workspace may be imported: text for people, not keys, settings or what Holdfast and git keep there. */
+const isImportable = (path: string): boolean =>
+  /\.(md|mdx|mdc|txt|rst|adoc)$/i.test(path) && !/(^|\/)\.(git|holdfast|ssh|gnupg|aws)(\/|$)/i.test(path)
+
 type ReadText = { readonly path: string; readonly text: string; readonly isCut: boolean }
 
 /** Reads a text file whose real path is inside `root`; null for anything else. */
 async function readText(root: string, path: string): Promise<ReadText | null> {
   try {
-    const real = await realpath(path)
-    if (!isInside(await realpath(root), real)) return null
-    const opened = await openFile(dirname(real), basename(real))
+    const [real, base] = await Promise.all([realpath(path), realpath(root)])
+    if (!isInside(base, real)) return null
+    const opened = await openFile(base, relative(base, real)) // checks again what it opens: a folder may become a link
     if (!opened.ok) return null
     await using handle = opened.value.handle
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesMax), 0, bytesMax, 0)

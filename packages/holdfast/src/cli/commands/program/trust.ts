@@ -54,6 +54,7 @@ const grant: Work = async (trust, { positionals: [, ...names], flags }, context)
         ),
       )
   const meant = offers.filter(({ name, verdict }) => verdict !== 'trusted' && (flags.all || names.includes(name)))
+  for (const offer of meant) await context.err.write(detailsOf(offer)) // what is trusted is always shown
   const now =
     meant.length > 0 ? orThrow(await trust.grant({ workdir, offers: meant.map(idOf) })) : { workspace, offers }
   if (flags.json) return context.out.writeJson(now)

@@ -18,7 +18,6 @@ import { ownTurn } from '../../../system/own-turn.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { hashBytes, keepBefore, tooLong } from './before-image.ts'
 import { hashAt, hashContent, identify, readSmall } from './file-content.ts'
-import { type FileMark, isUntouched, markOf } from './file-mark.ts'
 import { oneByOneAt } from './path-queue.ts'
 import { findWritable, openParent, type Place } from './workspace-file.ts'
 
@@ -67,18 +66,13 @@ async function replaceIn(
     return refuse(fault('bad_request', `${escapeLine(shown)} is no longer a regular file`))
   const current = stats === null ? ok(null) : await readBefore(parent, name, shown)
   if (!current.ok) return current
-  const content = current.value?.content ?? null
+  const content = current.value
   const hash = Buffer.isBuffer(content) ? hashBytes(content) : null
   if (expected !== undefined && content !== 'long' && identify(shown, hash) !== expected)
     return refuse(contentChanged(shown))
   const before = await toBefore(content, stats, blobs, hash)
 
-  const isExpected = async () => {
-    if (expected === undefined) return true
-    const isSame =
-      current.value !== null && content !== 'long' && (await isUntouched(parent.at(name), current.value.mark))
-    return isSame || (await hashAt(parent.at(name), shown)) === expected
-  }
+  const isExpected = async () => expected === undefined || (await hashAt(parent.at(name), shown)) === expected
   const inPlace = stats === null ? null : whyInPlace(stats)
   const write = { parent, name, bytes, stats, signal, isExpected, mode }
   const written = inPlace
@@ -100,15 +94,12 @@ async function replaceIn(
   })
 }
 
-type ReadBefore = { readonly content: Buffer | 'long'; readonly mark: FileMark }
-
 /** Reads a file through its directory; `long` if it is too long to be compared. */
-async function readBefore(parent: OpenDirectory, name: string, shown: string): Promise<Result<ReadBefore>> {
+async function readBefore(parent: OpenDirectory, name: string, shown: string): Promise<Result<Buffer | 'long'>> {
   const opened = await openLeaf(parent, name, shown)
   if (!opened.ok) return opened
   await using handle = opened.value.handle
-  const mark = await markOf(handle)
-  return ok({ content: (await readSmall(handle)) ?? 'long', mark })
+  return ok((await readSmall(handle, opened.value.stats)) ?? 'long')
 }
 
 async function toBefore(

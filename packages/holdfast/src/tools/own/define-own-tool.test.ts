@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import type { ToolBlobs, ToolContext, ToolRun } from '@holdfast/core/ports'
 import { BlobHash, fault, HoldfastError } from '@holdfast/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { defineTool } from './define-own-tool.ts'
 
 const input = { type: 'object', properties: {} } as const
@@ -85,6 +86,16 @@ describe('a tool that names files or blobs', () => {
     const { output } = await runWith({ files: new Array(300_000).fill(one) })
     expect(output.text).toBe('too_large: The tool note ran, but returned 300000 files. A call may name up to 1000.')
     expect(read).toBe(0)
+  })
+})
+
+it('shows the arguments that run gets, with the defaults of its schema', async () => {
+  const input = z.object({ to: z.string().default('production'), at: z.coerce.date().optional() })
+  const tool = defineTool({ name: 'deploy', description: 'Deploys.', input, run: () => 'done' })
+  expect(await tool.prepare({ at: '2026-01-31' }, context, call.signal)).toMatchObject({
+    type: 'ready',
+    args: { at: '2026-01-31' },
+    preview: { type: 'arguments', args: { to: 'production', at: '2026-01-31T00:00:00.000Z' } },
   })
 })
 

@@ -5,6 +5,7 @@ import {
   type FileChange,
   fault,
   HoldfastError,
+  type Json,
   limits,
   type Output,
   Preview,
@@ -104,7 +105,9 @@ export function createOwnTool({ name, description, input, preview, run, ...kind 
       if (!checked.ok) return { type: 'unusable', message: checked.fault.message }
       try {
         const shown = await preview?.(checked.value, context)
-        if (!shown) return { type: 'ready', args, preview: { type: 'arguments', args: { ...args } } }
+        // What will run: the schema may have added defaults or converted values.
+        if (!shown)
+          return { type: 'ready', args, preview: { type: 'arguments', args: jsonOf(checked.value) ?? { ...args } } }
         const parsed = Preview.safeParse(shown)
         if (parsed.success) return { type: 'ready', args, preview: parsed.data }
         return { type: 'unusable', message: `The preview of the tool ${name} is wrong: ${explainIssue(parsed.error)}.` }
@@ -128,6 +131,16 @@ export function createOwnTool({ name, description, input, preview, run, ...kind 
         return { type: 'failed', output: await toOutput(`The tool ${name} failed: ${errorMessage(error)}`, call) }
       }
     },
+  }
+}
+
+/** Returns a value as it looks in JSON; null if it is no object there. */
+function jsonOf(value: unknown): Record<string, Json> | null {
+  try {
+    const json: unknown = JSON.parse(JSON.stringify(value))
+    return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as Record<string, Json>) : null // as JSON.parse returns it
+  } catch {
+    return null // a BigInt, or a circle
   }
 }
 

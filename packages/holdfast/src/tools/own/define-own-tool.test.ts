@@ -90,12 +90,12 @@ describe('a tool that names files or blobs', () => {
 })
 
 it('shows the arguments that run gets, with the defaults of its schema', async () => {
-  const input = z.object({ to: z.string().default('production'), at: z.coerce.date().optional() })
+  const input = z.object({ to: z.string().default('production'), force: z.boolean().default(true) })
   const tool = defineTool({ name: 'deploy', description: 'Deploys.', input, run: () => 'done' })
-  expect(await tool.prepare({ at: '2026-01-31' }, context, call.signal)).toMatchObject({
+  expect(await tool.prepare({ force: false }, context, call.signal)).toEqual({
     type: 'ready',
-    args: { at: '2026-01-31' },
-    preview: { type: 'arguments', args: { to: 'production', at: '2026-01-31T00:00:00.000Z' } },
+    args: { force: false },
+    preview: { type: 'arguments', args: { to: 'production', force: false } },
   })
 })
 

@@ -161,9 +161,13 @@ describe('a tool of the program', () => {
 
 describe('a tool of the AI SDK', () => {
   it.each([
-    ['Zod', input],
-    ['jsonSchema()', jsonSchema<z.infer<typeof input>>({ type: 'object', properties: { city: { type: 'string' } } })],
-  ])('with a schema of %s works as it is, after approval', async (_, inputSchema) => {
+    ['Zod', input, { city: 'Oslo', days: 3 }], // with its default
+    [
+      'jsonSchema()',
+      jsonSchema<z.infer<typeof input>>({ type: 'object', properties: { city: { type: 'string' } } }),
+      { city: 'Oslo' },
+    ],
+  ])('with a schema of %s works as it is, after approval', async (_, inputSchema, args) => {
     const weather = tool({
       description: 'Returns the weather.',
       inputSchema,
@@ -171,7 +175,7 @@ describe('a tool of the AI SDK', () => {
     })
     await using test = await open({ weather }, 'weather', { city: 'Oslo' })
     const { asked, results } = await run(test.session)
-    expect(asked).toEqual([{ type: 'arguments', args: { city: 'Oslo' } }])
+    expect(asked).toEqual([{ type: 'arguments', args }])
     expect(results).toEqual([{ status: 'complete', text: '{"city":"Oslo","sunny":true}' }])
   })
 

@@ -1,5 +1,4 @@
 import { join, relative } from 'node:path'
-import type { Result } from '@holdfast/protocol'
 import { findWorkspaceRoot } from '../../guidance/workspace-root.ts'
 import { createOffer, type Offer } from '../../trust/offer.ts'
 import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'

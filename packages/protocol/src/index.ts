@@ -219,7 +219,7 @@ export {
   StepId,
   TurnNumber,
 } from './value/id.ts'
-export type { Json } from './value/json.ts'
+export { findJsonExcess, type Json } from './value/json.ts'
 export { limits } from './value/limits.ts'
 export { clipLine, findDivergence, isOnLine, Line, Span } from './value/line.ts'
 export { isTextType, properMediaType } from './value/media-type.ts'

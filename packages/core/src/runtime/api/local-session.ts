@@ -5,21 +5,23 @@ import {
   BlobHash,
   ClientEventRequest,
   ClientId,
-  type Command,
+  Command,
   CommandId,
   type CommandInput,
   CommandOptions,
+  commandFault,
   createCommandId,
   DiffRequest,
   FileChangeRequest,
   FileLinesRequest,
   type Frame,
+  fault,
+  findJsonExcess,
   limits,
   ok,
   orThrow,
   PageRequest,
   parseAttachOptions,
-  parseCommand,
   parseOptions,
   parseSubscribeOptions,
   type Recorded,
@@ -266,14 +268,17 @@ async function* replay(log: Past['log'], id: SessionId, after: number, upTo: num
 
 /** Parses a command and its options: plain JSON and texts become a submission here, once. */
 function parseSubmission(input: CommandInput, given: CommandOptions): Result<Submission> {
-  const command = parseCommand(input)
-  if (!command.ok) return command
+  const excess = findJsonExcess(input)
+  if (excess !== null) return refuse(fault('bad_request', `Invalid command: ${excess}.`))
+  // Not `parseCommand`: conversations of a program keep its texts as they are, also with an unpaired surrogate.
+  const command = Command.safeParse(input)
+  if (!command.success) return refuse(commandFault(input, command.error))
   const options = parseOptions(CommandOptions, given, 'send a command')
   if (!options.ok) return options
   const { as: client = null, commandId } = options.value
-  const submission = toSubmission(command.value, client, commandId)
+  const submission = toSubmission(command.data, client, commandId)
   // As over HTTP: a client must be attached, except to abort.
-  return ok(client !== null && command.value.type !== 'abort' ? { ...submission, needsSeat: true } : submission)
+  return ok(client !== null && command.data.type !== 'abort' ? { ...submission, needsSeat: true } : submission)
 }
 
 /** Builds the submission of a parsed command; `by` is null for the embedding program itself. */

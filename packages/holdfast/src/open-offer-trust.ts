@@ -13,7 +13,12 @@ export const openTrustedWorkspaces = ({ dataDir }: Home): TrustedWorkspaces =>
 
 /** Returns the trust in workspaces, for the library and `holdfast trust`: it needs no store. */
 export const openOfferTrust = (home: Home): OfferTrust =>
-  createOfferTrust({ trusted: openTrustedWorkspaces(home), sources: [findMemories], resolveWorkdir })
+  createOfferTrust({
+    trusted: openTrustedWorkspaces(home),
+    sources: [findMemories],
+    userDir: home.userDir,
+    resolveWorkdir,
+  })
 
 const findMemories: FindOffers = async ({ workspace, workdir }) => {
   const remembered = await readWorkspaceMemory(workdir)

@@ -198,7 +198,7 @@ function createAdapters(
   const { now } = wallClock
   const { configDir, dataDir, stateDir, userDir } = home
   const ownPaths = [dataDir, configDir, stateDir, ...given.storePaths]
-  const trust = createMemoryTrust(openTrustedWorkspaces(home))
+  const trust = createMemoryTrust(openTrustedWorkspaces(home), userDir)
   const memory = createMemory({ userFile: join(configDir, 'MEMORY.md'), now, trust })
   return {
     memoryBlobs: createMemoryBlobs(),

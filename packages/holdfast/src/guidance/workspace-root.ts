@@ -1,5 +1,4 @@
 import { lstat } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isInside } from '../system/files/resolve-path.ts'
 
@@ -7,7 +6,7 @@ import { isInside } from '../system/files/resolve-path.ts'
  * Returns the nearest folder with a `.git`, from a workdir upwards; the workdir itself if there is none. The home directory of
  * a user who keeps it in git is no workspace of what lies below.
  */
-export async function findWorkspaceRoot(workdir: string, userDir = homedir()): Promise<string> {
+export async function findWorkspaceRoot(workdir: string, userDir: string): Promise<string> {
   for (let folder = workdir; ; folder = dirname(folder)) {
     // Only whether it is there: what it contains may name any other folder.
     if (folder !== workdir && isInside(folder, userDir)) return workdir

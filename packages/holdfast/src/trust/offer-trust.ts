@@ -22,15 +22,19 @@ export type FindOffers = (place: OfferPlace) => Promise<readonly Offer[]>
 type OfferTrustDeps = {
   readonly trusted: TrustedWorkspaces
   readonly sources: readonly FindOffers[]
+  /** The user's home directory. */
+  readonly userDir: string
   readonly resolveWorkdir: (path: string) => Promise<Result<string>>
 }
 
 /** Compares what workspaces offer with what people trust. */
-export function createOfferTrust({ trusted, sources, resolveWorkdir }: OfferTrustDeps): OfferTrust {
+export function createOfferTrust({ trusted, sources, userDir, resolveWorkdir }: OfferTrustDeps): OfferTrust {
   const placeOf = async (given: string): Promise<Result<OfferPlace>> => {
     const folder = parseTrustFolder(given)
     const workdir = folder.ok ? await resolveWorkdir(folder.value) : folder
-    return workdir.ok ? ok({ workdir: workdir.value, workspace: await findWorkspaceRoot(workdir.value) }) : workdir
+    return workdir.ok
+      ? ok({ workdir: workdir.value, workspace: await findWorkspaceRoot(workdir.value, userDir) })
+      : workdir
   }
   const judge = async (place: OfferPlace) => {
     const found = await Promise.all(sources.map((find) => find(place)))

@@ -8,7 +8,7 @@ import { createTrustedWorkspaces, type TrustedWorkspaces } from './trusted-works
 
 let directory: string
 let trust: TrustedWorkspaces
-const workspace = '/work/repo'
+const workspace = '/srv/repo'
 const hook = createOffer({ kind: 'hook', name: 'PreToolUse 1', path: '.claude/settings.json', text: 'sh check.sh' })
 const server = createOffer({ kind: 'server', name: 'files', path: '.mcp.json', text: 'npx files' })
 const verdicts = async (...offers: (typeof hook)[]) =>
@@ -27,7 +27,7 @@ describe('what a workspace offers', () => {
     expect(await verdicts(hook, server)).toEqual(['trusted', 'new'])
     orThrow(await trust.grant(workspace, [server]))
     expect(await verdicts(hook, server)).toEqual(['trusted', 'trusted'])
-    expect(orThrow(await trust.judge('/work/other', [hook])).map(({ verdict }) => verdict)).toEqual(['new'])
+    expect(orThrow(await trust.judge('/srv/other', [hook])).map(({ verdict }) => verdict)).toEqual(['new'])
   })
 
   it('is changed by one byte of it, and says what was trusted', async () => {

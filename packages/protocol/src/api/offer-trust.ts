@@ -73,7 +73,7 @@ export function parseTrustFolder(given: unknown): Result<string> {
   return refuse(fault('bad_workdir', 'Give the absolute path of a folder of the workspace.'))
 }
 
-/** Whom to ask what workspaces offer, and to trust it. */
+/** Lists what workspaces offer, and trusts it. */
 export interface OfferTrust {
   /** Returns what the workspace of a folder offers now. Refused: bad_workdir. */
   offers(workdir: string): Promise<Result<WorkspaceOffers>>

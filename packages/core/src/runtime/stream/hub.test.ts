@@ -49,7 +49,7 @@ describe('the hub', () => {
     expect(await hub.share(3, async () => recorded(3))).toEqual(recorded(3))
   })
 
-  it('shows a long fragment in several frames, none of which ends within a character', async () => {
+  it('shows a long fragment in several frames, and splits no character', async () => {
     const hub = open()
     const { subscription } = hub.join()
     const long = `x${'🐢'.repeat(200_000)}`

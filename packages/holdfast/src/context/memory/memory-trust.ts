@@ -4,14 +4,17 @@ import { createOffer, type Offer } from '../../trust/offer.ts'
 import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
 import { type MemoryTrust, workspaceFile } from './memory.ts'
 
-export const createMemoryTrust = (trusted: Pick<TrustedWorkspaces, 'judge' | 'grant'>): MemoryTrust => ({
+export const createMemoryTrust = (
+  trusted: Pick<TrustedWorkspaces, 'judge' | 'grant'>,
+  userDir: string,
+): MemoryTrust => ({
   async isTrusted(workdir, text) {
-    const workspace = await findWorkspaceRoot(workdir)
+    const workspace = await findWorkspaceRoot(workdir, userDir)
     const judged = await trusted.judge(workspace, [offerMemory(workspace, workdir, text)])
     return judged.ok && judged.value[0]?.verdict === 'trusted'
   },
   async grant(workdir, text) {
-    const workspace = await findWorkspaceRoot(workdir)
+    const workspace = await findWorkspaceRoot(workdir, userDir)
     return trusted.grant(workspace, [offerMemory(workspace, workdir, text)])
   },
 })

@@ -14,7 +14,7 @@ const write = async (path: string, text: string) => {
 }
 const readAll = async (...folders: string[]) =>
   readInstructions({
-    ...{ workdir: at('repo/app'), workspace: await findWorkspaceRoot(at('repo/app')), folders },
+    ...{ workdir: at('repo/app'), workspace: await findWorkspaceRoot(at('repo/app'), at('home')), folders },
     ...{ configDir: at('home/.config/holdfast'), userDir: at('home') },
   })
 const textsOf = async (...folders: string[]) => (await readAll(...folders)).map(({ text }) => text)

@@ -11,7 +11,7 @@ export type InstructionFile = {
   /** Its path: relative to the workdir, or absolute for the user's own. */
   readonly path: string
   readonly text: string
-  /** Whose it is: a workspace's comes from whoever wrote its files. */
+  /** Whose it is. That of a workspace may be written by a stranger. */
   readonly scope: 'user' | 'workspace'
   readonly isCut: boolean
 }

@@ -67,8 +67,11 @@ const losses: Readonly<Record<LossReason, string>> = {
   log_truncated: 'was left with a part of its write-ahead log, which another program truncated or overwrote',
 }
 
-/** Returns whether a fault says that another program changed the files of an open store. */
-export const isLossFault = ({ details }: Fault): boolean => Object.hasOwn(losses, String(details?.['reason']))
+/** Without its log, a store cannot be opened to read, and SQLite only says that it cannot. */
+const mayBeLoss: ReadonlySet<unknown> = new Set([...Object.keys(losses), 'io', 'damaged'])
+
+/** Returns whether another program may have changed the files of an open store, so that its writer must check them. */
+export const isPossibleLoss = ({ details }: Fault): boolean => mayBeLoss.has(details?.['reason'])
 
 const describeReturn = (path: string, saved: string): string =>
   `move ${path} and any -wal and -shm files of it away, move ${saved} to ${path}, and start Holdfast`

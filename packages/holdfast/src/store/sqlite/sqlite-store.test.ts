@@ -101,6 +101,25 @@ describe('sqlite store', () => {
     await store.close()
   })
 
+  it.each(['asked before', 'not asked before'])(
+    'reads on without its log (%s), and reports that with the next change',
+    async (when) => {
+      const store = await open()
+      await mustCreate(store, newSession(1))
+      await mustAppend(store, appendTo(1, 1))
+      if (when === 'asked before') expect(codeOf(await store.search({ text: 'hello', limit: 1 }))).toBe('ok')
+      rmSync(`${path}-wal`)
+      expect(await readAll(store, 1)).toHaveLength(2)
+      expect(await store.entry(sessionId(1))).toMatchObject({ head: 2 })
+      expect(await store.append(appendTo(1, 2))).toMatchObject({
+        fault: { details: { reason: 'log_removed', saved: path } },
+      })
+      await mustAppend(store, appendTo(1, 2))
+      expect(await readAll(store, 1)).toHaveLength(3)
+      await store.close()
+    },
+  )
+
   it('creates private files, whatever the umask', async () => {
     const umask = process.umask(0)
     try {

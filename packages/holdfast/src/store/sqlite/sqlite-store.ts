@@ -1,7 +1,7 @@
 import type { Store } from '@holdfast/core/ports'
 import { done, type Fault, ok, orThrow, type Result } from '@holdfast/protocol'
 import { findBundle } from '../../system/start-thread.ts'
-import { isLossFault, storageFault } from '../storage-fault.ts'
+import { isPossibleLoss, storageFault } from '../storage-fault.ts'
 import { createReadMethods } from './read/read-methods.ts'
 import { encodeAppend, encodeNew } from './rows/encode-changes.ts'
 import { decodeTexts } from './rows/record-texts.ts'
@@ -55,8 +55,8 @@ export async function openSqliteStore(
     reading.ask([name, ...args] as unknown as Question) as Promise<Result<ReturnType<ReadRequests[Name]>>>
   const ask: typeof askOnce = async (name, ...args) => {
     const found = await askOnce(name, ...args)
-    if (found.ok || !isLossFault(found.fault)) return found
-    await write('extendIndex', 0) // the writer saves what only its connection has
+    if (found.ok || !isPossibleLoss(found.fault)) return found
+    await write('extendIndex', 0) // the writer checks the files, and saves what only its connection has
     return askOnce(name, ...args)
   }
   const read = async <Name extends keyof ReadRequests>(name: Name, ...args: Parameters<ReadRequests[Name]>) =>

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -150,15 +150,46 @@ describe('writer', () => {
     reading.exec('begin')
     reading.prepare('select count(*) from session').get()
     rmSync(`${path}-wal`)
-    const refused = writer.run([encodeAppend(appendTo(1, 1))])
-    expect(refused).toMatchObject([{ ok: false, fault: { code: 'storage_error' } }])
+    writer.run([encodeAppend(appendTo(1, 1))])
     expect(busy.slice(0, 2)).toEqual([1, 0])
     reading.close()
     reading = null
-    // The refused record may be in the file all the same.
-    expect(writer.run([encodeAppend(appendTo(1, headOf() ?? 0))])).toMatchObject([{ ok: true }])
     writer.close()
     expect(existsSync(`${path}.recovered-1`)).toBe(false)
+  })
+
+  const losses: readonly (readonly [string, (log: string) => void])[] = [
+    ['removed', (log) => rmSync(log)],
+    ['emptied', (log) => truncateSync(log, 0)],
+  ]
+  it.each(losses)('keeps what it acknowledged and writes nothing that it refuses, if its log is %s', (_, change) => {
+    const writer = createWriter({ path })
+    writer.run([['open'], encodeNew(newSession(1))])
+    change(`${path}-wal`)
+    let refusals = 0
+    for (let appends = 0; appends < 10; appends++) {
+      const before = headOf() ?? 1
+      const [answer] = writer.run([encodeAppend(appendTo(1, before))])
+      expect(headOf()).toBe(answer?.ok ? before + 1 : before)
+      if (!answer?.ok) refusals += 1
+    }
+    expect(refusals).toBe(1)
+    writer.close()
+  })
+
+  it.each(losses)('recovers at rest if its log is %s, and reports it with the next change', (_, change) => {
+    const writer = createWriter({ path })
+    writer.run([['open'], encodeNew(newSession(1)), encodeAppend(appendTo(1, 1))])
+    change(`${path}-wal`)
+    let looks = 0
+    while (Number.isFinite(writer.rest()) && looks < 1_000_000) looks += 1
+    expect(headOf()).toBe(2)
+    const reported = { ok: false, fault: { code: 'storage_error', details: { saved: path } } }
+    expect(writer.run([['extendIndex', 0]])).toMatchObject([{ ok: true }])
+    expect(writer.run([encodeAppend(appendTo(1, 2))])).toMatchObject([reported])
+    expect(headOf()).toBe(2)
+    expect(writer.run([encodeAppend(appendTo(1, 2))])).toMatchObject([{ ok: true }])
+    writer.close()
   })
 
   it('refuses to write without a store, and creates none', () => {

@@ -58,7 +58,7 @@ export function createWriter(
   function run(requests: readonly StoreChange[]): readonly Result<unknown>[] {
     try {
       if (lost !== null) throw new HoldfastError(lost)
-      if (unreported !== null && requests.some(([name]) => name !== 'extendIndex')) {
+      if (unreported !== null && !requests.every(isBackgroundWork)) {
         const reported = unreported
         unreported = null
         throw new HoldfastError(reported)
@@ -67,12 +67,20 @@ export function createWriter(
       if (refusal !== null) throw new HoldfastError(refusal)
       open ??= reopen()
       const loss = open.files.findLoss()
-      if (loss !== null) throw new HoldfastError(recover(open, loss))
+      if (loss !== null) {
+        const fault = recover(open, loss)
+        if (lost === null && requests.every(isBackgroundWork)) unreported = fault
+        throw new HoldfastError(fault)
+      }
       const answers = commitGroup(open, requests)
       open.follower.wake()
-      const lossSince = open.files.findLossAfterCommit()
-      if (lossSince !== null) throw new HoldfastError(recover(open, lossSince))
       hasResetIndex = false
+      const lossSince = open.files.findLossAfterCommit()
+      if (lossSince === null) return answers
+      const fault = recover(open, lossSince)
+      if (lost !== null) throw new HoldfastError(fault)
+      // The file has this group too: to refuse what is on record would make a caller send it again.
+      unreported = fault
       return answers
     } catch (error) {
       return failed(requests, error)
@@ -96,11 +104,11 @@ export function createWriter(
 
   function rest(): number {
     try {
-      // The next change reports a loss. Until then the log must not be copied into the file.
-      if (open === null || open.files.findLoss() !== null) return Number.POSITIVE_INFINITY
-      const { loss, againMs } = open.files.verifyLog()
-      if (loss === null) return Math.min(againMs, open.follower.rest())
-      unreported = recover(open, loss) // at once: later commits are lost with this process
+      if (open === null) return Number.POSITIVE_INFINITY
+      const { loss, againMs } = findLossAtRest(open.files)
+      if (loss === null) return Math.min(againMs, open.follower.rest(), lookEveryMs)
+      const fault = recover(open, loss) // at once: what only the connection has is lost with this process
+      if (lost === null) unreported = fault
       return Number.POSITIVE_INFINITY
     } catch (error) {
       // The next change reports the failure; a failed handle is never used again.
@@ -149,6 +157,17 @@ export function createWriter(
 
   return { run, answer: (question) => open?.answer(question) ?? refuse(notOpen), rest, close }
 }
+
+/** A write-ahead log that is removed while nothing is written is saved after so long. */
+const lookEveryMs = 2000
+
+function findLossAtRest(files: HeldFiles): ReturnType<HeldFiles['verifyLog']> {
+  const loss = files.findLoss()
+  return loss === null ? files.verifyLog() : { loss, againMs: Number.POSITIVE_INFINITY }
+}
+
+/** Nobody waits for its answer, so a loss that it finds is reported by the next change of a caller. */
+const isBackgroundWork = ([name]: StoreChange): boolean => name === 'extendIndex'
 
 const notOpen = fault('storage_error', 'The writer has no open file.')
 

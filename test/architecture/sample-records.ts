@@ -130,6 +130,7 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
         from: 'b',
         contentHash: hash,
         before: { type: 'file', hash, mode: 0o644 },
+        replaced: { type: 'file', hash, mode: 0o600 },
         after: hash,
       },
     ],
@@ -176,7 +177,7 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     type: 'files.restored',
     items: [
       { path: 'src/a.ts', before: { type: 'file', hash, mode: 0o644 }, after: { type: 'absent' } },
-      { path: 'b', before: { type: 'absent' }, after: { type: 'link', target: 'a' } },
+      { path: 'b', before: { type: 'absent' }, after: { type: 'link', target: 'a' }, movedFrom: 'src/a.ts' },
     ],
     refused: [{ path: 'c', why: 'changed by others since' }],
     undoOf: 12,

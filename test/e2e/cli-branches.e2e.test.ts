@@ -77,6 +77,21 @@ describe('branches', () => {
     expect(wholeSession.stdout).toContain('delete: note.txt\n')
   })
 
+  it('show a moved file as one change, and move it back', async () => {
+    writeFileSync(join(cli.workdir, 'from.txt'), 'text\n')
+    await cli.run(['run', '--yes', 'move from.txt => to.txt'])
+    const read = (name: string) => readFileSync(join(cli.workdir, name), 'utf8')
+    expect((await cli.run(['files', '@latest'])).stdout).toMatch(/^CHANGE .*\nrenamed .* from\.txt → to\.txt\n$/)
+    expect((await cli.run(['diff', '@latest', 'from.txt'])).stdout).toBe('rename from from.txt\nrename to to.txt\n')
+    const preview = await cli.run(['rewind', '@latest', '--files', '--preview'])
+    expect(preview.stdout).toBe('move back: to.txt → from.txt\nrename from to.txt\nrename to from.txt\n')
+    const restored = await cli.run(['rewind', '@latest', '--files'])
+    expect([restored.stderr, read('from.txt')]).toEqual(['moved back: to.txt → from.txt\n', 'text\n'])
+    expect(() => read('to.txt')).toThrow('ENOENT')
+    expect((await cli.run(['rewind', '@latest', '--undo'])).stderr).toBe('moved back: from.txt → to.txt\n')
+    expect(read('to.txt')).toBe('text\n')
+  })
+
   it('are shown with the files that a session changed, and with the lines that tools may change', async () => {
     await cli.run(['run', '--yes', 'write note.txt: one'])
     expect((await cli.run(['files', '@latest'])).stdout).toMatch(/^CHANGE .*\ncreated .* note\.txt\n$/)

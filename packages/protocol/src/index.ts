@@ -69,6 +69,7 @@ export {
 } from './api/sessions.ts'
 export { pickFields, StateField, StateFields, stateSchema } from './api/state-fields.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
+export { linkMoves, type MoveStep, traceMoves } from './api/trace-moves.ts'
 export {
   ExportOptions,
   ImportAnswer,
@@ -124,12 +125,14 @@ export {
   BeforeImage,
   FileChange,
   FileState,
+  isLeftByMove,
   isSameState,
   RefusedFile,
   RestoreAction,
   RestoredFile,
   RestoredName,
   restoreAction,
+  restoredNames,
   withoutSetId,
 } from './event/file-change.ts'
 export { CheckpointMark, LineLength } from './event/history-events.ts'
@@ -160,7 +163,7 @@ export {
 } from './frame/transcript.ts'
 export { createSerialQueue } from './serial-queue.ts'
 export { ageForm, ageMsMax, dayMs, parseAge } from './text/age.ts'
-export { type DiffLine, diffCounts, diffLines } from './text/diff-lines.ts'
+export { type DiffLine, diffCounts, diffLines, renameHeads } from './text/diff-lines.ts'
 export { explainIssue, locateIssue } from './text/explain.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './text/hostile-text.ts'
 export { didYouMean, nearest } from './text/nearest.ts'

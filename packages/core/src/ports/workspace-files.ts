@@ -41,6 +41,8 @@ export type SeenEntry = { readonly state: FileState; readonly bytes: Uint8Array 
 export type ContentPair = {
   /** The path in the workdir. */
   readonly path: string
+  /** The path of the older content, if the file was moved. */
+  readonly from?: string | undefined
   /** The older content. */
   readonly before: Uint8Array | null
   /** The newer content. */

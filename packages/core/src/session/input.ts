@@ -87,6 +87,8 @@ export type PlannedRestore = Pick<EventOf<'files.restored'>, 'refused' | 'undoOf
   readonly items: readonly RestoredFile[]
   /** Files that an interrupted restore has changed as this one would: they belong to this one, and to its undo. */
   readonly finished: readonly RestoredFile[]
+  /** The paths that moves connect: all of a list are put back, or none. */
+  readonly together: readonly (readonly string[])[]
 }
 
 export type TurnEndPosition = { readonly seq: Seq } & LineLength

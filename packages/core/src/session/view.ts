@@ -9,7 +9,7 @@ import {
   noUsage,
   providerOf,
   type Recorded,
-  restoreAction,
+  restoredNames,
   type SessionId,
   type SessionView,
   statusOf,
@@ -156,10 +156,7 @@ function resultOf(event: Recorded['event']): Answer['result'] {
     case 'boundary.set':
       return { path: event.path, start: event.start, end: event.end }
     case 'files.restored':
-      return {
-        restored: event.items.map((item) => ({ path: item.path, action: restoreAction(item) })),
-        refused: event.refused,
-      }
+      return { restored: restoredNames(event.items), refused: event.refused }
     case 'session.started':
     case 'files.touched':
     case 'files.restore_started':

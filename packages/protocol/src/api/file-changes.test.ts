@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { FileState } from '../event/file-change.ts'
 import { BlobHash, CallId } from '../value/id.ts'
 import { listTouched, type StoredFileChange, type StoredRestore } from './file-changes.ts'
@@ -11,10 +11,71 @@ const changed = (call: number, path: string, change: StoredFileChange['change'],
 it('lists each touched file once, with its newest change first', () => {
   const changes = [changed(5, 'c', 'moved', 'a'), changed(3, 'b', 'modified'), changed(2, 'a', 'created')]
   expect(listTouched([{ changes }]).map(({ path, action, callId }) => [path, action, callId])).toEqual([
-    ['c', 'renamed', 5],
-    ['a', 'deleted', 5],
+    ['c', 'created', 5], // the session made it, under another name
     ['b', 'modified', 3],
   ])
+})
+
+describe('a moved file', () => {
+  const file = (letter: string) => ({ type: 'file' as const, hash: BlobHash.parse(letter.repeat(64)), mode: 0o644 })
+  const at = (call: number, path: string, change: StoredFileChange['change'], letter?: string) => ({
+    ...changed(call, path, change),
+    ...(letter !== undefined && { after: file(letter).hash, mode: 0o644 }),
+  })
+  const move = (call: number, from: string, path: string, letter = 'a') => ({
+    ...at(call, path, 'moved', letter),
+    ...{ from, before: file(letter) },
+  })
+  const rows = (changes: readonly StoredFileChange[], restored: StoredRestore[] = []) =>
+    listTouched([{ changes: changes.toReversed(), restored }]).map(({ path, from, action, callId }) =>
+      from === undefined ? [action, path, callId] : [action, `${from} → ${path}`, callId],
+    )
+
+  it.each<[string, readonly StoredFileChange[], readonly (readonly unknown[])[]]>([
+    ['is one row', [move(2, 'a', 'b')], [['renamed', 'a → b', 2]]],
+    [
+      'stays one row after an edit and another move',
+      [move(2, 'a', 'b'), { ...at(3, 'b', 'modified', 'b'), before: file('a') }, move(4, 'b', 'c', 'b')],
+      [['renamed', 'a → c', 4]],
+    ],
+    ['is not listed when it is back', [move(2, 'a', 'b'), move(3, 'b', 'a')], []],
+    [
+      'is deleted at its first path if it was deleted later',
+      [move(2, 'a', 'b'), { ...at(3, 'b', 'deleted'), before: file('a') }],
+      [['deleted', 'a', 2]],
+    ],
+    ['hides the file that it replaced', [{ ...move(2, 'a', 'b'), replaced: file('c') }], [['renamed', 'a → b', 2]]],
+    [
+      'leaves room for a new file',
+      [move(2, 'a', 'b'), { ...at(3, 'a', 'created', 'd'), before: { type: 'absent' } }],
+      [
+        ['created', 'a', 3],
+        ['renamed', 'a → b', 2],
+      ],
+    ],
+    [
+      'is told apart from the one that made room for it',
+      [move(2, 'b', 'c', 'b'), move(3, 'a', 'b')],
+      [
+        ['renamed', 'a → b', 3],
+        ['renamed', 'b → c', 2],
+      ],
+    ],
+  ])('%s', (_, changes, expected) => {
+    expect(rows(changes)).toEqual(expected)
+  })
+
+  it('is not listed once its move was put back, and again after the undo of that', () => {
+    const back = (seq: number, from: string, path: string): StoredRestore[] => [
+      { seq, at: `2026-01-01T00:00:0${seq}.000Z`, path, after: file('a'), movedFrom: from },
+      { seq, at: `2026-01-01T00:00:0${seq}.000Z`, path: from, after: { type: 'absent' } },
+    ]
+    expect(rows([move(2, 'a', 'b')], back(5, 'b', 'a'))).toEqual([])
+    expect(rows([move(2, 'a', 'b')], [...back(6, 'a', 'b'), ...back(5, 'b', 'a')])).toEqual([['renamed', 'a → b', 2]])
+    const replaced = { ...move(2, 'a', 'b'), replaced: file('c') }
+    const both = back(5, 'b', 'a').map((one) => (one.path === 'b' ? { ...one, after: file('c') } : one))
+    expect(rows([replaced], both)).toEqual([])
+  })
 })
 
 it('lists a file that was put back with the change whose content it has, and not if it is as before the session', () => {

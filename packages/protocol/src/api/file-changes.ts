@@ -9,6 +9,7 @@ import {
 } from '../event/file-change.ts'
 import { CallId, Instant, Seq, TurnNumber } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
+import { linkMoves, traceMoves } from './trace-moves.ts'
 
 /** A change to a file of the workdir, as a call of the session made it. */
 export const StoredFileChange = FileChange.omit({ contentHash: true, boundary: true }).extend({
@@ -44,6 +45,8 @@ export const StoredRestore = z.object({
   path: z.string(),
   /** What is there since. */
   after: FileState,
+  /** The path that the file was at until then, if a move was put back. */
+  movedFrom: z.string().optional(),
 })
 export type StoredRestore = z.infer<typeof StoredRestore>
 
@@ -60,8 +63,10 @@ export type FileChangePage = z.infer<typeof FileChangePage>
 
 /** A file that a session changed, with its newest change. */
 export const TouchedFile = z.object({
-  /** The path in the workdir. */
+  /** The path in the workdir; of a renamed file, the new one. */
   path: z.string(),
+  /** The path of a renamed file before the session. */
+  from: z.string().optional(),
   /** What happened to it last. */
   action: z.enum(['created', 'modified', 'deleted', 'renamed']),
   /** When that was. */
@@ -73,7 +78,7 @@ export type TouchedFile = z.infer<typeof TouchedFile>
 
 /**
  * Returns the newest change of each file, newest first, from all pages of changes. A file that was put back has the change
- * whose content it has now; one that is as it was before the session is not among them.
+ * whose content it has now; one that is as it was before the session is not among them. A moved file is one entry.
  */
 export function listTouched(pages: readonly Pick<FileChangePage, 'changes' | 'restored'>[]): readonly TouchedFile[] {
   const steps = pages.flatMap(({ changes, restored = [] }) => [
@@ -81,12 +86,15 @@ export function listTouched(pages: readonly Pick<FileChangePage, 'changes' | 're
     ...restored.map(restoreStep),
   ])
   const newestFirst = steps.map((step, index) => ({ step, index })).sort(newer)
-  const byPath = Map.groupBy(
-    newestFirst.map(({ step }) => step),
-    ({ path }) => path,
-  )
-  return [...byPath.values()]
-    .flatMap(touchedBy)
+  const ordered = newestFirst.map(({ step }) => step)
+  const moves = traceMoves(ordered.toReversed())
+  const left = new Set(moves.values())
+  const linked = new Set(linkMoves(ordered).flat())
+  return [...Map.groupBy(ordered, ({ path }) => path)]
+    .flatMap(([path, all]) => {
+      if (!linked.has(path)) return touchedBy(all)
+      return touchedByMove(all, { from: moves.get(path), hasLeft: left.has(path) })
+    })
     .sort((one, other) => (one.at < other.at ? 1 : one.at > other.at ? -1 : 0))
 }
 
@@ -94,6 +102,7 @@ export function listTouched(pages: readonly Pick<FileChangePage, 'changes' | 're
 type Step = Pick<StoredFileChange, 'seq' | 'at' | 'path'> & {
   readonly call: CallId | null
   readonly action: TouchedFile['action'] | null
+  readonly movedFrom?: string | undefined
   readonly before: BeforeImage | null
   readonly after: LeftState | null
 }
@@ -107,16 +116,18 @@ const newer = (one: Numbered, other: Numbered) => other.step.seq - one.step.seq 
 const absent = { type: 'absent' } as const
 
 function stepsOf(stored: StoredFileChange): readonly Step[] {
-  const { seq, at, call, path, change, from, before = null, after: hash, mode = null } = stored
+  const { seq, at, call, path, change, from, replaced = absent, after: hash, mode = null } = stored
+  const before = stored.before ?? (change === 'created' ? absent : null)
   const one = { seq, at, call }
   const left = hash === undefined ? null : { type: 'file' as const, hash, mode }
   if (change !== 'moved') return [{ ...one, path, action: change, before, after: change === 'deleted' ? absent : left }]
-  const moved: Step = { ...one, path, action: 'renamed', before: absent, after: left }
+  const after = left ?? (before?.type === 'link' ? before : null)
+  const moved: Step = { ...one, path, action: 'renamed', before: replaced, after, movedFrom: from }
   return from === undefined ? [moved] : [moved, { ...one, path: from, action: 'deleted', before, after: absent }]
 }
 
-const restoreStep = ({ seq, at, path, after }: StoredRestore): Step => ({
-  ...{ seq, at, path, after, call: null, action: null, before: null },
+const restoreStep = ({ seq, at, path, after, movedFrom }: StoredRestore): Step => ({
+  ...{ seq, at, path, after, movedFrom, call: null, action: null, before: null },
 })
 
 /** Returns what a path shows of its steps, newest first: none if it is as it was before the first. */
@@ -134,8 +145,26 @@ function touchedBy(steps: readonly Step[]): readonly TouchedFile[] {
   )
 }
 
-const toTouched = (step: Step | undefined): readonly TouchedFile[] =>
-  step?.action && step.call !== null ? [{ path: step.path, action: step.action, at: step.at, callId: step.call }] : []
+type MovedPath = { readonly from: string | undefined; readonly hasLeft: boolean }
+
+/** Returns what a path shows that moves reached or left: what is different in the end. */
+function touchedByMove(steps: readonly Step[], { from, hasLeft }: MovedPath): readonly TouchedFile[] {
+  const [newest] = steps
+  const changes = steps.filter(({ action }) => action !== null)
+  const step = changes[0]
+  if (!step || !newest) return []
+  if (from !== undefined) return toTouched({ ...step, action: 'renamed' }, from)
+  const before = hasLeft ? absent : (changes.at(-1)?.before ?? null)
+  const { after } = newest
+  if (before && after && isSameState(before, after)) return []
+  const action = before?.type === 'absent' ? 'created' : after?.type === 'absent' ? 'deleted' : 'modified'
+  return toTouched({ ...step, action })
+}
+
+const toTouched = (step: Step | undefined, from?: string): readonly TouchedFile[] =>
+  step?.action && step.call !== null
+    ? [{ path: step.path, ...(from !== undefined && { from }), action: step.action, at: step.at, callId: step.call }]
+    : []
 
 /** What a restore would do. */
 export const RestorePreview = z.object({
@@ -161,10 +190,12 @@ export type DiffInput = z.input<typeof DiffRequest>
 
 /** What a session did to a file, as one change. */
 export const FileDiff = z.object({
-  /** The path in the workdir. */
+  /** The path in the workdir; of a renamed file, the new one. */
   path: z.string(),
+  /** The old path of a renamed file. */
+  from: z.string().optional(),
   /** What happened to it from the first to the last of the changes. */
-  change: z.enum(['created', 'modified', 'deleted']),
+  change: z.enum(['created', 'modified', 'deleted', 'renamed']),
   /** A unified diff; a sentence for a binary or large file. */
   diff: z.string(),
   /** What the diff does not show: why there is none, or that others changed the file too. */
@@ -172,6 +203,6 @@ export const FileDiff = z.object({
 })
 export type FileDiff = z.infer<typeof FileDiff>
 
-/** Changes of files, one entry a path, in the order in which they were first changed. */
+/** Changes of files, one entry a file, in the order in which they were first changed. */
 export const FileDiffs = z.object({ files: z.array(FileDiff) })
 export type FileDiffs = z.infer<typeof FileDiffs>

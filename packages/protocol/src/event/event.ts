@@ -135,7 +135,9 @@ export function blobsOf(event: Event): readonly BlobHash[] {
 }
 
 const beforeImages = (files: readonly FileChange[]): readonly BlobHash[] =>
-  files.flatMap(({ before }) => (before?.type === 'file' ? [before.hash] : []))
+  files.flatMap(({ before, replaced }) =>
+    [before, replaced].flatMap((state) => (state?.type === 'file' ? [state.hash] : [])),
+  )
 
 const bytesOf = (state: FileState): readonly BlobHash[] => (state.type === 'file' ? [state.hash] : [])
 

@@ -31,8 +31,10 @@ export const FileChange = z.object({
   from: z.string().optional(),
   /** Identifies the content that the call left there, as `contentHash` of a later call would. */
   contentHash: BlobHash.optional(),
-  /** What was there before; of a moved file, what was at its old path. Nothing was at its new path. */
+  /** What was there before; of a moved file, what was at its old path. */
   before: BeforeImage.optional(),
+  /** What was at the new path of a moved file, if it replaced something. */
+  replaced: BeforeImage.optional(),
   /** The SHA-256 of the bytes after the change; absent if no regular file is there. */
   after: BlobHash.optional(),
   /** The permission bits of the file after the change, where they are known. */
@@ -52,6 +54,8 @@ export const RestoredFile = z.object({
   before: FileState,
   /** What is there now. */
   after: FileState,
+  /** The path that the file was at until then, if a move was put back. */
+  movedFrom: z.string().optional(),
 })
 export type RestoredFile = z.infer<typeof RestoredFile>
 
@@ -102,6 +106,10 @@ export const RestoredName = z.object({
   path: z.string(),
   /** What happens to the file; `none` if it is already as wanted. */
   action: RestoreAction,
+  /** The path that it comes back from, if a move is put back. */
+  movedFrom: z.string().optional(),
+  /** The path that its file goes back to, if a move is put back. */
+  movedTo: z.string().optional(),
 })
 export type RestoredName = z.infer<typeof RestoredName>
 
@@ -111,6 +119,22 @@ export function restoreAction({ before, after }: Pick<RestoredFile, 'before' | '
   if (after.type === 'absent') return 'delete'
   return isSameState(before, after) ? 'none' : 'restore'
 }
+
+/** Returns what a restore did to each file. A move that was put back names both its paths. */
+export function restoredNames(items: readonly RestoredFile[]): RestoredName[] {
+  const movedTo = new Map(items.flatMap(({ path, movedFrom }) => (movedFrom === undefined ? [] : [[movedFrom, path]])))
+  return items.map((item) => {
+    const to = movedTo.get(item.path)
+    return {
+      ...{ path: item.path, action: restoreAction(item) },
+      ...(item.movedFrom !== undefined && { movedFrom: item.movedFrom }),
+      ...(to !== undefined && { movedTo: to }),
+    }
+  })
+}
+
+/** Whether this is only the end that a moved file leaves when its move is put back: the other end tells it all. */
+export const isLeftByMove = ({ action, movedTo }: RestoredName): boolean => action === 'delete' && movedTo !== undefined
 
 type AnyState = BeforeImage | { readonly type: 'file'; readonly hash: BlobHash; readonly mode: number | null }
 

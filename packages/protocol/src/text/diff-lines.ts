@@ -1,3 +1,5 @@
+import { escapeLine } from './hostile-text.ts'
+
 /** A line of a unified diff. */
 export type DiffLine = {
   /** What it is: a name of a file, the head of a hunk, a changed or an equal line, or a comment. */
@@ -56,3 +58,7 @@ export function diffCounts(lines: readonly DiffLine[]): { readonly added: number
   const count = (kind: DiffLine['kind']) => lines.filter((line) => line.kind === kind).length
   return { added: count('added'), removed: count('removed') }
 }
+
+/** Returns the lines of a diff that say that a file was moved, as git writes them. */
+export const renameHeads = (from: string, to: string): string =>
+  `rename from ${escapeLine(from)}\nrename to ${escapeLine(to)}\n`

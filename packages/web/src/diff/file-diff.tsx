@@ -58,10 +58,13 @@ const Counts = ({ added, removed }: { readonly added: number; readonly removed: 
 /** Says whether a diff creates, deletes or moves its file; null if it changes it. */
 function stateOf(heads: readonly string[]): string | null {
   const from = heads.find((text) => text.startsWith(renameFrom))
-  if (from !== undefined) return `moved from ${escapeLine(from.slice(renameFrom.length))}`
+  if (from !== undefined) return movedText(from.slice(renameFrom.length))
   if (heads.includes('--- /dev/null')) return 'new file'
   return heads.includes('+++ /dev/null') ? 'deleted' : null
 }
+
+/** Says where a moved file was. */
+export const movedText = (from: string): string => `moved from ${escapeLine(from)}`
 
 const renameFrom = 'rename from '
 

@@ -1,16 +1,22 @@
-import type { RestoreAction } from '@holdfast/protocol'
+import { escapeLine, type RestoreAction } from '@holdfast/protocol'
 import { counted } from './format.ts'
 
-/** What a restore will do to a file. */
-export const restoreWords: Readonly<Record<RestoreAction, string>> = {
+/** Says what a restore will do to a file. `movedFrom` is the path that it comes back from. */
+export const restoreText = (action: RestoreAction, movedFrom?: string): string =>
+  movedFrom === undefined ? restoreWords[action] : `moves back from ${escapeLine(movedFrom)}`
+
+/** Says what a restore has done to a file. */
+export const restoredText = (action: RestoreAction, movedFrom?: string): string =>
+  movedFrom === undefined ? restoredWords[action] : `was moved back from ${escapeLine(movedFrom)}`
+
+const restoreWords: Readonly<Record<RestoreAction, string>> = {
   restore: 'becomes what it was',
   recreate: 'comes back',
   delete: 'is deleted',
   none: 'is already as it was',
 }
 
-/** What a restore has done to a file. */
-export const restoredWords: Readonly<Record<RestoreAction, string>> = {
+const restoredWords: Readonly<Record<RestoreAction, string>> = {
   restore: 'is as it was',
   recreate: 'is back',
   delete: 'was deleted',

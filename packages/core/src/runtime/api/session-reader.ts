@@ -191,7 +191,10 @@ function changesOf({ seq, at, event }: Recorded): StoredFileChange[] {
 
 function restoresOf({ seq, at, event }: Recorded): StoredRestore[] {
   if (event.type !== 'files.restored') return []
-  return event.items.map(({ path, after }) => ({ seq, at, path, after }))
+  return event.items.map(({ path, after, movedFrom }) => ({
+    ...{ seq, at, path, after },
+    ...(movedFrom !== undefined && { movedFrom }),
+  }))
 }
 
 const noBranch = (branch: string | undefined) => fault('branch_not_found', `There is no branch ${branch}.`, { branch })

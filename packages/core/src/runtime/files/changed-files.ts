@@ -74,7 +74,7 @@ function changesOf({ seq, event }: Recorded): RecordedChanges {
     return { changes: changesOfCall(seq, event).map((change) => ({ ...change, isLate: true })) }
   if (event.type !== 'files.restored' && event.type !== 'files.restore_started') return { changes: [] }
   const isOpen = event.type === 'files.restore_started' ? (true as const) : undefined
-  const changes = event.items.map(({ path, before, after }) => ({ seq, call: null, path, before, after, isOpen }))
+  const changes = event.items.map((item): PathChange => ({ seq, call: null, ...item, isOpen }))
   return { changes, ends: event.type === 'files.restored' ? event.started : undefined }
 }
 
@@ -86,12 +86,12 @@ const changesOfCall = (
   { call, files = [] }: EventOf<'call.settled' | 'files.touched'>,
 ): readonly PathChange[] =>
   files.flatMap((file): readonly PathChange[] => {
-    const { path, change, from, before = change === 'created' ? absent : notRecorded } = file
+    const { path, change, from, before = change === 'created' ? absent : notRecorded, replaced = absent } = file
     const one = { seq, call }
     if (change === 'moved' && from !== undefined)
       return [
         { ...one, path: from, before, after: absent },
-        { ...one, path, before: absent, after: leftBy(file) },
+        { ...one, path, before: replaced, after: leftBy(file), movedFrom: from },
       ]
     return [{ ...one, path, before, after: change === 'deleted' ? absent : leftBy(file) }]
   })

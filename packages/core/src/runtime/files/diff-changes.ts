@@ -11,8 +11,10 @@ import {
   ok,
   type Result,
   refuse,
+  renameHeads,
   type Seq,
   type SessionId,
+  traceMoves,
 } from '@holdfast/protocol'
 import type { LeftState, SeenEntry } from '../../ports/workspace-files.ts'
 import { turnNotFound } from '../../session/decide/line.ts'
@@ -46,15 +48,13 @@ export async function diffChanges(
   const own = await read(deps.store, id, { ...range.value, head: state.seq })
   const changes = await lookAtOpen(deps.files, workdir, own)
   const ofCall = request.call === undefined ? changes : changes.filter(({ call }) => call === request.call)
-  const asked = await pickPath(deps, workdir, ofCall, request)
+  const asked = await pickPath(deps, workdir, changedFiles(ofCall), request)
   if (!asked.ok) return asked
   const files: FileDiff[] = []
   let chars = 0
-  for (const [path, all] of Map.groupBy(asked.value, (change) => change.path)) {
-    const [first, last] = [all[0], all.at(-1)]
-    if (!first || !last) continue
+  for (const file of asked.value) {
     if (files.length >= limits.restoredFilesMax) break
-    const shown = await diffPath(deps, { id, workdir, path, before: first.before, last, isAll }, signal)
+    const shown = await diffFile(deps, { id, workdir, ...file, isAll }, signal)
     if (shown === null) continue
     chars += shown.diff.length
     files.push(chars > limits.diffsCharsMax ? { ...shown, diff: '', note: tooMuch } : shown)
@@ -62,21 +62,49 @@ export async function diffChanges(
   return ok({ files })
 }
 
-/** Returns the changes of the asked path, by any spelling of it; all if none is asked. Refused: not_found. */
+/** A file that changed: what was there before the first change, and the last change of its path. */
+type ChangedFile = {
+  readonly path: string
+  /** Its old path, if it was moved. */
+  readonly from?: string | undefined
+  readonly before: BeforeImage
+  readonly last: PathChange
+  /** Whether it was moved over another file. */
+  readonly hasReplaced?: boolean | undefined
+}
+
+/** Returns each changed file once, in the order of the first changes. A moved file has its old path. */
+function changedFiles(changes: readonly PathChange[]): readonly ChangedFile[] {
+  const moves = traceMoves(changes)
+  const left = new Set(moves.values())
+  const byPath = Map.groupBy(changes, ({ path }) => path)
+  return [...byPath].flatMap(([path, all]): readonly ChangedFile[] => {
+    const [first, last] = [all[0], all.at(-1)]
+    if (!first || !last) return []
+    const from = moves.get(path)
+    const origin = from === undefined ? undefined : byPath.get(from)?.[0]
+    const found = all.findLast(({ movedFrom }) => movedFrom !== undefined)?.before
+    if (origin) return [{ path, from, before: origin.before, last, hasReplaced: found?.type !== 'absent' }]
+    return [{ path, before: left.has(path) ? { type: 'absent' } : first.before, last }]
+  })
+}
+
+/** Returns the file of the asked path, by any spelling of it and by its old path; all if none is asked. Refused: not_found. */
 async function pickPath(
   { files }: Deps,
   workdir: string,
-  changes: readonly PathChange[],
+  changed: readonly ChangedFile[],
   { path: asked, turn, call }: DiffRequest,
-): Promise<Result<readonly PathChange[]>> {
-  if (asked === undefined) return ok(changes)
-  const exact = changes.filter(({ path }) => path === asked)
+): Promise<Result<readonly ChangedFile[]>> {
+  if (asked === undefined) return ok(changed)
+  const named = (name: string) => changed.filter(({ path, from }) => path === name || from === name)
+  const exact = named(asked)
   if (exact.length > 0) return ok(exact)
   const located = await files.locate(workdir, asked)
   if (!located.ok) return located
-  const found = changes.filter(({ path }) => path === located.value)
+  const found = named(located.value)
   if (found.length > 0) return ok(found)
-  const known = [...new Set(changes.map(({ path }) => path))]
+  const known = changed.map(({ path }) => path)
   const who = call !== undefined ? 'This call' : turn !== undefined ? `Turn ${turn}` : 'This session'
   const hint = known.length === 0 ? ' It changed no file.' : didYouMean(located.value, known) || listed(known)
   return refuse(fault('not_found', `${who} did not change ${escapeLine(asked)}.${hint}`, { path: asked }))
@@ -110,35 +138,41 @@ async function findRange(
   return ok({ after: started?.seq ?? 0, upTo, of: 'turn' })
 }
 
-type ChangedPath = {
-  readonly id: SessionId
-  readonly workdir: string
-  readonly path: string
-  readonly before: BeforeImage
-  readonly last: PathChange
-  readonly isAll: boolean
-}
+type ComparedFile = ChangedFile & { readonly id: SessionId; readonly workdir: string; readonly isAll: boolean }
 
-/** Returns the diff of one path; null if nothing is different in the end. */
-async function diffPath(
+/** Returns the diff of one file; null if nothing is different in the end. */
+async function diffFile(
   deps: Deps,
-  { id, workdir, path, before, last, isAll }: ChangedPath,
+  { id, workdir, path, from, before, last, isAll, hasReplaced = false }: ComparedFile,
   signal: AbortSignal,
 ): Promise<FileDiff | null> {
   const { read } = readerOf(deps, id, signal)
   const now = await deps.files.look(workdir, path)
   const isOurs = now !== null && last.after !== null && isSameState(now.state, last.after)
   const after = isAll || isOurs ? now : await contentOf(last.after, read)
-  const change = before.type === 'absent' ? 'created' : after?.state.type === 'absent' ? 'deleted' : 'modified'
-  const without = (note: string): FileDiff => ({ path, change, diff: '', note })
+  const isRenamed = from !== undefined && after?.state.type !== 'absent'
+  const change =
+    before.type === 'absent'
+      ? 'created'
+      : isRenamed
+        ? 'renamed'
+        : after?.state.type === 'absent'
+          ? 'deleted'
+          : 'modified'
+  const shown = { path, ...(isRenamed && { from }), change } as const
+  const heads = isRenamed ? renameHeads(from, path) : ''
+  const without = (note: string): FileDiff => ({ ...shown, diff: heads, note })
   if (before.type === 'not_kept') return without(`not shown: its content before was not kept (${before.why})`)
   if (after === null) return without('not shown: its content after that was not kept, or is too large')
-  if (isSameState(before, after.state)) return null
+  const isSame = isSameState(before, after.state)
+  if (isSame && !isRenamed) return null
   const old = before.type === 'file' ? await read(before.hash) : null
-  if (before.type === 'file' && old === null) return without('not shown: its kept content is gone')
-  const heads = describeEntries(path, before, after.state)
-  const diff = `${heads}${await deps.files.diff({ path, before: old, after: after.bytes }, signal)}`
-  return { path, change, diff, ...(isAll && !isOurs && { note: 'others changed it too' }) }
+  if (before.type === 'file' && old === null && !isSame) return without('not shown: its kept content is gone')
+  const changed = isSame ? '' : await deps.files.diff({ path, from, before: old, after: after.bytes }, signal)
+  const notes = [hasReplaced ? 'replaced the file that was there' : '', isAll && !isOurs ? 'others changed it too' : '']
+  const note = notes.filter((one) => one !== '').join('; ')
+  const states = isRenamed && isSame ? '' : describeEntries(path, before, after.state)
+  return { ...shown, diff: `${heads}${states}${changed}`, ...(note !== '' && { note }) }
 }
 
 /** Reads what a change left: a later change may have kept it. */

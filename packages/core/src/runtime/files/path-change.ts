@@ -10,6 +10,8 @@ export type PathChange = {
   readonly before: BeforeImage
   /** Null if it is not known. */
   readonly after: LeftState | null
+  /** The path that the file came from, if it was moved here. */
+  readonly movedFrom?: string | undefined
   /** Set for what a call had done when it was aborted: it happened before the call was settled, and not at `seq`. */
   readonly isLate?: true | undefined
   /** Set for what an interrupted restore was about to do, as long as no later record tells whether it did. */

@@ -24,6 +24,7 @@ describe('planRestore', () => {
       ],
       refused: [],
       finished: [],
+      together: [],
     })
   })
 
@@ -32,6 +33,7 @@ describe('planRestore', () => {
       wanted: [],
       refused: [],
       finished: [],
+      together: [],
     })
   })
 
@@ -66,6 +68,7 @@ describe('planRestore', () => {
       wanted: [{ path: 'b', expected: file('4'), target: absent }],
       refused: [{ path: 'a', why: 'this session changed it again since' }],
       finished: [],
+      together: [],
     })
   })
 
@@ -75,7 +78,71 @@ describe('planRestore', () => {
       wanted: [{ path: 'b', expected: file('2'), target: absent, isNamed: true }],
       refused: [{ path: 'c', why: 'this session did not change it' }],
       finished: [],
+      together: [],
     })
+  })
+})
+
+describe('a plan to put a move back', () => {
+  const move = (seq: number, from: string, to: string, was = file('1'), replaced: BeforeImage = absent) => [
+    change(seq, was, absent, from),
+    { ...change(seq, replaced, was, to), movedFrom: from },
+  ]
+  const plan = (changes: readonly PathChange[], paths?: readonly string[], only?: number) => {
+    const { wanted, refused } = planRestore(changes, { paths, only })
+    return [...wanted.map(({ path, target, movedFrom }) => [path, target, movedFrom]), ...refused]
+  }
+  const whole = [
+    ['a', file('1'), 'b'],
+    ['b', absent, undefined],
+  ]
+
+  it.each([['a'], ['b']])('takes both paths when only %s is asked for', (path) => {
+    expect(plan(move(1, 'a', 'b'), [path])).toEqual(whole)
+    expect(plan(move(1, 'a', 'b'), [path], 1)).toEqual(whole)
+  })
+
+  it('gives the new path what was there before, and takes later edits and moves with it', () => {
+    expect(plan(move(1, 'a', 'b', file('1'), file('9')), ['a'])).toEqual([whole[0], ['b', file('9'), undefined]])
+    const edited = [...move(1, 'a', 'b'), change(2, file('1'), file('2'), 'b'), ...move(3, 'b', 'c', file('2'))]
+    expect(plan(edited, ['c'])).toEqual([
+      ['a', file('1'), 'c'],
+      ['c', absent, undefined],
+    ])
+  })
+
+  it('brings a file back that was deleted after its move, and leaves one alone that is back', () => {
+    const deleted = [...move(1, 'a', 'b'), change(2, file('1'), absent, 'b')]
+    expect(plan(deleted, ['b'])).toEqual([['a', file('1'), undefined]])
+    expect(plan([...move(1, 'a', 'b'), ...move(2, 'b', 'a')], ['a'])).toEqual([])
+  })
+
+  it('leaves both paths alone if one of them cannot be put back, so that no file is lost', () => {
+    const known = move(1, 'a', 'b')
+    const meanwhile = [...known, change(2, file('7'), file('8'), 'b')]
+    expect(plan(meanwhile, ['a'])).toEqual([
+      { path: 'b', why: 'others changed it between changes of this session' },
+      { path: 'a', why: expect.stringContaining('it was moved together with b, which stays: others changed it') },
+    ])
+    const notKept = [
+      { ...known[0], before: { type: 'not_kept', why: 'too large' } } as PathChange,
+      known[1] as PathChange,
+    ]
+    expect(plan(notKept, ['b'])).toMatchObject([
+      { path: 'a' },
+      { path: 'b', why: expect.stringContaining('too large') },
+    ])
+  })
+
+  it('undoes a restore of a move as a whole', () => {
+    const restored = [
+      { ...change(5, absent, file('1'), 'a'), movedFrom: 'b', call: null },
+      { ...change(5, file('1'), absent, 'b'), call: null },
+    ]
+    expect(plan([...move(1, 'a', 'b'), ...restored].slice(2), undefined, 5)).toEqual([
+      ['a', absent, undefined],
+      ['b', file('1'), 'a'],
+    ])
   })
 })
 

@@ -1,13 +1,29 @@
-import { isSameState, type RefusedFile, type RestoredFile, type Seq } from '@holdfast/protocol'
+import {
+  escapeLine,
+  isSameState,
+  linkMoves,
+  type RefusedFile,
+  type RestoredFile,
+  type Seq,
+  traceMoves,
+} from '@holdfast/protocol'
 import type { WantedFile } from '../../ports/workspace-files.ts'
 import type { PathChange } from './path-change.ts'
 
+/** A file to put back. */
+export type PlannedFile = WantedFile & {
+  /** The path that the session moved it to, from where it comes back. */
+  readonly movedFrom?: string | undefined
+}
+
 /** Which files to put back, and which not. */
 export type RestorePlan = {
-  readonly wanted: readonly WantedFile[]
+  readonly wanted: readonly PlannedFile[]
   readonly refused: readonly RefusedFile[]
   /** Files that an interrupted restore has put back as this one would. */
   readonly finished: readonly RestoredFile[]
+  /** The paths that moves connect: all of a list are put back, or none. */
+  readonly together: readonly (readonly string[])[]
 }
 
 type PlanOptions = {
@@ -21,12 +37,16 @@ type PlanOptions = {
 
 /**
  * Plans to put back what was there before the given changes, oldest first: per path the oldest content. A path is refused
- * if that content was not kept, or if anybody else changed the file between two of the changes.
+ * if that content was not kept, or if anybody else changed the file between two of the changes. Both paths of a move are
+ * put back, or none of them: otherwise the file would be lost.
  */
 export function planRestore(changes: readonly PathChange[], { only, paths, isUndo = false }: PlanOptions): RestorePlan {
-  const asked = paths && new Set(paths)
+  const undone = only === undefined ? changes : changes.filter(({ seq }) => seq === only)
+  const together = linkMoves(undone)
+  const movedTo = new Map([...traceMoves(undone)].map(([path, from]) => [from, path]))
+  const asked = paths && new Set(withLinked(paths, together))
   const byPath = Map.groupBy(changes, ({ path }) => path)
-  const wanted: WantedFile[] = []
+  const wanted: PlannedFile[] = []
   const refused: RefusedFile[] = []
   const finished: RestoredFile[] = []
   for (const [path, all] of byPath) {
@@ -43,19 +63,48 @@ export function planRestore(changes: readonly PathChange[], { only, paths, isUnd
       refused.push({ path, why: why ?? (target.type === 'not_kept' ? `not kept: ${target.why}` : unknownNow(last)) })
     else if (!isSameState(target, last.after)) {
       const isNamed = isUndo || asked?.has(path) === true
-      wanted.push({ path, expected: last.after, target, ...(isNamed && { isNamed }) })
+      const movedFrom = movedTo.get(path)
+      const more = { ...(isNamed && { isNamed }), ...(movedFrom !== undefined && { movedFrom }) }
+      wanted.push({ path, expected: last.after, target, ...more })
     }
   }
   const known = [...(asked ?? [])].filter((path) => !byPath.has(path))
   const others = known.map((path) => ({ path, why: 'this session did not change it' }))
-  return { wanted, refused: [...refused, ...others], finished }
+  return { ...keepTogether(wanted, [...refused, ...others], together), finished, together }
 }
+
+const withLinked = (paths: readonly string[], together: RestorePlan['together']): readonly string[] => [
+  ...paths,
+  ...together.filter((linked) => linked.some((path) => paths.includes(path))).flat(),
+]
+
+/** Leaves out files that were moved together with one that is refused, and says why. */
+export function keepTogether<Item extends { readonly path: string }>(
+  wanted: readonly Item[],
+  refused: readonly RefusedFile[],
+  together: RestorePlan['together'],
+): { readonly wanted: readonly Item[]; readonly refused: readonly RefusedFile[] } {
+  const whyOf = new Map<string, string>()
+  for (const linked of together) {
+    const cause = refused.find(({ path }) => linked.includes(path))
+    if (cause) for (const path of linked) whyOf.set(path, leftWith(cause))
+  }
+  const left = wanted.filter(({ path }) => whyOf.has(path))
+  return {
+    wanted: wanted.filter(({ path }) => !whyOf.has(path)),
+    refused: [...refused, ...left.map(({ path }) => ({ path, why: whyOf.get(path) ?? '' }))],
+  }
+}
+
+/** Says why a file stays that was moved together with a refused one. */
+export const leftWith = ({ path, why }: RefusedFile): string =>
+  `it was moved together with ${escapeLine(path)}, which stays: ${why}`
 
 const unknownNow = ({ isOpen }: PathChange) =>
   isOpen ? 'changed by others since' : 'what the session left there was not recorded'
 
 /** Returns what an interrupted restore did to a path, if it put there what was before `first`. */
-function finishedBy({ isOpen, path, before, after }: PathChange, first: PathChange): RestoredFile | null {
+function finishedBy({ isOpen, path, before, after, movedFrom }: PathChange, first: PathChange): RestoredFile | null {
   const { before: target } = first
   if (
     !isOpen ||
@@ -65,7 +114,7 @@ function finishedBy({ isOpen, path, before, after }: PathChange, first: PathChan
     !isSameState(target, after)
   )
     return null
-  return { path, before, after: target }
+  return { path, before, after: target, ...(movedFrom !== undefined && { movedFrom }) }
 }
 
 function whyNot(all: readonly PathChange[], only: Seq | undefined): string | null {

@@ -1,4 +1,4 @@
-import { type Event, ok, type RestoreAction, refuse, restoreAction } from '@holdfast/protocol'
+import { type Event, isLeftByMove, ok, type RestoreAction, refuse, restoredNames } from '@holdfast/protocol'
 import type { Decided, Facts, ReportOf } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { turnNow } from './message.ts'
@@ -18,8 +18,12 @@ export function restoreFiles(state: SessionState, { restored }: Facts): Decided 
 
 /** Tells everyone who follows the session. */
 function noteOf(state: SessionState, { items, refused, undoOf }: NonNullable<Facts['restored']>): Event {
-  const count = (wanted: RestoreAction) => items.filter((item) => restoreAction(item) === wanted).length
+  const names = restoredNames(items)
+  const moved = names.filter(({ movedFrom }) => movedFrom !== undefined).length
+  const count = (wanted: RestoreAction) =>
+    names.filter((name) => name.action === wanted && name.movedFrom === undefined && !isLeftByMove(name)).length
   const parts = [
+    [moved, 'moved back'],
     [count('restore'), 'restored'],
     [count('recreate'), 'created again'],
     [count('delete'), 'deleted'],

@@ -10,6 +10,8 @@ const comparedLinesMax = 5000
 
 export type Change = {
   readonly path: string
+  /** The path before, if the file was moved. */
+  readonly from?: string | undefined
   /** Null when there is no such file yet. */
   readonly before: string | null
   /** Null when the file is removed. */
@@ -20,9 +22,10 @@ export type Change = {
  * Returns the change as a unified diff, in linear time and memory. Only the lines between the first and the last
  * difference are compared; if they are many, all of them are shown as replaced.
  */
-export function unifiedDiff({ path, before: found, after: wanted }: Change): string {
-  const shown = escapeLine(path) // a line feed in a name must not forge a line of the diff
-  const [from, to] = [found === null ? '/dev/null' : `a/${shown}`, wanted === null ? '/dev/null' : `b/${shown}`]
+export function unifiedDiff({ path, from: old = path, before: found, after: wanted }: Change): string {
+  // A line feed in a name must not forge a line of the diff.
+  const from = found === null ? '/dev/null' : `a/${escapeLine(old)}`
+  const to = wanted === null ? '/dev/null' : `b/${escapeLine(path)}`
   const [before, after] = [found ?? '', wanted ?? '']
   const names = { oldFileName: from, newFileName: to, oldHeader: undefined, newHeader: undefined }
   if (before === after) return formatPatch({ ...names, hunks: [] }, FILE_HEADERS_ONLY)

@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { escapeLine, type FileChange, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { escapeLine, type FileChange, fault, ok, type Result, refuse, renameHeads } from '@holdfast/protocol'
 import { z } from 'zod'
 import type { WorkspacePath } from '../../system/files/resolve-path.ts'
 import { filePathArgument } from '../define/arguments.ts'
@@ -36,7 +36,7 @@ export const moveFileTool = defineTool({
     await using parent = opened.value
     const entry = await readEntry(parent, basename(from.absolute), from.shown)
     if (!entry.ok) return entry
-    const diff = `rename from ${escapeLine(from.shown)}\nrename to ${escapeLine(to.shown)}\n`
+    const diff = renameHeads(from.shown, to.shown)
     const { contentHash } = entry.value
     return ok({
       preview: { type: 'diff', path: to.shown, diff },

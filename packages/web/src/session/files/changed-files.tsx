@@ -1,6 +1,6 @@
 import { type DiffInput, escapeLine, type Fault, type FileDiff, type SessionHandle } from '@holdfast/protocol'
 import { useEffect, useState } from 'react'
-import { FileDiff as FileDiffView } from '../../diff/file-diff.tsx'
+import { FileDiff as FileDiffView, movedText } from '../../diff/file-diff.tsx'
 
 type Changes = { readonly files: readonly FileDiff[] | null; readonly fault: Fault | null }
 
@@ -29,12 +29,12 @@ export function ChangedFiles({ handle, files }: ChangedFilesProps) {
   if (files.length === 0) return <p className="nothing">Nothing is different.</p>
   return (
     <ul className="diffs" aria-label="Changes">
-      {files.map(({ path, change, diff, note }) => (
+      {files.map(({ path, from, change, diff, note }) => (
         <li key={path}>
           <FileDiffView
             handle={handle}
             preview={{ type: 'diff', path, diff }}
-            about={change}
+            about={from === undefined ? change : movedText(from)}
             linesMax={files.length === 1 ? diffLinesMax * 10 : diffLinesMax}
           />
           {note !== undefined && <p className="nothing">{escapeLine(note)}</p>}

@@ -1,4 +1,4 @@
-import type { RestoreInput } from '@holdfast/protocol'
+import { isLeftByMove, type RestoreInput } from '@holdfast/protocol'
 import { counted } from '../../text/format.ts'
 import { doneText } from '../../text/restore-text.ts'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -37,7 +37,7 @@ const promise = 'Only files that are still as the session left them change. The 
 function RestoreFooter({ restore: { preview, done, run, undo } }: { readonly restore: Restore }) {
   const hold = useLive(whyHistoryLocked)
   const off = { disabled: hold !== null, title: hold ?? undefined }
-  const count = preview?.files.filter(({ action }) => action !== 'none').length ?? 0
+  const count = preview?.files.filter((file) => file.action !== 'none' && !isLeftByMove(file)).length ?? 0
   const canUndo = done !== null && !done.isUndo && done.changed.length > 0
   return (
     <>

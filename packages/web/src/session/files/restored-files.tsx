@@ -1,6 +1,6 @@
-import { escapeLine, type RefusedFile, type RestorePreview } from '@holdfast/protocol'
+import { escapeLine, isLeftByMove, type RefusedFile, type RestorePreview } from '@holdfast/protocol'
 import { FileDiff } from '../../diff/file-diff.tsx'
-import { restoredWords, restoreWords } from '../../text/restore-text.ts'
+import { restoredText, restoreText } from '../../text/restore-text.ts'
 import { useSession } from '../state/session-context.ts'
 import type { DoneRestore } from './use-restore.ts'
 
@@ -9,7 +9,7 @@ const diffLinesMax = 30
 /** Shows what a restore would do to each file, as a diff from now to then. */
 export function RestorePreviewView({ preview: { files, refused } }: { readonly preview: RestorePreview }) {
   const { handle } = useSession()
-  const changing = files.filter(({ action }) => action !== 'none')
+  const changing = files.filter((file) => file.action !== 'none' && !isLeftByMove(file))
   return (
     <>
       {changing.length === 0 && refused.length === 0 && (
@@ -17,15 +17,15 @@ export function RestorePreviewView({ preview: { files, refused } }: { readonly p
       )}
       {changing.length > 0 && (
         <ul className="diffs" aria-label="Files that will change">
-          {changing.map(({ path, action, diff }) => (
+          {changing.map(({ path, action, movedFrom, diff }) => (
             <li key={path}>
               {diff === '' ? (
-                <NamedFile path={path} text={restoreWords[action]} />
+                <NamedFile path={path} text={restoreText(action, movedFrom)} />
               ) : (
                 <FileDiff
                   handle={handle}
                   preview={{ type: 'diff', path, diff }}
-                  about={restoreWords[action]}
+                  about={restoreText(action, movedFrom)}
                   linesMax={diffLinesMax}
                 />
               )}
@@ -44,9 +44,9 @@ export function DoneRestoreView({ done: { changed, refused } }: { readonly done:
     <>
       {changed.length > 0 && (
         <ul className="diffs" aria-label="Files that were put back">
-          {changed.map(({ path, action }) => (
+          {changed.map(({ path, action, movedFrom }) => (
             <li key={path}>
-              <NamedFile path={path} text={restoredWords[action]} />
+              <NamedFile path={path} text={restoredText(action, movedFrom)} />
             </li>
           ))}
         </ul>

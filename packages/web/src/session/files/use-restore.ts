@@ -1,6 +1,7 @@
 import {
   commandResult,
   type Fault,
+  isLeftByMove,
   type RefusedFile,
   type RestoredName,
   type RestoreInput,
@@ -54,7 +55,7 @@ export function useRestore(request: RestoreInput): Restore {
     const { restored, refused } = commandResult('restoreFiles', answer.value)
     setFault(null)
     setPreview(null)
-    setDone({ isUndo, changed: restored.filter(({ action }) => action !== 'none'), refused })
+    setDone({ isUndo, changed: restored.filter((file) => file.action !== 'none' && !isLeftByMove(file)), refused })
   }
   return {
     ...{ preview, done, fault },

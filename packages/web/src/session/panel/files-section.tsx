@@ -72,23 +72,29 @@ export function FilesSection() {
 
 type TouchedRowProps = Pick<FileActionProps, 'onOpen'> & { readonly file: TouchedFile }
 
-function TouchedRow({ file: { path, action }, onOpen }: TouchedRowProps) {
+function TouchedRow({ file: { path, from, action }, onOpen }: TouchedRowProps) {
+  const name = from === undefined ? path : `${from} → ${path}`
   return (
     <li>
       <span className={`touched-mark touched-${action}`} title={action} aria-hidden="true">
         {marks[action]}
       </span>
+      {from !== undefined && (
+        <>
+          <code>{escapeLine(from)}</code> <span>→</span>
+        </>
+      )}
       {action === 'deleted' ? <code>{escapeLine(path)}</code> : <FileButton path={path} />}
       <FileAction
         name="Diff"
-        label={`Show the change of ${escapeLine(path)}, ${action}`}
+        label={`Show the change of ${escapeLine(name)}, ${action}`}
         request={{ diff: { path } }}
-        title={`Changes of ${path}`}
+        title={`Changes of ${name}`}
         onOpen={onOpen}
       />
       <FileAction
         name="Restore…"
-        label={`Restore ${escapeLine(path)}`}
+        label={`Restore ${escapeLine(name)}`}
         request={{ restore: { ...wholeSession, paths: [path] } }}
         title={sessionTitle}
         onOpen={onOpen}

@@ -1,10 +1,14 @@
 import { createSession } from '@holdfast/client'
+import type { TouchedFile } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { formatAge, textTable } from '../../render/tables.ts'
 import { withNamedSession } from '../../sessions/connect.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
+
+const nameOf = ({ path, from }: TouchedFile): string =>
+  from === undefined ? escapeLine(path) : `${escapeLine(from)} → ${escapeLine(path)}`
 
 /** Lists the files that a session changed, each with its newest change. */
 export const run: RunCommand<typeof sessionSpecs.files> = async (
@@ -14,7 +18,7 @@ export const run: RunCommand<typeof sessionSpecs.files> = async (
   const { out, err, now } = context
   return withNamedSession(context, name, async (handle) => {
     const files = await createSession(handle).touchedFiles()
-    const rows = files.map(({ path, action, at }) => [action, formatAge(now() - Date.parse(at)), escapeLine(path)])
+    const rows = files.map((file) => [file.action, formatAge(now() - Date.parse(file.at)), nameOf(file)])
     if (json) await out.writeJson({ files })
     else if (rows.length > 0) await out.write(textTable(['CHANGE', 'AGE', 'FILE'], rows, out.paint))
     else await err.write('The session changed no file.\n')

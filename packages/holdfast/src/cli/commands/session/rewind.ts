@@ -2,7 +2,9 @@ import {
   type Answer,
   type CommandInput,
   commandResult,
+  isLeftByMove,
   orThrow,
+  type RestoredName,
   type RestorePreview,
   type SessionHandle,
 } from '@holdfast/protocol'
@@ -61,22 +63,30 @@ async function restore(handle: SessionHandle, command: CommandInput, json: boole
 const done = { restore: 'restored', recreate: 'created again', delete: 'deleted', none: 'unchanged' } as const
 const planned = { restore: 'restore', recreate: 'create again', delete: 'delete', none: 'leave unchanged' } as const
 
+type Words = Readonly<Record<RestoredName['action'], string>>
+
 function describeFiles(answer: Answer): string {
   const { restored, refused } = commandResult('restoreFiles', answer)
   if (restored.length === 0 && refused.length === 0) return 'No file had to be put back.\n'
   const lines = [
-    ...restored.map(({ path, action }) => `${done[action]}: ${escapeLine(path)}`),
+    ...restored.filter((file) => !isLeftByMove(file)).map((file) => describeFile(file, done, 'moved back')),
     ...refused.map(({ path, why }) => `left as it is: ${escapeLine(path)} (${escapeLine(why)})`),
   ]
   return `${lines.join('\n')}\n`
 }
 
+function describeFile({ path, action, movedFrom }: RestoredName, words: Words, moved: string): string {
+  if (movedFrom !== undefined) return `${moved}: ${escapeLine(movedFrom)} → ${escapeLine(path)}`
+  return `${words[action]}: ${escapeLine(path)}`
+}
+
 async function showPreview(preview: RestorePreview, json: boolean, { out, err }: CliContext) {
   if (json) return out.writeJson(preview)
   const { files, refused } = preview
-  for (const { path, action, diff } of files) {
-    const shown = diff === '' ? '' : `${diffText(diff, out.paint)}\n`
-    await out.write(`${planned[action]}: ${escapeLine(path)}\n${shown}`)
+  for (const file of files) {
+    if (isLeftByMove(file)) continue
+    const shown = file.diff === '' ? '' : `${diffText(file.diff, out.paint)}\n`
+    await out.write(`${describeFile(file, planned, 'move back')}\n${shown}`)
   }
   for (const { path, why } of refused) await out.write(`leave as it is: ${escapeLine(path)} (${escapeLine(why)})\n`)
   await err.write(files.length === 0 ? 'No file would be changed.\n' : 'Nothing was changed yet.\n')

@@ -5,7 +5,7 @@ import { decodeText } from '../../edits/decode-text.ts'
 import { unifiedDiff } from '../../edits/unified-diff.ts'
 
 /** Returns the diff of two contents for people: keys masked, hidden characters shown, cut to a bounded length. */
-export async function diffPair({ path, before, after }: ContentPair): Promise<string> {
+export async function diffPair({ path, from, before, after }: ContentPair): Promise<string> {
   const sizes = [before, after].map((bytes) => bytes?.length ?? 0)
   if (Math.max(...sizes) > limits.previewWholeBytesMax) return notShown(path, 'too large', before, after)
   const [one, other] = [
@@ -13,7 +13,7 @@ export async function diffPair({ path, before, after }: ContentPair): Promise<st
     after && (await decodeText(Buffer.from(after))),
   ]
   if ((before && !one) || (after && !other)) return notShown(path, 'binary', before, after)
-  const diff = unifiedDiff({ path, before: one?.text ?? null, after: other?.text ?? null })
+  const diff = unifiedDiff({ path, from, before: one?.text ?? null, after: other?.text ?? null })
   const { preview } = boundPreview({ type: 'diff', path, diff: escapeHidden(maskKeys(diff)) })
   return preview.type === 'diff' ? preview.diff : ''
 }

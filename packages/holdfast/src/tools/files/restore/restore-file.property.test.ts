@@ -7,7 +7,7 @@ import { aRecord, aSession } from '@holdfast/testkit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readPathChanges } from '../../../../../core/src/runtime/files/changed-files.ts'
-import { planRestore } from '../../../../../core/src/runtime/files/plan-restore.ts'
+import { keepTogether, planRestore } from '../../../../../core/src/runtime/files/plan-restore.ts'
 import { createToolRun } from '../../../../../testkit/src/contracts/tool.ts'
 import { createMemoryBlobs } from '../../../store/blobs/memory-blobs.ts'
 import { deleteFileTool } from '../delete-file.ts'
@@ -126,16 +126,24 @@ async function openWorld() {
   async function restore(after: number, only?: number) {
     const log = { read: async (_: unknown, range: ReadRange) => readBack(records, range) }
     const changes = await readPathChanges(log, aSession, { after, upTo: records.length })
-    const { wanted, refused } = planRestore(changes, { only })
+    const { wanted, refused, together } = planRestore(changes, { only })
     const items: RestoredFile[] = []
     const before = await tree()
+    const place = { workdir, boundaries: [] }
+    const stayed = [...refused]
     for (const one of wanted) {
-      const done = await files.restore({ workdir, boundaries: [] }, one, { put, read, signal })
-      if (done.type === 'restored') items.push({ path: one.path, before: done.before, after: one.target })
+      const kept = await files.keepForRestore(place, one, { put, read, signal })
+      if (kept.type === 'refused') stayed.push({ path: one.path, why: kept.why })
+    }
+    for (const one of keepTogether(wanted, stayed, together).wanted) {
+      const done = await files.restore(place, one, { put, read, signal })
+      const { path, target, movedFrom } = one
+      if (done.type === 'restored')
+        items.push({ path, before: done.before, after: target, ...(movedFrom !== undefined && { movedFrom }) })
     }
     const names = items.map(({ path }) => path)
-    await record({ type: 'files.restored', items, refused: [...refused] }, before, names)
-    return changes
+    await record({ type: 'files.restored', items, refused: stayed }, before, names)
+    return { changes, together }
   }
 
   return {
@@ -193,13 +201,18 @@ async function goBack(
   const after = Math.max(0, world.records.length - back)
   const before = await world.tree()
   const left = new Map(world.left)
-  const changes = await world.restore(after)
+  const { changes, together } = await world.restore(after)
   const now = await world.tree()
+  const firstOf = (path: string) => changes.find((change) => change.path === path)?.seq
+  const isForeignAt = (path: string) => {
+    const first = firstOf(path)
+    if (first === undefined) return false
+    return before[path] !== left.get(path) || world.foreign.some((one) => one.path === path && one.at >= first)
+  }
   for (const path of paths) {
-    const first = changes.find((change) => change.path === path)?.seq
-    const isOther = before[path] !== left.get(path)
-    const isForeign =
-      first !== undefined && (isOther || world.foreign.some((one) => one.path === path && one.at >= first))
+    const first = firstOf(path)
+    const linked = together.find((group) => group.includes(path)) ?? [path] // what moves connect stays together
+    const isForeign = linked.some(isForeignAt)
     const then = first !== undefined && !isForeign ? world.trees[first - 1] : before
     expect([path, now[path]]).toEqual([path, then?.[path]])
     if (first !== undefined) count[isForeign ? 'left' : 'restored']++

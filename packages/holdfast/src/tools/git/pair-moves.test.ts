@@ -1,0 +1,44 @@
+import { BlobHash, type FileChange } from '@holdfast/protocol'
+import { expect, it } from 'vitest'
+import { pairMoves } from './pair-moves.ts'
+
+const hash = (letter: string) => BlobHash.parse(letter.repeat(64))
+const file = (letter: string) => ({ type: 'file', hash: hash(letter), mode: 0o644 }) as const
+const gone = (path: string, letter: string): FileChange => ({ path, change: 'deleted', before: file(letter) })
+const made = (path: string, letter: string): FileChange => ({
+  ...{ path, change: 'created', before: { type: 'absent' }, after: hash(letter), mode: 0o644 },
+})
+const changed = (path: string, from: string, to: string): FileChange => ({
+  ...{ path, change: 'modified', before: file(from), after: hash(to), mode: 0o644 },
+})
+const shown = (...changes: readonly FileChange[]) =>
+  pairMoves(changes).map(({ path, change, from, replaced }) =>
+    [change, from, path, replaced?.type === 'file' ? replaced.hash[0] : undefined].filter((one) => one !== undefined),
+  )
+
+it('joins the files of a moved folder by their names, also equal ones', () => {
+  const changes = [gone('old/x', 'e'), gone('old/y', 'e'), made('new/y', 'e'), made('new/x', 'e')]
+  expect(shown(...changes)).toEqual([
+    ['moved', 'old/y', 'new/y'],
+    ['moved', 'old/x', 'new/x'],
+  ])
+})
+
+it('keeps what a moved file replaced, unless that was moved out of the way', () => {
+  expect(shown(gone('a', 'a'), changed('b', 'b', 'a'))).toEqual([['moved', 'a', 'b', 'b']])
+  expect(shown(gone('a', 'a'), changed('b', 'b', 'a'), made('c', 'b'))).toEqual([
+    ['moved', 'b', 'c'],
+    ['moved', 'a', 'b'],
+  ])
+})
+
+it('does not take a copy for a move: its source is still there', () => {
+  expect(shown(changed('config', 'a', 'b'), made('config.bak', 'a'))).toEqual([
+    ['modified', 'config'],
+    ['created', 'config.bak'],
+  ])
+  expect(shown(gone('a', 'a'), made('b', 'a'), made('c', 'a'))).toEqual([
+    ['created', 'c'],
+    ['moved', 'a', 'b'],
+  ])
+})

@@ -64,13 +64,14 @@ describe('the text of a file', () => {
     expect(await decodeText(bytes)).toBeNull()
   })
 
-  it.each(['%PDF-1.7 is how a PDF file begins.\n', 'GIF89a\n', 'RIFF: chunks\n', `BZh ${'ü'.repeat(8192)}`])(
-    'may begin like another format: %s',
-    async (text) => {
-      expect(isBinary(Buffer.from(text))).toBe(false)
-      expect(await decodeText(Buffer.from(text))).toMatchObject({ text })
-    },
-  )
+  it.each([
+    ...['%PDF-1.7 is how a PDF file begins.\n', 'GIF89a\n', 'RIFF: chunks\n', `BZh ${'ü'.repeat(8192)}`],
+    '%PDF-1.4\n\nA PDF file begins like this. An object of it:\n\n1 0 obj\n<<>>\nendobj\n',
+    '%PDF-1.4\n1 0 obj\nendobj\ntrailer<<>>\n%%EOF\n\nThese are the lines of the smallest PDF file.\n',
+  ])('may begin like another format: %s', async (text) => {
+    expect(isBinary(Buffer.from(text))).toBe(false)
+    expect(await decodeText(Buffer.from(text))).toMatchObject({ text })
+  })
 
   it('is named where it is unusual', async () => {
     const described = async (bytes: Buffer) => {

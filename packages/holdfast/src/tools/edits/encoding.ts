@@ -28,8 +28,10 @@ const plainMagics: readonly Uint8Array[] = ['GIF8', '%PDF-', 'BZh', 'RIFF', 'Ogg
   Buffer.from(magic),
 )
 
-/** A PDF file may be all ASCII, but has objects. */
+/** A PDF file may be all ASCII, but it has objects, and ends with a trailer. A text about PDF files may have the first. */
 const pdfObject = /^\d+ \d+ obj\b/m
+const pdfEnd = /[\r\n](?:trailer|startxref)\b[\s\S]*%%EOF\s*$/
+const pdfEndBytes = 2048
 
 /** Whether bytes are no text: they begin like a known format, or have a NUL near the start. Names do not count. */
 export function isBinary(bytes: Uint8Array): boolean {
@@ -38,7 +40,13 @@ export function isBinary(bytes: Uint8Array): boolean {
   if (head.includes(0)) return true
   const begins = (magic: Uint8Array) => head.subarray(0, magic.length).equals(magic)
   if (magics.some(begins)) return true
-  return plainMagics.some(begins) && (!isPlain(head, bytes.byteLength) || pdfObject.test(head.toString('latin1')))
+  return plainMagics.some(begins) && (!isPlain(head, bytes.byteLength) || isPdf(head, bytes))
+}
+
+function isPdf(head: Buffer, bytes: Uint8Array): boolean {
+  if (!pdfObject.test(head.toString('latin1'))) return false
+  const from = Math.max(0, bytes.byteLength - pdfEndBytes)
+  return pdfEnd.test(Buffer.from(bytes.buffer, bytes.byteOffset + from, bytes.byteLength - from).toString('latin1'))
 }
 
 /** Whether the head of a file is UTF-8. A character may be cut at its end if the file goes on. */

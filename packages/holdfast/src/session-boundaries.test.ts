@@ -49,6 +49,9 @@ describe('the edit boundaries of a session', () => {
       ['../a.ts', 0, 1],
     ] as const)
       await expect(session.setBoundary(path, start, end)).rejects.toMatchObject({ code: 'bad_boundary' })
+    await expect(session.setBoundary('a.ts', 1, 3)).rejects.toThrow('a.ts has 3 lines: lines 2–4 go past its end.')
+    await expect(session.setBoundary('a.ts', 2, 1)).rejects.toThrow('No edit boundary can be lines 3 to 2')
+    await expect(session.readFile('a.ts', { start: 3 })).rejects.toThrow('a.ts has 3 lines: line 4 is past its end.')
     expect(await session.boundaries()).toEqual([])
     await holdfast.close()
   })
@@ -67,11 +70,11 @@ describe('the edit boundaries of a session', () => {
     expect(outcomes.slice(1)).toEqual([
       [
         'denied',
-        'outside_boundary: edit outside boundary: it touches line 0 of a.ts, allowed are line 1 (counted from 0)',
+        'outside_boundary: edit outside boundary: it touches line 1 of a.ts, allowed are line 2',
       ],
       [
         'denied',
-        'outside_boundary: edit outside boundary: it touches line 2 of a.ts, allowed are line 1 (counted from 0)',
+        'outside_boundary: edit outside boundary: it touches line 3 of a.ts, allowed are line 2',
       ],
       ['denied', expect.stringMatching(/^outside_boundary: edit outside boundary/)],
     ])
@@ -101,7 +104,7 @@ describe('the edit boundaries of a session', () => {
     await session.prompt('run rm a.ts').text()
     const calls = (await session.messages()).flatMap((message) => (message.kind === 'tool_call' ? [message.call] : []))
     expect(calls.map(({ status }) => status)).toEqual(['complete', 'error', 'error'])
-    expect(calls[1]?.result?.text).toContain('edit outside boundary: it touches line 2 of a.ts, allowed are line 1')
+    expect(calls[1]?.result?.text).toContain('edit outside boundary: it touches line 3 of a.ts, allowed are line 2')
     expect(calls[1]?.result?.text).toContain('-three\n+3\n')
     expect(calls[2]?.result?.text).toContain('a.ts is gone')
     const [gone] = await Array.fromAsync(session.fileChanges())

@@ -1,4 +1,4 @@
-import { type FileChange, fault, limits, ok, refuse } from '@holdfast/protocol'
+import { type FileChange, fault, limits, linesText, ok, refuse } from '@holdfast/protocol'
 import type { CommandOf, Decided, Events, Facts } from '../input.ts'
 import type { SessionState } from '../state.ts'
 
@@ -9,13 +9,13 @@ export function setBoundary(
   { file }: Facts,
 ): Decided {
   if (start < 0 || end < start) {
-    const message = `The lines ${start} to ${end}, counted from 0, are no boundary: the first must be at least 0 and at most the last.`
+    const message = `No edit boundary can be lines ${start + 1} to ${end + 1}: the first must be at least 1 and at most the last. ${countedFrom}`
     return refuse(fault('bad_boundary', message, { path: asked, start, end }))
   }
   if (file?.content === undefined) return refuse(fault('bad_boundary', `${asked} is not a file.`, { path: asked }))
   const { path, content, lines = end + 1 } = file
   if (end >= Math.max(1, lines)) {
-    const message = `${asked} has ${lines === 1 ? '1 line' : `${lines} lines`}: the lines ${start} to ${end}, counted from 0, go past its end.`
+    const message = `${asked} has ${lines === 1 ? '1 line' : `${lines} lines`}: ${linesText({ start, end })} go past its end. ${countedFrom}`
     return refuse(fault('bad_boundary', message, { path: asked, start, end, lines }))
   }
   const known = boundaries.find((one) => one.path === path)
@@ -25,6 +25,8 @@ export function setBoundary(
   }
   return ok([{ type: 'boundary.set', path, start, end, content }])
 }
+
+const countedFrom = 'Lines are named from 1 here; `start` and `end` of the command count from 0.'
 
 /** Removes the boundary of a file, or all of them. */
 export function clearBoundary({ boundaries }: SessionState, path: string | null): Events {

@@ -51,7 +51,7 @@ describe('a boundary', () => {
     const below: Splice = { line: 11, removed: ['line 9\n'], added: [] }
     expect(checkSplices('a.ts', range, [inside, below])).toMatchObject({
       fault: {
-        message: 'edit outside boundary: it touches line 11 of a.ts, allowed are lines 5\u201310 (counted from 0)',
+        message: 'edit outside boundary: it touches line 12 of a.ts, allowed are lines 6\u201311',
       },
     })
   })

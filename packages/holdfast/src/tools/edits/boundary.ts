@@ -4,6 +4,7 @@ import {
   growRange,
   type LineChange,
   type LineRange,
+  linesText,
   moveRange,
   ok,
   type Result,
@@ -78,13 +79,8 @@ export function checkTexts(path: string, allowed: LineRange, before: string, aft
 }
 
 function outside(path: string, { line, removed }: LineChange, range: LineRange) {
-  const touched = removed === 0 ? `the place before line ${line}` : countedFromZero(line, line + removed - 1)
-  const allowed =
-    range.end < range.start ? `new lines before line ${range.start}` : countedFromZero(range.start, range.end)
-  const message = `edit outside boundary: it touches ${touched} of ${path}, allowed are ${allowed} (counted from 0)`
+  const touched =
+    removed === 0 ? `the place before line ${line + 1}` : linesText({ start: line, end: line + removed - 1 })
+  const message = `edit outside boundary: it touches ${touched} of ${path}, allowed are ${linesText(range)}`
   return fault('outside_boundary', message, { path, line, removed, allowed: range })
 }
-
-/** Names lines as the commands for boundaries count them. */
-const countedFromZero = (first: number, last: number): string =>
-  first === last ? `line ${first}` : `lines ${first}\u2013${last}`

@@ -29,7 +29,7 @@ export const createReadLines =
 function pageOf(path: string, lines: Lines, start: number, limit: number = limits.readFileLinesMax): Result<FileLines> {
   const { count: total } = lines
   if (start > 0 && start >= total)
-    return refuse(fault('bad_request', `${escapeLine(path)} has ${total} lines, counted from 0: there is no ${start}.`))
+    return refuse(fault('bad_request', `${escapeLine(path)} has ${total} lines: line ${start + 1} is past its end.`))
   const shown: string[] = []
   let bytes = 0
   for (let line = start; line < Math.min(total, start + Math.min(limit, limits.readFileLinesMax)); line++) {

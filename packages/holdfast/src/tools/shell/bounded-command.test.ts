@@ -80,7 +80,7 @@ describe('a command and a file with an edit boundary', () => {
     expect(later.found).toMatchObject([{ files: [{ path: 'f', change: 'modified', outside: true }] }])
     expect(later.found[0]?.notice).toContain('-one\n+1\n')
     expect(result.type).toBe('failed')
-    expect(result.output.text).toContain('[outside_boundary: edit outside boundary: it touches line 0 of f')
+    expect(result.output.text).toContain('[outside_boundary: edit outside boundary: it touches line 1 of f')
     expect(await read()).toMatchObject({ type: 'ok' })
   })
 

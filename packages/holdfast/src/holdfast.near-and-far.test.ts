@@ -66,7 +66,7 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     return session
   }
 
-  it('lists the commands that run in the background, until they end', async () => {
+  it('lists the commands that run in the background, and how they ended', async () => {
     const command = 'printf 12345 > out; printf 1é45; until [ -e go ]; do sleep 0.01; done'
     const session = await spoken(`run in background ${command}`, { approvals: 'none' })
     await session.abort().catch(() => undefined) // nothing runs but the command, which stays
@@ -78,7 +78,9 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
       },
     ])
     await writeFile(join(home, 'go'), '')
-    await expect.poll(() => session.backgroundShells(), { timeout: 15_000 }).toEqual([])
+    await expect
+      .poll(() => session.backgroundShells(), { timeout: 15_000 })
+      .toMatchObject([{ command, outputBytes: 5, tail: '1é45', ended: { exitCode: 0, how: 'exit code 0' } }])
   })
 
   it('ends a command in the background for the driver, not for a viewer, and refuses to end one that does not run', async () => {
@@ -90,7 +92,7 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     await expect(viewer.stopBackgroundShell(id)).rejects.toMatchObject({ code: 'not_driver' })
     expect(await session.backgroundShells()).toMatchObject([{ id }])
     expect(await driver.stopBackgroundShell(id)).toEqual({ seq: expect.any(Number) })
-    expect(await session.backgroundShells()).toEqual([])
+    expect(await session.backgroundShells()).toMatchObject([{ id, ended: { exitCode: null, how: 'stopped' } }])
     await expect(driver.stopBackgroundShell(id)).rejects.toMatchObject({ code: 'not_found' })
     await Promise.all([driver.detach(), viewer.detach()])
   })

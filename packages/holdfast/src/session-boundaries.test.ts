@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(workdir, { recursive: true, force: true }))
 
 const openSession = async () => {
-  const environment = { HOLDFAST_HOME: join(workdir, '.home') }
+  const environment = { HOLDFAST_HOME: join(workdir, '.home'), DEMO_PACE: '0' }
   const holdfast = await openHoldfast({ store: 'memory:', environment, sandbox: 'off' })
   const session = await holdfast.startSession({ workdir, model: 'demo/agent', approvals: 'none' })
   return { holdfast, session }
@@ -68,14 +68,8 @@ describe('the edit boundaries of a session', () => {
       message.kind === 'tool_call' ? [[message.call.status, message.call.result?.text.split('\n')[0]]] : [],
     )
     expect(outcomes.slice(1)).toEqual([
-      [
-        'denied',
-        'outside_boundary: edit outside boundary: it touches line 1 of a.ts, allowed are line 2',
-      ],
-      [
-        'denied',
-        'outside_boundary: edit outside boundary: it touches line 3 of a.ts, allowed are line 2',
-      ],
+      ['denied', 'outside_boundary: edit outside boundary: it touches line 1 of a.ts, allowed are line 2'],
+      ['denied', 'outside_boundary: edit outside boundary: it touches line 3 of a.ts, allowed are line 2'],
       ['denied', expect.stringMatching(/^outside_boundary: edit outside boundary/)],
     ])
     await holdfast.close()
@@ -141,6 +135,36 @@ describe('the edit boundaries of a session', () => {
     const call = (await again.messages()).find(({ kind }) => kind === 'tool_call')?.id
     await again.restoreFiles({ call, paths: ['a.ts'] })
     expect(readFileSync(file, 'utf8')).toBe('one\ntwo\nthree\n')
+    await again.prompt('hello').text()
+    const told = (await again.messages()).filter(
+      (message) => message.kind === 'notice' && message.code === 'background',
+    )
+    const isForgotten = _ === 'ends with its session' // which ended before its model could be told
+    expect(told).toMatchObject(
+      isForgotten ? [] : [{ text: expect.stringMatching(/changed lines .*: it touches line 1 of a\.ts/) }],
+    )
+    await holdfast.close()
+  })
+
+  it.each([
+    ['an edit inside them', (session: Session) => session.prompt('read a.ts\nedit a.ts: two => 2').text()],
+    ['another command', (session: Session) => session.prompt('run sed -i s/two/2/ a.ts').text()],
+    ['a new boundary', (session: Session) => session.setBoundary('a.ts', 0, 0)],
+    ['the end of the boundary', (session: Session) => session.clearBoundary('a.ts')],
+  ])('are compared before %s, so that it hides nothing that a running command did', async (_, change) => {
+    const { holdfast, session } = await openSession()
+    await session.setBoundary('a.ts', 1, 1)
+    await session.prompt('run in background sed -i s/one/1/ a.ts; echo ready; exec sleep 1000').text()
+    await expect.poll(async () => (await session.backgroundShells())[0]?.tail, { timeout: 15_000 }).toContain('ready')
+    await change(session)
+    const outside = (await outsideFiles(session)).filter((file) => file.outside)
+    expect(outside).toEqual([{ path: 'a.ts', change: 'modified', outside: true }])
+    const notices = (await session.messages()).filter(
+      (message) => message.kind === 'notice' && message.code === 'outside_boundary',
+    )
+    expect(notices).toMatchObject([{ text: expect.stringContaining('-one\n+1\n') }])
+    await stopShell(session)
+    expect((await outsideFiles(session)).filter((file) => file.outside)).toEqual(outside) // found once
     await holdfast.close()
   })
 })

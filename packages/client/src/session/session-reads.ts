@@ -88,7 +88,10 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     /** Returns lines of a text file of the workdir, counted from 0. Refused: outside_workdir, not_found, too_large, bad_request. */
     readFile: async (path: string, options?: Omit<FileLinesRequest, 'path'>): Promise<FileLines> =>
       orThrow(await handle.readFile({ ...readOptions(options, ['start', 'limit']), path })),
-    /** Returns the commands that run in the background, oldest first. Empty if another process runs the session. */
+    /**
+     * Returns the commands in the background, oldest first: those that run, and those that have ended since the session was
+     * loaded. Empty if another process runs the session.
+     */
     backgroundShells: async (): Promise<readonly BackgroundShell[]> => orThrow(await handle.backgroundShells()),
     /** Returns what the calls of this session did to files, newest first; a loop reads them page by page. */
     fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),

@@ -177,8 +177,15 @@ export interface Tool {
 export interface BackgroundWork {
   /** Returns what runs for this session, oldest first. */
   running(session: SessionId): readonly BackgroundCommand[]
-  /** Returns the same with how much each has printed, and the end of it. */
+  /** Returns the same and the ones that have ended, with how much each has printed, and the end of it. */
   list(session: SessionId): Promise<readonly BackgroundShell[]>
+  /**
+   * Finds out what running commands did so far to files with edit boundaries, and records it. Call it before a tool or a
+   * person changes what the lines are counted in: later this could no longer be told apart. Never rejects.
+   */
+  look(session: SessionId): Promise<void>
+  /** Returns what the model does not know yet of the commands of this session; null if it knows all. */
+  news(session: SessionId): BackgroundNews | null
   /** Ends one command as `shell_stop` does. Resolves when its processes are dead. Refused: not_found. */
   stop(session: SessionId, id: string): Promise<Result<null>>
   /** Calls `listener` when something has started or ended for a session. */
@@ -187,6 +194,16 @@ export interface BackgroundWork {
   end(session?: SessionId): Promise<void>
   /** Ends what dead processes of ours have left running. A starting process does this once. */
   endLeftovers(): Promise<void>
+}
+
+/** What the model does not know yet of commands in the background. */
+export type BackgroundNews = {
+  /** Sentences for the model, without anything that a command printed. */
+  readonly text: string
+  /** Whether a command changed lines that it may not change. */
+  readonly isBreach: boolean
+  /** Call it once the model gets the text. */
+  readonly told: () => void
 }
 
 /** A command that runs in the background of a session. */

@@ -131,6 +131,8 @@ export type Report = Readonly<
       tools: BlobHash
       /** The new summary, or why it could not be written; null when none was needed. */
       checkpoint: NewCheckpoint | { readonly failed: string } | null
+      /** What the model does not know yet of commands in the background. */
+      news?: { readonly text: string; readonly isBreach: boolean } | undefined
     }
   /** The step cannot start: a key or a blob is missing. */
   | { type: 'step.refused'; turn: TurnNumber; fault: ModelFault }

@@ -93,8 +93,7 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
     todoReadTool,
     createDescribeTools(() => all), // asked for when it runs, with the program's own tools
   ]
-  const checkedOwn = own.map((tool) => (tool.isReadOnly ? tool : withBoundedFiles(tool)))
-  const all = joinTools(builtIn, checkedOwn).map(maskedTool)
+  const all = joinTools(builtIn, own.map(withBoundedFiles)).map(maskedTool)
   const byName = new Map(all.map((tool) => [tool.schema.name, tool]))
   return {
     ...{

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { fault } from '../value/fault.ts'
 import { Instant } from '../value/id.ts'
 
-/** A command that runs in the background of a session. */
+/** A command in the background of a session. It stays listed after its end, until the session is unloaded. */
 export const BackgroundShell = z.object({
   /** Its id for `shell_output` and `shell_stop`. */
   id: z.string(),
@@ -16,6 +16,17 @@ export const BackgroundShell = z.object({
   tail: z.string(),
   /** Something was printed before `tail`. */
   isCut: z.boolean(),
+  /** How it ended; absent while it runs. */
+  ended: z
+    .object({
+      /** When it ended. */
+      at: Instant,
+      /** The exit code; null if it was killed or stopped. */
+      exitCode: z.int().nullable(),
+      /** How it ended, in words: `exit code 0`, `stopped`. */
+      how: z.string(),
+    })
+    .optional(),
 })
 export type BackgroundShell = z.infer<typeof BackgroundShell>
 

@@ -38,7 +38,7 @@ export const historyEvents = [
     level: z.enum(['info', 'error']),
     code: z.string().optional(),
     text: z.string(),
-    /** Set for system messages of an embedding program; the model gets them. */
+    /** Set for system messages of an embedding program, and for news of commands in the background; the model gets them. */
     told: z.literal(true).optional(),
   }),
   /** The session moved to another line. Branch, switch, rewind, set-history and truncate all record this event. */

@@ -141,6 +141,8 @@ export function createScriptedAgents(): ScriptedAgents {
 /** One command runs for ever, whatever ends it. */
 const background: BackgroundWork = {
   running: () => [],
+  look: async () => undefined,
+  news: () => null,
   list: async () => [],
   stop: async (_, id) => (id === shellId ? ok(null) : refuse(noSuchShell)),
   onChange: () => undefined,

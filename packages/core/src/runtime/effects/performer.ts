@@ -7,7 +7,7 @@ import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { waitForWork } from './aborted-work.ts'
 import { callModel } from './call-model.ts'
 import { prepareCall } from './prepare-call.ts'
-import { createContextBlobs, prepareStep } from './prepare-step.ts'
+import { createContextBlobs, prepareWithNews } from './prepare-step.ts'
 import { runTool } from './run-tool.ts'
 import { abortableDelay } from './with-retries.ts'
 
@@ -67,7 +67,7 @@ export function createEffectRunner(deps: EffectDeps): Perform {
   const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
     switch (effect.type) {
       case 'prepare-step':
-        return prepareStep(deps, effect, contextBlobs, run.signal)
+        return prepareWithNews(deps, effect, contextBlobs, run)
       case 'call-model':
         return callModel(deps, effect, contextBlobs, run)
       case 'prepare-call':

@@ -6,7 +6,7 @@ import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import { modelNow, type Origin, type SessionState } from '../../session/state.ts'
 import { readBlob } from '../blobs/read-blob.ts'
-import type { EffectDeps } from '../dependencies.ts'
+import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { writeCheckpoint } from './compaction.ts'
 
@@ -14,7 +14,7 @@ import { writeCheckpoint } from './compaction.ts'
  * Gathers and stores the system text and tool schemas, so that the request can be built from log and blobs alone. A
  * window that has grown too large is summarised on the way.
  */
-export async function prepareStep(
+async function prepareStep(
   deps: EffectDeps,
   { turn }: EffectOf<'prepare-step'>,
   contextBlobs: ContextBlobs,
@@ -37,6 +37,25 @@ export async function prepareStep(
     isOverfull(state(), model.contextTokens) ? writeCheckpoint(deps, signal) : null,
   ])
   return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint }
+}
+
+/**
+ * Prepares a step, and adds what the model does not know yet of commands in the background. They count as told once the
+ * step has started.
+ */
+export async function prepareWithNews(
+  deps: EffectDeps,
+  effect: EffectOf<'prepare-step'>,
+  contextBlobs: ContextBlobs,
+  { signal, report }: EffectRun,
+): Promise<Report | null> {
+  const prepared = await prepareStep(deps, effect, contextBlobs, signal)
+  const news = deps.tools.background?.news(deps.session)
+  if (!news || prepared.type !== 'step.prepared' || signal.aborted) return prepared
+  const { text, isBreach } = news
+  const started = await report({ ...prepared, news: { text, isBreach } })
+  if (started.ok && deps.state().turn.phase === 'thinking') news.told()
+  return null
 }
 
 /** Returns the folders of files, each once, and not the workdir itself. */

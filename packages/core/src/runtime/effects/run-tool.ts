@@ -77,6 +77,7 @@ async function runCall(
     if (!started.ok || signal.aborted || !isStarted) throw new NotWanted(`call ${call} is no longer wanted`)
   }
   try {
+    await lookAtRunning(deps)
     const result = await tool.run(args, toolContext(deps), {
       signal,
       contentHash: checked?.contentHash,
@@ -108,6 +109,15 @@ async function runCall(
     const text = `The tool ${name} failed: ${errorMessage(cause)}`
     return finished({ type: 'failed', output: { text } })
   }
+}
+
+/**
+ * Compares what running commands did to files with edit boundaries. Call it before lines are counted in new content: what a
+ * command changed until then would no longer be found.
+ */
+export async function lookAtRunning({ tools: { background }, session, state }: EffectDeps): Promise<void> {
+  if (background && state().boundaries.length > 0 && background.running(session).length > 0)
+    await background.look(session)
 }
 
 const blobsFor = (deps: EffectDeps): ToolBlobs => ({

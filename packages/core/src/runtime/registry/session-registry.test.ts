@@ -38,6 +38,8 @@ describe('the registry', () => {
       script: [[say('Hi.')], [say('Again.')]],
       background: {
         running: () => [...running].map((id) => ({ id, command: 'npm run dev', startedAt: 0 })),
+        look: async () => undefined,
+        news: () => null,
         list: async () => [],
         stop: async () => ok(null),
         onChange: (listener) => {

@@ -16,6 +16,7 @@ import type { Facts, SessionCommand, SessionSubmission } from '../../session/inp
 import { askedCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { readCall } from '../effects/prepare-call.ts'
+import { lookAtRunning } from '../effects/run-tool.ts'
 import { checkFiles, filesOf, refuseText } from './check-files.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
 
@@ -49,10 +50,14 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
       return workdir.ok ? ok({ workdir: workdir.value }) : workdir
     }
     case 'setBoundary':
+      await lookAtRunning(deps)
       return readBounded(deps, command)
     case 'clearBoundary':
+      await lookAtRunning(deps)
       return locate(deps, command.path)
     case 'clearAllBoundaries':
+      await lookAtRunning(deps)
+      return ok({})
     case 'pinSession':
     case 'rename':
     case 'abort':

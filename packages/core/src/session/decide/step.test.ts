@@ -1,4 +1,4 @@
-import { StepId } from '@holdfast/protocol'
+import { invariant, StepId } from '@holdfast/protocol'
 import { type EventInput, stateAfter, thinking } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events, livedThrough, modelReplied, phases, stepPrepared } from '../../testing/deciding.ts'
@@ -17,6 +17,20 @@ const fallen: readonly EventInput[] = [
   ...thinking,
   { type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null, fault, fallback: 'other/model' },
 ]
+
+describe('a step', () => {
+  it('begins with what the model does not know yet of commands in the background', () => {
+    const state = phases.preparing
+    const news = { text: 'The command abcd has ended: exit code 0.', isBreach: false }
+    const prepared = stepPrepared(state)
+    invariant(prepared.type === 'step.prepared', 'it is prepared')
+    expect(events(state, { ...prepared, news })).toMatchObject([
+      { type: 'note.added', kind: 'notice', level: 'info', code: 'background', text: news.text, told: true },
+      { type: 'context.changed' },
+      { type: 'step.started' },
+    ])
+  })
+})
 
 describe('a call that is retried', () => {
   it('adds a notice with the failure, the wait and the try, without advice', () => {

@@ -19,7 +19,7 @@ import { limitReached } from './prompt.ts'
 /** Starts the next step. The round is closed, so waiting steering prompts are added before the model call. */
 export function startStep(state: SessionState, report: ReportOf<'step.prepared'>): Events {
   invariant(state.turn.phase === 'preparing', 'a step begins between rounds')
-  const { turn, system, tools, checkpoint } = report
+  const { turn, system, tools, checkpoint, news } = report
   const steering = state.queue.filter(({ queue }) => queue === 'steering')
   if (state.turn.isAnswered && steering.length === 0) return endTurn(state, turn) // the steering prompt was removed
   const limit = limitReached(state, state.turn.steps)
@@ -34,10 +34,24 @@ export function startStep(state: SessionState, report: ReportOf<'step.prepared'>
   return [
     ...compacted(state, checkpoint),
     ...steering.map(({ id, content }): Event => ({ type: 'user.said', turn, content, entry: id })),
+    ...(news ? [tellNews(turn, news)] : []),
     ...(isSame ? [] : [{ type: 'context.changed', system, tools } as const]),
     { type: 'step.started', turn, model: modelNow(state), thinkingLevel, attempt: state.turn.attempt },
   ]
 }
+
+/** Tells people and the model what became of commands in the background. */
+const tellNews = (turn: TurnNumber, { text, isBreach }: NonNullable<ReportOf<'step.prepared'>['news']>): Event => ({
+  ...{
+    type: 'note.added',
+    turn,
+    kind: 'notice',
+    level: isBreach ? 'error' : 'info',
+    code: 'background',
+    text,
+    told: true,
+  },
+})
 
 /** Records the model's answer and calls. Without calls the turn ends, unless a prompt steers it. */
 export function endStep(state: SessionState, ended: ReportOf<'model.replied' | 'model.failed'>): Events {

@@ -197,7 +197,7 @@ const getClientEvents = defineRead(
 
 const getShells = defineRead(
   '/shells',
-  'List the commands that run in the background',
+  'List the commands in the background, also those that have ended',
   z.object({ shells: z.array(BackgroundShell) }),
   async (handle) => {
     const shells = await handle.backgroundShells()

@@ -89,24 +89,27 @@ describe('a tool of the program', () => {
     expect(events.find(({ type }) => type === 'call.approved')).toMatchObject({ by: { client: null }, scope: 'once' })
   })
 
-  it('fails if it changed lines outside an edit boundary, with the diff, and can be put back', async () => {
-    await writeFile(join(home, 'a.txt'), 'one\ntwo\n')
-    const write = forecast({
-      readOnly: false,
-      async run({ city }, { workdir }) {
-        await writeFile(join(workdir, 'a.txt'), `${city}\ntwo\n`)
-        return { text: 'written', files: [{ path: 'a.txt', change: 'modified' }] }
-      },
-    })
-    await using test = await open([write], 'forecast', { city: 'Oslo' })
-    await test.session.setBoundary('a.txt', 1, 1)
-    const { results } = await run(test.session)
-    expect(results).toMatchObject([{ status: 'error', text: expect.stringContaining('-one\n+Oslo\n') }])
-    const calls = (await test.session.messages()).flatMap((one) => (one.kind === 'tool_call' ? [one.call] : []))
-    expect(calls[0]?.files).toEqual([{ path: 'a.txt', change: 'modified', outside: true }])
-    await test.session.restoreFiles({ call: calls[0]?.id, paths: ['a.txt'] })
-    expect(await readFile(join(home, 'a.txt'), 'utf8')).toBe('one\ntwo\n')
-  })
+  it.each([false, true])(
+    'fails if it changed lines outside an edit boundary, with the diff, and can be put back (readOnly: %s)',
+    async (readOnly) => {
+      await writeFile(join(home, 'a.txt'), 'one\ntwo\n')
+      const write = forecast({
+        readOnly,
+        async run({ city }, { workdir }) {
+          await writeFile(join(workdir, 'a.txt'), `${city}\ntwo\n`)
+          return { text: 'written', files: [{ path: 'a.txt', change: 'modified' }] }
+        },
+      })
+      await using test = await open([write], 'forecast', { city: 'Oslo' })
+      await test.session.setBoundary('a.txt', 1, 1)
+      const { results } = await run(test.session)
+      expect(results).toMatchObject([{ status: 'error', text: expect.stringContaining('-one\n+Oslo\n') }])
+      const calls = (await test.session.messages()).flatMap((one) => (one.kind === 'tool_call' ? [one.call] : []))
+      expect(calls[0]?.files).toEqual([{ path: 'a.txt', change: 'modified', outside: true }])
+      await test.session.restoreFiles({ call: calls[0]?.id, paths: ['a.txt'] })
+      expect(await readFile(join(home, 'a.txt'), 'utf8')).toBe('one\ntwo\n')
+    },
+  )
 
   it('that changes something is denied in plan mode', async () => {
     await using test = await open([forecast({ readOnly: false })], 'forecast', { city: 'Oslo' })

@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto'
-import type { BackgroundCommand, BackgroundWork, ToolResult } from '@holdfast/core/ports'
+import type { BackgroundCommand, BackgroundNews, BackgroundWork, ToolResult } from '@holdfast/core/ports'
 import {
+  clip,
+  escapeLine,
   fault,
   type BackgroundShell as ListedShell,
   limits,
@@ -10,25 +12,37 @@ import {
   refuse,
   type SessionId,
 } from '@holdfast/protocol'
+import { createKeyedQueue } from '@holdfast/protocol/serial-queue'
 import type { ProcessRecords } from '../program/process-records.ts'
-import { withViolations } from './bounded-command.ts'
+import { type CommandJudge, createCommandJudge, withViolations } from './bounded-command.ts'
 import { readTail } from './output/output-tail.ts'
-import type { EndedCommand, RunningCommand } from './running-command.ts'
+import { type EndedCommand, howEnded, type RunningCommand } from './running-command.ts'
 
 /** A command in the background of a session. It is kept after its end, so that its output can be read. */
 export type BackgroundShell = BackgroundCommand & {
   readonly running: RunningCommand
   /** Null while it runs. */
-  ended: EndedCommand | null
+  ended: (EndedCommand & { readonly atMs: number }) | null
   /** How much of the output was returned by `shell_output`. */
   readBytes: number
-  /** Resolves once it has ended and is judged: with what it changed outside edit boundaries. The first reader empties it. */
-  readonly judged: Promise<string[]>
+  /** Whether the model knows that it has ended. */
+  isEndTold: boolean
+  /** What it changed outside edit boundaries, as far as the model was not told. */
+  violations: readonly string[]
+  /** Finds out what it did to files with edit boundaries since the last time. */
+  readonly judge: () => Promise<void>
+  /** Resolves once it has ended and is judged. */
+  readonly judged: Promise<void>
+  readonly judging: CommandJudge
 }
 
-/** Tells the model what a command changed outside edit boundaries, if it has ended. The first call that reads its end does so. */
-export async function judgeEnded({ ended, judged }: BackgroundShell, result: ToolResult): Promise<ToolResult> {
-  return ended === null ? result : withViolations(result, (await judged).splice(0))
+/** Tells the model what a command changed outside edit boundaries, and whether it has ended. The first call that reads it does so. */
+export async function tellShell(shell: BackgroundShell, result: ToolResult): Promise<ToolResult> {
+  if (shell.ended !== null) await shell.judged
+  shell.isEndTold = shell.ended !== null
+  const { violations } = shell
+  shell.violations = []
+  return withViolations(result, violations)
 }
 
 /** The commands that run in the background, by session. They end with their session and with this process. */
@@ -41,13 +55,10 @@ export interface BackgroundShells extends BackgroundWork {
   find(session: SessionId | undefined, id: string): Result<BackgroundShell>
 }
 
-/** Records what a command that has ended did to files with edit boundaries. Never rejects. */
-export type JudgeCommand = () => Promise<string[]>
-
 /** A place among the commands of a session. It counts until it is released; one that was used stays with its command. */
 export interface ReservedPlace {
   /** Puts the command on record and keeps it under a new id. Rejects with a system error if it cannot be recorded. */
-  use(command: string, running: RunningCommand, judge?: JudgeCommand): Promise<BackgroundShell>
+  use(command: string, running: RunningCommand, judging?: CommandJudge): Promise<BackgroundShell>
   release(): void
 }
 
@@ -63,6 +74,7 @@ type Deps = { readonly records: ProcessRecords | null; readonly now: () => numbe
 export function createBackgroundShells({ records, now }: Deps): BackgroundShells {
   const bySession = new Map<SessionId, Map<string, BackgroundShell>>()
   const reserved = new Map<object, SessionId>()
+  const inTurn = createKeyedQueue()
   const listeners: ((session: SessionId) => void)[] = []
   const shellsOf = (session: SessionId) => [...(bySession.get(session)?.values() ?? [])]
   const running = (session: SessionId) => shellsOf(session).filter(({ ended }) => ended === null)
@@ -101,19 +113,26 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     session: SessionId,
     command: string,
     started: RunningCommand,
-    judge: JudgeCommand,
+    judging: CommandJudge,
   ): Promise<BackgroundShell> {
     await records?.add(started.mark)
     const shells = bySession.get(session) ?? new Map<string, BackgroundShell>()
     bySession.set(session, shells)
     const id = newId(shells)
+    const judge = async () => {
+      const others = running(session).filter((one) => one !== shell)
+      const found = await judging.judge(others.map((one) => one.judging))
+      shell.violations = [...shell.violations, ...found]
+    }
     const shell: BackgroundShell = {
-      ...{ id, command, startedAt: now(), running: started, judged: started.ended.then(judge) },
-      ...{ ended: null, readBytes: 0 },
+      ...{ id, command, startedAt: now(), running: started, judging },
+      ...{ ended: null, readBytes: 0, isEndTold: false, violations: [] },
+      judge: () => inTurn(session, judge),
+      judged: started.ended.then(() => inTurn(session, judge)),
     }
     shells.set(id, shell)
     void started.ended.then(async (ended) => {
-      shell.ended = ended
+      shell.ended = { ...ended, atMs: now() }
       await shell.judged
       await records?.remove(started.mark).catch(() => undefined) // the next start finds the group dead and removes it
       forgetOldest(shells)
@@ -123,15 +142,23 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
     return shell
   }
 
-  const describe = async ({ id, command, startedAt, running: started }: BackgroundShell): Promise<ListedShell> => {
-    const outputBytes = await started.size()
+  const describe = async (shell: BackgroundShell): Promise<ListedShell> => {
+    const { id, command, startedAt, running: started, ended } = shell
+    const outputBytes = ended?.bytes ?? (await started.size())
     const { text: tail, isCut } = await readTail(started.output, outputBytes)
-    return { ...{ id, command, startedAt: new Date(startedAt).toISOString() }, outputBytes, tail, isCut }
+    return {
+      ...{ id, command, startedAt: new Date(startedAt).toISOString(), outputBytes, tail, isCut },
+      ...(ended && { ended: describeEnd(ended) }),
+    }
   }
 
   return {
     running,
-    list: (session) => Promise.all(running(session).map(describe)),
+    list: (session) => Promise.all(shellsOf(session).map(describe)),
+    async look(session) {
+      for (const shell of running(session)) await shell.judge()
+    },
+    news: (session) => newsOf(shellsOf(session)),
     refusal,
     async stop(session, id) {
       const shell = running(session).find((one) => one.id === id)
@@ -151,8 +178,8 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
       if (refused) return refused
       if (session === undefined) return refuse(noSession)
       const place: ReservedPlace = {
-        use: (command, started, judge = async () => []) =>
-          add(session, command, started, judge).finally(() => place.release()),
+        use: (command, started, judging = createCommandJudge(new Map(), {})) =>
+          add(session, command, started, judging).finally(() => place.release()),
         release: () => void reserved.delete(place),
       }
       reserved.set(place, session)
@@ -169,6 +196,47 @@ export function createBackgroundShells({ records, now }: Deps): BackgroundShells
       )
     },
   }
+}
+
+const describeEnd = ({ ending, atMs }: NonNullable<BackgroundShell['ended']>): NonNullable<ListedShell['ended']> => ({
+  at: new Date(atMs).toISOString(),
+  exitCode: ending.type === 'exited' ? ending.code : null,
+  how: howEnded(ending),
+})
+
+/** Says what the model does not know: which commands have ended, and what they changed outside edit boundaries. */
+function newsOf(shells: readonly BackgroundShell[]): BackgroundNews | null {
+  const untold = shells.filter(({ ended, isEndTold, violations }) => (ended && !isEndTold) || violations.length > 0)
+  if (untold.length === 0) return null
+  const known = untold.map((shell) => ({ shell, violations: shell.violations, hasEnded: shell.ended !== null }))
+  return {
+    text: untold.map(newsText).join('\n'),
+    isBreach: untold.some(({ violations }) => violations.length > 0),
+    told() {
+      for (const { shell, violations, hasEnded } of known) {
+        shell.isEndTold ||= hasEnded
+        shell.violations = shell.violations.filter((one) => !violations.includes(one))
+      }
+    },
+  }
+}
+
+const commandCharsMax = 200
+
+/** Nothing that the command printed is told here: it would look as if a person had said it. */
+function newsText({ id, command, startedAt, ended, isEndTold, violations }: BackgroundShell): string {
+  const name = `The command ${id} in the background (${clip(escapeLine(command), commandCharsMax)})`
+  const lines: string[] = []
+  if (ended !== null && !isEndTold) {
+    const seconds = Math.max(0, Math.round((ended.atMs - startedAt) / 1000))
+    const how = howEnded(ended.ending)
+    lines.push(
+      `${name} has ended: ${how}, after ${seconds} s, with ${ended.bytes} bytes of output. Read it with shell_output.`,
+    )
+  }
+  for (const violation of violations)
+    lines.push(`${name} changed lines that it may not change: ${violation.split('\n', 1)[0] ?? ''}`)
+  return lines.join('\n')
 }
 
 function newId(taken: ReadonlyMap<string, unknown>): string {

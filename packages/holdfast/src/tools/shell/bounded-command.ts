@@ -49,25 +49,60 @@ export async function compareBounded(
   return withViolations({ ...result, files: [...others, ...files] }, violations)
 }
 
-/** Lets a tool that may change any file run as a command does: what it did to files with edit boundaries is compared. */
+/**
+ * Lets a tool that may change any file run as a command does: what it did to files with edit boundaries is compared. Of a
+ * tool that says it changes nothing, only what it changed outside counts: others may work at the same time.
+ */
 export const withBoundedFiles = (tool: Tool): Tool => ({
   ...tool,
   async run(args, context, run) {
     const before = await readBounded(context)
-    return compareBounded(await tool.run(args, context, run), before, context, run)
+    const result = await tool.run(args, context, run)
+    const compared = await compareBounded(result, before, context, run)
+    return tool.isReadOnly && !compared.files?.some(({ outside }) => outside) ? result : compared
   },
 })
 
-/** Compares as `compareBounded` does, and records what a command in the background did. Returns its violations. */
-export async function judgeLater(before: BoundedBefore, { recordLater }: ToolRun): Promise<string[]> {
-  let found: readonly string[] = []
-  await recordLater?.(async (context, run) => {
-    const { files, violations } = await findChanges(before, context, run)
-    found = violations
-    return { files, ...(violations.length > 0 && { notice: noticeOf(violations) }) }
-  })
-  return [...found]
+/** Judges what a command in the background does to files with edit boundaries. */
+export interface CommandJudge {
+  /**
+   * Records what changed since the last time, and returns what changed outside the boundaries. Of the others that run at
+   * the same time, those that would find the same do not find it again. Never rejects.
+   */
+  judge(others: readonly CommandJudge[]): Promise<readonly string[]>
+  /** Goes on with `now` if it last saw the files as they were `before`. */
+  follow(before: BoundedBefore, now: BoundedBefore): void
 }
+
+/** Creates the judge of a command that goes on in the background. `before` are the files when it started. */
+export function createCommandJudge(before: BoundedBefore, { recordLater }: Pick<ToolRun, 'recordLater'>): CommandJudge {
+  let compared = before
+  return {
+    async judge(others) {
+      let violations: readonly string[] = []
+      await recordLater?.(async (context, run) => {
+        const found = await findChanges(compared, context, run)
+        for (const other of others) other.follow(compared, found.now)
+        compared = found.now
+        violations = found.violations
+        return { files: found.files, ...(violations.length > 0 && { notice: noticeOf(violations) }) }
+      })
+      return violations
+    },
+    follow(from, now) {
+      if (isSameBefore(compared, from)) compared = now
+    },
+  }
+}
+
+const isSameBefore = (one: BoundedBefore, other: BoundedBefore): boolean =>
+  one.size === other.size &&
+  [...one].every(([path, { counted, content }]) => {
+    const found = other.get(path)
+    return found?.counted === counted && markOf(found.content) === markOf(content)
+  })
+
+const markOf = (content: Content): string => (content.type === 'read' ? content.hash : content.marks)
 
 /** Fails a result with what was changed outside edit boundaries, if anything was. */
 export function withViolations(result: ToolResult, violations: readonly string[]): ToolResult {
@@ -79,17 +114,27 @@ export function withViolations(result: ToolResult, violations: readonly string[]
 const noticeOf = (violations: readonly string[]): string =>
   `A command in the background changed lines that it may not change.\n${violations.join('\n')}`
 
-type Found = { readonly files: readonly FileChange[]; readonly violations: readonly string[] }
+type Found = {
+  readonly files: readonly FileChange[]
+  readonly violations: readonly string[]
+  /** The files as they are now. */
+  readonly now: BoundedBefore
+}
 
 async function findChanges(before: BoundedBefore, context: ToolContext, run: LaterRun): Promise<Found> {
   const found: FoundChange[] = []
+  const nowAll = new Map<string, { counted: BlobHash; content: Content }>()
   for (const bounded of context.boundaries ?? []) {
-    const change = await compare(bounded, before, context, run)
+    const { change, now } = await compare(bounded, before, context, run)
     if (change) found.push(change)
+    const counted = change?.file.boundary?.content ?? bounded.content
+    const isCounted = now.type === 'read' && now.hash === counted
+    nowAll.set(bounded.path, { counted, content: isCounted ? { ...now, bytes: null } : now })
   }
   return {
     files: found.map(({ file, violation }) => (violation === null ? file : { ...file, outside: true })),
     violations: found.flatMap(({ violation }) => (violation === null ? [] : [violation])),
+    now: nowAll,
   }
 }
 
@@ -127,7 +172,7 @@ async function compare(
   captured: BoundedBefore,
   context: ToolContext,
   run: LaterRun,
-): Promise<FoundChange | null> {
+): Promise<{ readonly change: FoundChange | null; readonly now: Content }> {
   const now = await readNow(context.workdir, bounded.path)
   const then = captured.get(bounded.path)
   // Since the command started, a tool has changed the file, or a person has set the boundary: they know its content.
@@ -135,8 +180,8 @@ async function compare(
   const before: Content = isNewer
     ? { type: 'read', hash: bounded.content, bytes: null, mode: now.type === 'read' ? now.mode : 0o644 }
     : then.content
-  if (before.type === 'read' ? now.type === 'read' && now.hash === before.hash : isSameUnread(before, now)) return null
-  return describeChange(bounded, before, now, context, run)
+  const isSame = before.type === 'read' ? now.type === 'read' && now.hash === before.hash : isSameUnread(before, now)
+  return { change: isSame ? null : await describeChange(bounded, before, now, context, run), now }
 }
 
 const isSameUnread = (before: Content, now: Content): boolean =>

@@ -137,3 +137,22 @@ async function untilMarked(
 async function untilDead(group: number): Promise<void> {
   for (let look = 0; look < looksMax; look++) if ((await livingMembers(group)).length === 0) return
 }
+
+/** Says how a command ended, unless it simply worked. */
+export function endingWords(ending: EndedCommand['ending'], timeout = 0): readonly string[] {
+  switch (ending.type) {
+    case 'exited':
+      return ending.code === 0 ? [] : [`exit code ${ending.code}`]
+    case 'killed':
+      return ['killed, with its whole process group']
+    case 'timed out':
+      return [`timed out after ${timeout} s`]
+    case 'too long':
+      return ['killed: it wrote more output than can be kept']
+    default:
+      return [ending.type]
+  }
+}
+
+/** Says how a command ended, also if it simply worked. */
+export const howEnded = (ending: EndedCommand['ending']): string => endingWords(ending).join(' ') || 'exit code 0'

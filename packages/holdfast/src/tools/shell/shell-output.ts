@@ -5,10 +5,11 @@ import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { textArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith } from '../define/define-tool.ts'
-import { type BackgroundShell, type BackgroundShells, judgeEnded } from './background-shells.ts'
+import { type BackgroundShell, type BackgroundShells, tellShell } from './background-shells.ts'
 import { onlyLinesWith } from './output/only-lines.ts'
 import { readableOutput } from './output/readable-output.ts'
-import { endingWords, withNotes } from './shell.ts'
+import { howEnded } from './running-command.ts'
+import { withNotes } from './shell.ts'
 
 const waitMax = 60
 const lookMs = 50
@@ -61,16 +62,15 @@ export function createShellOutput({ background, after = wallClock.after }: Deps)
       const wanted = filter === undefined ? bytes : onlyLinesWith(filter, bytes)
       const output = await run.storeOutput(withNotes(wanted, notesOf(shell)), readableOutput)
       shell.readBytes = end
-      return judgeEnded(shell, { type: 'ok', output })
+      return tellShell(shell, { type: 'ok', output })
     },
   })
 }
 
 function notesOf({ id, ended }: BackgroundShell): readonly string[] {
   if (ended === null) return [`[${id} is running]`]
-  const words = endingWords(ended.ending)
   const left = ended.leftRunning === undefined ? [] : [ended.leftRunning]
-  return [`[${id} has ended: ${words.join(' ') || 'exit code 0'}]`, ...left]
+  return [`[${id} has ended: ${howEnded(ended.ending)}]`, ...left]
 }
 
 type Wait = { readonly waitMs: number; readonly after: Clock['after']; readonly signal: AbortSignal }

@@ -3,8 +3,8 @@ import { ok } from '@holdfast/protocol'
 import { z } from 'zod'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
-import { type BackgroundShells, judgeEnded } from './background-shells.ts'
-import { endingWords } from './shell.ts'
+import { type BackgroundShells, tellShell } from './background-shells.ts'
+import { howEnded } from './running-command.ts'
 import { shellId } from './shell-output.ts'
 
 const input = z.strictObject({ id: shellId.describe('The id that shell returned.') })
@@ -17,8 +17,7 @@ export function createShellStop(background: BackgroundShells): Tool {
     const found = background.find(session, id)
     if (!found.ok) return found
     const { running, ended } = found.value
-    if (ended !== null)
-      return ok({ text: `${id} had ended already: ${endingWords(ended.ending).join(' ') || 'exit code 0'}` })
+    if (ended !== null) return ok({ text: `${id} had ended already: ${howEnded(ended.ending)}` })
     running.end('stopped')
     const kill = () => running.end('aborted')
     signal.addEventListener('abort', kill, { once: true })
@@ -43,7 +42,7 @@ export function createShellStop(background: BackgroundShells): Tool {
     async run(args, context, run) {
       const result = await stop(args, context, run)
       const found = background.find(context.session, args.id)
-      return found.ok ? judgeEnded(found.value, result) : result
+      return found.ok ? tellShell(found.value, result) : result
     },
   })
 }

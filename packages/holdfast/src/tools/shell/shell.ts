@@ -9,14 +9,14 @@ import { commandArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
 import { signalGroup } from '../program/process-group.ts'
 import type { BackgroundShells, ReservedPlace } from './background-shells.ts'
-import { type BoundedBefore, compareBounded, judgeLater, readBounded } from './bounded-command.ts'
+import { type BoundedBefore, compareBounded, createCommandJudge, readBounded } from './bounded-command.ts'
 import { type Confinement, unconfined } from './confinement.ts'
 import { commandEnvironment } from './environment.ts'
 import { isAnswer } from './exit-code.ts'
 import { type Gate, spawnGate } from './gate.ts'
 import { createOutputFile, type OutputFile } from './output/output-file.ts'
 import { readableOutput } from './output/readable-output.ts'
-import { type EndedCommand, type RunningCommand, runCommand } from './running-command.ts'
+import { type EndedCommand, endingWords, type RunningCommand, runCommand } from './running-command.ts'
 
 const timeoutDefault = limits.shellTimeoutMs / 1000
 const timeoutMax = limits.shellTimeoutMsMax / 1000
@@ -247,7 +247,7 @@ const cannotKeep = (error: unknown): Result<never> => ({
 async function detach(attended: Attended, run: ToolRun, place: ReservedPlace, timeout?: number): Promise<ToolResult> {
   const { command, running, before, readOnly } = attended
   running.hide()
-  const added = await place.use(command, running, () => judgeLater(before, run)).then(ok, foreseen)
+  const added = await place.use(command, running, createCommandJudge(before, run)).then(ok, foreseen)
   if (!added.ok) {
     running.end('aborted')
     await running.ended
@@ -281,20 +281,4 @@ export async function* withNotes(
     yield piece
   }
   if (notes.length > 0) yield Buffer.from(`${endsLine ? '' : '\n'}${notes.join('\n')}`)
-}
-
-/** Says how a command ended, unless it simply worked. */
-export function endingWords(ending: EndedCommand['ending'], timeout = 0): readonly string[] {
-  switch (ending.type) {
-    case 'exited':
-      return ending.code === 0 ? [] : [`exit code ${ending.code}`]
-    case 'killed':
-      return ['killed, with its whole process group']
-    case 'timed out':
-      return [`timed out after ${timeout} s`]
-    case 'too long':
-      return ['killed: it wrote more output than can be kept']
-    default:
-      return [ending.type]
-  }
 }

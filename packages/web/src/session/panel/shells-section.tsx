@@ -7,19 +7,46 @@ import type { BackgroundShells } from '../state/use-background-shells.ts'
 import { TerminalView } from '../transcript/terminal-view.tsx'
 import { PanelSection } from './panel-section.tsx'
 
-/** Lists the commands that run in the background, with the end of their output. Hidden while none runs. */
-export function ShellsSection({ shells: { running, atMs } }: { readonly shells: BackgroundShells }) {
-  if (running.length === 0) return null
+/** Lists the commands in the background with the end of their output: those that run, then those that have ended. */
+export function ShellsSection({ shells: { running, ended, atMs } }: { readonly shells: BackgroundShells }) {
+  if (running.length === 0 && ended.length === 0) return null
+  const about = running.length > 0 ? `${running.length} running` : `${ended.length} ended`
   return (
-    <PanelSection title="Background commands" part="shells" about={`${running.length} running`}>
+    <PanelSection title="Background commands" part="shells" about={about}>
       <ul className="shells">
         {running.map((shell) => (
           <li key={shell.id}>
             <RunningShell shell={shell} atMs={atMs} />
           </li>
         ))}
+        {ended.map((shell) => (
+          <li key={shell.id}>
+            <EndedShell shell={shell} />
+          </li>
+        ))}
       </ul>
     </PanelSection>
+  )
+}
+
+/** Shows a command that has ended: how, how long it ran, and the end of its output. */
+function EndedShell({
+  shell: { command, startedAt, outputBytes, tail, isCut, ended },
+}: Pick<RunningShellProps, 'shell'>) {
+  const shown = escapeLine(command)
+  const took = durationText(Math.max(0, Date.parse(ended?.at ?? startedAt) - Date.parse(startedAt)))
+  const isFailed = ended?.exitCode !== 0 && ended?.how !== 'stopped'
+  return (
+    <>
+      <div className="shell-head">
+        <span className={isFailed ? 'dot error' : 'dot complete'} aria-hidden="true" />
+        <code title={shown}>{shown}</code>
+      </div>
+      <p className="panel-about">
+        ended: {ended?.how} · {took} · {counted(outputBytes, 'byte')}
+      </p>
+      {outputBytes > 0 && <TerminalView label={`Output of ${shown}`} text={tail} isCut={isCut} />}
+    </>
   )
 }
 

@@ -1,11 +1,16 @@
 import type { BackgroundShell, SessionHandle, SessionView } from '@holdfast/protocol'
 import { useEffect, useState } from 'react'
 
-/** The commands that run in the background, as they were at a moment. */
-export type BackgroundShells = { readonly running: readonly BackgroundShell[]; readonly atMs: number }
+/** The commands in the background, as they were at a moment. */
+export type BackgroundShells = {
+  readonly running: readonly BackgroundShell[]
+  /** Those that have ended, the newest first. */
+  readonly ended: readonly BackgroundShell[]
+  readonly atMs: number
+}
 
 const lookMs = 1000
-const none: BackgroundShells = { running: [], atMs: 0 }
+const none: BackgroundShells = { running: [], ended: [], atMs: 0 }
 
 /**
  * Follows the commands that run in the background. They are no part of the stream: the list is loaded when a call begins or
@@ -21,7 +26,7 @@ export function useBackgroundShells(handle: SessionHandle, view: SessionView | n
     const load = async () => {
       const found = await handle.backgroundShells()
       // While the server does not answer, the last list stays.
-      if (!isLeft && found.ok) setShells({ running: found.value, atMs: Date.now() })
+      if (!isLeft && found.ok) setShells({ ...sortShells(found.value), atMs: Date.now() })
     }
     const loadIfVisible = () => void (document.visibilityState === 'visible' && load())
     load()
@@ -35,3 +40,8 @@ export function useBackgroundShells(handle: SessionHandle, view: SessionView | n
   }, [handle, calls, isAny])
   return shells
 }
+
+const sortShells = (shells: readonly BackgroundShell[]): Pick<BackgroundShells, 'running' | 'ended'> => ({
+  running: shells.filter(({ ended }) => ended === undefined),
+  ended: shells.filter(({ ended }) => ended !== undefined).toReversed(),
+})

@@ -77,8 +77,9 @@ async function tellUntrusted(handle: SessionHandle, { err, home }: CliContext): 
 /** Says which commands in the background end with this process. Those of a server go on. */
 async function tellEnded(handle: SessionHandle, { err }: CliContext): Promise<void> {
   const shells = await handle.backgroundShells()
-  if (!shells.ok || shells.value.length === 0) return
-  const commands = shells.value.map(({ command }) => `  ${escapeLine(command)}\n`)
+  const running = shells.ok ? shells.value.filter(({ ended }) => ended === undefined) : []
+  if (running.length === 0) return
+  const commands = running.map(({ command }) => `  ${escapeLine(command)}\n`)
   await err.write(`Ending what still runs in the background. With holdfast serve it would go on.\n${commands.join('')}`)
 }
 

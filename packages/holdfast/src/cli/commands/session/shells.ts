@@ -6,7 +6,10 @@ import { withNamedSession } from '../../sessions/connect.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
-/** Lists the commands that run in the background of a session, or stops one of them. */
+const runningTime = (startedAt: string, endedAt: string | undefined): string =>
+  endedAt === undefined ? '' : `${Math.round((Date.parse(endedAt) - Date.parse(startedAt)) / 1000)} s`
+
+/** Lists the commands in the background of a session, also those that have ended, or stops one of them. */
 export const run: RunCommand<typeof sessionSpecs.shells> = async (
   { positionals: [name = ''], flags: { stop, json } },
   context,
@@ -21,12 +24,14 @@ export const run: RunCommand<typeof sessionSpecs.shells> = async (
       else await err.write(`Stopped ${escapeLine(stop)}: ${escapeLine(command)}\n`)
       return exitCodes.ok
     }
-    const rows = shells.map(({ id, command, startedAt, outputBytes }) => [
-      ...[id, formatAge(now() - Date.parse(startedAt)), String(outputBytes), escapeLine(command)],
+    const rows = shells.map(({ id, command, startedAt, outputBytes, ended }) => [
+      ...[id, ended === undefined ? 'running' : ended.how, formatAge(now() - Date.parse(startedAt))],
+      ...[runningTime(startedAt, ended?.at), String(outputBytes), escapeLine(command)],
     ])
     if (json) await out.writeJson({ shells })
-    else if (rows.length > 0) await out.write(textTable(['ID', 'AGE', 'BYTES', 'COMMAND'], rows, out.paint))
-    else await err.write('No command runs in the background.\n')
+    else if (rows.length > 0)
+      await out.write(textTable(['ID', 'STATE', 'AGE', 'TOOK', 'BYTES', 'COMMAND'], rows, out.paint))
+    else await err.write('No command was started in the background since the session was loaded.\n')
     return exitCodes.ok
   })
 }

@@ -83,6 +83,9 @@ const sentences: Readonly<Record<EventType, string>> = {
   'files.restored':
     'A person put files back as they were before changes of this session. `before` of each file is what was there until then, so that the restore can be undone; `refused` lists the files that stayed as they are; `started` is the record that began it.',
   'boundary.cleared': 'The edit boundary of this file was removed, or all of them if `path` is null.',
+  'skill.activated':
+    'The session follows a skill from now on. `hash` identifies the text it had. `inConversation` is set if the result of a call or a prompt has the text; otherwise the system text has it.',
+  'skill.deactivated': 'The session does not follow this skill any more.',
   'trust.granted': 'A standing approval for a tool, or for one exact call of it. Trust for a turn ends with the turn.',
   'trust.revoked': 'All trust in this tool was revoked, or all trust in any tool if `tool` is null.',
   'message.pinned': 'A message was pinned to the model’s context, or unpinned.',

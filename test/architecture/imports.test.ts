@@ -78,7 +78,18 @@ const rules: readonly IForbiddenRuleType[] = [
     node,
     '^node_modules/sharp/',
   ),
-  may('guidance-imports-files', `${holdfast}guidance/`, system, protocol, node),
+  may('guidance-imports-files', `${holdfast}guidance/(?!skills/|commands/|front-matter/)`, system, protocol, node),
+  may('front-matter-imports-yaml', `${holdfast}guidance/front-matter/`, '^node_modules/yaml/'),
+  // What a workspace offers of these counts once it is trusted.
+  may(
+    'guidance-asks-trust',
+    `${holdfast}guidance/(skills|commands)/`,
+    `${holdfast}(guidance|trust)/`,
+    system,
+    ports,
+    protocol,
+    node,
+  ),
   may(
     'trust-imports-files',
     `${holdfast}trust/`,

@@ -90,6 +90,7 @@ const handle: protocol.SessionHandle = {
   clientEvents: () => Promise.reject(new Error('never asked')),
   backgroundShells: () => Promise.reject(new Error('never asked')),
   readFile: () => Promise.reject(new Error('never asked')),
+  skills: () => Promise.reject(new Error('never asked')),
   branches: () => Promise.reject(new Error('never asked')),
   blob: () => Promise.reject(new Error('never asked')),
   models: () => Promise.reject(new Error('never asked')),

@@ -184,6 +184,8 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     started: 13,
   },
   'boundary.cleared': { type: 'boundary.cleared', path: null },
+  'skill.activated': { type: 'skill.activated', name: 'tides', hash: 'a1', by: 'model', inConversation: true },
+  'skill.deactivated': { type: 'skill.deactivated', name: 'tides' },
   'trust.granted': { type: 'trust.granted', tool: 'shell', scope: 'workspace', argsHash: hash },
   'trust.revoked': { type: 'trust.revoked', tool: null },
   'message.pinned': { type: 'message.pinned', message: 7, pinned: true },

@@ -96,6 +96,7 @@ export function createAttachment(
     previewRestore: (request) => current.handle.previewRestore(request),
     readFile: (request) => current.handle.readFile(request),
     backgroundShells: () => current.handle.backgroundShells(),
+    skills: () => current.handle.skills(),
     branches: () => current.handle.branches(),
     blob: (...asked) => current.handle.blob(...asked),
     models: () => current.handle.models(),

@@ -1,6 +1,9 @@
 import { isOffered, judge, type Policy, type SessionState } from '@holdfast/core'
+import type { Tool } from '@holdfast/core/ports'
 import { BlobHash, ok, type Permission, type Result } from '@holdfast/protocol'
 import { createMemory } from './context/memory/memory.ts'
+import { createSkills } from './guidance/skills/skills.ts'
+import { openTrustedWorkspaces } from './open-offer-trust.ts'
 import { permissionPath } from './system/config/permission-file.ts'
 import { configPath, layerConfig, readConfig } from './system/config/read-config.ts'
 import type { Environment, Home } from './system/home.ts'
@@ -54,11 +57,15 @@ export async function listTools({ environment, home, workdir, session }: ListDep
   if (!rules.ok) return rules
   const { sandbox: setting, sandboxNetwork: network } = config.value
   const memory = createMemory({ userFile: '', now: () => 0 })
-  const tools = createTools({ environment, memory, sandbox: setting, sandboxNetwork: network })
+  const { configDir, userDir } = home
+  const skills = createSkills({ configDir, userDir, trusted: openTrustedWorkspaces(home) })
+  const tools = createTools({ environment, memory, skills, sandbox: setting, sandboxNetwork: network })
   const state = await tools.sandbox(workdir)
   const own = session?.settings.permissions ?? []
   const policy: Policy = { settings: session?.settings ?? { mode: 'exec' }, trust: session?.trust ?? [] }
+  const unusable = await findUnusable(tools.all, workdir)
   const listed = tools.all
+    .filter((tool) => !unusable.has(tool))
     .filter((tool) => !session?.origin || isOffered(session.origin, tool))
     .map(async ({ schema: { name, description, input }, isReadOnly, isDestructive }): Promise<ListedTool> => {
       const ruling = await permissions.judge({ tool: name, args: {}, workdir }, own)
@@ -78,6 +85,14 @@ export async function listTools({ environment, home, workdir, session }: ListDep
     ...{ workdir, tools: await Promise.all(listed) },
     sandbox: { ...state, network: !state.isInForce || network, about: describeForPeople(state) },
   })
+}
+
+/** Returns the tools that are of no use in a folder: that for skills, if there are none. */
+async function findUnusable(tools: readonly Tool[], workdir: string): Promise<ReadonlySet<Tool>> {
+  const found = await Promise.all(
+    tools.map(async (tool) => (tool.schemaIn ? await tool.schemaIn(workdir) : tool.schema)),
+  )
+  return new Set(tools.filter((_, index) => found[index] === null))
 }
 
 /** Whether a pattern of a rule for all tools is one of paths, and the tool takes a command or an address. */

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { OfferTrust } from '@holdfast/protocol'
 import { readWorkspaceMemory } from './context/memory/memory.ts'
 import { offerMemory } from './context/memory/memory-trust.ts'
+import { createSkills } from './guidance/skills/skills.ts'
 import { resolveWorkdir } from './system/files/resolve-path.ts'
 import type { Home } from './system/home.ts'
 import { createOfferTrust, type FindOffers } from './trust/offer-trust.ts'
@@ -12,13 +13,12 @@ export const openTrustedWorkspaces = ({ dataDir }: Home): TrustedWorkspaces =>
   createTrustedWorkspaces(join(dataDir, 'trust'))
 
 /** Returns the trust in workspaces, for the library and `holdfast trust`: it needs no store. */
-export const openOfferTrust = (home: Home): OfferTrust =>
-  createOfferTrust({
-    trusted: openTrustedWorkspaces(home),
-    sources: [findMemories],
-    userDir: home.userDir,
-    resolveWorkdir,
-  })
+export function openOfferTrust(home: Home): OfferTrust {
+  const { configDir, userDir } = home
+  const trusted = openTrustedWorkspaces(home)
+  const skills = createSkills({ configDir, userDir, trusted })
+  return createOfferTrust({ trusted, sources: [findMemories, skills.offers], userDir, resolveWorkdir })
+}
 
 const findMemories: FindOffers = async ({ workspace, workdir }) => {
   const remembered = await readWorkspaceMemory(workdir)

@@ -9,6 +9,7 @@ import { createMemory } from './context/memory/memory.ts'
 import { createMemoryTrust } from './context/memory/memory-trust.ts'
 import { createRequestThread } from './context/requests/request-thread.ts'
 import { createSummaryFiles } from './context/summary-files.ts'
+import { createSkills } from './guidance/skills/skills.ts'
 import { createHoldfast, type Holdfast } from './holdfast.ts'
 import { observeAll } from './observe/combine-observers.ts'
 import { createMaskedLogger, type Logger } from './observe/logging/logger.ts'
@@ -198,16 +199,19 @@ function createAdapters(
   const { now } = wallClock
   const { configDir, dataDir, stateDir, userDir } = home
   const ownPaths = [dataDir, configDir, stateDir, ...given.storePaths]
-  const trust = createMemoryTrust(openTrustedWorkspaces(home), userDir)
+  const trusted = openTrustedWorkspaces(home)
+  const trust = createMemoryTrust(trusted, userDir)
   const memory = createMemory({ userFile: join(configDir, 'MEMORY.md'), now, trust })
+  const skills = createSkills({ configDir, userDir, trusted })
   return {
     memoryBlobs: createMemoryBlobs(),
     images: createImages(),
     tools: createTools({
-      ...{ ...given, environment, memory, ownPaths },
+      ...{ ...given, environment, memory, skills, ownPaths },
       shellDirectory: join(stateDir, 'shells'),
     }),
-    instructions: createInstructions({ now, memory, configDir, userDir }),
+    instructions: createInstructions({ now, memory, skills, configDir, userDir }),
+    skills,
     summaryFiles: createSummaryFiles({ now }),
     files: createWorkspaceFiles(ownPaths),
     clock: wallClock,

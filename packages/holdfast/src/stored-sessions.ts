@@ -53,7 +53,7 @@ export function createStoredSessions({ registry, location, home }: StoredSession
       const id = await idOf(name)
       const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive, registry.deps.models))
       // Does not load it.
-      const { models, treeUsage, previewRestore, diffChanges, readFile } = createLocalSession(registry, id)
+      const { models, treeUsage, previewRestore, diffChanges, readFile, skills } = createLocalSession(registry, id)
       return createSession({
         ...stored,
         models,
@@ -61,6 +61,7 @@ export function createStoredSessions({ registry, location, home }: StoredSession
         previewRestore,
         diffChanges,
         readFile,
+        skills,
         backgroundShells: async () => ok([]),
         submit: async () => refuse(readOnly),
         attach: async () => refuse(readOnly),

@@ -67,6 +67,7 @@ export {
   type Sessions,
   StartOptions,
 } from './api/sessions.ts'
+export { FoundSkill, GuidanceProblem, ListedSkill, noSuchSkill, SkillList, SkillState } from './api/skills.ts'
 export { pickFields, StateField, StateFields, stateSchema } from './api/state-fields.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
 export { linkMoves, type MoveStep, traceMoves } from './api/trace-moves.ts'
@@ -258,6 +259,7 @@ export {
   statusOf,
   ThinkingLevel,
 } from './value/settings.ts'
+export { ActiveSkill, addSkill, dropSkill, SkillName } from './value/skill.ts'
 export { Todo } from './value/todo.ts'
 export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
 export { CallFile, CallStatus, CallView, Message } from './view/message.ts'

@@ -1,5 +1,6 @@
 /** The types that the signatures of every published package name. */
 export type {
+  ActiveSkill,
   Answer,
   ApprovalId,
   AttachOptions,
@@ -47,8 +48,10 @@ export type {
   FileState,
   Finish,
   FoundMessages,
+  FoundSkill,
   Frame,
   FrameOf,
+  GuidanceProblem,
   Handle,
   ImportChoice,
   ImportFile,
@@ -63,6 +66,7 @@ export type {
   ListedBranch,
   ListedModel,
   ListedPermission,
+  ListedSkill,
   ListOptions,
   LivePart,
   LostRecord,
@@ -120,6 +124,7 @@ export type {
   SessionNews,
   Sessions,
   SessionView,
+  SkillState,
   StartOptions,
   StateField,
   StateFields,

@@ -18,6 +18,7 @@ export const aView = (changes: Partial<z.input<typeof SessionView>> = {}): Sessi
     queue: [],
     trust: [],
     boundaries: [],
+    skills: [],
     todos: [],
     branches: [],
     branch: null,

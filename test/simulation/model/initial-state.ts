@@ -18,6 +18,7 @@ const unborn: State = {
   steering: [],
   followUps: [],
   trust: [],
+  skills: [],
   boundaries: [],
   workspace: [],
   elsewhere: [],

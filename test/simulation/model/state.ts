@@ -99,6 +99,8 @@ export type State = Line & {
   readonly workspace: readonly Trusted[]
   readonly elsewhere: readonly Trusted[]
   readonly workdir: '/work' | '/moved'
+  /** The skills that it follows, the newest last. */
+  readonly skills: readonly string[]
   readonly boundaries: readonly { readonly path: string; readonly start: number; readonly end: number }[]
   /** The first prompt, remembered when its line is cut; null: the first one of the line. */
   readonly preview: string | null

@@ -15,6 +15,7 @@ import {
   type Frame,
   type FrameOf,
   ListedBranch,
+  ListedSkill,
   Message,
   MessageId,
   Meta,
@@ -130,6 +131,9 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
 
     backgroundShells: async () =>
       parseAnswer(await wire.json(`${path}/shells`), 'a list of commands', BackgroundShell.array(), 'shells'),
+
+    skills: async () =>
+      parseAnswer(await wire.json(`${path}/skills`), 'a list of skills', ListedSkill.array(), 'skills'),
 
     branches: async () =>
       parseAnswer(await wire.json(`${path}/branches`), 'a list of branches', ListedBranch.array(), 'branches'),

@@ -11,6 +11,7 @@ import {
   type FileLinesRequest,
   type FrameOf,
   type LineRange,
+  type ListedSkill,
   listActiveTrust,
   listTouched,
   type Message,
@@ -93,6 +94,11 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
      * loaded. Empty if another process runs the session.
      */
     backgroundShells: async (): Promise<readonly BackgroundShell[]> => orThrow(await handle.backgroundShells()),
+    /**
+     * Returns the skills of the user and the workspace as they are now: what the model knows of each, what is wrong with its
+     * file, and whether the session follows it.
+     */
+    listSkills: async (): Promise<readonly ListedSkill[]> => orThrow(await handle.skills()),
     /** Returns what the calls of this session did to files, newest first; a loop reads them page by page. */
     fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),
     /**

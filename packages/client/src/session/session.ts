@@ -201,6 +201,10 @@ function createMethods(handle: SessionHandle) {
     clearBoundary: (path: string, options?: CommandOptions) => submit({ type: 'clearBoundary', path }, options),
     /** Removes all edit boundaries. */
     clearAllBoundaries: (options?: CommandOptions) => submit({ type: 'clearAllBoundaries' }, options),
+    /** Tells the model a skill from its next step on. Refused: skill_not_found, skill_active, untrusted_workspace. */
+    activateSkill: (name: string, options?: CommandOptions) => submit({ type: 'activateSkill', name }, options),
+    /** Ends that. What the conversation has of the skill stays there. Refused: skill_not_active. */
+    deactivateSkill: (name: string, options?: CommandOptions) => submit({ type: 'deactivateSkill', name }, options),
     /** Stores a client's own event once. It is never sent to the model. */
     appendClientEvent: (event: ClientEvent, options?: ClientEventOptions) =>
       submitWith({ type: 'appendClientEvent', event }, options, ['complete']),

@@ -87,6 +87,7 @@ export function createFakeHandle() {
       const [before, after] = [from === 1 ? null : message(from).id, upTo === 10 ? null : message(upTo).id]
       return ok({ session: meta, messages, before, after: isForward ? after : null })
     },
+    skills: async () => ok([]),
     branches: async () => ok([]),
     blob: async () => refuse(fault('blob_not_found', 'There is nothing.')),
     models: async () => ok({ models: [], providers: [] }),

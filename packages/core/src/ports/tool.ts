@@ -1,4 +1,5 @@
 import type {
+  ActiveSkill,
   BackgroundShell,
   BlobHash,
   DenialCode,
@@ -87,6 +88,8 @@ export type ToolSession = {
   readonly todos: readonly Todo[]
   /** The names of the tools that the session offers to its model. */
   readonly offered: readonly string[]
+  /** The skills that it follows. */
+  readonly skills: readonly ActiveSkill[]
 }
 
 /** What a tool gets while it runs. */
@@ -152,6 +155,8 @@ export type ToolResult = {
   readonly seen?: readonly SeenLines[] | undefined
   /** The agent's new list of tasks, if the call wrote one. */
   readonly todos?: readonly Todo[] | undefined
+  /** The skill that the call has told the model. The session follows it from now on. */
+  readonly skill?: Pick<ActiveSkill, 'name' | 'hash'> | undefined
   /** A sentence for people about a process that still runs. */
   readonly leftRunning?: string | undefined
 }
@@ -160,6 +165,8 @@ export type ToolResult = {
 export interface Tool {
   /** The tool as it is described to the model. */
   readonly schema: ToolSchema
+  /** Returns its schema in a folder; null if it is of no use there. Absent: it is the same everywhere. */
+  readonly schemaIn?: ((workdir: string) => Promise<ToolSchema | null>) | undefined
   /** Changes something: denied in plan mode, asked for in exec mode. */
   readonly isDestructive: boolean
   /** Changes nothing: sessions with `readOnly` offer it too. */
@@ -238,5 +245,9 @@ export interface Instructions {
     readonly added: string | null
     /** The folders of the files that the model has seen, relative to the workdir: they may have instructions of their own. */
     readonly folders: readonly string[]
+    /** Whether the model can activate skills, and so is told which there are. */
+    readonly hasSkillTool: boolean
+    /** The skills to tell in full, by name, the most important first. */
+    readonly skills: readonly string[]
   }): Promise<string>
 }

@@ -7,6 +7,7 @@ import type { Observer, OnProblem } from '../ports/observer.ts'
 import type { Permissions } from '../ports/permissions.ts'
 import type { Models, SaidPart } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
+import type { Skills } from '../ports/skills.ts'
 import type { Draft, Store } from '../ports/store.ts'
 import type { Instructions, SummaryFiles, Tools } from '../ports/tool.ts'
 import type { WorkspaceFiles } from '../ports/workspace-files.ts'
@@ -31,6 +32,8 @@ export type RuntimeDeps = {
   readonly compactionModel?: ModelName | undefined
   readonly tools: Tools
   readonly instructions: Instructions
+  /** Absent: there are no skills. */
+  readonly skills?: Skills | undefined
   readonly summaryFiles: SummaryFiles
   readonly files: WorkspaceFiles
   readonly permissions: Permissions

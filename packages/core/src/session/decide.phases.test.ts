@@ -103,6 +103,9 @@ const table: Readonly<Record<SessionCommandInput['type'], Row>> = {
   setBoundary: always('bad_boundary'),
   clearBoundary: always('-'),
   clearAllBoundaries: always('-'),
+  // No skill was found here; skill.test.ts has one.
+  activateSkill: always('skill_not_found'),
+  deactivateSkill: always('skill_not_active'),
 }
 
 describe('each command in each phase', () => {
@@ -167,7 +170,7 @@ describe('the answer of each command', () => {
   const refused = new Set<string>([
     ...['cycleModel', 'branchAt', 'switchBranch', 'rewind', 'fork', 'togglePin', 'toggleToolCollapse'],
     ...['compact', 'undoCompaction', 'summarize', 'setBoundary', 'clearBoundary', 'clearAllBoundaries'],
-    'restoreFiles',
+    ...['restoreFiles', 'activateSkill', 'deactivateSkill'],
   ])
   /** Nothing of them is recorded. */
   const unrecorded = new Set<string>(processRequests)

@@ -27,6 +27,7 @@ import { continueTurn, editEntry, recallQueues, removeEntry, reorder, sendPrompt
 import { abandonTurn, recover } from './decide/recovery.ts'
 import { startRestore } from './decide/restore.ts'
 import * as settings from './decide/settings.ts'
+import { activateSkill, deactivateSkill } from './decide/skill.ts'
 import { endStep, failTurn, noteRetry, startStep } from './decide/step.ts'
 import type { Asked, Decided, Events, Input } from './input.ts'
 import { isAbortOf, type SessionState } from './state.ts'
@@ -133,6 +134,10 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Deci
       return ok(clearBoundary(state, facts.file?.path ?? command.path))
     case 'clearAllBoundaries':
       return ok(clearBoundary(state, null))
+    case 'activateSkill':
+      return activateSkill(state, command, facts)
+    case 'deactivateSkill':
+      return deactivateSkill(state, command)
     case 'appendClientEvent':
       return ok(appendClientEvent(command))
     default:

@@ -189,6 +189,19 @@ describe('each event', () => {
       { awaited: [], turn: { phase: 'idle' } },
     ],
     [
+      'skill.activated',
+      [{ type: 'skill.activated', name: 'tides', hash: 'a', by: 'person' }],
+      { skills: [{ name: 'tides', hash: 'a', by: 'person', since: 2 }] },
+    ],
+    [
+      'skill.deactivated',
+      [
+        { type: 'skill.activated', name: 'tides', hash: 'a', by: 'person' },
+        { type: 'skill.deactivated', name: 'tides' },
+      ],
+      { skills: [] },
+    ],
+    [
       'client.said',
       [{ type: 'client.said', event: { eventId: 'one', type: 'shown' }, complete: true }],
       { clientEventsComplete: true },

@@ -2,9 +2,11 @@ import {
   ApprovalId,
   addBoundary,
   addSeen,
+  addSkill,
   addTrust,
   CallId,
   dropBoundary,
+  dropSkill,
   EntryId,
   type EventOf,
   eventTokens,
@@ -36,7 +38,7 @@ import {
 } from './state.ts'
 
 /** The version of this fold. Raise it when the same log would fold to another state: old snapshots are then ignored. */
-export const foldNumber = 15
+export const foldNumber = 16
 
 /** How many written contents of a round are remembered. */
 const writtenMax = 1000
@@ -168,6 +170,12 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
     }
     case 'boundary.cleared':
       return { ...state, boundaries: dropBoundary(state.boundaries, event.path) }
+    case 'skill.activated': {
+      const { type: _, ...skill } = event
+      return { ...state, skills: addSkill(state.skills, { ...skill, since: seq }) }
+    }
+    case 'skill.deactivated':
+      return { ...state, skills: dropSkill(state.skills, event.name) }
     case 'client.said':
       return event.complete ? { ...state, clientEventsComplete: true } : state
     case 'files.restore_started':
@@ -184,10 +192,10 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
   }
 }
 
-/** Moves to another folder. Trust, boundaries and seen files of the former workspace stay there; the session's own trust remains. */
+/** Moves to another folder. Trust, boundaries, skills and seen files of the former workspace stay there; the session's own trust remains. */
 function moved(state: SessionState, workdir: string): SessionState {
   const trust = state.trust.filter(({ scope }) => scope !== 'workspace')
-  return { ...state, origin: state.origin && { ...state.origin, workdir }, trust, boundaries: [], seen: [] }
+  return { ...state, origin: state.origin && { ...state.origin, workdir }, trust, boundaries: [], skills: [], seen: [] }
 }
 
 type Collapse = SessionState['collapse']

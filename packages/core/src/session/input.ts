@@ -1,4 +1,5 @@
 import type {
+  ActiveSkill,
   BlobHash,
   CallId,
   Command,
@@ -77,6 +78,8 @@ export type Facts = {
   readonly file?:
     | { readonly path: string; readonly content?: BlobHash | undefined; readonly lines?: number | undefined }
     | undefined
+  /** The named skill, as it is now. */
+  readonly skill?: Pick<ActiveSkill, 'name' | 'hash'> | undefined
   /** The id for a new fork. */
   readonly fork?: SessionId | undefined
 }
@@ -179,6 +182,8 @@ export type Report = Readonly<
       seen?: readonly SeenLines[] | undefined
       /** The new list of tasks, if the call wrote one. */
       todos?: readonly Todo[] | undefined
+      /** The skill that the call has told the model. */
+      skill?: Pick<ActiveSkill, 'name' | 'hash'> | undefined
     }
   /** Files are about to be put back. */
   | { type: 'restore.starting'; items: readonly RestoredFile[]; undoOf?: Seq | undefined }

@@ -68,14 +68,14 @@ export function moveLine(state: SessionState, seq: Seq, at: string, event: Moved
 
 /** Returns the state a fork begins with. Every field is listed: a new one has to say whether it is inherited. */
 export function inherit(started: SessionState, fork: Fork): SessionState {
-  const { line, turns, messages, tokens, last, checkpoints, pins } = fork
+  const { line, turns, messages, tokens, last, checkpoints, pins, skills = [] } = fork
   const { seq, origin, settings } = started // the settings are part of the fork's first event
   const { isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust } = started
   const { boundaries, seen, todos, collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage } = started
   return {
     ...{ seq, origin, settings },
     // Shared with the parent.
-    ...{ line, turns, messages, tokens, checkpoints, pins },
+    ...{ line, turns, messages, tokens, checkpoints, pins, skills },
     checkpoint: (checkpointOn(checkpoints, line) ?? checkpoints.at(-1))?.seq ?? null,
     turn: { phase: 'idle', last: last && { number: last.turn, reason: last.reason } },
     // Begins anew.

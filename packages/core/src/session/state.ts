@@ -1,4 +1,5 @@
 import {
+  type ActiveSkill,
   type ApprovalId,
   type BlobHash,
   type Branch,
@@ -8,6 +9,7 @@ import {
   type Fork,
   type Handle,
   type Instant,
+  isOnLine,
   type KeptBoundary,
   type Key,
   type Line,
@@ -72,6 +74,8 @@ export type SessionState = {
   readonly boundaries: readonly KeptBoundary[]
   /** The files that the model has seen on this line; bounded by `limits.seenFilesMax`. */
   readonly seen: readonly SeenFile[]
+  /** The skills that the session follows, the newest last; bounded by `limits.activeSkillsMax`. */
+  readonly skills: readonly ActiveSkill[]
   /** The agent's list of tasks; bounded by `limits.todosMax`. */
   readonly todos: readonly Todo[]
   /** Messages that always stay in the model's context. */
@@ -180,6 +184,7 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   trust: [],
   boundaries: [],
   seen: [],
+  skills: [],
   todos: [],
   pins: [],
   collapse: { all: false, except: [] },
@@ -198,6 +203,19 @@ export const isAbortOf = ({ turn }: SessionState, { turn: named }: { readonly tu
 /** Returns the model that answers now: the session's, or its fallback. */
 export const modelNow = ({ turn, settings }: SessionState): ModelName =>
   turn.phase === 'idle' ? settings.model : (turn.fallback?.model ?? settings.model)
+
+/**
+ * Returns the skills that the system text has to tell, the newest first: those that are not in the conversation, or no
+ * longer in the model's window of it.
+ */
+export function skillsToTell({ skills, line, checkpoint, checkpoints }: SessionState): readonly string[] {
+  const keepFrom = checkpoints.find(({ seq }) => seq === checkpoint)?.keepFrom ?? 0
+  const isInWindow = ({ since }: ActiveSkill) => since >= keepFrom && isOnLine(line, since)
+  return skills
+    .filter((skill) => !skill.inConversation || !isInWindow(skill))
+    .map(({ name }) => name)
+    .reverse()
+}
 
 export const openCalls = (state: SessionState): readonly Call[] =>
   state.turn.phase === 'acting' ? state.turn.calls : []

@@ -45,6 +45,7 @@ export function viewOf(state: SessionState): SessionView {
     queue: [...state.queue],
     trust: [...state.trust],
     boundaries: state.boundaries.map(({ path, start, end }) => ({ path, start, end })),
+    skills: [...state.skills],
     todos: [...state.todos],
     branches: state.branches.map(({ name, turns, messages, at, hidden }) => ({
       ...{ name, turns, messages, at },
@@ -180,6 +181,8 @@ function resultOf(event: Recorded['event']): Answer['result'] {
     case 'trust.granted':
     case 'trust.revoked':
     case 'boundary.cleared':
+    case 'skill.activated':
+    case 'skill.deactivated':
     case 'client.said':
     case 'log.repaired':
       return {}

@@ -53,6 +53,8 @@ export const eachCommand: { readonly [Type in CommandType]: Extract<CommandInput
   setBoundary: { type: 'setBoundary', path: 'missing', start: 0, end: 9 },
   clearBoundary: { type: 'clearBoundary', path: 'missing' },
   clearAllBoundaries: { type: 'clearAllBoundaries' },
+  activateSkill: { type: 'activateSkill', name: 'missing' },
+  deactivateSkill: { type: 'deactivateSkill', name: 'missing' },
   claimDriver: { type: 'claimDriver' },
   handOver: { type: 'handOver', client: 'tui' },
 }

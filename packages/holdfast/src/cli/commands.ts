@@ -53,6 +53,7 @@ export const loadCommand: {
   models: () => import('./commands/program/models.ts'),
   permissions: () => import('./commands/program/permissions.ts'),
   trust: () => import('./commands/program/trust.ts'),
+  skills: () => import('./commands/program/skills.ts'),
   tools: () => import('./commands/program/tools.ts'),
   serve: () => import('./commands/program/serve.ts'),
 }

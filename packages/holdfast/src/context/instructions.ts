@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Instructions } from '@holdfast/core/ports'
-import { escapeLine } from '@holdfast/protocol'
+import type { Instructions, Skills } from '@holdfast/core/ports'
+import { escapeLine, limits } from '@holdfast/protocol'
 import { type InstructionFile, readInstructions } from '../guidance/instructions/read-instructions.ts'
 import { findWorkspaceRoot } from '../guidance/workspace-root.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
@@ -9,22 +9,29 @@ import type { Memory, RememberedText } from './memory/memory.ts'
 type InstructionsDeps = {
   readonly now: () => number
   readonly memory: Pick<Memory, 'read'>
+  /** Absent: there are no skills. */
+  readonly skills?: Pick<Skills, 'list' | 'read'> | undefined
   readonly configDir: string
   readonly userDir: string
 }
 
-/** Creates the system text. It is the same for the same day, mode, workdir, instruction files and memory. */
-export function createInstructions({ now, memory, configDir, userDir }: InstructionsDeps): Instructions {
+/** Creates the system text. It is the same for the same day, mode, workdir, instruction files, memory and skills. */
+export function createInstructions({ now, memory, skills, configDir, userDir }: InstructionsDeps): Instructions {
   return {
-    async gather({ workdir, mode, added, folders }) {
+    async gather({ workdir, mode, added, folders, hasSkillTool, skills: active }) {
       const day = new Date(now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
       const workspace = await findWorkspaceRoot(workdir, userDir)
-      const files = await readInstructions({ workdir, workspace, folders, configDir, userDir })
+      const [files, listed] = await Promise.all([
+        readInstructions({ workdir, workspace, folders, configDir, userDir }),
+        hasSkillTool ? skills?.list(workdir) : undefined,
+      ])
       const parts = [
         baseText(workdir, day, mode),
         // These files may contain a key, and the text is recorded and sent to the service.
         maskKeys(instructionsText(files)),
         maskKeys(memoryText(await memory.read(workdir))),
+        maskKeys(listed?.told ?? ''),
+        maskKeys(await activeSkillsText(skills, workdir, active)),
         added?.trim() ?? '',
       ]
       return parts.filter((part) => part !== '').join('\n\n')
@@ -68,6 +75,30 @@ Date: ${day}`
 }
 
 const planText = `Plan mode is on. Look and think, and change nothing: tools that change something are refused. End with a plan of the steps you would take, and wait for the person to leave plan mode.`
+
+/**
+ * Returns the skills that the session follows, as far as they fit. One that is gone, or that nobody trusts as it is now, is
+ * left out.
+ */
+async function activeSkillsText(
+  skills: InstructionsDeps['skills'],
+  workdir: string,
+  names: readonly string[],
+): Promise<string> {
+  const sections: string[] = []
+  let left: number = limits.skillCharsMax
+  for (const name of names) {
+    const charsMax = Math.min(left, limits.repeatedSkillCharsMax)
+    const skill = charsMax < skillCharsMin ? null : await skills?.read({ workdir, name, charsMax })
+    if (!skill?.ok) continue
+    left -= skill.value.text.length
+    sections.push(`# Skill ${escapeLine(name)}\n\nThis skill is active. Follow it.\n\n${fenced(skill.value.text)}`)
+  }
+  return sections.join('\n\n')
+}
+
+/** A shorter piece of a skill is of no use. */
+const skillCharsMin = 500
 
 /** Returns the memory files, each under its own heading. */
 function memoryText({ user, workspace }: Awaited<ReturnType<Memory['read']>>): string {

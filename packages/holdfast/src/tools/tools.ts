@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { BackgroundWork, Clock, OwnPath, Tool, Tools } from '@holdfast/core/ports'
+import type { BackgroundWork, Clock, OwnPath, Skills, Tool, Tools } from '@holdfast/core/ports'
 import type { Environment } from '../system/home.ts'
 import { wallClock } from '../system/wall-clock.ts'
 import { maskedTool } from './define/masked-tool.ts'
@@ -21,6 +21,7 @@ import { createGitStatus } from './git/status.ts'
 import { withTouchedFiles } from './git/touched-by-command.ts'
 import { createDescribeTools } from './notes/describe-tools.ts'
 import { createMemoryWrite, type WritableMemory } from './notes/memory-write.ts'
+import { createSkillTool } from './notes/skill.ts'
 import { todoReadTool, todoWriteTool } from './notes/todos.ts'
 import { joinTools } from './own/own-tools.ts'
 import { endLeftover } from './program/process-group.ts'
@@ -43,6 +44,8 @@ type ToolsDeps = {
   /** Variables that hold a provider's key. */
   readonly keyNames?: readonly string[] | undefined
   readonly memory: WritableMemory
+  /** Absent: there are no skills, and no tool for them. */
+  readonly skills?: Skills | undefined
   /** A private directory for the output of commands and the record of those in the background. Absent: no record. */
   readonly shellDirectory?: string | undefined
   /** Variables that commands get too, by name. */
@@ -63,7 +66,7 @@ type ToolsDeps = {
 
 /** Creates the built-in tools and adds the program's own. Throws `bad_request` if two have the same name. */
 export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbox['state'] } {
-  const { environment, keyNames, memory, ownPaths = [], fetchHosts = [], after, own = [] } = deps
+  const { environment, keyNames, memory, skills, ownPaths = [], fetchHosts = [], after, own = [] } = deps
   const { shellDirectory, shellEnvironment } = deps
   const records = shellDirectory === undefined ? null : createProcessRecords(shellDirectory)
   const background = createBackgroundShells({ records, now: wallClock.now })
@@ -91,6 +94,7 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
     createMemoryWrite(memory),
     todoWriteTool,
     todoReadTool,
+    ...(skills ? [createSkillTool(skills)] : []),
     createDescribeTools(() => all), // asked for when it runs, with the program's own tools
   ]
   const all = joinTools(builtIn, own.map(withBoundedFiles)).map(maskedTool)

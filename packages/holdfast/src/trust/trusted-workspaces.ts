@@ -38,6 +38,9 @@ export function createTrustedWorkspaces(directory: string) {
   }
 
   return {
+    /** Returns what was trusted of a workspace, whether or not it has changed since. */
+    items: read,
+
     /** Compares what a workspace offers now with what was trusted. */
     async judge(workspace: string, offers: readonly Offer[]): Promise<Result<readonly JudgedOffer[]>> {
       const items = await read(workspace)

@@ -17,6 +17,7 @@ import type { BackgroundShell } from './background-shell.ts'
 import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
 import type { DiffInput, FileChangePage, FileChangeRequest, FileDiffs, RestorePreview } from './file-changes.ts'
 import { parseOptions } from './parse-options.ts'
+import type { ListedSkill } from './skills.ts'
 import type { StateField, StateFields } from './state-fields.ts'
 import type { FileLines, FileLinesRequest } from './workspace-file.ts'
 
@@ -155,6 +156,8 @@ export interface SessionHandle {
   readFile(request: FileLinesRequest): Promise<Result<FileLines>>
   /** The commands that run in the background, oldest first. Empty if another process runs the session. */
   backgroundShells(): Promise<Result<readonly BackgroundShell[]>>
+  /** The skills of the user and the workspace, as they are now, with those that the session follows. */
+  skills(): Promise<Result<readonly ListedSkill[]>>
   /** The saved branches, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
   /** The bytes of a file part or long output that this session refers to. Refused: blob_not_found. */

@@ -55,6 +55,8 @@ const commandResults = {
   setBoundary: Boundary,
   clearBoundary: nothing,
   clearAllBoundaries: nothing,
+  activateSkill: nothing,
+  deactivateSkill: nothing,
   branchAt: branched,
   switchBranch: branched,
   rewind: branched,

@@ -16,7 +16,13 @@ import { limits } from '../value/limits.ts'
 import { ok, type Result, refuse } from '../value/result.ts'
 import { Budgets, ThinkingLevel } from '../value/settings.ts'
 import { historyCommands } from './history-commands.ts'
-import { AppendClientEvent, boundaryCommands, catalogueCommands, modelCommands } from './settings-commands.ts'
+import {
+  AppendClientEvent,
+  boundaryCommands,
+  catalogueCommands,
+  modelCommands,
+  skillCommands,
+} from './settings-commands.ts'
 
 /** The parts of a longer list are not checked one by one. Prompts have a lower limit: `promptPartsMax`. */
 const partsCheckedMax = 1000
@@ -100,6 +106,7 @@ export const Command = z.discriminatedUnion('type', [
   AppendClientEvent,
   ...catalogueCommands,
   ...boundaryCommands,
+  ...skillCommands,
   ...historyCommands,
 ])
 export type Command = z.infer<typeof Command>

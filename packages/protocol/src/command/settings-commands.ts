@@ -3,6 +3,7 @@ import { ClientEvent } from '../event/session.ts'
 import { expecting } from '../text/explain.ts'
 import { limits } from '../value/limits.ts'
 import { ModelName, ThinkingLevel } from '../value/settings.ts'
+import { SkillName } from '../value/skill.ts'
 
 /** Commands that choose the model and its thinking level. */
 export const modelCommands = [
@@ -57,6 +58,14 @@ export const boundaryCommands = [
   z.strictObject({ type: z.literal('clearBoundary'), path }),
   /** Removes all boundaries. */
   z.strictObject({ type: z.literal('clearAllBoundaries') }),
+] as const
+
+/** Commands about the skills that the session follows. */
+export const skillCommands = [
+  /** Tells the model a skill from its next step on. */
+  z.strictObject({ type: z.literal('activateSkill'), name: SkillName }),
+  /** Ends that. What the conversation has of the skill stays there. */
+  z.strictObject({ type: z.literal('deactivateSkill'), name: SkillName }),
 ] as const
 
 /** Stores a client's own event for other clients. The same event is stored once. */

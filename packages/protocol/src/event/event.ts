@@ -7,6 +7,7 @@ import { type FileChange, type FileState, fileEvents } from './file-change.ts'
 import { historyEvents } from './history-events.ts'
 import { queueEvents } from './queue.ts'
 import { sessionEvents } from './session.ts'
+import { skillEvents } from './skill.ts'
 import { trustEvents } from './trust.ts'
 import { turnEvents } from './turn.ts'
 
@@ -18,6 +19,7 @@ export const Event = z.discriminatedUnion('type', [
   ...callEvents,
   ...trustEvents,
   ...boundaryEvents,
+  ...skillEvents,
   ...fileEvents,
   ...historyEvents,
 ])

@@ -3,6 +3,7 @@ import { BlobHash, Handle, Key, MessageId, Seq, SessionId } from '../value/id.ts
 import { limits } from '../value/limits.ts'
 import { Line } from '../value/line.ts'
 import { ModelName, ProviderOptions, Settings } from '../value/settings.ts'
+import { ActiveSkill } from '../value/skill.ts'
 import { Usage } from '../value/usage.ts'
 import { CheckpointMark, LineLength } from './history-events.ts'
 
@@ -16,6 +17,8 @@ export const Fork = z.object({
   pins: z.array(z.object({ message: MessageId, tokens: z.int().min(0) })),
   /** Preview shown in lists. */
   preview: z.string(),
+  /** The skills that it follows; none when absent. */
+  skills: z.array(ActiveSkill).optional(),
 })
 export type Fork = z.infer<typeof Fork>
 

@@ -74,6 +74,12 @@ export const limits = {
   todoIdCharsMax: 50,
   /** All files of instructions of a session together. */
   instructionsBytesMax: 64 * 1024,
+  /** Skills that a session follows at once; then the oldest one ends. */
+  activeSkillsMax: 50,
+  skillNameCharsMax: 64,
+  /** A skill as its call or prompt returns it, and one of those that the system text repeats; about a quarter as many tokens. */
+  skillCharsMax: 100_000,
+  repeatedSkillCharsMax: 20_000,
   /** Size of each memory file, in requests and on disk. */
   memoryBytesMax: 16 * 1024,
   memoryNoteCharsMax: 2000,

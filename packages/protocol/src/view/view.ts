@@ -9,6 +9,7 @@ import { Branch, moveBranches } from '../value/branch.ts'
 import { ApprovalId, BranchName, CallId, EntryId, MessageId, Seq, StepId } from '../value/id.ts'
 import { unreachable } from '../value/result.ts'
 import { Activity, Mode, ModelName, Status, statusOf, ThinkingLevel } from '../value/settings.ts'
+import { ActiveSkill, addSkill, dropSkill } from '../value/skill.ts'
 import { Todo } from '../value/todo.ts'
 import { Usage } from '../value/usage.ts'
 import { isEstimateAfter, tokensAfter, turnUsageAfter } from './usage-folds.ts'
@@ -56,6 +57,8 @@ export const SessionView = z.object({
   trust: z.array(Trust),
   /** The lines that tools may change, by file. Files without one may be changed anywhere. */
   boundaries: z.array(Boundary),
+  /** The skills that it follows, the newest last. */
+  skills: z.array(ActiveSkill),
   /** The agent's list of tasks. */
   todos: z.array(Todo),
   /** Saved branches, oldest first. */
@@ -98,7 +101,8 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
   switch (event.type) {
     case 'session.started': {
       const { settings, fork } = event
-      return { ...view, ...pick(settings), ...(fork && { pins: fork.pins.map(({ message }) => message) }) }
+      const inherited = fork && { pins: fork.pins.map(({ message }) => message), skills: fork.skills ?? [] }
+      return { ...view, ...pick(settings), ...inherited }
     }
     case 'settings.changed':
       // Trust of the old workspace does not apply in a new folder.
@@ -109,6 +113,7 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
         ...(event.workdir !== undefined && {
           trust: view.trust.filter(({ scope }) => scope !== 'workspace'),
           boundaries: [],
+          skills: [],
         }),
       }
     case 'prompt.queued':
@@ -134,6 +139,12 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
     }
     case 'boundary.cleared':
       return { ...view, boundaries: dropBoundary(view.boundaries, event.path) }
+    case 'skill.activated': {
+      const { type: _, ...skill } = event
+      return { ...view, skills: addSkill(view.skills, { ...skill, since: seq }) }
+    }
+    case 'skill.deactivated':
+      return { ...view, skills: dropSkill(view.skills, event.name) }
     case 'user.said':
       return event.entry === undefined ? view : { ...view, queue: view.queue.filter(({ id }) => id !== event.entry) }
     case 'turn.started':

@@ -22,6 +22,7 @@ import {
 import { aSession } from '../fixtures/log.ts'
 import { fakeFiles } from './fake-files.ts'
 import { fakePermissions } from './fake-permissions.ts'
+import { fakeSkills } from './fake-skills.ts'
 import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from './scripted-model.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
@@ -112,6 +113,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
     instructions: { gather: async () => 'Be kind.' },
     files: fakeFiles,
     permissions: options.permissions ?? fakePermissions,
+    skills: fakeSkills,
     summaryFiles: { save: async (_, title) => ok(`notes/${title}.md`) },
     onProblem: () => undefined,
     observer: options.observer,

@@ -23,6 +23,7 @@ export const drawnFields = {
     queue: 'session/composer/dock.tsx',
     trust: { notDrawn: 'listActiveTrust merges it into the trust menu' },
     boundaries: 'session/header/session-header.tsx',
+    skills: 'session/panel/side-panel.tsx',
     todos: 'session/panel/side-panel.tsx',
     branches: 'session/header/branches-menu.tsx',
     branch: 'session/header/branches-menu.tsx',

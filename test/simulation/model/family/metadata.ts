@@ -52,13 +52,16 @@ export const metadataCommands: Family = {
       const title = input.trim()
       return title === state.title ? nothingToDo(state) : accepted({ ...state, title }, { title })
     },
-    /** Only when idle. The trust and the boundaries of the former folder stay there. */
+    /** Only when idle. The trust, the boundaries and the skills of the former folder stay there. */
     moveWorkdir(state, { workdir }) {
       if (state.turn) return refused(state, 'turn_running')
       if (workdir === state.workdir) return nothingToDo(state)
       const own = state.trust.filter(({ scope }) => scope !== 'workspace')
       const there = workdir === '/moved' ? '/moved' : '/work'
-      return accepted({ ...seenFrom({ ...state, workdir: there }, state), trust: own, boundaries: [] }, { workdir })
+      return accepted(
+        { ...seenFrom({ ...state, workdir: there }, state), trust: own, boundaries: [], skills: [] },
+        { workdir },
+      )
     },
   },
 }

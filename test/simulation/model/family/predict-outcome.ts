@@ -14,6 +14,7 @@ import { metadataCommands } from './metadata.ts'
 import { modelCommands } from './models.ts'
 import { prompts } from './prompts.ts'
 import { queues } from './queues.ts'
+import { skillCommands } from './skills.ts'
 import { trust } from './trust.ts'
 import { turns } from './turns.ts'
 
@@ -34,6 +35,7 @@ const families: readonly (readonly [weight: number, family: Family])[] = [
   [1, forks],
   [1, metadataCommands],
   [1, boundaryCommands],
+  [1, skillCommands],
   [1, modelCommands],
 ]
 

@@ -46,6 +46,7 @@ import { storageErrorOf, withNotAccepted } from '../storage-health.ts'
 import type { AttachedClient } from '../stream/driver-control.ts'
 import { modelStatus } from '../stream/hub.ts'
 import { attachedClient, type CallerOptions, splitCaller } from './caller.ts'
+import { listSkills } from './list-skills.ts'
 import { checkReadable, readFolded } from './read-folded.ts'
 import { createSessionReader, type SessionReader } from './session-reader.ts'
 import { takeSeat } from './take-seat.ts'
@@ -150,6 +151,7 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       const state = await read().state(['meta'])
       return state.ok ? ok((await registry.deps.tools.background?.list(id)) ?? []) : state
     },
+    skills: () => listSkills(registry.deps.skills, read()),
     branches: () => read().branches(),
     async blob(given) {
       const hash = parseOptions(BlobHash, given, 'read a blob')

@@ -1,10 +1,11 @@
 import { type BlobHash, HoldfastError, invariant, limits, type ModelFault } from '@holdfast/protocol'
 import type { Blobs } from '../../ports/blobs.ts'
-import type { ModelReadiness } from '../../ports/provider.ts'
+import type { ModelReadiness, ToolSchema } from '../../ports/provider.ts'
+import { skillTool } from '../../ports/skills.ts'
 import type { Tool } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
-import { modelNow, type Origin, type SessionState } from '../../session/state.ts'
+import { modelNow, type Origin, type SessionState, skillsToTell } from '../../session/state.ts'
 import { readBlob } from '../blobs/read-blob.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import type { SessionStorage } from '../storage-health.ts'
@@ -29,11 +30,16 @@ async function prepareStep(
   const { workdir, instructions: added } = origin
   await tools.whenDescribed?.(workdir)
   const offered = tools.all.filter((tool) => isOffered(origin, tool))
+  const hasSkillTool = offered.some(({ schema }) => schema.name === skillTool)
   const [system, schemas, checkpoint] = await Promise.all([
     instructions
-      .gather({ workdir, mode: settings.mode, added, folders: foldersOf(state().seen) })
+      .gather({
+        ...{ workdir, mode: settings.mode, added, hasSkillTool },
+        folders: foldersOf(state().seen),
+        skills: skillsToTell(state()),
+      })
       .then((text) => contextBlobs.store('system', text)),
-    contextBlobs.store('tools', JSON.stringify(offered.map(({ schema }) => schema))),
+    schemasIn(workdir, offered).then((found) => contextBlobs.store('tools', JSON.stringify(found))),
     isOverfull(state(), model.contextTokens) ? writeCheckpoint(deps, signal) : null,
   ])
   return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint }
@@ -56,6 +62,12 @@ export async function prepareWithNews(
   const started = await report({ ...prepared, news: { text, isBreach } })
   if (started.ok && deps.state().turn.phase === 'thinking') news.told()
   return null
+}
+
+/** Returns the schemas of tools in a folder, without those that are of no use there. */
+async function schemasIn(workdir: string, tools: readonly Tool[]): Promise<readonly ToolSchema[]> {
+  const schemas = await Promise.all(tools.map((tool) => (tool.schemaIn ? tool.schemaIn(workdir) : tool.schema)))
+  return schemas.filter((schema) => schema !== null)
 }
 
 /** Returns the folders of files, each once, and not the workdir itself. */

@@ -54,10 +54,10 @@ async function runCall(
   invariant(origin && turn.phase === 'acting', 'a tool runs in a round')
   const { step } = turn
   const startedMs = deps.clock.now()
-  const finished = ({ type, output, files = [], seen, todos }: ToolResult): Report => {
+  const finished = ({ type, output, files = [], seen, todos, skill }: ToolResult): Report => {
     const outcome: Outcome = { type, output }
     const durationMs = Math.max(0, deps.clock.now() - startedMs)
-    return { type: 'tool.finished', call, outcome, durationMs, files, seen, todos }
+    return { type: 'tool.finished', call, outcome, durationMs, files, seen, todos, skill }
   }
 
   const tool = deps.tools.find(name)
@@ -88,6 +88,7 @@ async function runCall(
       },
       session: {
         todos: deps.state().todos,
+        skills: deps.state().skills,
         offered: deps.tools.all.filter((one) => isOffered(origin, one)).map(({ schema }) => schema.name),
       },
       storeOutput: (output, toText) => storeOutput(deps.blobs, output, deps.storage.insist, toText),

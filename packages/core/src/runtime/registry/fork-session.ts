@@ -42,6 +42,7 @@ export async function forkSession(
     return refuse(fault('turn_not_found', `Session ${id} has no turn that ends at ${base}.`))
   const { seq: _, ...rest } = length
   const hidden = cutOff(state)
+  const skills = [...state.skills]
   const inherited: Fork = {
     lineage: [...lineage],
     line,
@@ -49,6 +50,7 @@ export async function forkSession(
     checkpoints: state.checkpoints.filter(({ seq }) => seq <= base && (isOnLine(line, seq) || seq === hidden)),
     pins: state.pins.filter(({ message }) => message <= base && isOnLine(line, message)),
     preview: row.entry.meta.preview,
+    ...(skills.length > 0 && { skills }),
   }
   const made = await createSession(deps, stores, {
     ...{ session, parent, base },

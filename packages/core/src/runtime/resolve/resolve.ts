@@ -4,7 +4,9 @@ import {
   type EventOf,
   type Fault,
   fault,
+  limits,
   type ModelName,
+  noSuchSkill,
   noWorkdir,
   ok,
   type Result,
@@ -55,9 +57,12 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
     case 'clearBoundary':
       await lookAtRunning(deps)
       return locate(deps, command.path)
+    case 'activateSkill':
+      return readSkill(deps, command.name)
     case 'clearAllBoundaries':
       await lookAtRunning(deps)
       return ok({})
+    case 'deactivateSkill':
     case 'pinSession':
     case 'rename':
     case 'abort':
@@ -106,6 +111,13 @@ function countLines(bytes: Uint8Array, max: number): number {
 async function locate({ files, state }: EffectDeps, path: string): Promise<Result<Facts>> {
   const found = await files.locate(state().origin?.workdir ?? '', path)
   return ok(found.ok ? { file: { path: found.value } } : {})
+}
+
+async function readSkill({ skills, state }: EffectDeps, name: string): Promise<Result<Facts>> {
+  const workdir = state().origin?.workdir ?? ''
+  const found = await skills?.read({ workdir, name, charsMax: limits.skillCharsMax })
+  if (!found) return refuse(noSuchSkill(name))
+  return found.ok ? ok({ skill: { name: found.value.name, hash: found.value.hash } }) : found
 }
 
 const factsUnless = (refusal: Fault | null): Result<Facts> => (refusal ? refuse(refusal) : ok({}))
@@ -159,6 +171,8 @@ export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean | 'in
   setBoundary: false,
   clearBoundary: false,
   clearAllBoundaries: false,
+  activateSkill: false,
+  deactivateSkill: false,
   switchBranch: true,
   seedMessages: false,
   addSystemMessage: false,

@@ -23,6 +23,8 @@ const nameless: Partial<Record<CommandType, string>> = {
   continue: 'nothing_to_continue',
   cycleModel: 'no_rotation',
   setBoundary: 'bad_boundary',
+  activateSkill: 'skill_not_found',
+  deactivateSkill: 'skill_not_active',
   branchAt: 'turn_not_found',
   rewind: 'turn_not_found',
   restoreFiles: 'turn_not_found',

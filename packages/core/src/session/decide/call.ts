@@ -108,7 +108,7 @@ export function startCall(state: SessionState, { call, facts, process }: ReportO
 /** Settles a call, once. It may fail before it starts, at its last check. */
 export function settleCall(
   state: SessionState,
-  { call, outcome, durationMs, files, seen = [], todos }: ReportOf<'tool.finished'>,
+  { call, outcome, durationMs, files, seen = [], todos, skill }: ReportOf<'tool.finished'>,
 ): Events {
   const status = findCall(state, call)?.status
   if (status !== 'started' && status !== 'approved') return []
@@ -121,7 +121,8 @@ export function settleCall(
     ...(seen.length > 0 && { seen: [...seen] }),
     ...(todos && { todos: [...todos] }),
   } as const
-  return [settled, ...moveBoundaries(state, files)]
+  const activated = skill && ({ type: 'skill.activated', ...skill, by: 'model', inConversation: true } as const)
+  return [settled, ...moveBoundaries(state, files), ...(activated ? [activated] : [])]
 }
 
 /** Records what a settled call did to files: it was aborted, or work of it went on in the background. */

@@ -19,6 +19,7 @@ import {
   type SessionHandle,
   SessionList,
   SessionView,
+  SkillList,
   SnapshotFrame,
   StartOptions,
   StateField,
@@ -205,6 +206,16 @@ const getShells = defineRead(
   },
 )
 
+const getSkills = defineRead(
+  '/skills',
+  'List the skills of the user and the workspace, and which of them the session follows',
+  SkillList,
+  async (handle) => {
+    const skills = await handle.skills()
+    return skills.ok ? ok({ skills: [...skills.value] }) : skills
+  },
+)
+
 const getTodos = defineStateRead(
   '/todos',
   "List the agent's tasks",
@@ -256,7 +267,7 @@ export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents],
   ...sessionFileRoutes,
-  getShells,
+  ...[getShells, getSkills],
   ...[getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

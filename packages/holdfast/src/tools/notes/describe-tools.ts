@@ -22,11 +22,15 @@ export const createDescribeTools = (listTools: () => readonly Tool[]) =>
       if (!folder.ok) return folder
       const offered = session && new Set(session.offered)
       const tools = listTools().filter(({ schema }) => offered?.has(schema.name) ?? true)
-      return ok({ text: tools.map(describe).join('\n\n') })
+      const described = await Promise.all(tools.map((tool) => describeIn(workdir, tool)))
+      return ok({ text: described.filter((text) => text !== null).join('\n\n') })
     }),
   })
 
-function describe({ schema, isDestructive, isReadOnly }: Tool): string {
+/** Returns a tool in words; null if it is of no use in this folder. */
+async function describeIn(workdir: string, { schema: usual, schemaIn, isDestructive, isReadOnly }: Tool) {
+  const schema = schemaIn ? await schemaIn(workdir) : usual
+  if (schema === null) return null
   const { properties = {}, required = [] } = schema.input as {
     readonly properties?: { readonly [name: string]: unknown }
     readonly required?: readonly string[]

@@ -4,6 +4,7 @@ import { BoundariesSection } from './boundaries-section.tsx'
 import { FilesSection } from './files-section.tsx'
 import { RulesSection } from './rules-section.tsx'
 import { ShellsSection } from './shells-section.tsx'
+import { SkillsSection } from './skills-section.tsx'
 import { TasksSection } from './tasks-section.tsx'
 
 type SidePanelProps = {
@@ -13,13 +14,14 @@ type SidePanelProps = {
   readonly shells: BackgroundShells
 }
 
-/** What the session has beside its transcript: background commands, tasks, changed files, edit boundaries and rules. */
+/** What the session has beside its transcript: background commands, tasks, changed files, skills, edit boundaries and rules. */
 export function SidePanel({ id, view, workspace, shells }: SidePanelProps) {
   return (
     <aside id={id} className="side-panel" aria-label="Tasks, files and rules">
       <ShellsSection shells={shells} />
       <TasksSection todos={view.todos} />
       <FilesSection />
+      <SkillsSection active={view.skills} />
       <BoundariesSection boundaries={view.boundaries} />
       <RulesSection workspace={workspace} />
     </aside>

@@ -94,6 +94,7 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
       ask(path === null ? { type: 'clearAllBoundaries' } : { type: 'clearBoundary', path }),
     /** Lets tools change only these lines of a file. Returns why not, if refused. */
     setBoundary: (path: string, { start, end }: LineRange) => submit({ type: 'setBoundary', path, start, end }),
+    setSkill: (name: string, isActive: boolean) => ask({ type: isActive ? 'activateSkill' : 'deactivateSkill', name }),
     /** Becomes the driver, also if another client drives. */
     claim: () => ask({ type: 'claimDriver', takeOver: true }),
     handOver: (client: string) => ask({ type: 'handOver', client }),

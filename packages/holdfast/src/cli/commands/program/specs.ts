@@ -52,8 +52,22 @@ export const programSpecs = {
       json,
     },
     notes: [
-      'A memory that comes with a repository reaches the model only after you trust it. One changed byte asks again. Notes that memory_write adds need no new trust.',
+      'A memory or a skill that comes with a repository reaches the model only after you trust it. One changed byte asks again. Notes that memory_write adds need no new trust.',
       'grant takes the names that show lists, or --all. list shows the workspaces that you trust.',
+    ],
+  },
+  skills: {
+    about: 'list or show skills, or let a session follow one',
+    positionals: ['[list/show/on/off]', '[name]'],
+    flags: {
+      session: { short: 's', value: 'session', about: 'the skills of this session; on, off: this session' },
+      workspace: { value: 'dir', about: 'list, show: the folder, if not the current one' },
+      json,
+    },
+    notes: [
+      'on and off change the latest session of this folder, if --session names no other one. The model is told an active skill from its next step on.',
+      'A skill of a workspace counts once you trust it: holdfast trust.',
+      sessionNote,
     ],
   },
   tools: {

@@ -54,6 +54,8 @@ export const tellCommands: { readonly [Type in CommandType]: readonly [fields: s
   setBoundary: ['path=… start=LINE end=LINE', 'let tools change only these lines, counted from 0'],
   clearBoundary: ['path=…', 'let tools change the whole file again'],
   clearAllBoundaries: ['', 'remove all edit boundaries'],
+  activateSkill: ['name=…', 'let the session follow a skill'],
+  deactivateSkill: ['name=…', 'end that'],
   appendClientEvent: ['event={…} [complete=true]', "store a client's own event for other clients"],
   claimDriver: ['[takeOver=true]', 'become the driver (attached clients only)'],
   handOver: ['client=…', 'make another client the driver (attached clients only)'],

@@ -1,0 +1,22 @@
+import { type ActiveSkill, type FoundSkill, type ListedSkill, ok, type Result } from '@holdfast/protocol'
+import type { Skills } from '../../ports/skills.ts'
+import type { SessionReader } from './session-reader.ts'
+
+/** Lists the skills for the folder of a session, with those that it follows. */
+export async function listSkills(
+  skills: Skills | undefined,
+  reader: Pick<SessionReader, 'state'>,
+): Promise<Result<readonly ListedSkill[]>> {
+  const state = await reader.state(['meta', 'skills'])
+  if (!state.ok) return state
+  const found = await skills?.list(state.value.meta.workspace)
+  return ok((found?.skills ?? []).map((skill) => withActivation(skill, state.value.skills)))
+}
+
+/** Adds whether the session follows a skill. Only the skill that its name means can be active. */
+function withActivation(skill: FoundSkill, active: readonly ActiveSkill[]): ListedSkill {
+  const found = skill.shadowedBy === null ? active.find(({ name }) => name === skill.name) : undefined
+  if (!found) return { ...skill, active: null }
+  const { name: _, ...rest } = found
+  return { ...skill, active: rest }
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { clip } from '../event/text-of.ts'
+import { escapeLine } from '../text/hostile-text.ts'
+import { didYouMean } from '../text/nearest.ts'
+import { type Fault, fault } from '../value/fault.ts'
+import { ActiveSkill } from '../value/skill.ts'
+
+/** What is wrong with a file that a person wrote for the agent. */
+export const GuidanceProblem = z.object({
+  /** The file. */
+  path: z.string(),
+  /** The line, counted from 1; null if it is about the whole file. */
+  line: z.int().min(1).nullable(),
+  /** What is wrong, in a sentence. */
+  message: z.string(),
+})
+export type GuidanceProblem = z.infer<typeof GuidanceProblem>
+
+/** What the model knows of a skill. */
+export const SkillState = z.enum(['listed', 'cut', 'hidden', 'untrusted', 'shadowed', 'unread'])
+export type SkillState = z.infer<typeof SkillState>
+
+/** A skill of the user or of a workspace. */
+export const FoundSkill = z.object({
+  /** Its name: that of its folder, which is also what people type after a slash. */
+  name: z.string(),
+  /** What it is for. */
+  description: z.string(),
+  /** The arguments it takes, as its author writes them; null if it says nothing about them. */
+  arguments: z.string().nullable(),
+  /** Whose it is: the user's own, or from the files of the workspace. */
+  scope: z.enum(['user', 'workspace']),
+  /** Its folder. */
+  folder: z.string(),
+  /**
+   * What the model knows of it. `listed`: its name and description. `cut`: only its name, because there are many. `hidden`:
+   * nothing; people activate it. `untrusted`: nothing, until a person trusts it. `shadowed`: another one has its name.
+   * `unread`: its file cannot be used.
+   */
+  state: SkillState,
+  /** The folder of the skill of the same name that is used instead; null unless it is shadowed. */
+  shadowedBy: z.string().nullable(),
+  /** Whether people can type its name after a slash. */
+  isCommand: z.boolean(),
+  /** The tools that its file asks for. Nothing is allowed by that. */
+  allowedTools: z.array(z.string()),
+  /** What is wrong with its file. */
+  problems: z.array(GuidanceProblem),
+})
+export type FoundSkill = z.infer<typeof FoundSkill>
+
+/** A skill, and whether the session follows it. */
+export const ListedSkill = FoundSkill.extend({
+  /** How it was activated; null if it is not active. */
+  active: ActiveSkill.omit({ name: true }).nullable(),
+})
+export type ListedSkill = z.infer<typeof ListedSkill>
+
+/** The skills of a session, the one that counts most first. */
+export const SkillList = z.object({ skills: z.array(ListedSkill) })
+
+/** Returns the fault for a skill that does not exist. */
+export const noSuchSkill = (name: string, known: readonly string[] = []): Fault =>
+  fault(
+    'skill_not_found',
+    `There is no skill ${escapeLine(clip(name, 100))}.${didYouMean(name, known) || ' List the skills with listSkills or holdfast skills.'}`,
+    { name: clip(name, 100) },
+  )

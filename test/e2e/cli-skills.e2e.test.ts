@@ -1,0 +1,43 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Cli, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+
+let cli: Cli
+beforeEach(() => {
+  cli = createCli()
+  for (const name of ['tides', 'knots']) {
+    const folder = join(cli.workdir, '.claude/skills', name)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'SKILL.md'), `---\ndescription: About: ${name}.\n---\nLook at the ${name}.\n`)
+  }
+})
+afterEach(() => cli[Symbol.dispose]())
+
+describe('skills', () => {
+  it('are listed with what is wrong, shown, and switched on and off in a session', async () => {
+    const before = await cli.run(['skills'])
+    expect(before.stdout).toContain('knots  untrusted  workspace  About: knots.\n')
+    expect(before.stderr).toMatch(/tides\/SKILL\.md:2: Its value needs quotes in YAML; it was read as text\.\n/)
+    expect((await cli.run(['skills', 'show', 'tides'])).stderr).toContain('nobody trusts it as it is now')
+    await cli.run(['trust', 'grant', '--all'])
+    expect((await cli.run(['skills', 'show', 'tides'])).stdout).toMatch(
+      /^<skill_content name="tides".*\nLook at the tides\./,
+    )
+    await cli.run(['run', 'count to 1'])
+    expect(await cli.run(['skills', 'on', 'tides'])).toMatchObject({ code: 0, stderr: 'The session follows tides.\n' })
+    expect((await cli.run(['skills', '-s', '@latest'])).stdout).toMatch(/tides +listed, active +workspace/)
+    expect((await cli.run(['skills', 'off', 'tides'])).stderr).toBe('The session no longer follows tides.\n')
+    expect(await cli.run(['skills', 'off', 'tides'])).toMatchObject({ code: 1 })
+  })
+
+  it.each([
+    [['skills', 'lst'], 2, "skills has no action 'lst'. Did you mean 'list'?"],
+    [['skills', 'show'], 2, 'skills show needs the name of a skill.'],
+    [['skills', 'show', 'none'], 1, 'There is no skill none.'],
+  ])('%j is refused with a hint', async (args, code, hint) => {
+    const { stderr, ...ran } = await cli.run(args)
+    expect(ran.code).toBe(code)
+    expect(stderr).toContain(hint)
+  })
+})

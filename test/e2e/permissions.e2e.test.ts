@@ -23,6 +23,11 @@ it('adds, applies, lists and removes permission rules on the command line', asyn
   expect(JSON.parse((await permissions('list', '--json')).stdout).permissions).toHaveLength(1)
 })
 
+it('says at once what a rule about a path does not cover', async () => {
+  const added = await permissions('add', 'deny', '*', '.env')
+  expect(added.stderr).toMatch(/^Added rule .*\nIt covers tools that name a path, .* It does not cover shell commands: /)
+})
+
 it('refuses a rule that would allow everything, an unknown id and wrong usage', async () => {
   expect((await permissions('add', 'allow', 'shell', 'bash **')).stderr).toContain(
     'bash can run programs or write any file',

@@ -35,7 +35,7 @@ import { createWorkspaceFiles } from './tools/files/workspace-files.ts'
 import { type OwnTools, readOwnTools } from './tools/own/own-tools.ts'
 import { createPermissions } from './tools/permissions/permissions.ts'
 import type { SandboxSetting } from './tools/sandbox/sandbox.ts'
-import type { JudgeNetwork } from './tools/shell/confinement.ts'
+import type { CommandRules } from './tools/shell/confinement.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
 import { createTools } from './tools/tools.ts'
 
@@ -116,7 +116,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     })
     const location = orThrow(locateStore(options.store ?? storeOf(environment), home))
     const storePaths = pathsOf(location, options.mirror)
-    const given = { keyNames, own, judgeNetwork: permissions.judgeNetwork, storePaths, ...configured }
+    const given = { keyNames, own, commandRules: permissions, storePaths, ...configured }
     return { permissions, ...createAdapters(environment, home, given) }
   })
   const tracing = loadSessionSpans()
@@ -191,7 +191,7 @@ function createAdapters(
     readonly shellEnvironment: readonly string[]
     readonly sandbox: SandboxSetting
     readonly sandboxNetwork: boolean
-    readonly judgeNetwork: JudgeNetwork
+    readonly commandRules: CommandRules
     /** The store and its mirror may be outside of the home. */
     readonly storePaths: readonly OwnPath[]
   },

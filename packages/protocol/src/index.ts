@@ -168,6 +168,7 @@ export { type DiffLine, diffCounts, diffLines, renameHeads } from './text/diff-l
 export { explainIssue, locateIssue } from './text/explain.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './text/hostile-text.ts'
 export { didYouMean, nearest } from './text/nearest.ts'
+export { coverageText, isPathPattern, isPathRule } from './text/rule-coverage.ts'
 export {
   addBoundary,
   Boundary,

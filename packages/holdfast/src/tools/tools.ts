@@ -32,7 +32,7 @@ import { createFind } from './search/find.ts'
 import { createGrep } from './search/grep.ts'
 import { createBackgroundShells } from './shell/background-shells.ts'
 import { withBoundedFiles } from './shell/bounded-command.ts'
-import { createConfinement, type JudgeNetwork } from './shell/confinement.ts'
+import { type CommandRules, createConfinement } from './shell/confinement.ts'
 import { createSessionTmp, type SessionTmp } from './shell/session-tmp.ts'
 import { createShell } from './shell/shell.ts'
 import { createShellOutput } from './shell/shell-output.ts'
@@ -58,7 +58,8 @@ type ToolsDeps = {
   readonly sandbox?: SandboxSetting | undefined
   /** Whether commands in the sandbox have the network unless a rule forbids it. */
   readonly sandboxNetwork?: boolean | undefined
-  readonly judgeNetwork?: JudgeNetwork | undefined
+  /** What the user's rules say about commands. */
+  readonly commandRules?: CommandRules | undefined
   readonly after?: Clock['after'] | undefined
   /** The tools of the program that embeds Holdfast. */
   readonly own?: readonly Tool[] | undefined
@@ -73,8 +74,8 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
   const placeholders = createPlaceholders(shellDirectory && join(shellDirectory, 'placeholders'))
   const sandbox = createSandbox({ setting: deps.sandbox ?? 'off', environment, ownPaths, placeholders })
   const tmp = shellDirectory === undefined ? null : createSessionTmp(join(shellDirectory, 'tmp'))
-  const { sandboxNetwork: network = false, judgeNetwork } = deps
-  const confinement = createConfinement({ sandbox, tmp, network, judgeNetwork })
+  const { sandboxNetwork: network = false, commandRules } = deps
+  const confinement = createConfinement({ sandbox, tmp, network, ...commandRules })
   const shellDeps = { environment, keyNames, passed: shellEnvironment, after, directory: shellDirectory }
   const builtIn: readonly Tool[] = [
     ...fileTools.map((tool) => withBoundaries(withOwnPaths(tool, ownPaths))),

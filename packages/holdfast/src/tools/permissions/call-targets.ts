@@ -32,9 +32,6 @@ export function canHaveTargets({ properties }: { readonly properties?: unknown }
   return [...pathNames, ...pathLists, ...textNames].some((name) => Object.hasOwn(names, name))
 }
 
-/** Whether a pattern is that of a path: no command is called like this. */
-export const isPathPattern = (pattern: string): boolean => /^\S*\/\S*$|^\.\S+$|^\*\S*\.\S+$/.test(pattern)
-
 /** Whether a pattern can match an address of `http` or `https`. */
 export const isAddressPattern = (pattern: string): boolean => /^(?:\*|https?:)/.test(pattern)
 

@@ -45,6 +45,20 @@ describe("the user's rules", () => {
     expect(await open().judge(reading('a', 'write_file'), [rule('allow', '*', 'a')])).toMatchObject({ verdict: 'ask' })
   })
 
+  it.each([
+    ...['cat .env', 'cat "./.env"', 'git log -- .env', 'git log .e""nv', 'cp x sub/../.env', 'git show --output=.env'],
+    ...['cat<.env', 'git log ../work/.env', 'cd sub && cat ../.env', 'git log link', 'git log keys/a.pem'],
+  ])('ask about a command that names a denied path, whatever allows it: %s', async (command) => {
+    await addAll(rule('deny', '*', '.env'), rule('deny', 'read_file', 'keys/**'), rule('allow', 'shell', 'git log **'))
+    writeFileSync(join(workdir, '.env'), '')
+    symlinkSync('.env', join(workdir, 'link'))
+    expect(await open().judge(shell(command), [])).toMatchObject({
+      verdict: 'ask',
+      by: expect.stringContaining('rule'),
+    })
+    expect(await open().judge(shell('git log environment a.env .envrc'), [])).toMatchObject({ verdict: 'allow' })
+  })
+
   it('match both paths of a move', async () => {
     await addAll(rule('deny', '*', '.env'), rule('allow', 'move_file', 'a*'))
     const move = (path: string, to: string) => ({ tool: 'move_file', args: { path, new_path: to }, workdir })

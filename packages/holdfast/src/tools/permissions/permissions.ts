@@ -13,9 +13,10 @@ import {
 } from '@holdfast/protocol'
 import { createPermissionFile } from '../../system/config/permission-file.ts'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
-import type { JudgeNetwork } from '../shell/confinement.ts'
+import type { CommandRules } from '../shell/confinement.ts'
 import type { Judged } from '../shell/rules/judge-command.ts'
 import { fitsTargets, targetsOf } from './call-targets.ts'
+import { deniedPaths, findNamedPaths } from './denied-paths.ts'
 import { refuseRule } from './refuse-rule.ts'
 
 type PermissionDeps = {
@@ -28,10 +29,7 @@ type PermissionDeps = {
 type Rule = Permission & { readonly isOwn?: boolean }
 
 /** Creates the judge of calls on the user's file of rules. */
-export function createPermissions({
-  file,
-  searchPath,
-}: PermissionDeps): Permissions & PermissionRules & { readonly judgeNetwork: JudgeNetwork } {
+export function createPermissions({ file, searchPath }: PermissionDeps): Permissions & PermissionRules & CommandRules {
   const rules = createPermissionFile(file)
   return {
     async judge(call, own) {
@@ -41,7 +39,18 @@ export function createPermissions({
       const all: readonly Rule[] = [...own.map((rule) => ({ ...rule, isOwn: true })), ...users]
       const ofTool = all.filter(({ tool }) => tool === call.tool || tool === '*')
       const judged = ofTool.length === 0 ? null : await judgeCall(ofTool, call, searchPath)
+      const { command } = call.args
+      const isDecided = judged !== null && judged.verdict !== 'allow'
+      if (call.tool === 'shell' && typeof command === 'string' && !isDecided) {
+        const named = await findNamedPaths(all, command, call.workdir)
+        if (named.length > 0) return { verdict: 'ask', by: namesOf(named) }
+      }
       return judged && { verdict: judged.verdict, by: namesOf(judged.rules) }
+    },
+    async deniedPaths(workdir) {
+      const found = await rules.read()
+      const isHere = ({ workspace }: PermissionRule) => workspace === undefined || workspace === workdir
+      return found.ok ? deniedPaths(found.value.filter(isHere), workdir) : []
     },
     /** Rules of the tool `network` have patterns of commands: those that get the network in the sandbox. */
     async judgeNetwork(command, workdir) {

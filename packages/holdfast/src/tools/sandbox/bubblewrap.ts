@@ -108,10 +108,11 @@ function argumentsOf({ path, access, how }: Mount): readonly string[] {
  * Mounts the read-only paths. A file alone would not do: its directory could be renamed and replaced by a new one. So each
  * directory between it and the workdir is mounted on itself, which the kernel does not rename.
  */
-function keptMounts({ workdir, readOnly, keptEmpty }: Confines): readonly Mount[] {
+function keptMounts({ workdir, readOnly, keptEmpty, hidden }: Confines): readonly Mount[] {
   const kept = new Set([...readOnly, ...keptEmpty])
   const directories = new Set<string>()
-  for (const path of kept)
+  const covered = hidden.flatMap(({ path }) => (path !== workdir && isInside(workdir, path) ? [path] : []))
+  for (const path of [...kept, ...covered])
     for (let at = dirname(path); at !== workdir && isInside(workdir, at); at = dirname(at)) directories.add(at)
   const isCovered = (path: string) => [...kept].some((one) => one !== path && isInside(one, path))
   const outermostFirst = [...directories]

@@ -300,7 +300,7 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
     const script = `node -e "fetch('http://127.0.0.1:${port}').then(async (r) => console.log(await r.text()), () => console.log('none'))"`
     const { beside } = await openWorkdir()
     const rules = createPermissions({ file: join(beside, 'permissions.json'), searchPath: process.env['PATH'] })
-    const { run, prepare } = await open('on', { judgeNetwork: rules.judgeNetwork })
+    const { run, prepare } = await open('on', { commandRules: rules })
     expect((await run(script)).text).toBe('none\n')
     expect(await prepare(script)).toMatchObject({ preview: { sandbox: { isInForce: true, network: false } } })
     const asked = await prepare(script, { network: true })
@@ -316,6 +316,26 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
       type: 'unusable',
       message: expect.stringContaining('network_denied'),
     })
+  })
+
+  it('cannot read what rules keep tools from reading: files and whole folders', async () => {
+    const { beside } = await openWorkdir()
+    const rules = createPermissions({ file: join(beside, 'permissions.json'), searchPath: process.env['PATH'] })
+    for (const [tool, pattern] of [
+      ['*', '.env'],
+      ['read_file', 'sub/keys/**'],
+      ['write_file', 'open.txt'],
+      ['*', '**/*'],
+    ] as const)
+      await rules.add({ tool, verdict: 'deny', pattern })
+    const { run, workdir } = await open('on', { commandRules: rules })
+    await mkdir(join(workdir, 'sub/keys'), { recursive: true })
+    for (const path of ['.env', 'sub/keys/a.pem', 'open.txt']) await writeFile(join(workdir, path), 'secret\n')
+    const { text } = await run('cat .env open.txt; cat sub/keys/a.pem 2>&1; mv .env x 2>&1; mv sub gone 2>&1')
+    expect(text).toMatch(/^cat: \.env: Permission denied\nsecret\ncat: sub\/keys\/a\.pem: Permission denied\nmv: .*\nmv: .*/)
+    expect(text).toContain('[hidden from commands by rules of the user: .env, keys]')
+    expect((await run('cat open.txt')).text).toBe('secret\n')
+    expect(await readFile(join(workdir, '.env'), 'utf8')).toBe('secret\n')
   })
 
   it('cannot reach a socket of this machine in a hidden directory', async () => {

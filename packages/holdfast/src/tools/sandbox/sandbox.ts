@@ -32,6 +32,8 @@ type Sandboxed = {
   readonly network: boolean
   /** Files of the workdir that it must not change, relative to it. */
   readonly readOnly: readonly string[]
+  /** Paths that it must not read. */
+  readonly hidden?: readonly string[] | undefined
 }
 
 /** The program and arguments that run a command in the sandbox. `release` is called once it has ended, or does not start. */
@@ -77,7 +79,7 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
     get known() {
       return known
     },
-    async wrap({ argv, workdir, tmp, network, readOnly }) {
+    async wrap({ argv, workdir, tmp, network, readOnly, hidden: denied = [] }) {
       const { state, path } = await look(workdir)
       if (path === null) return refusedBy(state) ?? ok(null)
       const git = await findGitPaths(workdir)
@@ -89,7 +91,8 @@ export function createSandbox(deps: SandboxDeps): Sandbox {
         const folders = made.filter(({ content }) => content === null).map((one) => one.path)
         const kept = present.filter((one) => !folders.includes(one))
         const around = ownPaths.flatMap((one) => (typeof one === 'string' ? [] : [one.directory]))
-        const hidden = await findHiddenPaths(environment, [...around, ...(await listOwnPaths(workdir, ownPaths))])
+        const own = [...around, ...(await listOwnPaths(workdir, ownPaths))]
+        const hidden = await findHiddenPaths(environment, [...own, ...denied])
         const confines = {
           ...{ workdir, network, hidden, outside: git.outside, tmp: await tmp() },
           readOnly: [...new Set([...git.readOnly, ...files, ...kept])],

@@ -1,12 +1,19 @@
 import { basename } from 'node:path'
 import type { ToolContext } from '@holdfast/core/ports'
-import { fault, ok, type PreviewSandbox, type Result, refuse } from '@holdfast/protocol'
+import { escapeLine, fault, ok, type PreviewSandbox, type Result, refuse } from '@holdfast/protocol'
 import { describeForModel } from '../sandbox/describe-sandbox.ts'
 import { refusedBy, type Sandbox } from '../sandbox/sandbox.ts'
 import type { SessionTmp } from './session-tmp.ts'
 
 /** Judges whether the user's rules give a command the network; null if none says. */
 export type JudgeNetwork = (command: string, workdir: string) => Promise<'allow' | 'ask' | 'deny' | null>
+
+/** What the user's rules say about commands in the sandbox. */
+export type CommandRules = {
+  readonly judgeNetwork: JudgeNetwork
+  /** Returns the paths that rules keep tools from reading: commands cannot read them either. */
+  readonly deniedPaths: (workdir: string) => Promise<readonly string[]>
+}
 
 type Wanted = {
   readonly command: string
@@ -24,6 +31,8 @@ type Wrapped = {
   readonly wrapper: string | undefined
   /** Call it once the command has ended, or does not start. */
   readonly release: () => Promise<void>
+  /** A sentence about denied paths that the command names and cannot read; null if there are none. */
+  readonly note: string | null
 }
 
 /** Returns a command as it is, for one that is not confined. */
@@ -31,6 +40,7 @@ export const unconfined = (argv: readonly string[]): Wrapped => ({
   argv,
   wrapper: undefined,
   release: async () => undefined,
+  note: null,
 })
 
 /** Decides what a command can reach, and confines it. */
@@ -48,10 +58,9 @@ type Deps = {
   readonly tmp: SessionTmp | null
   /** Whether commands have the network unless a rule forbids it. */
   readonly network: boolean
-  readonly judgeNetwork?: JudgeNetwork | undefined
-}
+} & Partial<CommandRules>
 
-export function createConfinement({ sandbox, tmp, network: isOpen, judgeNetwork }: Deps): Confinement {
+export function createConfinement({ sandbox, tmp, network: isOpen, judgeNetwork, deniedPaths }: Deps): Confinement {
   async function judge({ command, workdir, network }: Wanted): Promise<Result<Judged>> {
     const state = await sandbox.state(workdir)
     const { isInForce, reason } = state
@@ -70,8 +79,9 @@ export function createConfinement({ sandbox, tmp, network: isOpen, judgeNetwork 
       const judged = await judge(wanted)
       if (!judged.ok) return judged
       const { session, boundaries = [] } = context
+      const denied = (await deniedPaths?.(wanted.workdir)) ?? []
       const wrapped = await sandbox.wrap({
-        ...{ argv, workdir: wanted.workdir, network: judged.value.network },
+        ...{ argv, workdir: wanted.workdir, network: judged.value.network, hidden: denied },
         tmp: async () => (tmp && session !== undefined ? tmp.of(session) : null),
         readOnly: boundaries.map(({ path }) => path),
       })
@@ -79,10 +89,20 @@ export function createConfinement({ sandbox, tmp, network: isOpen, judgeNetwork 
       return ok(
         wrapped.value === null
           ? unconfined(argv)
-          : { ...wrapped.value, wrapper: basename(wrapped.value.argv[0] ?? '') },
+          : {
+              ...{ ...wrapped.value, wrapper: basename(wrapped.value.argv[0] ?? '') },
+              note: hiddenNote(denied, wanted.command),
+            },
       )
     },
   }
+}
+
+/** Names the hidden paths that a command mentions: what it prints about them gives no reason. */
+function hiddenNote(denied: readonly string[], command: string): string | null {
+  const named = denied.map((path) => basename(path)).filter((name) => command.includes(name))
+  if (named.length === 0) return null
+  return `[hidden from commands by rules of the user: ${named.map(escapeLine).join(', ')}]`
 }
 
 const networkDenied = fault(

@@ -277,7 +277,7 @@ describe('shell', () => {
           released++
           if (fails) throw new Error('the disk is gone')
         }
-        return ok({ argv, wrapper: undefined, release })
+        return ok({ argv, wrapper: undefined, release, note: null })
       },
     })
     const tooLong = ['/bin/true', 'x'.repeat(1024 * 1024)]

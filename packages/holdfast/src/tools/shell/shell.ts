@@ -111,12 +111,12 @@ async function startAndAttend(
   const before = await readBounded(context)
   const started = await start(deps, { command, network }, context).catch(foreseen)
   if (!started.ok) return (await begun(run)) ? failedWith(started.fault) : abortedResult
-  const { gate, output } = started.value
+  const { gate, output, note } = started.value
   if (!(await begunOrKilled(gate, output, run))) return abortedResult
   const { after = wallClock.after, outputBytesMax: bytesMax = limits.toolOutputBytesMax - ownWordsBytes } = deps
   const running = runCommand(gate, output, { after, bytesMax, show: place ? () => undefined : run.show })
   const readOnly = gate.wrapper === undefined ? null : readOnlyNote(context)
-  const attended = { deps, command, context, running, before, readOnly }
+  const attended = { deps, command, context, running, before, readOnly, note }
   return place ? detach(attended, run, place) : attend(attended, run, timeout)
 }
 
@@ -138,7 +138,7 @@ const noBackground = fault('bad_request', 'Nothing can run in the background her
 /** The bash of this machine; where there is none, the shell that every system has. */
 const shellPath = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh'
 
-type Started = { readonly gate: Gate; readonly output: OutputFile }
+type Started = { readonly gate: Gate; readonly output: OutputFile; readonly note: string | null }
 
 type Wanted = { readonly command: string; readonly network: boolean }
 
@@ -149,12 +149,12 @@ async function start(deps: ShellDeps, { command, network }: Wanted, context: Too
   const wrapped = await deps.confinement?.wrap(bash, { command, network, workdir: cwd.value, context })
   if (wrapped?.ok === false) return wrapped
   const environment = commandEnvironment(deps.environment, deps)
-  const { argv, wrapper, release } = wrapped?.value ?? unconfined(bash)
+  const { argv, wrapper, release, note } = wrapped?.value ?? unconfined(bash)
   let output: OutputFile | null = null
   try {
     output = await createOutputFile(deps.directory)
     const gate = await spawnGate(argv, { cwd: cwd.value, environment, output: output.fd, wrapper, release })
-    return ok({ gate, output })
+    return ok({ gate, output, note })
   } catch (error) {
     await Promise.allSettled([release(), output?.close()])
     throw error
@@ -184,11 +184,13 @@ type Attended = {
   readonly before: BoundedBefore
   /** Says which files the sandbox keeps read-only because they have edit boundaries; null if there are none. */
   readonly readOnly: string | null
+  /** Says which paths it names are hidden from it; null if there are none. */
+  readonly note: string | null
 }
 
 /** Waits for the end of a command. At its timeout it goes on in the background, at an abort it is killed. */
 async function attend(attended: Attended, run: ToolRun, timeout: number): Promise<ToolResult> {
-  const { deps, command, context, running, before, readOnly } = attended
+  const { deps, command, context, running, before, readOnly, note } = attended
   const { after = wallClock.after } = deps
   const timedOut = Promise.withResolvers<'timed out'>()
   const cancel = after(timeout * 1000, () => timedOut.resolve('timed out'))
@@ -200,7 +202,7 @@ async function attend(attended: Attended, run: ToolRun, timeout: number): Promis
     const place = first === 'timed out' && !run.signal.aborted ? reserve(deps, context.session) : null
     if (place?.ok) return await detach(attended, run, place.value, timeout)
     if (first === 'timed out') running.end('timed out')
-    const result = await report(await running.ended, { command, running, readOnly, run, after, timeout })
+    const result = await report(await running.ended, { command, running, readOnly, note, run, after, timeout })
     return await compareBounded(result, before, context, run)
   } finally {
     cancel()
@@ -208,7 +210,7 @@ async function attend(attended: Attended, run: ToolRun, timeout: number): Promis
   }
 }
 
-type Reported = Pick<Attended, 'command' | 'running' | 'readOnly'> & {
+type Reported = Pick<Attended, 'command' | 'running' | 'readOnly' | 'note'> & {
   readonly run: ToolRun
   readonly after: Clock['after']
   readonly timeout: number
@@ -217,13 +219,14 @@ type Reported = Pick<Attended, 'command' | 'running' | 'readOnly'> & {
 /** Stores the output of a command that has ended. A stuck disk must not delay an abort, so that wait is limited. */
 async function report(
   { ending, bytes, leftRunning }: EndedCommand,
-  { command, running, readOnly, run, after, timeout }: Reported,
+  { command, running, readOnly, note, run, after, timeout }: Reported,
 ): Promise<ToolResult> {
   const hasFailed = ending.type === 'exited' && ending.code !== 0
   const notes = [
     ...endingWords(ending, timeout),
     ...(leftRunning === undefined ? [] : [leftRunning]),
     ...(hasFailed && readOnly !== null ? [readOnly] : []),
+    ...(note === null ? [] : [note]),
   ]
   const stored = run.storeOutput(withNotes(running.output.read(0, bytes), notes), readableOutput).then(ok, cannotKeep)
   const aborted = Promise.withResolvers<Result<Output>>()
@@ -245,7 +248,7 @@ const cannotKeep = (error: unknown): Result<never> => ({
 
 /** Lets a command go on in the background, and returns its id. */
 async function detach(attended: Attended, run: ToolRun, place: ReservedPlace, timeout?: number): Promise<ToolResult> {
-  const { command, running, before, readOnly } = attended
+  const { command, running, before, readOnly, note } = attended
   running.hide()
   const added = await place.use(command, running, createCommandJudge(before, run)).then(ok, foreseen)
   if (!added.ok) {
@@ -257,7 +260,8 @@ async function detach(attended: Attended, run: ToolRun, place: ReservedPlace, ti
   const { id } = added.value
   const why = timeout === undefined ? 'Started' : `Still running after ${timeout} s: it goes on`
   const text = `${why} in the background as ${id}. Read its output with shell_output, end it with shell_stop.`
-  return { type: 'ok', output: { text: readOnly === null ? text : `${text}\n${readOnly}` } }
+  const notes = [readOnly, note].filter((one) => one !== null)
+  return { type: 'ok', output: { text: [text, ...notes].join('\n') } }
 }
 
 const namedMax = 10

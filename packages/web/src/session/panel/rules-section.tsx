@@ -1,4 +1,4 @@
-import { errorMessage, escapeLine, type ListedPermission, type PermissionRule } from '@holdfast/protocol'
+import { coverageText, errorMessage, escapeLine, type ListedPermission, type PermissionRule } from '@holdfast/protocol'
 import { type FormEvent, useContext, useEffect, useId, useState } from 'react'
 import { baseName } from '../../text/format.ts'
 import { PermissionsContext } from '../state/permissions-context.ts'
@@ -52,6 +52,7 @@ function AddRule({ workspace, onAdd }: AddRuleProps) {
   const [pattern, setPattern] = useState('')
   const [isHere, setHere] = useState(true)
   const note = useId()
+  const about = coverageText({ verdict, tool: tool.trim(), pattern: pattern.trim() || undefined })
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     const rule = { verdict, tool: tool.trim(), ...(pattern.trim() !== '' && { pattern: pattern.trim() }) }
@@ -90,6 +91,9 @@ function AddRule({ workspace, onAdd }: AddRuleProps) {
       <p id={note} className="nothing">
         Deny beats ask, ask beats allow. A pattern is words of a command, or a glob on a path; without one the rule
         covers every call of the tool.
+      </p>
+      <p className="nothing" role="status">
+        {about}
       </p>
     </details>
   )

@@ -1,4 +1,4 @@
-import type { ListedPermission, PermissionRule, PermissionRules } from '@holdfast/protocol'
+import { coverageText, type ListedPermission, type PermissionRule, type PermissionRules } from '@holdfast/protocol'
 import { fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
@@ -43,7 +43,8 @@ const add: Work = async (rules, { positionals: [, verdict, tool, pattern], flags
   const { workspace } = flags
   const added = orThrow(await rules.add({ ...rule, ...(workspace !== undefined && { workspace }) }))
   if (flags.json) return out.writeJson(added)
-  await err.write(`Added rule ${added.id}: ${sentenceOf(added)}\n`)
+  const about = coverageText(added)
+  await err.write(`Added rule ${added.id}: ${sentenceOf(added)}\n${about === null ? '' : `${about}\n`}`)
 }
 
 const remove: Work = async (rules, { positionals: [, id], flags }, { out, err }) => {

@@ -1,0 +1,52 @@
+import { relative, resolve } from 'node:path'
+import { isPathRule, type Permission } from '@holdfast/protocol'
+import { isInside } from '../../system/files/resolve-path.ts'
+import { fitsTargets, targetsOf } from './call-targets.ts'
+
+const isDenied = (rule: Permission): boolean => rule.verdict === 'deny' && isPathRule(rule)
+
+/** Tools whose rules say what may be read. */
+const readingTools: ReadonlySet<string> = new Set(['*', 'read_file'])
+
+/**
+ * Returns the paths that rules keep tools from reading, as far as a rule names one file or a whole folder (`secrets/**`). What
+ * other patterns match is not known without a search.
+ */
+export function deniedPaths(rules: readonly Permission[], workdir: string): readonly string[] {
+  return rules
+    .filter((rule) => isDenied(rule) && readingTools.has(rule.tool))
+    .flatMap(({ pattern = '' }) => {
+      const literal = pattern.replace(/\/\*\*$/, '')
+      const path = resolve(workdir, literal)
+      const isAroundWorkdir = path === workdir || isInside(path, workdir)
+      return /[*?[\]{}()!]/.test(literal) || isAroundWorkdir ? [] : [path]
+    })
+}
+
+const namesMax = 200
+
+/** Returns the rules that deny a path which a command names: tools refuse it, so a person decides about the command. */
+export async function findNamedPaths<Rule extends Permission>(
+  rules: readonly Rule[],
+  command: string,
+  workdir: string,
+): Promise<readonly Rule[]> {
+  const denied = rules.filter(isDenied)
+  if (denied.length === 0) return []
+  const paths = namesIn(command).flatMap((name) => [name, name.replace(/^(?:\.\.\/)+/, '')])
+  const { paths: spelled } = await targetsOf({ tool: 'shell', args: { paths: [...new Set(paths)] }, workdir })
+  const inside = spelled.map((spellings) => spellings.filter((one) => one !== '.' && !one.startsWith('../')))
+  const found: Rule[] = []
+  for (const rule of denied) {
+    const isAbsolute = rule.pattern?.startsWith('/') === true && relative(workdir, rule.pattern).startsWith('../')
+    const targets = { paths: isAbsolute ? spelled : inside, texts: [] }
+    if (await fitsTargets(rule, targets, workdir)) found.push(rule)
+  }
+  return found
+}
+
+/** Returns the words of a command that may be paths, without quotes. What the shell would expand is not known. */
+const namesIn = (command: string): readonly string[] =>
+  [...new Set(command.replace(/["'\\]/g, '').split(/[\s;|&<>()`$={},:]+/))]
+    .filter((word) => word !== '')
+    .slice(0, namesMax)

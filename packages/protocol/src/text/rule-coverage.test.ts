@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import type { Permission } from '../value/settings.ts'
+import { coverageText } from './rule-coverage.ts'
+
+const covers = (verdict: Permission['verdict'], tool: string, pattern?: string) =>
+  coverageText({ verdict, tool, ...(pattern !== undefined && { pattern }) })
+
+it('says that a rule about a path does not cover commands, and where it is hidden from them', () => {
+  expect(covers('deny', '*', '.env')).toBe(
+    'It covers tools that name a path, such as read_file and edit_file. It does not cover shell commands: one that names such a path is asked about. In the sandbox it is hidden from commands. Without the sandbox a command that you allow can reach it in other ways.',
+  )
+  expect(covers('deny', 'read_file', 'secrets/**')).toContain('hidden from commands')
+  expect(covers('deny', '*', '*.pem')).not.toContain('hidden')
+  expect(covers('deny', 'write_file', 'src/a.ts')).not.toContain('hidden')
+  expect(covers('ask', 'read_file', 'notes')).toContain('does not cover shell commands')
+  expect(covers('deny', 'shell', '.env')).toContain('words of a command, not a path')
+})
+
+it('says nothing of rules that cover what they name', () => {
+  expect([
+    ...[covers('allow', '*', 'src/**'), covers('deny', 'shell', 'rm *'), covers('deny', '*', 'rm')],
+    ...[covers('deny', 'fetch_url', 'https://*'), covers('deny', 'read_file'), covers('allow', 'shell', 'git status')],
+  ]).toEqual([null, null, null, null, null, null])
+})

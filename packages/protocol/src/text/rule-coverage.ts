@@ -1,0 +1,24 @@
+import type { Permission } from '../value/settings.ts'
+
+/** Whether a pattern is that of a path: no command is called like this. */
+export const isPathPattern = (pattern: string): boolean => /^\S*\/\S*$|^\.\S+$|^\*\S*\.\S+$/.test(pattern)
+
+const otherTools: ReadonlySet<string> = new Set(['shell', 'network', 'fetch_url', 'memory_write', 'git_commit'])
+
+/** Whether a rule is about paths: of file tools every pattern is one. */
+export const isPathRule = ({ tool, pattern, exact }: Permission): boolean =>
+  pattern !== undefined && !exact && !otherTools.has(tool) && (tool !== '*' || isPathPattern(pattern))
+
+/** Says what a rule does not cover, though it looks as if it did; null if there is nothing to say. */
+export function coverageText(rule: Permission): string | null {
+  const { tool, pattern = '', verdict } = rule
+  if (tool === 'shell' && !rule.exact && isPathPattern(pattern) && verdict !== 'allow')
+    return 'A pattern for shell is the words of a command, not a path. To deny a path, use the tool * instead.'
+  if (!isPathRule(rule) || verdict === 'allow') return null
+  const covered = 'It covers tools that name a path, such as read_file and edit_file. It does not cover shell commands'
+  if (verdict === 'ask') return `${covered}: they can read and change the file.`
+  const isWhole = !/[*?[\]{}()!]/.test(pattern.replace(/\/\*\*$/, ''))
+  const hidden = isWhole && (tool === '*' || tool === 'read_file')
+  const sandbox = hidden ? 'In the sandbox it is hidden from commands. Without the sandbox' : 'Otherwise'
+  return `${covered}: one that names such a path is asked about. ${sandbox} a command that you allow can reach it in other ways.`
+}

@@ -25,7 +25,9 @@ it('adds, applies, lists and removes permission rules on the command line', asyn
 
 it('says at once what a rule about a path does not cover', async () => {
   const added = await permissions('add', 'deny', '*', '.env')
-  expect(added.stderr).toMatch(/^Added rule .*\nIt covers tools that name a path, .* It does not cover shell commands: /)
+  expect(added.stderr).toMatch(
+    /^Added rule .*\nIt covers tools that name a path, .* It does not cover shell commands: /,
+  )
 })
 
 it('refuses a rule that would allow everything, an unknown id and wrong usage', async () => {

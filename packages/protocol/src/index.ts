@@ -42,6 +42,7 @@ export {
   PruneOptions,
   Removal,
 } from './api/removal.ts'
+export { coverageText, isPathPattern, isPathRule } from './api/rule-coverage.ts'
 export {
   AttachOptions,
   CommandOptions,
@@ -168,7 +169,6 @@ export { type DiffLine, diffCounts, diffLines, renameHeads } from './text/diff-l
 export { explainIssue, locateIssue } from './text/explain.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './text/hostile-text.ts'
 export { didYouMean, nearest } from './text/nearest.ts'
-export { coverageText, isPathPattern, isPathRule } from './text/rule-coverage.ts'
 export {
   addBoundary,
   Boundary,

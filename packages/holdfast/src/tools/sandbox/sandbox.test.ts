@@ -332,7 +332,9 @@ describe.skipIf(bubblewrap.path === null)('a command in the sandbox', () => {
     await mkdir(join(workdir, 'sub/keys'), { recursive: true })
     for (const path of ['.env', 'sub/keys/a.pem', 'open.txt']) await writeFile(join(workdir, path), 'secret\n')
     const { text } = await run('cat .env open.txt; cat sub/keys/a.pem 2>&1; mv .env x 2>&1; mv sub gone 2>&1')
-    expect(text).toMatch(/^cat: \.env: Permission denied\nsecret\ncat: sub\/keys\/a\.pem: Permission denied\nmv: .*\nmv: .*/)
+    expect(text).toMatch(
+      /^cat: \.env: Permission denied\nsecret\ncat: sub\/keys\/a\.pem: Permission denied\nmv: .*\nmv: .*/,
+    )
     expect(text).toContain('[hidden from commands by rules of the user: .env, keys]')
     expect((await run('cat open.txt')).text).toBe('secret\n')
     expect(await readFile(join(workdir, '.env'), 'utf8')).toBe('secret\n')

@@ -47,10 +47,12 @@ describe('the code in the documents', () => {
     expect(programs.filter((program) => !read('examples/README.md').includes(`](${program})`))).toEqual([])
   })
 
-  it('is easy to find: the index links to every document', () => {
+  it('is easy to find: the index and the README link to every document', () => {
     const index = read('docs/README.md')
     const linked = globSync('docs/*.md', { cwd: root }).filter((path) => path !== 'docs/README.md')
     expect(linked.filter((path) => !index.includes(`](${path.replace('docs/', '')})`))).toEqual([])
+    const readme = read('README.md')
+    expect(linked.filter((path) => !readme.includes(`](${path})`))).toEqual([])
     for (const page of globSync('docs/reference/*.md', { cwd: root }))
       expect(index).toContain(page.replace('docs/', ''))
   })

@@ -115,6 +115,19 @@ describe('the packed tarballs, installed in an empty folder', () => {
     expect((await evaluate(script)).stdout.trim()).toBe('function function function')
   })
 
+  it('recognize the errors of each other', async () => {
+    const script = `
+      const [whole, client] = await Promise.all([import('holdfast'), import('@holdfast/client')])
+      const error = await client.connectHoldfast('http://127.0.0.1:9').list().catch((cause) => cause)
+      const near = await whole.openHoldfast({ store: 'memory:' })
+      const other = await near.getSession('calm-harbor-999999').catch((cause) => cause)
+      await near.close()
+      console.log(error.code, error instanceof whole.HoldfastError, error instanceof client.HoldfastError)
+      console.log(other.code, other instanceof whole.HoldfastError, other instanceof client.HoldfastError)
+      console.log(new Error('x') instanceof client.HoldfastError)`
+    expect((await evaluate(script)).stdout).toBe('unreachable true true\nsession_not_found true true\nfalse\n')
+  })
+
   it('export the testkit by its subpath once it is installed, and say how to install it until then', async () => {
     const script = `console.log(await import('holdfast/testkit').then((kit) => typeof kit.createScriptedModel, String))`
     expect((await evaluate(script)).stdout.trim()).toBe(

@@ -23,6 +23,18 @@ describe('faults', () => {
     expect(FaultSchema.parse(JSON.parse(JSON.stringify(given)))).toEqual(given)
   })
 
+  it('are recognized by another copy of the package', async () => {
+    const path = './fault.ts?another-copy'
+    const copy: typeof import('./fault.ts') = await import(/* @vite-ignore */ path)
+    expect(copy.HoldfastError).not.toBe(HoldfastError)
+    const broken = fault('internal', 'Broken.')
+    for (const error of [new HoldfastError(broken), new copy.HoldfastError(broken)])
+      expect([error instanceof HoldfastError, error instanceof copy.HoldfastError]).toEqual([true, true])
+    for (const other of [new Error('x'), { ...broken }, null, 'HoldfastError'])
+      expect(other instanceof HoldfastError).toBe(false)
+    expect(new HoldfastError(broken)).toEqual(new copy.HoldfastError(broken))
+  })
+
   it('have no details field when there are none', () => {
     expect(fault('internal', 'Broken.')).toEqual({ code: 'internal', message: 'Broken.' })
   })

@@ -109,8 +109,16 @@ export const sessionNotFound = (name: string, details: Record<string, unknown> =
 /** Returns the message of whatever was thrown. */
 export const errorMessage = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
+/** Each published package has its own copy of the class. The symbol is the same in all of them. */
+const errorMark = Symbol.for('holdfast.HoldfastError')
+
 /** A fault as an exception, for methods that throw. */
 export class HoldfastError extends Error {
+  /** Returns whether a value is a `HoldfastError`, also of another copy of this package: `error instanceof HoldfastError`. */
+  static override [Symbol.hasInstance](value: unknown): value is HoldfastError {
+    return typeof value === 'object' && value !== null && errorMark in value
+  }
+
   /** Always `HoldfastError`. */
   override readonly name = 'HoldfastError'
   /** The code of the fault. */
@@ -129,3 +137,6 @@ export class HoldfastError extends Error {
     return fault(this.code, this.message, this.details)
   }
 }
+
+// On the prototype, so that an error that is printed or compared does not show it.
+Object.defineProperty(HoldfastError.prototype, errorMark, { value: true })

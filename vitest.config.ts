@@ -7,11 +7,7 @@ process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules
 
 const project = (name: string, include: string[], testTimeout: number, isolate = true) => ({
   // A poll waits as long as its test may: on a busy machine a second is not enough.
-  test: {
-    ...{ name, include, testTimeout, hookTimeout: testTimeout, isolate, expect: { poll: { timeout: testTimeout } } },
-    // A page test still fails now and then on a busy machine. Vitest reports each retry.
-    retry: name === 'e2e' ? 1 : 0,
-  },
+  test: { name, include, testTimeout, hookTimeout: testTimeout, isolate, expect: { poll: { timeout: testTimeout } } },
 })
 
 export default defineConfig({

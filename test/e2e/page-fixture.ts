@@ -89,8 +89,16 @@ export async function openTab(context: BrowserContext): Promise<Pick<OpenPage, '
 
 /** What a person does on the page that is open now. */
 export function createPerson(now: () => Pick<OpenPage, 'page' | 'workdir' | 'server'>) {
-  const atRest = () => now().page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
   const transcript = () => now().page.getByRole('log', { name: 'Transcript' })
+  const said = () => transcript().getByRole('article', { name: 'You' })
+  /** How many prompts the page showed before the last one was sent; null once that one is shown too. */
+  let shownBefore: number | null = null
+  /** Waits until the last prompt is shown, because its turn may not have begun yet, and then until no turn runs. */
+  async function atRest(): Promise<void> {
+    if (shownBefore !== null) await said().nth(shownBefore).waitFor({ state: 'attached' })
+    shownBefore = null
+    await now().page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
+  }
   const answer = (to: number) =>
     transcript().getByText(`${Array.from({ length: to }, (_, index) => index + 1).join(', ')}.`, { exact: true })
   async function startSession(firstWords: string, address = now().server.url): Promise<void> {
@@ -100,9 +108,11 @@ export function createPerson(now: () => Pick<OpenPage, 'page' | 'workdir' | 'ser
     await page.getByRole('combobox', { name: 'Working directory' }).fill(workdir)
     await page.getByRole('button', { name: 'Start session' }).click()
     await transcript().waitFor()
+    shownBefore = 0
   }
   async function say(text: string): Promise<void> {
     const { page } = now()
+    shownBefore = await said().count()
     await page.getByRole('textbox', { name: 'Message' }).fill(text)
     await page.getByRole('button', { name: 'Send' }).click()
   }
@@ -122,7 +132,7 @@ export function createPerson(now: () => Pick<OpenPage, 'page' | 'workdir' | 'ser
         await atRest()
       }
     },
-    prompts: () => transcript().getByRole('article', { name: 'You' }).allInnerTexts(),
+    prompts: () => said().allInnerTexts(),
     async turnMenu(turn: number) {
       await transcript().getByRole('button', { name: 'Branch, fork or rewind' }).nth(turn).click()
       return now().page.getByRole('region', { name: 'This turn' })

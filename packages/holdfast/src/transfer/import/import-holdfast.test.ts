@@ -66,6 +66,32 @@ describe.each(['sqlite', 'jsonl'] as const)('session imported again (%s)', (kind
     expect(await written(session.id)).toBe(own)
   })
 
+  it('is changed once it was continued here, and same again with a new export', async () => {
+    const id = await taken(createLongConversation(2))
+    const own = await written(id)
+    await here.rename(id, 'another title')
+    for (const text of [createLongConversation(2), own]) expect((await take(text)).status).toBe('same')
+    await here.appendMessage(id, { role: 'user', content: 'more' })
+    for (const text of [createLongConversation(2), createLongConversation(1), own])
+      expect((await take(text)).status).toBe('changed')
+    expect((await take(await written(id))).status).toBe('same')
+  })
+
+  it('is changed if its export is damaged, also in what a fork shares with its parent', async () => {
+    const id = await taken(createLongConversation(2))
+    const own = await written(id)
+    const fork = await here.fork(id)
+    await fork.seedMessages([{ role: 'user', content: 'and another thing' }])
+    const forked = await written(fork.id)
+    for (const text of [own, forked]) {
+      expect((await take(text)).status).toBe('same')
+      for (const damaged of [text.slice(0, -9), text.replace('"r1"', '"rX"'), text.replace(/\n.*"r1".*\n/, '\n')]) {
+        const file = await take(damaged)
+        expect([file.status, codes(file)]).toEqual(['changed', expect.arrayContaining(['damaged_line'])])
+      }
+    }
+  })
+
   it('keeps an argument named __proto__', async () => {
     const id = await taken(createLongConversation(1))
     const text = await written(id)

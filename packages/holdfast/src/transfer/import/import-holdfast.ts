@@ -28,7 +28,7 @@ export async function importHoldfast(
   remarkAll: Remark,
   { keepSettings }: { readonly keepSettings: boolean },
 ): Promise<Result<ImportOutcome>> {
-  const { remark, remarkNew } = createRemarks(remarkAll)
+  const { remark, remarkNew, isDamaged } = createRemarks(remarkAll)
   const dropper = createTrustDropper(remark)
   const sessions = findSessions(file, remark)
   if (!sessions.ok) return sessions
@@ -96,19 +96,33 @@ export async function importHoldfast(
     outcome = imported.value
     if (outcome.status === 'changed') break
   }
+  if (outcome.status === 'same' && stored) await readAncestors(file, sessions.value.slice(0, -1), remark)
   await remarkMissingBlobs(named, deps, remark)
-  return ok(outcome)
+  // A damaged file says less than the session that is stored.
+  return ok(outcome.status === 'same' && isDamaged() ? { ...outcome, status: 'changed' } : outcome)
+}
+
+/** Reads the sessions that a stored fork shares its past with, only to remark on damage: their records are stored. */
+async function readAncestors(file: SourceFile, sources: readonly LoggedSession[], remark: Remark): Promise<void> {
+  const host = { putBlob: async () => ok(undefined), hasBlob: async () => true }
+  const changes = { started: async (event: Started) => event, any: (event: Event) => event }
+  for (const source of sources) {
+    const log = createImportedLog(source)
+    for await (const _ of readSession(file, source, log, { host, remark, changes, named: new Set() })) log.takeFull()
+  }
 }
 
 /** `remarkNew` skips what was remarked before: a session whose id is refused is read twice. */
-function createRemarks(remarkAll: Remark): { readonly remark: Remark; readonly remarkNew: Remark } {
+function createRemarks(remarkAll: Remark) {
   const made = new Set<string>()
+  let isDamaged = false
   const remark: Remark = (line, code, what) => {
     made.add(`${line} ${code}`)
+    isDamaged ||= code === 'damaged_line' || code === 'line_too_long'
     remarkAll(line, code, what)
   }
   const remarkNew: Remark = (line, code, what) => (made.has(`${line} ${code}`) ? undefined : remark(line, code, what))
-  return { remark, remarkNew }
+  return { remark, remarkNew, isDamaged: () => isDamaged }
 }
 
 const adoptWorkdir = async (deps: ImportDeps, named: string, remark: Remark): Promise<string> =>

@@ -30,7 +30,9 @@ const versions: Readonly<Record<string, number>> = { [exportFormat]: exportVersi
 export const isHoldfastHeader = (value: unknown): value is JsonObject =>
   isObject(value) && Object.hasOwn(versions, String(value['format']))
 
-type BlobHost = Pick<ImportHost, 'putBlob' | 'hasBlob'>
+type BlobHost = Pick<ImportHost, 'hasBlob'> & {
+  putBlob(pieces: readonly Uint8Array[]): Promise<Result<unknown>>
+}
 
 export type Started = EventOf<'session.started'>
 

@@ -1,6 +1,8 @@
 import type { CatalogueEntry, EncodedRecord } from '@holdfast/core/ports'
 import {
+  countedMessageEvents,
   type Event,
+  type EventType,
   type Fault,
   Handle,
   limits,
@@ -168,12 +170,21 @@ async function extend(
     const rest = { ...step, records: step.records.slice(shared.length) }
     return append(deps, session, chain(rest, steps), known)
   }
+  if (await isContinued(deps, session, seq)) return unchanged('changed')
   // The owner of a whole session may have died before it released it.
   if (known.owner !== null && !known.isOurs) {
     const claimed = await deps.claim(session)
     if (claimed.ok) await deps.release(session, claimed.value.epoch)
   }
   return unchanged('same')
+}
+
+/** The records with which a session goes on after an import. Those that an import adds, and settings, are not among them. */
+const continuing = [...countedMessageEvents, 'line.moved'] as const satisfies readonly EventType[]
+
+/** Returns whether the stored session has messages after the last record of the source, or went back in its history. */
+async function isContinued({ read }: WriteDeps, session: SessionId, after: number): Promise<boolean> {
+  return (await read(session, { after, limit: 1, types: continuing })).length > 0
 }
 
 async function* chain(first: Step, rest: AsyncIterable<Step>): AsyncGenerator<Step> {

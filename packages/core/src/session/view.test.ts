@@ -232,9 +232,15 @@ describe('a session in the catalogue', () => {
     expect(rowAfter(...thinking, turnEnded('failed'))).toMatchObject({ busy: false, meta: { status: 'error' } })
   })
 
+  it('counts the calls that wait for an approval, as long as they do', () => {
+    expect(rowAfter(...requested).meta).not.toHaveProperty('waiting')
+    expect(rowAfter(...requested, askedFor(5)).meta.waiting).toBe(1)
+    expect(rowAfter(...requested, askedFor(5), settled(5)).meta).not.toHaveProperty('waiting')
+  })
+
   it('equals what a client derives from records alone, except for the recent text', () => {
     const named: EventInput = { type: 'settings.changed', title: 'Mine', model: 'sim/other' }
-    const given = [...requested, settled(5), answered('Done.'), usageOf(0.5), turnEnded('done'), named]
+    const given = [...requested, askedFor(5), settled(5), answered('Done.'), usageOf(0.5), turnEnded('done'), named]
     let { meta } = rowAfter()
     let view = viewOf(stateAfter())
     for (const [index, record] of recordsOf(given, 2).entries()) {

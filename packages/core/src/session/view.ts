@@ -103,7 +103,8 @@ export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state
     text === '' ? before : [...before, clip(text, limits.recentTextCharsMax)].slice(-limits.recentTextMessages)
   const { settings, branches } = state
   const { model, mode } = settings
-  const meta = addToMeta(entry.meta, { model, mode, status: statusOf(mode, activityOf(state.turn)), branches }, record)
+  const shown = { model, mode, status: statusOf(mode, activityOf(state.turn)), branches }
+  const meta = addToMeta(entry.meta, { ...shown, pendingApprovals: askedCalls(state) }, record)
   return {
     recent: after,
     entry: {

@@ -26,6 +26,8 @@ export const Meta = z.object({
   provider: z.string(),
   /** Whether it is idle, works, failed or was interrupted. */
   status: Status,
+  /** How many calls wait for an approval; absent if none does. */
+  waiting: z.int().min(1).optional(),
   /** `plan` denies tools that change something. */
   mode: Mode,
   /** When it was started. */
@@ -70,7 +72,11 @@ export function addToMeta(
     mode,
     model,
     branches,
-  }: Pick<SessionView, 'status' | 'mode' | 'model'> & { readonly branches: { readonly length: number } },
+    pendingApprovals,
+  }: Pick<SessionView, 'status' | 'mode' | 'model'> & {
+    readonly branches: { readonly length: number }
+    readonly pendingApprovals: { readonly length: number }
+  },
   { at, event }: Recorded,
 ): Meta {
   const isSpeech = event.type === 'user.said' || event.type === 'text.said'
@@ -79,7 +85,7 @@ export function addToMeta(
   const moved = event.type === 'line.moved' ? event.shown?.preview : undefined
   const before = moved === undefined ? meta : withPreview(meta, moved)
   // Every field is set by name: this runs for each record, and to copy the fields of a second object takes longer.
-  return {
+  const after = {
     ...before,
     status,
     mode,
@@ -99,6 +105,13 @@ export function addToMeta(
     pinned: pinned ?? meta.pinned,
     workspace: workdir ?? meta.workspace,
   }
+  return withWaiting(after, pendingApprovals.length)
+}
+
+function withWaiting(meta: Meta, count: number): Meta {
+  if (count === (meta.waiting ?? 0)) return meta
+  const { waiting: _, ...rest } = meta
+  return count === 0 ? rest : { ...rest, waiting: count }
 }
 
 /** Returns the row on a line with another beginning. A title that nobody gave follows it. */

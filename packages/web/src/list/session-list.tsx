@@ -74,7 +74,8 @@ type SessionRowProps = {
 }
 
 function SessionRow({ meta, parent, nowMs, isCurrent, onChoose }: SessionRowProps) {
-  const status = statusText(meta.status)
+  const isWaiting = meta.waiting !== undefined
+  const status = isWaiting ? 'Waits for your approval' : statusText(meta.status)
   return (
     <li>
       <a
@@ -84,7 +85,7 @@ function SessionRow({ meta, parent, nowMs, isCurrent, onChoose }: SessionRowProp
         onClick={onChoose}
       >
         <span className="row-top">
-          <span className={`dot ${meta.status}`} role="img" aria-label={status} title={status} />
+          <span className={`dot ${isWaiting ? 'asked' : meta.status}`} role="img" aria-label={status} title={status} />
           {meta.pinned && <PinMark />}
           <span className="row-title">{titleOf(meta)}</span>
           <time dateTime={meta.lastMessageAt}>{relativeTime(meta.lastMessageAt, nowMs)}</time>

@@ -55,6 +55,7 @@ export const drawnFields = {
     model: { notDrawn: 'the header shows the model of the view' },
     provider: { notDrawn: 'part of the model name' },
     status: 'list/session-list.tsx',
+    waiting: 'list/session-list.tsx',
     mode: { notDrawn: 'part of the status' },
     createdAt: { notDrawn: 'the list shows the last message' },
     lastMessageAt: 'list/session-list.tsx',

@@ -49,7 +49,7 @@ const findBar = (state: SessionState): Fault | null =>
 
 export const workdirNeeded = fault(
   'workdir_needed',
-  'This session has no folder to work in. Move it to one first: moveWorkdir, or holdfast tell <session> moveWorkdir workdir=<folder>.',
+  'This session has no folder to work in. Give it one first: moveWorkdir, or holdfast run -s <session> --workdir <folder>.',
 )
 
 export const turnRunning = fault('turn_running', 'A turn is running. Wait for it, or abort it.')

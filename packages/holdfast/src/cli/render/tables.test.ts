@@ -22,6 +22,10 @@ describe('sessionTable', () => {
     )
   })
 
+  it('says that a session waits for an approval, instead of its status', () => {
+    expect(sessionTable([meta({ status: 'tool_executing', waiting: 2 })], now, plain)).toContain('waiting  3h')
+  })
+
   it('escapes control characters in a title', () => {
     const text = sessionTable([meta({ title: 'a\u001b[2J\nb\tc\u202ed' })], now, plain)
     expect(text.split('\n')).toHaveLength(3)

@@ -21,13 +21,13 @@ export function textTable(heading: readonly string[], rows: readonly (readonly s
 // Most text has no surrogates, and a list may have thousands of lines.
 const lengthOf = (text: string): number => (/[\ud800-\udfff]/.test(text) ? [...text].length : text.length)
 
-/** Formats a list of sessions. A star marks pinned ones. */
+/** Formats a list of sessions. A star marks pinned ones; `waiting` is a session with a call that waits for an approval. */
 export function sessionTable(sessions: readonly Meta[], nowMs: number, paint: Paint): string {
   const heading = ['HANDLE', 'TITLE', 'STATUS', 'AGE', 'MESSAGES', 'MODEL']
-  const rows = sessions.map(({ handle, title, status, lastMessageAt, messageCount, model, pinned }) => [
+  const rows = sessions.map(({ handle, title, status, waiting, lastMessageAt, messageCount, model, pinned }) => [
     handle,
     shorten(`${pinned ? '* ' : ''}${escapeLine(title)}`),
-    status,
+    waiting === undefined ? status : 'waiting',
     formatAge(nowMs - Date.parse(lastMessageAt)),
     String(messageCount),
     escapeLine(model),

@@ -1,6 +1,7 @@
 import {
   type ClientEvent,
   fault,
+  Handle,
   HoldfastError,
   limits,
   type Meta,
@@ -15,7 +16,7 @@ import { createSession, type Session } from '../session/session.ts'
 
 /** A whole session as a value, for `save`. Times and usage are those of its records; `import` keeps those of a file. */
 export type SessionData = {
-  /** The session: an id of ours, or an id of the program, which becomes its key. A new session when absent. */
+  /** The session: its id, its handle, or an id of the program, which becomes its key. A new session when absent. */
   readonly id?: string | undefined
   /** All its messages: of the program, or as `messages()` returned them, with their pins. Notices and usage are left out. */
   readonly messages: readonly AddedMessage[]
@@ -61,12 +62,12 @@ const refusing =
 /** Creates the session, or changes it to these values. Messages that are there already are not written again. */
 export async function saveSession(sessions: Sessions, given: SessionData): Promise<Session> {
   const data = readSessionData(given)
-  const known = await findSaved(sessions, data)
   // A new session begins with its messages: a crash leaves all of them or no session.
-  const session = createSession(known ?? (await start(sessions, data, firstBatch(data.messages))))
+  const { handle, isNew } = await findOrStart(sessions, data, firstBatch(data.messages))
+  const session = createSession(handle)
   const messages = data.messages.filter(isSaid)
   const changes = await compareMessages(session, messages)
-  if (known) {
+  if (!isNew) {
     const isRunning = ['thinking', 'tool_executing'].includes(await session.status())
     if (isRunning && (changes.replaces || changes.batches.length > 0)) throw new HoldfastError(running) // before anything is changed
     await changeSettings(session, data)
@@ -88,8 +89,7 @@ const running = fault('turn_running', 'A turn is running. Wait for it, or abort 
 export async function ensureMeta(sessions: Sessions, given: SessionData): Promise<Meta | null> {
   const data = readSessionData(given)
   if (!data.messages.some(isOfPerson)) return null
-  const handle = (await findSaved(sessions, data)) ?? (await start(sessions, data))
-  return createSession(handle).metadata()
+  return createSession((await findOrStart(sessions, data)).handle).metadata()
 }
 
 const fieldTypes: Readonly<Record<Exclude<keyof SessionData, 'messages' | 'clientEvents'>, 'string' | 'boolean'>> = {
@@ -121,26 +121,35 @@ function readSessionData(given: SessionData): SessionData {
 const isOfPerson = (message: AddedMessage): boolean =>
   'kind' in message ? message.kind === 'user' : message.role === 'user'
 
+/** Finds the session by its id, its key or its handle, in this order. */
 async function findSaved(sessions: Sessions, { id }: SessionData): Promise<SessionHandle | null> {
   if (id === undefined) return null
-  const isOurs = id.startsWith('ses_')
-  return isOurs ? orThrow(await sessions.open(id)) : orThrow(await sessions.findByKey(id))
+  if (id.startsWith('ses_')) return orThrow(await sessions.open(id))
+  const byKey = orThrow(await sessions.findByKey(id))
+  if (byKey !== null || !Handle.safeParse(id).success) return byKey
+  const byHandle = await sessions.open(id)
+  return !byHandle.ok && byHandle.fault.code === 'session_not_found' ? null : orThrow(byHandle)
 }
 
-async function start(
+/** Returns the session of a value; starts it with these messages if there is none. */
+async function findOrStart(
   sessions: Sessions,
-  { id, title, workspace, model }: SessionData,
+  data: SessionData,
   messages: readonly MessageSeed[] = [],
-): Promise<SessionHandle> {
-  const settings = { ...(title !== undefined && { title }), ...(model !== undefined && { model }) }
-  return orThrow(
-    await sessions.start({
-      ...(workspace !== undefined && { workdir: workspace }),
-      ...(id !== undefined && { key: id }),
-      ...(messages.length > 0 && { messages: [...messages] }),
-      ...settings,
-    }),
-  )
+): Promise<{ readonly handle: SessionHandle; readonly isNew: boolean }> {
+  const known = await findSaved(sessions, data)
+  if (known) return { handle: known, isNew: false }
+  const { id, title, workspace, model } = data
+  const started = await sessions.start({
+    ...(workspace !== undefined && { workdir: workspace }),
+    ...(id !== undefined && { key: id }),
+    ...(messages.length > 0 && { messages: [...messages] }),
+    ...(title !== undefined && { title }),
+    ...(model !== undefined && { model }),
+  })
+  // Another save may have created it since the look-up; this one then changes it.
+  const other = !started.ok && started.fault.code === 'key_taken' ? await findSaved(sessions, data) : null
+  return other ? { handle: other, isNew: false } : { handle: orThrow(started), isNew: true }
 }
 
 async function changeSettings(session: Session, { title, model, workspace }: SessionData): Promise<void> {

@@ -23,7 +23,7 @@ import { type Folded, fold } from '../log/load-session.ts'
 import { refuseSeeds } from '../resolve/check-files.ts'
 import type { SessionStores } from './session-stores.ts'
 
-/** Starts a session. Refused: bad_request, bad_id, bad_workdir, key_taken, session_not_found for its parent. */
+/** Starts a session. Refused: bad_request, bad_id, bad_workdir, unknown_model, key_taken, session_not_found for its parent. */
 export async function startSession(
   deps: NodeDeps,
   stores: SessionStores,
@@ -43,7 +43,10 @@ export async function startSession(
       }),
     )
   }
-  const { parent } = options.value
+  const { model, parent } = options.value
+  // A missing key may be added before the first prompt, which names it. A name that no provider has stays wrong.
+  const found = model === undefined ? null : deps.models.find(model)
+  if (found?.type === 'unknown_model') return refuse(fault('unknown_model', found.message, { model }))
   if (parent !== undefined && (await stores.entry(parent)) === null) {
     return refuse(fault('session_not_found', `There is no session ${parent} to be the parent.`, { session: parent }))
   }

@@ -158,7 +158,7 @@ function createRuntime(storage: Pick<NodeDeps, 'store' | 'blobs' | 'requests'>):
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: modelsWith(() => ({ type: 'ready', provider, contextTokens: 10_000_000 })),
     tools: { all: [look], find: () => look, endLeftover: async () => undefined },
-    instructions: { gather: async () => 'Be kind.' },
+    instructions: { gather: async () => 'Be kind.', list: async () => [] },
     files: fakeFiles,
     permissions: fakePermissions,
     summaryFiles: { save: async () => ok('') },

@@ -44,7 +44,7 @@ export async function benchOpen({
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: modelsWith(() => ({ type: 'unknown_model', message: 'a bench calls no model' })),
     tools: { all: [], find: () => null, endLeftover: async () => undefined },
-    instructions: { gather: async () => '' },
+    instructions: { gather: async () => '', list: async () => [] },
     files: fakeFiles,
     permissions: fakePermissions,
     summaryFiles: { save: async () => ok('') },

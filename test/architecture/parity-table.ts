@@ -88,6 +88,7 @@ const handle: protocol.SessionHandle = {
   diffChanges: () => Promise.reject(new Error('never asked')),
   previewRestore: () => Promise.reject(new Error('never asked')),
   clientEvents: () => Promise.reject(new Error('never asked')),
+  instructionFiles: () => Promise.reject(new Error('never asked')),
   backgroundShells: () => Promise.reject(new Error('never asked')),
   readFile: () => Promise.reject(new Error('never asked')),
   skills: () => Promise.reject(new Error('never asked')),

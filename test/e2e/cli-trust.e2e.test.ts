@@ -32,6 +32,19 @@ describe('trust', () => {
     expect((await cli.run(['run', 'count to 1'])).stderr).toContain(`memory ${name}, which changed\n`)
   })
 
+  it('shows only the lines that changed, and grants with all of it shown', async () => {
+    const notes = Array.from({ length: 12 }, (_, index) => `- note ${index}`)
+    remember(notes.join('\n'))
+    await cli.run(['trust', 'grant', '--all'])
+    remember(notes.with(1, '- other').with(10, '- last').join('\n'))
+    const changed = ['  - note 0', '- - note 1', '+ - other', '  - note 2', '  - note 3', '  - note 4', '…']
+    const more = ['  - note 7', '  - note 8', '  - note 9', '- - note 10', '+ - last', '  - note 11', '']
+    const shown = `memory ${name}, changed since you trusted it:\n${[...changed, ...more].join('\n')}`
+    expect((await cli.run(['trust'])).stdout.endsWith(`\n${shown}`)).toBe(true)
+    const granted = (await cli.run(['trust', 'grant', '--all'])).stderr
+    expect(granted).toContain(`${shown}All of it:\n| - note 0\n| - other\n`)
+  })
+
   it('lists the trusted workspaces, and is taken back', async () => {
     await cli.run(['trust', 'grant', '--all'])
     expect((await cli.run(['trust', 'grant', '--all'])).stderr).toBe('All of it is trusted already.\n')

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
@@ -86,6 +86,72 @@ describe('files, boundaries and commands on the page', () => {
     await panel.getByRole('textbox', { name: 'Pattern' }).fill('git status')
     await panel.getByRole('button', { name: 'Add rule' }).click()
     await panel.getByRole('button', { name: 'Remove the rule allow shell git status' }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('shows what the folder offers with its changes, and trusts it; the panel lists the instructions', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    const memory = join(workdir, '.holdfast', 'MEMORY.md')
+    await mkdir(join(workdir, '.holdfast'))
+    await writeFile(memory, '- use tabs\n')
+    await writeFile(join(workdir, 'AGENTS.md'), 'Be brief. @style.md')
+    await writeFile(join(workdir, 'style.md'), 'No semicolons.')
+    await startSession('list')
+    await atRest()
+    const banner = page.getByRole('region', { name: 'bring 1 thing along' })
+    await banner.getByText('.holdfast/MEMORY.md').click()
+    await banner.getByText('- use tabs').waitFor()
+    await banner.getByRole('button', { name: 'Trust memory .holdfast/MEMORY.md' }).click()
+    await banner.waitFor({ state: 'detached' })
+    await writeFile(memory, '- use tabs\n- and no semicolons\n')
+    await say('count to 1')
+    await atRest()
+    await banner.getByText('changed since you trusted it').click()
+    await banner.getByText('+- and no semicolons').waitFor()
+    await banner.getByRole('button', { name: 'Not now' }).click()
+    await banner.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Panel' }).click()
+    const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
+    const told = panel.getByRole('region', { name: 'Instructions' }).getByRole('listitem')
+    await told.nth(1).waitFor()
+    expect(await told.allInnerTexts()).toEqual([
+      expect.stringMatching(/AGENTS\.md\s+of the workspace/),
+      expect.stringMatching(/style\.md\s+imported by AGENTS\.md/),
+    ])
+    expect(complaints).toEqual([])
+  })
+
+  it('says that the panel loads until it knows; notes of an approval wrap on a phone', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    const held = Promise.withResolvers<void>()
+    for (const path of ['**/v1/permissions*', '**/file-changes*'])
+      await page.route(path, async (route) => {
+        await held.promise
+        await route.continue()
+      })
+    await startSession('list')
+    await atRest()
+    const toggle = page.getByRole('button', { name: 'Panel' })
+    await toggle.click()
+    const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
+    for (const name of ['Changed files', 'Permission rules'])
+      await panel.getByRole('region', { name }).getByText('Loading…').waitFor()
+    const truths = ['No call of this session has changed a file.', 'No rule: calls that change something ask.']
+    for (const text of truths) expect(await panel.getByText(text).count()).toBe(0)
+    held.resolve()
+    for (const text of truths) await panel.getByText(text).waitFor()
+    await toggle.click()
+
+    await say(`run in background sleep 1000 # ${'x'.repeat(60)}`)
+    const note = page.getByText(', in the background: it goes on after the call')
+    await note.waitFor()
+    expect(await page.evaluate('getComputedStyle(document.querySelector(".approval .preview-where")).display')).toBe(
+      'block',
+    )
+    const { x = 0, width = 0, height = 0 } = (await note.boundingBox()) ?? {}
+    expect([x + width <= 390, height > 30]).toEqual([true, true]) // more than one line
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await atRest()
     expect(complaints).toEqual([])
   })
 

@@ -43,7 +43,7 @@ export async function openChaosSession(url: string, model: ModelName): Promise<C
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: modelsWith((name) => ({ type: 'ready', provider: createAdapter(url, name, clock) })),
     tools: { all: tools, find: () => tools[0] ?? null, endLeftover: async () => undefined },
-    instructions: { gather: async () => 'Be kind.' },
+    instructions: { gather: async () => 'Be kind.', list: async () => [] },
     files: fakeFiles,
     permissions: fakePermissions,
     summaryFiles: { save: async () => ok('note.md') },

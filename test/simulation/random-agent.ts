@@ -146,4 +146,5 @@ export const createInstructions = ({ life, scheduler, dice }: Parts): Instructio
     if (dice.chance(1, 2)) await scheduler.pass(life, 'instructions')
     return `You are in ${mode} mode.`
   },
+  list: async () => [],
 })

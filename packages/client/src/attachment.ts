@@ -97,6 +97,7 @@ export function createAttachment(
     readFile: (request) => current.handle.readFile(request),
     backgroundShells: () => current.handle.backgroundShells(),
     skills: () => current.handle.skills(),
+    instructionFiles: () => current.handle.instructionFiles(),
     branches: () => current.handle.branches(),
     blob: (...asked) => current.handle.blob(...asked),
     models: () => current.handle.models(),

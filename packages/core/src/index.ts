@@ -8,7 +8,7 @@ export { openStoredHandle, type StoredHandle } from './runtime/api/stored-handle
 export { storeOutput } from './runtime/blobs/store-output.ts'
 export type { NodeDeps } from './runtime/dependencies.ts'
 export { StillRunning } from './runtime/effects/aborted-work.ts'
-export { isOffered } from './runtime/effects/prepare-step.ts'
+export { instructedBy, isOffered } from './runtime/effects/prepare-step.ts'
 export { findByKey, findSession, findWorkspace } from './runtime/log/find-session.ts'
 export { acceptsLoss, type Folded, fold, loadSession } from './runtime/log/load-session.ts'
 export { walkLine } from './runtime/log/walk-line.ts'

@@ -150,6 +150,7 @@ const sessionCalls: Readonly<Record<Exclude<keyof Session, 'id'>, Arguments>> = 
   clientEvents: () => [{}],
   todos: () => [],
   backgroundShells: () => [],
+  instructionFiles: () => [],
   stopBackgroundShell: () => ['abcd', {}],
   boundaries: () => [],
   boundaryFor: () => ['a.txt'],

@@ -363,6 +363,53 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     await turn.abort()
   })
 
+  it('refuses an unknown model at the start, names the nearest one and creates nothing', async () => {
+    const refusal = (model: string) =>
+      api.startSession({ workdir: home, model, key: 'never' }).catch((error: HoldfastError) => error)
+    expect(await refusal('demo/agnt')).toMatchObject({
+      code: 'unknown_model',
+      message: expect.stringContaining("There is no model demo/agnt. Did you mean 'demo/agent'?"),
+    })
+    expect(await refusal('antropic/claude-x')).toMatchObject({
+      message: expect.stringContaining("Did you mean 'anthropic'?"),
+    })
+    expect(await codeOf(api.save({ id: 'never', model: 'nobody/none', workspace: home, messages: [] }))).toBe(
+      'unknown_model',
+    )
+    expect((await api.list({ workspace: home })).sessions.filter(({ key }) => key === 'never')).toEqual([])
+    // A model that its provider may have released yesterday: the key is what is missing.
+    expect(await codeOf(api.startSession({ workdir: home, model: 'anthropic/claude-of-tomorrow' }))).toBe('ok')
+  })
+
+  it('saves one new key at once: one save creates the session, the others change it', async () => {
+    const values = ['one', 'two', 'three'].map((content) => ({
+      ...{ id: 'at:once', workspace: home, messages: [{ role: 'user' as const, content }] },
+    }))
+    const saved = await Promise.all(values.map((value) => api.save(value)))
+    expect(new Set(saved.map(({ id }) => id)).size).toBe(1)
+    const metas = await Promise.all(values.map((value) => api.ensureMeta({ ...value, id: 'at:once:too' })))
+    expect(new Set(metas.map((meta) => meta?.id)).size).toBe(1)
+  })
+
+  it('saves the session that a handle names, and a key before a handle', async () => {
+    const session = await spoken()
+    const { handle } = await session.metadata()
+    const messages = [{ role: 'user' as const, content: 'by its handle' }]
+    expect((await api.save({ id: handle, messages })).id).toBe(session.id)
+    const keyed = await api.startSession({ workdir: home, key: handle })
+    expect((await api.save({ id: handle, messages })).id).toBe(keyed.id)
+    const unused = await api.save({ id: 'calm-harbor-999998', workspace: home, messages })
+    expect((await unused.metadata()).key).toBe('calm-harbor-999998')
+  })
+
+  it('lists the files of instructions of a session', async () => {
+    await writeFile(join(home, 'AGENTS.md'), 'Be brief.')
+    const session = await api.startSession({ workdir: home })
+    expect(await session.instructionFiles()).toEqual([
+      { path: 'AGENTS.md', scope: 'workspace', bytes: 9, isCut: false },
+    ])
+  })
+
   it('unpins the messages that are not pinned in a value', async () => {
     const session = await spoken()
     const unpinned = await session.messages()

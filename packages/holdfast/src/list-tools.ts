@@ -1,6 +1,15 @@
-import { isOffered, judge, type Policy, type SessionState } from '@holdfast/core'
+import { instructedBy, isOffered, judge, type Policy, type SessionState } from '@holdfast/core'
 import type { Tool } from '@holdfast/core/ports'
-import { BlobHash, isPathPattern, ok, type Permission, type Result } from '@holdfast/protocol'
+import {
+  BlobHash,
+  type InstructionFile,
+  isPathPattern,
+  noWorkdir,
+  ok,
+  type Permission,
+  type Result,
+} from '@holdfast/protocol'
+import { findInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { openTrustedWorkspaces } from './open-offer-trust.ts'
@@ -23,6 +32,8 @@ export type ToolList = {
     readonly about: string
   }
   readonly tools: readonly ListedTool[]
+  /** The files of instructions that the model is told. Later ones count more. */
+  readonly instructions: readonly InstructionFile[]
 }
 
 /** A built-in tool. */
@@ -81,8 +92,11 @@ export async function listTools({ environment, home, workdir, session }: ListDep
         rules: [...own, ...rules.value].filter(isOf).map(wordsOf),
       }
     })
+  const instructed = { workdir, ...(session ? instructedBy(session) : { folders: [], permissions: own }) }
+  const { configDir, userDir } = home
+  const told = workdir === noWorkdir ? [] : await findInstructions({ permissions, configDir, userDir }, instructed)
   return ok({
-    ...{ workdir, tools: await Promise.all(listed) },
+    ...{ workdir, tools: await Promise.all(listed), instructions: told.map(({ text: _, ...one }) => one) },
     sandbox: { ...state, network: !state.isInForce || network, about: describeForPeople(state) },
   })
 }

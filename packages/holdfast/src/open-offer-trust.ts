@@ -5,12 +5,13 @@ import { offerMemory } from './context/memory/memory-trust.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { resolveWorkdir } from './system/files/resolve-path.ts'
 import type { Home } from './system/home.ts'
+import { unifiedDiff } from './tools/edits/unified-diff.ts'
 import { createOfferTrust, type FindOffers } from './trust/offer-trust.ts'
 import { createTrustedWorkspaces, type TrustedWorkspaces } from './trust/trusted-workspaces.ts'
 
 /** Opens what people trust of workspaces: files of this machine, which all processes share. */
 export const openTrustedWorkspaces = ({ dataDir }: Home): TrustedWorkspaces =>
-  createTrustedWorkspaces(join(dataDir, 'trust'))
+  createTrustedWorkspaces(join(dataDir, 'trust'), unifiedDiff)
 
 /** Returns the trust in workspaces, for the library and `holdfast trust`: it needs no store. */
 export function openOfferTrust(home: Home): OfferTrust {

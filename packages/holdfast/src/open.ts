@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createSessionRegistry, type Retention, startDailyCleanup } from '@holdfast/core'
-import type { Blobs, OnProblem, OwnPath, Store, Tool } from '@holdfast/core/ports'
+import type { Blobs, OnProblem, OwnPath, Permissions, Store, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import { errorMessage, fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { createImages } from './context/images.ts'
@@ -116,7 +116,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     })
     const location = orThrow(locateStore(options.store ?? storeOf(environment), home))
     const storePaths = pathsOf(location, options.mirror)
-    const given = { keyNames, own, commandRules: permissions, storePaths, ...configured }
+    const given = { keyNames, own, permissions, commandRules: permissions, storePaths, ...configured }
     return { permissions, ...createAdapters(environment, home, given) }
   })
   const tracing = loadSessionSpans()
@@ -191,6 +191,7 @@ function createAdapters(
     readonly shellEnvironment: readonly string[]
     readonly sandbox: SandboxSetting
     readonly sandboxNetwork: boolean
+    readonly permissions: Pick<Permissions, 'judge'>
     readonly commandRules: CommandRules
     /** The store and its mirror may be outside of the home. */
     readonly storePaths: readonly OwnPath[]
@@ -210,7 +211,7 @@ function createAdapters(
       ...{ ...given, environment, memory, skills, ownPaths },
       shellDirectory: join(stateDir, 'shells'),
     }),
-    instructions: createInstructions({ now, memory, skills, configDir, userDir }),
+    instructions: createInstructions({ now, memory, skills, permissions: given.permissions, configDir, userDir }),
     skills,
     summaryFiles: createSummaryFiles({ now }),
     files: createWorkspaceFiles(ownPaths),

@@ -53,7 +53,8 @@ export function createStoredSessions({ registry, location, home }: StoredSession
       const id = await idOf(name)
       const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive, registry.deps.models))
       // Does not load it.
-      const { models, treeUsage, previewRestore, diffChanges, readFile, skills } = createLocalSession(registry, id)
+      const local = createLocalSession(registry, id)
+      const { models, treeUsage, previewRestore, diffChanges, readFile, skills, instructionFiles } = local
       return createSession({
         ...stored,
         models,
@@ -62,6 +63,7 @@ export function createStoredSessions({ registry, location, home }: StoredSession
         diffChanges,
         readFile,
         skills,
+        instructionFiles,
         backgroundShells: async () => ok([]),
         submit: async () => refuse(readOnly),
         attach: async () => refuse(readOnly),

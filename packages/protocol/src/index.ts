@@ -13,6 +13,7 @@ export {
   StoredRestore,
   TouchedFile,
 } from './api/file-changes.ts'
+export { InstructionFile } from './api/instruction-file.ts'
 export {
   JudgedOffer,
   OfferGrant,

@@ -57,6 +57,7 @@ export type {
   ImportFile,
   ImportResult,
   Instant,
+  InstructionFile,
   Json,
   JudgedOffer,
   KeptBoundary,

@@ -5,6 +5,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { PermissionsContext } from './session/state/permissions-context.ts'
+import { TrustContext } from './session/state/trust-context.ts'
 
 const root = document.getElementById('root')
 invariant(root, 'index.html has no #root')
@@ -14,7 +15,9 @@ const holdfast = connectHoldfast(location.origin)
 createRoot(root).render(
   <StrictMode>
     <PermissionsContext value={holdfast}>
-      <App sessions={holdfast.handles} />
+      <TrustContext value={holdfast}>
+        <App sessions={holdfast.handles} />
+      </TrustContext>
     </PermissionsContext>
   </StrictMode>,
 )

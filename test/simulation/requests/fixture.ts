@@ -73,7 +73,7 @@ export async function openRequestsFixture(model: ModelName): Promise<RequestsFix
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
       models: scriptedAgents.models(life),
       tools: scriptedAgents.tools(life),
-      instructions: { gather: async ({ mode }) => `You are in ${mode} mode.` },
+      instructions: { gather: async ({ mode }) => `You are in ${mode} mode.`, list: async () => [] },
       files: fakeFiles,
       permissions: fakePermissions,
       summaryFiles: { save: async () => ok('note.md') },

@@ -14,6 +14,7 @@ import {
   FileLinesRequest,
   type Frame,
   type FrameOf,
+  InstructionFile,
   ListedBranch,
   ListedSkill,
   Message,
@@ -134,6 +135,9 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
 
     skills: async () =>
       parseAnswer(await wire.json(`${path}/skills`), 'a list of skills', ListedSkill.array(), 'skills'),
+
+    instructionFiles: async () =>
+      parseAnswer(await wire.json(`${path}/instructions`), 'a list of files', InstructionFile.array(), 'files'),
 
     branches: async () =>
       parseAnswer(await wire.json(`${path}/branches`), 'a list of branches', ListedBranch.array(), 'branches'),

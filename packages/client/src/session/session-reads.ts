@@ -10,6 +10,7 @@ import {
   type FileLines,
   type FileLinesRequest,
   type FrameOf,
+  type InstructionFile,
   type LineRange,
   type ListedSkill,
   listActiveTrust,
@@ -99,6 +100,8 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
      * file, and whether the session follows it.
      */
     listSkills: async (): Promise<readonly ListedSkill[]> => orThrow(await handle.skills()),
+    /** Returns the files of instructions, such as `AGENTS.md`, that the model is told at its next step. Later ones count more. */
+    instructionFiles: async (): Promise<readonly InstructionFile[]> => orThrow(await handle.instructionFiles()),
     /** Returns what the calls of this session did to files, newest first; a loop reads them page by page. */
     fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),
     /**

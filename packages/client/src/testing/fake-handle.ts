@@ -73,6 +73,7 @@ export function createFakeHandle() {
     diffChanges: async () => ok({ files: [] }),
     previewRestore: async () => ok({ files: [], refused: [] }),
     backgroundShells: async () => ok([]),
+    instructionFiles: async () => ok([]),
     readFile: async ({ path, start = 0 }) => ok({ path, start, lines: ['a line'], total: 1, next: null }),
     async clientEvents({ after = 0 } = {}) {
       const events = Array.from({ length: 5 }, (_, index) => clientEvent(index + 1)).filter(({ seq }) => seq > after)

@@ -4,8 +4,10 @@ import type {
   BlobHash,
   DenialCode,
   FileChange,
+  InstructionFile,
   KeptBoundary,
   Output,
+  Permission,
   Preview,
   ProcessMark,
   Result,
@@ -239,15 +241,26 @@ export interface SummaryFiles {
 /** Gathers the system text of a session, again for each step. */
 export interface Instructions {
   /** Returns the system text for this folder and mode. `added` are the session's own instructions. */
-  gather(session: {
-    readonly workdir: string
-    readonly mode: 'exec' | 'plan'
-    readonly added: string | null
-    /** The folders of the files that the model has seen, relative to the workdir: they may have instructions of their own. */
-    readonly folders: readonly string[]
-    /** Whether the model can activate skills, and so is told which there are. */
-    readonly hasSkillTool: boolean
-    /** The skills to tell in full, by name, the most important first. */
-    readonly skills: readonly string[]
-  }): Promise<string>
+  gather(
+    session: InstructedSession & {
+      readonly mode: 'exec' | 'plan'
+      readonly added: string | null
+      /** Whether the model can activate skills, and so is told which there are. */
+      readonly hasSkillTool: boolean
+      /** The skills to tell in full, by name, the most important first. */
+      readonly skills: readonly string[]
+    },
+  ): Promise<string>
+  /** Returns the files of instructions that are part of this text, in their order. */
+  list(session: InstructedSession): Promise<readonly InstructionFile[]>
+}
+
+/** What decides which files of instructions a session has. */
+export type InstructedSession = {
+  /** The folder it works in. */
+  readonly workdir: string
+  /** The folders of the files that the model has seen, relative to the workdir: they may have instructions of their own. */
+  readonly folders: readonly string[]
+  /** The session's own rules: what they keep `read_file` from is not told either. */
+  readonly permissions: readonly Permission[]
 }

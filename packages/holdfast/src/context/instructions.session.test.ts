@@ -39,3 +39,27 @@ it('tells the model the instructions of the repository, of the folders of files 
   expect(second).toMatch(/This is the app\.[\s\S]*The source is generated\./)
   expect(third).toMatch(/This is another app\.[\s\S]*The source is generated\./)
 })
+
+it('tells no file that a rule keeps read_file from, and lists what it tells', async () => {
+  const home = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-instructions-')))
+  onTestFinished(() => rm(home, { recursive: true, force: true }))
+  const workdir = join(home, 'work')
+  await mkdir(join(workdir, 'private'), { recursive: true })
+  await writeFile(join(workdir, 'AGENTS.md'), 'Be brief. @private/plan.md @style.md @notes.md')
+  await writeFile(join(workdir, 'private', 'plan.md'), 'denied by the user')
+  await writeFile(join(workdir, 'notes.md'), 'denied by the session')
+  await writeFile(join(workdir, 'style.md'), 'No semicolons.')
+  const model = createScriptedModel([[say('Yes.')]])
+  const environment = { HOLDFAST_HOME: home }
+  await using holdfast = await openHoldfast({ store: 'memory:', models: { 'own/script': model }, environment })
+  await holdfast.addPermission({ tool: 'read_file', pattern: 'private/**', verdict: 'deny' })
+  const permissions = [{ tool: '*', pattern: 'notes.md', verdict: 'deny' as const }]
+  const session = await holdfast.startSession({ workdir, model: 'own/script', permissions })
+  await session.prompt('hello').result()
+  expect(model.requests[0]?.system).toContain('No semicolons.')
+  expect(model.requests[0]?.system).not.toContain('denied by')
+  expect(await session.instructionFiles()).toEqual([
+    { path: 'AGENTS.md', scope: 'workspace', bytes: 46, isCut: false },
+    { path: 'style.md', scope: 'workspace', importedBy: 'AGENTS.md', bytes: 14, isCut: false },
+  ])
+})

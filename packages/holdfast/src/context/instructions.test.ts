@@ -7,9 +7,9 @@ import { createInstructions } from './instructions.ts'
 
 const noon = Date.parse('2026-03-04T12:00:00Z')
 const nothing = { read: async () => ({ user: null, workspace: null }) }
-const places = { configDir: '/none/config', userDir: '/none' }
+const places = { configDir: '/none/config', userDir: '/none', permissions: { judge: async () => null } }
 const { gather } = createInstructions({ now: () => noon, memory: nothing, ...places })
-const exec = { mode: 'exec', added: null, folders: [], hasSkillTool: true, skills: [] } as const
+const exec = { mode: 'exec', added: null, folders: [], permissions: [], hasSkillTool: true, skills: [] } as const
 
 describe('instructions', () => {
   it('contain the workdir and the date, and nothing that changes within a day', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Instructions, Skills } from '@holdfast/core/ports'
+import type { InstructedSession, Instructions, Permissions, Skills } from '@holdfast/core/ports'
 import { escapeLine, limits } from '@holdfast/protocol'
-import { type InstructionFile, readInstructions } from '../guidance/instructions/read-instructions.ts'
+import { type ReadInstructions, readInstructions } from '../guidance/instructions/read-instructions.ts'
 import { findWorkspaceRoot } from '../guidance/workspace-root.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
 import type { Memory, RememberedText } from './memory/memory.ts'
@@ -11,18 +11,19 @@ type InstructionsDeps = {
   readonly memory: Pick<Memory, 'read'>
   /** Absent: there are no skills. */
   readonly skills?: Pick<Skills, 'list' | 'read'> | undefined
+  readonly permissions: Pick<Permissions, 'judge'>
   readonly configDir: string
   readonly userDir: string
 }
 
 /** Creates the system text. It is the same for the same day, mode, workdir, instruction files, memory and skills. */
-export function createInstructions({ now, memory, skills, configDir, userDir }: InstructionsDeps): Instructions {
+export function createInstructions({ now, memory, skills, ...places }: InstructionsDeps): Instructions {
   return {
-    async gather({ workdir, mode, added, folders, hasSkillTool, skills: active }) {
+    async gather({ mode, added, hasSkillTool, skills: active, ...session }) {
+      const { workdir } = session
       const day = new Date(now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
-      const workspace = await findWorkspaceRoot(workdir, userDir)
       const [files, listed] = await Promise.all([
-        readInstructions({ workdir, workspace, folders, configDir, userDir }),
+        findInstructions(places, session),
         hasSkillTool ? skills?.list(workdir) : undefined,
       ])
       const parts = [
@@ -36,11 +37,28 @@ export function createInstructions({ now, memory, skills, configDir, userDir }: 
       ]
       return parts.filter((part) => part !== '').join('\n\n')
     },
+    list: async (session) => (await findInstructions(places, session)).map(({ text: _, ...file }) => file),
   }
 }
 
+type Places = Pick<InstructionsDeps, 'permissions' | 'configDir' | 'userDir'>
+
+/** Reads the files of instructions of a session. A file that a rule keeps `read_file` from is left out. */
+export async function findInstructions(
+  { permissions, configDir, userDir }: Places,
+  { workdir, folders, permissions: own }: InstructedSession,
+): Promise<readonly ReadInstructions[]> {
+  const workspace = await findWorkspaceRoot(workdir, userDir)
+  const mayRead = async (path: string) => {
+    const ruling = await permissions.judge({ tool: 'read_file', args: { path }, workdir }, own)
+    // Rules that cannot be read may deny it.
+    return ruling?.verdict !== 'deny' && ruling?.verdict !== 'unknown'
+  }
+  return readInstructions({ workdir, workspace, folders, configDir, userDir, mayRead })
+}
+
 /** Returns the files of instructions, each under its path, the one that counts most last. */
-function instructionsText(files: readonly InstructionFile[]): string {
+function instructionsText(files: readonly ReadInstructions[]): string {
   return files
     .map(({ path, text, scope, isCut }) => {
       const whose = scope === 'user' ? 'instructions of the user' : 'from the files of this workspace'

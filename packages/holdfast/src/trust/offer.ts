@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { JudgedOffer } from '@holdfast/protocol'
 
 /** One thing that a workspace offers. Nothing of it counts before a person trusts exactly this. */
-export type Offer = Omit<JudgedOffer, 'verdict' | 'before'>
+export type Offer = Omit<JudgedOffer, 'verdict' | 'before' | 'diff'>
 
 type NewOffer = Omit<Offer, 'hash'> & {
   /** The content of the workspace's files that it runs: a hook may stay the same while its script changes. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { unifiedDiff } from '../tools/edits/unified-diff.ts'
 import { createOffer } from './offer.ts'
 import { createTrustedWorkspaces, type TrustedWorkspaces } from './trusted-workspaces.ts'
 
@@ -16,7 +17,7 @@ const verdicts = async (...offers: (typeof hook)[]) =>
 
 beforeEach(async () => {
   directory = join(await mkdtemp(join(tmpdir(), 'holdfast-trust-')), 'trust')
-  trust = createTrustedWorkspaces(directory)
+  trust = createTrustedWorkspaces(directory, unifiedDiff)
 })
 afterEach(() => rm(join(directory, '..'), { recursive: true }))
 
@@ -34,7 +35,7 @@ describe('what a workspace offers', () => {
     orThrow(await trust.grant(workspace, [hook]))
     const changed = createOffer({ ...hook, text: 'sh check.sh ' })
     expect(orThrow(await trust.judge(workspace, [changed]))).toMatchObject([
-      { verdict: 'changed', before: 'sh check.sh' },
+      { verdict: 'changed', before: 'sh check.sh', diff: expect.stringContaining('-sh check.sh\n') },
     ])
     orThrow(await trust.grant(workspace, [changed]))
     expect(await verdicts(changed)).toEqual(['trusted'])

@@ -27,7 +27,10 @@ const textCharsMax = 16 * 1024
 /** The trust that people have put in what workspaces offer: one private file for each workspace, outside of it. */
 export type TrustedWorkspaces = ReturnType<typeof createTrustedWorkspaces>
 
-export function createTrustedWorkspaces(directory: string) {
+/** Returns the difference of two texts as a unified diff. */
+type DiffTexts = (change: { readonly path: string; readonly before: string; readonly after: string }) => string
+
+export function createTrustedWorkspaces(directory: string, diffTexts: DiffTexts) {
   const pathOf = (workspace: string): string =>
     join(directory, `${createHash('sha256').update(workspace).digest('hex').slice(0, 32)}.json`)
 
@@ -45,7 +48,7 @@ export function createTrustedWorkspaces(directory: string) {
     async judge(workspace: string, offers: readonly Offer[]): Promise<Result<readonly JudgedOffer[]>> {
       const items = await read(workspace)
       if (!items.ok) return items
-      return ok(offers.map((offer) => judgeOffer(offer, items.value)))
+      return ok(offers.map((offer) => judgeOffer(offer, items.value, diffTexts)))
     },
 
     /** Trusts these offers as they are now, besides what is trusted already. Others of the same kind and name are replaced. */
@@ -114,11 +117,14 @@ async function readNames(directory: string): Promise<Result<readonly string[]>> 
 type Named = Pick<Offer, 'kind' | 'name'>
 const isSameName = (a: Named, b: Named): boolean => a.kind === b.kind && a.name === b.name
 
-function judgeOffer(offer: Offer, items: readonly TrustedItem[]): JudgedOffer {
+function judgeOffer(offer: Offer, items: readonly TrustedItem[], diffTexts: DiffTexts): JudgedOffer {
   const known = items.find((item) => isSameName(item, offer))
-  if (known === undefined) return { ...offer, verdict: 'new', before: null }
-  if (known.hash === offer.hash) return { ...offer, verdict: 'trusted', before: null }
-  return { ...offer, verdict: 'changed', before: known.text }
+  if (known === undefined) return { ...offer, verdict: 'new', before: null, diff: null }
+  if (known.hash === offer.hash) return { ...offer, verdict: 'trusted', before: null, diff: null }
+  // Of a long text only the beginning was kept, so only the beginnings are compared.
+  const after = known.text.length < textCharsMax ? offer.text : clip(offer.text, textCharsMax)
+  const diff = diffTexts({ path: offer.path, before: known.text, after })
+  return { ...offer, verdict: 'changed', before: known.text, diff }
 }
 
 async function readTrustFile(path: string): Promise<Result<TrustFile | null>> {

@@ -16,6 +16,7 @@ import type { Meta } from '../view/meta.ts'
 import type { BackgroundShell } from './background-shell.ts'
 import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
 import type { DiffInput, FileChangePage, FileChangeRequest, FileDiffs, RestorePreview } from './file-changes.ts'
+import type { InstructionFile } from './instruction-file.ts'
 import { parseOptions } from './parse-options.ts'
 import type { ListedSkill } from './skills.ts'
 import type { StateField, StateFields } from './state-fields.ts'
@@ -158,6 +159,8 @@ export interface SessionHandle {
   backgroundShells(): Promise<Result<readonly BackgroundShell[]>>
   /** The skills of the user and the workspace, as they are now, with those that the session follows. */
   skills(): Promise<Result<readonly ListedSkill[]>>
+  /** The files of instructions that the model is told at its next step, in this order. Later ones count more. */
+  instructionFiles(): Promise<Result<readonly InstructionFile[]>>
   /** The saved branches, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
   /** The bytes of a file part or long output that this session refers to. Refused: blob_not_found. */

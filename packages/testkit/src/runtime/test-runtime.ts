@@ -110,7 +110,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
       endLeftover: async () => undefined,
       background: options.background,
     },
-    instructions: { gather: async () => 'Be kind.' },
+    instructions: { gather: async () => 'Be kind.', list: async () => [] },
     files: fakeFiles,
     permissions: options.permissions ?? fakePermissions,
     skills: fakeSkills,

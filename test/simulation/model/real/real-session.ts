@@ -78,7 +78,7 @@ export async function openRealSession(): Promise<RealSession> {
       skills: fakeSkills,
       models: scriptedAgents.models(life),
       tools: scriptedAgents.tools(life),
-      instructions: { gather: async ({ mode }) => `You are in ${mode} mode.` },
+      instructions: { gather: async ({ mode }) => `You are in ${mode} mode.`, list: async () => [] },
       onProblem({ where, cause }) {
         if (life.status === 'living' && !(cause instanceof StillRunning && hasDeafWork(scriptedAgents, life)))
           problems.push(`${where}: ${cause instanceof Error ? cause.stack : JSON.stringify(cause)}`)

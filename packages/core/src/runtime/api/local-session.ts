@@ -37,6 +37,7 @@ import {
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import { openBlob } from '../blobs/read-blob.ts'
+import { listInstructions } from '../effects/prepare-step.ts'
 import { diffChanges } from '../files/diff-changes.ts'
 import { previewRestore } from '../files/restore-files.ts'
 import { loadSession } from '../log/load-session.ts'
@@ -126,13 +127,8 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       if (!request.ok) return request
       const now = await readFolded(registry, store, id)
       if (!now.ok) return now
-      return previewRestore(
-        { ...registry.deps, store },
-        id,
-        now.value.state,
-        request.value,
-        new AbortController().signal,
-      )
+      const deps = { ...registry.deps, store }
+      return previewRestore(deps, id, now.value.state, request.value, new AbortController().signal)
     },
     async diffChanges(input = {}) {
       const request = parseOptions(DiffRequest, input, 'show the changes')
@@ -152,6 +148,10 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       return state.ok ? ok((await registry.deps.tools.background?.list(id)) ?? []) : state
     },
     skills: () => listSkills(registry.deps.skills, read()),
+    async instructionFiles() {
+      const now = await readFolded(registry, store, id)
+      return now.ok ? ok(await listInstructions(registry.deps, now.value.state)) : now
+    },
     branches: () => read().branches(),
     async blob(given) {
       const hash = parseOptions(BlobHash, given, 'read a blob')

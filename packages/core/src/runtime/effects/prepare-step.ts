@@ -1,4 +1,12 @@
-import { type BlobHash, HoldfastError, invariant, limits, type ModelFault } from '@holdfast/protocol'
+import {
+  type BlobHash,
+  HoldfastError,
+  type InstructionFile,
+  invariant,
+  limits,
+  type ModelFault,
+  noWorkdir,
+} from '@holdfast/protocol'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { ModelReadiness, ToolSchema } from '../../ports/provider.ts'
 import { skillTool } from '../../ports/skills.ts'
@@ -35,7 +43,7 @@ async function prepareStep(
     instructions
       .gather({
         ...{ workdir, mode: settings.mode, added, hasSkillTool },
-        folders: foldersOf(state().seen),
+        ...instructedBy(state()),
         skills: skillsToTell(state()),
       })
       .then((text) => contextBlobs.store('system', text)),
@@ -69,6 +77,21 @@ async function schemasIn(workdir: string, tools: readonly Tool[]): Promise<reado
   const schemas = await Promise.all(tools.map((tool) => (tool.schemaIn ? tool.schemaIn(workdir) : tool.schema)))
   return schemas.filter((schema) => schema !== null)
 }
+
+/** Returns the files of instructions that the next step would be told. */
+export async function listInstructions(
+  { instructions }: Pick<EffectDeps, 'instructions'>,
+  state: SessionState,
+): Promise<readonly InstructionFile[]> {
+  const workdir = state.origin?.workdir ?? noWorkdir
+  return workdir === noWorkdir ? [] : instructions.list({ workdir, ...instructedBy(state) })
+}
+
+/** Returns what decides, besides the workdir, which files of instructions a session has. */
+export const instructedBy = ({ seen, settings }: SessionState) => ({
+  folders: foldersOf(seen),
+  permissions: settings.permissions ?? [],
+})
 
 /** Returns the folders of files, each once, and not the workdir itself. */
 const foldersOf = (seen: SessionState['seen']): readonly string[] => [

@@ -12,8 +12,10 @@ const write = async (path: string, text: string) => {
   await mkdir(dirname(at(path)), { recursive: true })
   await writeFile(at(path), text)
 }
+let denied: readonly string[] = []
 const readAll = async (...folders: string[]) =>
   readInstructions({
+    mayRead: async (path) => !denied.includes(path),
     ...{ workdir: at('repo/app'), workspace: await findWorkspaceRoot(at('repo/app'), at('home')), folders },
     ...{ configDir: at('home/.config/holdfast'), userDir: at('home') },
   })
@@ -24,7 +26,10 @@ beforeEach(async () => {
   await mkdir(at('repo/.git'), { recursive: true })
   await mkdir(at('repo/app/src/inner'), { recursive: true })
 })
-afterEach(() => rm(base, { recursive: true }))
+afterEach(() => {
+  denied = []
+  return rm(base, { recursive: true })
+})
 
 describe('instructions', () => {
   it('come from the user, the root of the repository, the workdir and the folders of files in play, in this order', async () => {
@@ -70,6 +75,29 @@ describe('instructions', () => {
     await write('home/.config/holdfast/AGENTS.md', '@~/notes.md')
     await write('home/notes.md', 'notes')
     expect(await textsOf()).toEqual(['@~/notes.md', 'notes'])
+  })
+
+  it('never come from a dependency whose files are in play', async () => {
+    for (const folder of ['node_modules/lib', 'src', 'src/node_modules/lib/inner'])
+      await write(`repo/app/${folder}/AGENTS.md`, folder)
+    expect(await textsOf('node_modules/lib', 'src/node_modules/lib/inner', 'src')).toEqual(['src'])
+  })
+
+  it('are left out if a rule denies them, with what they import; the own file of the user is not', async () => {
+    await write('home/.config/holdfast/AGENTS.md', '@~/notes.md @~/more.md')
+    for (const name of ['notes', 'more']) await write(`home/${name}.md`, name)
+    await write('repo/AGENTS.md', '@docs/a.md')
+    await write('repo/docs/a.md', 'a')
+    await write('repo/app/AGENTS.md', '@b.md @c.md')
+    for (const name of ['b', 'c']) await write(`repo/app/${name}.md`, name)
+    denied = ['home/.config/holdfast/AGENTS.md', 'home/notes.md', 'repo/AGENTS.md', 'repo/app/b.md'].map((path) =>
+      at(path),
+    )
+    expect(await textsOf()).toEqual(['@~/notes.md @~/more.md', 'more', '@b.md @c.md', 'c'])
+    expect((await readAll()).map(({ path, importedBy }) => [path, importedBy]).slice(2)).toEqual([
+      ['AGENTS.md', undefined],
+      ['c.md', 'AGENTS.md'],
+    ])
   })
 
   it('that are links to each other are read once', async () => {

@@ -1,20 +1,13 @@
 import { realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { limits } from '@holdfast/protocol'
+import { type InstructionFile, limits } from '@holdfast/protocol'
 import { openFile } from '../../system/files/open-file.ts'
 import { isInside } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { findImports, withoutComments } from './find-imports.ts'
 
-/** A file of instructions, as the model gets it. */
-export type InstructionFile = {
-  /** Its path: relative to the workdir, or absolute for the user's own. */
-  readonly path: string
-  readonly text: string
-  /** Whose it is. That of a workspace may be written by a stranger. */
-  readonly scope: 'user' | 'workspace'
-  readonly isCut: boolean
-}
+/** A file of instructions, with the text that the model gets. */
+export type ReadInstructions = InstructionFile & { readonly text: string }
 
 export type InstructionPlaces = {
   readonly workdir: string
@@ -24,6 +17,8 @@ export type InstructionPlaces = {
   readonly folders: readonly string[]
   readonly configDir: string
   readonly userDir: string
+  /** Returns whether the rules let the model read a file. The user's own file needs no leave, what it imports does. */
+  readonly mayRead: (path: string) => Promise<boolean>
 }
 
 /** What does not fit is left out, the last file cut at a line. */
@@ -37,9 +32,9 @@ const names = ['AGENTS.md', 'CLAUDE.md', '.claude/CLAUDE.md'] as const
 /**
  * Reads the instructions for a workdir: the user's own, those of the repository's root and each folder down to the workdir,
  * those of the folders of files in play, and what they import. Later ones count more. A file that is missing, unreadable,
- * not text, or a link out of the workspace is left out; one that is reached twice is read once.
+ * not text, denied by a rule, or a link out of the workspace is left out; one that is reached twice is read once.
  */
-export async function readInstructions(places: InstructionPlaces): Promise<readonly InstructionFile[]> {
+export async function readInstructions(places: InstructionPlaces): Promise<readonly ReadInstructions[]> {
   const reader = createReader(places)
   for (const path of [join(places.configDir, 'AGENTS.md'), join(places.userDir, '.claude/CLAUDE.md')])
     if (await reader.readUser(path)) break
@@ -55,43 +50,55 @@ function listFolders({ workdir, workspace, folders }: InstructionPlaces): readon
     const steps = way === '' ? [] : way.split('/')
     return [from, ...steps.map((_, index) => join(from, ...steps.slice(0, index + 1)))]
   }
-  const inPlay = folders.map((folder) => resolve(workdir, folder)).filter((folder) => isInside(workdir, folder))
+  const inPlay = folders
+    .map((folder) => resolve(workdir, folder))
+    .filter((folder) => isInside(workdir, folder) && !isOfDependency(relative(workdir, folder)))
   return [...new Set([...down(workspace, workdir), ...inPlay.sort().flatMap((folder) => down(workdir, folder))])]
 }
 
-function createReader({ workdir, workspace, userDir }: InstructionPlaces) {
-  const files: InstructionFile[] = []
+/** Whether a folder belongs to an installed package: its instructions are for those who work on the package. */
+const isOfDependency = (folder: string): boolean => folder.split('/').includes('node_modules')
+
+type Reading = { readonly root: string; readonly scope: InstructionFile['scope'] }
+type Importer = { readonly path: string; readonly depth: number }
+
+function createReader({ workdir, workspace, userDir, mayRead }: InstructionPlaces) {
+  const files: ReadInstructions[] = []
   const seen = new Set<string>()
   let left = bytesMax
 
-  /** Reads a file and what it imports. Returns whether it exists inside `root`, also if it was read before. */
-  const read = async (path: string, root: string, scope: InstructionFile['scope'], depth = 0): Promise<boolean> => {
+  /** Reads a file and what it imports. Returns whether it exists inside `root`, also if it was read before or is denied. */
+  const read = async (path: string, { root, scope }: Reading, by: Importer | null = null): Promise<boolean> => {
     const found = await readText(root, path)
     if (found === null) return false
-    if (depth > 0 && scope === 'workspace' && !isImportable(found.path)) return false // a link to another file
+    if (by !== null && scope === 'workspace' && !isImportable(found.path)) return false // a link to another file
     if (seen.has(found.path) || files.length >= filesMax) return true
     seen.add(found.path)
+    const needsLeave = by !== null || scope === 'workspace'
+    if (needsLeave && !((await mayRead(path)) && (await mayRead(found.path)))) return true
     const text = withoutComments(found.text).trim()
     if (text === '' || left <= 0) return true
     const shown = scope === 'user' ? path : relative(workdir, path)
     const kept = cutAtLine(text, left)
     const isFull = kept.length < text.length
     left = isFull ? 0 : left - Buffer.byteLength(kept)
-    files.push({ path: shown, text: kept, scope, isCut: found.isCut || isFull })
-    if (depth === importDepthMax) return true
+    const size = { bytes: Buffer.byteLength(kept), isCut: found.isCut || isFull }
+    files.push({ path: shown, text: kept, scope, ...(by && { importedBy: by.path }), ...size })
+    const depth = (by?.depth ?? 0) + 1
+    if (depth > importDepthMax) return true
     for (const named of findImports(text)) {
       if (left <= 0) break
       const target = scope === 'user' && named.startsWith('~/') ? join(userDir, named.slice(2)) : named
       const imported = isAbsolute(target) ? target : join(dirname(found.path), target)
-      if (scope === 'user' || isImportable(imported)) await read(imported, root, scope, depth + 1)
+      if (scope === 'user' || isImportable(imported)) await read(imported, { root, scope }, { path: shown, depth })
     }
     return true
   }
   return {
     files,
-    readUser: (path: string) =>
-      read(path, userDir, 'user').then((isRead) => isRead || read(path, dirname(path), 'user')),
-    readWorkspace: (path: string) => read(path, workspace, 'workspace'),
+    readUser: async (path: string) =>
+      (await read(path, { root: userDir, scope: 'user' })) || read(path, { root: dirname(path), scope: 'user' }),
+    readWorkspace: (path: string) => read(path, { root: workspace, scope: 'workspace' }),
   }
 }
 

@@ -2,6 +2,7 @@ import {
   FileChangePage,
   FileDiffs,
   FileLines,
+  InstructionFile,
   limits,
   listTouched,
   ok,
@@ -90,6 +91,16 @@ const getFile = defineRead(
   }),
 )
 
+const getInstructions = defineRead(
+  '/instructions',
+  'List the files of instructions that the model is told, such as AGENTS.md; later ones count more',
+  z.object({ files: z.array(InstructionFile) }),
+  async (handle) => {
+    const files = await handle.instructionFiles()
+    return files.ok ? ok({ files: files.value }) : files
+  },
+)
+
 const getBoundaries = defineStateRead(
   '/boundaries',
   'List the edit boundaries',
@@ -100,5 +111,5 @@ const getBoundaries = defineStateRead(
 
 /** The routes about the files that a session works on. */
 export const sessionFileRoutes: readonly Route[] = [
-  ...[getFileChanges, getTouchedFiles, getDiff, getRestorePreview, getFile, getBoundaries],
+  ...[getFileChanges, getTouchedFiles, getDiff, getRestorePreview, getFile, getInstructions, getBoundaries],
 ]

@@ -191,6 +191,7 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
       return ok({ files: [], refused: [] })
     },
     backgroundShells: async () => ok([]),
+    instructionFiles: async () => ok([]),
     readFile: async ({ path, start = 0 }) => ok({ path, start, lines: ['a line'], total: 1, next: null }),
     blob: async (hash) => {
       touched.push({ blob: hash })

@@ -16,7 +16,7 @@ import { FileButton } from '../file-view/file-view.tsx'
 import { ChangesDialog } from '../files/changes-dialog.tsx'
 import { RestoreDialog } from '../files/restore-dialog.tsx'
 import { useLive, useSession } from '../state/session-context.ts'
-import { PanelSection } from './panel-section.tsx'
+import { Loading, PanelSection } from './panel-section.tsx'
 
 const marks: Readonly<Record<TouchedFile['action'], string>> = {
   created: 'A',
@@ -27,12 +27,14 @@ const marks: Readonly<Record<TouchedFile['action'], string>> = {
 
 /** Lists the files that the session changed, each with its newest change. */
 export function FilesSection() {
-  const { files, canUndo, fault } = useTouchedFiles()
+  const { files: loaded, canUndo, fault } = useTouchedFiles()
+  const files = loaded ?? []
   const { shown, onOpen, onClose } = useFileDialog()
   return (
     <PanelSection title="Changed files" about={files.length > 0 ? counted(files.length, 'file') : undefined}>
       <FaultNote fault={fault} />
-      {files.length === 0 && !fault && (
+      {loaded === null && !fault && <Loading />}
+      {loaded?.length === 0 && !fault && (
         <p className="nothing">
           {canUndo ? 'Every file is as it was before this session.' : 'No call of this session has changed a file.'}
         </p>
@@ -153,7 +155,8 @@ function FileDialog({ shown: { title, request }, onClose }: FileDialogProps) {
 }
 
 type Touched = {
-  readonly files: readonly TouchedFile[]
+  /** Null until they are loaded. */
+  readonly files: readonly TouchedFile[] | null
   /** Whether files of the session were put back, so that this can be undone. */
   readonly canUndo: boolean
   readonly fault: Fault | null
@@ -162,7 +165,7 @@ type Touched = {
 /** Loads the changed files, again after each call that ended, and after each restore. */
 function useTouchedFiles(): Touched {
   const { handle } = useSession()
-  const [touched, setTouched] = useState<Touched>({ files: [], canUndo: false, fault: null })
+  const [touched, setTouched] = useState<Touched>({ files: null, canUndo: false, fault: null })
   const ended = useLive(({ messages }) => messages.reduce((sum, message) => sum + changesIn(message), 0))
   // biome-ignore lint/correctness/useExhaustiveDependencies: a call that ended is what changes the answer
   useEffect(() => {

@@ -24,3 +24,10 @@ export function PanelSection({ title, about, part, children }: PanelSectionProps
     </section>
   )
 }
+
+/** Stands for content that is not loaded yet, so that nothing is said about it before. */
+export const Loading = () => (
+  <p className="nothing" role="status" aria-busy="true">
+    Loading…
+  </p>
+)

@@ -3,7 +3,7 @@ import { type FormEvent, useContext, useEffect, useId, useState } from 'react'
 import { baseName } from '../../text/format.ts'
 import { PermissionsContext } from '../state/permissions-context.ts'
 import { useLive } from '../state/session-context.ts'
-import { PanelSection } from './panel-section.tsx'
+import { Loading, PanelSection } from './panel-section.tsx'
 
 type Verdict = PermissionRule['verdict']
 
@@ -17,9 +17,10 @@ export function RulesSection({ workspace }: { readonly workspace: string }) {
           {escapeLine(problem)}
         </p>
       )}
-      {rules.length === 0 && problem === null && <p className="nothing">No rule: calls that change something ask.</p>}
+      {rules === null && problem === null && <Loading />}
+      {rules?.length === 0 && problem === null && <p className="nothing">No rule: calls that change something ask.</p>}
       <ul className="rules">
-        {rules.map((rule) => (
+        {rules?.map((rule) => (
           <li key={rule.id}>
             <span className={`verdict verdict-${rule.verdict}`}>{rule.verdict}</span>
             <span className="rule-text">
@@ -104,7 +105,7 @@ const verdictOf = (value: string): Verdict => (value === 'deny' || value === 'as
 /** Loads the rules that apply to a folder. */
 function useRules(workspace: string) {
   const permissions = useContext(PermissionsContext)
-  const [rules, setRules] = useState<readonly ListedPermission[]>([])
+  const [rules, setRules] = useState<readonly ListedPermission[] | null>(null) // null until loaded
   const [problem, setProblem] = useState<string | null>(null)
   /** Runs a request and loads the list again. Returns whether it succeeded. */
   const run = async (work: () => Promise<unknown>): Promise<boolean> => {

@@ -2,6 +2,7 @@ import type { SessionView } from '@holdfast/protocol'
 import type { BackgroundShells } from '../state/use-background-shells.ts'
 import { BoundariesSection } from './boundaries-section.tsx'
 import { FilesSection } from './files-section.tsx'
+import { InstructionsSection } from './instructions-section.tsx'
 import { RulesSection } from './rules-section.tsx'
 import { ShellsSection } from './shells-section.tsx'
 import { SkillsSection } from './skills-section.tsx'
@@ -14,7 +15,7 @@ type SidePanelProps = {
   readonly shells: BackgroundShells
 }
 
-/** What the session has beside its transcript: background commands, tasks, changed files, skills, edit boundaries and rules. */
+/** What the session has beside its transcript, such as tasks, changed files, skills, instructions and rules. */
 export function SidePanel({ id, view, workspace, shells }: SidePanelProps) {
   return (
     <aside id={id} className="side-panel" aria-label="Tasks, files and rules">
@@ -23,6 +24,7 @@ export function SidePanel({ id, view, workspace, shells }: SidePanelProps) {
       <FilesSection />
       <SkillsSection active={view.skills} />
       <BoundariesSection boundaries={view.boundaries} />
+      <InstructionsSection workspace={workspace} />
       <RulesSection workspace={workspace} />
     </aside>
   )

@@ -34,12 +34,17 @@ export const run: RunCommand<typeof programSpecs.tools> = async ({ positionals: 
 }
 
 async function printTools(
-  { workdir, sandbox, tools, boundaries = [] }: SessionTools,
+  { workdir, sandbox, tools, instructions, boundaries = [] }: SessionTools,
   { out }: CliContext,
 ): Promise<void> {
   await out.write(textTable(['TOOL', 'CHANGES', 'CALLS', 'RULES'], tools.map(cells), out.paint))
   const network = sandbox.isInForce ? ` ${sandbox.network ? withNetwork : withoutNetwork}` : ''
   await out.write(`\n${escapeLine(sandbox.about)}${network}\nFolder: ${escapeLine(workdir)}\n`)
+  if (instructions.length > 0) await out.write('Instructions that the model is told, the last count most:\n')
+  for (const { path, importedBy, isCut } of instructions) {
+    const from = importedBy === undefined ? '' : `, imported by ${escapeLine(importedBy)}`
+    await out.write(`  ${escapeLine(path)}${from}${isCut ? ', cut' : ''}\n`)
+  }
   for (const one of boundaries)
     await out.write(`In ${escapeLine(one.path)}, tools may change only ${linesText(one)}.\n`)
 }

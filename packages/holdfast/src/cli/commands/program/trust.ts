@@ -1,4 +1,4 @@
-import type { JudgedOffer, OfferTrust } from '@holdfast/protocol'
+import { diffLines, type JudgedOffer, type OfferTrust } from '@holdfast/protocol'
 import { fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
@@ -54,7 +54,7 @@ const grant: Work = async (trust, { positionals: [, ...names], flags }, context)
         ),
       )
   const meant = offers.filter(({ name, verdict }) => verdict !== 'trusted' && (flags.all || names.includes(name)))
-  for (const offer of meant) await context.err.write(detailsOf(offer)) // what is trusted is always shown
+  for (const offer of meant) await context.err.write(`${detailsOf(offer)}${wholeOf(offer)}`) // what is trusted is always shown
   const now =
     meant.length > 0 ? orThrow(await trust.grant({ workdir, offers: meant.map(idOf) })) : { workspace, offers }
   if (flags.json) return context.out.writeJson(now)
@@ -93,13 +93,32 @@ const workdirOf = (context: CliContext, { workspace }: Args['flags']): string =>
 
 const idOf = ({ kind, name, hash }: JudgedOffer) => ({ kind, name, hash })
 
-/** Returns what an offer says, and what was trusted before, each line marked: a text could imitate the rest. */
-function detailsOf({ kind, name, verdict, text, before }: JudgedOffer): string {
-  const lines = (mark: string, of: string) =>
-    of
-      .split('\n')
-      .map((line) => `${mark} ${escapeLine(line)}\n`)
-      .join('')
-  const heading = `${kind} ${escapeLine(name)}${verdict === 'changed' ? ', changed since you trusted it' : ''}:\n`
-  return `${heading}${before === null ? '' : lines('-', before)}${lines(before === null ? '|' : '+', text)}`
+/** Returns what an offer says, or what changed of it by lines. Each line is marked: a text could imitate the rest. */
+function detailsOf({ kind, name, text, diff }: JudgedOffer): string {
+  const heading = `${kind} ${escapeLine(name)}`
+  return diff === null
+    ? `${heading}:\n${marked('|', text)}`
+    : `${heading}, changed since you trusted it:\n${linesOf(diff)}`
+}
+
+/** Returns the whole text of an offer of which `detailsOf` shows only the changed lines. */
+const wholeOf = ({ text, diff }: JudgedOffer): string => (diff === null ? '' : `All of it:\n${marked('|', text)}`)
+
+const marked = (mark: string, text: string): string =>
+  text
+    .split('\n')
+    .map((line) => `${mark} ${escapeLine(line)}\n`)
+    .join('')
+
+/** Returns the lines of a diff, with dots where equal lines are left out between two of its parts. */
+function linesOf(diff: string): string {
+  let isBegun = false
+  const shown = diffLines(diff).map(({ kind, text }) => {
+    if (kind === 'file' || kind === 'note') return ''
+    if (kind !== 'hunk') return marked(text.slice(0, 1) || ' ', text.slice(1))
+    const between = isBegun ? '…\n' : ''
+    isBegun = true
+    return between
+  })
+  return shown.join('')
 }

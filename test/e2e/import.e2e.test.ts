@@ -63,6 +63,37 @@ describe('holdfast import and export', () => {
     expect(files.filter(({ status }: { status: string }) => status === 'skipped').length).toBe(26)
   })
 
+  it('names the commands that give a session without a folder one', async () => {
+    using cli = createCli()
+    for (const id of ['one', 'two'])
+      writeFileSync(join(cli.workdir, `${id}.jsonl`), createLongConversation(1, id).replaceAll('/work', '/etc'))
+    const imported = await cli.run(['import', cli.workdir])
+    const [first = '', second = ''] = imported.stdout.match(/ses_\w+/g) ?? []
+    expect(imported.stderr).toContain(
+      "2 sessions have no folder to work in. To give them all one: holdfast mv-workspace '' <folder>",
+    )
+    expect(imported.stderr).toContain(`holdfast run -s ${first} --workdir <folder> <prompt>`)
+    for (const id of [first, second]) await cli.run(['tell', id, 'setModel', 'model=demo/agent'])
+
+    const refused = await cli.run(['run', '-s', first, 'hello'])
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('holdfast run -s <session> --workdir <folder>'),
+    ])
+    expect((await cli.run(['run', '-s', first, '--workdir', '.', 'list'])).code).toBe(0)
+    expect((await cli.run(['run', '-s', first, '--workdir', cli.workdir, 'list'])).code).toBe(0)
+    const elsewhere = await cli.run(['run', '-s', first, '--workdir', cli.home, 'list'])
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([1, expect.stringContaining(`already works in ${cli.workdir}`)])
+
+    const none = await cli.run(['mv-workspace', '/gone', cli.workdir])
+    expect(none.stderr).toContain(
+      "1 session without a folder stayed. To give all of them one: holdfast mv-workspace '' <folder>",
+    )
+    const moved = await cli.run(['mv-workspace', '', '.', '--json'])
+    expect(JSON.parse(moved.stdout)).toMatchObject({ count: 1, moved: [{ id: second, workspace: cli.workdir }] })
+    expect((await cli.run(['run', '-s', second, 'list'])).code).toBe(0)
+  })
+
   it('formats its progress', () => {
     expect(progressText({ files: 121, total: 400, bytes: 1_000_000, tookMs: 417 })).toBe(
       '[######--------------] 121 of 400 files, 1.0 MB, 2.4 MB/s',

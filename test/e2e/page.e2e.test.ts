@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { invariant } from '@holdfast/protocol'
+import { ImportAnswer, invariant } from '@holdfast/protocol'
 import type { BrowserContext, Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { createLongConversation } from '../../packages/holdfast/src/transfer/import/testing/long-conversation.ts'
 import { usePage } from './page-fixture.ts'
 import type { ServerProcess } from './server-process.ts'
 
@@ -42,6 +43,31 @@ describe('the page, in a real browser on a real server', () => {
     await page.reload()
     await diff.getByText('a line of text').waitFor()
     expect(complaints).toEqual([])
+  })
+
+  it('asks for the folder of an imported session that has none, and then takes its prompt', async () => {
+    const file = createLongConversation(1).replaceAll('/work', '/etc').replaceAll('claude-x', 'demo/agent')
+    const imported = await fetch(`${server.url}/v1/import?name=a.jsonl`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.token}` },
+      body: file,
+    })
+    const { files } = ImportAnswer.parse(await imported.json())
+    const session = files[0]?.session
+    await page.goto(`${server.url}/#/s/${session}`)
+    await say('read hello.txt')
+    await page.getByRole('alert').getByText('This session has no folder to work in.').waitFor()
+    const folder = page.getByRole('combobox', { name: 'Working directory' })
+    await folder.fill(join(workdir, 'gone'))
+    await page.getByRole('button', { name: 'Use this folder' }).click()
+    await page.getByRole('alert').getByText(/gone/).waitFor()
+    await folder.fill(workdir)
+    await page.getByRole('button', { name: 'Use this folder' }).click()
+    await folder.waitFor({ state: 'detached' })
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await page.getByRole('button', { name: 'Send' }).click() // the refused text is still there
+    await page.getByText('hello from the file').first().waitFor()
+    expect(complaints.filter((text) => !text.includes('409') && !text.includes('400'))).toEqual([])
   })
 
   it('links to the whole of a shortened preview, and asks again if the file changed after it was shown', async () => {

@@ -1,6 +1,6 @@
 import type { Fault, Meta, Sessions } from '@holdfast/protocol'
 import { type FormEvent, useState } from 'react'
-import { FaultNote, ListButton } from './ui/elements.tsx'
+import { Choices, FaultNote, ListButton } from './ui/elements.tsx'
 import { MessageBox } from './ui/message-box.tsx'
 import { goTo } from './ui/route.ts'
 
@@ -82,16 +82,6 @@ export function NewSession({ sessions, recent, onOpenList }: NewSessionProps) {
         </button>
       </form>
     </main>
-  )
-}
-
-function Choices({ id, values }: { readonly id: string; readonly values: readonly string[] }) {
-  return (
-    <datalist id={id}>
-      {[...new Set(values)].slice(0, 12).map((value) => (
-        <option key={value} value={value} />
-      ))}
-    </datalist>
   )
 }
 

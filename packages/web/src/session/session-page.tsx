@@ -124,7 +124,11 @@ function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
             <div className="session-column">
               <PinnedStrip view={view} />
               <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
-              <Dock draft={draft} view={view} control={control} commands={commands} storageError={live.storageError} />
+              <Dock
+                {...{ draft, view, listed, control, commands }}
+                workspace={meta.workspace}
+                storageError={live.storageError}
+              />
             </div>
             {panel.isOpen && <SidePanel id={panel.id} view={view} workspace={meta.workspace} shells={shells} />}
           </div>

@@ -48,3 +48,12 @@ export const FaultNote = ({ fault }: { readonly fault: Fault | null }) =>
       {escapeLine(fault.message)}
     </p>
   )
+
+/** Suggests values that were used before. */
+export const Choices = ({ id, values }: { readonly id: string; readonly values: readonly string[] }) => (
+  <datalist id={id}>
+    {[...new Set(values)].slice(0, 12).map((value) => (
+      <option key={value} value={value} />
+    ))}
+  </datalist>
+)

@@ -11,12 +11,14 @@ type ComposerProps = {
   readonly view: SessionView
   readonly commands: Pick<Commands, 'send' | 'stop' | 'setMode'>
   readonly isWatching: boolean
+  readonly hasFolder: boolean
   readonly isStoreRefusing: boolean
   readonly onRecall: () => void
 }
 
 /** The input box. Refused text stays in it, with the reason. */
-export function Composer({ draft, view, commands, isWatching, isStoreRefusing, onRecall }: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  const { draft, view, commands, isWatching, hasFolder, isStoreRefusing, onRecall } = props
   const [isSending, setSending] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
   const busy = isBusy(view.status)
@@ -35,8 +37,9 @@ export function Composer({ draft, view, commands, isWatching, isStoreRefusing, o
   }
   const isOff = draft.text.trim() === '' || isSending
 
-  // Once the store accepts writes again, the error is out of date.
-  const isOver = fault?.code === 'storage_error' && !isStoreRefusing
+  // Once the store accepts writes again, or the session has a folder, the error is out of date.
+  const isOver =
+    (fault?.code === 'storage_error' && !isStoreRefusing) || (fault?.code === 'workdir_needed' && hasFolder)
 
   return (
     <div className="composer">

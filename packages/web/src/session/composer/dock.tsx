@@ -1,27 +1,33 @@
 import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
-import type { SessionView } from '@holdfast/protocol'
+import { type Meta, noWorkdir, type SessionView } from '@holdfast/protocol'
 import { useId } from 'react'
 import { FaultNote, StorageBar } from '../../ui/elements.tsx'
 import { ApprovalCard } from '../approval/approval-card.tsx'
+import { TrustBanner } from '../approval/trust-banner.tsx'
 import type { DraftText } from '../state/draft-text.ts'
 import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
 import { Composer } from './composer.tsx'
+import { FolderForm } from './folder-form.tsx'
 import { holdsFile, QueueView } from './queue-view.tsx'
 
 type DockProps = {
   readonly draft: DraftText
   readonly view: SessionView
+  readonly workspace: string
+  /** The sessions in the list, whose folders are suggested. */
+  readonly listed: readonly Meta[]
   readonly control: Control
   readonly commands: Commands
   readonly storageError: LiveView['storageError']
 }
 
 /** Approval, queue and composer. Disabled for viewers. */
-export function Dock({ draft, view, control, commands, storageError }: DockProps) {
+export function Dock({ draft, view, workspace, listed, control, commands, storageError }: DockProps) {
   const why = useId()
   const [approval] = view.pendingApprovals
   const isWatching = control.watching !== null
+  const hasFolder = workspace !== noWorkdir
 
   const recall = async () => {
     if (view.queue.length === 0 || holdsFile(view.queue)) return
@@ -40,6 +46,7 @@ export function Dock({ draft, view, control, commands, storageError }: DockProps
         aria-describedby={isWatching ? why : undefined}
         title={control.watching ?? undefined}
       >
+        <TrustBanner workspace={workspace} isWatching={isWatching} />
         {approval && (
           <ApprovalCard
             key={approval.id}
@@ -49,8 +56,9 @@ export function Dock({ draft, view, control, commands, storageError }: DockProps
           />
         )}
         <QueueView queue={view.queue} commands={commands} onRecall={recall} />
+        {!hasFolder && <FolderForm known={listed.flatMap(folderOf)} onGive={commands.moveWorkdir} />}
         <Composer
-          {...{ draft, view, commands, isWatching }}
+          {...{ draft, view, commands, isWatching, hasFolder }}
           isStoreRefusing={storageError !== null}
           onRecall={recall}
         />
@@ -58,6 +66,8 @@ export function Dock({ draft, view, control, commands, storageError }: DockProps
     </div>
   )
 }
+
+const folderOf = ({ workspace }: Meta): readonly string[] => (workspace === noWorkdir ? [] : [workspace])
 
 type WatchBarProps = { readonly id: string; readonly control: Control; readonly onClaim: () => void }
 

@@ -86,6 +86,8 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     stop: () => ask({ type: 'abort' }),
     /** Ends a command in the background. Returns why not, if refused. */
     stopShell: (shell: string) => submit({ type: 'stopBackgroundShell', shell }),
+    /** Sets the folder that the session works in. Returns why not, if refused. */
+    moveWorkdir: (workdir: string) => submit({ type: 'moveWorkdir', workdir }),
     carryOn: () => ask({ type: 'continue' }),
     setMode: (mode: Mode, keepPlan: boolean) =>
       ask(mode === 'plan' ? { type: 'enterPlan' } : { type: 'enterExec', ...(keepPlan && { keepPlan }) }),

@@ -4,6 +4,7 @@ import {
   fault,
   limits,
   ModelName,
+  noWorkdir,
   providerOf,
   type Result,
   refuse,
@@ -16,7 +17,7 @@ import { checkNamed, reachSessions } from '../../sessions/connect.ts'
 import { runTurn } from '../../sessions/run-turn.ts'
 import { saveRefusedPrompt } from '../../sessions/save-refused-prompt.ts'
 import { openNamed } from '../../sessions/session-name.ts'
-import { resolvePath } from '../../sessions/workspace.ts'
+import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { type ExitCode, failWith, rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
@@ -25,9 +26,8 @@ type Flags = ArgsOf<typeof sessionSpecs.run>['flags']
 
 /** Sends one prompt and prints the answer while it arrives. */
 export const run: RunCommand<typeof sessionSpecs.run> = async ({ positionals: [given = '-'], flags }, context) => {
-  const { session, model, workdir } = flags
+  const { session, model } = flags
   if (session !== undefined && model !== undefined) return rejectUsage('--model works with a new session only.')
-  if (session !== undefined && workdir !== undefined) return rejectUsage('--workdir works with a new session only.')
   if (model !== undefined && !ModelName.safeParse(model).success)
     return rejectUsage(`--model must be provider/model, for example demo/agent, not '${model}'.`)
   const isPiped = given === '-'
@@ -97,17 +97,20 @@ async function readInput({ input }: CliContext): Promise<string> {
 
 async function openOrStart(
   sessions: Sessions,
-  { session, model, workdir = '.', plan }: Flags,
+  { session, model, workdir, plan }: Flags,
   context: CliContext,
 ): Promise<Result<SessionHandle>> {
+  const path = resolveWorkspace(context, workdir) // a server has another current directory
+  if (!path.ok) return path
   if (session !== undefined) {
     const handle = await openNamed(sessions, context, session)
-    if (!handle.ok || !plan) return handle
+    if (!handle.ok) return handle
+    const problem = workdir === undefined ? null : await giveWorkdir(handle.value, path.value)
+    if (problem) return refuse(problem)
+    if (!plan) return handle
     const entered = await handle.value.submit({ type: 'enterPlan' })
     return entered.ok ? handle : entered
   }
-  const path = resolvePath(context, workdir) // a server has another current directory
-  if (!path.ok) return path
   const refusal = await findModelProblem(sessions, model)
   if (refusal) return refuse(refusal)
   return sessions.start({
@@ -115,6 +118,21 @@ async function openOrStart(
     ...(model !== undefined && { model }),
     ...(plan && { mode: 'plan' as const }),
   })
+}
+
+/** Gives a folder to a session that has none. Returns why not, as for a session that works in another folder. */
+async function giveWorkdir(handle: SessionHandle, workdir: string): Promise<Fault | null> {
+  const state = await handle.state(['meta'])
+  if (!state.ok) return state.fault
+  const { workspace, handle: name } = state.value.meta
+  if (workspace === noWorkdir) {
+    const moved = await handle.submit({ type: 'moveWorkdir', workdir })
+    return moved.ok ? null : moved.fault
+  }
+  if (workspace === workdir) return null
+  const move = `holdfast tell ${name} moveWorkdir workdir=${workdir}`
+  const message = `${name} already works in ${escapeLine(workspace)}. Leave --workdir out, or move it first: ${escapeLine(move)}`
+  return fault('bad_workdir', message, { path: workdir })
 }
 
 /** Returns why the model cannot be called, before a session is created that would stay empty. */

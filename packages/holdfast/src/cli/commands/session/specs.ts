@@ -18,7 +18,7 @@ export const sessionSpecs = {
     flags: {
       session: { short: 's', value: 'session', about: 'continue this session instead of a new one' },
       model: { value: 'model', about: 'use this model (provider/model) in the new session' },
-      workdir: { value: 'dir', about: 'run the new session in this folder (default: here)' },
+      workdir: { value: 'dir', about: 'work here (default: .); with -s: if it has no folder yet' },
       yes: { about: 'approve every tool call that asks for approval' },
       no: { about: 'reject every tool call that asks (the default)' },
       plan: { about: 'plan only; change nothing' },

@@ -31,7 +31,10 @@ export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, f
     await end()
     for (const file of files) await printFile(file, paths.has(file.file), flags, context)
     const skipped = files.filter(({ status, file }) => status === 'skipped' && !paths.has(file))
-    if (!json && !flags.quiet) await printSkipped(skipped, context)
+    if (!json && !flags.quiet) {
+      await printSkipped(skipped, context)
+      await printWithoutFolder(files, context)
+    }
     if (json) await out.writeJson({ files })
     else await err.write(`${summaryOf(files)}\n`)
     if (signal.aborted) return exitCodes.interrupted
@@ -77,6 +80,21 @@ async function printSkipped(files: readonly ImportedFile[], { err }: CliContext)
   if (more > 0) await err.write(`Skipped: and ${more} more. Use --json to list them all.\n`)
 }
 
+/** Says how to give a folder to the sessions that have none: they take no prompt before. */
+async function printWithoutFolder(files: readonly ImportedFile[], { err }: CliContext): Promise<void> {
+  const found = files.filter(({ status, remarks }) => status === 'imported' && remarks.some(isWithoutFolder))
+  const [first] = found
+  if (first === undefined) return
+  const [have, them] = found.length === 1 ? ['session has', 'it'] : ['sessions have', 'them all']
+  await err.write(
+    `${found.length} ${have} no folder to work in. To give ${them} one: holdfast mv-workspace '' <folder>\n` +
+      `To give one and send a prompt: holdfast run -s ${first.session} --workdir <folder> <prompt>\n`,
+  )
+}
+
+const isWithoutFolder = ({ code }: ImportedFile['remarks'][number]): boolean =>
+  code === 'workdir_missing' || code === 'workdir_dropped'
+
 async function printFile(
   { file, status, session, format, messages, fault, remarks }: ImportedFile,
   isNamed: boolean,
@@ -90,7 +108,7 @@ async function printFile(
   if (fault && (status === 'failed' || isNamed)) await err.write(`${escapeLine(fault.message)}\n`)
   if (status === 'changed')
     await err.write(
-      `${name} was not imported: it differs from the last import, or the session was continued here. Nothing was changed.\n`,
+      `${name} was not imported: it differs from the last import, is damaged, or the session was continued here. Nothing was changed.\n`,
     )
   if (quiet) return
   for (const { line, what } of remarks) await err.write(`${name}${line ? `:${line}` : ''}: ${escapeLine(what)}\n`)

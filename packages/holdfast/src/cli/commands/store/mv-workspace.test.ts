@@ -12,4 +12,11 @@ describe('movedPath', () => {
   ])('maps %s to %s', (folder, moved) => {
     expect(movedPath(folder, ['/old', '/link'], '/new')).toBe(moved)
   })
+
+  it.each([
+    ['', '/new'],
+    ['/old', null],
+  ])('maps only sessions without a folder: %s to %s', (folder, moved) => {
+    expect(movedPath(folder, [''], '/new')).toBe(moved)
+  })
 })

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
-import { fault, type Meta, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
+import { fault, type Meta, noWorkdir, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { counted } from '../../render/tables.ts'
@@ -16,18 +16,22 @@ type Named = Pick<Meta, 'id' | 'handle' | 'title'>
 type Moves = {
   readonly moved: (Named & { readonly workspace: string })[]
   readonly stayed: (Named & { readonly reason: string })[]
+  /** How many sessions have no folder and were not meant. */
+  withoutFolder: number
 }
 
 export const run: RunCommand<(typeof storeSpecs)['mv-workspace']> = async (
   { positionals: [first = '', second = ''], flags },
   context,
 ) => {
-  const from = orThrow(resolvePath(context, first))
+  // An empty path means the sessions without a folder, not the current directory.
+  const from = first === noWorkdir ? noWorkdir : orThrow(resolvePath(context, first))
   const target = orThrow(resolveDirectory(orThrow(resolvePath(context, second))))
   const dryRun = flags['dry-run']
   return withExistingSessions(context, async (reached) => {
-    const oldPaths = [from, resolveExistingPart(from)].filter((path) => path !== target) // sessions may record either
-    const moves = reached ? await moveAll(reached, oldPaths, target, dryRun) : { moved: [], stayed: [] }
+    // Sessions may record the path as given, or with its links resolved.
+    const oldPaths = from === noWorkdir ? [from] : [from, resolveExistingPart(from)].filter((path) => path !== target)
+    const moves = await moveAll(reached, oldPaths, target, dryRun)
     if (flags.json) await context.out.writeJson({ count: moves.moved.length, ...moves, dryRun })
     else await printMoves(moves, target, dryRun, context)
     return moves.stayed.length > 0 ? exitCodes.failed : exitCodes.ok
@@ -53,19 +57,29 @@ function resolveDirectory(path: string): Result<string> {
 
 /** Returns the new path of a folder that was at or below one of `from`; null if it was not. */
 export function movedPath(folder: string, from: readonly string[], to: string): string | null {
-  const old = from.find((one) => folder === one || folder.startsWith(one.endsWith(sep) ? one : `${one}${sep}`))
+  const isBelow = (one: string) => one !== noWorkdir && folder.startsWith(one.endsWith(sep) ? one : `${one}${sep}`)
+  const old = from.find((one) => folder === one || isBelow(one))
   if (old === undefined) return null
   return `${to}${folder.slice(old.endsWith(sep) ? old.length - 1 : old.length)}`
 }
 
-async function moveAll(reached: ReachedSessions, from: readonly string[], to: string, dryRun: boolean): Promise<Moves> {
-  const moves: Moves = { moved: [], stayed: [] }
+async function moveAll(
+  reached: ReachedSessions | null,
+  from: readonly string[],
+  to: string,
+  dryRun: boolean,
+): Promise<Moves> {
+  const moves: Moves = { moved: [], stayed: [], withoutFolder: 0 }
+  if (reached === null) return moves
   let cursor: string | undefined
   do {
     const page = orThrow(await reached.sessions.list({ limit: pageSize, cursor }))
     for (const meta of page.sessions) {
       const workspace = movedPath(meta.workspace, from, to)
-      if (workspace === null) continue
+      if (workspace === null) {
+        if (meta.workspace === noWorkdir) moves.withoutFolder++
+        continue
+      }
       const { id, handle, title } = meta
       const reason = dryRun ? reasonToStay(meta, workspace) : await moveSession(reached, id, workspace)
       if (reason === null) moves.moved.push({ id, handle, title, workspace })
@@ -92,9 +106,13 @@ async function moveSession(reached: ReachedSessions, id: string, workdir: string
 }
 
 async function printMoves(moves: Moves, to: string, dryRun: boolean, { out, err }: CliContext): Promise<void> {
-  const { moved, stayed } = moves
+  const { moved, stayed, withoutFolder } = moves
   await out.write(moved.map(({ handle }) => `${handle}\n`).join(''))
   await err.write(`${dryRun ? 'Would move' : 'Moved'} ${counted(moved.length, 'session')} to ${escapeLine(to)}.\n`)
+  if (moved.length === 0 && withoutFolder > 0)
+    await err.write(
+      `${counted(withoutFolder, 'session')} without a folder stayed. To give all of them one: holdfast mv-workspace '' <folder>\n`,
+    )
   if (moved.length > 0 && !dryRun) await err.write('Trust given in the old folder does not carry over.\n')
   for (const { handle, reason } of stayed) await err.write(`${handle} stays: ${escapeLine(reason)}\n`)
 }

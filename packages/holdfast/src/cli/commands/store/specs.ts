@@ -41,6 +41,7 @@ export const storeSpecs = {
     flags: { 'dry-run': dryRun, store, json },
     notes: [
       'Moves all sessions of <from> and of the folders below it. <from> need not exist; <to> must.',
+      "With '' as <from>, moves the sessions that have no folder, as after some imports.",
       'Trust given in the old folder does not carry over.',
     ],
   },

@@ -93,7 +93,6 @@ export async function listTools({ environment, home, workdir, session }: ListDep
       }
     })
   const instructed = { workdir, ...(session ? instructedBy(session) : { folders: [], permissions: own }) }
-  const { configDir, userDir } = home
   const told = workdir === noWorkdir ? [] : await findInstructions({ permissions, configDir, userDir }, instructed)
   return ok({
     ...{ workdir, tools: await Promise.all(listed), instructions: told.map(({ text: _, ...one }) => one) },

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { unifiedDiff } from '../../tools/edits/unified-diff.ts'
 import { createTrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
 import { createSkills, type SkillFolders } from './skills.ts'
 
@@ -19,7 +20,7 @@ const skill = (path: string, description = 'Does it.') =>
     `---\nname: ${path.split('/').at(-1)}\ndescription: ${description}\n---\nBody of ${path}.\n`,
   )
 const trustAll = async () => trusted().grant(at('repo'), await skills.offers(place()))
-const trusted = () => createTrustedWorkspaces(at('trust'))
+const trusted = () => createTrustedWorkspaces(at('trust'), unifiedDiff)
 const list = async () => (await skills.list(at('repo/sub'))).skills
 const used = async () => (await list()).filter(({ state }) => state === 'listed')
 const read = (name: string, given?: string) =>

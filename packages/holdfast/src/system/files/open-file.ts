@@ -76,6 +76,8 @@ export async function openFile(
   const found = await findFile(workdir, path)
   if (!found.ok) return found
   const target = found.value
+  const direct = await openDirectly(target)
+  if (direct !== null) return direct.ok ? ok({ ...direct.value, path: target }) : direct
   const opened = await openDirectory(target.root, dirname(target.absolute))
   if (!opened.ok) return opened
   await using directory = opened.value
@@ -87,11 +89,35 @@ export async function openFile(
 const pinFlag = process.platform === 'linux' ? 0o10000000 : 0
 
 /**
+ * Opens a resolved file for reading. It is pinned first, as by `openLeaf`; then the system says where it really is. Null if
+ * that is elsewhere, or unknown: its directory was changed since, or the file was.
+ */
+async function openDirectly({ absolute, shown }: WorkspacePath): Promise<Result<OpenFile> | null> {
+  if (pinFlag === 0) return null
+  const pinned = await open(absolute, constants.O_NOFOLLOW | pinFlag).catch(() => null)
+  if (pinned === null) return null
+  try {
+    const through = `/proc/self/fd/${pinned.fd}`
+    const [real, stats] = await Promise.all([readlink(through).catch(() => null), pinned.stat()])
+    if (real !== absolute) return null
+    return stats.isFile() ? ok({ handle: await open(through, reading), stats }) : refuse(notAFile(shown, stats))
+  } finally {
+    closeLater(pinned)
+  }
+}
+
+/** Closes a handle that was only read from. Nothing waits for it, and nothing is lost if that fails. */
+export function closeLater(handle: FileHandle): void {
+  handle.close().catch(() => undefined)
+}
+
+const reading = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+
+/**
  * Opens a regular file of an open directory for reading. It is pinned first, so that nothing else is ever opened. Links
  * are not followed. Without /proc it is opened without waiting, and then checked.
  */
 export async function openLeaf(directory: OpenDirectory, name: string, shown: string): Promise<Result<OpenFile>> {
-  const reading = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
   const isPinned = pinFlag !== 0 && directory.isPinned
   if (!isPinned) {
     const handle = await open(directory.at(name), constants.O_NOFOLLOW | reading)

@@ -59,9 +59,10 @@ export async function resolvePath(
 ): Promise<Result<WorkspacePath>> {
   // The system's calls throw on it, before any of them runs.
   if (path.includes('\0')) return refuse(fault('bad_request', `${escapeLine(path)} holds a NUL character`))
+  const ahead = lookAhead(resolve(workdir), path)
   const root = await resolveWorkdir(workdir)
   if (!root.ok) return root
-  const walked = await walk(root.value, path, followsLast)
+  const walked = await walk(root.value, path, followsLast, (at) => ahead.get(at) ?? lstat(at))
   if (!walked.ok) return walked
   const { reached, missing, stats } = walked.value
   const absolute = join(reached, ...missing)
@@ -69,9 +70,32 @@ export async function resolvePath(
   return ok({ root: root.value, absolute, shown: relative(root.value, absolute) || '.', missing, stats })
 }
 
+/** More components are looked at when they are reached. */
+const aheadMax = 16
+
+/** Begins to look at each component, as if nothing were a link: one after the other, each takes a step of the disk. */
+function lookAhead(workdir: string, path: string): ReadonlyMap<string, Promise<Stats>> {
+  const looks = new Map<string, Promise<Stats>>()
+  const names = path.split('/').filter((name) => name !== '' && name !== '.')
+  if (isAbsolute(path) || names.length > aheadMax || names.includes('..')) return looks
+  let at = workdir
+  for (const name of names) {
+    at = join(at, name)
+    const look = lstat(at)
+    look.catch(() => undefined) // the walk reports it, if it gets there
+    looks.set(at, look)
+  }
+  return looks
+}
+
 type Walked = Pick<WorkspacePath, 'missing' | 'stats'> & { readonly reached: string }
 
-async function walk(root: string, path: string, followsLast: boolean): Promise<Result<Walked>> {
+async function walk(
+  root: string,
+  path: string,
+  followsLast: boolean,
+  look: (path: string) => Promise<Stats>,
+): Promise<Result<Walked>> {
   const pending = path.split('/').reverse()
   let current = isAbsolute(path) ? '/' : root
   let stats: Stats | undefined
@@ -85,7 +109,7 @@ async function walk(root: string, path: string, followsLast: boolean): Promise<R
     }
     const next = join(current, name)
     try {
-      const found = await lstat(next)
+      const found = await look(next)
       const isLast = pending.length === 0
       if (!found.isSymbolicLink() || (isLast && !followsLast)) {
         current = next

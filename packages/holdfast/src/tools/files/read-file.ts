@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { ToolContext, ToolRun } from '@holdfast/core/ports'
 import { clip, escapeLine, fault, limits, ok, type Result, refuse, type SeenLines } from '@holdfast/protocol'
 import { z } from 'zod'
-import { findFile, type OpenFile, openFile } from '../../system/files/open-file.ts'
+import { closeLater, findFile, type OpenFile, openFile } from '../../system/files/open-file.ts'
 import { readRange } from '../../system/files/read-range.ts'
 import type { WorkspacePath } from '../../system/files/resolve-path.ts'
 import { countArgument, filePathArgument } from '../define/arguments.ts'
@@ -44,7 +44,8 @@ export const readFileTool = defineTool({
     const { signal } = run
     const opened = await openSeen(context, args.path)
     if (!opened.ok) return opened
-    await using handle = opened.value.handle
+    const { handle } = opened.value
+    using _closing = { [Symbol.dispose]: () => closeLater(handle) }
     const text = await turns.ofSize(opened.value.stats.size, async () => {
       const bytes = signal.aborted ? null : await readSmall(handle, opened.value.stats)
       if (signal.aborted) return aborted
@@ -57,6 +58,10 @@ export const readFileTool = defineTool({
     )
   }),
 })
+
+/** Shorter files take less time for all steps than a turn of the event loop. */
+const quickBytes = 64 * 1024
+const noPause = async (): Promise<void> => undefined
 
 const turns = createReadTurns()
 const aborted = refuse(fault('bad_request', 'aborted'))
@@ -101,13 +106,14 @@ async function readText(
   }
   const decoded = await decodeText(bytes, setImmediate)
   if (decoded === null) return null
-  await setImmediate() // a file of many megabytes takes some milliseconds for each step
+  const pause = bytes.length > quickBytes ? setImmediate : noPause
+  await pause() // a file of many megabytes takes some milliseconds for each step
   const lines = await splitLinesInSlices(decoded.text, setImmediate)
   if (offset > lines.count)
     return refuse(
       fault('bad_request', `${escapeLine(path)} has ${lines.count} lines: offset ${offset} is past its end`),
     )
-  await setImmediate()
+  await pause()
   const hash = hashBytes(bytes)
   const page = pageOf(lines.count, { offset, limit }, (line) => bodyOf(lines, line))
   const { last } = page

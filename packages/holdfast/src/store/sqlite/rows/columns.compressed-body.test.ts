@@ -7,7 +7,8 @@ import { zstdCompressSync } from 'node:zlib'
 import { codeOf, mustCreate, newSession, recordAt, sessionId, textSaid } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../sqlite-store.ts'
-import { compressBody, compressedCharsMin, decompressBody, decompressedBytes } from './columns.ts'
+import { compressBody, compressedCharsMin, decompressBody } from './columns.ts'
+import { decompressedBytes } from './zstd-frames.ts'
 
 const longText = 'Ships that pass the harbour at night speak each other in passing. '.repeat(60)
 

@@ -44,27 +44,6 @@ export function decompressBody(value: unknown): string {
   }
 }
 
-/** Returns how many bytes a compressed body has when it is decompressed, as its first bytes say; null if they do not. */
-export function decompressedBytes(compressed: Uint8Array): number | null {
-  const bytes = Buffer.from(compressed.buffer, compressed.byteOffset, compressed.byteLength)
-  if (bytes.length < 16 || bytes.readUInt32LE(0) !== zstdMagic) return null
-  const flags = bytes.readUInt8(4)
-  const isOneSegment = (flags & 0x20) !== 0
-  const at = 5 + (isOneSegment ? 0 : 1) + ([0, 1, 2, 4][flags & 3] ?? 0)
-  switch (flags >> 6) {
-    case 0:
-      return isOneSegment ? bytes.readUInt8(at) : null
-    case 1:
-      return bytes.readUInt16LE(at) + 256
-    case 2:
-      return bytes.readUInt32LE(at)
-    default:
-      return null // longer than any record
-  }
-}
-
-const zstdMagic = 0xfd2fb528
-
 export const recordColumns = 'seq, at, type, v, client, command_id, ref, crc, body'
 
 /** Returns the record of a row, or a lost record if its checksum does not match. */

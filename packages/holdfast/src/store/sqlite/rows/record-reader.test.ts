@@ -73,6 +73,24 @@ it('leaves a short compressed body to the thread that asked, with its length cou
   expect(bodies(4000)).toEqual(['string', 'object'])
 })
 
+it('finds each damaged body among those that are decompressed together', async () => {
+  await mustCreate(store, newSession(5))
+  const texts = Array.from({ length: 12 }, (_, index) => `${index} and the same words `.repeat(150))
+  await mustAppend(store, appendTo(5, 1, { records: textsAfter(1, ...texts) }))
+  using database = new DatabaseSync(join(directory, 'holdfast.db'), { timeout: 10_000 })
+  const sid = `sid = (select sid from session where id = '${sessionId(5)}')`
+  const damage = (seq: number, body: string) =>
+    database.exec(`update record set body = cast(${body} as blob) where ${sid} and seq = ${seq}`)
+  damage(4, "substr(body, 1, 20) || x'00ff' || substr(body, 23)")
+  damage(7, 'substr(body, 1, 30)')
+  damage(9, `(select body from record where ${sid} and seq = 10)`)
+  const page = await store.read(sessionId(5), { after: 1, limit: 99 })
+  expect(page.flatMap((record) => ('lost' in record ? [record.seq] : []))).toEqual([4, 7, 9])
+  expect(page.flatMap((record) => ('lost' in record || !('text' in record.event) ? [] : [record.event.text]))).toEqual(
+    texts.filter((_, index) => ![4, 7, 9].includes(index + 2)),
+  )
+})
+
 it('reads long bodies, compressed or not, as they were written', async () => {
   await mustCreate(store, newSession(2))
   const random = Buffer.alloc(60_000, 0).map((_, index) => (index * 7919 + (index >> 3) * 104_729) % 251)

@@ -1,9 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
-import { checkRecord, decompressBody, decompressedBytes, recordColumns } from './columns.ts'
+import { checkRecord, decompressBody, recordColumns } from './columns.ts'
 import { beginChecksum, type CompressedText, checksumOfTexts, headColumn, type RecordTexts } from './record-texts.ts'
 import type { StoredPage, StoredRecord } from './requests.ts'
+import { decompressedBytes } from './zstd-frames.ts'
 
 /** A range of seqs, both ends included, and the session of the lineage that stores them. */
 type SeqRange = { readonly sid: number; readonly session: string; readonly from: number; readonly upTo: number }

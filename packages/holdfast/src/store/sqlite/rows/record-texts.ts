@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { LostRecord } from '@holdfast/protocol'
 import { decompressBody } from './columns.ts'
 import type { StoredPage, StoredRecord } from './requests.ts'
+import { decompressTogether } from './zstd-frames.ts'
 
 /**
  * A page as it crosses threads: for each record its head and its body, for a lost one its seq and null. Few values are
@@ -33,9 +34,11 @@ export const checksumOfTexts = (begun: number, head: string, body: string): numb
 /** Returns the records of a page. */
 export function decodeTexts(texts: RecordTexts): StoredPage {
   const page: (StoredRecord | LostRecord)[] = []
+  const decompressed = decompressTexts(texts)
   for (let index = 0; index < texts.length; index += 2) {
     const head = String(texts[index])
-    const body = readBody(head, texts[index + 1] ?? null)
+    const given = texts[index + 1] ?? null
+    const body = typeof given === 'string' ? given : (decompressed.get(index) ?? null)
     const [seq, at = '', type = '', v, by, commandId, ref] = head.split('\n', 7)
     page.push(
       body === null
@@ -55,9 +58,23 @@ export function decodeTexts(texts: RecordTexts): StoredPage {
   return page
 }
 
-/** Returns a body as text, or null if it is lost. */
-function readBody(head: string, body: string | CompressedText | null): string | null {
-  if (body === null || typeof body === 'string') return body
-  const text = decompressBody(body.bytes)
-  return checksumOfTexts(body.begun, head, text) === body.crc ? text : null
+/** Returns the compressed bodies of a page as text, by their index. Those that do not match their checksums are missing. */
+function decompressTexts(texts: RecordTexts): ReadonlyMap<number, string> {
+  const bodies = new Map<number, CompressedText>()
+  for (let index = 0; index < texts.length; index += 2) {
+    const body = texts[index + 1] ?? null
+    if (body !== null && typeof body !== 'string') bodies.set(index, body)
+  }
+  const decompressed = new Map<number, string>()
+  const together = bodies.size > 1 ? decompressTogether([...bodies.values()].map(({ bytes }) => bytes)) : null
+  for (const [count, [index, { bytes, begun, crc }]] of [...bodies].entries()) {
+    const headSum = crc32(String(texts[index]), begun)
+    const found = together?.[count]
+    if (found !== undefined && crc32(found, headSum) === crc) decompressed.set(index, found.toString())
+    else {
+      const alone = decompressBody(bytes)
+      if (crc32(alone, headSum) === crc) decompressed.set(index, alone)
+    }
+  }
+  return decompressed
 }

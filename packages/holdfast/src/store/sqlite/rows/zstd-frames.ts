@@ -45,8 +45,8 @@ const lastBlock = Uint8Array.of(0x01, 0x00, 0x00)
 const headerBytes = 9
 
 /**
- * Decompresses several frames of one block each in one call, because Node creates a decompressor for each call: for a body of
- * a few kilobytes that takes ten times as long as the rest. The blocks become blocks of one frame. Returns null if that is
+ * Decompresses several frames of one block each in one call, because Node creates a decompressor for each call: that takes
+ * more than half of the time for a body of a few kilobytes. The blocks become blocks of one frame. Returns null if that is
  * not possible. A damaged frame may change the ones after it, so the caller checks each result.
  */
 export function decompressTogether(frames: readonly Uint8Array[]): readonly Buffer[] | null {

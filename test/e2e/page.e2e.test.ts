@@ -46,14 +46,17 @@ describe('the page, in a real browser on a real server', () => {
   })
 
   it('asks for the folder of an imported session that has none, and then takes its prompt', async () => {
-    const file = createLongConversation(1).replaceAll('/work', '/etc').replaceAll('claude-x', 'demo/agent')
+    const file = createLongConversation(1).replaceAll('/work', '/etc')
     const imported = await fetch(`${server.url}/v1/import?name=a.jsonl`, {
       method: 'POST',
       headers: { authorization: `Bearer ${server.token}` },
       body: file,
     })
     const { files } = ImportAnswer.parse(await imported.json())
-    const session = files[0]?.session
+    const session = files[0]?.session ?? ''
+    const handle = await server.sessions.open(session)
+    invariant(handle.ok, 'the session opens')
+    await handle.value.submit({ type: 'setModel', model: 'demo/agent' })
     await page.goto(`${server.url}/#/s/${session}`)
     await say('read hello.txt')
     await page.getByRole('alert').getByText('This session has no folder to work in.').waitFor()
@@ -66,7 +69,7 @@ describe('the page, in a real browser on a real server', () => {
     await folder.waitFor({ state: 'detached' })
     expect(await page.getByRole('alert').count()).toBe(0)
     await page.getByRole('button', { name: 'Send' }).click() // the refused text is still there
-    await page.getByText('hello from the file').first().waitFor()
+    await page.getByRole('log', { name: 'Transcript' }).getByText('hello from the file').first().waitFor()
     expect(complaints.filter((text) => !text.includes('409') && !text.includes('400'))).toEqual([])
   })
 

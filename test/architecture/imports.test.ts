@@ -67,7 +67,18 @@ const rules: readonly IForbiddenRuleType[] = [
     }),
   ),
   may('providers-import-ports', `${holdfast}providers/`, system, ports, protocol, node, vendor),
-  may('tools-import-ports', `${holdfast}tools/`, system, ports, protocol, node, vendor),
+  may('tools-import-ports', `${holdfast}tools/(?!mcp/)`, `${holdfast}tools/`, system, ports, protocol, node, vendor),
+  // The servers of a workspace count once they are trusted.
+  may(
+    'mcp-asks-trust',
+    `${holdfast}tools/mcp/`,
+    `${holdfast}(tools/(define|program)/|trust/offer[.]ts$)`,
+    system,
+    ports,
+    protocol,
+    node,
+    vendor,
+  ),
   may(
     'context-imports-ports',
     `${holdfast}context/(?!requests/)`,
@@ -168,7 +179,7 @@ const rules: readonly IForbiddenRuleType[] = [
     // Smaller roots serve commands that need no store: models, keys and rules. The entry points name public types.
     from: {
       pathNot: [
-        `${holdfast}(open|open-models|keys|list-tools|permission-rules|open-offer-trust|entry/\\w+)[.]ts$`,
+        `${holdfast}(open|open-models|keys|list-tools|permission-rules|open-offer-trust|open-trusted-workspaces|open-servers|entry/\\w+)[.]ts$`,
         `${holdfast}(providers|tools|context)/`,
       ],
     },

@@ -12,7 +12,7 @@ import {
 import { findInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
 import { createSkills } from './guidance/skills/skills.ts'
-import { openTrustedWorkspaces } from './open-offer-trust.ts'
+import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
 import { permissionPath } from './system/config/permission-file.ts'
 import { configPath, layerConfig, readConfig } from './system/config/read-config.ts'
 import type { Environment, Home } from './system/home.ts'

@@ -17,8 +17,10 @@ import { createProblems } from './observe/logging/problems.ts'
 import { createSessionLogger } from './observe/logging/session-logger.ts'
 import { loadSessionSpans } from './observe/telemetry/load-session-spans.ts'
 import { openModels } from './open-models.ts'
-import { openOfferTrust, openTrustedWorkspaces } from './open-offer-trust.ts'
+import { openOfferTrust } from './open-offer-trust.ts'
 import { findOptionFault } from './open-options.ts'
+import { openServers } from './open-servers.ts'
+import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
 import type { CustomModels } from './providers/models.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { openStorage } from './store/open/open-storage.ts'
@@ -32,6 +34,7 @@ import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from '
 import { maskKeys } from './system/secrets/known-keys.ts'
 import { wallClock } from './system/wall-clock.ts'
 import { createWorkspaceFiles } from './tools/files/workspace-files.ts'
+import type { McpServers } from './tools/mcp/mcp-servers.ts'
 import { type OwnTools, readOwnTools } from './tools/own/own-tools.ts'
 import { createPermissions } from './tools/permissions/permissions.ts'
 import type { SandboxSetting } from './tools/sandbox/sandbox.ts'
@@ -117,7 +120,9 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     const location = orThrow(locateStore(options.store ?? storeOf(environment), home))
     const storePaths = pathsOf(location, options.mirror)
     const given = { keyNames, own, permissions, commandRules: permissions, storePaths, ...configured }
-    return { permissions, ...createAdapters(environment, home, given) }
+    const servers = openServers({ home, environment, keyNames })
+    opened.defer(() => servers.close())
+    return { permissions, ...createAdapters(environment, home, { ...given, servers }) }
   })
   const tracing = loadSessionSpans()
   await Promise.allSettled([storing, preparing, tracing])
@@ -193,6 +198,7 @@ function createAdapters(
     readonly sandboxNetwork: boolean
     readonly permissions: Pick<Permissions, 'judge'>
     readonly commandRules: CommandRules
+    readonly servers: McpServers
     /** The store and its mirror may be outside of the home. */
     readonly storePaths: readonly OwnPath[]
   },

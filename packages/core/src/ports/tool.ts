@@ -88,8 +88,8 @@ export interface ToolBlobs {
 export type ToolSession = {
   /** The agent's list of tasks. */
   readonly todos: readonly Todo[]
-  /** The names of the tools that the session offers to its model. */
-  readonly offered: readonly string[]
+  /** Returns the tools that the session offers to its model. */
+  readonly offered: () => Promise<readonly Tool[]>
   /** The skills that it follows. */
   readonly skills: readonly ActiveSkill[]
 }
@@ -224,6 +224,8 @@ export interface Tools {
   readonly all: readonly Tool[]
   /** Returns the tool of this name, or null. */
   find(name: string): Tool | null
+  /** Returns the tools that only this folder has: those of its servers. Absent: no folder has any. */
+  readonly ofFolder?: ((workdir: string) => Promise<readonly Tool[]>) | undefined
   /** Resolves when the descriptions of all tools are known: some depend on the machine. A step waits for it. */
   readonly whenDescribed?: ((workdir: string) => Promise<void>) | undefined
   /** Ends a process that a dead owner left running, if it is still the same process. */

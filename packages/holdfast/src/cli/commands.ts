@@ -52,6 +52,7 @@ export const loadCommand: {
   auth: () => import('./commands/program/auth.ts'),
   models: () => import('./commands/program/models.ts'),
   permissions: () => import('./commands/program/permissions.ts'),
+  mcp: () => import('./commands/program/mcp.ts'),
   trust: () => import('./commands/program/trust.ts'),
   skills: () => import('./commands/program/skills.ts'),
   tools: () => import('./commands/program/tools.ts'),

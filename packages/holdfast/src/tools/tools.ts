@@ -19,7 +19,8 @@ import { createGitLog } from './git/log.ts'
 import { createGitStage } from './git/stage.ts'
 import { createGitStatus } from './git/status.ts'
 import { withTouchedFiles } from './git/touched-by-command.ts'
-import { createDescribeTools } from './notes/describe-tools.ts'
+import type { McpServers } from './mcp/mcp-servers.ts'
+import { describeToolsTool } from './notes/describe-tools.ts'
 import { createMemoryWrite, type WritableMemory } from './notes/memory-write.ts'
 import { createSkillTool } from './notes/skill.ts'
 import { todoReadTool, todoWriteTool } from './notes/todos.ts'
@@ -63,6 +64,8 @@ type ToolsDeps = {
   readonly after?: Clock['after'] | undefined
   /** The tools of the program that embeds Holdfast. */
   readonly own?: readonly Tool[] | undefined
+  /** The servers whose tools are offered too. */
+  readonly servers?: Pick<McpServers, 'describe' | 'tools'> | undefined
 }
 
 /** Creates the built-in tools and adds the program's own. Throws `bad_request` if two have the same name. */
@@ -96,7 +99,7 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
     todoWriteTool,
     todoReadTool,
     ...(skills ? [createSkillTool(skills)] : []),
-    createDescribeTools(() => all), // asked for when it runs, with the program's own tools
+    describeToolsTool,
   ]
   const all = joinTools(builtIn, own.map(withBoundedFiles)).map(maskedTool)
   const byName = new Map(all.map((tool) => [tool.schema.name, tool]))
@@ -108,7 +111,10 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
       sandbox: (workdir: string) => sandbox.state(workdir),
     },
     find: (name) => byName.get(name) ?? null,
-    whenDescribed: async (workdir) => void (await sandbox.state(workdir)),
+    whenDescribed: async (workdir) =>
+      void (await Promise.all([sandbox.state(workdir), deps.servers?.describe(workdir)])),
+    ofFolder: async (workdir) =>
+      ((await deps.servers?.tools(workdir)) ?? []).map((tool) => maskedTool(withBoundedFiles(tool))),
   }
 }
 

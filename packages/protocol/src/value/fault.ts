@@ -78,6 +78,7 @@ export const faultStatus = {
   sandbox_unavailable: 501,
   summary_failed: 502,
   turn_failed: 502,
+  mcp_failed: 502,
   not_a_store: 503,
   store_too_new: 503,
   storage_error: 503,

@@ -16,7 +16,7 @@ import { openBlob as openSessionBlob } from '../blobs/read-blob.ts'
 import { shortPreview, storePreview } from '../blobs/store-preview.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { ownTurn } from '../own-turn.ts'
-import { isOffered } from './prepare-step.ts'
+import { findTool } from './offered-tools.ts'
 
 /** Finds out what a call would do. It changes nothing, so it may run again after a crash. */
 export async function prepareCall(
@@ -33,8 +33,8 @@ export async function prepareCall(
     found: { unusable: why, denied },
     atMs,
   })
-  const tool = deps.tools.find(name)
-  if (!tool || !isOffered(origin, tool)) return unusable(`The tool ${name} does not exist.`)
+  const tool = await findTool(deps.tools, origin, name)
+  if (!tool) return unusable(`The tool ${name} does not exist.`)
   const { args } = await readCall(deps, call)
   const isLarge = countChars(args) > smallCharsMax
   if (isLarge) await ownTurn() // up to 64 calls are prepared at once

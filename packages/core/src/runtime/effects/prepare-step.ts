@@ -13,11 +13,12 @@ import { skillTool } from '../../ports/skills.ts'
 import type { Tool } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
-import { modelNow, type Origin, type SessionState, skillsToTell } from '../../session/state.ts'
+import { modelNow, type SessionState, skillsToTell } from '../../session/state.ts'
 import { readBlob } from '../blobs/read-blob.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { writeCheckpoint } from './compaction.ts'
+import { findOffered } from './offered-tools.ts'
 
 /**
  * Gathers and stores the system text and tool schemas, so that the request can be built from log and blobs alone. A
@@ -37,7 +38,7 @@ async function prepareStep(
 
   const { workdir, instructions: added } = origin
   await tools.whenDescribed?.(workdir)
-  const offered = tools.all.filter((tool) => isOffered(origin, tool))
+  const offered = await findOffered(tools, origin)
   const hasSkillTool = offered.some(({ schema }) => schema.name === skillTool)
   const [system, schemas, checkpoint] = await Promise.all([
     instructions
@@ -103,10 +104,6 @@ export const modelUnavailable = ({ type, message }: Exclude<ModelReadiness, { ty
   kind: type === 'no_credentials' ? 'auth_failed' : 'passthrough',
   message,
 })
-
-/** Whether the session offers a tool to its model: one of its list, and only read-only ones in a read-only session. */
-export const isOffered = ({ tools, readOnly }: Origin, { schema, isReadOnly }: Tool): boolean =>
-  (tools === null || tools.includes(schema.name)) && (!readOnly || isReadOnly)
 
 /** How much the window may grow after a failed compaction before the next try. */
 const failedGrowth = 1.1

@@ -17,8 +17,8 @@ import { storeOutput } from '../blobs/store-output.ts'
 import { storeFile } from '../blobs/store-upload.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { waitForWork } from './aborted-work.ts'
+import { findOffered, findTool } from './offered-tools.ts'
 import { factsOf, hashArgs, readCall, toolContext, toReport, withReason } from './prepare-call.ts'
-import { isOffered } from './prepare-step.ts'
 
 /** Thrown when the call was aborted between its approval and its start. */
 class NotWanted extends Error {
@@ -60,7 +60,7 @@ async function runCall(
     return { type: 'tool.finished', call, outcome, durationMs, files, seen, todos, skill }
   }
 
-  const tool = deps.tools.find(name)
+  const tool = await findTool(deps.tools, origin, name)
   const { args } = await readCall(deps, call)
   if (!tool) return finished({ type: 'failed', output: { text: `The tool ${name} no longer exists.` } })
   invariant(hashArgs(name, args) === argsHash, `call ${call} is not what was approved`)
@@ -89,7 +89,7 @@ async function runCall(
       session: {
         todos: deps.state().todos,
         skills: deps.state().skills,
-        offered: deps.tools.all.filter((one) => isOffered(origin, one)).map(({ schema }) => schema.name),
+        offered: () => findOffered(deps.tools, origin),
       },
       storeOutput: (output, toText) => storeOutput(deps.blobs, output, deps.storage.insist, toText),
       storeFile: (bytes, name) => storeFile(deps, bytes, name),

@@ -34,7 +34,8 @@ export async function startSession(
   const workdir = await deps.resolveWorkdir(options.value.workdir ?? '.')
   if (!workdir.ok) return workdir
   const known = deps.tools.all.map(({ schema }) => schema.name)
-  const unknownTool = options.value.tools?.find((name) => !known.includes(name))
+  // The tools of a server are known only once it has been asked.
+  const unknownTool = options.value.tools?.find((name) => !known.includes(name) && !name.startsWith('mcp__'))
   if (unknownTool !== undefined) {
     return refuse(
       fault('bad_request', `There is no tool ${unknownTool}.${didYouMean(unknownTool, known)}`, {

@@ -4,28 +4,26 @@ import { z } from 'zod'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
 
-/** Creates `describe_tools`, which tells the model what it can do here. `listTools` returns all tools, also this one. */
-export const createDescribeTools = (listTools: () => readonly Tool[]) =>
-  defineTool({
-    name: 'describe_tools',
-    description: 'Lists the tools of this session with their arguments, and says which of them ask a person first.',
-    input: z.strictObject({}),
-    changes: 'nothing',
+/** Tells the model what it can do here. */
+export const describeToolsTool = defineTool({
+  name: 'describe_tools',
+  description: 'Lists the tools of this session with their arguments, and says which of them ask a person first.',
+  input: z.strictObject({}),
+  changes: 'nothing',
 
-    async preview(args, { workdir }) {
-      const folder = await resolveWorkdir(workdir)
-      return folder.ok ? ok({ preview: { type: 'arguments', args } }) : folder
-    },
+  async preview(args, { workdir }) {
+    const folder = await resolveWorkdir(workdir)
+    return folder.ok ? ok({ preview: { type: 'arguments', args } }) : folder
+  },
 
-    run: whenBegun(async (_: object, { workdir }, { session }) => {
-      const folder = await resolveWorkdir(workdir)
-      if (!folder.ok) return folder
-      const offered = session && new Set(session.offered)
-      const tools = listTools().filter(({ schema }) => offered?.has(schema.name) ?? true)
-      const described = await Promise.all(tools.map((tool) => describeIn(workdir, tool)))
-      return ok({ text: described.filter((text) => text !== null).join('\n\n') })
-    }),
-  })
+  run: whenBegun(async (_: object, { workdir }, { session }) => {
+    const folder = await resolveWorkdir(workdir)
+    if (!folder.ok) return folder
+    const tools = (await session?.offered()) ?? []
+    const described = await Promise.all(tools.map((tool) => describeIn(workdir, tool)))
+    return ok({ text: described.filter((text) => text !== null).join('\n\n') })
+  }),
+})
 
 /** Returns a tool in words; null if it is of no use in this folder. */
 async function describeIn(workdir: string, { schema: usual, schemaIn, isDestructive, isReadOnly }: Tool) {

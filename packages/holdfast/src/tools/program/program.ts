@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { invariant, type ProcessMark } from '@holdfast/protocol'
 import { markProcess, markValue, signalGroup } from './process-group.ts'
@@ -20,6 +21,8 @@ export interface Program {
   /** Its stdout. Reading it slowly slows the program down. */
   readonly output: AsyncIterable<Buffer>
   readonly ended: Promise<ProgramEnd>
+  /** Writes to its stdin, if that is kept open. Resolves when the program can take more. */
+  write(text: string): Promise<void>
   /** Ends the program early, because the caller has read enough. */
   stop(): void
 }
@@ -28,13 +31,16 @@ export type ProgramOptions = {
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  readonly timeoutMs: number
+  /** Absent: it may run until it is stopped. */
+  readonly timeoutMs?: number | undefined
   /** How long it may clean up after SIGTERM, before SIGKILL. Git removes its lock files. */
   readonly graceMs?: number | undefined
   /** An open file that the program gets as descriptor 3. */
   readonly file?: number | undefined
   /** What it gets to read; nothing by default. */
   readonly input?: string | undefined
+  /** Keeps its stdin open, for `write`. */
+  readonly keepsInputOpen?: boolean | undefined
   /** Called with what it writes to stderr, as it comes. */
   readonly onErrors?: ((chunk: Buffer) => void) | undefined
   /** Its process group is put on record before it runs, so that the next start ends it if we die. */
@@ -54,13 +60,10 @@ const drainMs = 5000
 const errorsDrainMs = 200
 
 /** Starts a program by its arguments, without a shell. Rejects with the system error if it cannot be started. */
-export async function startProgram(
-  path: string,
-  args: readonly string[],
-  { cwd, environment, signal, timeoutMs, graceMs = 0, file, input, onErrors, records }: ProgramOptions,
-): Promise<Program> {
+export async function startProgram(path: string, args: readonly string[], options: ProgramOptions): Promise<Program> {
+  const { cwd, environment, signal, timeoutMs, graceMs = 0, file, input, keepsInputOpen, onErrors, records } = options
   const [command, argv] = records ? ['/bin/sh', ['-c', gate, 'gate', path, ...args]] : [path, args]
-  const hasInput = input !== undefined || records
+  const hasInput = input !== undefined || keepsInputOpen || records
   const child = await spawnInTurn(() =>
     spawn(command, argv, {
       cwd,
@@ -74,7 +77,9 @@ export async function startProgram(
   invariant(pid !== undefined && stdout && stderr, 'a spawned program has a pid and its pipes')
   stdin?.on('error', () => undefined) // it may end without reading
   const mark = records ? await recorded(pid, records) : null
-  stdin?.end(mark ? `${markValue(mark)}\n${input ?? ''}` : input)
+  const first = `${mark ? `${markValue(mark)}\n` : ''}${input ?? ''}`
+  if (keepsInputOpen) stdin?.write(first)
+  else stdin?.end(first)
   if (onErrors) stderr.on('data', onErrors)
   const errors = readErrors(stderr)
   let why: ProgramEnd['type'] | null = null
@@ -87,7 +92,7 @@ export async function startProgram(
     stdout.destroy()
   }
   const abort = () => end('aborted')
-  const timer = setTimeout(() => end('timed out'), timeoutMs)
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => end('timed out'), timeoutMs)
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
 
@@ -102,7 +107,10 @@ export async function startProgram(
     const type = why ?? (code === null ? 'killed' : 'exited')
     return { type, code: type === 'exited' ? code : null, errors: await errors }
   })
-  return { output: untilDestroyed(stdout), ended, stop: () => end('stopped') }
+  const write = async (text: string): Promise<void> => {
+    if (stdin?.writable && !stdin.write(text)) await Promise.race([once(stdin, 'drain'), exited])
+  }
+  return { output: untilDestroyed(stdout), ended, write, stop: () => end('stopped') }
 }
 
 /** Puts a process group on record. If that fails, it is killed before it has run anything. */

@@ -43,9 +43,24 @@ export const programSpecs = {
       'A running server applies a change from the next call on. Rules are stored in permissions.json in the config directory.',
     ],
   },
+  mcp: {
+    about: 'list, add, remove or test servers of the MCP protocol',
+    positionals: ['[list/add/remove/test]', '[name]', '[command…]'],
+    flags: {
+      workspace: { value: 'dir', about: 'the folder, if not the current one' },
+      env: { value: 'name=value', about: 'add: variables of the command, with commas between' },
+      header: { value: 'name:value', about: 'add: headers for the URL, with commas between' },
+      json,
+    },
+    notes: [
+      'add takes a URL, or a command after --: holdfast mcp add files -- npx -y @modelcontextprotocol/server-filesystem .',
+      'Your servers are in mcp.json in the config directory, in the form that other programs use. docs/mcp.md describes them.',
+      'A workspace may bring servers in .mcp.json. They start only after you trust them: holdfast trust.',
+    ],
+  },
   trust: {
     about: 'show or trust what the files of a workspace offer',
-    positionals: ['[show/grant/revoke/list]', '[name...]'],
+    positionals: ['[show/grant/revoke/list]', '[name…]'],
     flags: {
       workspace: { value: 'dir', about: 'the folder, if not the current one' },
       all: { about: 'grant: trust everything that is shown' },

@@ -1,0 +1,129 @@
+import { escapeLine } from '@holdfast/protocol/hostile-text'
+import { didYouMean } from '@holdfast/protocol/nearest'
+import { orThrow } from '@holdfast/protocol/result'
+import type { ListedServer, McpServers, ServerEntry } from '../../../open-servers.ts'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { textTable } from '../../render/tables.ts'
+import { resolveWorkspace } from '../../sessions/workspace.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { failWith, rejectUsage } from '../../terminal/exit.ts'
+import type { programSpecs } from './specs.ts'
+
+type Args = ArgsOf<typeof programSpecs.mcp>
+type Work = (args: Args, context: CliContext) => Promise<void>
+
+/** Lists and changes the servers of the Model Context Protocol. Running sessions see a change at their next step. */
+export const run: RunCommand<typeof programSpecs.mcp> = async (args, context) => {
+  const [action = 'list'] = args.positionals
+  const work = Object.entries(actions).find(([name]) => name === action)?.[1]
+  if (!work) {
+    const names = Object.keys(actions)
+    rejectUsage(`mcp has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`)
+  }
+  if (action !== 'add' && (args.flags.env !== undefined || args.flags.header !== undefined))
+    rejectUsage('--env and --header belong to mcp add.')
+  await work(args, context)
+}
+
+const list: Work = async ({ positionals, flags }, context) => {
+  if (positionals.length > 1) rejectUsage('mcp list takes no names. Use mcp test <name> to ask one server.')
+  const { servers, problems } = await withServers(context, (all) => all.list(workdirOf(context, flags)))
+  const { out, err } = context
+  if (flags.json) return out.writeJson({ servers, problems })
+  if (servers.length === 0) await err.write(`No server is configured. For example: ${example}\n`)
+  else {
+    const rows = servers.map((one) => [
+      escapeLine(one.name),
+      one.from,
+      one.state,
+      countOf(one),
+      escapeLine(targetOf(one)),
+    ])
+    await out.write(textTable(['NAME', 'FROM', 'STATE', 'TOOLS', 'HOW'], rows, out.paint))
+  }
+  for (const one of servers.filter(({ state }) => state === 'untrusted'))
+    await err.write(
+      `${escapeLine(one.name)} comes with the workspace. To use it: holdfast trust grant ${escapeLine(one.name)}\n`,
+    )
+  for (const problem of problems) await err.write(`${escapeLine(problem)}\n`)
+}
+
+const add: Work = async ({ positionals: [, name, ...words], flags }, { home, out, err }) => {
+  if (name === undefined || words.length === 0)
+    return rejectUsage(`mcp add needs a name, and a command after -- or a URL. For example: ${example}`)
+  const { addServer, userServerFile } = await import('../../../open-servers.ts')
+  const file = userServerFile(home)
+  const server = orThrow(await addServer(file, name, entryOf(words, flags)))
+  if (flags.json) return out.writeJson({ ...server, file })
+  await err.write(`Added ${escapeLine(name)} to ${file}. To try it: holdfast mcp test ${escapeLine(name)}\n`)
+}
+
+const remove: Work = async ({ positionals: [, name, ...more], flags }, { home, out, err }) => {
+  if (name === undefined || more.length > 0) return rejectUsage('mcp remove needs the name of one server.')
+  const { removeServer, userServerFile } = await import('../../../open-servers.ts')
+  const file = userServerFile(home)
+  const removed = await removeServer(file, name)
+  if (!removed.ok) return failWith(removed.fault)
+  if (flags.json) return out.writeJson({ name, file })
+  await err.write(`Removed ${escapeLine(name)} from ${file}.\n`)
+}
+
+const test: Work = async ({ positionals: [, name, ...more], flags }, context) => {
+  if (name === undefined || more.length > 0) return rejectUsage('mcp test needs the name of one server.')
+  const { out } = context
+  const asked = await withServers(context, (all) =>
+    all.test(workdirOf(context, flags), name, context.untilInterrupted()),
+  )
+  if (!asked.ok) return failWith(asked.fault)
+  const { tools, prompts, problems } = asked.value
+  if (flags.json) return out.writeJson(asked.value)
+  const lines = (heading: string, names: readonly string[]) =>
+    names.length === 0 ? '' : `${heading}\n${names.map((one) => `  ${escapeLine(one)}\n`).join('')}`
+  await out.write(`${escapeLine(name)} answers.\n${lines('Tools:', tools ?? [])}${lines('Prompts:', prompts)}`)
+  for (const problem of problems) await context.err.write(`${escapeLine(problem)}\n`)
+}
+
+const actions = { list, add, remove, test }
+
+const example = 'holdfast mcp add files -- npx -y @modelcontextprotocol/server-filesystem .'
+
+async function withServers<Value>(context: CliContext, work: (servers: McpServers) => Promise<Value>): Promise<Value> {
+  const { home, environment } = context
+  const { openServers } = await import('../../../open-servers.ts')
+  const servers = openServers({ home, environment })
+  try {
+    return await work(servers)
+  } finally {
+    await servers.close()
+  }
+}
+
+function entryOf(words: readonly string[], { env, header }: Args['flags']): ServerEntry {
+  const [first = '', ...args] = words
+  if (/^https?:\/\//.test(first)) {
+    if (args.length > 0) rejectUsage('A server with a URL takes no arguments. Put a command after --.')
+    if (env !== undefined) rejectUsage('--env belongs to a server that is started by a command.')
+    return { type: 'http', url: first, ...(header !== undefined && { headers: pairsOf(header, ':', '--header') }) }
+  }
+  if (header !== undefined) rejectUsage('--header belongs to a server with a URL.')
+  return { command: first, args, ...(env !== undefined && { env: pairsOf(env, '=', '--env') }) }
+}
+
+/** Reads `NAME=value,OTHER=value`. */
+function pairsOf(text: string, between: string, flag: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    text.split(',').map((pair) => {
+      const at = pair.indexOf(between)
+      if (at < 1) rejectUsage(`${flag} needs NAME${between}value, several with a comma between them.`)
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+    }),
+  )
+}
+
+const workdirOf = (context: CliContext, { workspace }: Args['flags']): string =>
+  orThrow(resolveWorkspace(context, workspace))
+
+const countOf = ({ tools }: ListedServer): string => (tools === null ? 'not asked yet' : String(tools.length))
+
+const targetOf = ({ connect, why }: ListedServer): string =>
+  why ?? (connect.type === 'http' ? connect.url : [connect.command, ...connect.args].join(' '))

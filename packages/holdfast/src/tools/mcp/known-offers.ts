@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
+import { replaceAlone } from '../../system/files/replace-alone.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
+import type { ServerOffer, ServerTool } from './connection.ts'
+
+const OfferFile = z.object({
+  version: z.literal(1),
+  tools: z.array(z.looseObject({ name: z.string(), inputSchema: z.looseObject({}) })),
+  prompts: z.array(z.looseObject({ name: z.string() })),
+  about: z.string().nullable(),
+  allowed: z.record(z.string(), z.string()),
+})
+
+/** What a server offered when it was last asked. */
+export type KnownOffer = ServerOffer & {
+  /** For each tool the hash of its description when a person last allowed a call of it, or when it was first seen. */
+  readonly allowed: ReadonlyMap<string, string>
+}
+
+/** Identifies what a server says of a tool. */
+export const hashTool = ({ name, description, inputSchema, annotations }: ServerTool): string =>
+  createHash('sha256')
+    .update(JSON.stringify([name, description ?? '', inputSchema, annotations ?? {}]))
+    .digest('hex')
+
+/**
+ * Remembers what servers offer, in one private file for each, so that no server must be started to tell a model of its tools. A
+ * file that cannot be used counts as none.
+ */
+export function createKnownOffers(directory: string) {
+  const known = new Map<string, KnownOffer>()
+  const pathOf = (key: string) => join(directory, `${key}.json`)
+
+  async function read(key: string): Promise<KnownOffer | null> {
+    const remembered = known.get(key)
+    if (remembered) return remembered
+    const offer = await readOffer(pathOf(key))
+    if (offer) known.set(key, offer)
+    return offer
+  }
+
+  async function write(key: string, offer: KnownOffer): Promise<KnownOffer> {
+    known.set(key, offer)
+    ensurePrivateDirectory(directory)
+    const { tools, prompts, about, allowed } = offer
+    const text = JSON.stringify({ version: 1, tools, prompts, about, allowed: Object.fromEntries(allowed) })
+    await replaceAlone(pathOf(key), (replace) => replace(text))
+    return offer
+  }
+
+  return {
+    read,
+    /** Saves what a server offers now. A tool that is new counts as allowed as it is; one that has changed does not. */
+    async save(key: string, offer: ServerOffer): Promise<KnownOffer> {
+      const before = (await read(key))?.allowed ?? new Map<string, string>()
+      const allowed = new Map(offer.tools.map((tool) => [tool.name, before.get(tool.name) ?? hashTool(tool)]))
+      return write(key, { ...offer, allowed })
+    },
+    /** Records that a person has allowed a call of a tool as it is now. */
+    async allow(key: string, tool: ServerTool): Promise<void> {
+      const offer = await read(key)
+      const hash = hashTool(tool)
+      if (offer === null || offer.allowed.get(tool.name) === hash) return
+      await write(key, { ...offer, allowed: new Map([...offer.allowed, [tool.name, hash]]) })
+    },
+  }
+}
+
+export type KnownOffers = ReturnType<typeof createKnownOffers>
+
+async function readOffer(path: string): Promise<KnownOffer | null> {
+  try {
+    const parsed = OfferFile.safeParse(JSON.parse(await readFile(path, 'utf8')))
+    if (!parsed.success) return null
+    const { tools, prompts, about, allowed } = parsed.data
+    const offer = { tools, prompts, about } as unknown as ServerOffer // as a server of ours wrote it
+    return { ...offer, allowed: new Map(Object.entries(allowed)) }
+  } catch (error) {
+    if (error instanceof SyntaxError || systemErrorCode(error) !== null) return null
+    throw error
+  }
+}

@@ -1,0 +1,182 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Tool } from '@holdfast/core/ports'
+import { createToolRun } from '@holdfast/testkit/contracts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Offer } from '../../trust/offer.ts'
+import { createKnownOffers } from './known-offers.ts'
+import { createMcpServers, type McpServers } from './mcp-servers.ts'
+
+const fixture = new URL('./hostile-server.fixture.ts', import.meta.url).pathname
+const never = new AbortController().signal
+let home: string
+let workdir: string
+let servers: McpServers
+let trusted: (offer: Offer) => boolean
+const open: McpServers[] = []
+
+const create = (idleMs?: number) => {
+  const made = createMcpServers({
+    ...{ userFile: join(home, 'mcp.json'), environment: process.env, records: null, idleMs },
+    passed: { PATH: process.env['PATH'] ?? '' },
+    findWorkspace: async () => workdir,
+    isTrusted: async (_, offer) => trusted(offer),
+    known: createKnownOffers(join(home, 'known')),
+  })
+  open.push(made)
+  return made
+}
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'holdfast-mcp-'))
+  workdir = join(home, 'work')
+  await mkdir(workdir)
+  trusted = () => false
+  servers = create()
+})
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()))
+  await rm(home, { recursive: true })
+})
+
+const configure = (path: string, names: Readonly<Record<string, readonly string[]>>) =>
+  writeFile(
+    path,
+    JSON.stringify({
+      mcpServers: Object.fromEntries(
+        Object.entries(names).map(([name, args]) => [name, { command: process.execPath, args: [fixture, ...args] }]),
+      ),
+    }),
+  )
+const toolsNow = async (from = servers): Promise<readonly Tool[]> => {
+  await from.describe(workdir)
+  return from.tools(workdir)
+}
+const toolOf = async (name: string, from = servers): Promise<Tool> => {
+  const tool = (await toolsNow(from)).find(({ schema }) => schema.name === name)
+  if (!tool) throw new Error(`no tool ${name}`)
+  return tool
+}
+const call = async (tool: Tool, signal = never) => {
+  const { run } = createToolRun({ signal })
+  return tool.run({}, { workdir }, run)
+}
+const isAlive = (pid: number) => {
+  const path = `/proc/${pid}/stat`
+  return existsSync(path) && !/\) Z /.test(readFileSync(path, 'utf8'))
+}
+
+describe('servers', () => {
+  it('give tools, with their description, which are asked about', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['plain'] })
+    const hello = await toolOf('mcp__test__hello')
+    expect(hello).toMatchObject({ isDestructive: true, isReadOnly: false, schema: { description: 'says hello' } })
+    expect(await call(hello)).toMatchObject({ type: 'ok', output: { text: 'hello' } })
+  })
+
+  it('start only when they are needed: what they offer is remembered', async () => {
+    const log = join(home, 'starts')
+    await configure(join(home, 'mcp.json'), { test: ['plain', log] })
+    await toolsNow()
+    const starts = async () => (await readFile(log, 'utf8')).trim().split('\n').length
+    expect(await starts()).toBe(1)
+    const next = create()
+    expect(await toolsNow(next)).toHaveLength(6)
+    expect(await starts()).toBe(1)
+    expect(await call(await toolOf('mcp__test__hello', next))).toMatchObject({ type: 'ok' })
+    expect(await starts()).toBe(2)
+  })
+
+  it('that are not configured cost nothing', async () => {
+    expect(await toolsNow()).toEqual([])
+    expect(await servers.list(workdir)).toEqual({ servers: [], problems: [] })
+  })
+
+  it('of a workspace count only once they are trusted, and again after a change', async () => {
+    await configure(join(workdir, '.mcp.json'), { theirs: ['plain'] })
+    expect(await toolsNow()).toEqual([])
+    expect((await servers.list(workdir)).servers).toMatchObject([{ name: 'theirs', state: 'untrusted', tools: null }])
+    let granted = ''
+    trusted = (offer) => {
+      granted ||= offer.hash
+      return offer.hash === granted
+    }
+    expect(await toolsNow()).toHaveLength(6)
+    await configure(join(workdir, '.mcp.json'), { theirs: ['chatty'] })
+    expect(await toolsNow()).toEqual([])
+  })
+
+  it('of a workspace do not replace those of the user', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['plain'] })
+    await configure(join(workdir, '.mcp.json'), { test: ['broken'] })
+    trusted = () => true
+    expect(await toolsNow()).toHaveLength(6)
+    expect((await servers.list(workdir)).problems.join()).toMatch(/does not count/)
+  })
+
+  it('that cannot start have no tools, and say why', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['broken'], good: ['chatty'] })
+    expect(await toolsNow()).toHaveLength(6)
+    const { servers: listed } = await servers.list(workdir)
+    expect(listed).toMatchObject([{ state: 'failed', why: expect.stringMatching(/exit code 1: no configuration/) }, {}])
+    expect(await servers.test(workdir, 'test', never)).toMatchObject({ fault: { code: 'mcp_failed' } })
+    expect(await servers.test(workdir, 'good', never)).toMatchObject({ ok: true, value: { state: 'ready' } })
+    expect(await servers.test(workdir, 'none', never)).toMatchObject({ fault: { code: 'not_found' } })
+  })
+
+  it('that die fail the call and start again for the next one', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['plain'] })
+    expect(await call(await toolOf('mcp__test__die'))).toMatchObject({
+      ...{ type: 'failed', output: { text: expect.stringMatching(/exit code 3: out of luck/) } },
+    })
+    expect(await call(await toolOf('mcp__test__hello'))).toMatchObject({ type: 'ok' })
+  })
+
+  it('that hang are left when the call is stopped', async () => {
+    const log = join(home, 'starts')
+    await configure(join(home, 'mcp.json'), { test: ['plain', log] })
+    const stop = new AbortController()
+    const calling = call(await toolOf('mcp__test__hang'), stop.signal)
+    await expect.poll(() => readFile(log, 'utf8')).toMatch(/hanging/)
+    stop.abort()
+    expect(await calling).toMatchObject({ type: 'failed' })
+    expect(await call(await toolOf('mcp__test__hello'))).toMatchObject({ type: 'ok' })
+  })
+
+  it('that print without end are cut off', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['plain'] })
+    expect(await call(await toolOf('mcp__test__flood'))).toMatchObject({
+      ...{ type: 'failed', output: { text: expect.stringMatching(/exceeded maximum size/) } },
+    })
+  })
+
+  it('end with their children when they are closed', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['plain'] })
+    const { output } = await call(await toolOf('mcp__test__child'))
+    expect(isAlive(Number(output.text))).toBe(true)
+    await servers.close()
+    await expect.poll(() => isAlive(Number(output.text))).toBe(false)
+  })
+
+  it('stop when nobody has used them for a while', async () => {
+    servers = create(1)
+    await configure(join(home, 'mcp.json'), { test: ['plain'] })
+    await toolsNow()
+    await expect.poll(async () => (await servers.list(workdir)).servers[0]?.state).toBe('stopped')
+    expect(await call(await toolOf('mcp__test__hello'))).toMatchObject({ type: 'ok' })
+  })
+
+  it('that describe a tool otherwise are asked about again, until a call is allowed', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['changing'] })
+    const isAskedAlways = async () => {
+      const prepared = await (await toolOf('mcp__test__hello')).prepare({}, { workdir }, never)
+      return prepared.type === 'ready' && prepared.alwaysAsk !== undefined
+    }
+    expect(await isAskedAlways()).toBe(false)
+    await call(await toolOf('mcp__test__change'))
+    await expect.poll(isAskedAlways).toBe(true)
+    await call(await toolOf('mcp__test__hello'))
+    expect(await isAskedAlways()).toBe(false)
+  })
+})

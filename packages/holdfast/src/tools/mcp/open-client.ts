@@ -1,0 +1,90 @@
+import { errorMessage } from '@holdfast/protocol'
+import type { Client, Transport } from '@modelcontextprotocol/client'
+import type { ProcessRecords } from '../program/process-records.ts'
+import { loadMcpLibrary, type McpLibrary } from './library.ts'
+import { expandConnect, type McpConnect, type McpServer } from './server-config.ts'
+import { createStdioTransport } from './stdio-transport.ts'
+
+/** What a client of a server needs. */
+export type ClientDeps = {
+  readonly cwd: string
+  /** The variables that the configuration may name. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The variables that a started server gets. */
+  readonly passed: Readonly<Record<string, string>>
+  readonly records: Pick<ProcessRecords, 'add' | 'remove'> | null
+  /** Called when the server says that it offers something else now. */
+  readonly onChanged: () => void
+}
+
+/** A client that is connected. */
+export type OpenClient = {
+  readonly client: Client
+  /** Resolves when the connection has ended: with the reason, or null if it was closed. */
+  readonly ended: Promise<string | null>
+  /** Why the program of the server ended, if it did. */
+  readonly whyEnded: () => string | null
+  close(): Promise<void>
+}
+
+/** A server that cannot be reached by its configuration, whatever one tries. */
+export class WrongConfiguration extends Error {
+  override readonly name = 'WrongConfiguration'
+}
+
+const connectMs = 20_000
+
+/** Starts a server, or connects to it. Rejects with the reason if that fails. */
+export async function openClient(server: McpServer, deps: ClientDeps, signal: AbortSignal): Promise<OpenClient> {
+  const connect = expandConnect(server, deps.environment)
+  if (!connect.ok) throw new WrongConfiguration(connect.fault.message)
+  const library = await loadMcpLibrary()
+  const { transport, whyEnded } = createTransport(library, connect.value, deps)
+  const client = new library.Client(
+    { name: 'holdfast', version: '0' }, // servers only log it
+    {
+      capabilities: {},
+      // To find out the version, a program would be started twice. Over HTTP it is one more request.
+      ...(connect.value.type === 'http' && { versionNegotiation: { mode: 'auto' } }),
+      listChanged: { tools: { onChanged: deps.onChanged }, prompts: { onChanged: deps.onChanged } },
+    },
+  )
+  const { promise: ended, resolve } = Promise.withResolvers<string | null>()
+  let isClosing = false
+  client.onclose = () => resolve(isClosing ? null : (whyEnded() ?? 'the connection was closed'))
+  const lost = watchHttp(library, () => resolve('the server does not know this connection any more'))
+  client.onerror = lost // reported by the call that it fails
+  const close = async () => {
+    isClosing = true
+    await client.close()
+  }
+  try {
+    await client.connect(transport, { timeout: connectMs, signal })
+  } catch (error) {
+    await close().catch(() => undefined) // the first error is the one to report
+    throw new Error(whyEnded() ?? errorMessage(error), { cause: error })
+  }
+  return { client, ended, whyEnded, close }
+}
+
+/** An HTTP server that was restarted answers 400 or 404 for ever, and nothing closes the connection. */
+const watchHttp =
+  ({ SdkHttpError }: McpLibrary, onLost: () => void) =>
+  (error: Error): void => {
+    if (error instanceof SdkHttpError && (error.status === 400 || error.status === 404)) onLost()
+  }
+
+function createTransport(library: McpLibrary, connect: McpConnect, deps: ClientDeps): Transporting {
+  if (connect.type === 'stdio') {
+    const { cwd, passed, records } = deps
+    const transport = createStdioTransport(library, connect, { cwd, environment: passed, records })
+    return { transport, whyEnded: transport.whyEnded }
+  }
+  const url = URL.parse(connect.url)
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new WrongConfiguration(`${JSON.stringify(connect.url)} is not an http or https URL`)
+  const transport = new library.StreamableHTTPClientTransport(url, { requestInit: { headers: { ...connect.headers } } })
+  return { transport, whyEnded: () => null }
+}
+
+type Transporting = { readonly transport: Transport; readonly whyEnded: () => string | null }

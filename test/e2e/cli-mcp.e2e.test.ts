@@ -1,0 +1,63 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Cli, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+
+const server = new URL('../../packages/holdfast/src/tools/mcp/hostile-server.fixture.ts', import.meta.url).pathname
+const start = [process.execPath, server, 'plain']
+let cli: Cli
+beforeEach(() => {
+  cli = createCli()
+})
+afterEach(() => cli[Symbol.dispose]())
+
+describe('mcp', () => {
+  it('adds, tries, lists and removes a server', async () => {
+    expect((await cli.run(['mcp'])).stderr).toContain('No server is configured. For example: holdfast mcp add')
+    const added = await cli.run(['mcp', 'add', 'mine', '--env', 'A=1,B=2', '--', ...start])
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('To try it: holdfast mcp test mine\n') })
+    const file = String(/to (\S+mcp\.json)\./.exec(added.stderr)?.[1])
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+      mcpServers: { mine: { command: start[0], args: start.slice(1), env: { A: '1', B: '2' } } },
+    })
+    expect((await cli.run(['mcp'])).stdout).toMatch(/mine +user +stopped +not asked yet/)
+    const tried = await cli.run(['mcp', 'test', 'mine'])
+    expect(tried).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('mine answers.\nTools:\n  mcp__mine__hello\n'),
+    })
+    expect((await cli.run(['mcp'])).stdout).toMatch(/mine +user +stopped +6 /)
+    expect(await cli.run(['mcp', 'remove', 'mine'])).toMatchObject({ code: 0 })
+    expect(JSON.parse((await cli.run(['mcp', '--json'])).stdout)).toEqual({ servers: [], problems: [] })
+  })
+
+  it('names servers of the workspace that wait for trust, and starts none of them', async () => {
+    const log = join(cli.workdir, 'starts')
+    const theirs = { command: start[0], args: [...start.slice(1), log] }
+    writeFileSync(join(cli.workdir, '.mcp.json'), JSON.stringify({ mcpServers: { theirs } }))
+    expect(await cli.run(['mcp'])).toMatchObject({
+      stdout: expect.stringMatching(/theirs +workspace +untrusted/),
+      stderr: expect.stringContaining('To use it: holdfast trust grant theirs'),
+    })
+    expect((await cli.run(['run', 'count to 1'])).stderr).toContain('server theirs')
+    expect(await cli.run(['mcp', 'test', 'theirs'])).toMatchObject({ code: 1 })
+    expect(existsSync(log)).toBe(false)
+    await cli.run(['trust', 'grant', 'theirs'])
+    expect(await cli.run(['mcp', 'test', 'theirs'])).toMatchObject({ code: 0 })
+    expect(existsSync(log)).toBe(true)
+  })
+
+  it.each([
+    [['mcp', 'lits'], 2, "mcp has no action 'lits'. Did you mean 'list'?"],
+    [['mcp', 'add', 'mine'], 2, 'mcp add needs a name, and a command after -- or a URL.'],
+    [['mcp', 'add', 'mine', 'https://mcp.example', 'more'], 2, 'A server with a URL takes no arguments.'],
+    [['mcp', 'add', 'mine', '--header', 'a:b', '--', 'x'], 2, '--header belongs to a server with a URL.'],
+    [['mcp', 'add', 'mine', '--env', 'a', '--', 'x'], 2, '--env needs NAME=value'],
+    [['mcp', 'add', 'a\nb', '--', 'x'], 1, 'a name has 1 to 64 plain characters.'],
+    [['mcp', 'test', 'none'], 1, 'There is no server none'],
+    [['mcp', 'remove', 'none'], 1, 'has no server none.'],
+  ])('%j is refused with a hint', async (args, code, hint) => {
+    const { stderr, ...ran } = await cli.run(args)
+    expect([ran.code, stderr]).toEqual([code, expect.stringContaining(hint)])
+  })
+})

@@ -80,6 +80,7 @@ const routeOf: Readonly<Record<string, string>> = {
   'session.previewRestore': 'GET /v1/sessions/:id/restore-preview',
   'session.listBranches': 'GET /v1/sessions/:id/branches',
   'session.listSkills': 'GET /v1/sessions/:id/skills',
+  'session.getCommands': 'GET /v1/sessions/:id/commands',
   'session.getAvailableModels': 'GET /v1/models',
   'session.as': commands,
   'session.subscribe': 'GET /v1/sessions/:id/events',

@@ -92,6 +92,7 @@ const handle: protocol.SessionHandle = {
   backgroundShells: () => Promise.reject(new Error('never asked')),
   readFile: () => Promise.reject(new Error('never asked')),
   skills: () => Promise.reject(new Error('never asked')),
+  commands: () => Promise.reject(new Error('never asked')),
   branches: () => Promise.reject(new Error('never asked')),
   blob: () => Promise.reject(new Error('never asked')),
   models: () => Promise.reject(new Error('never asked')),

@@ -31,6 +31,18 @@ describe('skills', () => {
     expect(await cli.run(['skills', 'off', 'tides'])).toMatchObject({ code: 1 })
   })
 
+  it('can be called by a slash in run, like files and built-in commands', async () => {
+    mkdirSync(join(cli.workdir, '.holdfast/commands'), { recursive: true })
+    writeFileSync(join(cli.workdir, '.holdfast/commands/count.md'), 'count to $1')
+    expect((await cli.run(['run', '/count 3'])).stderr).toContain('nobody trusts it as it is now')
+    await cli.run(['trust', 'grant', '--all'])
+    expect((await cli.run(['run', '/count 3'])).stdout).toBe('1, 2, 3.\n')
+    expect((await cli.run(['show', '@latest'])).stdout).toContain('/count 3')
+    const help = await cli.run(['run', '/help'])
+    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('/tides: About: tides.\n') })
+    expect(await cli.run(['run', '/nothing'])).toMatchObject({ code: 1 })
+  })
+
   it.each([
     [['skills', 'lst'], 2, "skills has no action 'lst'. Did you mean 'list'?"],
     [['skills', 'show'], 2, 'skills show needs the name of a skill.'],

@@ -98,6 +98,7 @@ export function createAttachment(
     backgroundShells: () => current.handle.backgroundShells(),
     skills: () => current.handle.skills(),
     instructionFiles: () => current.handle.instructionFiles(),
+    commands: () => current.handle.commands(),
     branches: () => current.handle.branches(),
     blob: (...asked) => current.handle.blob(...asked),
     models: () => current.handle.models(),

@@ -111,6 +111,7 @@ const sessionCalls: Readonly<Record<Exclude<keyof Session, 'id'>, Arguments>> = 
   activateSkill: () => ['missing', {}],
   deactivateSkill: () => ['missing', {}],
   listSkills: () => [],
+  getCommands: () => [],
   appendClientEvent: () => [{ eventId: 'b', type: 'shown' }, {}],
   combineQueueEntriesToText: () => [[{ content: [{ type: 'text', text: 'more' }] }]],
   subscribe: () => [{}],

@@ -1,6 +1,7 @@
 import type { OfferTrust } from '@holdfast/protocol'
 import { readWorkspaceMemory } from './context/memory/memory.ts'
 import { offerMemory } from './context/memory/memory-trust.ts'
+import { createCommands } from './guidance/commands/commands.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { findServers } from './open-servers.ts'
 import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
@@ -13,7 +14,9 @@ export function openOfferTrust(home: Home): OfferTrust {
   const { configDir, userDir } = home
   const trusted = openTrustedWorkspaces(home)
   const skills = createSkills({ configDir, userDir, trusted })
-  return createOfferTrust({ trusted, sources: [findMemories, skills.offers, findServers], userDir, resolveWorkdir })
+  const commands = createCommands({ configDir, userDir, trusted, skills })
+  const sources = [findMemories, skills.offers, commands.offers, findServers]
+  return createOfferTrust({ trusted, sources, userDir, resolveWorkdir })
 }
 
 const findMemories: FindOffers = async ({ workspace, workdir }) => {

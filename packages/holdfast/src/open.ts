@@ -9,6 +9,7 @@ import { createMemory } from './context/memory/memory.ts'
 import { createMemoryTrust } from './context/memory/memory-trust.ts'
 import { createRequestThread } from './context/requests/request-thread.ts'
 import { createSummaryFiles } from './context/summary-files.ts'
+import { createCommands } from './guidance/commands/commands.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { createHoldfast, type Holdfast } from './holdfast.ts'
 import { observeAll } from './observe/combine-observers.ts'
@@ -219,6 +220,7 @@ function createAdapters(
     }),
     instructions: createInstructions({ now, memory, skills, permissions: given.permissions, configDir, userDir }),
     skills,
+    commands: createCommands({ configDir, userDir, trusted, skills }),
     summaryFiles: createSummaryFiles({ now }),
     files: createWorkspaceFiles(ownPaths),
     clock: wallClock,

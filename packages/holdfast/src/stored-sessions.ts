@@ -54,7 +54,7 @@ export function createStoredSessions({ registry, location, home }: StoredSession
       const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive, registry.deps.models))
       // Does not load it.
       const local = createLocalSession(registry, id)
-      const { models, treeUsage, previewRestore, diffChanges, readFile, skills, instructionFiles } = local
+      const { models, treeUsage, previewRestore, diffChanges, readFile, skills, commands, instructionFiles } = local
       return createSession({
         ...stored,
         models,
@@ -64,6 +64,7 @@ export function createStoredSessions({ registry, location, home }: StoredSession
         readFile,
         skills,
         instructionFiles,
+        commands,
         backgroundShells: async () => ok([]),
         submit: async () => refuse(readOnly),
         attach: async () => refuse(readOnly),

@@ -99,6 +99,16 @@ export { type CommandResult, commandResult, resultFields } from './command/comma
 export { type HistoryCommand, type RestoreInput, RestoreRequest } from './command/history-commands.ts'
 export type { AppendClientEvent, CatalogueCommand, ModelCommand } from './command/settings-commands.ts'
 export {
+  builtInCommands,
+  findTypedCommand,
+  noSuchCommand,
+  readBuiltIn,
+  SlashCommand,
+  SlashCommandList,
+  slashName,
+  type TypedCommand,
+} from './command/slash-command.ts'
+export {
   ApprovedBy,
   approvalText,
   DenialCode,
@@ -140,11 +150,11 @@ export {
 } from './event/file-change.ts'
 export { CheckpointMark, LineLength } from './event/history-events.ts'
 export { boundPreview, Preview, PreviewSandbox, sandboxSentence } from './event/preview.ts'
-export { QueueEntry, reorderQueue } from './event/queue.ts'
+export { QueueEntry, queuedEntry, reorderQueue } from './event/queue.ts'
 export { ClientEvent, Fork } from './event/session.ts'
 export { clip, firstLine, textOf } from './event/text-of.ts'
 export { addTrust, findTrust, isTrustedExactly, Trust, TrustScope } from './event/trust.ts'
-export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
+export { ErrorKind, Finish, ModelFault, Queue, TurnEnd, type TypedPrompt } from './event/turn.ts'
 export {
   Frame,
   type FrameOf,

@@ -126,6 +126,7 @@ export type {
   Sessions,
   SessionView,
   SkillState,
+  SlashCommand,
   StartOptions,
   StateField,
   StateFields,

@@ -30,6 +30,7 @@ import {
   type Result,
   type SessionHandle,
   type SessionId,
+  SlashCommand,
   SnapshotFrame,
   type StateField,
   type StateFields,
@@ -138,6 +139,9 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
 
     instructionFiles: async () =>
       parseAnswer(await wire.json(`${path}/instructions`), 'a list of files', InstructionFile.array(), 'files'),
+
+    commands: async () =>
+      parseAnswer(await wire.json(`${path}/commands`), 'a list of commands', SlashCommand.array(), 'commands'),
 
     branches: async () =>
       parseAnswer(await wire.json(`${path}/branches`), 'a list of branches', ListedBranch.array(), 'branches'),

@@ -68,8 +68,9 @@ function toSeed(message: Exclude<AddedMessage, Part>): readonly MessageSeed[] {
   if (!('kind' in message)) return [message]
   if (message.kind === 'usage') return []
   if (message.kind === 'user') {
-    const { text, parts } = message
-    return [{ role: 'user', content: parts.some(({ type }) => type === 'file') ? parts : text }]
+    const { text, parts, isExpanded } = message
+    const hasFile = parts.some(({ type }) => type === 'file')
+    return [{ role: 'user', content: hasFile || isExpanded ? parts : text }]
   }
   return [{ role: 'system', content: message.text, ...(message.level === 'error' && { level: 'error' }) }]
 }

@@ -26,6 +26,7 @@ import {
   type Role,
   type Seq,
   type SessionHandle,
+  type SlashCommand,
   type StateFields,
   type Status,
   type StorageError,
@@ -102,6 +103,11 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     listSkills: async (): Promise<readonly ListedSkill[]> => orThrow(await handle.skills()),
     /** Returns the files of instructions, such as `AGENTS.md`, that the model is told at its next step. Later ones count more. */
     instructionFiles: async (): Promise<readonly InstructionFile[]> => orThrow(await handle.instructionFiles()),
+    /**
+     * Returns the slash commands that can be used now, by name: built in, skills, and files of the user and the workspace.
+     * A prompt that begins with one is replaced by what it says.
+     */
+    getCommands: async (): Promise<readonly SlashCommand[]> => orThrow(await handle.commands()),
     /** Returns what the calls of this session did to files, newest first; a loop reads them page by page. */
     fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),
     /**

@@ -4,6 +4,7 @@ import {
   fault,
   HoldfastError,
   type ModelFault,
+  noUsage,
   orThrow,
   type Queue,
   type SessionHandle,
@@ -33,6 +34,8 @@ export type TurnResult = {
    * `fault` and `turn` are of that turn. The next prompt or `continue` sends it; `turn.abort()` removes it.
    */
   readonly queued?: Queue | undefined
+  /** The built-in slash command that ran, if the prompt was one: then there was no turn, and `turn` is 0. */
+  readonly ran?: string | undefined
 }
 
 /**
@@ -78,8 +81,8 @@ export function createTurn(
   accepted.catch(() => undefined) // thrown to everyone who reads the turn
 
   async function* items(): AsyncGenerator<TurnItem, TurnResult> {
-    const { seq } = await accepted
-    const result = yield* followTurn(handle, seq)
+    const { seq, ran } = await accepted
+    const result = ran === undefined ? yield* followTurn(handle, seq) : yield* endAtOnce(seq, ran)
     signal?.removeEventListener('abort', onAbort)
     ended ??= Promise.resolve(result)
     return result
@@ -89,7 +92,8 @@ export function createTurn(
     return ended
   }
   const abort = async () => {
-    const { seq } = await accepted
+    const { seq, ran } = await accepted
+    if (ran !== undefined) return
     const before = await readTurn(handle, seq)
     if (before.turn === null) {
       const removed = await handle.submit({ type: 'removeQueueEntry', entry: seq }, { as })
@@ -123,6 +127,12 @@ async function lastOf(items: AsyncGenerator<TurnItem, TurnResult>): Promise<Turn
     const next = await items.next()
     if (next.done) return next.value
   }
+}
+
+/** Ends the turn of a built-in slash command, which has run and has none. */
+async function* endAtOnce(seq: number, ran: string): AsyncGenerator<TurnItem, TurnResult> {
+  yield { type: 'end', reason: 'done' }
+  return { text: '', reason: 'done', usage: noUsage, seq, turn: 0, ran }
 }
 
 /** Yields the items of the turn that the command with this first record asked for, and returns how it ended. */

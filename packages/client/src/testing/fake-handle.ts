@@ -89,6 +89,7 @@ export function createFakeHandle() {
       return ok({ session: meta, messages, before, after: isForward ? after : null })
     },
     skills: async () => ok([]),
+    commands: async () => ok([]),
     branches: async () => ok([]),
     blob: async () => refuse(fault('blob_not_found', 'There is nothing.')),
     models: async () => ok({ models: [], providers: [] }),

@@ -8,6 +8,7 @@ import type { Permissions } from '../ports/permissions.ts'
 import type { Models, SaidPart } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
 import type { Skills } from '../ports/skills.ts'
+import type { SlashCommands } from '../ports/slash-commands.ts'
 import type { Draft, Store } from '../ports/store.ts'
 import type { Instructions, SummaryFiles, Tools } from '../ports/tool.ts'
 import type { WorkspaceFiles } from '../ports/workspace-files.ts'
@@ -34,6 +35,8 @@ export type RuntimeDeps = {
   readonly instructions: Instructions
   /** Absent: there are no skills. */
   readonly skills?: Skills | undefined
+  /** Absent: a prompt that begins with a slash is a text like any other. */
+  readonly commands?: SlashCommands | undefined
   readonly summaryFiles: SummaryFiles
   readonly files: WorkspaceFiles
   readonly permissions: Permissions

@@ -83,9 +83,9 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Deci
   switch (command.type) {
     case 'sendPrompt':
     case 'queueSteering':
-      return sendPrompt(state, command.content, 'steering')
+      return sendPrompt(state, command.content, 'steering', facts)
     case 'queueFollowUp':
-      return sendPrompt(state, command.content, 'follow_up')
+      return sendPrompt(state, command.content, 'follow_up', facts)
     case 'recallQueues':
       return ok(recallQueues(state, ['steering', 'follow_up'], true))
     case 'clearQueues':
@@ -93,7 +93,7 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Deci
     case 'dequeueSteering':
       return ok(recallQueues(state, ['steering'], true))
     case 'editQueueEntry':
-      return editEntry(state, command)
+      return editEntry(state, command, facts)
     case 'removeQueueEntry':
       return removeEntry(state, command)
     case 'reorderQueue':

@@ -17,6 +17,8 @@ import {
   type ModelName,
   messagesAfter,
   type ProcessMark,
+  type QueueEntry,
+  queuedEntry,
   type Recorded,
   reorderQueue,
   type StepId,
@@ -73,12 +75,11 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
     case 'context.changed':
       return { ...state, context: { system: event.system, tools: event.tools } }
     case 'prompt.queued': {
-      const { queue, content } = event
-      return { ...state, queue: [...state.queue, { id: EntryId.parse(seq), queue, content }] }
+      return { ...state, queue: [...state.queue, queuedEntry(EntryId.parse(seq), event.queue, event)] }
     }
     case 'queue.edited': {
-      const { entry, content } = event
-      return { ...state, queue: state.queue.map((one) => (one.id === entry ? { ...one, content } : one)) }
+      const edited = (one: QueueEntry) => (one.id === event.entry ? queuedEntry(one.id, one.queue, event) : one)
+      return { ...state, queue: state.queue.map(edited) }
     }
     case 'queue.removed': {
       const gone = new Set<number>(event.entries.map(({ id }) => id))

@@ -3,6 +3,7 @@ import type {
   BlobHash,
   CallId,
   Command,
+  Content,
   DenialCode,
   Event,
   EventOf,
@@ -26,6 +27,7 @@ import type {
   ThinkingLevel,
   Todo,
   TurnNumber,
+  TypedPrompt,
   Usage,
 } from '@holdfast/protocol'
 import type { CallFacts } from '../policy/verdict.ts'
@@ -77,6 +79,11 @@ export type Facts = {
   /** The named file, as a path in the workdir, and its content and the number of its lines if they are needed. */
   readonly file?:
     | { readonly path: string; readonly content?: BlobHash | undefined; readonly lines?: number | undefined }
+    | undefined
+  /** What a prompt that was a slash command has become: another prompt, or a message for people. */
+  readonly expanded?:
+    | ({ readonly content: Content } & TypedPrompt)
+    | { readonly note: string; readonly name: string }
     | undefined
   /** The named skill, as it is now. */
   readonly skill?: Pick<ActiveSkill, 'name' | 'hash'> | undefined

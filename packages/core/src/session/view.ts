@@ -159,6 +159,8 @@ function resultOf(event: Recorded['event']): Answer['result'] {
       return { path: event.path, start: event.start, end: event.end }
     case 'files.restored':
       return { restored: restoredNames(event.items), refused: event.refused }
+    case 'note.added':
+      return event.code?.startsWith('/') ? { ran: event.code.slice(1) } : {} // it answers a slash command
     case 'session.started':
     case 'files.touched':
     case 'files.restore_started':
@@ -178,7 +180,6 @@ function resultOf(event: Recorded['event']): Answer['result'] {
     case 'call.approved':
     case 'call.started':
     case 'call.settled':
-    case 'note.added':
     case 'trust.granted':
     case 'trust.revoked':
     case 'boundary.cleared':

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { isInside } from '../system/files/resolve-path.ts'
 
 /** What people keep in folders for the agent. */
@@ -36,7 +36,8 @@ export function listGuidanceRoots(
   const inHome = dotFolders[kind].filter((folder) => folder !== '.holdfast')
   const own = [join(configDir, kind), ...inHome.map((folder) => join(userDir, folder, kind))]
   const roots: GuidanceRoot[] = []
-  for (let folder = workdir; isInside(workspace, folder); folder = dirname(folder)) {
+  // A session may have no folder yet; then it has no workspace.
+  for (let folder = workdir; isAbsolute(folder) && isInside(workspace, folder); folder = dirname(folder)) {
     for (const name of dotFolders[kind]) {
       const path = join(folder, name, kind)
       // In a session of the home directory these are the user's own.

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Answer, CommandInput } from '../command/command.ts'
 import type { RestoreInput } from '../command/history-commands.ts'
+import type { SlashCommand } from '../command/slash-command.ts'
 import { clip } from '../event/text-of.ts'
 import { type Frame, type FrameOf, Role } from '../frame/frame.ts'
 import { escapeLine } from '../text/hostile-text.ts'
@@ -161,6 +162,8 @@ export interface SessionHandle {
   skills(): Promise<Result<readonly ListedSkill[]>>
   /** The files of instructions that the model is told at its next step, in this order. Later ones count more. */
   instructionFiles(): Promise<Result<readonly InstructionFile[]>>
+  /** The slash commands that can be used now, by name. */
+  commands(): Promise<Result<readonly SlashCommand[]>>
   /** The saved branches, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
   /** The bytes of a file part or long output that this session refers to. Refused: blob_not_found. */

@@ -9,8 +9,12 @@ import { ThinkingLevel } from '../value/settings.ts'
 import type { Answer, CommandType } from './command.ts'
 
 const nothing = z.object({})
-/** Present if the prompt waits in a queue; absent if it started a turn. */
-const prompted = z.object({ queued: Queue.optional() })
+const prompted = z.object({
+  /** Present if the prompt waits in a queue; absent if it started a turn. */
+  queued: Queue.optional(),
+  /** Present if the prompt was a built-in slash command, which has run: its name. There is no turn. */
+  ran: z.string().optional(),
+})
 /** The removed prompts. */
 const removed = z.object({ entries: z.array(QueueEntry).default([]) })
 const level = z.object({ thinkingLevel: ThinkingLevel })

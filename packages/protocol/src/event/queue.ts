@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { Content } from '../value/content.ts'
 import { EntryId } from '../value/id.ts'
-import { Queue } from './turn.ts'
+import { Queue, TypedPrompt } from './turn.ts'
 
 /** A queued prompt. */
-export const QueueEntry = z.object({ id: EntryId, queue: Queue, content: Content })
+export const QueueEntry = z.object({ id: EntryId, queue: Queue, content: Content, ...TypedPrompt.shape })
 export type QueueEntry = z.infer<typeof QueueEntry>
 
 export const queueEvents = [
-  z.object({ type: z.literal('queue.edited'), entry: EntryId, content: Content }),
+  z.object({ type: z.literal('queue.edited'), entry: EntryId, content: Content, ...TypedPrompt.shape }),
   /** Prompts were removed from the queue. The record holds them, so that a retried command gets the same answer. */
   z.object({
     type: z.literal('queue.removed'),
@@ -19,6 +19,17 @@ export const queueEvents = [
   /** The entries of one queue, in their new order. */
   z.object({ type: z.literal('queue.reordered'), queue: Queue, entries: z.array(EntryId) }),
 ] as const
+
+/** Returns the queue entry of a prompt. */
+export const queuedEntry = (
+  id: EntryId,
+  queue: Queue,
+  prompt: Pick<QueueEntry, 'content'> & TypedPrompt,
+): QueueEntry => ({
+  ...{ id, queue, content: prompt.content },
+  ...(prompt.typed !== undefined && { typed: prompt.typed }),
+  ...(prompt.skill && { skill: prompt.skill }),
+})
 
 /** Reorders one queue. Entries of the other queue and entries not named stay in place. */
 export function reorderQueue(entries: readonly QueueEntry[], queue: Queue, order: readonly EntryId[]): QueueEntry[] {

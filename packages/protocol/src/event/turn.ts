@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Content } from '../value/content.ts'
 import { EntryId, StepId, TurnNumber } from '../value/id.ts'
 import { ModelName, ThinkingLevel } from '../value/settings.ts'
+import { ActiveSkill } from '../value/skill.ts'
 import { Usage } from '../value/usage.ts'
 
 /** Why a model call failed, judged by error type and status code, never by message text. */
@@ -22,6 +23,15 @@ export type ModelFault = z.infer<typeof ModelFault>
 /** The queues of prompts: `steering` joins the running turn, `follow_up` waits for its end. */
 export const Queue = z.enum(['steering', 'follow_up'])
 export type Queue = z.infer<typeof Queue>
+
+/** What a prompt says of the slash command that it comes from. */
+export const TypedPrompt = z.object({
+  /** The slash command as it was typed; `content` is what it became. */
+  typed: z.string().optional(),
+  /** The skill whose text the content has. */
+  skill: ActiveSkill.pick({ name: true, hash: true }).optional(),
+})
+export type TypedPrompt = z.infer<typeof TypedPrompt>
 
 /** Why a turn ended. */
 export const TurnEnd = z.enum(['done', 'aborted', 'failed', 'interrupted', 'limit'])
@@ -45,13 +55,15 @@ export const Finish = z.enum(['stop', 'calls', 'length', 'refused', 'failed', 'a
 export type Finish = z.infer<typeof Finish>
 
 export const turnEvents = [
-  z.object({ type: z.literal('prompt.queued'), queue: Queue, content: Content }),
+  z.object({ type: z.literal('prompt.queued'), queue: Queue, content: Content, ...TypedPrompt.shape }),
   z.object({
     type: z.literal('user.said'),
     turn: TurnNumber,
     content: Content,
     /** The queue entry that became this message, if it was queued. */
     entry: EntryId.optional(),
+    /** The slash command as it was typed, if the content comes from one. */
+    typed: z.string().optional(),
   }),
   z.object({
     type: z.literal('turn.started'),

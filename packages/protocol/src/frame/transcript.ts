@@ -164,7 +164,11 @@ export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null
   const common = { id: seq as MessageId, parent, at, pinned: false, collapsed: false }
   switch (event.type) {
     case 'user.said':
-      return { kind: 'user', ...common, turn: event.turn, text: contentText(event.content), parts: event.content }
+      return {
+        ...{ kind: 'user', ...common, turn: event.turn, parts: event.content },
+        text: event.typed ?? contentText(event.content),
+        ...(event.typed !== undefined && { isExpanded: true as const }),
+      }
     case 'thinking.said':
     case 'text.said': {
       const { turn, step, text, interrupted } = event

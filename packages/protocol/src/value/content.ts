@@ -40,7 +40,10 @@ export const Content = z.array(ContentPart).min(1)
 export type Content = z.infer<typeof Content>
 
 /** A prompt as a text, as its parts, or as an entry of the queue. */
-export type QueuedPrompt = string | readonly ContentPart[] | { readonly content: string | readonly ContentPart[] }
+export type QueuedPrompt =
+  | string
+  | readonly ContentPart[]
+  | { readonly content: string | readonly ContentPart[]; readonly typed?: string | undefined }
 
 /**
  * Joins queued prompts into one text for the input box, separated by blank lines, without empty ones. A file is named in
@@ -50,13 +53,18 @@ export function combineQueueEntriesToText(entries: readonly QueuedPrompt[]): str
   const parsed = QueuedPrompts.safeParse(entries)
   if (!parsed.success) throw new HoldfastError(fault('bad_request', 'Give a list of queued prompts.'))
   return parsed.data
-    .flatMap((entry) => partTexts(typeof entry === 'object' && 'content' in entry ? entry.content : entry))
+    .flatMap((entry) => {
+      if (typeof entry !== 'object' || !('content' in entry)) return partTexts(entry)
+      const { content, typed } = entry
+      if (typed === undefined || typeof content === 'string') return partTexts(content)
+      return [typed, ...partTexts(content.filter(({ type }) => type === 'file'))] // as it was typed
+    })
     .filter((text) => text !== '')
     .join('\n\n')
 }
 
 const PromptText = z.union([z.string(), z.array(ContentPart)])
-const QueuedPrompts = z.array(z.union([PromptText, z.object({ content: PromptText })]))
+const QueuedPrompts = z.array(z.union([PromptText, z.object({ content: PromptText, typed: z.string().optional() })]))
 
 const partTexts = (content: string | readonly ContentPart[]): readonly string[] =>
   typeof content === 'string'

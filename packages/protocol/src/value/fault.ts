@@ -33,6 +33,7 @@ export const faultStatus = {
   turn_not_found: 404,
   message_not_found: 404,
   queue_entry_not_found: 404,
+  command_not_found: 404,
   skill_not_found: 404,
   turn_running: 409,
   nothing_to_continue: 409,

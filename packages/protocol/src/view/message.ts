@@ -52,7 +52,14 @@ const spoken = { ...common, step: StepId, text: z.string(), interrupted: z.liter
 
 /** A message of the transcript, folded from events; the same for every screen. */
 export const Message = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('user'), ...common, text: z.string(), parts: Content }),
+  z.object({
+    kind: z.literal('user'),
+    ...common,
+    text: z.string(),
+    parts: Content,
+    /** A slash command was typed: `text` is that, and `parts` what the model got. */
+    isExpanded: z.literal(true).optional(),
+  }),
   z.object({ kind: z.literal('assistant'), ...spoken }),
   z.object({ kind: z.literal('thinking'), ...spoken }),
   z.object({ kind: z.literal('tool_call'), ...common, step: StepId, call: CallView }),

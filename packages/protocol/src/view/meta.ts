@@ -80,7 +80,7 @@ export function addToMeta(
   { at, event }: Recorded,
 ): Meta {
   const isSpeech = event.type === 'user.said' || event.type === 'text.said'
-  const opening = event.type === 'user.said' && meta.preview === '' ? textOf(event) : ''
+  const opening = event.type === 'user.said' && meta.preview === '' ? (event.typed ?? textOf(event)) : ''
   const { title: named, pinned, workdir } = event.type === 'settings.changed' ? event : noSettings
   const moved = event.type === 'line.moved' ? event.shown?.preview : undefined
   const before = moved === undefined ? meta : withPreview(meta, moved)

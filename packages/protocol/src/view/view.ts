@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Recorded } from '../event/event.ts'
 import { Preview } from '../event/preview.ts'
-import { QueueEntry, reorderQueue } from '../event/queue.ts'
+import { QueueEntry, queuedEntry, reorderQueue } from '../event/queue.ts'
 import { addTrust, Trust } from '../event/trust.ts'
 import { ModelFault, TurnEnd } from '../event/turn.ts'
 import { addBoundary, Boundary, dropBoundary } from '../value/boundary.ts'
@@ -117,11 +117,11 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
         }),
       }
     case 'prompt.queued':
-      return { ...view, queue: [...view.queue, { id: EntryId.parse(seq), queue: event.queue, content: event.content }] }
+      return { ...view, queue: [...view.queue, queuedEntry(EntryId.parse(seq), event.queue, event)] }
     case 'queue.edited':
       return {
         ...view,
-        queue: view.queue.map((one) => (one.id === event.entry ? { ...one, content: event.content } : one)),
+        queue: view.queue.map((one) => (one.id === event.entry ? queuedEntry(one.id, one.queue, event) : one)),
       }
     case 'queue.removed': {
       const gone = new Set<number>(event.entries.map(({ id }) => id))

@@ -82,6 +82,7 @@ export const drawnFields = {
     collapsed: 'session/transcript/tool-card.tsx',
     text: 'session/transcript/message-view.tsx',
     parts: 'session/transcript/message-view.tsx',
+    isExpanded: 'session/transcript/message-view.tsx',
     step: { notDrawn: 'messages are grouped by turn' },
     interrupted: 'session/transcript/message-view.tsx',
     call: 'session/transcript/tool-card.tsx',

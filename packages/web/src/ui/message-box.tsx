@@ -8,6 +8,10 @@ type MessageBoxProps = {
   readonly onRecall?: () => void
   readonly placeholder: string
   readonly rows?: number
+  /** Handles a key before the box does. Returns whether it did. */
+  readonly onKey?: (event: KeyboardEvent) => boolean
+  /** The open list of completions, and the one that is chosen. */
+  readonly completion?: { readonly listId: string; readonly optionId: string } | null
 }
 
 /**
@@ -22,6 +26,8 @@ export function MessageBox({
   onRecall,
   placeholder,
   rows = 1,
+  onKey,
+  completion = null,
 }: MessageBoxProps) {
   const box = useRef<HTMLTextAreaElement>(null)
 
@@ -39,6 +45,7 @@ export function MessageBox({
   }, [])
 
   const onKeyDown = (event: KeyboardEvent) => {
+    if (onKey?.(event)) return
     if (event.key === 'ArrowUp' && event.altKey && onRecall) {
       event.preventDefault()
       onRecall()
@@ -60,6 +67,11 @@ export function MessageBox({
       onChange={(event) => onChange(event.target.value)}
       onKeyDown={onKeyDown}
       dir="auto"
+      {...(completion && {
+        'aria-autocomplete': 'list',
+        'aria-controls': completion.listId,
+        'aria-activedescendant': completion.optionId,
+      })}
     />
   )
 }

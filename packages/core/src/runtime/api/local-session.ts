@@ -37,7 +37,6 @@ import {
 import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import { openBlob } from '../blobs/read-blob.ts'
-import { listInstructions } from '../effects/prepare-step.ts'
 import { diffChanges } from '../files/diff-changes.ts'
 import { previewRestore } from '../files/restore-files.ts'
 import { loadSession } from '../log/load-session.ts'
@@ -47,7 +46,7 @@ import { storageErrorOf, withNotAccepted } from '../storage-health.ts'
 import type { AttachedClient } from '../stream/driver-control.ts'
 import { modelStatus } from '../stream/hub.ts'
 import { attachedClient, type CallerOptions, splitCaller } from './caller.ts'
-import { listSkills } from './list-skills.ts'
+import { listCommands, listInstructionFiles, listSkills } from './list-guidance.ts'
 import { checkReadable, readFolded } from './read-folded.ts'
 import { createSessionReader, type SessionReader } from './session-reader.ts'
 import { takeSeat } from './take-seat.ts'
@@ -148,10 +147,8 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       return state.ok ? ok((await registry.deps.tools.background?.list(id)) ?? []) : state
     },
     skills: () => listSkills(registry.deps.skills, read()),
-    async instructionFiles() {
-      const now = await readFolded(registry, store, id)
-      return now.ok ? ok(await listInstructions(registry.deps, now.value.state)) : now
-    },
+    instructionFiles: async () => listInstructionFiles(registry.deps, await readFolded(registry, store, id)),
+    commands: () => listCommands(registry.deps.commands, read()),
     branches: () => read().branches(),
     async blob(given) {
       const hash = parseOptions(BlobHash, given, 'read a blob')

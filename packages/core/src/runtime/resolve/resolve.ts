@@ -20,6 +20,7 @@ import type { EffectDeps } from '../dependencies.ts'
 import { readCall } from '../effects/prepare-call.ts'
 import { lookAtRunning } from '../effects/run-tool.ts'
 import { checkFiles, filesOf, refuseText } from './check-files.ts'
+import { expandPrompt } from './expand-prompt.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
 
 /** Looks up, before the command is queued, what its decision needs. A command refused here never reaches the session. */
@@ -27,12 +28,10 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
   switch (command.type) {
     case 'sendPrompt':
     case 'queueSteering':
-    case 'queueFollowUp': {
-      const refusal = (await refuseContent(deps, command.content)) ?? refuseFolder(deps) ?? refuseModel(deps)
-      return factsUnless(refusal ?? (await deps.findDamage()))
-    }
+    case 'queueFollowUp':
+      return resolvePrompt(deps, command.content)
     case 'editQueueEntry':
-      return factsUnless(await refuseContent(deps, command.content))
+      return expandContent(deps, command.content)
     case 'continue':
       return factsUnless(refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage()))
     case 'respondToApproval':
@@ -80,6 +79,24 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
     default:
       return resolveHistory(deps, command, commandId)
   }
+}
+
+/** Expands a prompt and checks it. What a slash command answers people needs neither a folder nor a model. */
+async function resolvePrompt(deps: EffectDeps, content: Content): Promise<Result<Facts>> {
+  const facts = await expandContent(deps, content)
+  if (!facts.ok || (facts.value.expanded && 'note' in facts.value.expanded)) return facts
+  const refusal = refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage())
+  return refusal ? refuse(refusal) : facts
+}
+
+/** Expands the slash command that a prompt begins with, if any, and checks what it became. */
+async function expandContent(deps: EffectDeps, content: Content): Promise<Result<Facts>> {
+  const refusal = await refuseContent(deps, content)
+  if (refusal) return refuse(refusal)
+  const facts = await expandPrompt(deps, content)
+  if (!facts.ok || !facts.value.expanded || 'note' in facts.value.expanded) return facts
+  const tooLarge = await refuseContent(deps, facts.value.expanded.content)
+  return tooLarge ? refuse(tooLarge) : facts
 }
 
 /** Reads the file of a boundary and stores its content, so that later changes by others can be compared with it. */

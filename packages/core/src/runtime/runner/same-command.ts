@@ -71,7 +71,7 @@ const firstWriters: { readonly [Type in EventType]?: readonly CommandType[] } = 
   'session.forked': ['fork'],
   'message.pinned': ['togglePin', 'enterExec'],
   'message.collapsed': ['toggleToolCollapse', 'toggleAllToolCollapses'],
-  'note.added': ['addSystemMessage'],
+  'note.added': ['addSystemMessage', 'sendPrompt', 'queueSteering', 'queueFollowUp'],
   'checkpoint.written': ['compact', 'appendCheckpoint', 'setSummary', 'setHistory', 'truncateHistory'],
   'checkpoint.undone': ['undoCompaction', 'setSummary', 'setHistory', 'truncateHistory'],
   'summary.saved': ['summarize'],

@@ -6,6 +6,7 @@ import {
   noSuchShell,
   ok,
   type Result,
+  readBuiltIn,
   refuse,
   type SessionId,
   type StorageError,
@@ -140,7 +141,18 @@ function report(session: RunningSession, input: Report): Promise<Result<Answer>>
   return session.effects.storage.insist(() => session.enqueue(() => handleInput(session, input)))
 }
 
-async function submit(session: RunningSession, { command, ...sender }: Submission): Promise<Result<Answer>> {
+/** Runs a command. A prompt that is a built-in slash command is run as the command that it stands for. */
+async function submit(session: RunningSession, submission: Submission): Promise<Result<Answer>> {
+  const { command } = submission
+  const isPrompt = command.type === 'sendPrompt' || command.type === 'queueSteering' || command.type === 'queueFollowUp'
+  const builtIn = isPrompt && session.options.deps.commands ? readBuiltIn(command.content) : null
+  if (builtIn === null) return submitCommand(session, submission)
+  if (!builtIn.command.ok) return builtIn.command
+  const answer = await submitCommand(session, { ...submission, command: builtIn.command.value })
+  return answer.ok ? ok({ ...answer.value, result: { ...answer.value.result, ran: builtIn.name } }) : answer
+}
+
+async function submitCommand(session: RunningSession, { command, ...sender }: Submission): Promise<Result<Answer>> {
   if (isProcessRequest(command)) return answerRequest(session, command, sender)
   const isLong = command.type === 'compact' || command.type === 'summarize' || command.type === 'restoreFiles'
   const arrival = session.arrivals.enter(command.type, isLong)

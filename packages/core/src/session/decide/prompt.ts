@@ -1,5 +1,8 @@
 import {
   type Content,
+  type EntryId,
+  type Event,
+  type EventOf,
   type Fault,
   fault,
   limits,
@@ -9,22 +12,44 @@ import {
   type QueueEntry,
   refuse,
   TurnNumber,
+  type TypedPrompt,
 } from '@holdfast/protocol'
-import type { CommandOf, Decided, Events } from '../input.ts'
+import type { CommandOf, Decided, Events, Facts } from '../input.ts'
 import type { SessionState } from '../state.ts'
+import { turnNow } from './message.ts'
 
 /** Starts a turn when idle; otherwise queues the prompt. */
-export function sendPrompt(state: SessionState, content: Content, queue: Queue): Decided {
-  if (isEmpty(content)) return refuse(emptyPrompt)
-  if (state.turn.phase !== 'idle') return enqueue(state, queue, content)
+export function sendPrompt(state: SessionState, sent: Content, queue: Queue, { expanded }: Facts): Decided {
+  if (expanded && 'note' in expanded) return ok([answerPeople(state, expanded)])
+  const prompt = expanded ?? { content: sent }
+  if (isEmpty(prompt.content)) return refuse(emptyPrompt)
+  if (state.turn.phase !== 'idle') return enqueue(state, queue, prompt)
   const barred = findBar(state)
   if (barred) return refuse(barred)
   const turn = TurnNumber.parse(state.turns)
-  return ok([
-    { type: 'turn.started', turn, cause: 'prompt' },
-    { type: 'user.said', turn, content },
-  ])
+  return ok([{ type: 'turn.started', turn, cause: 'prompt' }, ...say(turn, prompt)])
 }
+
+/** Answers a slash command with a message for people. Its code names the command, for the answer to a retry. */
+const answerPeople = (
+  state: SessionState,
+  { note, name }: { readonly note: string; readonly name: string },
+): Event => ({
+  ...{ type: 'note.added', turn: turnNow(state), kind: 'system', level: 'info', code: `/${name}`, text: note },
+})
+
+/** Returns the events of a prompt that enters a turn. The session follows a skill whose text the prompt has. */
+export function say(turn: TurnNumber, prompt: Prompt & { readonly id?: EntryId }): Events {
+  const { content, typed, skill, id } = prompt
+  const said: EventOf<'user.said'> = {
+    ...{ type: 'user.said', turn, content },
+    ...(id !== undefined && { entry: id }),
+    ...(typed !== undefined && { typed }),
+  }
+  return skill ? [said, { type: 'skill.activated', ...skill, by: 'person', inConversation: true }] : [said]
+}
+
+type Prompt = { readonly content: Content } & TypedPrompt
 
 /** Continues an interrupted turn under the same number. */
 export function continueTurn(state: SessionState): Decided {
@@ -55,7 +80,8 @@ export const workdirNeeded = fault(
 export const turnRunning = fault('turn_running', 'A turn is running. Wait for it, or abort it.')
 
 /** Queues a prompt: to steer the running turn, or to follow it. */
-function enqueue(state: SessionState, queue: Queue, content: Content): Decided {
+function enqueue(state: SessionState, queue: Queue, prompt: Prompt): Decided {
+  const { content } = prompt
   if (state.queue.length >= limits.promptsQueuedMax) {
     return refuse(
       fault(
@@ -65,7 +91,7 @@ function enqueue(state: SessionState, queue: Queue, content: Content): Decided {
     )
   }
   if (charsOf(content) + queuedChars(state) > limits.promptsQueuedCharsMax) return refuse(queueTooLong)
-  return ok([{ type: 'prompt.queued', queue, content }])
+  return ok([{ type: 'prompt.queued', queue, ...prompt }])
 }
 
 const charsOf = (content: Content): number =>
@@ -84,13 +110,20 @@ export function recallQueues(state: SessionState, which: readonly Queue[], recal
   return entries.length === 0 ? [] : [{ type: 'queue.removed', entries, recalled }]
 }
 
-export function editEntry(state: SessionState, { entry, content }: CommandOf<'editQueueEntry'>): Decided {
+export function editEntry(
+  state: SessionState,
+  { entry, content: sent }: CommandOf<'editQueueEntry'>,
+  { expanded }: Facts,
+): Decided {
+  if (expanded && 'note' in expanded) return refuse(noPrompt)
+  const prompt = expanded ?? { content: sent }
+  const { content } = prompt
   if (isEmpty(content)) return refuse(emptyPrompt)
   const found = findEntry(state, entry)
   if (!found) return refuse(notWaiting(entry))
   const chars = queuedChars(state) - charsOf(found.content) + charsOf(content)
   if (chars > limits.promptsQueuedCharsMax) return refuse(queueTooLong)
-  return ok([{ type: 'queue.edited', entry, content }])
+  return ok([{ type: 'queue.edited', entry, ...prompt }])
 }
 
 export function removeEntry(state: SessionState, { entry }: CommandOf<'removeQueueEntry'>): Decided {
@@ -116,6 +149,8 @@ const notWaiting = (entry: number): Fault =>
 
 /** Whether a prompt has neither text nor file. */
 const isEmpty = (content: Content): boolean => !content.some((part) => part.type === 'file' || part.text.trim() !== '')
+
+const noPrompt = fault('bad_request', 'This slash command answers at once; it cannot wait in a queue.')
 
 const emptyPrompt = fault('empty_prompt', 'The prompt is empty. Write something, or attach a file.')
 

@@ -14,7 +14,7 @@ import type { Events, ReportOf } from '../input.ts'
 import { modelNow, type SessionState } from '../state.ts'
 import { settle } from './call.ts'
 import { compacted } from './checkpoint.ts'
-import { limitReached } from './prompt.ts'
+import { limitReached, say } from './prompt.ts'
 
 /** Starts the next step. The round is closed, so waiting steering prompts are added before the model call. */
 export function startStep(state: SessionState, report: ReportOf<'step.prepared'>): Events {
@@ -33,7 +33,7 @@ export function startStep(state: SessionState, report: ReportOf<'step.prepared'>
   const isSame = state.context?.system === system && state.context.tools === tools
   return [
     ...compacted(state, checkpoint),
-    ...steering.map(({ id, content }): Event => ({ type: 'user.said', turn, content, entry: id })),
+    ...steering.flatMap((entry) => say(turn, entry)),
     ...(news ? [tellNews(turn, news)] : []),
     ...(isSame ? [] : [{ type: 'context.changed', system, tools } as const]),
     { type: 'step.started', turn, model: modelNow(state), thinkingLevel, attempt: state.turn.attempt },
@@ -128,11 +128,7 @@ function endTurn(state: SessionState, turn: TurnNumber): Events {
   const ended: Event = { type: 'turn.ended', turn, reason: 'done' }
   if (!next) return [ended]
   const number = TurnNumber.parse(state.turns)
-  return [
-    ended,
-    { type: 'turn.started', turn: number, cause: 'follow_up' },
-    { type: 'user.said', turn: number, content: next.content, entry: next.id },
-  ]
+  return [ended, { type: 'turn.started', turn: number, cause: 'follow_up' }, ...say(number, next)]
 }
 
 /** Adds a notice: what failed, how long until the next try, and how many tries there are. */

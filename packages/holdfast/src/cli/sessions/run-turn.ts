@@ -3,10 +3,12 @@ import type { FollowOptions } from '@holdfast/client'
 import { createTurnSummary, type TurnEnded, type TurnSummary } from '@holdfast/client/internal'
 import {
   CommandId,
+  commandResult,
   Decision,
   type Fault,
   type FrameOf,
   fault,
+  noUsage,
   ok,
   type PendingApproval,
   type Result,
@@ -68,6 +70,8 @@ export async function runTurn(
     if (interruption.aborted) return ok(exitCodes.interrupted)
     const sent = await handle.submit({ type: 'sendPrompt', content: prompt }, { commandId })
     if (!sent.ok) return sent
+    const { ran } = commandResult('sendPrompt', sent.value)
+    if (ran !== undefined) return ok(await finishCommand(handle, { ran, seq: sent.value.seq }, output, options))
     interruption.addEventListener('abort', onInterruption)
     if (interruption.aborted) onInterruption() // interrupted while the prompt was being sent
     for (const pending of view.pendingApprovals) await answerApproval(handle, pending, options, output)
@@ -143,6 +147,23 @@ async function finish(
   if (reason !== 'done') await output.note(escapeHidden(why?.message ?? unfinished[reason]))
   if (reason === 'done') return exitCodes.ok
   return interruption.aborted && reason === 'aborted' ? exitCodes.interrupted : exitCodes.failed
+}
+
+/** Prints the answer of a built-in slash command, which has no turn. */
+async function finishCommand(
+  handle: SessionHandle,
+  { ran, seq }: { readonly ran: string; readonly seq: number },
+  output: RunOutput,
+  { isJson, context }: RunTurnOptions,
+): Promise<ExitCode> {
+  const after = await handle.snapshot()
+  const note = after.ok ? after.value.messages.find(({ id, kind }) => id === seq && kind === 'system') : undefined
+  const text = note?.kind === 'system' ? note.text : ''
+  if (!isJson && text !== '') await context.out.write(`${escapeHidden(text)}\n`)
+  const status = after.ok ? after.value.view.status : 'idle'
+  await output.end({ sessionId: handle.id, text, status, usage: noUsage, reason: 'done' })
+  await output.note(`/${ran}: done.`)
+  return exitCodes.ok
 }
 
 const unfinished: Readonly<Record<Exclude<TurnEnded['reason'], 'done'>, string>> = {

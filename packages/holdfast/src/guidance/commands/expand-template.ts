@@ -1,14 +1,5 @@
+import type { ExpandedPiece } from '@holdfast/core/ports'
 import { splitArguments } from './split-arguments.ts'
-
-/** A piece of an expanded command: text, or a shell command whose output takes its place. */
-export type ExpandedPiece =
-  | { readonly type: 'text'; readonly text: string }
-  | {
-      readonly type: 'command'
-      readonly command: string
-      /** The piece as the template has it. */
-      readonly source: string
-    }
 
 type Template = {
   readonly template: string

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { unifiedDiff } from '../../tools/edits/unified-diff.ts'
 import { createTrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
+import { listGuidanceRoots } from '../guidance-roots.ts'
 import { createSkills, type SkillFolders } from './skills.ts'
 
 let base: string
@@ -96,6 +97,12 @@ describe('skills', () => {
     await skill('home/.claude/skills/mine')
     const found = await skills.list(at('home'))
     expect(found.skills.map(({ scope, state }) => [scope, state])).toEqual([['user', 'listed']])
+  })
+
+  it('are only those of the user in a session without a folder', async () => {
+    await skill('home/.claude/skills/mine')
+    expect((await skills.list('')).skills.map(({ name }) => name)).toEqual(['mine'])
+    expect(listGuidanceRoots('skills', { workdir: '', workspace: '', configDir: '/c', userDir: '/u' })).toHaveLength(3)
   })
 
   it('are named by their folder, however deep up to six, and say if their file gives another name', async () => {

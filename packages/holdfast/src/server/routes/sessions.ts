@@ -20,6 +20,7 @@ import {
   SessionList,
   SessionView,
   SkillList,
+  SlashCommandList,
   SnapshotFrame,
   StartOptions,
   StateField,
@@ -216,6 +217,16 @@ const getSkills = defineRead(
   },
 )
 
+const getCommands = defineRead(
+  '/commands',
+  'List the slash commands that a prompt can begin with',
+  SlashCommandList,
+  async (handle) => {
+    const commands = await handle.commands()
+    return commands.ok ? ok({ commands: [...commands.value] }) : commands
+  },
+)
+
 const getTodos = defineStateRead(
   '/todos',
   "List the agent's tasks",
@@ -267,7 +278,7 @@ export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents],
   ...sessionFileRoutes,
-  ...[getShells, getSkills],
+  ...[getShells, getSkills, getCommands],
   ...[getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

@@ -182,6 +182,7 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
     attach: async () => refuse(fault('session_stopped', 'Nobody can attach.')),
     state: async (fields) => ok(pickFields({ ...view, seq: 0, meta, here, summary: null }, fields)),
     skills: async () => ok([]),
+    commands: async () => ok([]),
     branches: async () => ok([]),
     clientEvents: async () => ok({ events: [], after: null }),
     fileChanges: async () => ok({ changes: [], before: null }),

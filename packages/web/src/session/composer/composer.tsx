@@ -5,6 +5,7 @@ import { FaultNote } from '../../ui/elements.tsx'
 import { MessageBox } from '../../ui/message-box.tsx'
 import type { DraftText } from '../state/draft-text.ts'
 import type { Commands, PromptKind } from '../state/use-commands.ts'
+import { CommandMenu, optionId, useCommandMenu } from './command-menu.tsx'
 
 type ComposerProps = {
   readonly draft: DraftText
@@ -22,6 +23,7 @@ export function Composer(props: ComposerProps) {
   const [isSending, setSending] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
   const busy = isBusy(view.status)
+  const menu = useCommandMenu(draft)
 
   const send = async (as: PromptKind) => {
     const sent = draft.current()
@@ -44,6 +46,7 @@ export function Composer(props: ComposerProps) {
   return (
     <div className="composer">
       {!isOver && <FaultNote fault={fault} />}
+      <CommandMenu {...menu} />
       <div className="composer-box">
         <MessageBox
           value={draft.text}
@@ -52,6 +55,8 @@ export function Composer(props: ComposerProps) {
           onFollowUp={() => send('queueFollowUp')}
           onRecall={onRecall}
           placeholder={placeholderOf(isWatching, busy)}
+          onKey={menu.onKey}
+          completion={menu.found.length > 0 ? { listId: menu.listId, optionId: optionId(menu.listId, menu.at) } : null}
         />
         <div className="composer-foot">
           <ModeSwitch mode={view.mode} onMode={commands.setMode} />

@@ -59,7 +59,7 @@ type QueueRowProps = {
 /** A queued message. */
 function QueueRow({ entry, up, down, onEdit, onRemove, onMove }: QueueRowProps) {
   const [isEditing, setEditing] = useState(false)
-  const text = contentText(entry.content)
+  const text = entry.typed ?? contentText(entry.content)
   const files = entry.content.flatMap((part) => (part.type === 'file' ? [part] : []))
   if (isEditing)
     return (

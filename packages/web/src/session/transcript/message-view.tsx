@@ -52,6 +52,7 @@ function UserMessage({ message, isOpening }: UserMessageProps) {
     <div id={messageElementId(message.id)} className={message.pinned ? 'user-row pinned' : 'user-row'} tabIndex={-1}>
       <article className="user" aria-label="You">
         <p dir="auto">{message.text}</p>
+        {message.isExpanded && <ExpandedText parts={message.parts} />}
         {files.map((file) => (
           <p key={file.blob} className="file">
             {escapeLine(file.name ?? file.mediaType)}
@@ -61,6 +62,17 @@ function UserMessage({ message, isOpening }: UserMessageProps) {
       <PinButton message={message} />
       {isOpening && <TurnMenu prompt={message} />}
     </div>
+  )
+}
+
+/** Shows what a slash command became, which is what the model got. */
+function ExpandedText({ parts }: Pick<UserMessageProps['message'], 'parts'>) {
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  const head = 'What the model got'
+  return (
+    <Collapsible className="note" label={head} isOpenAtFirst={false} head={<span>{head}</span>}>
+      {() => <p className="note-text">{escapeHidden(text)}</p>}
+    </Collapsible>
   )
 }
 

@@ -67,7 +67,7 @@ export const programSpecs = {
       json,
     },
     notes: [
-      'A memory or a skill that comes with a repository reaches the model only after you trust it. One changed byte asks again. Notes that memory_write adds need no new trust.',
+      'A memory, a skill or a command that comes with a repository reaches the model only after you trust it. One changed byte asks again. Notes that memory_write adds need no new trust.',
       'grant takes the names that show lists, or --all. list shows the workspaces that you trust.',
     ],
   },

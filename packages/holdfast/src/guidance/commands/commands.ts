@@ -1,0 +1,165 @@
+import { join, relative } from 'node:path'
+import type { Expansion, Skills, SlashCommands } from '@holdfast/core/ports'
+import {
+  builtInCommands,
+  escapeLine,
+  fault,
+  limits,
+  noSuchCommand,
+  ok,
+  type Result,
+  refuse,
+  type SlashCommand,
+} from '@holdfast/protocol'
+import { findTrusted } from '../../trust/find-trusted.ts'
+import { createOffer, type Offer } from '../../trust/offer.ts'
+import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
+import { listGuidanceRoots } from '../guidance-roots.ts'
+import { findWorkspaceRoot } from '../workspace-root.ts'
+import { expandTemplate } from './expand-template.ts'
+import { type CommandFile, createCommandFinder } from './find-commands.ts'
+
+/** A command of some source. */
+type SourceCommand = SlashCommand & {
+  /** False for a command of a workspace that nobody trusts as it is now. */
+  readonly isTrusted: boolean
+  /** Returns what the command is replaced by. */
+  readonly expand: (given: string) => Promise<Result<Expansion>>
+}
+
+/** Lists the commands of one kind for a folder. */
+type CommandSource = (workdir: string) => Promise<readonly SourceCommand[]>
+
+type CommandsDeps = {
+  readonly configDir: string
+  readonly userDir: string
+  readonly trusted: Pick<TrustedWorkspaces, 'items' | 'judge'>
+  readonly skills: Skills
+}
+
+/** The slash commands of this machine, and those of a workspace as what it offers. */
+export type CommandFolders = SlashCommands & {
+  offers(place: { readonly workdir: string; readonly workspace: string }): Promise<readonly Offer[]>
+}
+
+/** Creates the slash commands. Of two with the same name the earlier source counts: built-in, skill, file. */
+export function createCommands({ configDir, userDir, trusted, skills }: CommandsDeps): CommandFolders {
+  const findFiles = createCommandFinder()
+  const fileSource: CommandSource = async (workdir) => {
+    const workspace = await findWorkspaceRoot(workdir, userDir)
+    const files = await findFiles(listGuidanceRoots('commands', { workdir, workspace, configDir, userDir }))
+    const trustedOnes = await findTrusted({
+      ...{ trusted, workspace, kind: 'command' as const },
+      things: files.filter(({ scope }) => scope === 'workspace'),
+      nameOf: ({ path }: CommandFile) => relative(workspace, path),
+      offer: async (file: CommandFile) => offerCommand(workspace, file),
+    })
+    return files.map((file) => ofFile(file, file.scope === 'user' || trustedOnes.has(file)))
+  }
+  const sources: readonly CommandSource[] = [listBuiltIns(() => list), listSkillCommands(skills), fileSource]
+
+  /** Returns all commands by name. One that is not trusted stands in no other one's way. */
+  const findAll = async (workdir: string): Promise<ReadonlyMap<string, SourceCommand>> => {
+    const found = (await Promise.all(sources.map((source) => source(workdir)))).flat()
+    const byName = new Map<string, SourceCommand>()
+    for (const isTrusted of [true, false])
+      for (const command of found)
+        if (command.isTrusted === isTrusted && !byName.has(command.name)) byName.set(command.name, command)
+    return byName
+  }
+  const list = async (workdir: string): Promise<readonly SlashCommand[]> =>
+    [...(await findAll(workdir)).values()]
+      .filter(({ isTrusted }) => isTrusted)
+      .map(({ isTrusted: _, expand: _expand, ...command }) => command)
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+
+  return {
+    list,
+    async expand({ workdir, name, given }) {
+      const found = await findAll(workdir)
+      const command = found.get(name)
+      if (!command) return refuse(noSuchCommand(name, [...found.keys()]))
+      return command.isTrusted ? command.expand(given) : refuse(untrusted(name))
+    },
+    async offers({ workdir, workspace }) {
+      const files = await findFiles(listGuidanceRoots('commands', { workdir, workspace, configDir, userDir }))
+      return files.filter(({ scope }) => scope === 'workspace').map((file) => offerCommand(workspace, file))
+    },
+  }
+}
+
+function offerCommand(workspace: string, { path, source }: CommandFile): Offer {
+  const name = relative(workspace, path)
+  return createOffer({ kind: 'command', name, path: name, text: source })
+}
+
+const ofFile = (file: CommandFile, isTrusted: boolean): SourceCommand => ({
+  ...{ name: file.name, description: file.description, arguments: file.argumentHint },
+  ...{ source: 'file', scope: file.scope, path: file.path, isTrusted },
+  expand: async (given) => {
+    const pieces = expandTemplate({ template: file.template, names: file.argumentNames }, given)
+    return ok({ type: 'prompt', pieces })
+  },
+})
+
+/** Lists the skills that people can call by name. A skill of a workspace that nobody trusts is a command nobody can use. */
+const listSkillCommands =
+  (skills: Skills): CommandSource =>
+  async (workdir) => {
+    const { skills: found } = await skills.list(workdir)
+    return found.flatMap((skill): readonly SourceCommand[] => {
+      const { name, description, scope, folder, state, isCommand } = skill
+      if (!isCommand && state !== 'untrusted') return []
+      const expand = async (given: string): Promise<Result<Expansion>> => {
+        const read = await skills.read({ workdir, name, arguments: given, charsMax: limits.skillCharsMax })
+        if (!read.ok) return read
+        const { hash, text } = read.value
+        return ok({ type: 'prompt', pieces: [{ type: 'text', text }], skill: { name, hash } })
+      }
+      const command = { name, description, arguments: skill.arguments, source: 'skill', scope } as const
+      return [{ ...command, path: join(folder, 'SKILL.md'), isTrusted: state !== 'untrusted', expand }]
+    })
+  }
+
+type ListCommands = (workdir: string) => Promise<readonly SlashCommand[]>
+
+/** Lists the built-in commands. Those that stand for a command of the session run before anything is expanded. */
+const listBuiltIns =
+  (listAll: () => ListCommands): CommandSource =>
+  async (workdir) => {
+    const builtIn = { source: 'built-in', scope: null, path: null, isTrusted: true } as const
+    const standIns = [...builtInCommands].map(([name, { description, arguments: named }]) => ({
+      ...{ ...builtIn, name, description, arguments: named },
+      expand: async (): Promise<Result<Expansion>> => refuse(notQueued(name)),
+    }))
+    return [
+      ...standIns,
+      {
+        ...{ ...builtIn, name: 'help', description: 'list the slash commands', arguments: null },
+        expand: async () => ok({ type: 'note', text: helpText(await listAll()(workdir)) }),
+      },
+      {
+        ...{ ...builtIn, name: 'remember', description: 'add a line to the memory', arguments: '<what>' },
+        expand: async (given) =>
+          given === ''
+            ? refuse(fault('bad_request', 'Write /remember <what>: add a line to the memory.'))
+            : ok({ type: 'prompt', pieces: [{ type: 'text', text: `Remember this, with memory_write:\n\n${given}` }] }),
+      },
+    ]
+  }
+
+const notQueued = (name: string) =>
+  fault('bad_request', `/${name} runs at once; it cannot wait in a queue. Send it as a prompt.`, { name })
+
+const helpText = (commands: readonly SlashCommand[]): string =>
+  commands
+    .map((one) => `/${one.name}${one.arguments === null ? '' : ` ${one.arguments}`}: ${one.description}`)
+    .map((line) => escapeLine(line))
+    .join('\n')
+
+const untrusted = (name: string) =>
+  fault(
+    'untrusted_workspace',
+    `/${escapeLine(name)} comes with the files of this workspace, and nobody trusts it as it is now. holdfast trust shows it.`,
+    { kind: 'command', name },
+  )

@@ -58,6 +58,10 @@ const sentences: Readonly<Record<EventType, string>> = {
     'The model call ended. `usage` is null if the provider did not report it; `estimate` is then an approximate value.',
   'approval.asked':
     'A person was asked to approve the call. The seq of this record is the id of the approval. A call is asked for again if the content it depends on changed after it was approved.',
+  'call.rewritten':
+    'A hook changed the arguments of the call. These are judged, shown, approved and run; the model keeps what it sent.',
+  'hook.ran':
+    'A hook ran: at which event, with which outcome, and what it printed. `about` is the call it was about. What it told the model is also recorded where the model gets it.',
   'call.approved': 'A person or a rule approved the call with exactly these arguments.',
   'call.started':
     'The tool is about to run. This record is durable before it changes anything. The call is never run again.',

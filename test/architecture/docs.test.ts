@@ -9,6 +9,7 @@ import { routes } from '../../packages/holdfast/src/server/routes/routes.ts'
 import { Config } from '../../packages/holdfast/src/system/config/config.ts'
 import { renderConfigSchema } from '../../scripts/write-config-schema.ts'
 import { renderEventsDoc } from '../../scripts/write-events-doc.ts'
+import { renderHooksSchema } from '../../scripts/write-hooks-schema.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -29,6 +30,10 @@ describe('docs/config.md', () => {
 
   it('matches the published schema (run scripts/write-config-schema.ts after a change)', () => {
     expect(read('docs/config.schema.json')).toBe(renderConfigSchema())
+  })
+
+  it('has the schemas of what hooks get (run scripts/write-hooks-schema.ts after a change)', () => {
+    expect(read('docs/hooks.schema.json')).toBe(renderHooksSchema())
   })
 })
 

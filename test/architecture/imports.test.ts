@@ -110,6 +110,17 @@ const rules: readonly IForbiddenRuleType[] = [
     node,
     vendor,
   ),
+  // A hook is a program, and its group must end with it.
+  may(
+    'hooks-import-ports',
+    `${holdfast}hooks/`,
+    `${holdfast}(guidance/workspace-root[.]ts$|trust/|tools/program/)`,
+    system,
+    ports,
+    protocol,
+    node,
+    vendor,
+  ),
   // It builds requests on another thread, straight from the store's file.
   may(
     'requests-read-the-store',
@@ -179,8 +190,9 @@ const rules: readonly IForbiddenRuleType[] = [
     // Smaller roots serve commands that need no store: models, keys and rules. The entry points name public types.
     from: {
       pathNot: [
-        `${holdfast}(open|open-models|keys|list-tools|permission-rules|open-offer-trust|open-trusted-workspaces|open-servers|entry/\\w+)[.]ts$`,
+        `${holdfast}(open|open-models|open-hooks|keys|list-tools|permission-rules|open-offer-trust|open-trusted-workspaces|open-servers|entry/\\w+)[.]ts$`,
         `${holdfast}(providers|tools|context)/`,
+        `${holdfast}hooks/`, // has a rule of its own
       ],
     },
     to: { path: `${holdfast}(providers|tools|context)/` },

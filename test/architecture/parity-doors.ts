@@ -68,6 +68,7 @@ const routeOf: Readonly<Record<string, string>> = {
   'session.listToolTrust': 'GET /v1/sessions/:id/tool-trust',
   'session.getSummary': state,
   'session.isPersistent': state,
+  'session.hooksEnabled': state,
   'session.subscriberRole': state,
   'session.credentialsConfigured': state,
   'session.editorSnapshot': state,

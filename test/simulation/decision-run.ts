@@ -6,6 +6,7 @@ import {
   evolve,
   type Input,
   plan,
+  type ReportOf,
   type SessionCommand,
   type SessionState,
   viewOf,
@@ -13,6 +14,7 @@ import {
 import {
   addToView,
   BlobHash,
+  type CallId,
   Command,
   CommandId,
   Event,
@@ -71,6 +73,8 @@ function reportOn(effect: Effect, dice: Dice, { state }: Core): Input {
         checkpoint: null,
       }
     }
+    case 'finish-turn':
+      return { type: 'turn.finishing', turn: effect.turn, hooks: stopHooks(dice) }
     case 'call-model': {
       const { step, model } = effect
       if (dice.chance(1, 8)) return { type: 'model.retrying', step, tries: 1, fault, waitMs: 1000 }
@@ -79,6 +83,7 @@ function reportOn(effect: Effect, dice: Dice, { state }: Core): Input {
       return answer(step, dice)
     }
     case 'prepare-call': {
+      if (dice.chance(1, 4)) return preToolUse(effect.call, dice)
       if (dice.chance(1, 8)) return { type: 'call.prepared', call: effect.call, found: { unusable: 'no' }, atMs: 0 }
       const preview = { type: 'arguments' as const, args: {} }
       return {
@@ -103,6 +108,24 @@ function reportOn(effect: Effect, dice: Dice, { state }: Core): Input {
   }
 }
 
+const hookRun = { hook: 'sh check.sh', source: 'user', outcome: 'ok', durationMs: 1 } as const
+
+/** Returns what PreToolUse hooks do before the call is judged: change it, ask, allow or end the turn. */
+function preToolUse(call: CallId, dice: Dice): Input {
+  const permission = dice.pick(['allow', 'ask'] as const) ?? 'ask'
+  const said = dice.pick([{}, { permission }, { context: 'mind the tests' }, { stop: 'enough' }]) ?? {}
+  const args = dice.chance(1, 2) ? { value: { changed: true }, by: 'sh check.sh' } : null
+  return { type: 'hooks.ran', runs: [{ event: 'PreToolUse', ...hookRun, ...said }], call, args }
+}
+
+/** Returns the answer of Stop hooks: they go on, end the turn, or have nothing to say. */
+function stopHooks(dice: Dice): ReportOf<'turn.finishing'>['hooks'] {
+  const block = dice.chance(1, 2) ? 'run the tests' : null
+  const outcome = block === null ? 'ok' : 'blocked'
+  const runs = [{ event: 'Stop', ...hookRun, outcome } as const]
+  return dice.pick([null, { runs, block, stop: null }, { runs, block, stop: 'enough' }]) ?? null
+}
+
 /** Returns the fallback models that were not called in this turn. */
 function spareFor({ turn }: SessionState, model: string): string | null {
   const tried = [...((turn.phase !== 'idle' && turn.fallback?.tried) || []), model]
@@ -121,7 +144,8 @@ function answer(step: StepId, dice: Dice): Input {
   }))
   const parts = [{ type: 'text' as const, text: 'hm' }, ...calls]
   if (dice.chance(1, 6)) return { type: 'model.failed', step, parts, fault, usage: null }
-  return { type: 'model.replied', step, parts, finish: calls.length > 0 ? 'calls' : 'stop', usage }
+  const hasStopHooks = dice.chance(1, 2)
+  return { type: 'model.replied', step, parts, finish: calls.length > 0 ? 'calls' : 'stop', usage, hasStopHooks }
 }
 
 function command(core: Core, dice: Dice): Input {

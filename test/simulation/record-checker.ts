@@ -20,6 +20,8 @@ export function createRecordChecker(): RecordChecker {
   let trust: Trust[] = []
   /** Whether the model has finished its answer and no prompt came since. */
   let isAnswered = false
+  /** How often in a row Stop hooks made the turn go on. */
+  let goneOn = 0
   /** The model of the session, and its fallback in this turn. */
   let model = ''
   let fallback: string | null = null
@@ -59,6 +61,7 @@ export function createRecordChecker(): RecordChecker {
         return event.entries.map(({ id, content }) => leave(id, content, 'removed')).find(Boolean) ?? null
       case 'user.said':
         isAnswered = false
+        goneOn = 0
         return event.entry === undefined ? null : leave(event.entry, event.content, 'sent')
       case 'session.started':
         model = event.settings.model
@@ -70,6 +73,7 @@ export function createRecordChecker(): RecordChecker {
         return null
       case 'turn.started':
         isAnswered = false
+        goneOn = 0
         fallback = null
         return null
       case 'step.started':
@@ -88,6 +92,14 @@ export function createRecordChecker(): RecordChecker {
         // The content of an approved call changed before it ran: the former answer no longer counts.
         if (started.has(event.call)) return `call ${event.call} is asked for after it started`
         return approved.delete(event.call) === (event.changed === true) ? null : `call ${event.call} is asked for twice`
+      case 'call.rewritten':
+        return asked.has(event.call) || approved.has(event.call)
+          ? `call ${event.call} is rewritten after it was judged`
+          : null
+      case 'note.added':
+        if (event.code !== 'stop_hook') return null
+        isAnswered = false // a Stop hook makes the model go on
+        return ++goneOn > 8 ? `Stop hooks made the turn go on ${goneOn} times in a row` : null
       case 'call.approved': {
         const problem = approvalProblem(event)
         approved.set(event.call, event)

@@ -22,7 +22,7 @@ export { type DailyCleanup, type Retention, startDailyCleanup } from './runtime/
 export { type Authority, foreignAttachment, notSubscribed } from './runtime/stream/driver-control.ts'
 export { decide } from './session/decide.ts'
 export { evolve, foldNumber } from './session/evolve.ts'
-export type { Input, SessionCommand } from './session/input.ts'
+export type { Input, ReportOf, SessionCommand } from './session/input.ts'
 export { type Effect, plan } from './session/plan.ts'
 export { emptySession, type SessionState } from './session/state.ts'
 export { viewOf } from './session/view.ts'

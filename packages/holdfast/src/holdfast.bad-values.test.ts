@@ -65,6 +65,7 @@ const holdfastCalls: Readonly<
   trustOffers: ({ home }) => [{ workdir: home, offers: [{ kind: 'memory', name: 'none', hash: 'none' }] }],
   revokeTrust: ({ home }) => [home],
   trustedWorkspaces: () => [],
+  hooks: ({ home }) => [home],
   stopSession: ({ session }) => [session.id],
   subscribe: () => [{}],
   delete: () => [nobody, { dryRun: true }],
@@ -170,6 +171,7 @@ const sessionCalls: Readonly<Record<Exclude<keyof Session, 'id'>, Arguments>> = 
   listToolTrust: () => [],
   getSummary: () => [],
   isPersistent: () => [],
+  hooksEnabled: () => [],
   subscriberRole: () => ['anna'],
   editorSnapshot: () => [],
 }

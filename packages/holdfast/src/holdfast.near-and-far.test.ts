@@ -320,6 +320,20 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     expect(await codeOf(api.save({ id: '', messages: [] }))).toBe('bad_id')
   })
 
+  it('lists the hooks of a folder with their state', async () => {
+    const workdir = join(home, 'hooked')
+    await mkdir(join(workdir, '.claude'), { recursive: true })
+    const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }], Setup: [] }
+    await writeFile(join(workdir, '.claude/settings.json'), JSON.stringify({ hooks }))
+    expect(await api.hooks(workdir)).toMatchObject([
+      { event: 'Stop', hook: 'true', source: 'workspace', state: 'waiting', path: '.claude/settings.json' },
+    ])
+    expect(await codeOf(api.hooks('relative'))).toBe('bad_workdir')
+    const session = await api.startSession({ workdir, hooksEnabled: false })
+    expect(await session.hooksEnabled()).toBe(false)
+    expect(await (await api.startSession({ workdir, sessionStartHook: false })).hooksEnabled()).toBe(true)
+  })
+
   it('trusts what the files of a workspace offer, exactly as it was shown', async () => {
     const [memory, name] = [join(home, '.holdfast', 'MEMORY.md'), '.holdfast/MEMORY.md']
     await mkdir(join(home, '.holdfast'))

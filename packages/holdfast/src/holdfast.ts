@@ -15,6 +15,7 @@ import {
   ExportOptions,
   fault,
   HoldfastError,
+  type HookLister,
   type ImportFile,
   type Meta,
   type OfferTrust,
@@ -73,12 +74,13 @@ type HoldfastParts = {
   readonly openWriterPort: OpenWriterPort | null
   readonly permissions: PermissionRules
   readonly trust: OfferTrust
+  readonly hooks: HookLister
 }
 
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  { location, home, openWriterPort, permissions, trust }: HoldfastParts,
+  { location, home, openWriterPort, permissions, trust, hooks }: HoldfastParts,
   close: () => Promise<void>,
 ): Holdfast {
   const sessions = createLocalSessions(registry)
@@ -88,7 +90,7 @@ export function createHoldfast(
   const common = createHoldfastMethods(sessions, {
     now: registry.deps.clock.now,
     export: exportPieces,
-    ...{ permissions, trust },
+    ...{ permissions, trust, hooks },
   })
   const withNotifier = async (session: Promise<Session>, notifier: Notifier | undefined) => {
     const { id } = await session

@@ -3,6 +3,7 @@ import { readWorkspaceMemory } from './context/memory/memory.ts'
 import { offerMemory } from './context/memory/memory-trust.ts'
 import { createCommands } from './guidance/commands/commands.ts'
 import { createSkills } from './guidance/skills/skills.ts'
+import { findHookOffers } from './hooks/workspace-hooks.ts'
 import { findServers } from './open-servers.ts'
 import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
 import { resolveWorkdir } from './system/files/resolve-path.ts'
@@ -15,7 +16,7 @@ export function openOfferTrust(home: Home): OfferTrust {
   const trusted = openTrustedWorkspaces(home)
   const skills = createSkills({ configDir, userDir, trusted })
   const commands = createCommands({ configDir, userDir, trusted, skills })
-  const sources = [findMemories, skills.offers, commands.offers, findServers]
+  const sources = [findMemories, skills.offers, commands.offers, findServers, findHookOffers]
   return createOfferTrust({ trusted, sources, userDir, resolveWorkdir })
 }
 

@@ -1,4 +1,5 @@
 import { clip, didYouMean, escapeLine, type Fault, fault } from '@holdfast/protocol'
+import { findHooksFault } from './hooks/own-hooks.ts'
 import type { OpenOptions } from './open.ts'
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
@@ -21,6 +22,7 @@ const rules: Readonly<Record<keyof OpenOptions, Rule | null>> = {
     'must be an object of models by their provider/model name.',
   ],
   tools: null,
+  hooks: null,
   idleUnloadMs: [isAboveZero, 'must be a number of milliseconds greater than 0.'],
   retention: [isObject, 'must be an object, such as { days: 90 }.'],
   logger: [(value) => hasMethods(value, 'error', 'warn', 'info', 'debug', 'trace'), 'must be a logger like pino.'],
@@ -39,7 +41,11 @@ export function findOptionFault(options: OpenOptions): Fault | null {
     if (value !== undefined && rule !== null && !rule[0](value))
       return fault('bad_request', `The option ${name} ${rule[1]}`, { option: name })
   }
-  const { retention } = options
+  const { retention, hooks } = options
+  if (hooks !== undefined) {
+    const refused = findHooksFault(hooks)
+    if (refused) return refused
+  }
   return retention !== undefined && !isAboveZero(retention.days)
     ? fault('bad_request', 'The option retention.days must be a number greater than 0.', { days: retention.days })
     : null

@@ -12,11 +12,13 @@ import { createSummaryFiles } from './context/summary-files.ts'
 import { createCommands } from './guidance/commands/commands.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { createHoldfast, type Holdfast } from './holdfast.ts'
+import type { OwnHooks } from './hooks/own-hooks.ts'
 import { observeAll } from './observe/combine-observers.ts'
 import { createMaskedLogger, type Logger } from './observe/logging/logger.ts'
 import { createProblems } from './observe/logging/problems.ts'
 import { createSessionLogger } from './observe/logging/session-logger.ts'
 import { loadSessionSpans } from './observe/telemetry/load-session-spans.ts'
+import { listHooks, openHooks } from './open-hooks.ts'
 import { openModels } from './open-models.ts'
 import { openOfferTrust } from './open-offer-trust.ts'
 import { findOptionFault } from './open-options.ts'
@@ -62,6 +64,8 @@ export type OpenOptions = ConfigOptions & {
   readonly models?: CustomModels | undefined
   /** The program's own tools, beside the built-in ones: made with `defineTool`, or AI SDK tools by name. */
   readonly tools?: OwnTools | undefined
+  /** The program's own hooks, by event: functions that run at certain moments of every session. */
+  readonly hooks?: OwnHooks | undefined
   /** How long an idle session without clients stays in memory; 15 minutes by default. */
   readonly idleUnloadMs?: number | undefined
   /** Moves sessions to the trash, once a day, that had no message for this many days. Off by default. */
@@ -123,7 +127,8 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     const given = { keyNames, own, permissions, commandRules: permissions, storePaths, ...configured }
     const servers = openServers({ home, environment, keyNames })
     opened.defer(() => servers.close())
-    return { permissions, ...createAdapters(environment, home, { ...given, servers }) }
+    const hooks = orThrow(openHooks({ environment, home, keyNames, configured, own: options.hooks }))
+    return { permissions, hooks, ...createAdapters(environment, home, { ...given, servers }) }
   })
   const tracing = loadSessionSpans()
   await Promise.allSettled([storing, preparing, tracing])
@@ -150,7 +155,9 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   await registry.deps.tools.background?.endLeftovers()
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
-  return { registry, location, home, openWriterPort, permissions: prepared.permissions, trust: openOfferTrust(home) }
+  const { permissions, hooks } = prepared
+  const trust = openOfferTrust(home)
+  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks) }
 }
 
 /** Opens the store, once the configuration is checked, and registers this process as a node in it. */

@@ -14,6 +14,7 @@ export {
   TouchedFile,
 } from './api/file-changes.ts'
 export { InstructionFile } from './api/instruction-file.ts'
+export { HookList, type HookLister, ListedHook } from './api/listed-hook.ts'
 export {
   JudgedOffer,
   OfferGrant,
@@ -149,6 +150,7 @@ export {
   withoutSetId,
 } from './event/file-change.ts'
 export { CheckpointMark, LineLength } from './event/history-events.ts'
+export { HookEvent, HookRun, hookText } from './event/hook.ts'
 export { boundPreview, Preview, PreviewSandbox, sandboxSentence } from './event/preview.ts'
 export { QueueEntry, queuedEntry, reorderQueue } from './event/queue.ts'
 export { ClientEvent, Fork } from './event/session.ts'

@@ -47,6 +47,7 @@ export { fakePermissions } from './runtime/fake-permissions.ts'
 export { fakeSkills } from './runtime/fake-skills.ts'
 export { createFaultyStore, diskFull, type FaultyStore } from './runtime/faulty-store.ts'
 export { createGate, type Gate } from './runtime/gate.ts'
+export { createScriptedHooks, type HookScript, type ScriptedHookAnswer } from './runtime/scripted-hooks.ts'
 export {
   call,
   createScriptedModel,

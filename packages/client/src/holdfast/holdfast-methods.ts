@@ -5,9 +5,11 @@ import {
   type FoundMessages,
   fault,
   HoldfastError,
+  type HookLister,
   type ImportChoice,
   type ImportFile,
   type ImportResult,
+  type ListedHook,
   type ListedPermission,
   type ListOptions,
   type Meta,
@@ -142,6 +144,11 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   revokeTrust(workdir: string): Promise<TrustRevoked>
   /** Lists the workspaces that are trusted, with what was trusted of each. */
   trustedWorkspaces(): Promise<readonly TrustedWorkspace[]>
+  /**
+   * Lists the hooks of a folder: those that run in its sessions, and those of its workspace that wait for trust or are not
+   * supported. Refused: bad_workdir for a relative path. Over HTTP this needs an admin token.
+   */
+  hooks(workdir: string): Promise<readonly ListedHook[]>
   /** Unloads a session: its turn is interrupted, its streams end. The next use loads it again. */
   stopSession(name: string): Promise<void>
   /** Follows all sessions from now on: started, changed, stopped and why. */
@@ -161,10 +168,12 @@ export function createHoldfastMethods(
     export: exportPieces,
     permissions,
     trust,
+    hooks,
   }: {
     readonly now: () => number
     readonly permissions: PermissionRules
     readonly trust: OfferTrust
+    readonly hooks: HookLister
   } & Pick<HoldfastMethods, 'export'>,
 ): Omit<HoldfastMethods, OwnMethods> {
   const getSession = async (name: string) => createSession(await findNamed(sessions, name))
@@ -211,6 +220,7 @@ export function createHoldfastMethods(
     trustOffers: async (grant) => orThrow(await trust.grant(grant)),
     revokeTrust: async (workdir) => orThrow(await trust.revoke(workdir)),
     trustedWorkspaces: async () => orThrow(await trust.list()),
+    hooks: async (workdir) => orThrow(await hooks.list(workdir)),
     stopSession: async (name) => void orThrow(await sessions.stop(name)),
     subscribe: (options) => sessions.subscribe(options),
   }

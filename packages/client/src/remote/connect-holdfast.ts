@@ -30,7 +30,7 @@ import {
   type Health,
   type RemoteSessions,
 } from './connect-sessions.ts'
-import { createRemoteOfferTrust } from './remote-offer-trust.ts'
+import { createRemoteHooks, createRemoteOfferTrust } from './remote-offer-trust.ts'
 import { createRemotePermissions } from './remote-permissions.ts'
 
 /** The runtime of a server, with the methods of the one that `openHoldfast` returns. */
@@ -67,6 +67,7 @@ export function connectHoldfast(
       export: exportSession,
       permissions: createRemotePermissions(wire),
       trust: createRemoteOfferTrust(wire),
+      hooks: createRemoteHooks(wire),
     }),
     handles,
     export: exportSession,

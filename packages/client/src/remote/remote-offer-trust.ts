@@ -1,4 +1,6 @@
 import {
+  HookList,
+  type HookLister,
   OfferGrant,
   type OfferTrust,
   parseOptions,
@@ -31,5 +33,15 @@ export const createRemoteOfferTrust = (wire: Http): OfferTrust => ({
   async list() {
     const answer = await wire.json('/v1/trust/workspaces')
     return parseAnswer(answer, 'a list of workspaces', TrustedWorkspaceList.shape.workspaces, 'workspaces')
+  },
+})
+
+/** The hooks of the user who runs the server. */
+export const createRemoteHooks = (wire: Http): HookLister => ({
+  async list(given) {
+    const workdir = parseTrustFolder(given)
+    if (!workdir.ok) return workdir
+    const answer = await wire.json(`/v1/hooks${queryOf({ workdir: workdir.value })}`)
+    return parseAnswer(answer, 'a list of hooks', HookList.shape.hooks, 'hooks')
   },
 })

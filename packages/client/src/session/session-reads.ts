@@ -146,6 +146,8 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
     getSummary: async (): Promise<string> => (await state('summary')).summary ?? '',
     /** Returns whether the session is stored; false if it is in memory only. */
     isPersistent: async (): Promise<boolean> => (await state('meta')).meta.persist !== false,
+    /** Returns whether hooks run in the session. */
+    hooksEnabled: async (): Promise<boolean> => (await state('meta')).meta.hooksEnabled !== false,
     /** Returns the role of an attached client; null when it is not attached. */
     async subscriberRole(client: string): Promise<Role | null> {
       const asked = orThrow(parseOptions(ClientId, client, 'find a client'))

@@ -1,4 +1,4 @@
-import { type BlobHash, type Content, continueText, outcomeOutput, providerOf } from '@holdfast/protocol'
+import { type BlobHash, type Content, continueText, type EventOf, outcomeOutput, providerOf } from '@holdfast/protocol'
 import type {
   AssistantPart,
   ModelRequest,
@@ -28,7 +28,7 @@ export function buildRequest(parts: RequestInput): ModelRequest {
   const messages: RequestMessage[] = []
   const replaced = cutPartText(window)
   if (replaced !== '') addUser(messages, [{ type: 'text', text: replaced }])
-  if (window.prompt?.event.type === 'user.said') addUser(messages, userParts(window.prompt.event.content, filePart))
+  if (window.prompt?.event.type === 'user.said') addUser(messages, userParts(window.prompt.event, filePart))
   for (const round of roundsOf(window.messages)) addRound(messages, round, providerOf(model), filePart)
   if (messages.at(-1)?.role !== 'user' && messages.at(-1)?.role !== 'tool') addUser(messages, [continuePart])
   return { model, thinkingLevel, system, tools, messages, ...(providerOptions && { providerOptions }) }
@@ -67,7 +67,7 @@ function roundsOf(messages: readonly WindowMessage[]): readonly Round[] {
 function addRound(messages: RequestMessage[], round: Round, provider: string, filePart: ToFilePart): void {
   const [first] = round
   if (first?.event.type === 'user.said') {
-    addUser(messages, userParts(first.event.content, filePart))
+    addUser(messages, userParts(first.event, filePart))
     return
   }
   if (first?.event.type === 'note.added') {
@@ -95,11 +95,12 @@ function addUser(messages: RequestMessage[], parts: readonly UserPart[]): void {
   else messages.push({ role: 'user', content: parts })
 }
 
-function userParts(content: Content, filePart: ToFilePart): readonly UserPart[] {
+function userParts({ content, context }: EventOf<'user.said'>, filePart: ToFilePart): readonly UserPart[] {
   const parts = content.flatMap((part): UserPart[] => {
     if (part.type === 'file') return [filePart(part)]
     return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text.toWellFormed() }]
   })
+  if (context !== undefined) parts.push({ type: 'text', text: `Context from a hook:\n\n${context.toWellFormed()}` })
   return parts.length > 0 ? parts : [continuePart]
 }
 

@@ -84,7 +84,8 @@ function quote({ event, outcome }: WindowMessage): string {
       const files = event.content.flatMap((part) =>
         part.type === 'file' ? [`[file ${part.name ?? part.mediaType}]`] : [],
       )
-      return `[user] ${shorten([contentText(event.content), ...files].join('\n'), charsMax)}`
+      const added = event.context === undefined ? [] : [`[context from a hook] ${event.context}`]
+      return `[user] ${shorten([contentText(event.content), ...files, ...added].join('\n'), charsMax)}`
     }
     case 'note.added':
       return event.text.trim() === '' ? '' : `[system] ${shorten(event.text, charsMax)}`

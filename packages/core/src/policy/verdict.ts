@@ -13,6 +13,8 @@ export type CallFacts = {
   readonly argsHash: BlobHash
   /** Why a person is asked each time; absent for most calls. */
   readonly alwaysAsk?: string | undefined
+  /** What hooks said about its approval; absent if they said nothing. */
+  readonly hooks?: { readonly verdict: 'allow' | 'ask'; readonly by: string } | undefined
   /** What the permission rules say; null when none applies. */
   readonly ruling: Ruling | null
   /** Trust granted for the workspace, by any of its sessions. */
@@ -34,17 +36,20 @@ export type Verdict =
 
 /**
  * Judges a call. Plan mode denies first; then the permission rules decide; then the session's approval setting. What is
- * left to ask is answered by trust, or by a person. Only a person can allow a call that is always asked about.
+ * left to ask is answered by trust, or by a person. Only a person can allow a call that is always asked about. What a hook
+ * allows is allowed only where no rule says otherwise.
  */
 export function judge(facts: CallFacts, { settings, trust }: Policy): Verdict {
   if (isForbidden(facts, settings.mode)) return planMode(facts.tool)
   const { ruling, tool } = facts
   if (ruling?.verdict === 'deny')
     return { type: 'deny', code: 'rule', message: `${ruling.by} forbids this ${tool} call` }
-  const reason = facts.alwaysAsk ?? (ruling?.verdict === 'unknown' ? ruling.reason : undefined)
+  const hooked = facts.hooks?.verdict === 'ask' ? `the hook ${facts.hooks.by} asks` : undefined
+  const reason = facts.alwaysAsk ?? (ruling?.verdict === 'unknown' ? ruling.reason : hooked)
   if (reason !== undefined) return { type: 'ask', reason }
   if (ruling?.verdict === 'allow') return { type: 'allow', rule: ruling.by }
   if (ruling === null) {
+    if (facts.hooks?.verdict === 'allow') return { type: 'allow', rule: `the hook ${facts.hooks.by}` }
     const rule = settings.approvals ?? 'destructive'
     if (rule === 'none') return { type: 'allow', rule: 'approvals: none' }
     if (rule === 'destructive' && !facts.isDestructive) return { type: 'allow', rule: 'not destructive' }

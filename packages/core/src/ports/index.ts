@@ -1,6 +1,7 @@
 export type * from './blobs.ts'
 export type * from './catalogue.ts'
 export type * from './clock.ts'
+export type * from './hooks.ts'
 export type * from './images.ts'
 export type * from './lease.ts'
 export { busyOwners, ownedStatus } from './lease.ts'

@@ -251,6 +251,8 @@ export interface Instructions {
       readonly hasSkillTool: boolean
       /** The skills to tell in full, by name, the most important first. */
       readonly skills: readonly string[]
+      /** What hooks told the model when the session began here. */
+      readonly hookContext?: string | null | undefined
     },
   ): Promise<string>
   /** Returns the files of instructions that are part of this text, in their order. */

@@ -1,6 +1,7 @@
 import type { createSerialQueue, Fault, ModelName, Result, SessionId, Settings, StepId } from '@holdfast/protocol'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Hooks } from '../ports/hooks.ts'
 import type { Images } from '../ports/images.ts'
 import type { NodeRow } from '../ports/lease.ts'
 import type { Observer, OnProblem } from '../ports/observer.ts'
@@ -40,6 +41,8 @@ export type RuntimeDeps = {
   readonly summaryFiles: SummaryFiles
   readonly files: WorkspaceFiles
   readonly permissions: Permissions
+  /** Absent: no hooks run. */
+  readonly hooks?: Hooks | undefined
   readonly clock: Clock
   readonly newSessionId: () => SessionId
   /** Returns the real path of an existing directory. Refused: bad_workdir. */
@@ -64,6 +67,10 @@ export type EffectDeps = RuntimeDeps & {
   readonly sideWorkSignal: () => AbortSignal
   /** Runs work of this session one after the other. */
   readonly oneByOne: ReturnType<typeof createSerialQueue>
+  /** Runs the hooks of prompts one after the other, so that the prompts stay in order. */
+  readonly promptsInOrder: ReturnType<typeof createSerialQueue>
+  /** What SessionStart hooks of this process said; null before they ran. */
+  startContext: StartContext | null
   /** The answer that a model is writing; an abort keeps its text. */
   answer: RunningAnswer | null
 }
@@ -74,6 +81,9 @@ type RunningAnswer = {
   readonly parts: () => readonly SaidPart[]
   readonly draft: () => Draft | null
 }
+
+/** What SessionStart hooks told the model, and for which compaction of the window. */
+export type StartContext = { readonly text: string | null; readonly checkpoint: number | null }
 
 /** What an effect can use while it runs. */
 export type EffectRun = {

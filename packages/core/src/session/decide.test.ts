@@ -1,4 +1,4 @@
-import { BlobHash, CallId, StepId, TurnNumber } from '@holdfast/protocol'
+import { BlobHash, CallId, type HookRun, StepId, TurnNumber } from '@holdfast/protocol'
 import {
   aHash,
   approvedBy,
@@ -24,6 +24,12 @@ import { answerOf } from './view.ts'
 
 const prompt: SessionCommandInput = { type: 'sendPrompt', content: 'hello' }
 const approve: SessionCommandInput = { type: 'respondToApproval', decision: 'approve' }
+
+const answered = stateAfter(...thinking, { type: 'step.ended', turn: 0, step: 4, finish: 'stop', usage: null })
+const aHookRun = (changes: Partial<HookRun> = {}): HookRun => ({
+  ...{ event: 'Stop', hook: 'sh check.sh', source: 'user', outcome: 'ok', durationMs: 1 },
+  ...changes,
+})
 
 describe('a report', () => {
   const call = CallId.parse(5)
@@ -55,6 +61,8 @@ describe('a report', () => {
     'files.found': { type: 'files.found', call, files: [{ path: 'a.txt', change: 'deleted' }] },
     'process.escaped': { type: 'process.escaped', tool: 'shell', text: 'sleep (17) still runs' },
     'title.written': { type: 'title.written', title: 'Harbour', model: 'sim/model', usage },
+    'turn.finishing': { type: 'turn.finishing', turn, hooks: null },
+    'hooks.ran': { type: 'hooks.ran', runs: [aHookRun()] },
     'process.stopped': { type: 'process.stopped', draft: null },
     'process.restarted': { type: 'process.restarted', draft: null },
   } as const satisfies Record<Report['type'], Report>
@@ -74,6 +82,8 @@ describe('a report', () => {
     ['files.found', phases.idle, 'files.touched'],
     ['process.escaped', phases.idle, 'note.added'],
     ['title.written', phases.idle, 'settings.changed'],
+    ['turn.finishing', answered, 'turn.ended'],
+    ['hooks.ran', phases.idle, 'hook.ran'],
     ['process.stopped', phases.thinking, 'step.ended turn.ended'],
     ['process.restarted', phases.thinking, 'step.ended turn.ended'],
   ])('%s counts while its effect is planned', (type, state, expected) => {
@@ -100,6 +110,8 @@ describe('a report', () => {
     ['tool.starting', phases.started],
     ['tool.finished', phases.asked],
     ['tool.finished', stateAfter(...requested, approvedBy(5), { type: 'call.started', call: 5 }, settled(5))],
+    ['turn.finishing', phases.idle],
+    ['turn.finishing', phases.preparing],
     ['title.written', stateAfter({ type: 'settings.changed', title: 'Mine' })],
     ['title.written', stateAfter({ type: 'settings.changed', title: '' })],
     ['process.stopped', phases.idle],

@@ -22,13 +22,14 @@ import {
   startCall,
 } from './decide/call.ts'
 import { decideHistory } from './decide/history.ts'
+import { recordHooks } from './decide/hook.ts'
 import { appendClientEvent } from './decide/message.ts'
 import { continueTurn, editEntry, recallQueues, removeEntry, reorder, sendPrompt } from './decide/prompt.ts'
 import { abandonTurn, recover } from './decide/recovery.ts'
 import { startRestore } from './decide/restore.ts'
 import * as settings from './decide/settings.ts'
 import { activateSkill, deactivateSkill } from './decide/skill.ts'
-import { endStep, failTurn, noteRetry, startStep } from './decide/step.ts'
+import { endStep, failTurn, finishTurn, noteRetry, startStep } from './decide/step.ts'
 import type { Asked, Decided, Events, Input } from './input.ts'
 import { isAbortOf, type SessionState } from './state.ts'
 
@@ -52,6 +53,10 @@ function decideInput(state: SessionState, input: Input): Decided {
       return ok(isThinking(state, input.step) ? endStep(state, input) : [])
     case 'model.retrying':
       return ok(isThinking(state, input.step) ? noteRetry(state, input) : [])
+    case 'turn.finishing':
+      return ok(isPreparing(state, input.turn) ? finishTurn(state, input) : [])
+    case 'hooks.ran':
+      return ok(recordHooks(state, input))
     case 'call.prepared':
       return ok(judgeCall(state, input))
     case 'call.changed':

@@ -34,6 +34,12 @@ const granted = (tool: string, scope: 'turn' | 'session' | 'workspace'): EventIn
   scope,
 })
 
+const hookRan = (changes: Partial<EventInput & { type: 'hook.ran' }>): EventInput => ({
+  ...{ type: 'hook.ran', turn: 0, event: 'PreToolUse', hook: 'guard', source: 'user', outcome: 'ok', durationMs: 1 },
+  ...((changes.event ?? 'PreToolUse') === 'PreToolUse' && { about: 5 }),
+  ...changes,
+})
+
 describe('each event', () => {
   const changing: readonly (readonly [EventType, readonly EventInput[], object])[] = [
     ['session.started', [], { seq: 1, origin: { workdir: '/work', key: null }, turn: { phase: 'idle', last: null } }],
@@ -202,6 +208,29 @@ describe('each event', () => {
       { skills: [] },
     ],
     [
+      'call.rewritten',
+      [...requested, { type: 'call.rewritten', call: 5, args: { command: 'ls' }, hook: 'guard' }, approvedBy(5)],
+      { turn: { calls: [{ id: 5, status: 'approved', rewritten: { seq: 7, by: 'guard' } }] } },
+    ],
+    [
+      'hook.ran',
+      [
+        ...requested,
+        hookRan({ permission: 'ask', context: 'Mind.' }),
+        hookRan({ permission: 'allow', stop: 'Enough.' }),
+      ],
+      { turn: { stop: 'Enough.', calls: [{ id: 5, permission: { verdict: 'ask', by: 'guard' }, told: [7] }] } },
+    ],
+    [
+      'hook.ran',
+      [
+        ...thinking,
+        { type: 'step.ended', turn: 0, step: 4, finish: 'stop', usage: null },
+        hookRan({ event: 'Stop', outcome: 'blocked', reason: 'Test it.' }),
+      ],
+      { turn: { phase: 'preparing', isAnswered: false, goneOn: 1 } },
+    ],
+    [
       'client.said',
       [{ type: 'client.said', event: { eventId: 'one', type: 'shown' }, complete: true }],
       { clientEventsComplete: true },
@@ -231,6 +260,7 @@ describe('each event', () => {
     ['note.added', { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'noted' }, 0, 0],
     ['summary.saved', { type: 'summary.saved', turn: 0, path: 'a.md', text: '# A', usage: noUsage }, 0, 0],
     ['session.forked', { type: 'session.forked', fork: aSession, base: 1, line: [{ from: 1, to: null }] }, 0, 0],
+    ['hook.ran', hookRan({ event: 'Notification' }), 0, 0],
     ['log.repaired', { type: 'log.repaired', lost: [1] }, 0, 0],
     ['files.touched', { type: 'files.touched', call: 5, files: [{ path: 'a', change: 'deleted' }] }, 0, 0],
     ['files.restore_started', { type: 'files.restore_started', items: [] }, 0, 0],

@@ -27,6 +27,7 @@ import {
   turnUsageAfter,
   unreachable,
 } from '@holdfast/protocol'
+import { afterHook, hooked, withoutGoingOn } from './hooked-turn.ts'
 import { addCheckpoint, dropCheckpoint, inherit, moveLine } from './line.ts'
 import {
   type Call,
@@ -40,7 +41,7 @@ import {
 } from './state.ts'
 
 /** The version of this fold. Raise it when the same log would fold to another state: old snapshots are then ignored. */
-export const foldNumber = 17
+export const foldNumber = 18
 
 /** How many written contents of a round are remembered. */
 const writtenMax = 1000
@@ -61,8 +62,10 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
   switch (event.type) {
     case 'session.started': {
       const { handle, key = null, workdir, tools = null, readOnly = false, persist = true, settings, fork } = event
-      const { instructions = null, providerOptions = null } = event
-      const origin = { handle, key, workdir, tools, readOnly, persist, instructions, providerOptions }
+      const { instructions = null, providerOptions = null, hooksEnabled = true } = event
+      const sessionStartHook = hooksEnabled && (event.sessionStartHook ?? true)
+      const own = { instructions, providerOptions, hooksEnabled, sessionStartHook }
+      const origin = { handle, key, workdir, tools, readOnly, persist, ...own }
       const started = { ...state, origin, settings }
       return fork ? inherit(started, fork) : started
     }
@@ -88,7 +91,8 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
     case 'queue.reordered':
       return { ...state, queue: reorderQueue(state.queue, event.queue, event.entries) }
     case 'user.said':
-      return event.entry === undefined ? state : { ...state, queue: state.queue.filter(({ id }) => id !== event.entry) }
+      if (event.entry === undefined) return state
+      return { ...state, queue: state.queue.filter(({ id }) => id !== event.entry), turn: withoutGoingOn(state.turn) }
     case 'turn.started':
       return { ...state, turns: event.turn + 1, turn: preparing({ number: event.turn, steps: 0, fallback: null }) }
     case 'step.started': {
@@ -121,6 +125,10 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       } as const
       return { ...state, turn: progressed(state.turn, event.call, asked) }
     }
+    case 'call.rewritten':
+      return { ...state, turn: hooked(state.turn, event.call, { rewritten: { seq, by: event.hook } }) }
+    case 'hook.ran':
+      return { ...state, turn: afterHook(state.turn, seq, event) }
     case 'call.approved': {
       const { argsHash, contentHash = null } = event
       const call = findCall(state, event.call)
@@ -213,7 +221,14 @@ const preparing = (count: TurnCount) => ({ phase: 'preparing', isAnswered: false
 /** Returns the counts of the running turn, with `more` steps added. */
 function counted(turn: Turn, more = 0): TurnCount {
   invariant(turn.phase !== 'idle', 'a step without a turn')
-  return { number: turn.number, steps: turn.steps + more, fallback: turn.fallback }
+  const { number, steps, fallback, stop, goneOn } = turn
+  return {
+    number,
+    steps: steps + more,
+    fallback,
+    ...(stop !== undefined && { stop }),
+    ...(goneOn !== undefined && { goneOn }),
+  }
 }
 
 /** Passes the answer on to another model; the failed call does not count as a step. */
@@ -234,8 +249,16 @@ function withCall(turn: Turn, step: StepId, call: Call): Turn {
 
 function progressed(turn: Turn, id: CallId, progress: CallProgress): Turn {
   invariant(turn.phase === 'acting', 'a call moved outside its round')
-  return { ...turn, calls: turn.calls.map((call) => (call.id === id ? { id, tool: call.tool, ...progress } : call)) }
+  return { ...turn, calls: turn.calls.map((call) => (call.id === id ? { ...lasting(call), ...progress } : call)) }
 }
+
+/** Returns what stays of a call when it progresses. */
+const lasting = ({ id, tool, rewritten, permission, told }: Call) => ({
+  ...{ id, tool },
+  ...(rewritten && { rewritten }),
+  ...(permission && { permission }),
+  ...(told && { told }),
+})
 
 function withStarted(turn: Turn, id: CallId, process: ProcessMark | null): Turn {
   const call = turn.phase === 'acting' ? turn.calls.find((one) => one.id === id) : undefined

@@ -9,6 +9,7 @@ import type {
   EventOf,
   FileChange,
   Finish,
+  HookRun,
   LineLength,
   Mode,
   ModelFault,
@@ -31,6 +32,7 @@ import type {
   Usage,
 } from '@holdfast/protocol'
 import type { CallFacts } from '../policy/verdict.ts'
+import type { HookAnswer } from '../ports/hooks.ts'
 import type { StoredRule } from '../ports/permissions.ts'
 import type { SaidPart } from '../ports/provider.ts'
 import type { Draft } from '../ports/store.ts'
@@ -87,6 +89,8 @@ export type Facts = {
     | undefined
   /** The named skill, as it is now. */
   readonly skill?: Pick<ActiveSkill, 'name' | 'hash'> | undefined
+  /** The hooks that ran for the command, and what they tell the model. */
+  readonly hooks?: { readonly runs: readonly HookRun[]; readonly context: string | null } | undefined
   /** The id for a new fork. */
   readonly fork?: SessionId | undefined
 }
@@ -143,6 +147,8 @@ export type Report = Readonly<
       checkpoint: NewCheckpoint | { readonly failed: string } | null
       /** What the model does not know yet of commands in the background. */
       news?: { readonly text: string; readonly isBreach: boolean } | undefined
+      /** The hooks that ran while it was prepared. */
+      hooks?: readonly HookRun[] | undefined
     }
   /** The step cannot start: a key or a blob is missing. */
   | { type: 'step.refused'; turn: TurnNumber; fault: ModelFault }
@@ -153,6 +159,8 @@ export type Report = Readonly<
       finish: Finish
       usage: Usage | null
       estimate?: Usage | undefined
+      /** Whether hooks must agree before the turn ends. */
+      hasStopHooks?: boolean | undefined
     }
   | {
       type: 'model.failed'
@@ -174,6 +182,14 @@ export type Report = Readonly<
       happened?: string | undefined
       waitMs: number
     }
+  /** The turn is answered. `hooks` is null if no Stop hook ran. */
+  | {
+      type: 'turn.finishing'
+      turn: TurnNumber
+      hooks: ({ readonly runs: readonly HookRun[] } & Pick<HookAnswer, 'block' | 'stop'>) | null
+    }
+  /** Hooks ran outside the preparation of a step, and before the result of a call. */
+  | { type: 'hooks.ran'; runs: readonly HookRun[]; call?: CallId | undefined; args?: HookAnswer['args'] | undefined }
   /** `atMs` is when it was prepared: the time limit of a question starts then. */
   | { type: 'call.prepared'; call: CallId; found: FoundCall; atMs: number }
   /** The content that an approved call depends on is another now; it was prepared again. */
@@ -191,6 +207,8 @@ export type Report = Readonly<
       todos?: readonly Todo[] | undefined
       /** The skill that the call has told the model. */
       skill?: Pick<ActiveSkill, 'name' | 'hash'> | undefined
+      /** The hooks that saw the result. */
+      hooks?: readonly HookRun[] | undefined
     }
   /** Files are about to be put back. */
   | { type: 'restore.starting'; items: readonly RestoredFile[]; undoOf?: Seq | undefined }

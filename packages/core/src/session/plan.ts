@@ -1,5 +1,5 @@
 import type { BlobHash, CallId, Instant, ModelName, StepId, ThinkingLevel, TurnNumber } from '@holdfast/protocol'
-import { openCalls, type SessionState } from './state.ts'
+import { isAnswered, openCalls, type SessionState } from './state.ts'
 
 /** Work that the session needs done. The performer starts effects with a new `key` and aborts those whose key is gone. */
 export type Effect = Readonly<{ key: string }> &
@@ -8,6 +8,8 @@ export type Effect = Readonly<{ key: string }> &
     | { type: 'await-approval'; call: CallId; until: Instant }
     /** Gathers system text and tool schemas, then asks to start the next step. */
     | { type: 'prepare-step'; turn: TurnNumber }
+    /** Runs the Stop hooks of an answered turn, then ends it. */
+    | { type: 'finish-turn'; turn: TurnNumber }
     | { type: 'call-model'; step: StepId; model: ModelName; thinkingLevel: ThinkingLevel }
     /** Finds out what a call would do, before the question is put. May run again after a crash. */
     | { type: 'prepare-call'; call: CallId; tool: string }
@@ -24,6 +26,7 @@ export function plan(state: SessionState): readonly Effect[] {
       return []
     case 'preparing': {
       const { number, steps } = turn
+      if (isAnswered(state)) return [{ type: 'finish-turn', key: `finish-turn:${number}:${steps}`, turn: number }]
       // Another mode has another system text.
       return [{ type: 'prepare-step', key: `prepare-step:${number}:${steps}:${settings.mode}`, turn: number }]
     }

@@ -114,6 +114,10 @@ export type Origin = {
   /** Whether the session is stored on disk. */
   readonly persist: boolean
   readonly instructions: string | null
+  /** Whether hooks run in the session. */
+  readonly hooksEnabled: boolean
+  /** Whether SessionStart hooks run in the session. */
+  readonly sessionStartHook: boolean
   readonly providerOptions: ProviderOptions | null
 }
 
@@ -134,14 +138,32 @@ export type Turn = Readonly<
     } & TurnCount)
 >
 
-export type TurnCount = Readonly<{ number: TurnNumber; steps: number; fallback: Fallback | null }>
+export type TurnCount = Readonly<{
+  number: TurnNumber
+  steps: number
+  fallback: Fallback | null
+  /** Why a hook ends the turn before its next model call; absent if none does. */
+  stop?: string
+  /** How often in a row a Stop hook made the turn go on. */
+  goneOn?: number
+}>
 
 /** The model that answers for the rest of the turn, and the models that could not. */
 type Fallback = { readonly model: ModelName; readonly tried: readonly ModelName[] }
 
 type LastTurn = Readonly<{ number: TurnNumber; reason: TurnEnd; fault?: ModelFault }>
 
-export type Call = { readonly id: CallId; readonly tool: string } & CallProgress
+export type Call = { readonly id: CallId; readonly tool: string } & Hooked & CallProgress
+
+/** What hooks did to a call. */
+type Hooked = Readonly<{
+  /** The record with the arguments that replace those of the model, and the hook that wrote them. */
+  rewritten?: { readonly seq: Seq; readonly by: string }
+  /** The records of the hooks that tell the model something with its result. */
+  told?: readonly Seq[]
+  /** What they said about its approval. */
+  permission?: { readonly verdict: 'allow' | 'ask'; readonly by: string }
+}>
 
 export type CallProgress = Readonly<
   | { status: 'requested' }
@@ -216,6 +238,10 @@ export function skillsToTell({ skills, line, checkpoint, checkpoints }: SessionS
     .map(({ name }) => name)
     .reverse()
 }
+
+/** Whether the model has answered and nothing is left to do but to end the turn. */
+export const isAnswered = ({ turn, queue }: SessionState): boolean =>
+  turn.phase === 'preparing' && turn.isAnswered && !queue.some((entry) => entry.queue === 'steering')
 
 export const openCalls = (state: SessionState): readonly Call[] =>
   state.turn.phase === 'acting' ? state.turn.calls : []

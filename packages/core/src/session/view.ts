@@ -36,11 +36,14 @@ export function viewOf(state: SessionState): SessionView {
     ...{ branch, tokens, isEstimate, turnUsage, checkpoint, clientEventsComplete },
     fallback: turn.phase === 'idle' ? null : (turn.fallback?.model ?? null),
     step: turn.phase === 'thinking' ? turn.step : null,
-    pendingApprovals: askedCalls(state).map(({ id: call, tool, approval: id, preview, changed, reason }) => ({
-      ...{ id, call, tool, preview },
-      ...(changed && { changed }),
-      ...(reason !== undefined && { reason }),
-    })),
+    pendingApprovals: askedCalls(state).map(
+      ({ id: call, tool, approval: id, preview, changed, reason, rewritten }) => ({
+        ...{ id, call, tool, preview },
+        ...(changed && { changed }),
+        ...(reason !== undefined && { reason }),
+        ...(rewritten && { rewrittenBy: rewritten.by }),
+      }),
+    ),
     activeToolCalls: openCalls(state).map(({ id, tool }) => ({ id, tool })),
     queue: [...state.queue],
     trust: [...state.trust],
@@ -86,6 +89,7 @@ export function newEntry(id: SessionId, at: string, started: EventOf<'session.st
     ...(parent !== undefined && { parent }),
     ...(background && { background }),
     ...(started.persist === false && { persist: false as const }),
+    ...(started.hooksEnabled === false && { hooksEnabled: false as const }),
     attachments: 0,
   }
   const spoken = key !== undefined || title !== '' || parent !== undefined
@@ -179,6 +183,8 @@ function resultOf(event: Recorded['event']): Answer['result'] {
     case 'approval.asked':
     case 'call.approved':
     case 'call.started':
+    case 'call.rewritten':
+    case 'hook.ran':
     case 'call.settled':
     case 'trust.granted':
     case 'trust.revoked':

@@ -54,6 +54,7 @@ export const loadCommand: {
   permissions: () => import('./commands/program/permissions.ts'),
   mcp: () => import('./commands/program/mcp.ts'),
   trust: () => import('./commands/program/trust.ts'),
+  hooks: () => import('./commands/program/hooks.ts'),
   skills: () => import('./commands/program/skills.ts'),
   tools: () => import('./commands/program/tools.ts'),
   serve: () => import('./commands/program/serve.ts'),

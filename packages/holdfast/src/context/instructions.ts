@@ -19,7 +19,7 @@ type InstructionsDeps = {
 /** Creates the system text. It is the same for the same day, mode, workdir, instruction files, memory and skills. */
 export function createInstructions({ now, memory, skills, ...places }: InstructionsDeps): Instructions {
   return {
-    async gather({ mode, added, hasSkillTool, skills: active, ...session }) {
+    async gather({ mode, added, hasSkillTool, skills: active, hookContext, ...session }) {
       const { workdir } = session
       const day = new Date(now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
       const [files, listed] = await Promise.all([
@@ -33,6 +33,7 @@ export function createInstructions({ now, memory, skills, ...places }: Instructi
         maskKeys(memoryText(await memory.read(workdir))),
         maskKeys(listed?.told ?? ''),
         maskKeys(await activeSkillsText(skills, workdir, active)),
+        hookContext ? `# Context from hooks\n\n${fenced(hookContext)}` : '',
         added?.trim() ?? '',
       ]
       return parts.filter((part) => part !== '').join('\n\n')

@@ -63,6 +63,7 @@ export const {
   createGeminiApi,
   createOpenAiChatApi,
   createOpenAiResponsesApi,
+  createScriptedHooks,
   createScriptedModel,
   createVirtualClock,
   diskFull,

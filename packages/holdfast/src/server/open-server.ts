@@ -3,7 +3,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import type { Clock } from '@holdfast/core/ports'
-import { fault, limits, type OfferTrust, ok, type PermissionRules, type Result, refuse } from '@holdfast/protocol'
+import {
+  fault,
+  type HookLister,
+  limits,
+  type OfferTrust,
+  ok,
+  type PermissionRules,
+  type Result,
+  refuse,
+} from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from '../observe/logging/logger.ts'
 import { wallClock } from '../system/wall-clock.ts'
@@ -30,6 +39,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly permissions?: PermissionRules
   /** Without it, the routes for trust refuse. */
   readonly trust?: OfferTrust
+  /** Without it, the route for hooks refuses. */
+  readonly hooks?: HookLister
   readonly host: string
   /** 0 uses any free port. */
   readonly port: number
@@ -101,6 +112,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     stats: async () => refuse(fault('not_found', 'This server has no statistics.')),
     permissions: noPermissions,
     trust: noOffers,
+    hooks: { list: async () => refuse(fault('not_found', 'This server lists no hooks.')) },
     heartbeatMs: limits.heartbeatMs,
     ...options,
     attachments: createAttachments({ after, closing: closing.signal, onProblem }),

@@ -50,6 +50,7 @@ async function connectTo(near: Holdfast, home: string, opened: AsyncDisposableSt
       stats: (options) => toResult(() => near.stats(options)),
       permissions: openPermissionRules(findHome({ HOLDFAST_HOME: home })),
       trust: openOfferTrust(findHome({ HOLDFAST_HOME: home })),
+      hooks: { list: (workdir) => toResult(() => near.hooks(workdir)) },
     }),
   )
   opened.defer(() => server.close())

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { access, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clip, fault, type JudgedOffer, OfferKind, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
@@ -43,6 +43,9 @@ export function createTrustedWorkspaces(directory: string, diffTexts: DiffTexts)
   return {
     /** Returns what was trusted of a workspace, whether or not it has changed since. */
     items: read,
+
+    /** Whether anything of a workspace is trusted. It only looks whether its file exists. */
+    isKnown: (workspace: string): Promise<boolean> => access(pathOf(workspace)).then(always, () => false),
 
     /** Compares what a workspace offers now with what was trusted. */
     async judge(workspace: string, offers: readonly Offer[]): Promise<Result<readonly JudgedOffer[]>> {
@@ -113,6 +116,8 @@ async function readNames(directory: string): Promise<Result<readonly string[]>> 
     return code === 'ENOENT' ? ok([]) : unusable(directory, `cannot be read: ${systemErrorWords(error)}.`)
   }
 }
+
+const always = (): boolean => true
 
 type Named = Pick<Offer, 'kind' | 'name'>
 const isSameName = (a: Named, b: Named): boolean => a.kind === b.kind && a.name === b.name

@@ -56,6 +56,10 @@ export const StartOptions = z.strictObject({
   persist: z.boolean().optional(),
   /** Options of the provider's own API. They are stored in the log, so they must hold no secrets. */
   providerOptions: ProviderOptions.optional(),
+  /** False: no hooks run in this session, whoever configured them. */
+  hooksEnabled: z.boolean().optional(),
+  /** False: no SessionStart hooks run, other hooks do; as `hooksEnabled` when absent. */
+  sessionStartHook: z.boolean().optional(),
   /** Runs in the background; lists may leave it out. */
   background: z.boolean().optional(),
   /** The session this one was started for. */

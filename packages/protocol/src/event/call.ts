@@ -81,8 +81,18 @@ export const callEvents = [
     changed: z.literal(true).optional(),
     /** Why the question is put each time, whatever is trusted or allowed. The answer covers only this call. */
     reason: z.string().optional(),
+    /** The hook that changed the arguments of the call, if one did. */
+    rewrittenBy: z.string().optional(),
     /** When an unanswered approval is denied; never when absent. */
     expiresAt: Instant.optional(),
+  }),
+  /** A hook changed the arguments. These are judged, shown, approved and run instead of those of the model. */
+  z.object({
+    type: z.literal('call.rewritten'),
+    call: CallId,
+    args: z.record(z.string(), z.unknown()),
+    /** The hook that changed them last. */
+    hook: z.string(),
   }),
   z.object({
     type: z.literal('call.approved'),

@@ -5,6 +5,7 @@ import { boundaryEvents } from './boundary.ts'
 import { callEvents } from './call.ts'
 import { type FileChange, type FileState, fileEvents } from './file-change.ts'
 import { historyEvents } from './history-events.ts'
+import { hookEvents } from './hook.ts'
 import { queueEvents } from './queue.ts'
 import { sessionEvents } from './session.ts'
 import { skillEvents } from './skill.ts'
@@ -17,6 +18,7 @@ export const Event = z.discriminatedUnion('type', [
   ...queueEvents,
   ...turnEvents,
   ...callEvents,
+  ...hookEvents,
   ...trustEvents,
   ...boundaryEvents,
   ...skillEvents,
@@ -45,6 +47,7 @@ export const messageEvents = [
   'note.added',
   'checkpoint.written',
   'summary.saved',
+  'hook.ran',
 ] as const satisfies readonly EventType[]
 
 const makesMessage: ReadonlySet<EventType> = new Set(messageEvents)
@@ -100,6 +103,7 @@ export const blobEventTypes = [
   'queue.removed',
   'approval.asked',
   'call.settled',
+  'hook.ran',
   'boundary.set',
   'files.touched',
   'files.restore_started',
@@ -124,6 +128,8 @@ export function blobsOf(event: Event): readonly BlobHash[] {
       const parts = filesIn(output?.fileParts ?? [])
       return [...(output?.blob ? [output.blob.hash] : []), ...parts, ...beforeImages(event.files ?? [])]
     }
+    case 'hook.ran':
+      return event.output?.blob ? [event.output.blob.hash] : []
     case 'files.touched':
       return beforeImages(event.files)
     case 'boundary.set':

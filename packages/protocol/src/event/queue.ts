@@ -29,6 +29,7 @@ export const queuedEntry = (
   ...{ id, queue, content: prompt.content },
   ...(prompt.typed !== undefined && { typed: prompt.typed }),
   ...(prompt.skill && { skill: prompt.skill }),
+  ...(prompt.context !== undefined && { context: prompt.context }),
 })
 
 /** Reorders one queue. Entries of the other queue and entries not named stay in place. */

@@ -57,6 +57,10 @@ export const sessionEvents = [
     instructions: z.string().optional(),
     /** Sent unchanged with every model call. */
     providerOptions: ProviderOptions.optional(),
+    /** No hooks run in this session. */
+    hooksEnabled: z.literal(false).optional(),
+    /** No SessionStart hooks run in this session. */
+    sessionStartHook: z.literal(false).optional(),
     /** Runs in the background. */
     background: z.literal(true).optional(),
     /** The session this one was started for, or forked from. */

@@ -24,12 +24,14 @@ export type ModelFault = z.infer<typeof ModelFault>
 export const Queue = z.enum(['steering', 'follow_up'])
 export type Queue = z.infer<typeof Queue>
 
-/** What a prompt says of the slash command that it comes from. */
+/** What a prompt says of the slash command that it comes from, and what hooks added to it. */
 export const TypedPrompt = z.object({
   /** The slash command as it was typed; `content` is what it became. */
   typed: z.string().optional(),
   /** The skill whose text the content has. */
   skill: ActiveSkill.pick({ name: true, hash: true }).optional(),
+  /** What hooks added. The model is told it with the prompt. */
+  context: z.string().optional(),
 })
 export type TypedPrompt = z.infer<typeof TypedPrompt>
 
@@ -64,6 +66,8 @@ export const turnEvents = [
     entry: EntryId.optional(),
     /** The slash command as it was typed, if the content comes from one. */
     typed: z.string().optional(),
+    /** What hooks added. The model is told it with the prompt. */
+    context: z.string().optional(),
   }),
   z.object({
     type: z.literal('turn.started'),

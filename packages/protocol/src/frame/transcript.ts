@@ -1,6 +1,7 @@
 import { type Outcome, outcomeOutput } from '../event/call.ts'
 import type { EventOf, LostRecord, Recorded } from '../event/event.ts'
 import type { FileChange } from '../event/file-change.ts'
+import { hookText } from '../event/hook.ts'
 import { contentText } from '../value/content-text.ts'
 import { ApprovalId, CallId, type Instant, MessageId, TurnNumber } from '../value/id.ts'
 import { isOnLine } from '../value/line.ts'
@@ -74,6 +75,8 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
       if (event.type === 'approval.asked') {
         const approval = { id: ApprovalId.parse(record.seq), preview: event.preview }
         changeCall(event.call, (call) => ({ ...call, approval, approvedBy: null }))
+      } else if (event.type === 'call.rewritten') {
+        changeCall(event.call, (call) => ({ ...call, args: event.args, rewrittenBy: event.hook }))
       } else if (event.type === 'call.approved') {
         changeCall(event.call, (call) => ({ ...answered(call), approvedBy: event.by }))
       } else if (event.type === 'call.started') {
@@ -197,6 +200,11 @@ export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null
       const { turn, kind, level, text, code } = event
       if (kind === 'system') return { kind, ...common, turn, level, text }
       return { kind, ...common, turn, level, text, ...(code !== undefined && { code }) }
+    }
+    case 'hook.ran': {
+      const { type: _, turn, about: _about, ...hook } = event
+      const level = hook.outcome === 'failed' ? 'error' : 'info'
+      return { kind: 'notice', ...common, turn, level, code: 'hook', text: hookText(hook), hook }
     }
     case 'checkpoint.written':
       return { kind: 'notice', ...common, turn: event.turn, level: 'info', code: 'compacted', text: event.summary }

@@ -23,6 +23,7 @@ export const modelIdOf = (model: ModelName): string => model.slice(model.indexOf
 export const ThinkingLevel = z.enum(['off', 'low', 'medium', 'high'])
 export type ThinkingLevel = z.infer<typeof ThinkingLevel>
 
+/** `plan` denies tools that change something. */
 export const Mode = z.enum(['exec', 'plan'])
 export type Mode = z.infer<typeof Mode>
 

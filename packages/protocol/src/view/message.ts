@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ApprovedBy, Output } from '../event/call.ts'
 import { FileChange } from '../event/file-change.ts'
+import { HookRun } from '../event/hook.ts'
 import { Preview } from '../event/preview.ts'
 import { Finish, ModelFault } from '../event/turn.ts'
 import { Content } from '../value/content.ts'
@@ -20,8 +21,10 @@ export const CallView = z.object({
   id: CallId,
   /** The name of the tool. */
   tool: z.string(),
-  /** The arguments, as the model sent them. */
+  /** The arguments: as the model sent them, or as a hook changed them. */
   args: z.record(z.string(), z.unknown()),
+  /** The hook that changed the arguments; absent if none did. */
+  rewrittenBy: z.string().optional(),
   /** Where the call is: waiting, running, or how it ended. */
   status: CallStatus,
   /** The output; null while there is none. */
@@ -70,6 +73,8 @@ export const Message = z.discriminatedUnion('kind', [
     level: z.enum(['info', 'error']),
     text: z.string(),
     code: z.string().optional(),
+    /** The run of a hook that this notice is about. */
+    hook: HookRun.optional(),
   }),
   z.object({
     kind: z.literal('usage'),

@@ -56,6 +56,8 @@ export const Meta = z.object({
   background: z.literal(true).optional(),
   /** In memory only; it ends with its process. */
   persist: z.literal(false).optional(),
+  /** Set if no hooks run in the session. */
+  hooksEnabled: z.literal(false).optional(),
   /** How many clients are attached now. */
   attachments: z.int().min(0),
 })

@@ -42,7 +42,7 @@ function argsTokens(args: EventOf<'call.requested'>['args']): number {
 export function eventTokens(event: Event): number {
   switch (event.type) {
     case 'user.said':
-      return contentTokens(event.content)
+      return contentTokens(event.content) + (event.context === undefined ? 0 : textTokens(event.context))
     case 'thinking.said':
     case 'text.said':
       return textTokens(event.text)

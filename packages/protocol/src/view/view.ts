@@ -28,6 +28,8 @@ export const PendingApproval = z.object({
   changed: z.literal(true).optional(),
   /** Why it is asked about each time, whatever is trusted or allowed. The answer covers only this call. */
   reason: z.string().optional(),
+  /** The hook that changed the arguments of the call, if one did. */
+  rewrittenBy: z.string().optional(),
 })
 export type PendingApproval = z.infer<typeof PendingApproval>
 
@@ -176,8 +178,8 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       return { ...view, step: null, fallback: fallback === view.model ? null : fallback }
     }
     case 'approval.asked': {
-      const { call, tool, preview, changed, reason } = event
-      const why = reason === undefined ? {} : { reason }
+      const { call, tool, preview, changed, reason, rewrittenBy } = event
+      const why = { ...(reason !== undefined && { reason }), ...(rewrittenBy !== undefined && { rewrittenBy }) }
       const asked = { id: ApprovalId.parse(seq), call, tool, preview, ...(changed && { changed }), ...why }
       const inCallOrder = [...view.pendingApprovals, asked].toSorted((left, right) => left.call - right.call)
       return { ...view, pendingApprovals: inCallOrder }
@@ -196,6 +198,8 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       }
     }
     case 'call.started':
+    case 'call.rewritten':
+    case 'hook.ran':
     case 'context.changed':
     case 'thinking.said':
     case 'text.said':

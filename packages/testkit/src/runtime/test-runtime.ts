@@ -2,6 +2,7 @@ import { createLocalSession, createSessionRegistry, type SessionRegistry } from 
 import type {
   BackgroundWork,
   Blobs,
+  Hooks,
   Images,
   Models,
   Observer,
@@ -70,6 +71,8 @@ export type TestRuntimeOptions = {
   readonly tools?: readonly Tool[]
   /** Replaces the default, which judges by the name of the tool. */
   readonly permissions?: Permissions
+  /** The hooks; none by default. */
+  readonly hooks?: Hooks
   /** Writes titles of untitled sessions. */
   readonly titleModel?: string
   /** Writes the summaries. */
@@ -114,6 +117,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
     files: fakeFiles,
     permissions: options.permissions ?? fakePermissions,
     skills: fakeSkills,
+    hooks: options.hooks,
     summaryFiles: { save: async (_, title) => ok(`notes/${title}.md`) },
     onProblem: () => undefined,
     observer: options.observer,

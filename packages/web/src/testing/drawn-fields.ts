@@ -70,6 +70,7 @@ export const drawnFields = {
     parent: 'list/session-list.tsx',
     background: { notDrawn: 'background sessions are listed as others' },
     persist: { notDrawn: 'the page starts stored sessions only' },
+    hooksEnabled: { notDrawn: 'the page starts sessions with hooks only' },
     attachments: { notDrawn: 'the attached menu lists the clients' },
   },
   message: {
@@ -88,6 +89,7 @@ export const drawnFields = {
     call: 'session/transcript/tool-card.tsx',
     level: 'session/transcript/message-view.tsx',
     code: 'session/transcript/message-view.tsx',
+    hook: 'session/transcript/message-view.tsx',
     finish: 'session/transcript/turns.ts',
     usage: 'session/transcript/turns.ts',
     fault: 'session/transcript/turns.ts',
@@ -96,6 +98,7 @@ export const drawnFields = {
     id: 'session/transcript/turn-view.tsx',
     tool: 'session/transcript/tool-card.tsx',
     args: 'session/transcript/tool-card.tsx',
+    rewrittenBy: 'session/transcript/tool-card.tsx',
     status: 'session/transcript/tool-card.tsx',
     result: 'session/transcript/tool-card.tsx',
     durationMs: 'session/transcript/tool-card.tsx',

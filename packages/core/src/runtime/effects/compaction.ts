@@ -1,25 +1,46 @@
-import { textTokens } from '@holdfast/protocol'
+import { type HookRun, textTokens } from '@holdfast/protocol'
 import { chooseCut } from '../../context/cut.ts'
 import { compactionRequest } from '../../context/text-request.ts'
-import { messageTokens } from '../../context/window.ts'
+import { messageTokens, type Window } from '../../context/window.ts'
 import type { NewCheckpoint } from '../../session/input.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { readWindow } from '../log/read-window.ts'
+import { runHooks } from './run-hooks.ts'
 import { writeSummary } from './write-text.ts'
 
+type Written = NewCheckpoint | { readonly failed: string } | { readonly vetoed: string }
+
+/** What came of a compaction, and the hooks that were asked first. */
+export type Compaction = { readonly written: Written | null; readonly hooks: readonly HookRun[] }
+
 /**
- * Lets a model summarise everything before the last messages. Nothing is recorded until it is done, so a crash changes
- * nothing. Null when there is nothing to cut.
+ * Lets a model summarise everything before the last messages, if hooks agree. Nothing is recorded until it is done, so a crash
+ * changes nothing. `written` is null when there is nothing to cut.
  */
 export async function writeCheckpoint(
   deps: EffectDeps,
+  trigger: 'manual' | 'auto',
   signal: AbortSignal,
-): Promise<NewCheckpoint | { readonly failed: string } | null> {
+): Promise<Compaction> {
   const { store, session } = deps
   const now = deps.state()
   const window = await readWindow(store, session, now)
   const cut = chooseCut(window, now.turn.phase === 'idle' ? null : now.turn.number)
-  if (cut === null) return null
+  if (cut === null) return { written: null, hooks: [] }
+  const ran = await runHooks(deps, { event: 'PreCompact', trigger }, signal)
+  const hooks = ran?.runs ?? []
+  const veto = ran?.answer.block ?? ran?.answer.stop ?? null
+  return { written: veto === null ? await summarise(deps, window, cut, signal) : { vetoed: veto }, hooks }
+}
+
+type Cut = NonNullable<ReturnType<typeof chooseCut>>
+
+async function summarise(
+  deps: EffectDeps,
+  window: Window,
+  cut: Cut,
+  signal: AbortSignal,
+): Promise<NewCheckpoint | { readonly failed: string }> {
   // A prompt that was kept verbatim, and no longer is, goes into the summary.
   const dropped = window.prompt && window.prompt.seq !== cut.prompt ? [window.prompt] : []
   const written = await writeSummary(

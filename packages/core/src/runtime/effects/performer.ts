@@ -6,6 +6,7 @@ import type { Effect, EffectOf } from '../../session/plan.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { waitForWork } from './aborted-work.ts'
 import { callModel } from './call-model.ts'
+import { finishTurn } from './finish-turn.ts'
 import { prepareCall } from './prepare-call.ts'
 import { createContextBlobs, prepareWithNews } from './prepare-step.ts'
 import { runTool } from './run-tool.ts'
@@ -68,6 +69,8 @@ export function createEffectRunner(deps: EffectDeps): Perform {
     switch (effect.type) {
       case 'prepare-step':
         return prepareWithNews(deps, effect, contextBlobs, run)
+      case 'finish-turn':
+        return finishTurn(deps, effect, run.signal)
       case 'call-model':
         return callModel(deps, effect, contextBlobs, run)
       case 'prepare-call':
@@ -83,7 +86,7 @@ export function createEffectRunner(deps: EffectDeps): Perform {
 
   /** Reports a prepared call at once, unless a person is asked: questions are put in the order of the calls. */
   async function prepareInOrder(effect: EffectOf<'prepare-call'>, run: EffectRun): Promise<null> {
-    const prepared = await prepareCall(deps, effect, run.signal)
+    const prepared = await prepareCall(deps, effect, run)
     const isAsked = 'facts' in prepared.found && judge(prepared.found.facts, deps.state()).type === 'ask'
     if (isAsked) await preparations.before(effect.call)
     if (!run.signal.aborted) await run.report(prepared)
@@ -148,6 +151,8 @@ function brokenReport(deps: EffectDeps, effect: Effect, cause: unknown): Report 
   switch (effect.type) {
     case 'prepare-step':
       return { type: 'step.refused', turn: effect.turn, fault }
+    case 'finish-turn':
+      return { type: 'turn.finishing', turn: effect.turn, hooks: null }
     case 'call-model': {
       const parts = deps.answer?.step === effect.step ? deps.answer.parts() : []
       return { type: 'model.failed', step: effect.step, parts, fault, usage: null }

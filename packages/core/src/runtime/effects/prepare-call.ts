@@ -1,28 +1,23 @@
 import { createHash } from 'node:crypto'
-import {
-  BlobHash,
-  type CallId,
-  type DenialCode,
-  type EventOf,
-  escapeLine,
-  invariant,
-  orThrow,
-} from '@holdfast/protocol'
+import { BlobHash, type CallId, type DenialCode, escapeLine, invariant, orThrow } from '@holdfast/protocol'
 import { type CallFacts, judge } from '../../policy/verdict.ts'
 import type { Prepared, Tool, ToolArgs, ToolContext } from '../../ports/tool.ts'
 import type { ReadyCall, ReportOf } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
+import { findCall } from '../../session/state.ts'
 import { openBlob as openSessionBlob } from '../blobs/read-blob.ts'
 import { shortPreview, storePreview } from '../blobs/store-preview.ts'
-import type { EffectDeps } from '../dependencies.ts'
+import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { ownTurn } from '../own-turn.ts'
+import { admitCall, readArgs } from './call-hooks.ts'
 import { findTool } from './offered-tools.ts'
+import { hasHooks } from './run-hooks.ts'
 
 /** Finds out what a call would do. It changes nothing, so it may run again after a crash. */
 export async function prepareCall(
   deps: EffectDeps,
   { call, tool: name }: EffectOf<'prepare-call'>,
-  signal: AbortSignal,
+  run: EffectRun,
 ): Promise<ReportOf<'call.prepared'>> {
   const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
@@ -35,11 +30,16 @@ export async function prepareCall(
   })
   const tool = await findTool(deps.tools, origin, name)
   if (!tool) return unusable(`The tool ${name} does not exist.`)
-  const { args } = await readCall(deps, call)
+  const { signal } = run
+  const sent = await readArgs(deps, call)
+  // Hooks come before the rules, so that nobody is asked about a call that a hook refuses.
+  const admitted = hasHooks(deps, 'PreToolUse') ? await admitCall(deps, { call, tool: name, args: sent }, run) : null
+  if (admitted && 'vetoed' in admitted) return unusable(admitted.vetoed, 'vetoed')
+  const args = admitted?.args ?? sent
   const isLarge = countChars(args) > smallCharsMax
   if (isLarge) await ownTurn() // up to 64 calls are prepared at once
   // Rules come before the tool: what it says about a file must not tell what a rule keeps from the model.
-  const ruled = await factsOf(deps, origin.workdir, tool, args)
+  const ruled = await factsOf(deps, origin.workdir, tool, { call, args })
   const verdict = judge(ruled, deps.state())
   if (verdict.type === 'deny' && verdict.code === 'rule') return unusable(verdict.message, verdict.code)
   const prepared = await tool.prepare(args, toolContext(deps), signal)
@@ -91,19 +91,12 @@ export async function toReport(
   return { facts, argsHash: facts.argsHash, preview, contentHash: prepared.contentHash }
 }
 
-export async function readCall({ store, session }: EffectDeps, call: CallId): Promise<EventOf<'call.requested'>> {
-  const [record] = await store.read(session, { after: call - 1, upTo: call, limit: 1 })
-  if (!record || 'lost' in record || record.event.type !== 'call.requested')
-    throw new Error(`call ${call} cannot be read`)
-  return record.event
-}
-
 /** Collects what the policy needs to know of a call. */
 export async function factsOf(
   { store, permissions, state }: EffectDeps,
   workdir: string,
   { schema, isDestructive, isReadOnly }: Tool,
-  args: ToolArgs,
+  { call, args }: { readonly call: CallId | null; readonly args: ToolArgs },
 ): Promise<CallFacts> {
   const { name: tool } = schema
   const argsHash = hashArgs(tool, args) // before the store is asked, which answers for many calls at once
@@ -111,7 +104,8 @@ export async function factsOf(
     store.workspaceTrust(workdir),
     permissions.judge({ tool, args, workdir }, state().settings.permissions ?? []),
   ])
-  return { tool, isDestructive, isReadOnly, argsHash, ruling, workspaceTrust }
+  const hooks = call === null ? undefined : findCall(state(), call)?.permission
+  return { tool, isDestructive, isReadOnly, argsHash, ruling, workspaceTrust, ...(hooks && { hooks }) }
 }
 
 /** Adds why a person is asked about a call each time, if there is a reason. */

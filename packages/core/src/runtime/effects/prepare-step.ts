@@ -1,6 +1,7 @@
 import {
   type BlobHash,
   HoldfastError,
+  type HookRun,
   type InstructionFile,
   invariant,
   limits,
@@ -11,14 +12,15 @@ import type { Blobs } from '../../ports/blobs.ts'
 import type { ModelReadiness, ToolSchema } from '../../ports/provider.ts'
 import { skillTool } from '../../ports/skills.ts'
 import type { Tool } from '../../ports/tool.ts'
-import type { Report } from '../../session/input.ts'
+import type { Report, ReportOf } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import { modelNow, type SessionState, skillsToTell } from '../../session/state.ts'
 import { readBlob } from '../blobs/read-blob.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import type { SessionStorage } from '../storage-health.ts'
-import { writeCheckpoint } from './compaction.ts'
+import { type Compaction, writeCheckpoint } from './compaction.ts'
 import { findOffered } from './offered-tools.ts'
+import { runHooks } from './run-hooks.ts'
 
 /**
  * Gathers and stores the system text and tool schemas, so that the request can be built from log and blobs alone. A
@@ -38,20 +40,46 @@ async function prepareStep(
 
   const { workdir, instructions: added } = origin
   await tools.whenDescribed?.(workdir)
+  const began = await beginSession(deps, turn, signal)
   const offered = await findOffered(tools, origin)
   const hasSkillTool = offered.some(({ schema }) => schema.name === skillTool)
-  const [system, schemas, checkpoint] = await Promise.all([
+  const [system, schemas, compaction] = await Promise.all([
     instructions
       .gather({
         ...{ workdir, mode: settings.mode, added, hasSkillTool },
         ...instructedBy(state()),
         skills: skillsToTell(state()),
+        hookContext: began.context,
       })
       .then((text) => contextBlobs.store('system', text)),
     schemasIn(workdir, offered).then((found) => contextBlobs.store('tools', JSON.stringify(found))),
-    isOverfull(state(), model.contextTokens) ? writeCheckpoint(deps, signal) : null,
+    isOverfull(state(), model.contextTokens) ? writeCheckpoint(deps, 'auto', signal) : null,
   ])
-  return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint }
+  const hooks = [...began.runs, ...(compaction?.hooks ?? [])]
+  const checkpoint = compaction && toCheckpoint(compaction)
+  const ran = hooks.length > 0 ? { hooks } : {}
+  return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint, ...ran }
+}
+
+/** Returns the result of an automatic compaction, as the session learns it. */
+function toCheckpoint({ written }: Compaction): ReportOf<'step.prepared'>['checkpoint'] {
+  return written && 'vetoed' in written ? { failed: `A hook blocked it: ${written.vetoed}` } : written
+}
+
+type Began = { readonly context: string | null; readonly runs: readonly HookRun[] }
+
+/** Runs the SessionStart hooks before the first step of the session in this process, and after a compaction. */
+async function beginSession(deps: EffectDeps, turn: number, signal: AbortSignal): Promise<Began> {
+  const before = deps.startContext
+  const { checkpoint, turns, turn: now, settings } = deps.state()
+  const isCompacted = before !== null && checkpoint !== null && checkpoint !== before.checkpoint
+  if (before !== null && !isCompacted) return { context: before.text, runs: [] }
+  const isFirst = turns === 1 && turn === 0 && now.phase !== 'idle' && now.steps === 0
+  const source = isCompacted ? 'compact' : isFirst ? 'startup' : 'resume'
+  const ran = await runHooks(deps, { event: 'SessionStart', source, model: settings.model }, signal)
+  const text = ran ? ran.answer.context : (before?.text ?? null)
+  if (!signal.aborted) deps.startContext = { text, checkpoint }
+  return { context: text, runs: ran?.runs ?? [] }
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   type BlobHash,
   type CallId,
   errorMessage,
+  type HookRun,
   invariant,
   limits,
   type Outcome,
@@ -17,8 +18,9 @@ import { storeOutput } from '../blobs/store-output.ts'
 import { storeFile } from '../blobs/store-upload.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { waitForWork } from './aborted-work.ts'
+import { readArgs, reviewResult } from './call-hooks.ts'
 import { findOffered, findTool } from './offered-tools.ts'
-import { factsOf, hashArgs, readCall, toolContext, toReport, withReason } from './prepare-call.ts'
+import { factsOf, hashArgs, toolContext, toReport, withReason } from './prepare-call.ts'
 
 /** Thrown when the call was aborted between its approval and its start. */
 class NotWanted extends Error {
@@ -54,14 +56,15 @@ async function runCall(
   invariant(origin && turn.phase === 'acting', 'a tool runs in a round')
   const { step } = turn
   const startedMs = deps.clock.now()
-  const finished = ({ type, output, files = [], seen, todos, skill }: ToolResult): Report => {
+  const elapsedMs = () => Math.max(0, deps.clock.now() - startedMs)
+  const finished = (result: ToolResult, durationMs = elapsedMs(), hooks?: readonly HookRun[]): Report => {
+    const { type, output, files = [], seen, todos, skill } = result
     const outcome: Outcome = { type, output }
-    const durationMs = Math.max(0, deps.clock.now() - startedMs)
-    return { type: 'tool.finished', call, outcome, durationMs, files, seen, todos, skill }
+    return { type: 'tool.finished', call, outcome, durationMs, files, seen, todos, skill, hooks }
   }
 
   const tool = await findTool(deps.tools, origin, name)
-  const { args } = await readCall(deps, call)
+  const args = await readArgs(deps, call)
   if (!tool) return finished({ type: 'failed', output: { text: `The tool ${name} no longer exists.` } })
   invariant(hashArgs(name, args) === argsHash, `call ${call} is not what was approved`)
 
@@ -71,7 +74,7 @@ async function runCall(
   if (checked?.type === 'unusable') return finished({ type: 'failed', output: { text: checked.message } })
 
   const begin = async (process?: ProcessMark) => {
-    const facts = await factsOf(deps, origin.workdir, tool, args)
+    const facts = await factsOf(deps, origin.workdir, tool, { call, args })
     const started = await report({ type: 'tool.starting', call, facts, process: process ?? null })
     const isStarted = findCall(deps.state(), call)?.status === 'started'
     if (!started.ok || signal.aborted || !isStarted) throw new NotWanted(`call ${call} is no longer wanted`)
@@ -96,7 +99,11 @@ async function runCall(
       blobs: blobsFor(deps),
       recordLater: (look) => recordLater(deps, { call, look, report }),
     })
-    if (!signal.aborted) return finished(result)
+    const durationMs = elapsedMs()
+    const reviewed = signal.aborted
+      ? null
+      : await reviewResult(deps, { call, tool: name, args }, { result, durationMs }, signal)
+    if (reviewed && !signal.aborted) return finished(reviewed.result, durationMs, reviewed.hooks)
     // The call is settled as interrupted; what it did to files is still recorded, and a process that got away reported.
     if (result.files !== undefined && result.files.length > 0)
       await report({ type: 'files.found', call, files: result.files })
@@ -160,7 +167,7 @@ async function checkContent(
   const prepared = await tool.prepare(args, toolContext(deps), signal)
   if (signal.aborted) return 'not wanted'
   if (prepared.type === 'unusable' || prepared.contentHash === contentHash) return prepared
-  const facts = withReason(await factsOf(deps, origin.workdir, tool, args), prepared.alwaysAsk)
+  const facts = withReason(await factsOf(deps, origin.workdir, tool, { call, args }), prepared.alwaysAsk)
   const found = await toReport(deps, prepared, facts, signal)
   const reported = await report({ type: 'call.changed', call, found, atMs: deps.clock.now() })
   const mayRun = reported.ok && !signal.aborted && findCall(deps.state(), call)?.status === 'approved'

@@ -69,7 +69,8 @@ function startedEvent(
 ): EventOf<'session.started'> {
   invariant(origin, 'only a session that was started can be forked')
   const { handle: _handle, key: _key, ...kept } = origin
-  const { workdir, tools, readOnly, persist, instructions, providerOptions, ...rest } = kept
+  const { workdir, tools, readOnly, persist, instructions, providerOptions, hooksEnabled, sessionStartHook, ...rest } =
+    kept
   rest satisfies Record<string, never> // a new field of the origin has to say whether a fork inherits it
   return {
     type: 'session.started',
@@ -81,6 +82,8 @@ function startedEvent(
     ...(!persist && { persist: false }),
     ...(instructions !== null && { instructions }),
     ...(providerOptions !== null && { providerOptions }),
+    ...(!hooksEnabled && { hooksEnabled: false }),
+    ...(!sessionStartHook && { sessionStartHook: false }),
     fork,
   }
 }

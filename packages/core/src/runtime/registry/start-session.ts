@@ -76,6 +76,7 @@ function startedEvent(options: ParsedStart, workdir: string, handle: Handle, def
   const { model = defaultModel, thinkingLevel = 'off', mode = 'exec', budgets = {} } = options
   const { title, approvals, permissions, approvalTimeoutMs } = options
   const { key, tools, instructions, readOnly, persist, providerOptions, background, parent } = options
+  const { hooksEnabled, sessionStartHook } = options
   return {
     type: 'session.started',
     handle,
@@ -96,6 +97,8 @@ function startedEvent(options: ParsedStart, workdir: string, handle: Handle, def
     ...(tools !== undefined && { tools }),
     ...(instructions !== undefined && { instructions }),
     ...(providerOptions !== undefined && { providerOptions }),
+    ...(hooksEnabled === false && { hooksEnabled }),
+    ...(sessionStartHook === false && { sessionStartHook }),
     ...(background && { background }),
     ...(parent !== undefined && { parent }),
   }

@@ -16,6 +16,7 @@ import { storeOutput } from '../blobs/store-output.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { isOffered } from '../effects/offered-tools.ts'
 import { factsOf, toolContext } from '../effects/prepare-call.ts'
+import { runHooks } from '../effects/run-hooks.ts'
 
 /** How long all shell commands of a slash command may take together. */
 const shellMsMax = 60_000
@@ -69,7 +70,12 @@ async function runShell(
     refuse(fault('bad_request', `/${name} runs ${escapeLine(command)}, ${why}`, { name, command }))
   if (!tool || !origin || !isOffered(origin, tool)) return refuseIt('but this session has no shell.')
   const args = { command }
-  const verdict = judge(await factsOf(deps, origin.workdir, tool, args), deps.state())
+  const hooked = await runHooks(deps, { event: 'PreToolUse', call: null, tool: 'shell', args }, signal)
+  const veto = hooked?.answer.block ?? hooked?.answer.stop ?? null
+  if (veto !== null) return refuseIt(`but a hook refuses it: ${escapeLine(veto)}`)
+  if (hooked?.answer.args || hooked?.answer.permission === 'ask')
+    return refuseIt('but a hook would change it or ask about it.')
+  const verdict = judge(await factsOf(deps, origin.workdir, tool, { call: null, args }), deps.state())
   if (verdict.type === 'deny') return refuseIt(`but ${escapeLine(verdict.message)}.`)
   if (verdict.type === 'ask')
     return refuseIt('which no rule allows yet. Allow it with holdfast permissions add allow shell.')

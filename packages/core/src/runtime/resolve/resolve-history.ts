@@ -37,6 +37,7 @@ import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
 import { readWindow } from '../log/read-window.ts'
 import { type Spans, type WalkOptions, walkLine } from '../log/walk-line.ts'
 import { filesOf, refuseSeeds } from './check-files.ts'
+import { vetoed } from './submit-to-hooks.ts'
 
 /** Looks up what a history command needs, and writes the summaries it asks for, before it is decided. */
 export async function resolveHistory(
@@ -126,9 +127,10 @@ async function settledBefore(
 }
 
 async function compactFacts(deps: EffectDeps): Promise<Result<Facts>> {
-  const written = await writeCheckpoint(deps, deps.sideWorkSignal())
+  const { written, hooks: runs } = await writeCheckpoint(deps, 'manual', deps.sideWorkSignal())
   if (written === null) return ok({})
-  if (!('failed' in written)) return ok({ checkpoint: written })
+  if ('vetoed' in written) return refuse(vetoed('The compaction', written.vetoed))
+  if (!('failed' in written)) return ok({ checkpoint: written, hooks: { runs, context: null } })
   return refuse(fault('summary_failed', `The past could not be summarised: ${written.failed}`))
 }
 

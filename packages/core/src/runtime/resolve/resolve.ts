@@ -17,11 +17,12 @@ import { workdirNeeded } from '../../session/decide/prompt.ts'
 import type { Facts, SessionCommand, SessionSubmission } from '../../session/input.ts'
 import { askedCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
-import { readCall } from '../effects/prepare-call.ts'
+import { readArgs } from '../effects/call-hooks.ts'
 import { lookAtRunning } from '../effects/run-tool.ts'
 import { checkFiles, filesOf, refuseText } from './check-files.ts'
 import { expandPrompt } from './expand-prompt.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
+import { lookForHooks, submitToHooks } from './submit-to-hooks.ts'
 
 /** Looks up, before the command is queued, what its decision needs. A command refused here never reaches the session. */
 export async function resolve(deps: EffectDeps, { command, commandId }: SessionSubmission): Promise<Result<Facts>> {
@@ -29,10 +30,11 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
     case 'sendPrompt':
     case 'queueSteering':
     case 'queueFollowUp':
-      return resolvePrompt(deps, command.content)
+      return submitToHooks(deps, await resolvePrompt(deps, command.content), { command, commandId })
     case 'editQueueEntry':
-      return expandContent(deps, command.content)
+      return submitToHooks(deps, await expandContent(deps, command.content), { command, commandId })
     case 'continue':
+      await lookForHooks(deps)
       return factsUnless(refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage()))
     case 'respondToApproval':
       return resolveAnswer(deps, command)
@@ -210,7 +212,8 @@ async function resolveAnswer(
   const asked = approval === undefined ? waiting[0] : waiting.find((call) => call.approval === approval)
   const { origin } = deps.state()
   if (decision !== 'approve_always' || !asked || asked.reason !== undefined || !origin) return ok(past)
-  const { tool, args } = await readCall(deps, asked.id)
+  const { tool } = asked
+  const args = await readArgs(deps, asked.id)
   const stored = await deps.permissions.allow({ tool, args, workdir: origin.workdir })
   return stored.ok ? ok({ ...past, ...(stored.value && { stored: stored.value }) }) : stored
 }

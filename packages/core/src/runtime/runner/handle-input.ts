@@ -24,6 +24,7 @@ import { type StorageHealth, withNotAccepted } from '../storage-health.ts'
 import type { Hub } from '../stream/hub.ts'
 import type { createAbortTurn } from './abort-turn.ts'
 import type { createArrivalOrder } from './arrival-order.ts'
+import type { createHookNotices } from './hook-notices.ts'
 import { findReuse, hashCommand } from './same-command.ts'
 import type { createSideWork } from './side-work.ts'
 
@@ -60,6 +61,7 @@ export type RunningSession = {
   readonly snapshots: ReturnType<typeof createSnapshotAutosave>
   readonly sideWork: ReturnType<typeof createSideWork>
   readonly aborting: ReturnType<typeof createAbortTurn>
+  readonly notices: ReturnType<typeof createHookNotices>
 }
 
 /** When a client may reconnect to a session that left this process. */
@@ -84,7 +86,8 @@ export async function handleInput(session: RunningSession, input: Input): Promis
 
 /** Decides, appends, folds, publishes, performs: the only way a session changes. */
 async function applyInput(session: RunningSession, input: Input): Promise<Result<Answer>> {
-  if (session.closed && !(session.isEnding && input.type === 'files.found')) return refuse(session.closed)
+  const isLate = input.type === 'files.found' || input.type === 'hooks.ran'
+  if (session.closed && !(session.isEnding && isLate)) return refuse(session.closed)
   const { id, epoch, deps, onChange } = session.options
   const { state } = session.folded
   const decision = decide(state, input)
@@ -108,6 +111,7 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   session.performer.reconcile(session.closed ? [] : plan(next.state))
   if (next.state.turn.phase === 'idle') session.aborting.pending.submission = null
   session.snapshots.afterChange(next)
+  session.notices.afterRecords(records.map(({ record }) => record))
   onChange()
   return records[0] ? ok(answerOf(records[0].record)) : nothingNew
 }

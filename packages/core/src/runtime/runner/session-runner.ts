@@ -35,6 +35,7 @@ import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn } from './abort-turn.ts'
 import { type Arrival, createArrivalOrder } from './arrival-order.ts'
 import { answerBefore, firstAnswer, handleInput, type RunnerOptions, type RunningSession } from './handle-input.ts'
+import { createHookNotices } from './hook-notices.ts'
 import { restoreInTurn } from './restore-in-turn.ts'
 import { commandIdReused } from './same-command.ts'
 import { createSideWork } from './side-work.ts'
@@ -110,8 +111,13 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     isMeant: ({ command }) => command.type !== 'abort' || isAbortOf(session.folded.state, command),
     answerBefore: (submission) => answerBefore(session, submission),
   })
+  const notices = createHookNotices({
+    effects,
+    record: (runs) => session.enqueue(() => handleInput(session, { type: 'hooks.ran', runs })),
+    isWatched: () => hub.size > 0,
+  })
   const session: RunningSession = {
-    ...{ options, enqueue, hub, effects, performer, sideWork, aborting },
+    ...{ options, enqueue, hub, effects, performer, sideWork, aborting, notices },
     arrivals: createArrivalOrder(),
     folded: { state: loaded.state, row: loaded.row },
     ...{ closed: null, isEnding: false },
@@ -131,6 +137,8 @@ function createEffectDeps({ id, epoch, deps }: RunnerOptions, own: OwnParts, sta
     requests: deps.requests ?? createRequestBuilder(deps.store, deps.blobs),
     findDamage: () => checkDamage(effects),
     oneByOne: createSerialQueue(),
+    promptsInOrder: createSerialQueue(),
+    startContext: null,
     answer: null,
   }
   return effects

@@ -28,7 +28,11 @@ export async function stop(session: RunningSession, reason: 'stopped' | 'closing
   session.closed ??= fault('session_stopped', 'The session was unloaded here. Open it again to go on.')
   session.performer.reconcile([])
   // What the work did to files is recorded when it has ended, also that of commands in the background.
-  const work = Promise.all([endedFirst, session.performer.settled().then(endBackground)])
+  const work = Promise.all([
+    endedFirst,
+    session.performer.settled().then(endBackground),
+    session.isEnding ? session.notices.end(reason) : null,
+  ])
   const hasEnded = await waitForWork(deps.clock, AbortSignal.abort(), work)
   session.isEnding = false
   session.effects.storage.leave()

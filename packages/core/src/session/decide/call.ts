@@ -14,6 +14,7 @@ import { judge, type Verdict } from '../../policy/verdict.ts'
 import type { Events, ReadyCall, ReportOf } from '../input.ts'
 import { findCall, type SessionState } from '../state.ts'
 import { moveBoundaries } from './boundary.ts'
+import { hooksRan } from './hook.ts'
 
 /** Settles a call that did not run to its end; `by` is the client that ended it. */
 export const settle = (call: CallId, outcome: Outcome, by?: ClientId | null): Event => ({
@@ -53,7 +54,8 @@ function askFor(
   atMs: number,
 ): EventOf<'approval.asked'> {
   const target = { argsHash, ...(contentHash !== undefined && { contentHash }) }
-  const why = reason === undefined ? {} : { reason }
+  const rewritten = findCall(state, call)?.rewritten
+  const why = { ...(reason !== undefined && { reason }), ...(rewritten && { rewrittenBy: rewritten.by }) }
   return { type: 'approval.asked', call, tool: facts.tool, ...target, preview, ...why, ...expiry(state, atMs) }
 }
 
@@ -108,7 +110,7 @@ export function startCall(state: SessionState, { call, facts, process }: ReportO
 /** Settles a call, once. It may fail before it starts, at its last check. */
 export function settleCall(
   state: SessionState,
-  { call, outcome, durationMs, files, seen = [], todos, skill }: ReportOf<'tool.finished'>,
+  { call, outcome, durationMs, files, seen = [], todos, skill, hooks }: ReportOf<'tool.finished'>,
 ): Events {
   const status = findCall(state, call)?.status
   if (status !== 'started' && status !== 'approved') return []
@@ -122,7 +124,7 @@ export function settleCall(
     ...(todos && { todos: [...todos] }),
   } as const
   const activated = skill && ({ type: 'skill.activated', ...skill, by: 'model', inConversation: true } as const)
-  return [settled, ...moveBoundaries(state, files), ...(activated ? [activated] : [])]
+  return [...hooksRan(state, hooks, call), settled, ...moveBoundaries(state, files), ...(activated ? [activated] : [])]
 }
 
 /** Records what a settled call did to files: it was aborted, or work of it went on in the background. */

@@ -2,6 +2,7 @@ import { type Event, eventTokens, fault, isOnLine, limits, ok, refuse, textToken
 import type { CommandOf, Decided, Events, Facts, NewCheckpoint, ReportOf } from '../input.ts'
 import { checkpointOn } from '../line.ts'
 import { compactionFailed, type SessionState } from '../state.ts'
+import { hooksRan } from './hook.ts'
 import { turnNow } from './message.ts'
 import { turnRunning } from './prompt.ts'
 import { seed } from './seed.ts'
@@ -22,10 +23,10 @@ const stillFits = (state: SessionState, { keepFrom }: NewCheckpoint): boolean =>
   isOnLine(state.line, keepFrom) && keepFrom > (activeCheckpoint(state)?.keepFrom ?? 0)
 
 /** Records the summary of everything before `keepFrom`. Newer messages come after it. */
-export function compact(state: SessionState, { checkpoint }: Facts): Decided {
+export function compact(state: SessionState, { checkpoint, hooks }: Facts): Decided {
   if (!checkpoint) return refuse(state.turn.phase === 'idle' ? nothing : turnRunning)
   if (!stillFits(state, checkpoint)) return refuse(outdated)
-  return ok([written(state, checkpoint, 'asked')])
+  return ok([written(state, checkpoint, 'asked'), ...hooksRan(state, hooks?.runs)])
 }
 
 /** Records the result of an automatic compaction, before the next step. A failure does not stop the turn. */

@@ -16,19 +16,25 @@ import {
 } from '@holdfast/protocol'
 import type { CommandOf, Decided, Events, Facts } from '../input.ts'
 import type { SessionState } from '../state.ts'
+import { hooksRan } from './hook.ts'
 import { turnNow } from './message.ts'
 
 /** Starts a turn when idle; otherwise queues the prompt. */
-export function sendPrompt(state: SessionState, sent: Content, queue: Queue, { expanded }: Facts): Decided {
+export function sendPrompt(state: SessionState, sent: Content, queue: Queue, facts: Facts): Decided {
+  const { expanded, hooks } = facts
   if (expanded && 'note' in expanded) return ok([answerPeople(state, expanded)])
-  const prompt = expanded ?? { content: sent }
+  const prompt = { ...(expanded ?? { content: sent }), ...contextOf(hooks) }
   if (isEmpty(prompt.content)) return refuse(emptyPrompt)
-  if (state.turn.phase !== 'idle') return enqueue(state, queue, prompt)
+  if (state.turn.phase !== 'idle') return enqueue(state, queue, prompt, hooks)
   const barred = findBar(state)
   if (barred) return refuse(barred)
   const turn = TurnNumber.parse(state.turns)
-  return ok([{ type: 'turn.started', turn, cause: 'prompt' }, ...say(turn, prompt)])
+  const ran = hooksRan(state, hooks?.runs).map((event) => ({ ...event, turn }))
+  return ok([{ type: 'turn.started', turn, cause: 'prompt' }, ...say(turn, prompt), ...ran])
 }
+
+/** Returns what hooks add to a prompt. */
+const contextOf = (hooks: Facts['hooks']) => (hooks && hooks.context !== null ? { context: hooks.context } : {})
 
 /** Answers a slash command with a message for people. Its code names the command, for the answer to a retry. */
 const answerPeople = (
@@ -40,11 +46,12 @@ const answerPeople = (
 
 /** Returns the events of a prompt that enters a turn. The session follows a skill whose text the prompt has. */
 export function say(turn: TurnNumber, prompt: Prompt & { readonly id?: EntryId }): Events {
-  const { content, typed, skill, id } = prompt
+  const { content, typed, skill, context, id } = prompt
   const said: EventOf<'user.said'> = {
     ...{ type: 'user.said', turn, content },
     ...(id !== undefined && { entry: id }),
     ...(typed !== undefined && { typed }),
+    ...(context !== undefined && { context }),
   }
   return skill ? [said, { type: 'skill.activated', ...skill, by: 'person', inConversation: true }] : [said]
 }
@@ -80,8 +87,7 @@ export const workdirNeeded = fault(
 export const turnRunning = fault('turn_running', 'A turn is running. Wait for it, or abort it.')
 
 /** Queues a prompt: to steer the running turn, or to follow it. */
-function enqueue(state: SessionState, queue: Queue, prompt: Prompt): Decided {
-  const { content } = prompt
+function enqueue(state: SessionState, queue: Queue, prompt: Prompt, hooks: Facts['hooks']): Decided {
   if (state.queue.length >= limits.promptsQueuedMax) {
     return refuse(
       fault(
@@ -90,14 +96,14 @@ function enqueue(state: SessionState, queue: Queue, prompt: Prompt): Decided {
       ),
     )
   }
-  if (charsOf(content) + queuedChars(state) > limits.promptsQueuedCharsMax) return refuse(queueTooLong)
-  return ok([{ type: 'prompt.queued', queue, ...prompt }])
+  if (charsOf(prompt) + queuedChars(state) > limits.promptsQueuedCharsMax) return refuse(queueTooLong)
+  return ok([{ type: 'prompt.queued', queue, ...prompt }, ...hooksRan(state, hooks?.runs)])
 }
 
-const charsOf = (content: Content): number =>
-  content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
+const charsOf = ({ content, context = '' }: Prompt): number =>
+  content.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), context.length)
 
-const queuedChars = ({ queue }: SessionState): number => queue.reduce((sum, { content }) => sum + charsOf(content), 0)
+const queuedChars = ({ queue }: SessionState): number => queue.reduce((sum, entry) => sum + charsOf(entry), 0)
 
 const queueTooLong = fault(
   'queue_full',
@@ -113,17 +119,16 @@ export function recallQueues(state: SessionState, which: readonly Queue[], recal
 export function editEntry(
   state: SessionState,
   { entry, content: sent }: CommandOf<'editQueueEntry'>,
-  { expanded }: Facts,
+  { expanded, hooks }: Facts,
 ): Decided {
   if (expanded && 'note' in expanded) return refuse(noPrompt)
-  const prompt = expanded ?? { content: sent }
-  const { content } = prompt
-  if (isEmpty(content)) return refuse(emptyPrompt)
+  const prompt = { ...(expanded ?? { content: sent }), ...contextOf(hooks) }
+  if (isEmpty(prompt.content)) return refuse(emptyPrompt)
   const found = findEntry(state, entry)
   if (!found) return refuse(notWaiting(entry))
-  const chars = queuedChars(state) - charsOf(found.content) + charsOf(content)
+  const chars = queuedChars(state) - charsOf(found) + charsOf(prompt)
   if (chars > limits.promptsQueuedCharsMax) return refuse(queueTooLong)
-  return ok([{ type: 'queue.edited', entry, ...prompt }])
+  return ok([{ type: 'queue.edited', entry, ...prompt }, ...hooksRan(state, hooks?.runs)])
 }
 
 export function removeEntry(state: SessionState, { entry }: CommandOf<'removeQueueEntry'>): Decided {

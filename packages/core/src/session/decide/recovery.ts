@@ -1,7 +1,7 @@
 import type { Event } from '@holdfast/protocol'
 import type { Draft } from '../../ports/store.ts'
 import type { Events, Facts } from '../input.ts'
-import { askedCalls, type Call, openCalls, type SessionState } from '../state.ts'
+import { askedCalls, type Call, isAnswered, openCalls, type SessionState } from '../state.ts'
 import { settle } from './call.ts'
 import { saidEvents } from './step.ts'
 
@@ -11,9 +11,11 @@ type Cause = 'aborted' | 'crashed' | 'stopped'
 export function abandonTurn(state: SessionState, cause: Cause, { draft, printed }: Facts): Events {
   const { turn } = state
   if (turn.phase === 'idle') return []
-  const reason = cause === 'aborted' ? 'aborted' : 'interrupted'
+  // A complete answer is done, although its Stop hooks may not have been asked.
+  const isDone = cause !== 'aborted' && isAnswered(state)
+  const reason = cause === 'aborted' ? 'aborted' : isDone ? 'done' : 'interrupted'
   return [
-    ...cutAnswer(state, reason, draft ?? null),
+    ...(reason === 'done' ? [] : cutAnswer(state, reason, draft ?? null)),
     ...openCalls(state).map((call) => interrupt(call, cause, printed?.get(call.id))),
     { type: 'turn.ended', turn: turn.number, reason },
   ]

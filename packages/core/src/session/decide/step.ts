@@ -14,12 +14,15 @@ import type { Events, ReportOf } from '../input.ts'
 import { modelNow, type SessionState } from '../state.ts'
 import { settle } from './call.ts'
 import { compacted } from './checkpoint.ts'
+import { goOn, hooksRan, stoppedByHook, tooOften } from './hook.ts'
 import { limitReached, say } from './prompt.ts'
 
 /** Starts the next step. The round is closed, so waiting steering prompts are added before the model call. */
 export function startStep(state: SessionState, report: ReportOf<'step.prepared'>): Events {
   invariant(state.turn.phase === 'preparing', 'a step begins between rounds')
-  const { turn, system, tools, checkpoint, news } = report
+  const { turn, system, tools, checkpoint, news, hooks } = report
+  const stopped = stoppedByHook(state)
+  if (stopped) return stopped
   const steering = state.queue.filter(({ queue }) => queue === 'steering')
   if (state.turn.isAnswered && steering.length === 0) return endTurn(state, turn) // the steering prompt was removed
   const limit = limitReached(state, state.turn.steps)
@@ -32,6 +35,7 @@ export function startStep(state: SessionState, report: ReportOf<'step.prepared'>
   const { thinkingLevel } = state.settings
   const isSame = state.context?.system === system && state.context.tools === tools
   return [
+    ...hooksRan(state, hooks),
     ...compacted(state, checkpoint),
     ...steering.flatMap((entry) => say(turn, entry)),
     ...(news ? [tellNews(turn, news)] : []),
@@ -77,7 +81,7 @@ export function endStep(state: SessionState, ended: ReportOf<'model.replied' | '
   ]
   const isSteered = state.queue.some(({ queue }) => queue === 'steering')
   if (!spoken.some(({ type }) => type === 'call.requested'))
-    return isSteered ? events : [...events, ...endTurn(state, turn)]
+    return isSteered || ended.hasStopHooks ? events : [...events, ...endTurn(state, turn)]
   return [...events, ...spoken.flatMap((event, index) => settleMalformed(event, state.seq + 1 + index))]
 }
 
@@ -120,6 +124,16 @@ function settleMalformed(event: Event, seq: number): Event[] {
   if (event.type !== 'call.requested' || event.malformed === undefined) return []
   const output = { text: `The arguments could not be read: ${event.malformed}` }
   return [settle(CallId.parse(seq), { type: 'failed', output })]
+}
+
+/** Ends an answered turn, unless a Stop hook makes it go on, or a prompt steers it. */
+export function finishTurn(state: SessionState, report: ReportOf<'turn.finishing'>): Events {
+  invariant(state.turn.phase === 'preparing', 'a turn ends between rounds')
+  if (!state.turn.isAnswered || state.queue.some(({ queue }) => queue === 'steering')) return []
+  const onward = goOn(state, report)
+  if (onward) return onward
+  const { turn, hooks } = report
+  return [...hooksRan(state, hooks?.runs), ...tooOften(state, report), ...endTurn(state, turn)]
 }
 
 /** Ends the turn; the oldest waiting follow-up becomes the next one. */

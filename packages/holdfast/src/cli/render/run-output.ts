@@ -3,6 +3,7 @@ import {
   type Event,
   type Frame,
   type FrameOf,
+  hookText,
   type Preview,
   type PreviewSandbox,
   type Recorded,
@@ -194,6 +195,10 @@ function lineOf(
       if (outcome.type === 'denied') return { text: `✗ ${tool}: ${escapeHidden(outcome.message)}`, isError: true }
       return { text: `✗ ${tool}: interrupted`, isError: true }
     }
+    case 'call.rewritten':
+      return plain(`  changed by the hook ${escapeLine(event.hook)}: ${escapeLine(JSON.stringify(event.args))}`)
+    case 'hook.ran':
+      return { text: escapeHidden(hookText(event)), isError: event.outcome === 'failed' }
     case 'note.added':
       if (event.code === 'plan_mode') return null // the denied call says the same
       return { text: escapeHidden(event.text), isError: event.level === 'error' }

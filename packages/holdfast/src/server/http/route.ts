@@ -7,6 +7,7 @@ import {
   explainIssue,
   type Fault,
   fault,
+  type HookLister,
   locateIssue,
   noWorkdir,
   type OfferTrust,
@@ -37,6 +38,7 @@ export type ServerDeps = AuthenticateDeps & {
   /** The permission rules of the user. */
   readonly permissions: PermissionRules
   readonly trust: OfferTrust
+  readonly hooks: HookLister
   readonly attachments: Attachments
   readonly outbox: Outbox
   /** What uploads hold in memory. */

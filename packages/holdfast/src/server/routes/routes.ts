@@ -2,6 +2,7 @@ import type { Route } from '../http/route.ts'
 import { blobRoutes } from './blobs.ts'
 import { commandRoutes } from './commands.ts'
 import { eventRoutes } from './events.ts'
+import { hookRoutes } from './hooks.ts'
 import { permissionRoutes } from './permissions.ts'
 import { serverRoutes } from './server.ts'
 import { sessionRoutes } from './sessions.ts'
@@ -14,6 +15,7 @@ export const routes: readonly Route[] = [
   ...serverRoutes,
   ...permissionRoutes,
   ...trustRoutes,
+  ...hookRoutes,
   ...sessionRoutes,
   ...eventRoutes,
   ...commandRoutes,

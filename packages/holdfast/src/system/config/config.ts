@@ -1,5 +1,6 @@
 import { GivenFacts, ModelName, ProviderName, RotationEntry } from '@holdfast/protocol'
 import { z } from 'zod'
+import { HooksConfig } from './hooks-config.ts'
 
 /** Settings of a provider, built-in or your own. */
 const ProviderConfig = z.strictObject({
@@ -61,6 +62,7 @@ export const Config = z.strictObject({
     .record(ProviderName, ProviderConfig)
     .optional()
     .describe('Providers of your own, or something else about one that is known.'),
+  hooks: HooksConfig.optional().describe('Programs that run at certain events, such as before a call of a tool.'),
   fetchHosts: z
     .array(
       z

@@ -141,6 +141,7 @@ describe('layered settings', () => {
       fallbacks: [],
       localModels: true,
       fetchHosts: [],
+      hooks: {},
       shellEnvironment: [],
       sandbox: 'auto',
       sandboxNetwork: false,

@@ -84,7 +84,7 @@ const variables: { readonly [Key in Layered]: string } = {
 }
 
 type Given =
-  | ('fallbacks' | 'localModels' | 'providers' | 'models' | 'fetchHosts' | 'shellEnvironment')
+  | ('fallbacks' | 'localModels' | 'providers' | 'models' | 'fetchHosts' | 'shellEnvironment' | 'hooks')
   | ('sandbox' | 'sandboxNetwork')
 export type Configured = Pick<Config, 'model' | 'titleModel' | 'compactionModel'> & {
   readonly [Key in Given]: NonNullable<Config[Key]>
@@ -125,9 +125,9 @@ export function layerConfig({ file, environment, options }: ConfigLayers): Resul
     sandboxNetwork = false,
     ...models
   } = values as Config // each by its own schema
-  const { providers = {}, models: facts = {}, fetchHosts = [], shellEnvironment = [] } = file.config
+  const { providers = {}, models: facts = {}, fetchHosts = [], shellEnvironment = [], hooks = {} } = file.config
   const stops = rotation.map((stop) => (typeof stop === 'string' ? { model: stop } : stop))
-  const given = { providers, models: facts, fetchHosts, shellEnvironment, sandbox, sandboxNetwork }
+  const given = { providers, models: facts, fetchHosts, shellEnvironment, hooks, sandbox, sandboxNetwork }
   return ok({ ...models, ...given, rotation: stops, fallbacks, localModels, from })
 }
 

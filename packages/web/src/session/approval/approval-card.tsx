@@ -59,6 +59,11 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
         {approval.changed && (
           <p className="preview-where">The file changed after you approved this. Here is the new change.</p>
         )}
+        {approval.rewrittenBy !== undefined && (
+          <p className="preview-where">
+            The hook {escapeLine(approval.rewrittenBy)} changed what the model asked for. This is what will run.
+          </p>
+        )}
         {approval.reason !== undefined && <p className="preview-where">You are asked each time: {approval.reason}.</p>}
         <PreviewView preview={approval.preview} />
       </section>

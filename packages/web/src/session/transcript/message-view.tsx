@@ -1,10 +1,12 @@
-import { clip, escapeHidden, escapeLine, firstLine, type Message } from '@holdfast/protocol'
+import { clip, escapeHidden, escapeLine, firstLine, type HookRun, type Message } from '@holdfast/protocol'
 import { memo } from 'react'
 import { Markdown } from '../../markdown/markdown.tsx'
+import { durationText, oneLine } from '../../text/format.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
 import { useLive, useSession, whyHistoryLocked } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
 import { messageElementId } from './show-message.ts'
+import { TerminalView } from './terminal-view.tsx'
 import { ToolCard } from './tool-card.tsx'
 import { TurnMenu } from './turn-menu.tsx'
 
@@ -37,6 +39,7 @@ export const MessageView = memo(function MessageView({ message, isOpening = fals
     case 'system':
     case 'notice':
       if (message.kind === 'notice' && message.code === 'compacted') return <CheckpointView message={message} />
+      if (message.kind === 'notice' && message.hook) return <HookCard text={message.text} hook={message.hook} />
       return <Note message={message} />
     case 'usage':
       return null // shown at the end of the turn
@@ -86,6 +89,27 @@ function Note({ message }: { readonly message: Extract<Message, { readonly kind:
   return (
     <Collapsible className={className} label={head} isOpenAtFirst={false} head={<span>{head}</span>}>
       {() => <p className="note-text">{escapeHidden(text)}</p>}
+    </Collapsible>
+  )
+}
+
+type HookCardProps = { readonly text: string; readonly hook: HookRun }
+
+/** Shows a hook that ran, with what it printed and told the model. */
+function HookCard({ text, hook }: HookCardProps) {
+  const { outcome, durationMs, context, output } = hook
+  const className = outcome === 'failed' ? 'note bad' : 'note'
+  const head = clip(oneLine(text), noteCharsMax)
+  return (
+    <Collapsible className={className} label={head} isOpenAtFirst={false} head={<span>{head}</span>}>
+      {() => (
+        <>
+          <p className="note-text">{escapeHidden(text)}</p>
+          {output && <TerminalView label="Output" text={output.text} blob={output.blob} />}
+          {context !== undefined && <TerminalView label="Told to the model" text={context} />}
+          <p className="tool-foot">{`${outcome} · ${durationText(durationMs)}`}</p>
+        </>
+      )}
     </Collapsible>
   )
 }

@@ -127,7 +127,7 @@ const Folded = ({ title, children }: { readonly title: string; readonly children
   </details>
 )
 
-function footOf({ status, durationMs, approvedBy, result }: CallView): string {
+function footOf({ status, durationMs, approvedBy, result, rewrittenBy }: CallView): string {
   const parts = [words[status]]
   if (durationMs !== null) parts.push(durationText(durationMs))
   if (approvedBy) {
@@ -135,6 +135,7 @@ function footOf({ status, durationMs, approvedBy, result }: CallView): string {
     const by = 'rule' in approvedBy ? approvedBy : { ...approvedBy, client: null }
     parts.push(escapeLine(approvalText(by)))
   }
+  if (rewrittenBy !== undefined) parts.push(`arguments changed by the hook ${escapeLine(rewrittenBy)}`)
   if (result?.blob) parts.push(`shortened from ${result.blob.bytes.toLocaleString('en')} bytes`)
   return parts.join(' · ')
 }

@@ -63,6 +63,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     stats: (options) => toResult(() => holdfast.stats(options)),
     permissions: openPermissionRules(home),
     trust: openOfferTrust(home),
+    hooks: { list: (workdir) => toResult(() => holdfast.hooks(workdir)) },
     tokens: [{ hash: hashToken(token), role: 'admin' }],
     pageDir: flags['no-page'] ? null : context.pageDir,
     cookieKey: await loadCookieKey(home, pid),

@@ -85,6 +85,19 @@ export const programSpecs = {
       sessionNote,
     ],
   },
+  hooks: {
+    about: 'list the hooks of a folder, or try those of an event',
+    positionals: ['[list/test]', '[event]'],
+    flags: {
+      workspace: { value: 'dir', about: 'the folder, if not the current one' },
+      tool: { value: 'name', about: 'test: the tool of the sample call (default: shell)' },
+      json,
+    },
+    notes: [
+      'Hooks are programs that run at events such as PreToolUse. They come from config.json, and from .holdfast/hooks.json and .claude/settings.json of a workspace that you trust.',
+      'test runs the active hooks of an event with a sample, and shows what they print and decide. No session is changed.',
+    ],
+  },
   tools: {
     about: 'list the tools, their rules and the sandbox in force',
     positionals: ['[session]'],

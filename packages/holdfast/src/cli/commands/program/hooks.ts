@@ -1,0 +1,78 @@
+import type { ListedHook } from '@holdfast/protocol'
+import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
+import { didYouMean } from '@holdfast/protocol/nearest'
+import { orThrow } from '@holdfast/protocol/result'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { textTable } from '../../render/tables.ts'
+import { resolveWorkspace } from '../../sessions/workspace.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { rejectUsage } from '../../terminal/exit.ts'
+import type { programSpecs } from './specs.ts'
+
+type Args = ArgsOf<typeof programSpecs.hooks>
+type Work = (args: Args, context: CliContext) => Promise<void>
+
+/** Lists the hooks of a folder, or tries those of an event with a sample. */
+export const run: RunCommand<typeof programSpecs.hooks> = async (args, context) => {
+  const [action = 'list'] = args.positionals
+  const work = Object.entries(actions).find(([name]) => name === action)?.[1]
+  if (!work) {
+    const names = Object.keys(actions)
+    rejectUsage(
+      `hooks has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`,
+    )
+  }
+  await work(args, context)
+}
+
+async function open({ flags }: Args, context: CliContext) {
+  const workdir = orThrow(resolveWorkspace(context, flags.workspace))
+  const { openUserHooks } = await import('../../../open-hooks.ts')
+  return { workdir, hooks: orThrow(await openUserHooks(context.environment, context.home)) }
+}
+
+const list: Work = async (args, context) => {
+  if (args.positionals.length > 1) rejectUsage('hooks list takes no names. Use --workspace for another folder.')
+  if (args.flags.tool !== undefined) rejectUsage('--tool belongs to hooks test.')
+  const { hooks, workdir } = await open(args, context)
+  const found = await hooks.list(workdir)
+  const { out, err } = context
+  if (args.flags.json) return out.writeJson({ hooks: found })
+  if (found.length === 0) return err.write(`${escapeLine(workdir)} has no hooks.\n`)
+  const rows = found.map(({ state, event, matcher, source, hook }) => [
+    ...[state, escapeLine(event), escapeLine(matcher || '*'), source, escapeLine(hook)],
+  ])
+  await out.write(textTable(['STATE', 'EVENT', 'MATCHER', 'FROM', 'HOOK'], rows, out.paint))
+  for (const hook of found)
+    if (hook.why !== undefined) await err.write(`${escapeLine(hook.offer ?? hook.hook)}: ${escapeLine(hook.why)}\n`)
+  const waiting = found.filter(({ state }) => state === 'waiting' || state === 'changed')
+  if (waiting.length > 0) await err.write(waitingText(waiting))
+}
+
+const waitingText = (waiting: readonly ListedHook[]): string =>
+  `${waiting.length === 1 ? '1 hook does' : `${waiting.length} hooks do`} not run before you trust ${waiting.length === 1 ? 'it' : 'them'}. holdfast trust shows what they would do.\n`
+
+const test: Work = async (args, context) => {
+  const [, given, ...more] = args.positionals
+  const { HookEvent, hookText } = await import('@holdfast/protocol')
+  const event = HookEvent.safeParse(given)
+  if (!event.success || more.length > 0) {
+    const hint = given === undefined ? '' : didYouMean(given, HookEvent.options)
+    return rejectUsage(`hooks test needs one event.${hint || ` Use ${HookEvent.options.join(', ')}.`}`)
+  }
+  const { hooks, workdir } = await open(args, context)
+  const { sampleMoment, sampleSession } = await import('../../../hooks/sample-moment.ts')
+  await hooks.refresh(workdir)
+  const session = { session: sampleSession, workdir, mode: 'exec', approvals: undefined } as const
+  const ran = await hooks.run(sampleMoment(event.data, args.flags.tool ?? 'shell'), session, context.untilInterrupted())
+  const { out, err } = context
+  if (args.flags.json) return out.writeJson({ runs: ran?.runs ?? [], answer: ran?.answer ?? null })
+  if (ran === null) return err.write(`No hook runs at ${event.data} here. holdfast hooks lists them.\n`)
+  for (const { printed, ...one } of ran.runs) {
+    await out.write(`${escapeLine(hookText(one))} (${one.durationMs} ms)\n`)
+    if (printed.trim() !== '') await out.write(`${escapeHidden(printed.trimEnd()).replaceAll(/^/gm, '| ')}\n`)
+    if (one.context !== undefined) await out.write(`${escapeHidden(one.context).replaceAll(/^/gm, '> ')}\n`)
+  }
+}
+
+const actions = { list, test }

@@ -78,9 +78,13 @@ export async function makeWorkdir(): Promise<string> {
   return workdir
 }
 
+/** How long a step may take on a busy machine: half of what its test may. */
+const stepMs = 120_000
+
 /** Opens a tab, and collects what it complains about. */
 export async function openTab(context: BrowserContext): Promise<Pick<OpenPage, 'page' | 'complaints'>> {
   const page = await context.newPage()
+  page.setDefaultTimeout(stepMs)
   const complaints: string[] = []
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
   page.on('pageerror', (error) => complaints.push(error.message))

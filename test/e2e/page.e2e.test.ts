@@ -282,6 +282,28 @@ describe('the page, in a real browser on a real server', () => {
     await page.getByRole('list', { name: 'Queue' }).getByText('list').waitFor()
   })
 
+  it('leaves the folder alone that a person is about to type', async () => {
+    const started = await server.sessions.start({ workdir })
+    invariant(started.ok, 'a session for the list')
+    const prompted = await started.value.submit({ type: 'sendPrompt', content: 'count to 1' })
+    invariant(prompted.ok, 'the session is listed')
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    await page.route(/\/v1\/sessions\?/, async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.goto(server.url)
+    const field = page.getByRole('combobox', { name: 'Working directory' })
+    await field.focus()
+    expect(await field.inputValue()).toBe('.')
+    release()
+    await page
+      .getByRole('link', { name: /count to 1/ })
+      .first()
+      .waitFor()
+    expect(await field.inputValue()).toBe('.')
+  })
+
   it('says how to log in when signed out', async () => {
     await context.clearCookies()
     await page.goto(server.url)

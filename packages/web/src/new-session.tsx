@@ -15,7 +15,7 @@ const serverFolder = '.'
 
 export function NewSession({ sessions, recent, onOpenList }: NewSessionProps) {
   const [text, setText] = useState('')
-  const [workdir, setWorkdir] = useState<string | null>(null) // null until a person types
+  const [workdir, setWorkdir] = useState<string | null>(null) // null until a person enters the field
   const [model, setModel] = useState('')
   const [isStarting, setStarting] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
@@ -49,6 +49,7 @@ export function NewSession({ sessions, recent, onOpenList }: NewSessionProps) {
               name="workdir"
               value={folder}
               onChange={(event) => setWorkdir(event.target.value)}
+              onFocus={() => setWorkdir(folder)} // the list of sessions may arrive while a person types
               spellCheck={false}
               autoCapitalize="off"
               list="workdirs"

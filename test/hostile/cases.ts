@@ -3,6 +3,7 @@ import { bodyCases } from './cases/bodies.ts'
 import { clientCases } from './cases/clients.ts'
 import { commandCases } from './cases/commands.ts'
 import { gitCases } from './cases/git.ts'
+import { hookCases } from './cases/hooks.ts'
 import { importCases } from './cases/imports.ts'
 import { modelCases } from './cases/models.ts'
 import { programCases } from './cases/programs.ts'
@@ -12,6 +13,6 @@ import { toolCases } from './cases/tools.ts'
 
 /** Every case of the rig. A new tool, hook, server or screen adds its own. */
 export const cases: readonly HostileCase[] = [
-  ...[...modelCases, ...commandCases, ...toolCases, ...repositoryCases, ...gitCases],
+  ...[...modelCases, ...commandCases, ...toolCases, ...repositoryCases, ...hookCases, ...gitCases],
   ...[...importCases, ...clientCases, ...bodyCases, ...programCases, ...siteCases],
 ]

@@ -7,6 +7,7 @@
 export const runs = {
   /** With and without named clients, each. */
   sessions: 200,
+  hookedSessions: 40,
   decisions: 1000,
   histories: 80,
   moves: 1000,

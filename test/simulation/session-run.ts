@@ -9,12 +9,12 @@ import { createSubscriber, type Subscriber } from './subscriber.ts'
 
 const actionsMax = 250
 
-/** The clients of a run: two subscribers without a name, or two named clients that can also drive. */
-export type ClientNaming = 'nameless' | 'named'
+/** The clients of a run: two subscribers without a name, or two named clients that can also drive. `hooked`: with hooks. */
+export type ClientNaming = 'nameless' | 'named' | 'hooked'
 
 /** Runs a session with the random choices of a seed. The same seed gives the same run. */
 export async function runSessionSeed(seed: number, naming: ClientNaming): Promise<void> {
-  const simulation = await createSimulation(createDice(seed))
+  const simulation = await createSimulation(createDice(seed), naming === 'hooked')
   const { dice, disk, durableLog } = simulation
   const starting = simulation.host().registry.start({ workdir: '/work' })
   await settle(simulation)

@@ -10,6 +10,13 @@ describe('runtime with crashes between any two steps', () => {
     await runSessionSeed(seed, 'nameless')
   })
 
+  it.each(seedsOf(runs.hookedSessions))(
+    'keeps all invariants with hooks that veto, change and fail (SEED=%i)',
+    async (seed) => {
+      await runSessionSeed(seed, 'hooked')
+    },
+  )
+
   it.each(seedsOf(runs.sessions))(
     'keeps all invariants with two clients that take turns as driver (SEED=%i)',
     async (seed) => {

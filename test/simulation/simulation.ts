@@ -8,6 +8,7 @@ import { createCrashingStore, type Disk } from './crashing-store.ts'
 import { createDriverWatch, type DriverWatch } from './driver-watch.ts'
 import { createDurableLog, type DurableLog } from './durable-log.ts'
 import { createInstructions, createModels, createTools } from './random-agent.ts'
+import { createRandomHooks } from './random-hooks.ts'
 import { createScheduler, type Life, type Scheduler, settlePromises } from './scheduler.ts'
 
 export const session = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
@@ -31,7 +32,7 @@ export type Simulation = {
   crash(how: 'killed' | 'paused'): Promise<void>
 }
 
-export async function createSimulation(dice: Dice): Promise<Simulation> {
+export async function createSimulation(dice: Dice, hasHooks = false): Promise<Simulation> {
   const clock = createVirtualClock()
   const scheduler = createScheduler()
   const durableLog = createDurableLog()
@@ -59,6 +60,7 @@ export async function createSimulation(dice: Dice): Promise<Simulation> {
       instructions: createInstructions(parts),
       files: fakeFiles,
       permissions: fakePermissions,
+      hooks: hasHooks ? createRandomHooks(parts) : undefined,
       summaryFiles: { save: async () => ok('note.md') },
       clock,
       onProblem({ where, cause }) {

@@ -18,7 +18,7 @@ import { findWorkspaceHooks } from './workspace-hooks.ts'
 export type HooksDeps = {
   readonly own: readonly OwnHook[]
   readonly user: readonly DeclaredHook[]
-  readonly trusted: Pick<TrustedWorkspaces, 'judge' | 'isKnown'>
+  readonly trusted: Pick<TrustedWorkspaces, 'judge' | 'hasAny' | 'isKnown'>
   /** The user's home directory. */
   readonly userDir: string
   /** The environment of the programs. */
@@ -70,9 +70,7 @@ export function createHooks(deps: HooksDeps): RuntimeHooks {
     has: (event, workdir) => hooksOf(event, workdir).length > 0,
 
     async refresh(workdir) {
-      const workspace = await findWorkspaceRoot(workdir, deps.userDir)
-      const isKnown = await deps.trusted.isKnown(workspace)
-      const found = isKnown ? await findTrusted(deps, { workdir, workspace }) : []
+      const found = deps.trusted.hasAny() ? await lookIn(deps, workdir) : []
       ofWorkspace.delete(workdir) // the newest last
       if (found.length > 0) ofWorkspace.set(workdir, found)
       const [oldest] = ofWorkspace.keys()
@@ -125,6 +123,12 @@ const programHook = (declared: DeclaredHook) => ({
 
 const limited = (event: HookEvent, timeoutMs: number = hookTimeoutMs): number =>
   event === 'SessionEnd' ? Math.min(timeoutMs, endMs) : timeoutMs
+
+/** Returns the hooks of a folder's workspace that may run. */
+async function lookIn(deps: HooksDeps, workdir: string): Promise<readonly ActiveHook[]> {
+  const workspace = await findWorkspaceRoot(workdir, deps.userDir)
+  return deps.trusted.isKnown(workspace) ? findTrusted(deps, { workdir, workspace }) : []
+}
 
 /** Returns the hooks of a workspace that a person trusts exactly as they are. */
 async function findTrusted({ trusted }: HooksDeps, place: OfferPlace): Promise<readonly ActiveHook[]> {

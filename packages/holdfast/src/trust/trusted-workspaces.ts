@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { access, readdir, readFile, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clip, fault, type JudgedOffer, OfferKind, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
@@ -44,8 +45,11 @@ export function createTrustedWorkspaces(directory: string, diffTexts: DiffTexts)
     /** Returns what was trusted of a workspace, whether or not it has changed since. */
     items: read,
 
-    /** Whether anything of a workspace is trusted. It only looks whether its file exists. */
-    isKnown: (workspace: string): Promise<boolean> => access(pathOf(workspace)).then(always, () => false),
+    /** Whether anything was ever trusted. Each prompt asks, so it takes microseconds: no promise, and no error. */
+    hasAny: (): boolean => existsSync(directory),
+
+    /** Whether anything of a workspace is trusted, as quickly. */
+    isKnown: (workspace: string): boolean => existsSync(pathOf(workspace)),
 
     /** Compares what a workspace offers now with what was trusted. */
     async judge(workspace: string, offers: readonly Offer[]): Promise<Result<readonly JudgedOffer[]>> {
@@ -116,8 +120,6 @@ async function readNames(directory: string): Promise<Result<readonly string[]>> 
     return code === 'ENOENT' ? ok([]) : unusable(directory, `cannot be read: ${systemErrorWords(error)}.`)
   }
 }
-
-const always = (): boolean => true
 
 type Named = Pick<Offer, 'kind' | 'name'>
 const isSameName = (a: Named, b: Named): boolean => a.kind === b.kind && a.name === b.name

@@ -1,7 +1,18 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openHoldfast } from './open.ts'
 import { openTestServer } from './server/testing/test-server.ts'
@@ -70,7 +81,7 @@ describe('a file that move_file moved', () => {
     writeFileSync(join(workdir, 'a.txt'), 'theirs')
     const { restored, refused } = await session.restoreFiles({ ...whole, paths: ['b.txt'] })
     expect([restored, refused]).toMatchObject([[], [{ path: 'a.txt' }, { path: 'b.txt' }]])
-    expect(refused[1]?.why).toBe('it was moved together with a.txt, which stays: changed by others since')
+    expect(refused[1]?.why).toBe('it belongs together with a.txt, which stays: changed by others since')
     expect([text('a.txt'), text('b.txt')]).toEqual(['theirs', 'one\ntwo\n'])
     await holdfast.close()
   })
@@ -90,7 +101,92 @@ describe('a file that move_file moved', () => {
   })
 })
 
+function commitAll() {
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], { cwd: workdir })
+  git('init', '-q', '--template=')
+  writeFileSync(join(workdir, '.gitignore'), '.home\n')
+  git('add', '.')
+  git('commit', '-qm', 'First')
+}
+
+/** Every file and link of the workdir with its content. */
+const tree = () =>
+  readdirSync(workdir, { recursive: true, withFileTypes: true })
+    .filter((one) => !one.isDirectory())
+    .map((one) => relative(workdir, join(one.parentPath, one.name)))
+    .filter((path) => !/^\.(?:git|home)/.test(path))
+    .map((path) => {
+      const absolute = join(workdir, path)
+      return lstatSync(absolute).isSymbolicLink() ? `${path} -> ${readlinkSync(absolute)}` : `${path}: ${text(path)}`
+    })
+    .sort()
+
 describe('files that a command moved', () => {
+  beforeEach(() => {
+    mkdirSync(join(workdir, 'd/e'), { recursive: true })
+    writeFileSync(join(workdir, 'd/x'), 'x\n')
+    writeFileSync(join(workdir, 'd/e/y'), 'y\n')
+    symlinkSync('a.txt', join(workdir, 'ln'))
+    commitAll()
+  })
+
+  it.each([
+    ['a file into a folder of its name', 'mv a.txt t; mkdir a.txt; mv t a.txt/inner', ['renamed a.txt a.txt/inner']],
+    [
+      'a file deep into a folder of its name',
+      'mv a.txt t; mkdir -p a.txt/b/c; mv t a.txt/b/c/inner; mv d/x a.txt/x',
+      ['renamed a.txt a.txt/b/c/inner', 'renamed d/x a.txt/x'],
+    ],
+    ['a file to the name of its folder', 'mv d/x t; rm -r d; mv t d', ['deleted  d/e/y', 'renamed d/x d']],
+    ['a link', 'mv ln ln2', ['renamed ln ln2']],
+    [
+      'nothing: another file has the name of a folder',
+      'rm -r d; echo new > d',
+      ['created  d', 'deleted  d/e/y', 'deleted  d/x'],
+    ],
+  ])('come back exactly: %s', async (_, command, changes) => {
+    const before = tree()
+    const { holdfast, session, touched } = await openSession(`run ${command}`)
+    const after = tree()
+    expect(await touched()).toEqual(changes)
+    expect((await session.previewRestore(whole)).refused).toEqual([])
+    expect((await session.restoreFiles(whole)).refused).toEqual([])
+    expect([tree(), await touched()]).toEqual([before, []])
+    expect((await session.restoreFiles({ undo: true })).refused).toEqual([])
+    expect(tree()).toEqual(after)
+    const [, name = ''] = (changes.at(-1) ?? '').split(' ').filter((one) => one !== '')
+    await session.restoreFiles({ ...whole, paths: [name] })
+    expect((await session.restoreFiles(whole)).refused).toEqual([])
+    expect(tree()).toEqual(before)
+    await holdfast.close()
+  })
+
+  it('stay where they are if others put a file into the folder: none of them is lost', async () => {
+    const { holdfast, session } = await openSession('run mv a.txt t; mkdir a.txt; mv t a.txt/inner')
+    writeFileSync(join(workdir, 'a.txt/theirs'), 'theirs\n')
+    const after = tree()
+    const { refused } = await session.restoreFiles(whole)
+    expect(refused).toEqual([
+      { path: 'a.txt', why: 'a folder is there now, with files that this session did not put there: a.txt/theirs' },
+      { path: 'a.txt/inner', why: expect.stringContaining('it belongs together with a.txt, which stays: a folder is') },
+    ])
+    expect((await session.previewRestore(whole)).refused).toEqual(refused)
+    expect(tree()).toEqual(after)
+    await holdfast.close()
+  })
+
+  it('are not deleted if others made a file where a copied file was', async () => {
+    const { holdfast, session } = await openSession('run cp a.txt copy', 'run rm a.txt')
+    writeFileSync(join(workdir, 'a.txt'), 'theirs\n')
+    const { refused } = await session.restoreFiles(whole)
+    expect(refused.map(({ path }) => path).sort()).toEqual(['a.txt', 'copy'])
+    expect([text('a.txt'), text('copy')]).toEqual(['theirs\n', 'one\ntwo\n'])
+    await holdfast.close()
+  })
+})
+
+describe('a folder and a file that a command moved', () => {
   it('are one change each: a folder, and a file over another; the restore and its undo are exact', async () => {
     mkdirSync(join(workdir, 'old/deep'), { recursive: true })
     for (const [path, content] of [
@@ -99,12 +195,7 @@ describe('files that a command moved', () => {
       ['b.txt', 'b\n'],
     ] as const)
       writeFileSync(join(workdir, path), content)
-    const git = (...args: readonly string[]) =>
-      execFileSync('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args], { cwd: workdir })
-    git('init', '-q', '--template=')
-    writeFileSync(join(workdir, '.gitignore'), '.home\n')
-    git('add', '.')
-    git('commit', '-qm', 'First')
+    commitAll()
     const { holdfast, session, touched } = await openSession('run mv old new; mv a.txt b.txt')
     expect(await touched()).toEqual(['renamed a.txt b.txt', 'renamed old/deep/y new/deep/y', 'renamed old/x new/x'])
     expect((await session.diffChanges({ path: 'a.txt' }))[0]).toEqual({

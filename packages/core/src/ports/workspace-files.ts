@@ -26,7 +26,10 @@ export interface WorkspaceFiles {
    * changes of tools. Nothing is changed unless the outcome is `restored`.
    */
   restore(place: RestorePlace, wanted: WantedFile, run: RestoreRun): Promise<RestoreOutcome>
-  /** Returns what is at a path itself; links are not followed. Null if it is too large, or no file of the workdir. */
+  /**
+   * Returns what is at a path itself; links are not followed. Absent where a folder is, and below a file. Null if it is
+   * too large, or no file of the workdir.
+   */
   look(workdir: string, path: string): Promise<SeenEntry | null>
   /** Returns the diff of two contents for people: bounded, keys masked, off the event loop. Null is no file. */
   diff(pair: ContentPair, signal: AbortSignal): Promise<string>
@@ -67,6 +70,8 @@ export type WantedFile = {
   readonly target: FileState
   /** Whether the person named it. A file that decides what other programs run is put back only then. */
   readonly isNamed?: boolean | undefined
+  /** Paths that the same restore removes first: files in a folder of its name, or one in place of its folder. */
+  readonly clears?: readonly string[] | undefined
 }
 
 /** What a restore can use. */

@@ -122,7 +122,7 @@ describe('a plan to put a move back', () => {
     const meanwhile = [...known, change(2, file('7'), file('8'), 'b')]
     expect(plan(meanwhile, ['a'])).toEqual([
       { path: 'b', why: 'others changed it between changes of this session' },
-      { path: 'a', why: expect.stringContaining('it was moved together with b, which stays: others changed it') },
+      { path: 'a', why: expect.stringContaining('it belongs together with b, which stays: others changed it') },
     ])
     const notKept = [
       { ...known[0], before: { type: 'not_kept', why: 'too large' } } as PathChange,
@@ -143,6 +143,36 @@ describe('a plan to put a move back', () => {
       ['a', absent, undefined],
       ['b', file('1'), 'a'],
     ])
+  })
+})
+
+describe('a plan for a file and a folder of one name', () => {
+  it('says what each must make room for', () => {
+    const changes = [
+      change(1, file('1'), absent, 'a'),
+      change(1, absent, file('1'), 'a/b/c'),
+      change(1, absent, file('2'), 'ab'),
+    ]
+    expect(planRestore(changes, {}).wanted).toEqual([
+      { path: 'a', expected: absent, target: file('1'), clears: ['a/b/c'] },
+      { path: 'a/b/c', expected: file('1'), target: absent },
+      { path: 'ab', expected: file('2'), target: absent },
+    ])
+  })
+
+  it('deletes no file if the other one is refused: an old log may not tell that it was moved', () => {
+    const changes = [change(1, file('1'), null, 'a'), change(1, absent, file('1'), 'a/inner')]
+    expect(planRestore(changes, {})).toMatchObject({ wanted: [], refused: [{ path: 'a' }, { path: 'a/inner' }] })
+  })
+
+  it('deletes no copy if the file is gone that it was made of, and cannot come back', () => {
+    const changes = [
+      change(1, absent, file('1'), 'copy'),
+      change(2, file('1'), absent, 'a'),
+      change(3, file('8'), absent, 'a'),
+    ]
+    expect(planRestore(changes, {})).toMatchObject({ wanted: [], refused: [{ path: 'a' }, { path: 'copy' }] })
+    expect(planRestore(changes, { paths: ['copy'] }).wanted).toMatchObject([{ path: 'copy', target: absent }])
   })
 })
 

@@ -8,6 +8,7 @@ import {
   traceMoves,
 } from '@holdfast/protocol'
 import type { WantedFile } from '../../ports/workspace-files.ts'
+import { linkContents, linkNames, listNames } from './link-paths.ts'
 import type { PathChange } from './path-change.ts'
 
 /** A file to put back. */
@@ -22,7 +23,7 @@ export type RestorePlan = {
   readonly refused: readonly RefusedFile[]
   /** Files that an interrupted restore has put back as this one would. */
   readonly finished: readonly RestoredFile[]
-  /** The paths that moves connect: all of a list are put back, or none. */
+  /** The paths that belong together: all of a list are put back, or none. */
   readonly together: readonly (readonly string[])[]
 }
 
@@ -38,14 +39,17 @@ type PlanOptions = {
 /**
  * Plans to put back what was there before the given changes, oldest first: per path the oldest content. A path is refused
  * if that content was not kept, or if anybody else changed the file between two of the changes. Both paths of a move are
- * put back, or none of them: otherwise the file would be lost.
+ * put back, or none of them: otherwise the file would be lost. So are a file and what is in a folder of its name.
  */
 export function planRestore(changes: readonly PathChange[], { only, paths, isUndo = false }: PlanOptions): RestorePlan {
   const undone = only === undefined ? changes : changes.filter(({ seq }) => seq === only)
-  const together = linkMoves(undone)
+  const linked = [...undone, ...linkNames(undone)]
+  const moved = linkMoves(linked)
+  const together = linkMoves([...linked, ...linkContents(undone)])
   const movedTo = new Map([...traceMoves(undone)].map(([path, from]) => [from, path]))
-  const asked = paths && new Set(withLinked(paths, together))
+  const asked = paths && new Set(withLinked(paths, moved))
   const byPath = Map.groupBy(changes, ({ path }) => path)
+  const namesakes = listNames(together)
   const wanted: PlannedFile[] = []
   const refused: RefusedFile[] = []
   const finished: RestoredFile[] = []
@@ -64,8 +68,13 @@ export function planRestore(changes: readonly PathChange[], { only, paths, isUnd
     else if (!isSameState(target, last.after)) {
       const isNamed = isUndo || asked?.has(path) === true
       const movedFrom = movedTo.get(path)
-      const more = { ...(isNamed && { isNamed }), ...(movedFrom !== undefined && { movedFrom }) }
-      wanted.push({ path, expected: last.after, target, ...more })
+      const clears = target.type === 'absent' ? [] : namesakes(path)
+      wanted.push({
+        ...{ path, expected: last.after, target },
+        ...(isNamed && { isNamed }),
+        ...(movedFrom !== undefined && { movedFrom }),
+        ...(clears.length > 0 && { clears }),
+      })
     }
   }
   const known = [...(asked ?? [])].filter((path) => !byPath.has(path))
@@ -78,7 +87,7 @@ const withLinked = (paths: readonly string[], together: RestorePlan['together'])
   ...together.filter((linked) => linked.some((path) => paths.includes(path))).flat(),
 ]
 
-/** Leaves out files that were moved together with one that is refused, and says why. */
+/** Leaves out files that belong together with one that is refused, and says why. */
 export function keepTogether<Item extends { readonly path: string }>(
   wanted: readonly Item[],
   refused: readonly RefusedFile[],
@@ -96,9 +105,9 @@ export function keepTogether<Item extends { readonly path: string }>(
   }
 }
 
-/** Says why a file stays that was moved together with a refused one. */
+/** Says why a file stays that belongs together with a refused one. */
 export const leftWith = ({ path, why }: RefusedFile): string =>
-  `it was moved together with ${escapeLine(path)}, which stays: ${why}`
+  `it belongs together with ${escapeLine(path)}, which stays: ${why}`
 
 const unknownNow = ({ isOpen }: PathChange) =>
   isOpen ? 'changed by others since' : 'what the session left there was not recorded'

@@ -21,6 +21,7 @@ import type { PlannedRestore } from '../../session/input.ts'
 import type { SessionState } from '../../session/state.ts'
 import { readerOf } from '../blobs/blob-reader.ts'
 import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'
+import { listNames } from './link-paths.ts'
 import { keepTogether, leftWith, type PlannedFile } from './plan-restore.ts'
 import { planFor } from './restore-point.ts'
 
@@ -55,14 +56,25 @@ export async function planRestoring(
   return ok({ ...plan, items: [], refused: [...left, ...linked.map(({ path }) => ({ path, why: stopped }))] })
 }
 
-/** Orders items so that a moved file is at its old path again before it is replaced or removed at the new one. */
+/**
+ * Orders items so that a moved file is at its old path again before it is replaced or removed at the new one. Only where
+ * a file and a folder have one name, what is there makes room first; its content is stored.
+ */
 function inOrder(items: readonly RestoredFile[], together: PlannedRestore['together']): readonly RestoredFile[] {
   const linked = new Set(together.flat())
-  const rankOf = (item: RestoredFile) => (linked.has(item.path) ? restoreOrder.indexOf(restoreAction(item)) : 0)
+  const namesakes = listNames(together)
+  const rankOf = (item: RestoredFile) => {
+    const action = restoreAction(item)
+    if (!linked.has(item.path)) return 0
+    return restoreOrder.indexOf(namesakes(item.path).length > 0 ? `${action} by name` : action)
+  }
   return items.toSorted((one, other) => rankOf(one) - rankOf(other))
 }
 
-const restoreOrder: readonly RestoreAction[] = ['recreate', 'none', 'restore', 'delete']
+const restoreOrder: readonly (RestoreAction | `${RestoreAction} by name`)[] = [
+  ...(['recreate', 'delete by name', 'recreate by name'] as const),
+  ...(['none', 'none by name', 'restore', 'restore by name', 'delete'] as const),
+]
 
 /**
  * Puts files back, one after the other, if they are still as they were planned. Call it after the start of the restore is
@@ -73,6 +85,7 @@ export async function putFilesBack(
   { items, finished, refused, together }: PlannedRestore,
   signal: AbortSignal,
 ): Promise<Pick<EventOf<'files.restored'>, 'items' | 'refused'>> {
+  const namesakes = listNames(together)
   const done: RestoredFile[] = [...finished]
   const stayed: RefusedFile[] = [...refused]
   for (const { path, before, after, movedFrom } of items) {
@@ -81,7 +94,8 @@ export async function putFilesBack(
       stayed.push({ path, why: cause ? leftWith(cause) : stopped })
       continue
     }
-    const wanted = { path, expected: before, target: after, isNamed: true } // judged when it was kept
+    const clears = after.type === 'absent' ? [] : namesakes(path)
+    const wanted = { path, expected: before, target: after, isNamed: true, clears } // judged when it was kept
     const outcome = await deps.files.restore(placeOf(deps.state()), wanted, runOf(deps, signal))
     if (outcome.type === 'refused') stayed.push({ path, why: outcome.why })
     else if (outcome.type === 'restored')

@@ -8,6 +8,7 @@ import { findName } from './io/workspace-file.ts'
 import { createReadLines } from './read-lines.ts'
 import { readCurrent } from './restore/check-restore.ts'
 import { keepForRestore } from './restore/keep-for-restore.ts'
+import { isBelowFile } from './restore/make-room.ts'
 import { previewRestore } from './restore/preview-restore.ts'
 import { restoreFile } from './restore/restore-file.ts'
 
@@ -32,13 +33,18 @@ export const workspaceFiles: Pick<WorkspaceFiles, 'locate' | 'read'> = {
   },
 }
 
+const noFile = { state: { type: 'absent' }, bytes: null } as const
+
 /** Creates the access of a runtime to the files of a workdir. `ownPaths` are folders of Holdfast itself. */
 export const createWorkspaceFiles = (ownPaths: readonly OwnPath[]): WorkspaceFiles => ({
   ...workspaceFiles,
   async look(workdir, path) {
     const found = await findName({ workdir, ownPaths }, path)
-    const read = found.ok && found.value.shown === path ? await readCurrent(found.value).catch(foreseen) : null
-    return read?.ok ? read.value : null
+    if (!found.ok) return (await isBelowFile(workdir, path)) ? noFile : null
+    if (found.value.shown !== path) return null
+    if (found.value.stats?.isDirectory()) return noFile
+    const read = await readCurrent(found.value).catch(foreseen)
+    return read.ok ? read.value : null
   },
   diff: diffContents,
   readLines: createReadLines(ownPaths),

@@ -42,3 +42,22 @@ it('does not take a copy for a move: its source is still there', () => {
     ['moved', 'a', 'b'],
   ])
 })
+
+it('joins a link that is gone and one elsewhere with the same target', () => {
+  const link = (path: string, target: string): FileChange => ({
+    path,
+    change: 'deleted',
+    before: { type: 'link', target },
+  })
+  const made = (path: string): FileChange => ({ path, change: 'created', before: { type: 'absent' } })
+  const changes = [link('ln', 'a'), link('other', 'b'), made('ln2'), made('new')]
+  const links = new Map([
+    ['ln2', 'a'],
+    ['new', 'c'],
+  ])
+  expect(pairMoves(changes, links).map(({ path, change, from }) => [change, from, path])).toEqual([
+    ['deleted', undefined, 'other'],
+    ['created', undefined, 'new'],
+    ['moved', 'ln', 'ln2'],
+  ])
+})

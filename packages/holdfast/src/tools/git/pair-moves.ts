@@ -1,23 +1,29 @@
 import type { BeforeImage, FileChange } from '@holdfast/protocol'
 
-/** A file that is no longer where it was. */
-type Gone = { readonly path: string; readonly before: Extract<BeforeImage, { readonly type: 'file' }> }
+/** A file or link that is no longer where it was. */
+type Gone = { readonly path: string; readonly before: Extract<BeforeImage, { readonly type: 'file' | 'link' }> }
 
 /**
  * Joins a file that is gone and one elsewhere that has its content now: it was moved. If it was moved over another file,
  * that one may have been moved out of the way before. Of equal files, those with the most similar paths are joined.
+ * `links` has the targets of the links that are there now, by path.
  */
-export function pairMoves(changes: readonly FileChange[]): readonly FileChange[] {
+export function pairMoves(
+  changes: readonly FileChange[],
+  links: ReadonlyMap<string, string> = new Map(),
+): readonly FileChange[] {
   const targets = Map.groupBy(
-    changes.filter(({ change, after }) => after !== undefined && change !== 'deleted'),
-    ({ after }) => after,
+    changes.filter(({ change }) => change !== 'deleted'),
+    ({ path, after }) => after ?? linkKey(links.get(path)),
   )
   const waiting = changes.flatMap((one) => (one.change === 'deleted' ? goneOf(one) : []))
   const moves: { readonly from: Gone; readonly to: FileChange }[] = []
   const taken = new Set<string>()
   for (let from = waiting.shift(); from !== undefined; from = waiting.shift()) {
     const { path, before } = from
-    const free = (targets.get(before.hash) ?? []).filter((to) => !taken.has(to.path) && to.path !== path)
+    const free = (targets.get(before.type === 'file' ? before.hash : linkKey(before.target)) ?? []).filter(
+      (to) => !taken.has(to.path) && to.path !== path,
+    )
     const to = mostSimilar(path, free)
     if (!to) continue
     taken.add(to.path)
@@ -34,7 +40,11 @@ export function pairMoves(changes: readonly FileChange[]): readonly FileChange[]
   return [...others, ...joined.toReversed()]
 }
 
-const goneOf = ({ path, before }: FileChange): readonly Gone[] => (before?.type === 'file' ? [{ path, before }] : [])
+/** Identifies a link by its target; undefined for what is no link. No hash of a file looks like it. */
+const linkKey = (target: string | undefined) => target && `-> ${target}`
+
+const goneOf = ({ path, before }: FileChange): readonly Gone[] =>
+  before?.type === 'file' || before?.type === 'link' ? [{ path, before }] : []
 
 /** Returns the file whose path ends most like this one; of those, the first. */
 function mostSimilar(path: string, files: readonly FileChange[]): FileChange | undefined {

@@ -73,7 +73,8 @@ async function captureIn(repository: Repository, workdir: string, deps: TouchedD
   for (const path of status.paths) {
     const found = bytes > capturedBytesMax ? null : await look(workdir, path)
     bytes += found?.bytes?.length ?? 0
-    files.set(path, found ?? { stamp: await stampOf(join(workdir, path)) })
+    const stamp = found === null || found.state.type === 'absent' ? await stampOf(join(workdir, path)) : ''
+    files.set(path, found === null || stamp !== '' ? { stamp } : found) // a folder that git lists is another repository
   }
   const unreadable = new Map<string, string>()
   for (const name of status.unreadable) unreadable.set(name, await stampOf(bytePath(workdir, name)))
@@ -123,21 +124,26 @@ async function compareIn(
   const listed = head === status.head ? status.committed : new Map<string, CommittedFile | null>()
   const committedBefore = await readCommittedBefore(repository, head, unread, listed)
   const { look } = createWorkspaceFiles(ownPaths)
+  const isThere = async (path: string) => (await stampOf(join(workdir, path))) !== ''
   const changes: FileChange[] = []
+  const links = new Map<string, string>()
   for (const path of paths) {
     if (changes.length >= changedMax) break
     const captured = files.get(path)
     if (captured && 'stamp' in captured && captured.stamp === (await stampOf(join(workdir, path)))) continue
-    const now = await look(workdir, path)
-    const before = captured ? ('stamp' in captured ? 'unknown' : captured) : committedBefore(path, now)
+    const seen = await look(workdir, path)
+    const before = captured ? ('stamp' in captured ? 'unknown' : captured) : committedBefore(path, seen)
+    // A repository in this one is a folder, and still there.
+    const now = before === 'unknown' && seen?.state.type === 'absent' && (await isThere(path)) ? null : seen
     if (before === 'same' || (typeof before !== 'string' && now !== null && isSameState(before.state, now.state)))
       continue
     const wasIgnored = ignored.some((one) => one === path || (one.endsWith('/') && path.startsWith(one)))
     const change = await toChange(path, before, now, { wasIgnored, blobs })
     if (change) changes.push(change)
+    if (now?.state.type === 'link') links.set(path, now.state.target)
   }
   const names = [...unreadable.keys(), ...status.unreadable, ...moved.unreadable]
-  return { files: pairMoves(changes), hasUnreadable: await hasChanged(workdir, names, unreadable) }
+  return { files: pairMoves(changes, links), hasUnreadable: await hasChanged(workdir, names, unreadable) }
 }
 
 /** Whether one of the files is not as it was. One without a stamp was as in the commit, or not there. */

@@ -8,7 +8,8 @@ import { refuseAlias } from '../io/bounded-files.ts'
 import { readEntry } from '../io/entry.ts'
 import { hashContent } from '../io/file-content.ts'
 import { findGuard } from '../io/guarded-path.ts'
-import { findName, openParent } from '../io/workspace-file.ts'
+import { openParent } from '../io/workspace-file.ts'
+import { checkFolder, findCleared } from './make-room.ts'
 
 /** What is at a path now, with its bytes if it is a file. */
 export type Current = {
@@ -18,22 +19,29 @@ export type Current = {
   readonly contentHash: BlobHash
 }
 
-type Ready = { readonly type: 'ready'; readonly path: WorkspacePath; readonly current: Current }
+type Ready = {
+  readonly type: 'ready'
+  readonly path: WorkspacePath
+  readonly current: Current
+  /** Whether a folder is at the path, which has to be removed first. */
+  readonly isFolder: boolean
+}
 type NotReady = Exclude<RestoreOutcome, { readonly type: 'restored' }>
 
 export type OwnPlace = RestorePlace & { readonly ownPaths?: readonly OwnPath[] | undefined }
 
 /** Checks whether a file may be put back: only what the session left is replaced. Changes nothing. */
 export async function checkRestore(place: OwnPlace, wanted: WantedFile): Promise<Ready | NotReady> {
-  const { path, expected, target, isNamed = false } = wanted
+  const { path, expected, target, isNamed = false, clears = [] } = wanted
   const { workdir, ownPaths, boundaries } = place
   // The entry itself is meant: a link is never followed.
-  const found = await findName({ workdir, ownPaths }, path)
+  const found = await findCleared({ workdir, ownPaths }, path, clears)
   if (!found.ok) return refused(found.fault.message)
   if (found.value.shown !== path) return refused('a folder of its path is a link now')
   const guard = isNamed ? null : findGuard(path)
   if (guard !== null) return refused(`${guard}; name it in paths to put it back`)
-  const read = await readCurrent(found.value)
+  const isFolder = clears.length > 0 && found.value.stats?.isDirectory() === true
+  const read = isFolder ? await readFolder(found.value, clears) : await readCurrent(found.value)
   if (!read.ok) return refused(read.fault.message)
   const { value: current } = read
   if (current === null) return refused(changedSince)
@@ -45,17 +53,27 @@ export async function checkRestore(place: OwnPlace, wanted: WantedFile): Promise
   if (!alias.ok) return refused(alias.fault.message)
   if (current.bytes && hasKeys() && holdsKey(current.bytes.toString('latin1')))
     return refused('it holds an API key, which is not kept for an undo')
-  return { type: 'ready', path: found.value, current }
+  return { type: 'ready', path: found.value, current, isFolder }
 }
 
 export const refused = (why: string): Extract<RestoreOutcome, { type: 'refused' }> => ({ type: 'refused', why })
 
 export const changedSince = 'changed by others since'
 
+const nothingAt = (shown: string): Current => ({
+  ...{ state: { type: 'absent' }, bytes: null, contentHash: hashContent(shown, null) },
+})
+
+/** Takes a folder for nothing, if it is empty once the paths in `clears` are removed. */
+async function readFolder(path: WorkspacePath, clears: readonly string[]): Promise<Result<Current>> {
+  const checked = await checkFolder(path, clears)
+  return checked.ok ? ok(nothingAt(path.shown)) : checked
+}
+
 /** Reads what is at a path; null if it is too long to be one of ours. */
 export async function readCurrent(path: WorkspacePath): Promise<Result<Current | null>> {
   const { absolute, shown, missing } = path
-  if (missing.length > 0) return ok({ state: { type: 'absent' }, bytes: null, contentHash: hashContent(shown, null) })
+  if (missing.length > 0) return ok(nothingAt(shown))
   const opened = await openParent(path)
   if (!opened.ok) return opened
   await using parent = opened.value

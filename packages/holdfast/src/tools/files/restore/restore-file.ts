@@ -11,6 +11,7 @@ import { removeEntry } from '../io/remove-entry.ts'
 import { moveHere, replaceFile } from '../io/replace-file.ts'
 import { openParent } from '../io/workspace-file.ts'
 import { type Current, changedSince, checkRestore, type OwnPlace, refused } from './check-restore.ts'
+import { removeFolder } from './make-room.ts'
 
 /** Puts a file back as `wanted` says, if it is as the session left it. What was there is stored first. */
 export async function restoreFile(place: OwnPlace, wanted: WantedFile, run: RestoreRun): Promise<RestoreOutcome> {
@@ -26,6 +27,10 @@ async function tryRestore(place: OwnPlace, wanted: WantedFile, run: RestoreRun):
   const { path, target } = wanted
   const { state, contentHash } = checked.current
   const blobs: ToolBlobs = { put: run.put, open: () => Promise.reject(new Error('a restore reads no output')) }
+  if (checked.isFolder) {
+    const removed = await removeFolder(checked.path)
+    if (!removed.ok) return removed
+  }
   const how = { signal: run.signal, blobs, expected: contentHash }
   if (target.type === 'absent') {
     const removed = await removeEntry({ workdir, ownPaths }, path, how)

@@ -14,11 +14,11 @@ afterEach(() => cli[Symbol.dispose]())
 describe('mcp', () => {
   it('adds, tries, lists and removes a server', async () => {
     expect((await cli.run(['mcp'])).stderr).toContain('No server is configured. For example: holdfast mcp add')
-    const added = await cli.run(['mcp', 'add', 'mine', '--env', 'A=1,B=2', '--', ...start])
+    const added = await cli.run(['mcp', 'add', 'mine', '--env', 'A=1,2', '--env', 'B=2', '--', ...start])
     expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('To try it: holdfast mcp test mine\n') })
     const file = String(/to (\S+mcp\.json)\./.exec(added.stderr)?.[1])
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
-      mcpServers: { mine: { command: start[0], args: start.slice(1), env: { A: '1', B: '2' } } },
+      mcpServers: { mine: { command: start[0], args: start.slice(1), env: { A: '1,2', B: '2' } } },
     })
     expect((await cli.run(['mcp'])).stdout).toMatch(/mine +user +stopped +not asked yet/)
     const tried = await cli.run(['mcp', 'test', 'mine'])

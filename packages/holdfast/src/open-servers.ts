@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { OnProblem } from '@holdfast/core/ports'
 import { findWorkspaceRoot } from './guidance/workspace-root.ts'
 import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
 import type { Environment, Home } from './system/home.ts'
@@ -17,13 +18,14 @@ type OpenServers = {
   readonly environment: Environment
   /** Variables that hold a provider's key: no server gets them, unless its configuration names them. */
   readonly keyNames?: readonly string[] | undefined
+  readonly onProblem: OnProblem
 }
 
 /** Returns the file of the user's own servers. */
 export const userServerFile = ({ configDir }: Home): string => join(configDir, 'mcp.json')
 
 /** Returns the servers that the user and workspaces have configured. None is started. */
-export function openServers({ home, environment, keyNames }: OpenServers): McpServers {
+export function openServers({ home, environment, keyNames, onProblem }: OpenServers): McpServers {
   const trusted = openTrustedWorkspaces(home)
   return createMcpServers({
     environment,
@@ -35,7 +37,7 @@ export function openServers({ home, environment, keyNames }: OpenServers): McpSe
       const judged = await trusted.judge(workspace, [offer])
       return judged.ok && judged.value[0]?.verdict === 'trusted'
     },
-    known: createKnownOffers(join(home.dataDir, 'mcp')),
+    known: createKnownOffers(join(home.dataDir, 'mcp'), onProblem),
   })
 }
 

@@ -125,7 +125,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     const location = orThrow(locateStore(options.store ?? storeOf(environment), home))
     const storePaths = pathsOf(location, options.mirror)
     const given = { keyNames, own, permissions, commandRules: permissions, storePaths, ...configured }
-    const servers = openServers({ home, environment, keyNames })
+    const servers = openServers({ home, environment, keyNames, onProblem })
     opened.defer(() => servers.close())
     const hooks = orThrow(openHooks({ environment, home, keyNames, configured, own: options.hooks }))
     return { permissions, hooks, ...createAdapters(environment, home, { ...given, servers }) }

@@ -10,6 +10,8 @@ export type FlagSpec = {
   /** The least and the greatest whole number it accepts. */
   readonly range?: readonly [number, number]
   readonly choices?: readonly string[]
+  /** Whether it may be given several times. The command gets a list. */
+  readonly many?: true
   /** Whether it takes an age such as 30d, which the command gets in milliseconds. */
   readonly isAge?: true
 }
@@ -30,7 +32,9 @@ export type CommandSpec = {
   readonly notes?: readonly string[]
 }
 
-type FlagValue<Flag> = Flag extends { readonly range: unknown } | { readonly isAge: true }
+type FlagValue<Flag> = Flag extends { readonly many: true } ? readonly string[] : OneValue<Flag>
+
+type OneValue<Flag> = Flag extends { readonly range: unknown } | { readonly isAge: true }
   ? number | undefined
   : Flag extends { readonly choices: readonly (infer Choice)[] }
     ? Choice | undefined

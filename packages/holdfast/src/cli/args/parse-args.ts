@@ -11,7 +11,8 @@ export function parseArgs<Spec extends CommandSpec>(
   argv: readonly string[],
 ): ArgsOf<Spec> | 'help' {
   const flags: Record<string, unknown> = {}
-  for (const [flag, { value }] of Object.entries(spec.flags)) flags[flag] = value === undefined ? false : undefined
+  for (const [flag, { value, many }] of Object.entries(spec.flags))
+    flags[flag] = many ? [] : value === undefined ? false : undefined
   const positionals: string[] = []
   const given = new Set<string>()
   let wantsHelp = false
@@ -21,9 +22,11 @@ export function parseArgs<Spec extends CommandSpec>(
     if (token.name === 'help') wantsHelp = true
     else {
       checkFlag(name, spec, token)
-      if (given.has(token.name)) rejectUsage(`${token.rawName} was given twice.`)
+      const flag = spec.flags[token.name]
+      if (given.has(token.name) && !flag?.many) rejectUsage(`${token.rawName} was given twice.`)
       given.add(token.name)
-      flags[token.name] = token.value === undefined ? true : parseValue(spec.flags[token.name], token.value)
+      const value = token.value === undefined ? true : parseValue(flag, token.value)
+      flags[token.name] = flag?.many ? [...(flags[token.name] as readonly unknown[]), value] : value // begun as a list
     }
   }
   if (wantsHelp) return 'help'

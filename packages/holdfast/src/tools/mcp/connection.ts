@@ -151,7 +151,8 @@ async function throwEnded(opened: OpenClient, error: unknown): Promise<never> {
   throw why === null ? error : new Error(why, { cause: error })
 }
 
-function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+/** Resolves as `work` does, and rejects when the signal aborts first. */
+export function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)
   if (signal.aborted) abort()

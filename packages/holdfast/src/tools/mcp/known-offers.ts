@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { OnProblem } from '@holdfast/core/ports'
+import { orThrow } from '@holdfast/protocol'
 import { z } from 'zod'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { replaceAlone } from '../../system/files/replace-alone.ts'
@@ -31,7 +33,7 @@ export const hashTool = ({ name, description, inputSchema, annotations }: Server
  * Remembers what servers offer, in one private file for each, so that no server must be started to tell a model of its tools. A
  * file that cannot be used counts as none.
  */
-export function createKnownOffers(directory: string) {
+export function createKnownOffers(directory: string, onProblem: OnProblem) {
   const known = new Map<string, KnownOffer>()
   const pathOf = (key: string) => join(directory, `${key}.json`)
 
@@ -45,10 +47,14 @@ export function createKnownOffers(directory: string) {
 
   async function write(key: string, offer: KnownOffer): Promise<KnownOffer> {
     known.set(key, offer)
-    ensurePrivateDirectory(directory)
     const { tools, prompts, about, allowed } = offer
     const text = JSON.stringify({ version: 1, tools, prompts, about, allowed: Object.fromEntries(allowed) })
-    await replaceAlone(pathOf(key), (replace) => replace(text))
+    try {
+      ensurePrivateDirectory(directory)
+      orThrow(await replaceAlone(pathOf(key), (replace) => replace(text)))
+    } catch (cause) {
+      onProblem({ where: 'what a server offers', cause }) // it is known until this process ends
+    }
     return offer
   }
 
@@ -77,7 +83,7 @@ async function readOffer(path: string): Promise<KnownOffer | null> {
     const parsed = OfferFile.safeParse(JSON.parse(await readFile(path, 'utf8')))
     if (!parsed.success) return null
     const { tools, prompts, about, allowed } = parsed.data
-    const offer = { tools, prompts, about } as unknown as ServerOffer // as a server of ours wrote it
+    const offer = { tools, prompts, about } as unknown as ServerOffer // written by `write`; only checked fields are used
     return { ...offer, allowed: new Map(Object.entries(allowed)) }
   } catch (error) {
     if (error instanceof SyntaxError || systemErrorCode(error) !== null) return null

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Tool } from '@holdfast/core/ports'
@@ -12,6 +12,7 @@ import { createMcpServers, type McpServers } from './mcp-servers.ts'
 const fixture = new URL('./hostile-server.fixture.ts', import.meta.url).pathname
 const never = new AbortController().signal
 let home: string
+let problems: unknown[]
 let workdir: string
 let servers: McpServers
 let trusted: (offer: Offer) => boolean
@@ -23,7 +24,7 @@ const create = (idleMs?: number) => {
     passed: { PATH: process.env['PATH'] ?? '' },
     findWorkspace: async () => workdir,
     isTrusted: async (_, offer) => trusted(offer),
-    known: createKnownOffers(join(home, 'known')),
+    known: createKnownOffers(join(home, 'known'), ({ cause }) => problems.push(cause)),
   })
   open.push(made)
   return made
@@ -33,6 +34,7 @@ beforeEach(async () => {
   workdir = join(home, 'work')
   await mkdir(workdir)
   trusted = () => false
+  problems = []
   servers = create()
 })
 afterEach(async () => {
@@ -105,6 +107,36 @@ describe('servers', () => {
     expect(await toolsNow()).toHaveLength(6)
     await configure(join(workdir, '.mcp.json'), { theirs: ['chatty'] })
     expect(await toolsNow()).toEqual([])
+  })
+
+  it('of a workspace do not count any more if a file that they run changes, or trust is taken back', async () => {
+    const script = join(workdir, 'server.ts')
+    await copyFile(fixture, script)
+    const theirs = { command: process.execPath, args: ['server.ts', 'plain'] }
+    await writeFile(join(workdir, '.mcp.json'), JSON.stringify({ mcpServers: { theirs } }))
+    let granted = ''
+    trusted = (offer) => {
+      granted ||= offer.hash
+      return offer.hash === granted
+    }
+    expect(await toolsNow()).toHaveLength(6)
+    const text = await readFile(script, 'utf8')
+    await writeFile(script, `${text}// changed`)
+    expect(await toolsNow()).toEqual([])
+    await writeFile(script, text)
+    expect(await toolsNow()).toHaveLength(6)
+    trusted = () => false
+    expect(await toolsNow()).toEqual([])
+    expect((await servers.list(workdir)).servers).toMatchObject([{ state: 'untrusted' }])
+  })
+
+  it('go on if what they offer cannot be written down, and that is reported', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['plain'] })
+    await writeFile(join(home, 'known'), 'a file where the folder should be')
+    expect(await toolsNow()).toHaveLength(6)
+    await call(await toolOf('mcp__test__change')) // asks again in the background
+    await expect.poll(() => problems.length).toBeGreaterThan(1)
+    expect(await call(await toolOf('mcp__test__hello'))).toMatchObject({ type: 'ok' })
   })
 
   it('of a workspace do not replace those of the user', async () => {

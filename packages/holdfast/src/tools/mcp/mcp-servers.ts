@@ -2,13 +2,20 @@ import { createHash } from 'node:crypto'
 import type { Tool } from '@holdfast/core/ports'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import type { Offer } from '../../trust/offer.ts'
-import { type ConfiguredServer, offerServer, readConfiguration, stampOf } from './configured-servers.ts'
+import {
+  type Configuration,
+  type ConfiguredServer,
+  offerServer,
+  readConfiguration,
+  stampOf,
+} from './configured-servers.ts'
 import {
   type ConnectionState,
   createConnection,
   type McpConnection,
   type PromptMessages,
   type ServerTool,
+  untilAborted,
 } from './connection.ts'
 import { readInputSchema } from './input-schema.ts'
 import { hashTool, type KnownOffer, type KnownOffers } from './known-offers.ts'
@@ -55,12 +62,13 @@ type Running = {
   readonly server: ConfiguredServer
   readonly connection: McpConnection
   offer: KnownOffer | null
-  asking: Promise<unknown> | null
+  asking: Promise<Result<KnownOffer>> | null
   askedMs: number
 }
 
+type Read = { readonly stamp: string; readonly configuration: Configuration }
+
 type Loaded = {
-  readonly stamp: string
   readonly problems: readonly string[]
   readonly off: readonly ConfiguredServer[]
   readonly untrusted: readonly ConfiguredServer[]
@@ -72,6 +80,7 @@ export type McpServers = ReturnType<typeof createMcpServers>
 
 export function createMcpServers(deps: ServersDeps) {
   const workspaces = new Map<string, Promise<string>>()
+  const configurations = new Map<string, Read>()
   const loaded = new Map<string, Loaded>()
   const running = new Map<string, Running>()
   const closing = new AbortController()
@@ -83,19 +92,27 @@ export function createMcpServers(deps: ServersDeps) {
   }
 
   /** Reads the configuration, if it has changed. */
-  async function load(workspace: string): Promise<Loaded> {
+  async function configurationOf(workspace: string): Promise<Configuration> {
     const place = { userFile: deps.userFile, workspace }
     const stamp = await stampOf(place)
-    const before = loaded.get(workspace)
-    if (before?.stamp === stamp && before.untrusted.length === 0) return before
-    const { servers, problems } = await readConfiguration(place)
+    const before = configurations.get(workspace)
+    if (before?.stamp === stamp) return before.configuration
+    const configuration = await readConfiguration(place)
+    configurations.set(workspace, { stamp, configuration })
+    return configuration
+  }
+
+  /** Finds out which servers may run now. Trust is judged each time: a script may have changed, or a person taken it back. */
+  async function load(workspace: string): Promise<Loaded> {
+    const { servers, problems } = await configurationOf(workspace)
     const on = servers.filter(({ isOff }) => !isOff)
     const trusted = await Promise.all(on.map((server) => isTrusted(workspace, server)))
     const usable = on.filter((_, index) => trusted[index])
     const next: Loaded = {
-      ...{ stamp, problems, off: servers.filter(({ isOff }) => isOff), untrusted: on.filter((_, at) => !trusted[at]) },
+      ...{ problems, off: servers.filter(({ isOff }) => isOff), untrusted: on.filter((_, at) => !trusted[at]) },
       running: await Promise.all(usable.map((server) => find(workspace, server))),
     }
+    const before = loaded.get(workspace)
     loaded.set(workspace, next)
     await endUnused(before, next)
     return next
@@ -128,18 +145,19 @@ export function createMcpServers(deps: ServersDeps) {
   }
 
   /** Asks a server what it offers, and remembers that. A failed one keeps what is known of it. */
-  function ask(one: Running): Promise<unknown> {
-    one.asking ??= one.connection
-      .list(closing.signal)
-      .then(async (listed) => {
-        if (listed.ok) one.offer = await deps.known.save(one.key, listed.value)
-        return listed
-      })
-      .finally(() => {
-        one.asking = null
-        one.askedMs = performance.now()
-      })
+  function ask(one: Running): Promise<Result<KnownOffer>> {
+    one.asking ??= askNow(one).finally(() => {
+      one.asking = null
+      one.askedMs = performance.now()
+    })
     return one.asking
+  }
+
+  async function askNow(one: Running): Promise<Result<KnownOffer>> {
+    const listed = await one.connection.list(closing.signal)
+    if (!listed.ok) return listed
+    one.offer = await deps.known.save(one.key, listed.value)
+    return ok(one.offer)
   }
 
   /** Builds the tools of the servers of a workspace. */
@@ -199,10 +217,8 @@ export function createMcpServers(deps: ServersDeps) {
       const place = await placeOf(workdir)
       const one = place.running.find(({ server }) => server.name === name)
       if (one === undefined) return refuse(unknownServer(name))
-      const answer = await one.connection.list(signal)
-      if (!answer.ok) return answer
-      one.offer = await deps.known.save(one.key, answer.value)
-      return ok(describeRunning(one, toolsOf(place)))
+      const asked = await untilAborted(ask(one), signal)
+      return asked.ok ? ok(describeRunning(one, toolsOf(place))) : asked
     },
 
     /** Asks a server for the messages of a prompt. Refused: `not_found`, `mcp_failed`. */
@@ -236,12 +252,16 @@ function describeRunning(one: Running, all: readonly Built[]): ListedServer {
   const { server, connection, offer } = one
   const state = connection.state()
   const own = all.filter((built) => built.one === one)
+  const count = offer?.tools.length ?? 0
   return listed(server, {
     state: state.type,
     why: state.type === 'failed' ? state.why : null,
     tools: offer === null ? null : own.flatMap((built) => ('tool' in built ? [built.tool.schema.name] : [])),
     prompts: offer?.prompts.map(({ name }) => name) ?? [],
-    problems: own.flatMap((built) => ('problem' in built ? [built.problem] : [])),
+    problems: [
+      ...own.flatMap((built) => ('problem' in built ? [built.problem] : [])),
+      ...(count > toolsMax ? [`Only the first ${toolsMax} of its ${count} tools are used.`] : []),
+    ],
   })
 }
 

@@ -21,7 +21,7 @@ const descriptionCharsMax = 2048
 
 /**
  * Makes a tool of a server one of the session. A person is asked about its calls: what a server says of its tools is no reason
- * to trust them. One that the server marks as read-only is also offered in plan mode.
+ * to trust them. One that the server marks as read-only may also be called in plan mode.
  */
 export function createMcpTool({ name, server, tool, input, connection, isChanged, onAllowed }: McpToolOptions): Tool {
   const run = whenBegun(async (args: Readonly<Record<string, unknown>>, _, call) => {

@@ -4,25 +4,25 @@ const nameCharsMax = 64
 const hashChars = 8
 
 /** A tool of a server, as the server names it. */
-export type ServerTool = { readonly server: string; readonly tool: string }
+export type NamedTool = { readonly server: string; readonly tool: string }
 
 /**
  * Names the tools of servers for the model: `mcp__server__tool`, of letters, digits, `_` and `-`, at most 64 characters. Where
  * that is too long, or two tools would have the same name, the name ends in a hash of what the server calls it.
  */
-export function nameTools(tools: readonly ServerTool[]): readonly string[] {
+export function nameTools(tools: readonly NamedTool[]): readonly string[] {
   const plain = tools.map(({ server, tool }) => `mcp__${cleaned(server)}__${cleaned(tool)}`)
   const counts = new Map<string, number>()
   for (const name of plain) counts.set(name, (counts.get(name) ?? 0) + 1)
   return plain.map((name, index) => {
     const isTaken = (counts.get(name) ?? 0) > 1
-    return name.length <= nameCharsMax && !isTaken ? name : withHash(name, tools[index] as ServerTool) // as many as names
+    return name.length <= nameCharsMax && !isTaken ? name : withHash(name, tools[index] as NamedTool) // as many as names
   })
 }
 
 const cleaned = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, '_')
 
-function withHash(name: string, { server, tool }: ServerTool): string {
+function withHash(name: string, { server, tool }: NamedTool): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([server, tool]))
     .digest('hex')

@@ -4,6 +4,7 @@ import { orThrow } from '@holdfast/protocol/result'
 import type { ListedServer, McpServers, ServerEntry } from '../../../open-servers.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { textTable } from '../../render/tables.ts'
+import { reportProblem } from '../../sessions/connect.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
@@ -20,7 +21,7 @@ export const run: RunCommand<typeof programSpecs.mcp> = async (args, context) =>
     const names = Object.keys(actions)
     rejectUsage(`mcp has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`)
   }
-  if (action !== 'add' && (args.flags.env !== undefined || args.flags.header !== undefined))
+  if (action !== 'add' && args.flags.env.length + args.flags.header.length > 0)
     rejectUsage('--env and --header belong to mcp add.')
   await work(args, context)
 }
@@ -90,7 +91,7 @@ const example = 'holdfast mcp add files -- npx -y @modelcontextprotocol/server-f
 async function withServers<Value>(context: CliContext, work: (servers: McpServers) => Promise<Value>): Promise<Value> {
   const { home, environment } = context
   const { openServers } = await import('../../../open-servers.ts')
-  const servers = openServers({ home, environment })
+  const servers = openServers({ home, environment, onProblem: reportProblem(context) })
   try {
     return await work(servers)
   } finally {
@@ -102,19 +103,19 @@ function entryOf(words: readonly string[], { env, header }: Args['flags']): Serv
   const [first = '', ...args] = words
   if (/^https?:\/\//.test(first)) {
     if (args.length > 0) rejectUsage('A server with a URL takes no arguments. Put a command after --.')
-    if (env !== undefined) rejectUsage('--env belongs to a server that is started by a command.')
-    return { type: 'http', url: first, ...(header !== undefined && { headers: pairsOf(header, ':', '--header') }) }
+    if (env.length > 0) rejectUsage('--env belongs to a server that is started by a command.')
+    return { type: 'http', url: first, ...(header.length > 0 && { headers: pairsOf(header, ':', '--header') }) }
   }
-  if (header !== undefined) rejectUsage('--header belongs to a server with a URL.')
-  return { command: first, args, ...(env !== undefined && { env: pairsOf(env, '=', '--env') }) }
+  if (header.length > 0) rejectUsage('--header belongs to a server with a URL.')
+  return { command: first, args, ...(env.length > 0 && { env: pairsOf(env, '=', '--env') }) }
 }
 
-/** Reads `NAME=value,OTHER=value`. */
-function pairsOf(text: string, between: string, flag: string): Readonly<Record<string, string>> {
+/** Reads `NAME=value` of each. */
+function pairsOf(texts: readonly string[], between: string, flag: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    text.split(',').map((pair) => {
+    texts.map((pair) => {
       const at = pair.indexOf(between)
-      if (at < 1) rejectUsage(`${flag} needs NAME${between}value, several with a comma between them.`)
+      if (at < 1) rejectUsage(`${flag} needs NAME${between}value.`)
       return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
     }),
   )

@@ -48,8 +48,8 @@ export const programSpecs = {
     positionals: ['[list/add/remove/test]', '[name]', '[command…]'],
     flags: {
       workspace: { value: 'dir', about: 'the folder, if not the current one' },
-      env: { value: 'name=value', about: 'add: variables of the command, with commas between' },
-      header: { value: 'name:value', about: 'add: headers for the URL, with commas between' },
+      env: { value: 'name=value', many: true, about: 'add: a variable of the command; may be repeated' },
+      header: { value: 'name:value', many: true, about: 'add: a header for the URL; may be repeated' },
       json,
     },
     notes: [

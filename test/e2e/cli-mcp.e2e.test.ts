@@ -26,7 +26,7 @@ describe('mcp', () => {
       code: 0,
       stdout: expect.stringContaining('mine answers.\nTools:\n  mcp__mine__hello\n'),
     })
-    expect((await cli.run(['mcp'])).stdout).toMatch(/mine +user +stopped +6 /)
+    expect((await cli.run(['mcp'])).stdout).toMatch(/mine +user +stopped +8 /)
     expect(await cli.run(['mcp', 'remove', 'mine'])).toMatchObject({ code: 0 })
     expect(JSON.parse((await cli.run(['mcp', '--json'])).stdout)).toEqual({ servers: [], problems: [] })
   })

@@ -3,9 +3,10 @@ import type { OnProblem } from '@holdfast/core/ports'
 import { findWorkspaceRoot } from './guidance/workspace-root.ts'
 import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
 import type { Environment, Home } from './system/home.ts'
-import { offerServer, readConfiguration } from './tools/mcp/configured-servers.ts'
+import { readConfiguration } from './tools/mcp/configured-servers.ts'
 import { createKnownOffers } from './tools/mcp/known-offers.ts'
 import { createMcpServers, type McpServers } from './tools/mcp/mcp-servers.ts'
+import { offerServer } from './tools/mcp/server-offer.ts'
 import { createProcessRecords } from './tools/program/process-records.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
 import type { FindOffers } from './trust/offer-trust.ts'
@@ -30,6 +31,7 @@ export function openServers({ home, environment, keyNames, onProblem }: OpenServ
   return createMcpServers({
     environment,
     userFile: userServerFile(home),
+    userDir: home.userDir,
     passed: commandEnvironment(environment, { keyNames }),
     records: createProcessRecords(join(home.stateDir, 'shells')),
     findWorkspace: (workdir) => findWorkspaceRoot(workdir, home.userDir),

@@ -1,16 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
-import { join, relative, resolve } from 'node:path'
-import { errorMessage } from '@holdfast/protocol'
-import { isInside } from '../../system/files/resolve-path.ts'
+import { join } from 'node:path'
+import { fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { systemErrorCode, systemErrorWords } from '../../system/system-error.ts'
-import { createOffer, type Offer } from '../../trust/offer.ts'
-import { describeConnect, type McpServer, readServerFile } from './server-config.ts'
+import { type McpServer, readServerFile } from './server-config.ts'
 
 /** The files of a workspace that configure servers. The first that names a server counts. */
 const workspaceFiles = ['.holdfast/mcp.json', '.mcp.json']
 const fileBytesMax = 1024 * 1024
-/** Files that a server runs are part of what is trusted, up to this size. */
-const scriptBytesMax = 4 * 1024 * 1024
 
 /** A server with the file that configures it. */
 export type ConfiguredServer = McpServer & { readonly file: string }
@@ -51,12 +47,9 @@ export async function readConfiguration({ userFile, workspace }: ConfigurationPl
   const problems: string[] = []
   for (const { path, from } of files) {
     const text = await readText(path)
-    if (text === null) continue
-    const read = typeof text === 'string' ? readServerFile(text, path, from) : null
-    if (read === null || !read.ok) {
-      problems.push(read === null ? `${path} ${(text as Unreadable).why}.` : read.fault.message)
-      continue
-    }
+    const read = text.ok && text.value !== null ? readServerFile(text.value, path, from) : text
+    if (!read.ok) problems.push(read.fault.message)
+    if (!read.ok || read.value === null || typeof read.value === 'string') continue
     problems.push(...read.value.problems)
     for (const server of read.value.servers) {
       const other = servers.get(server.name)
@@ -67,47 +60,17 @@ export async function readConfiguration({ userFile, workspace }: ConfigurationPl
   return { servers: [...servers.values()], problems }
 }
 
-type Unreadable = { readonly why: string }
-
-async function readText(path: string): Promise<string | Unreadable | null> {
+/** Returns the text of a file; null if there is none. */
+async function readText(path: string): Promise<Result<string | null>> {
+  const bad = (why: string) => refuse(fault('bad_config', `${path} ${why}.`, { path }))
   try {
     const found = await stat(path)
-    if (!found.isFile()) return { why: 'is not a file' }
-    if (found.size > fileBytesMax) return { why: 'is too long' }
-    return await readFile(path, 'utf8')
+    if (!found.isFile()) return bad('is not a file')
+    if (found.size > fileBytesMax) return bad('is too long')
+    return ok(await readFile(path, 'utf8'))
   } catch (error) {
     const code = systemErrorCode(error)
     if (code === null) throw error
-    return code === 'ENOENT' || code === 'ENOTDIR' ? null : { why: `cannot be read: ${systemErrorWords(error)}` }
-  }
-}
-
-/**
- * Returns a server of a workspace as what the workspace offers: how it is started, and the content of the workspace's files that
- * its command names.
- */
-export async function offerServer(workspace: string, server: ConfiguredServer): Promise<Offer> {
-  const { name, connect, file } = server
-  const words = connect.type === 'stdio' ? [connect.command, ...connect.args] : []
-  const files = new Map<string, Uint8Array>()
-  for (const word of words) {
-    const path = resolve(workspace, word)
-    if (!isInside(workspace, path) || path === workspace) continue
-    const content = await readScript(path)
-    if (content !== null) files.set(relative(workspace, path), content)
-  }
-  return createOffer({ kind: 'server', name, path: relative(workspace, file), text: describeConnect(connect), files })
-}
-
-async function readScript(path: string): Promise<Uint8Array | null> {
-  try {
-    const found = await stat(path)
-    if (!found.isFile()) return null
-    return found.size > scriptBytesMax
-      ? Buffer.from(`${found.size} bytes, changed ${found.mtimeMs}`)
-      : await readFile(path)
-  } catch (error) {
-    if (systemErrorCode(error) === null) throw new Error(errorMessage(error), { cause: error })
-    return null
+    return code === 'ENOENT' || code === 'ENOTDIR' ? ok(null) : bad(`cannot be read: ${systemErrorWords(error)}`)
   }
 }

@@ -24,8 +24,20 @@ const results: { readonly [method: string]: (params: Params) => object | null } 
   ping: () => ({}),
   'tools/list': () => {
     listed += 1
-    const said = behaviour === 'changing' ? `as told ${listed} times` : 'says hello'
-    return { tools: [tool('hello', said), tool('die'), tool('hang'), tool('flood'), tool('change'), tool('child')] }
+    if (behaviour === 'vanishing' && listed === 2) return { tools: [tool('change')] }
+    const said = behaviour === 'changing' || behaviour === 'vanishing' ? `as told ${listed} times` : 'says hello'
+    return {
+      tools: [
+        tool('hello', said),
+        tool('die'),
+        tool('hang'),
+        tool('flood'),
+        tool('change'),
+        tool('child'),
+        tool('deep'),
+        tool('where'),
+      ],
+    }
   },
   'tools/call': ({ name }) => {
     switch (name) {
@@ -42,6 +54,13 @@ const results: { readonly [method: string]: (params: Params) => object | null } 
       case 'change':
         write({ method: 'notifications/tools/list_changed' })
         return { content: [{ type: 'text', text: 'changed' }] }
+      case 'deep':
+        process.stdout.write(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}\n`)
+        return null
+      case 'where':
+        return {
+          content: [{ type: 'text', text: JSON.stringify({ cwd: process.cwd(), args: process.argv.slice(2) }) }],
+        }
       case 'child': {
         const left = spawn('sleep', ['1000'], { stdio: 'ignore' })
         return { content: [{ type: 'text', text: String(left.pid) }] }

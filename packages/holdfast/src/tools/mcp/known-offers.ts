@@ -60,10 +60,14 @@ export function createKnownOffers(directory: string, onProblem: OnProblem) {
 
   return {
     read,
-    /** Saves what a server offers now. A tool that is new counts as allowed as it is; one that has changed does not. */
+    /**
+     * Saves what a server offers now. A tool that was never seen counts as allowed as it is; one that has changed does not,
+     * also if it was gone meanwhile.
+     */
     async save(key: string, offer: ServerOffer): Promise<KnownOffer> {
       const before = (await read(key))?.allowed ?? new Map<string, string>()
-      const allowed = new Map(offer.tools.map((tool) => [tool.name, before.get(tool.name) ?? hashTool(tool)]))
+      const seen = offer.tools.map((tool) => [tool.name, before.get(tool.name) ?? hashTool(tool)] as const)
+      const allowed = new Map([...before, ...seen])
       return write(key, { ...offer, allowed })
     },
     /** Records that a person has allowed a call of a tool as it is now. */

@@ -20,7 +20,7 @@ const open: McpServers[] = []
 
 const create = (idleMs?: number) => {
   const made = createMcpServers({
-    ...{ userFile: join(home, 'mcp.json'), environment: process.env, records: null, idleMs },
+    ...{ userFile: join(home, 'mcp.json'), userDir: home, environment: process.env, records: null, idleMs },
     passed: { PATH: process.env['PATH'] ?? '' },
     findWorkspace: async () => workdir,
     isTrusted: async (_, offer) => trusted(offer),
@@ -84,7 +84,7 @@ describe('servers', () => {
     const starts = async () => (await readFile(log, 'utf8')).trim().split('\n').length
     expect(await starts()).toBe(1)
     const next = create()
-    expect(await toolsNow(next)).toHaveLength(6)
+    expect(await toolsNow(next)).toHaveLength(8)
     expect(await starts()).toBe(1)
     expect(await call(await toolOf('mcp__test__hello', next))).toMatchObject({ type: 'ok' })
     expect(await starts()).toBe(2)
@@ -104,7 +104,7 @@ describe('servers', () => {
       granted ||= offer.hash
       return offer.hash === granted
     }
-    expect(await toolsNow()).toHaveLength(6)
+    expect(await toolsNow()).toHaveLength(8)
     await configure(join(workdir, '.mcp.json'), { theirs: ['chatty'] })
     expect(await toolsNow()).toEqual([])
   })
@@ -119,12 +119,12 @@ describe('servers', () => {
       granted ||= offer.hash
       return offer.hash === granted
     }
-    expect(await toolsNow()).toHaveLength(6)
+    expect(await toolsNow()).toHaveLength(8)
     const text = await readFile(script, 'utf8')
     await writeFile(script, `${text}// changed`)
     expect(await toolsNow()).toEqual([])
     await writeFile(script, text)
-    expect(await toolsNow()).toHaveLength(6)
+    expect(await toolsNow()).toHaveLength(8)
     trusted = () => false
     expect(await toolsNow()).toEqual([])
     expect((await servers.list(workdir)).servers).toMatchObject([{ state: 'untrusted' }])
@@ -133,7 +133,7 @@ describe('servers', () => {
   it('go on if what they offer cannot be written down, and that is reported', async () => {
     await configure(join(home, 'mcp.json'), { test: ['plain'] })
     await writeFile(join(home, 'known'), 'a file where the folder should be')
-    expect(await toolsNow()).toHaveLength(6)
+    expect(await toolsNow()).toHaveLength(8)
     await call(await toolOf('mcp__test__change')) // asks again in the background
     await expect.poll(() => problems.length).toBeGreaterThan(1)
     expect(await call(await toolOf('mcp__test__hello'))).toMatchObject({ type: 'ok' })
@@ -143,13 +143,13 @@ describe('servers', () => {
     await configure(join(home, 'mcp.json'), { test: ['plain'] })
     await configure(join(workdir, '.mcp.json'), { test: ['broken'] })
     trusted = () => true
-    expect(await toolsNow()).toHaveLength(6)
+    expect(await toolsNow()).toHaveLength(8)
     expect((await servers.list(workdir)).problems.join()).toMatch(/does not count/)
   })
 
   it('that cannot start have no tools, and say why', async () => {
     await configure(join(home, 'mcp.json'), { test: ['broken'], good: ['chatty'] })
-    expect(await toolsNow()).toHaveLength(6)
+    expect(await toolsNow()).toHaveLength(8)
     const { servers: listed } = await servers.list(workdir)
     expect(listed).toMatchObject([{ state: 'failed', why: expect.stringMatching(/exit code 1: no configuration/) }, {}])
     expect(await servers.test(workdir, 'test', never)).toMatchObject({ fault: { code: 'mcp_failed' } })
@@ -176,10 +176,13 @@ describe('servers', () => {
     expect(await call(await toolOf('mcp__test__hello'))).toMatchObject({ type: 'ok' })
   })
 
-  it('that print without end are cut off', async () => {
+  it('that send what would hold up all sessions are cut off', async () => {
     await configure(join(home, 'mcp.json'), { test: ['plain'] })
+    expect(await call(await toolOf('mcp__test__deep'))).toMatchObject({
+      ...{ type: 'failed', output: { text: expect.stringMatching(/nested deeper than/) } },
+    })
     expect(await call(await toolOf('mcp__test__flood'))).toMatchObject({
-      ...{ type: 'failed', output: { text: expect.stringMatching(/exceeded maximum size/) } },
+      ...{ type: 'failed', output: { text: expect.stringMatching(/message of more than 4194304 bytes/) } },
     })
   })
 
@@ -199,14 +202,44 @@ describe('servers', () => {
     expect(await call(await toolOf('mcp__test__hello'))).toMatchObject({ type: 'ok' })
   })
 
-  it('that describe a tool otherwise are asked about again, until a call is allowed', async () => {
-    await configure(join(home, 'mcp.json'), { test: ['changing'] })
+  it('are started once for all sessions that need them at the same time', async () => {
+    const log = join(home, 'starts')
+    await configure(join(home, 'mcp.json'), { test: ['plain', log] })
+    await Promise.all(Array.from({ length: 4 }, () => toolsNow()))
+    expect((await readFile(log, 'utf8')).trim().split('\n')).toHaveLength(1)
+  })
+
+  it('of the user are started outside of the workspace, and told where it is', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['plain', '', `\${WORKSPACE}`] })
+    const { output } = await call(await toolOf('mcp__test__where'))
+    expect(JSON.parse(output.text)).toEqual({ cwd: home, args: ['plain', '', workdir] })
+  })
+
+  it('ask each time about what decides what other programs run', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['plain'] })
+    const hello = await toolOf('mcp__test__hello')
+    const reason = async (args: object) => {
+      const prepared = await hello.prepare({ ...args }, { workdir }, never)
+      return prepared.type === 'ready' ? prepared.alwaysAsk : null
+    }
+    expect(await reason({ path: `${workdir}/.git/config` })).toMatch(/decides what other programs run/)
+    expect(await reason({ edits: [{ file: '.npmrc' }] })).toMatch(/decides what other programs run/)
+    expect(await reason({ path: 'a.txt', text: 'about .git and others' })).toBeUndefined()
+  })
+
+  it.each(['changing', 'vanishing'])('that describe a tool otherwise are asked about again (%s)', async (behaviour) => {
+    await configure(join(home, 'mcp.json'), { test: [behaviour] })
     const isAskedAlways = async () => {
       const prepared = await (await toolOf('mcp__test__hello')).prepare({}, { workdir }, never)
       return prepared.type === 'ready' && prepared.alwaysAsk !== undefined
     }
     expect(await isAskedAlways()).toBe(false)
     await call(await toolOf('mcp__test__change'))
+    if (behaviour === 'vanishing') {
+      await expect.poll(async () => (await toolsNow()).length).toBe(1)
+      await call(await toolOf('mcp__test__change'))
+      await expect.poll(async () => (await toolsNow()).length).toBe(8)
+    }
     await expect.poll(isAskedAlways).toBe(true)
     await call(await toolOf('mcp__test__hello'))
     expect(await isAskedAlways()).toBe(false)

@@ -2,13 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Tool } from '@holdfast/core/ports'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import type { Offer } from '../../trust/offer.ts'
-import {
-  type Configuration,
-  type ConfiguredServer,
-  offerServer,
-  readConfiguration,
-  stampOf,
-} from './configured-servers.ts'
+import { type Configuration, type ConfiguredServer, readConfiguration, stampOf } from './configured-servers.ts'
 import {
   type ConnectionState,
   createConnection,
@@ -22,6 +16,7 @@ import { hashTool, type KnownOffer, type KnownOffers } from './known-offers.ts'
 import { createMcpTool } from './mcp-tool.ts'
 import type { ClientDeps } from './open-client.ts'
 import { hashConnect, type McpServer } from './server-config.ts'
+import { offerServer } from './server-offer.ts'
 import { nameTools } from './tool-names.ts'
 
 /** A server, as people see it. */
@@ -43,6 +38,8 @@ export type ServerList = { readonly servers: readonly ListedServer[]; readonly p
 type ServersDeps = Omit<ClientDeps, 'cwd' | 'onChanged'> & {
   /** The file of the user's own servers. */
   readonly userFile: string
+  /** The user's home directory, where the user's own servers are started. */
+  readonly userDir: string
   readonly findWorkspace: (workdir: string) => Promise<string>
   /** Whether a person trusts this offer of a workspace. */
   readonly isTrusted: (workspace: string, offer: Offer) => Promise<boolean>
@@ -58,6 +55,8 @@ const toolsMax = 512
 
 /** A running or startable server of one workspace. All sessions there share it. */
 type Running = {
+  /** Its workspace, its name and its configuration. */
+  readonly id: string
   readonly key: string
   readonly server: ConfiguredServer
   readonly connection: McpConnection
@@ -82,7 +81,7 @@ export function createMcpServers(deps: ServersDeps) {
   const workspaces = new Map<string, Promise<string>>()
   const configurations = new Map<string, Read>()
   const loaded = new Map<string, Loaded>()
-  const running = new Map<string, Running>()
+  const running = new Map<string, Promise<Running>>()
   const closing = new AbortController()
 
   const workspaceOf = (workdir: string): Promise<string> => {
@@ -122,16 +121,22 @@ export function createMcpServers(deps: ServersDeps) {
     server.from === 'user' || deps.isTrusted(workspace, await offerServer(workspace, server))
 
   /** Returns the server of this workspace with this configuration. Another configuration is another server. */
-  async function find(workspace: string, server: ConfiguredServer): Promise<Running> {
+  function find(workspace: string, server: ConfiguredServer): Promise<Running> {
     const id = JSON.stringify([workspace, server.name, hashConnect(server)])
-    const known = running.get(id)
-    if (known) return known
+    const found = running.get(id) ?? create(id, workspace, server)
+    running.set(id, found) // at once: all sessions share it
+    return found
+  }
+
+  async function create(id: string, workspace: string, server: ConfiguredServer): Promise<Running> {
     const key = createHash('sha256').update(id).digest('hex').slice(0, 32)
+    // One of the user is not started in the workspace: `npx` would run what a repository has put there.
+    const cwd = server.from === 'user' ? deps.userDir : workspace
+    const environment = { ...deps.environment, WORKSPACE: workspace }
     const one: Running = {
-      ...{ key, server, offer: await deps.known.read(key), asking: null, askedMs: Number.NEGATIVE_INFINITY },
-      connection: createConnection(server, { ...deps, cwd: workspace, onChanged: () => void ask(one) }),
+      ...{ id, key, server, offer: await deps.known.read(key), asking: null, askedMs: Number.NEGATIVE_INFINITY },
+      connection: createConnection(server, { ...deps, cwd, environment, onChanged: () => void ask(one) }),
     }
-    running.set(id, one)
     return one
   }
 
@@ -139,7 +144,7 @@ export function createMcpServers(deps: ServersDeps) {
   async function endUnused(before: Loaded | undefined, next: Loaded): Promise<void> {
     for (const one of before?.running ?? []) {
       if (next.running.includes(one)) continue
-      for (const [id, other] of running) if (other === one) running.delete(id)
+      running.delete(one.id)
       await one.connection.close()
     }
   }
@@ -233,7 +238,7 @@ export function createMcpServers(deps: ServersDeps) {
 
     async close(): Promise<void> {
       closing.abort()
-      await Promise.all([...running.values()].map(({ connection }) => connection.close()))
+      await Promise.all([...running.values()].map(async (one) => (await one).connection.close()))
     },
   }
 }

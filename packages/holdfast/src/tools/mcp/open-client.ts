@@ -3,7 +3,7 @@ import type { Client, Transport } from '@modelcontextprotocol/client'
 import type { ProcessRecords } from '../program/process-records.ts'
 import { loadMcpLibrary, type McpLibrary } from './library.ts'
 import { expandConnect, type McpConnect, type McpServer } from './server-config.ts'
-import { createStdioTransport } from './stdio-transport.ts'
+import { createStdioTransport, messageBytesMax } from './stdio-transport.ts'
 
 /** What a client of a server needs. */
 export type ClientDeps = {
@@ -40,13 +40,14 @@ export async function openClient(server: McpServer, deps: ClientDeps, signal: Ab
   if (!connect.ok) throw new WrongConfiguration(connect.fault.message)
   const library = await loadMcpLibrary()
   const { transport, whyEnded } = createTransport(library, connect.value, deps)
+  const changed = { autoRefresh: false, onChanged: deps.onChanged } // `onChanged` asks for the lists itself
   const client = new library.Client(
     { name: 'holdfast', version: '0' }, // servers only log it
     {
       capabilities: {},
       // To find out the version, a program would be started twice. Over HTTP it is one more request.
       ...(connect.value.type === 'http' && { versionNegotiation: { mode: 'auto' } }),
-      listChanged: { tools: { onChanged: deps.onChanged }, prompts: { onChanged: deps.onChanged } },
+      listChanged: { tools: changed, prompts: changed },
     },
   )
   const { promise: ended, resolve } = Promise.withResolvers<string | null>()
@@ -83,8 +84,34 @@ function createTransport(library: McpLibrary, connect: McpConnect, deps: ClientD
   const url = URL.parse(connect.url)
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new WrongConfiguration(`${JSON.stringify(connect.url)} is not an http or https URL`)
-  const transport = new library.StreamableHTTPClientTransport(url, { requestInit: { headers: { ...connect.headers } } })
+  const transport = new library.StreamableHTTPClientTransport(url, {
+    requestInit: { headers: { ...connect.headers } },
+    fetch: fetchBounded,
+  })
   return { transport, whyEnded: () => null }
+}
+
+/** Fetches, and ends an answer with an error when one of its messages is too long. */
+async function fetchBounded(url: string | URL, init?: RequestInit): Promise<Response> {
+  const answer = await fetch(url, init)
+  if (answer.body === null) return answer
+  const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false
+  const { status, statusText, headers } = answer
+  return new Response(answer.body.pipeThrough(createByteLimit(isStream)), { status, statusText, headers })
+}
+
+/** Passes bytes on until a message is too long. An event of a stream ends with an empty line; any other answer is one message. */
+function createByteLimit(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      const end = isStream ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).lastIndexOf('\n\n') : -1
+      bytes = end < 0 ? bytes + chunk.byteLength : chunk.byteLength - end
+      if (bytes > messageBytesMax)
+        controller.error(new Error(`it sent a message of more than ${messageBytesMax} bytes`))
+      else controller.enqueue(chunk)
+    },
+  })
 }
 
 type Transporting = { readonly transport: Transport; readonly whyEnded: () => string | null }

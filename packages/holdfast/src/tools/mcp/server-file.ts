@@ -8,17 +8,23 @@ import { type McpServer, readServerFile } from './server-config.ts'
 /** An entry of `mcpServers`, as it is written. */
 export type ServerEntry = Readonly<Record<string, unknown>>
 
+type AddedServer = McpServer & { readonly isReplaced: boolean }
+
 type File = { readonly [key: string]: unknown; readonly mcpServers: Readonly<Record<string, ServerEntry>> }
 
-/** Adds a server to the user's file, or replaces the one of this name. Refused: `bad_config`. */
-export function addServer(path: string, name: string, entry: ServerEntry): Promise<Result<McpServer>> {
+/** Adds a server to the user's file, or replaces the one of this name, and says which. Refused: `bad_config`. */
+export function addServer(path: string, name: string, entry: ServerEntry): Promise<Result<AddedServer>> {
   return changeFile(path, (file) => {
     const text = JSON.stringify({ mcpServers: { [name]: entry } })
     const read = readServerFile(text, path, 'user')
     if (!read.ok) return read
     const [server] = read.value.servers
     if (!server) return refuse(fault('bad_request', read.value.problems[0] ?? 'This is no server.', { name }))
-    return ok({ file: { ...file, mcpServers: { ...file.mcpServers, [name]: entry } }, value: server })
+    const isReplaced = Object.hasOwn(file.mcpServers, name)
+    return ok({
+      file: { ...file, mcpServers: { ...file.mcpServers, [name]: entry } },
+      value: { ...server, isReplaced },
+    })
   })
 }
 

@@ -1,4 +1,4 @@
-import { clip, errorMessage } from '@holdfast/protocol'
+import { clip, errorMessage, findJsonExcess } from '@holdfast/protocol'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { ProcessRecords } from '../program/process-records.ts'
 import { type Program, type ProgramEnd, startProgram } from '../program/program.ts'
@@ -12,7 +12,7 @@ type StdioOptions = {
 }
 
 /** The longest message of a server. A longer one ends the connection. */
-const messageBytesMax = 8 * 1024 * 1024
+export const messageBytesMax = 4 * 1024 * 1024
 /** How long a server may clean up after SIGTERM. */
 const graceMs = 500
 
@@ -21,11 +21,11 @@ const graceMs = 500
  * which ends with it, and puts the group on record, so that the next start ends what a crash of ours left.
  */
 export function createStdioTransport(
-  { ReadBuffer, serializeMessage }: McpLibrary,
+  { serializeMessage }: Pick<McpLibrary, 'serializeMessage'>,
   { command, args, env }: Extract<McpConnect, { type: 'stdio' }>,
   { cwd, environment, records }: StdioOptions,
 ): Transport & { readonly whyEnded: () => string | null } {
-  const buffer = new ReadBuffer({ maxBufferSize: messageBytesMax })
+  const lines = createLineReader()
   const stopped = new AbortController()
   let program: Program | null = null
   let reading: Promise<void> = Promise.resolve()
@@ -34,8 +34,10 @@ export function createStdioTransport(
   async function read(running: Program): Promise<void> {
     try {
       for await (const chunk of running.output) {
-        buffer.append(chunk)
-        for (let next = nextMessage(); next !== null; next = nextMessage()) transport.onmessage?.(next)
+        for (const line of lines.add(chunk)) {
+          const message = readMessage(line)
+          if (message !== null) transport.onmessage?.(message)
+        }
       }
     } catch (error) {
       whyEnded = errorMessage(error)
@@ -45,17 +47,6 @@ export function createStdioTransport(
     const { type, code, errors } = await running.ended
     whyEnded ??= describeEnd(stopped.signal.aborted ? 'closed' : type, code, errors)
     transport.onclose?.()
-  }
-
-  /** Returns the next whole message. A line that is none is skipped: some servers print greetings. */
-  function nextMessage(): JSONRPCMessage | null {
-    for (;;) {
-      try {
-        return buffer.readMessage()
-      } catch (error) {
-        transport.onerror?.(error instanceof Error ? error : new Error(String(error)))
-      }
-    }
   }
 
   const transport: Transport & { readonly whyEnded: () => string | null } = {
@@ -77,6 +68,46 @@ export function createStdioTransport(
     },
   }
   return transport
+}
+
+/** Splits output into lines. Throws if one is longer than a message may be. */
+function createLineReader() {
+  let parts: Buffer[] = []
+  let bytes = 0
+  const keep = (part: Buffer): void => {
+    bytes += part.length
+    if (bytes > messageBytesMax) throw new Error(`it sent a message of more than ${messageBytesMax} bytes`)
+    parts.push(part)
+  }
+  return {
+    *add(chunk: Buffer): Generator<string> {
+      let from = 0
+      for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+        keep(chunk.subarray(from, end))
+        yield Buffer.concat(parts).toString('utf8')
+        parts = []
+        bytes = 0
+        from = end + 1
+      }
+      keep(chunk.subarray(from))
+    },
+  }
+}
+
+/**
+ * Returns the message of a line; null if it is none: some servers print greetings. Throws for one with so many values, or so
+ * deeply nested, that to check it would hold up all sessions.
+ */
+function readMessage(line: string): JSONRPCMessage | null {
+  let message: unknown
+  try {
+    message = JSON.parse(line)
+  } catch {
+    return null
+  }
+  const excess = findJsonExcess(message)
+  if (excess !== null) throw new Error(`it sent a message that cannot be used: ${excess}`)
+  return typeof message === 'object' && message !== null ? (message as JSONRPCMessage) : null // the library checks it
 }
 
 const errorsCharsMax = 1000

@@ -56,7 +56,10 @@ const add: Work = async ({ positionals: [, name, ...words], flags }, { home, out
   const file = userServerFile(home)
   const server = orThrow(await addServer(file, name, entryOf(words, flags)))
   if (flags.json) return out.writeJson({ ...server, file })
-  await err.write(`Added ${escapeLine(name)} to ${file}. To try it: holdfast mcp test ${escapeLine(name)}\n`)
+  const what = server.isReplaced ? 'Replaced' : 'Added'
+  await err.write(
+    `${what} ${escapeLine(name)} ${server.isReplaced ? 'in' : 'to'} ${file}. To try it: holdfast mcp test ${escapeLine(name)}\n`,
+  )
 }
 
 const remove: Work = async ({ positionals: [, name, ...more], flags }, { home, out, err }) => {
@@ -86,7 +89,8 @@ const test: Work = async ({ positionals: [, name, ...more], flags }, context) =>
 
 const actions = { list, add, remove, test }
 
-const example = 'holdfast mcp add files -- npx -y @modelcontextprotocol/server-filesystem .'
+const workspace = `'\${WORKSPACE}'` // a variable of the configuration, which the shell must not expand
+const example = `holdfast mcp add files -- npx -y @modelcontextprotocol/server-filesystem ${workspace}`
 
 async function withServers<Value>(context: CliContext, work: (servers: McpServers) => Promise<Value>): Promise<Value> {
   const { home, environment } = context

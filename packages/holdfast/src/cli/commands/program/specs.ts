@@ -53,7 +53,7 @@ export const programSpecs = {
       json,
     },
     notes: [
-      'add takes a URL, or a command after --: holdfast mcp add files -- npx -y @modelcontextprotocol/server-filesystem .',
+      'add takes a URL, or a command after --: holdfast mcp add notes -- node /home/me/notes-server.mjs',
       'Your servers are in mcp.json in the config directory, in the form that other programs use. docs/mcp.md describes them.',
       'A workspace may bring servers in .mcp.json. They start only after you trust them: holdfast trust.',
     ],

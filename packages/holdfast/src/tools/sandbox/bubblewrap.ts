@@ -111,12 +111,13 @@ function argumentsOf({ path, access, how }: Mount): readonly string[] {
 function keptMounts({ workdir, readOnly, keptEmpty, hidden }: Confines): readonly Mount[] {
   const kept = new Set([...readOnly, ...keptEmpty])
   const directories = new Set<string>()
-  const covered = hidden.flatMap(({ path }) => (path !== workdir && isInside(workdir, path) ? [path] : []))
-  for (const path of [...kept, ...covered])
+  const concealed = hidden.flatMap(({ path }) => (path !== workdir && isInside(workdir, path) ? [path] : []))
+  for (const path of [...kept, ...concealed])
     for (let at = dirname(path); at !== workdir && isInside(workdir, at); at = dirname(at)) directories.add(at)
   const isCovered = (path: string) => [...kept].some((one) => one !== path && isInside(one, path))
   const outermostFirst = [...directories]
-    .filter((path) => !kept.has(path) && !isCovered(path))
+    // One that is hidden itself, or lies in a hidden one, shows something else.
+    .filter((path) => !kept.has(path) && !isCovered(path) && !concealed.some((one) => isInside(one, path)))
     .toSorted((one, other) => one.length - other.length)
   return [
     ...outermostFirst.map((path) => ({ path, access: 'rw', shows: 'itself', how: 'bind' }) as const),

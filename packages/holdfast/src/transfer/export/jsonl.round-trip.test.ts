@@ -95,7 +95,7 @@ describe('JSONL export', () => {
     await take(short)
     expect((await take(long)).status).toBe('grown')
     expect(await written(there, id)).toBe(long)
-    expect((await take(short)).status).toBe('same')
+    expect((await take(short)).status).toBe('changed')
   })
 
   it('imports a log file of the JSONL store too', async () => {

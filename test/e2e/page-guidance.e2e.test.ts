@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { usePage } from './page-fixture.ts'
 
@@ -15,10 +15,61 @@ write('.claude/commands/count.md', '---\ndescription: Counts.\nargument-hint: <n
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 describe('skills and slash commands on the page', () => {
-  const { now, startSession, atRest } = usePage({ env: { HOME: home } })
+  const { now, startSession, atRest, transcript } = usePage({ env: { HOME: home } })
   let page: Page
   beforeEach(() => {
     ;({ page } = now())
+  })
+
+  it('keeps a question in sight beside what waits for trust, and trusts nothing unread', async () => {
+    const { workdir, complaints } = now()
+    const put = (path: string, text: string) => {
+      mkdirSync(dirname(join(workdir, path)), { recursive: true })
+      writeFileSync(join(workdir, path), text)
+    }
+    put('.holdfast/MEMORY.md', '- use tabs')
+    put('.claude/skills/release/SKILL.md', '---\ndescription: Writes release notes.\n---\ncount to 2')
+    for (const name of ['a', 'b', 'c', 'd']) put(`.claude/commands/${name}.md`, 'count to 1')
+    put('long.txt', 'a line\n'.repeat(200))
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.goto(now().server.url)
+    await page.getByRole('textbox', { name: 'Message' }).fill('delete long.txt')
+    await page.getByRole('combobox', { name: 'Working directory' }).fill(workdir)
+    await page.getByRole('button', { name: 'Start session' }).dblclick()
+
+    const banner = page.getByRole('region', { name: '6 things wait for your trust.' })
+    await banner.waitFor()
+    expect(await page.getByRole('button', { name: /^Trust / }).count()).toBe(0)
+    const approve = page.getByRole('button', { name: 'Approve' })
+    await approve.waitFor()
+    const composer = page.locator('.composer-box')
+    const sizes = [
+      { width: 1280, height: 800 },
+      { width: 1280, height: 600 },
+      { width: 390, height: 844 },
+      { width: 390, height: 667 },
+    ]
+    for (const size of sizes) {
+      await page.setViewportSize(size)
+      const where = async (part: Locator) => (await part.boundingBox()) ?? { y: Number.NaN, height: Number.NaN }
+      const under = async (part: Locator) => (await where(part)).y + (await where(part)).height
+      expect(await under(approve)).toBeLessThan((await where(composer)).y)
+      expect(await under(composer)).toBeLessThanOrEqual(size.height)
+      expect((await where(banner)).height).toBeLessThan(55) // one line
+      if (size.height > 700) expect((await where(transcript())).height).toBeGreaterThan(60)
+    }
+
+    await banner.getByRole('button', { name: 'Review…' }).dblclick()
+    const review = page.getByRole('dialog', { name: 'What this folder brings along' })
+    await review.getByText('.claude/commands/a.md').click()
+    await review.getByText('count to 1').and(page.locator(':visible')).waitFor()
+    await review.getByRole('button', { name: 'Trust command .claude/commands/a.md' }).dblclick()
+    await review.getByText('5 things').waitFor()
+    await review.getByRole('button', { name: 'Trust all' }).click()
+    await page.getByText('for your trust.').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await atRest()
+    expect(complaints).toEqual([])
   })
 
   it('completes a slash command, shows what was typed, and switches a skill on and off', async () => {

@@ -1,5 +1,5 @@
 import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
-import { escapeLine, type Meta, type SessionHandle, type Sessions } from '@holdfast/protocol'
+import { escapeLine, type Meta, noWorkdir, type SessionHandle, type Sessions } from '@holdfast/protocol'
 import { useEffect, useEffectEvent, useMemo } from 'react'
 import { findRelated } from '../list/related-sessions.ts'
 import { isBusy } from '../text/format.ts'
@@ -17,6 +17,7 @@ import { useCommands } from './state/use-commands.ts'
 import { useOpenSession, useVersion } from './state/use-live-view.ts'
 import { PinnedStrip } from './transcript/pins.tsx'
 import { TranscriptView } from './transcript/transcript-view.tsx'
+import { UntrustedContext, useUntrusted } from './trust/use-untrusted.ts'
 
 type SessionPageProps = {
   readonly sessions: Sessions
@@ -76,6 +77,7 @@ function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
   const control = controlOf(live)
   const status = view?.status
   const approval = view?.pendingApprovals[0]
+  const untrusted = useUntrusted(meta?.workspace ?? noWorkdir, status)
 
   const stop = useEffectEvent((event: KeyboardEvent) => {
     const isSearching = event.target instanceof HTMLInputElement && event.target.type === 'search'
@@ -107,32 +109,34 @@ function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
   return (
     <SessionContext value={parts}>
       <WatchingContext value={control.watching}>
-        <main className="session-pane">
-          <SessionHeader
-            meta={meta}
-            view={view}
-            connection={live.connection}
-            control={control}
-            commands={commands}
-            related={findRelated(meta, listed)}
-            here={live.here}
-            onOpenList={onOpenList}
-            panel={panel}
-            shells={shells.running.length}
-          />
-          <div className={panel.isOpen ? 'session-body panel-open' : 'session-body'}>
-            <div className="session-column">
-              <PinnedStrip view={view} />
-              <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
-              <Dock
-                {...{ draft, view, listed, control, commands }}
-                workspace={meta.workspace}
-                storageError={live.storageError}
-              />
+        <UntrustedContext value={untrusted}>
+          <main className="session-pane">
+            <SessionHeader
+              meta={meta}
+              view={view}
+              connection={live.connection}
+              control={control}
+              commands={commands}
+              related={findRelated(meta, listed)}
+              here={live.here}
+              onOpenList={onOpenList}
+              panel={panel}
+              shells={shells.running.length}
+            />
+            <div className={panel.isOpen ? 'session-body panel-open' : 'session-body'}>
+              <div className="session-column">
+                <PinnedStrip view={view} />
+                <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
+                <Dock
+                  {...{ draft, view, listed, control, commands }}
+                  workspace={meta.workspace}
+                  storageError={live.storageError}
+                />
+              </div>
+              {panel.isOpen && <SidePanel id={panel.id} view={view} workspace={meta.workspace} shells={shells} />}
             </div>
-            {panel.isOpen && <SidePanel id={panel.id} view={view} workspace={meta.workspace} shells={shells} />}
-          </div>
-        </main>
+          </main>
+        </UntrustedContext>
       </WatchingContext>
     </SessionContext>
   )

@@ -1,6 +1,7 @@
 import { type Decision, escapeLine, type Fault, type PendingApproval } from '@holdfast/protocol'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { FaultNote } from '../../ui/elements.tsx'
+import { useArmed } from '../../ui/use-armed.ts'
 import { PreviewView } from './preview-view.tsx'
 import { type Approval, approvals, approvalText, ruleToStore } from './trust-text.ts'
 
@@ -17,24 +18,19 @@ const questions: Record<PendingApproval['preview']['type'], string> = {
   arguments: 'Allow this call?',
 }
 
-// The next card appears in the same place: a double click must not answer it unread.
-const readMs = 350
-
 /** Asks for the approval of one call and shows exactly what will run. */
 export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps) {
   const [message, setMessage] = useState('')
   const [chosen, setChosen] = useState<Approval>('approve')
-  const [isArmed, setArmed] = useState(false)
+  const isArmed = useArmed(String(approval.id)) // the next card appears in the same place
   const [isSending, setSending] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
   const card = useRef<HTMLElement>(null)
   const title = useId()
 
   useEffect(() => {
-    const timer = setTimeout(() => setArmed(true), readMs)
     // Never take the focus from a person who is writing.
     if (document.activeElement === document.body) card.current?.focus({ preventScroll: true })
-    return () => clearTimeout(timer)
   }, [])
 
   const decide = async (decision: Decision) => {

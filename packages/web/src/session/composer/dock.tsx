@@ -3,10 +3,10 @@ import { type Meta, noWorkdir, type SessionView } from '@holdfast/protocol'
 import { useId } from 'react'
 import { FaultNote, StorageBar } from '../../ui/elements.tsx'
 import { ApprovalCard } from '../approval/approval-card.tsx'
-import { TrustBanner } from '../approval/trust-banner.tsx'
 import type { DraftText } from '../state/draft-text.ts'
 import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
+import { TrustBanner } from '../trust/trust-banner.tsx'
 import { Composer } from './composer.tsx'
 import { FolderForm } from './folder-form.tsx'
 import { holdsFile, QueueView } from './queue-view.tsx'
@@ -46,7 +46,7 @@ export function Dock({ draft, view, workspace, listed, control, commands, storag
         aria-describedby={isWatching ? why : undefined}
         title={control.watching ?? undefined}
       >
-        <TrustBanner workspace={workspace} isWatching={isWatching} />
+        <TrustBanner workspace={workspace} />
         {approval && (
           <ApprovalCard
             key={approval.id}

@@ -1,0 +1,44 @@
+import { errorMessage, type JudgedOffer, noWorkdir, type SessionView } from '@holdfast/protocol'
+import { createContext, useContext, useEffect, useState } from 'react'
+import { TrustContext } from '../state/trust-context.ts'
+
+/** What the folder of the session offers and no person trusts yet. */
+export type Untrusted = {
+  readonly offers: readonly JudgedOffer[]
+  /** Why the last trust was refused. */
+  readonly problem: string | null
+  readonly trust: (meant: readonly JudgedOffer[]) => Promise<void>
+}
+
+export const UntrustedContext = createContext<Untrusted>({ offers: [], problem: null, trust: async () => undefined })
+
+/** Loads the offers without trust, again after each turn: a call may have changed their files. */
+export function useUntrusted(workspace: string, status: SessionView['status'] | undefined): Untrusted {
+  const { workspaceOffers, trustOffers } = useContext(TrustContext)
+  const [found, setFound] = useState<Pick<Untrusted, 'offers' | 'problem'>>({ offers: [], problem: null })
+  const load = async (isLeft = () => false) => {
+    if (workspace === noWorkdir) return
+    // Without an admin login, or a folder that is gone, there is nothing to trust here.
+    const answer = await workspaceOffers(workspace).catch(() => null)
+    if (!isLeft())
+      setFound({ offers: answer?.offers.filter(({ verdict }) => verdict !== 'trusted') ?? [], problem: null })
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the folder and what turns do change the answer
+  useEffect(() => {
+    let hasLeft = false
+    load(() => hasLeft)
+    return () => {
+      hasLeft = true
+    }
+  }, [workspace, status])
+  const trust = async (meant: readonly JudgedOffer[]) => {
+    try {
+      await trustOffers({ workdir: workspace, offers: meant.map(({ kind, name, hash }) => ({ kind, name, hash })) })
+      await load()
+    } catch (error) {
+      await load() // a file changed since it was shown: shows it as it is now
+      setFound((now) => ({ ...now, problem: errorMessage(error) }))
+    }
+  }
+  return { ...found, trust }
+}

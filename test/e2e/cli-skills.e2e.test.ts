@@ -38,8 +38,10 @@ describe('skills', () => {
     await cli.run(['trust', 'grant', '--all'])
     expect((await cli.run(['run', '/count 3'])).stdout).toBe('1, 2, 3.\n')
     expect((await cli.run(['show', '@latest'])).stdout).toContain('/count 3')
+    const before = (await cli.run(['ls'])).stdout
     const help = await cli.run(['run', '/help'])
-    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('/tides: About: tides.\n') })
+    expect(help).toMatchObject({ code: 0, stdout: expect.stringContaining('/tides: About: tides.\n'), stderr: '' })
+    expect((await cli.run(['ls'])).stdout).toBe(before) // no empty session is left behind
     expect(await cli.run(['run', '/nothing'])).toMatchObject({ code: 1 })
   })
 

@@ -45,7 +45,7 @@ export async function runTurn(
     return refuse(openApproval(snapshot.value))
 
   const output = createRunOutput(isJson, context)
-  await output.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
+  if (meta.persist) await output.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
   const commandId = CommandId.parse(randomUUID())
   const summary = createTurnSummary((record) => record.commandId === commandId)
   const leave = new AbortController()
@@ -162,7 +162,7 @@ async function finishCommand(
   if (!isJson && text !== '') await context.out.write(`${escapeHidden(text)}\n`)
   const status = after.ok ? after.value.view.status : 'idle'
   await output.end({ sessionId: handle.id, text, status, usage: noUsage, reason: 'done' })
-  await output.note(`/${ran}: done.`)
+  if (text === '') await output.note(`/${ran}: done.`)
   return exitCodes.ok
 }
 

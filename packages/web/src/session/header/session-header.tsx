@@ -82,7 +82,7 @@ export function SessionHeader({
         <PanelLink
           panel={panel}
           part="boundaries"
-          label={`${view.boundaries.length} bounded`}
+          label={counted(view.boundaries.length, 'edit boundary', 'edit boundaries')}
           said={`${counted(view.boundaries.length, 'file')} with an edit boundary`}
         />
       )}
@@ -118,7 +118,8 @@ function PanelButton({ panel, todos }: { readonly panel: Panel; readonly todos: 
       title="Tasks, files and rules"
       onClick={panel.toggle}
     >
-      {todos.length > 0 ? `${done} of ${todos.length} tasks` : 'Panel'}
+      Panel
+      {todos.length > 0 && <span className="panel-count">{`${done} of ${todos.length} tasks`}</span>}
     </button>
   )
 }

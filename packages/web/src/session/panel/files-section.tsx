@@ -81,12 +81,14 @@ function TouchedRow({ file: { path, from, action }, onOpen }: TouchedRowProps) {
       <span className={`touched-mark touched-${action}`} title={action} aria-hidden="true">
         {marks[action]}
       </span>
-      {from !== undefined && (
-        <>
-          <code>{escapeLine(from)}</code> <span>→</span>
-        </>
-      )}
-      {action === 'deleted' ? <code>{escapeLine(path)}</code> : <FileButton path={path} />}
+      <span className="touched-path">
+        {from !== undefined && (
+          <>
+            <code>{escapeLine(from)}</code> <span>→</span>
+          </>
+        )}
+        {action === 'deleted' ? <code>{escapeLine(path)}</code> : <FileButton path={path} />}
+      </span>
       <FileAction
         name="Diff"
         label={`Show the change of ${escapeLine(name)}, ${action}`}

@@ -7,6 +7,7 @@ import { RulesSection } from './rules-section.tsx'
 import { ShellsSection } from './shells-section.tsx'
 import { SkillsSection } from './skills-section.tsx'
 import { TasksSection } from './tasks-section.tsx'
+import { TrustSection } from './trust-section.tsx'
 
 type SidePanelProps = {
   readonly id: string
@@ -22,6 +23,7 @@ export function SidePanel({ id, view, workspace, shells }: SidePanelProps) {
       <ShellsSection shells={shells} />
       <TasksSection todos={view.todos} />
       <FilesSection />
+      <TrustSection />
       <SkillsSection active={view.skills} />
       <BoundariesSection boundaries={view.boundaries} />
       <InstructionsSection workspace={workspace} />

@@ -2,6 +2,8 @@ import { type ActiveSkill, escapeLine, type Fault, type ListedSkill, type SkillS
 import { useContext, useEffect, useState } from 'react'
 import { FaultNote } from '../../ui/elements.tsx'
 import { useLive, useSession, WatchingContext } from '../state/session-context.ts'
+import { ReviewButton } from '../trust/review-dialog.tsx'
+import { UntrustedContext } from '../trust/use-untrusted.ts'
 import { PanelSection } from './panel-section.tsx'
 
 /** Lists the skills with a switch for each. Hidden where there are none. */
@@ -52,6 +54,7 @@ function SkillRow({
         <code>{escapeLine(name)}</code>
       </label>
       <span className="panel-about">{about.filter((word) => word !== null).join(' · ')}</span>
+      {state === 'untrusted' && <ReviewButton className="link" label={`Review ${escapeLine(name)}`} />}
       {description !== '' && <p>{escapeLine(description)}</p>}
       {problems.map(({ message, line }) => (
         <p key={`${line} ${message}`} className="nothing">
@@ -65,13 +68,14 @@ function SkillRow({
 
 const byWords = { person: 'active', model: 'activated by the model' } as const
 
-/** Loads the skills: at first, when one is activated or ends, and when a turn ends, because files may have changed. */
+/** Loads the skills: at first, when one is activated, ends or is trusted, and when a turn ends, because files may have changed. */
 function useSkills(active: readonly ActiveSkill[]) {
   const { handle } = useSession()
   const [found, setFound] = useState<{ readonly skills: readonly ListedSkill[]; readonly fault: Fault | null }>({
     skills: [],
     fault: null,
   })
+  const { offers } = useContext(UntrustedContext)
   const lastTurn = useLive(({ view }) => view?.lastTurn ?? null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: these are what changes the answer
   useEffect(() => {
@@ -83,6 +87,6 @@ function useSkills(active: readonly ActiveSkill[]) {
     return () => {
       isLeft = true
     }
-  }, [handle, active, lastTurn])
+  }, [handle, active, lastTurn, offers])
   return found
 }

@@ -25,7 +25,7 @@ const subscribe = (listener: () => void) => {
 }
 
 /** Opens the panel on a wide screen once there are tasks, until a person decides. */
-export function usePanel(view: Pick<SessionView, 'todos'> | null): Panel {
+export function usePanel(view: Pick<SessionView, 'todos' | 'pendingApprovals'> | null): Panel {
   const id = useId()
   const isBeside = useSyncExternalStore(subscribe, () => wide.matches)
   const [chosen, setChosen] = useState(() => localStorage.getItem(key))
@@ -42,6 +42,11 @@ export function usePanel(view: Pick<SessionView, 'todos'> | null): Panel {
   useEffect(() => {
     if (asked) document.getElementById(panelPartId(asked.part))?.focus()
   }, [asked])
+  // A panel over the transcript would hide the question.
+  const question = view?.pendingApprovals[0]?.id
+  useEffect(() => {
+    if (question !== undefined) setOver(false)
+  }, [question])
   const isOpen = isBeside ? isOpenBeside : isOver
   return {
     ...{ id, isOpen },

@@ -80,18 +80,35 @@ function ExpandedText({ parts }: Pick<UserMessageProps['message'], 'parts'>) {
 }
 
 const noteCharsMax = 240
+/** The answer of `/help`. */
+const commandLines = /^\/\S.*: .*(\n\/\S.*: .*)+$/
 
 function Note({ message }: { readonly message: Extract<Message, { readonly kind: 'system' | 'notice' }> }) {
   const { text, level } = message
   const className = level === 'error' ? 'note bad' : 'note'
+  if (message.kind === 'system' && commandLines.test(text)) return <CommandList text={text} />
   if (text.length <= noteCharsMax && !text.includes('\n')) return <p className={className}>{escapeHidden(text)}</p>
-  const head = `${clip(escapeLine(text), noteCharsMax)}…`
+  const head = `${clip(oneLine(text), noteCharsMax)}…`
   return (
     <Collapsible className={className} label={head} isOpenAtFirst={false} head={<span>{head}</span>}>
       {() => <p className="note-text">{escapeHidden(text)}</p>}
     </Collapsible>
   )
 }
+
+/** Shows the answer of `/help`: a line for each command. */
+const CommandList = ({ text }: { readonly text: string }) => (
+  <ul className="note command-list" aria-label="Slash commands">
+    {text.split('\n').map((line) => {
+      const end = line.indexOf(': ')
+      return (
+        <li key={line}>
+          <code>{escapeHidden(line.slice(0, end))}</code> {escapeHidden(line.slice(end + 2))}
+        </li>
+      )
+    })}
+  </ul>
+)
 
 type HookCardProps = { readonly text: string; readonly hook: HookRun }
 

@@ -2,6 +2,7 @@ import {
   didYouMean,
   type Fault,
   fault,
+  findTypedCommand,
   limits,
   ModelName,
   noWorkdir,
@@ -41,15 +42,19 @@ export const run: RunCommand<typeof sessionSpecs.run> = async ({ positionals: [g
   return model !== undefined && refusal.code === 'unknown_model' ? rejectUsage(refusal) : failWith(refusal)
 }
 
+/** `/help` needs a session to ask, and leaves none behind. */
+const isHelpCommand = (prompt: string): boolean => findTypedCommand([{ type: 'text', text: prompt }])?.name === 'help'
+
 async function runPrompt(prompt: string, flags: Flags, context: CliContext): Promise<Result<ExitCode>> {
   const interruption = context.untilInterrupted()
   const isNew = flags.session === undefined
   const reached = await reachSessions(context, { usesDefaultModel: isNew && flags.model === undefined })
   if (!reached.ok) return reached
   try {
-    const handle = await openOrStart(reached.value.sessions, flags, context)
+    const isHelp = isNew && isHelpCommand(prompt)
+    const handle = await openOrStart(reached.value.sessions, flags, context, !isHelp)
     if (!handle.ok) return handle
-    await tellUntrusted(handle.value, context)
+    if (!isHelp) await tellUntrusted(handle.value, context)
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'unattended'
     const ran = await runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, context, interruption })
     if (!reached.value.isRemote) await tellEnded(handle.value, context)
@@ -99,6 +104,7 @@ async function openOrStart(
   sessions: Sessions,
   { session, model, workdir, plan }: Flags,
   context: CliContext,
+  persist: boolean,
 ): Promise<Result<SessionHandle>> {
   const path = resolveWorkspace(context, workdir) // a server has another current directory
   if (!path.ok) return path
@@ -115,6 +121,7 @@ async function openOrStart(
   if (refusal) return refuse(refusal)
   return sessions.start({
     workdir: path.value,
+    ...(!persist && { persist }),
     ...(model !== undefined && { model }),
     ...(plan && { mode: 'plan' as const }),
   })

@@ -44,7 +44,7 @@ export {
   PruneOptions,
   Removal,
 } from './api/removal.ts'
-export { coverageText, isPathPattern, isPathRule } from './api/rule-coverage.ts'
+export { coverageText, isPathPattern, isPathRule, literalPath } from './api/rule-coverage.ts'
 export {
   AttachOptions,
   CommandOptions,

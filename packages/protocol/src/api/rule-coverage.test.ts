@@ -20,5 +20,6 @@ it('says nothing of rules that cover what they name', () => {
   expect([
     ...[covers('allow', '*', 'src/**'), covers('deny', 'shell', 'rm *'), covers('deny', '*', 'rm')],
     ...[covers('deny', 'fetch_url', 'https://*'), covers('deny', 'read_file'), covers('allow', 'shell', 'git status')],
-  ]).toEqual([null, null, null, null, null, null])
+    ...[covers('deny', 'skill', 'release'), covers('deny', 'mcp__files__read', '/etc/**')],
+  ]).toEqual(Array(8).fill(null))
 })

@@ -3,11 +3,21 @@ import type { Permission } from '../value/settings.ts'
 /** Whether a pattern is that of a path: no command is called like this. */
 export const isPathPattern = (pattern: string): boolean => /^\S*\/\S*$|^\.\S+$|^\*\S*\.\S+$/.test(pattern)
 
-const otherTools: ReadonlySet<string> = new Set(['shell', 'network', 'fetch_url', 'memory_write', 'git_commit'])
+/** The tools whose patterns are paths. */
+const fileTools: ReadonlySet<string> = new Set([
+  ...['read_file', 'write_file', 'edit_file', 'multi_edit_file', 'apply_diff', 'delete_file', 'move_file'],
+  ...['list_directory', 'find', 'grep', 'git_diff', 'git_log', 'git_stage'],
+])
 
 /** Whether a rule is about paths: of file tools every pattern is one. */
 export const isPathRule = ({ tool, pattern, exact }: Permission): boolean =>
-  pattern !== undefined && !exact && !otherTools.has(tool) && (tool !== '*' || isPathPattern(pattern))
+  pattern !== undefined && !exact && (fileTools.has(tool) || (tool === '*' && isPathPattern(pattern)))
+
+/** Returns the path of a pattern that names one file or a whole folder (`secrets/**`); null for any other pattern. */
+export function literalPath(pattern: string): string | null {
+  const path = pattern.replace(/\/\*\*$/, '')
+  return /[*?[\]{}()!]/.test(path) ? null : path
+}
 
 /** Says what a rule does not cover, though it looks as if it did; null if there is nothing to say. */
 export function coverageText(rule: Permission): string | null {
@@ -17,8 +27,7 @@ export function coverageText(rule: Permission): string | null {
   if (!isPathRule(rule) || verdict === 'allow') return null
   const covered = 'It covers tools that name a path, such as read_file and edit_file. It does not cover shell commands'
   if (verdict === 'ask') return `${covered}: they can read and change the file.`
-  const isWhole = !/[*?[\]{}()!]/.test(pattern.replace(/\/\*\*$/, ''))
-  const hidden = isWhole && (tool === '*' || tool === 'read_file')
+  const hidden = literalPath(pattern) !== null && (tool === '*' || tool === 'read_file')
   const sandbox = hidden ? 'In the sandbox it is hidden from commands. Without the sandbox' : 'Otherwise'
   return `${covered}: one that names such a path is asked about. ${sandbox} a command that you allow can reach it in other ways.`
 }

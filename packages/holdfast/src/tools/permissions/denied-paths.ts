@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path'
-import { isPathRule, type Permission } from '@holdfast/protocol'
+import { isPathRule, literalPath, type Permission } from '@holdfast/protocol'
 import { isInside } from '../../system/files/resolve-path.ts'
 import { fitsTargets, targetsOf } from './call-targets.ts'
 
@@ -16,10 +16,10 @@ export function deniedPaths(rules: readonly Permission[], workdir: string): read
   return rules
     .filter((rule) => isDenied(rule) && readingTools.has(rule.tool))
     .flatMap(({ pattern = '' }) => {
-      const literal = pattern.replace(/\/\*\*$/, '')
+      const literal = literalPath(pattern)
+      if (literal === null) return []
       const path = resolve(workdir, literal)
-      const isAroundWorkdir = path === workdir || isInside(path, workdir)
-      return /[*?[\]{}()!]/.test(literal) || isAroundWorkdir ? [] : [path]
+      return path === workdir || isInside(path, workdir) ? [] : [path]
     })
 }
 

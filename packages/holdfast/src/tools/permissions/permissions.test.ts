@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orThrow, type Permission, type PermissionRule } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Sandbox } from '../sandbox/sandbox.ts'
+import { createConfinement } from '../shell/confinement.ts'
 import { createPermissions } from './permissions.ts'
 
 let base = ''
@@ -34,6 +36,28 @@ describe("the user's rules", () => {
     expect(await open().judge(shell('git status'), [])).toEqual({ verdict: 'allow', by: 'your rule `git status`' })
     expect(await open().judge(shell('git push'), [])).toEqual({ verdict: 'deny', by: 'your rule `git push **`' })
     expect(await open().judge(shell('git log'), [])).toBeNull()
+  })
+
+  it('refuse a command in the sandbox if they cannot be read: what they hide is not known', async () => {
+    await addAll(rule('deny', '*', '.env'))
+    expect(await open().deniedPaths(workdir)).toEqual({ ok: true, value: [join(workdir, '.env')] })
+    writeFileSync(file, '{')
+    expect(await open().deniedPaths(workdir)).toMatchObject({ ok: false })
+    const sandbox: Sandbox = {
+      known: { setting: 'on', isInForce: true },
+      state: async () => ({ setting: 'on', isInForce: true }),
+      wrap: () => Promise.reject(new Error('the command must not run')),
+    }
+    const confinement = createConfinement({ sandbox, tmp: null, network: false, ...open() })
+    const wanted = { command: 'cat .env', workdir, network: false, context: { workdir } }
+    expect(await confinement.wrap(['cat', '.env'], wanted)).toMatchObject({ ok: false })
+  })
+
+  it('about skills and tools of servers are not about paths', async () => {
+    await addAll(rule('deny', 'skill', 'release'), rule('deny', 'mcp__files__read', 'release'))
+    await addAll(rule('allow', 'shell', 'git log **'))
+    expect(await open().judge(shell('git log release'), [])).toMatchObject({ verdict: 'allow' })
+    expect(await open().deniedPaths(workdir)).toEqual({ ok: true, value: [] })
   })
 
   it('are weighed together with those of the session: deny beats ask beats allow', async () => {

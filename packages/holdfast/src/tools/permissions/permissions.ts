@@ -35,7 +35,7 @@ export function createPermissions({ file, searchPath }: PermissionDeps): Permiss
     async judge(call, own) {
       const found = await rules.read()
       if (!found.ok) return { verdict: 'unknown', reason: `your rules cannot be read: ${found.fault.message}` }
-      const users = found.value.filter(({ workspace }) => workspace === undefined || workspace === call.workdir)
+      const users = found.value.filter(isFor(call.workdir))
       const all: readonly Rule[] = [...own.map((rule) => ({ ...rule, isOwn: true })), ...users]
       const ofTool = all.filter(({ tool }) => tool === call.tool || tool === '*')
       const judged = ofTool.length === 0 ? null : await judgeCall(ofTool, call, searchPath)
@@ -49,15 +49,13 @@ export function createPermissions({ file, searchPath }: PermissionDeps): Permiss
     },
     async deniedPaths(workdir) {
       const found = await rules.read()
-      const isHere = ({ workspace }: PermissionRule) => workspace === undefined || workspace === workdir
-      return found.ok ? deniedPaths(found.value.filter(isHere), workdir) : []
+      return found.ok ? ok(deniedPaths(found.value.filter(isFor(workdir)), workdir)) : found
     },
     /** Rules of the tool `network` have patterns of commands: those that get the network in the sandbox. */
     async judgeNetwork(command, workdir) {
       const found = await rules.read()
       if (!found.ok) return 'ask'
-      const isHere = ({ workspace }: PermissionRule) => workspace === undefined || workspace === workdir
-      const ofNetwork = found.value.filter((rule) => rule.tool === networkTool && isHere(rule))
+      const ofNetwork = found.value.filter(isFor(workdir)).filter(({ tool }) => tool === networkTool)
       const call = { tool: networkTool, args: { command }, workdir }
       return (await judgeCall(ofNetwork, call, searchPath))?.verdict ?? null
     },
@@ -77,7 +75,7 @@ export function createPermissions({ file, searchPath }: PermissionDeps): Permiss
       if (!found.ok || workspace === undefined) return found
       const folder = await resolveWorkdir(workspace)
       if (!folder.ok) return folder
-      return ok(found.value.filter((rule) => rule.workspace === undefined || rule.workspace === folder.value))
+      return ok(found.value.filter(isFor(folder.value)))
     },
     async add(given) {
       const parsed = parseOptions(PermissionRule, given, 'add the rule')
@@ -95,6 +93,12 @@ export function createPermissions({ file, searchPath }: PermissionDeps): Permiss
     },
   }
 }
+
+/** Returns whether a rule counts in a folder. */
+const isFor =
+  (workdir: string) =>
+  ({ workspace }: PermissionRule): boolean =>
+    workspace === undefined || workspace === workdir
 
 /** Not a tool: rules with its name say which commands get the network in the sandbox. */
 const networkTool = 'network'

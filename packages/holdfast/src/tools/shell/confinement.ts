@@ -11,8 +11,8 @@ export type JudgeNetwork = (command: string, workdir: string) => Promise<'allow'
 /** What the user's rules say about commands in the sandbox. */
 export type CommandRules = {
   readonly judgeNetwork: JudgeNetwork
-  /** Returns the paths that rules keep tools from reading: commands cannot read them either. */
-  readonly deniedPaths: (workdir: string) => Promise<readonly string[]>
+  /** Returns the paths that rules keep tools from reading: commands cannot read them either. Refused if rules cannot be read. */
+  readonly deniedPaths: (workdir: string) => Promise<Result<readonly string[]>>
 }
 
 type Wanted = {
@@ -79,7 +79,9 @@ export function createConfinement({ sandbox, tmp, network: isOpen, judgeNetwork,
       const judged = await judge(wanted)
       if (!judged.ok) return judged
       const { session, boundaries = [] } = context
-      const denied = (await deniedPaths?.(wanted.workdir)) ?? []
+      const found = deniedPaths && judged.value.isInForce ? await deniedPaths(wanted.workdir) : ok([])
+      if (!found.ok) return found // what must be hidden is not known
+      const denied = found.value
       const wrapped = await sandbox.wrap({
         ...{ argv, workdir: wanted.workdir, network: judged.value.network, hidden: denied },
         tmp: async () => (tmp && session !== undefined ? tmp.of(session) : null),

@@ -32,6 +32,12 @@ describe('purity', () => {
     expect(using(word, pure).filter((path) => !allowed.includes(path))).toEqual([])
   })
 
+  it('keeps synchronous reads of a disk out of what each step looks for: skills, commands, instructions, trust', () => {
+    const folders = ['guidance', 'trust', 'context'].map((folder) => `packages/holdfast/src/${folder}/`)
+    expect(under(...folders).length).toBeGreaterThan(20)
+    expect(using('Sync(', under(...folders))).toEqual([])
+  })
+
   it('lets the runtime read time and randomness only from its dependencies', () => {
     const runtime = under(`${core}runtime/`)
     for (const word of [

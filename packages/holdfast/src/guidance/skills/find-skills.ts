@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { stat } from 'node:fs'
 import { basename, join } from 'node:path'
 import { ok, type Result } from '@holdfast/protocol'
 import { isInside } from '../../system/files/resolve-path.ts'
-import { systemErrorCode } from '../../system/system-error.ts'
 import { createParsedFiles, tooLong } from '../guidance-file.ts'
 import type { GuidanceRoot } from '../guidance-roots.ts'
 import { listFolder, realOrNull } from '../list-folder.ts'
@@ -38,9 +37,10 @@ export function createSkillFinder() {
 
   return async (roots: readonly GuidanceRoot[]): Promise<readonly SkillOnDisk[]> => {
     const found = await Promise.all(
-      roots
-        .filter(({ path }) => exists(path))
-        .map(async (root) => (await findFolders(root)).map((folder) => ({ ...folder, scope: root.scope }))),
+      roots.map(async (root) => {
+        const folders = (await exists(root.path)) ? await findFolders(root) : []
+        return folders.map((folder) => ({ ...folder, scope: root.scope }))
+      }),
     )
     const seen = new Set<string>()
     const folders = found.flat().filter(({ folder }) => !seen.has(folder) && seen.add(folder)) // a link and its target
@@ -56,18 +56,9 @@ export function createSkillFinder() {
   }
 }
 
-/**
- * Returns whether there is anything at a path. Not in the background: each step asks for folders that hardly ever exist, and
- * an error of a promise takes twenty times as long as this.
- */
-function exists(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined
-  } catch (error) {
-    if (systemErrorCode(error) === null) throw error
-    return false
-  }
-}
+/** Returns whether there is anything at a path: each step asks for folders that hardly ever exist. */
+const exists = (path: string): Promise<boolean> =>
+  new Promise((resolve) => stat(path, (error) => resolve(error === null))) // a rejected promise would cost more
 
 type FoundFolder = Pick<SkillOnDisk, 'name' | 'folder'>
 

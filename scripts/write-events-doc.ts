@@ -83,7 +83,8 @@ const sentences: Readonly<Record<EventType, string>> = {
     'Tools may change only these lines of a file, counted from 0, both included. `content` is a blob with the file as it was; `moved` is set if an edit moved the lines.',
   'files.restore_started':
     'A restore is about to change these files: recorded before the first of them changes, so that it can be undone or finished after a crash. `before` is what is there, `after` what is to be there.',
-  'files.touched': 'What a call did to files before it was aborted, or in the background. Found after it was settled.',
+  'files.touched':
+    'What a call did to files before it was aborted, or in the background: found after it was settled. Without a call: what the shell commands of a slash command did, also if its prompt was refused.',
   'files.restored':
     'A person put files back as they were before changes of this session. `before` of each file is what was there until then, so that the restore can be undone; `refused` lists the files that stayed as they are; `started` is the record that began it.',
   'boundary.cleared': 'The edit boundary of this file was removed, or all of them if `path` is null.',

@@ -8,6 +8,7 @@ import {
   type Meta,
   ok,
   Recorded,
+  refOf,
   refuse,
   type SessionHandle,
   SessionId,
@@ -76,7 +77,7 @@ async function reload(records: readonly Recorded[], count: number) {
         )
         return (newestFirst ? found.toReversed() : found).slice(0, limit)
       },
-      readRefs: async (_, calls) => known.filter(({ event }) => 'call' in event && calls.includes(event.call)),
+      readRefs: async (_, calls) => known.filter(({ event }) => calls.some((call) => call === refOf(event))),
     },
     folded: async () => (folded ? ok(folded) : refuse(fault('session_not_found', 'There is no session.'))),
     completeMeta: (meta) => meta,

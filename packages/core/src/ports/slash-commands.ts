@@ -25,10 +25,13 @@ export type Expansion =
 export interface SlashCommands {
   /** Lists the commands that can be used in a folder, by name. */
   list(workdir: string): Promise<readonly SlashCommand[]>
-  /** Expands a command with what was typed after its name. Refused: command_not_found, untrusted_workspace. */
+  /**
+   * Expands a command with what was typed after its name; null for a text that only looks like a command. Refused:
+   * command_not_found, untrusted_workspace.
+   */
   expand(command: {
     readonly workdir: string
     readonly name: string
     readonly given: string
-  }): Promise<Result<Expansion>>
+  }): Promise<Result<Expansion | null>>
 }

@@ -65,6 +65,8 @@ export type EffectDeps = RuntimeDeps & {
   readonly findDamage: () => Promise<Fault | null>
   /** Returns the signal that aborts long work for a command. */
   readonly sideWorkSignal: () => AbortSignal
+  /** Records what was done outside of a turn. Never call it inside the mailbox, which it waits for. */
+  readonly record: (report: Report) => Promise<Result<unknown>>
   /** Runs work of this session one after the other. */
   readonly oneByOne: ReturnType<typeof createSerialQueue>
   /** Runs the hooks of prompts one after the other, so that the prompts stay in order. */

@@ -214,10 +214,12 @@ export type Report = Readonly<
   | { type: 'restore.starting'; items: readonly RestoredFile[]; undoOf?: Seq | undefined }
   /** A model wrote a title. */
   | { type: 'title.written'; title: string; model: ModelName; usage: Usage | null }
-  /** A call changed these files before it was aborted, or work of it did so after it was settled. */
+  /** A call changed these files before it was aborted, or work of it did so after it was settled; or a slash command did. */
   | {
       type: 'files.found'
-      call: CallId
+      call?: CallId | undefined
+      /** The name of the slash command. */
+      slashCommand?: string | undefined
       files: readonly FileChange[]
       /** A sentence for people, if it changed lines outside an edit boundary. */
       notice?: string | undefined

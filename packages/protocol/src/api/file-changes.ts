@@ -17,8 +17,8 @@ export const StoredFileChange = FileChange.omit({ contentHash: true, boundary: t
   seq: Seq,
   /** When it was recorded. */
   at: Instant,
-  /** The call that changed the file. */
-  call: CallId,
+  /** The call that changed the file; null if a shell command of a slash command did. */
+  call: CallId.nullable(),
 })
 export type StoredFileChange = z.infer<typeof StoredFileChange>
 
@@ -71,8 +71,8 @@ export const TouchedFile = z.object({
   action: z.enum(['created', 'modified', 'deleted', 'renamed']),
   /** When that was. */
   at: Instant,
-  /** The call that did it. */
-  callId: CallId,
+  /** The call that did it; null if a shell command of a slash command did. */
+  callId: CallId.nullable(),
 })
 export type TouchedFile = z.infer<typeof TouchedFile>
 
@@ -98,7 +98,7 @@ export function listTouched(pages: readonly Pick<FileChangePage, 'changes' | 're
     .sort((one, other) => (one.at < other.at ? 1 : one.at > other.at ? -1 : 0))
 }
 
-/** What happened to one path. `call` and `action` are null for a restore; a state is null if it is not known. */
+/** What happened to one path. `action` is null for a restore, `call` also for a slash command; a state is null if it is not known. */
 type Step = Pick<StoredFileChange, 'seq' | 'at' | 'path'> & {
   readonly call: CallId | null
   readonly action: TouchedFile['action'] | null
@@ -162,7 +162,7 @@ function touchedByMove(steps: readonly Step[], { from, hasLeft }: MovedPath): re
 }
 
 const toTouched = (step: Step | undefined, from?: string): readonly TouchedFile[] =>
-  step?.action && step.call !== null
+  step?.action
     ? [{ path: step.path, ...(from !== undefined && { from }), action: step.action, at: step.at, callId: step.call }]
     : []
 

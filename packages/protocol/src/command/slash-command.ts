@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { clip } from '../event/text-of.ts'
 import { escapeLine } from '../text/hostile-text.ts'
-import { didYouMean } from '../text/nearest.ts'
+import { didYouMean, nearest } from '../text/nearest.ts'
 import type { Content } from '../value/content.ts'
 import { type Fault, fault } from '../value/fault.ts'
 import { ok, type Result, refuse } from '../value/result.ts'
@@ -28,7 +28,7 @@ export const SlashCommandList = z.object({ commands: z.array(SlashCommand) })
 
 /** A name that can be typed after a slash. In a text such as `/etc/hosts is empty` there is none. */
 export const slashName = /^[A-Za-z0-9][\w.:-]{0,99}$/
-const typed = /^\/([A-Za-z0-9][\w.:-]{0,99})(?:\s+([\s\S]*))?$/
+const typed = /^\/(\S+)(?:\s+([\s\S]*))?$/
 
 /** What a person typed: the name of a command, and what follows it. */
 export type TypedCommand = { readonly name: string; readonly given: string; readonly typed: string }
@@ -38,7 +38,9 @@ export function findTypedCommand(content: Content): TypedCommand | null {
   const [first] = content
   const match = first?.type === 'text' ? typed.exec(first.text) : null
   const [whole, name, given = ''] = match ?? []
-  return whole === undefined || name === undefined ? null : { name, given: given.trim(), typed: whole.trim() }
+  return whole === undefined || name === undefined || !slashName.test(name)
+    ? null
+    : { name, given: given.trim(), typed: whole.trim() }
 }
 
 type BuiltIn = {
@@ -99,8 +101,15 @@ const wrongUse = (name: string, { arguments: named, description }: BuiltIn): Fau
     { name },
   )
 
-/** Returns the fault for a slash command that does not exist. */
-export const noSuchCommand = (name: string, known: readonly string[]): Fault => {
+/**
+ * Returns the fault for a slash command that does not exist. Null for a prompt that is more likely a text, such as `/tmp is
+ * full`: something follows the name, and no command has a name like it.
+ */
+export const noSuchCommand = (
+  { name, given }: Pick<TypedCommand, 'name' | 'given'>,
+  known: readonly string[],
+): Fault | null => {
+  if (given !== '' && nearest(name, known) === null) return null
   const shown = escapeLine(clip(name, 100))
   const hint = didYouMean(
     `/${name}`,

@@ -72,7 +72,7 @@ export function messagesAfter(messages: number, event: Event): number {
 }
 
 /** Returns the call an event belongs to. Stores index it, so that a page finds the outcomes of its calls. */
-export const refOf = (event: Event): Seq | null => ('call' in event ? event.call : null)
+export const refOf = (event: Event): Seq | null => ('call' in event ? (event.call ?? null) : null)
 
 /** An event in the log. */
 export const Recorded = z.object({

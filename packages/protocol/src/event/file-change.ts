@@ -69,10 +69,16 @@ export const RefusedFile = z.object({
 export type RefusedFile = z.infer<typeof RefusedFile>
 
 export const fileEvents = [
-  /** What a call did to files before it was aborted, or in the background. It was settled before this was known. */
+  /**
+   * What a call did to files before it was aborted, or in the background: it was settled before this was known. Or what the
+   * shell commands of a slash command did, also if its prompt was refused.
+   */
   z.object({
     type: z.literal('files.touched'),
-    call: CallId,
+    /** The call; absent for a slash command. */
+    call: CallId.optional(),
+    /** The name of the slash command. */
+    slashCommand: z.string().optional(),
     files: z.array(FileChange).min(1),
   }),
   /** A restore is about to change these files. Recorded before the first of them is changed. */

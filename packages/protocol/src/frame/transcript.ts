@@ -84,7 +84,8 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
       } else if (event.type === 'call.settled') {
         changeCall(event.call, (call) => settled(call, event))
       } else if (event.type === 'files.touched') {
-        changeCall(event.call, (call) => ({ ...call, files: withLater(call.files, event.files.map(fileOf)) }))
+        if (event.call !== undefined)
+          changeCall(event.call, (call) => ({ ...call, files: withLater(call.files, event.files.map(fileOf)) }))
       } else if (event.type === 'message.pinned') {
         change(event.message, (message) => ({ ...message, pinned: event.pinned }))
       } else if (event.type === 'message.collapsed') {

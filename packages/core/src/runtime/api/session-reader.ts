@@ -185,7 +185,7 @@ export function createSessionReader({
 /** Returns the file changes of a record, the last one first. */
 function changesOf({ seq, at, event }: Recorded): StoredFileChange[] {
   if (event.type !== 'call.settled' && event.type !== 'files.touched') return []
-  const { call, files = [] } = event
+  const { call = null, files = [] } = event
   return files.toReversed().map(({ contentHash: _, boundary: _boundary, ...change }) => ({ seq, at, call, ...change }))
 }
 

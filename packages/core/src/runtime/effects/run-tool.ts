@@ -128,7 +128,8 @@ export async function lookAtRunning({ tools: { background }, session, state }: E
     await background.look(session)
 }
 
-const blobsFor = (deps: EffectDeps): ToolBlobs => ({
+/** Returns the files of the session, for a tool that runs in it. */
+export const blobsFor = (deps: EffectDeps): ToolBlobs => ({
   put: async (bytes) => orThrow(await deps.blobs.put([bytes])),
   open: async (hash) => orThrow(await openBlob(deps, deps.session, hash)),
 })

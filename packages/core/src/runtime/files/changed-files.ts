@@ -71,7 +71,9 @@ const startsFolder = ({ event }: Recorded): boolean =>
 function changesOf({ seq, event }: Recorded): RecordedChanges {
   if (event.type === 'call.settled') return { changes: changesOfCall(seq, event) }
   if (event.type === 'files.touched')
-    return { changes: changesOfCall(seq, event).map((change) => ({ ...change, isLate: true })) }
+    return {
+      changes: changesOfCall(seq, event).map((change) => (change.call === null ? change : { ...change, isLate: true })),
+    }
   if (event.type !== 'files.restored' && event.type !== 'files.restore_started') return { changes: [] }
   const isOpen = event.type === 'files.restore_started' ? (true as const) : undefined
   const changes = event.items.map((item): PathChange => ({ seq, call: null, ...item, isOpen }))
@@ -87,7 +89,7 @@ const changesOfCall = (
 ): readonly PathChange[] =>
   files.flatMap((file): readonly PathChange[] => {
     const { path, change, from, before = change === 'created' ? absent : notRecorded, replaced = absent } = file
-    const one = { seq, call }
+    const one = { seq, call: call ?? null }
     if (change === 'moved' && from !== undefined)
       return [
         { ...one, path: from, before, after: absent },

@@ -4,7 +4,7 @@ import type { LeftState } from '../../ports/workspace-files.ts'
 /** What one record says about one path: what was there before, and what is there after it. */
 export type PathChange = {
   readonly seq: Seq
-  /** The call that changed it; null for a restore by a person. */
+  /** The call that changed it; null for a restore by a person, and for a shell command of a slash command. */
   readonly call: Seq | null
   readonly path: string
   readonly before: BeforeImage

@@ -1,4 +1,4 @@
-import { type Line, limits, type Message, MessageId } from '@holdfast/protocol'
+import { type Line, limits, type Message, MessageId, refOf } from '@holdfast/protocol'
 import { aSession, callOf, type EventInput, recordsOf, settled, stepEnded, userSaid } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Log, ReadRecord } from '../../ports/log.ts'
@@ -21,9 +21,7 @@ function logOf(given: readonly EventInput[], lost: readonly number[] = []) {
     },
     async readRefs(_, calls) {
       callsAsked.push(calls.length)
-      return records.filter(
-        (record) => !('lost' in record) && 'call' in record.event && calls.includes(record.event.call),
-      )
+      return records.filter((record) => !('lost' in record) && calls.some((call) => call === refOf(record.event)))
     },
   }
   return { log, callsAsked }

@@ -1,4 +1,4 @@
-import { type Line, limits, MessageId, type PageRequest } from '@holdfast/protocol'
+import { type Line, limits, MessageId, type PageRequest, refOf } from '@holdfast/protocol'
 import { aSession, askedFor, callOf, type EventInput, recordsOf, settled, stepEnded, userSaid } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Log, ReadRecord } from '../../ports/log.ts'
@@ -18,7 +18,7 @@ function logOf(given: readonly EventInput[], lost: readonly number[] = []): Pick
       return (newestFirst ? found.toReversed() : found).slice(0, limit)
     },
     readRefs: async (_, calls) =>
-      records.filter((record) => !('lost' in record) && 'call' in record.event && calls.includes(record.event.call)),
+      records.filter((record) => !('lost' in record) && calls.some((call) => call === refOf(record.event))),
   }
 }
 const words = (count: number) => Array.from({ length: count }, (_, index) => userSaid(`word ${index + 1}`))

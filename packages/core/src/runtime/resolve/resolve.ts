@@ -1,5 +1,6 @@
 import {
   type ApprovalId,
+  type CommandId,
   type Content,
   type EventOf,
   type Fault,
@@ -30,9 +31,9 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
     case 'sendPrompt':
     case 'queueSteering':
     case 'queueFollowUp':
-      return submitToHooks(deps, await resolvePrompt(deps, command.content), { command, commandId })
+      return submitToHooks(deps, await resolvePrompt(deps, command.content, commandId), { command, commandId })
     case 'editQueueEntry':
-      return submitToHooks(deps, await expandContent(deps, command.content), { command, commandId })
+      return submitToHooks(deps, await expandContent(deps, command.content, commandId), { command, commandId })
     case 'continue':
       await lookForHooks(deps)
       return factsUnless(refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage()))
@@ -84,18 +85,18 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
 }
 
 /** Expands a prompt and checks it. What a slash command answers people needs neither a folder nor a model. */
-async function resolvePrompt(deps: EffectDeps, content: Content): Promise<Result<Facts>> {
-  const facts = await expandContent(deps, content)
+async function resolvePrompt(deps: EffectDeps, content: Content, commandId: CommandId): Promise<Result<Facts>> {
+  const facts = await expandContent(deps, content, commandId)
   if (!facts.ok || (facts.value.expanded && 'note' in facts.value.expanded)) return facts
   const refusal = refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage())
   return refusal ? refuse(refusal) : facts
 }
 
 /** Expands the slash command that a prompt begins with, if any, and checks what it became. */
-async function expandContent(deps: EffectDeps, content: Content): Promise<Result<Facts>> {
+async function expandContent(deps: EffectDeps, content: Content, commandId: CommandId): Promise<Result<Facts>> {
   const refusal = await refuseContent(deps, content)
   if (refusal) return refuse(refusal)
-  const facts = await expandPrompt(deps, content)
+  const facts = await expandPrompt(deps, content, commandId)
   if (!facts.ok || !facts.value.expanded || 'note' in facts.value.expanded) return facts
   const tooLarge = await refuseContent(deps, facts.value.expanded.content)
   return tooLarge ? refuse(tooLarge) : facts

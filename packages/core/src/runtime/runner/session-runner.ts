@@ -94,7 +94,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
   const enqueue = createSerialQueue()
   const effects = createEffectDeps(
     options,
-    { hub, storage, sideWorkSignal: sideWork.signal },
+    { hub, storage, sideWorkSignal: sideWork.signal, record: (input) => report(session, input) },
     () => session.folded.state,
   )
   const performer = createPerformer(
@@ -126,7 +126,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
   return session
 }
 
-type OwnParts = Pick<EffectDeps, 'hub' | 'sideWorkSignal'> & { readonly storage: SessionStorage }
+type OwnParts = Pick<EffectDeps, 'hub' | 'sideWorkSignal' | 'record'> & { readonly storage: SessionStorage }
 
 function createEffectDeps({ id, epoch, deps }: RunnerOptions, own: OwnParts, state: EffectDeps['state']): EffectDeps {
   const checkDamage = createWindowDamageCheck()

@@ -127,9 +127,17 @@ export function settleCall(
   return [...hooksRan(state, hooks, call), settled, ...moveBoundaries(state, files), ...(activated ? [activated] : [])]
 }
 
-/** Records what a settled call did to files: it was aborted, or work of it went on in the background. */
-export const recordTouched = (state: SessionState, { call, files, notice }: ReportOf<'files.found'>): Events => [
-  { type: 'files.touched', call, files: [...files] },
+/** Records what was done to files outside of a running call: by one that was aborted, in the background, by a slash command. */
+export const recordTouched = (
+  state: SessionState,
+  { call, slashCommand, files, notice }: ReportOf<'files.found'>,
+): Events => [
+  {
+    type: 'files.touched',
+    ...(call !== undefined && { call }),
+    ...(slashCommand !== undefined && { slashCommand }),
+    files: [...files],
+  },
   ...moveBoundaries(state, files),
   ...(notice === undefined ? [] : [noticeOf(state, 'outside_boundary', notice)]),
 ]

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { StartOptions } from '@holdfast/protocol'
@@ -77,11 +78,56 @@ describe('slash commands', () => {
     expect(await asking.messages()).toEqual([])
   })
 
+  it('record what their shell commands do to files, also if the prompt is refused', async () => {
+    const { session, workdir } = await openSession([[say('a')]], { approvals: 'none' })
+    execFileSync('git', ['init', '-q', '--template='], { cwd: workdir })
+    await write(join(workdir, '../config/commands/free.md'), '!`echo free > c.txt; printf "\\033[2J%04000d" 0 >&2; $1`')
+    await session.prompt('/free true').result()
+    expect((await session.touchedFiles()).map(({ path, action }) => [path, action])).toEqual([['c.txt', 'created']])
+    await rm(join(workdir, 'c.txt'))
+    const refused = await session.sendPrompt('/free false').catch((error: Error) => error.message)
+    expect(refused).toMatch(/^\/free runs .*, which failed: /)
+    expect(refused).not.toContain('\u001b')
+    expect(String(refused).length).toBeLessThan(1500)
+    const changes = await Array.fromAsync(session.fileChanges())
+    expect(changes.map(({ path, call }) => [path, call])).toEqual([
+      ['c.txt', null],
+      ['c.txt', null],
+    ])
+  })
+
+  it('do not change lines outside an edit boundary without a record of it', async () => {
+    const { session, workdir } = await openSession([], { approvals: 'none' })
+    const file = join(workdir, 'a.txt')
+    await write(file, 'one\ntwo\n')
+    await write(join(workdir, '../config/commands/go.md'), '!`sed -i s/one/1/ a.txt`')
+    await session.setBoundary('a.txt', 1, 1)
+    await expect(session.sendPrompt('/go')).rejects.toThrow(/edit outside boundary: it touches line 1 of a.txt/)
+    const [notice] = await session.messages()
+    expect(notice).toMatchObject({
+      kind: 'notice',
+      code: 'outside_boundary',
+      text: expect.stringContaining('-one\n+1'),
+    })
+    expect(notice).toMatchObject({ text: expect.stringContaining('/go') })
+    await session.restoreFiles({ message: 1 })
+    expect(await readFile(file, 'utf8')).toBe('one\ntwo\n')
+  })
+
+  it('run their shell commands once for a prompt that is sent again', async () => {
+    const { session, workdir } = await openSession([[say('a')]], { approvals: 'none' })
+    await write(join(workdir, '../config/commands/log.md'), 'Look.\n!`echo ran >> log.txt`')
+    const first = await session.sendPrompt('/log', { commandId: 'once' })
+    expect(await session.sendPrompt('/log', { commandId: 'once' })).toEqual(first)
+    expect(await readFile(join(workdir, 'log.txt'), 'utf8')).toBe('ran\n')
+  })
+
   it('that do not exist are refused with the nearest name, and other texts are sent as they are', async () => {
-    const { session, asked } = await openSession([[say('a')], [say('b')]])
+    const { session, asked } = await openSession([[say('a')], [say('b')], [say('c')]])
     await expect(session.sendPrompt('/fx 12')).rejects.toThrow(/There is no command \/fx. Did you mean '\/fix'\?/)
     expect(await session.messages()).toEqual([])
-    for (const text of ['/etc/hosts is empty', ' /fx 12']) {
+    await expect(session.sendPrompt('/tmp')).rejects.toThrow(/There is no command \/tmp. \/help lists them/)
+    for (const text of ['/etc/hosts is empty', ' /fx 12', '/tmp is full']) {
       await session.prompt(text).result()
       expect(asked()).toContain(text)
     }

@@ -78,7 +78,10 @@ export function createCommands({ configDir, userDir, trusted, skills }: Commands
     async expand({ workdir, name, given }) {
       const found = await findAll(workdir)
       const command = found.get(name)
-      if (!command) return refuse(noSuchCommand(name, [...found.keys()]))
+      if (!command) {
+        const missing = noSuchCommand({ name, given }, [...found.keys()])
+        return missing ? refuse(missing) : ok(null)
+      }
       return command.isTrusted ? command.expand(given) : refuse(untrusted(name))
     },
     async offers({ workdir, workspace }) {

@@ -32,8 +32,8 @@ describe('purity', () => {
     expect(using(word, pure).filter((path) => !allowed.includes(path))).toEqual([])
   })
 
-  it('keeps synchronous reads of a disk out of what each step looks for: skills, commands, instructions, trust', () => {
-    const folders = ['guidance', 'trust', 'context'].map((folder) => `packages/holdfast/src/${folder}/`)
+  it('keeps synchronous reads of a disk out of what each step looks for: skills, commands, instructions', () => {
+    const folders = ['guidance', 'context'].map((folder) => `packages/holdfast/src/${folder}/`)
     expect(under(...folders).length).toBeGreaterThan(20)
     expect(using('Sync(', under(...folders))).toEqual([])
   })

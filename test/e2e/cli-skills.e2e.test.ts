@@ -19,7 +19,7 @@ describe('skills', () => {
     const before = await cli.run(['skills'])
     expect(before.stdout).toContain('knots  untrusted  workspace  About: knots.\n')
     expect(before.stderr).toMatch(/tides\/SKILL\.md:2: Its value needs quotes in YAML; it was read as text\.\n/)
-    expect((await cli.run(['skills', 'show', 'tides'])).stderr).toContain('nobody trusts it as it is now')
+    expect((await cli.run(['skills', 'show', 'tides'])).stderr).toContain('is not trusted in its current form')
     await cli.run(['trust', 'grant', '--all'])
     expect((await cli.run(['skills', 'show', 'tides'])).stdout).toMatch(
       /^<skill_content name="tides".*\nLook at the tides\./,
@@ -34,7 +34,7 @@ describe('skills', () => {
   it('can be called by a slash in run, like files and built-in commands', async () => {
     mkdirSync(join(cli.workdir, '.holdfast/commands'), { recursive: true })
     writeFileSync(join(cli.workdir, '.holdfast/commands/count.md'), 'count to $1')
-    expect((await cli.run(['run', '/count 3'])).stderr).toContain('nobody trusts it as it is now')
+    expect((await cli.run(['run', '/count 3'])).stderr).toContain('is not trusted in its current form')
     await cli.run(['trust', 'grant', '--all'])
     expect((await cli.run(['run', '/count 3'])).stdout).toBe('1, 2, 3.\n')
     expect((await cli.run(['show', '@latest'])).stdout).toContain('/count 3')

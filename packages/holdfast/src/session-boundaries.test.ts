@@ -112,39 +112,42 @@ describe('the edit boundaries of a session', () => {
     (await session.messages()).flatMap((message) => (message.kind === 'tool_call' ? (message.call.files ?? []) : []))
 
   it.each([
-    ['ends by itself', 'sed -i s/one/1/ a.ts', async () => undefined],
-    ['is stopped by a person', 'sed -i s/one/1/ a.ts; sleep 1000', stopShell],
+    ['ends by itself', 'sed -i s/one/1/ a.ts', async () => undefined, true],
+    ['is stopped by a person', 'sed -i s/one/1/ a.ts; sleep 1000', stopShell, true],
     [
-      'ends with its session',
+      'ends with its session', // before its model could be told
       'sed -i s/one/1/ a.ts; sleep 1000',
       (session: Session, holdfast: Holdfast) => holdfast.stopSession(session.id),
+      false,
     ],
-  ])('are compared when a command in the background %s, though no call reads its output', async (_, command, end) => {
-    const { holdfast, session } = await openSession()
-    await session.setBoundary('a.ts', 1, 1)
-    await session.prompt(`run in background ${command}`).text()
-    const file = join(workdir, 'a.ts')
-    await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 15_000 }).toBe('1\ntwo\nthree\n')
-    await end(session, holdfast)
-    const again = await holdfast.getSession(session.id)
-    await expect
-      .poll(() => outsideFiles(again), { timeout: 15_000 })
-      .toEqual([{ path: 'a.ts', change: 'modified', outside: true }])
-    const notices = (await again.messages()).filter(({ kind }) => kind === 'notice')
-    expect(notices).toMatchObject([{ text: expect.stringContaining('-one\n+1\n') }])
-    const call = (await again.messages()).find(({ kind }) => kind === 'tool_call')?.id
-    await again.restoreFiles({ call, paths: ['a.ts'] })
-    expect(readFileSync(file, 'utf8')).toBe('one\ntwo\nthree\n')
-    await again.prompt('hello').text()
-    const told = (await again.messages()).filter(
-      (message) => message.kind === 'notice' && message.code === 'background',
-    )
-    const isForgotten = _ === 'ends with its session' // which ended before its model could be told
-    expect(told).toMatchObject(
-      isForgotten ? [] : [{ text: expect.stringMatching(/changed lines .*: it touches line 1 of a\.ts/) }],
-    )
-    await holdfast.close()
-  })
+  ])(
+    'are compared when a command in the background %s, though no call reads its output',
+    async (_, command, end, isTold) => {
+      const { holdfast, session } = await openSession()
+      await session.setBoundary('a.ts', 1, 1)
+      await session.prompt(`run in background ${command}`).text()
+      const file = join(workdir, 'a.ts')
+      await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 15_000 }).toBe('1\ntwo\nthree\n')
+      await end(session, holdfast)
+      const again = await holdfast.getSession(session.id)
+      await expect
+        .poll(() => outsideFiles(again), { timeout: 15_000 })
+        .toEqual([{ path: 'a.ts', change: 'modified', outside: true }])
+      const notices = (await again.messages()).filter(({ kind }) => kind === 'notice')
+      expect(notices).toMatchObject([{ text: expect.stringContaining('-one\n+1\n') }])
+      const call = (await again.messages()).find(({ kind }) => kind === 'tool_call')?.id
+      await again.restoreFiles({ call, paths: ['a.ts'] })
+      expect(readFileSync(file, 'utf8')).toBe('one\ntwo\nthree\n')
+      await again.prompt('hello').text()
+      const told = (await again.messages()).filter(
+        (message) => message.kind === 'notice' && message.code === 'background',
+      )
+      expect(told).toMatchObject(
+        isTold ? [{ text: expect.stringMatching(/changed lines .*: it touches line 1 of a\.ts/) }] : [],
+      )
+      await holdfast.close()
+    },
+  )
 
   it.each([
     ['an edit inside them', (session: Session) => session.prompt('read a.ts\nedit a.ts: two => 2').text()],

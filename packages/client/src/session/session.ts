@@ -203,7 +203,7 @@ function createMethods(handle: SessionHandle) {
     clearAllBoundaries: (options?: CommandOptions) => submit({ type: 'clearAllBoundaries' }, options),
     /** Tells the model a skill from its next step on. Refused: skill_not_found, skill_active, untrusted_workspace. */
     activateSkill: (name: string, options?: CommandOptions) => submit({ type: 'activateSkill', name }, options),
-    /** Ends that. What the conversation has of the skill stays there. Refused: skill_not_active. */
+    /** Deactivates a skill. Text already in the conversation stays. Refused: skill_not_active. */
     deactivateSkill: (name: string, options?: CommandOptions) => submit({ type: 'deactivateSkill', name }, options),
     /** Stores a client's own event once. It is never sent to the model. */
     appendClientEvent: (event: ClientEvent, options?: ClientEventOptions) =>

@@ -249,8 +249,8 @@ export interface Instructions {
       readonly added: string | null
       /** Whether the model can activate skills, and so is told which there are. */
       readonly hasSkillTool: boolean
-      /** The skills to tell in full, by name, the most important first. */
-      readonly skills: readonly string[]
+      /** The skills to tell, the most important first. `isRepeated`: the conversation had it, so a shorter text will do. */
+      readonly skills: readonly { readonly name: string; readonly isRepeated: boolean }[]
       /** What hooks told the model when the session began here. */
       readonly hookContext?: string | null | undefined
     },

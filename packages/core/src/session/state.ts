@@ -226,16 +226,19 @@ export const isAbortOf = ({ turn }: SessionState, { turn: named }: { readonly tu
 export const modelNow = ({ turn, settings }: SessionState): ModelName =>
   turn.phase === 'idle' ? settings.model : (turn.fallback?.model ?? settings.model)
 
+/** A skill for the system text. `isRepeated`: the conversation had it, until a compaction. */
+export type ToldSkill = { readonly name: string; readonly isRepeated: boolean }
+
 /**
  * Returns the skills that the system text has to tell, the newest first: those that are not in the conversation, or no
  * longer in the model's window of it.
  */
-export function skillsToTell({ skills, line, checkpoint, checkpoints }: SessionState): readonly string[] {
+export function skillsToTell({ skills, line, checkpoint, checkpoints }: SessionState): readonly ToldSkill[] {
   const keepFrom = checkpoints.find(({ seq }) => seq === checkpoint)?.keepFrom ?? 0
   const isInWindow = ({ since }: ActiveSkill) => since >= keepFrom && isOnLine(line, since)
   return skills
     .filter((skill) => !skill.inConversation || !isInWindow(skill))
-    .map(({ name }) => name)
+    .map(({ name, inConversation }) => ({ name, isRepeated: inConversation === true }))
     .reverse()
 }
 

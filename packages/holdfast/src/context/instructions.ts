@@ -96,18 +96,18 @@ Date: ${day}`
 const planText = `Plan mode is on. Look and think, and change nothing: tools that change something are refused. End with a plan of the steps you would take, and wait for the person to leave plan mode.`
 
 /**
- * Returns the skills that the session follows, as far as they fit. One that is gone, or that nobody trusts as it is now, is
- * left out.
+ * Returns the skills that the session follows, as far as they fit. One that is gone, or is not
+ * trusted in its current form, is left out.
  */
 async function activeSkillsText(
   skills: InstructionsDeps['skills'],
   workdir: string,
-  names: readonly string[],
+  told: readonly { readonly name: string; readonly isRepeated: boolean }[],
 ): Promise<string> {
   const sections: string[] = []
   let left: number = limits.skillCharsMax
-  for (const name of names) {
-    const charsMax = Math.min(left, limits.repeatedSkillCharsMax)
+  for (const { name, isRepeated } of told) {
+    const charsMax = isRepeated ? Math.min(left, limits.repeatedSkillCharsMax) : left
     const skill = charsMax < skillCharsMin ? null : await skills?.read({ workdir, name, charsMax })
     if (!skill?.ok) continue
     left -= skill.value.text.length

@@ -2,12 +2,12 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { isInside } from '../system/files/resolve-path.ts'
 
 /** What people keep in folders for the agent. */
-export type GuidanceKind = 'skills' | 'commands' | 'agents'
+export type GuidanceKind = 'skills' | 'commands'
 
 /** A folder with files of one kind. */
 export type GuidanceRoot = {
   readonly path: string
-  /** Whose they are: those of a workspace come from whoever wrote its files. */
+  /** Whose they are: those of a workspace come with its files. */
   readonly scope: 'workspace' | 'user'
   /** Links may not lead out of this folder; null for the user's own, which installers link to. */
   readonly within: string | null
@@ -25,7 +25,6 @@ export type GuidancePlaces = {
 const dotFolders: Readonly<Record<GuidanceKind, readonly string[]>> = {
   skills: ['.holdfast', '.agents', '.claude'],
   commands: ['.holdfast', '.claude'],
-  agents: ['.holdfast', '.claude'],
 }
 
 /** Returns the folders of a kind: those of the workspace from the workdir up to its root, then the user's own. */

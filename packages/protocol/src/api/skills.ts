@@ -17,7 +17,7 @@ export const GuidanceProblem = z.object({
 export type GuidanceProblem = z.infer<typeof GuidanceProblem>
 
 /** What the model knows of a skill. */
-export const SkillState = z.enum(['listed', 'cut', 'hidden', 'untrusted', 'shadowed', 'unread'])
+export const SkillState = z.enum(['listed', 'cut', 'hidden', 'untrusted', 'shadowed', 'unusable'])
 export type SkillState = z.infer<typeof SkillState>
 
 /** A skill of the user or of a workspace. */
@@ -35,7 +35,7 @@ export const FoundSkill = z.object({
   /**
    * What the model knows of it. `listed`: its name and description. `cut`: only its name, because there are many. `hidden`:
    * nothing; people activate it. `untrusted`: nothing, until a person trusts it. `shadowed`: another one has its name.
-   * `unread`: its file cannot be used.
+   * `unusable`: its file cannot be read, or its folder has a name that cannot be used.
    */
   state: SkillState,
   /** The folder of the skill of the same name that is used instead; null unless it is shadowed. */

@@ -64,7 +64,7 @@ export const boundaryCommands = [
 export const skillCommands = [
   /** Tells the model a skill from its next step on. */
   z.strictObject({ type: z.literal('activateSkill'), name: SkillName }),
-  /** Ends that. What the conversation has of the skill stays there. */
+  /** Deactivates a skill. Text already in the conversation stays. */
   z.strictObject({ type: z.literal('deactivateSkill'), name: SkillName }),
 ] as const
 

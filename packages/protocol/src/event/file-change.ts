@@ -139,7 +139,7 @@ export function restoredNames(items: readonly RestoredFile[]): RestoredName[] {
   })
 }
 
-/** Whether this is only the end that a moved file leaves when its move is put back: the other end tells it all. */
+/** Returns whether this is the half of an undone move that the entry with `movedFrom` already describes. */
 export const isLeftByMove = ({ action, movedTo }: RestoredName): boolean => action === 'delete' && movedTo !== undefined
 
 type AnyState = BeforeImage | { readonly type: 'file'; readonly hash: BlobHash; readonly mode: number | null }

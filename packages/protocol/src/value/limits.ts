@@ -77,8 +77,9 @@ export const limits = {
   /** Skills that a session follows at once; then the oldest one ends. */
   activeSkillsMax: 50,
   skillNameCharsMax: 64,
-  /** A skill as its call or prompt returns it, and one of those that the system text repeats; about a quarter as many tokens. */
+  /** A skill as its call, its prompt or the system text tells it first, and all skills of the system text together. */
   skillCharsMax: 100_000,
+  /** A skill that the system text repeats after a compaction. */
   repeatedSkillCharsMax: 20_000,
   /** Size of each memory file, in requests and on disk. */
   memoryBytesMax: 16 * 1024,

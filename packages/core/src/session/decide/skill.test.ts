@@ -30,7 +30,10 @@ describe('skills of a session', () => {
 
   it('are told in the system text, the newest first, unless the conversation has them', () => {
     const state = stateAfter(activated('a'), activated('b', { by: 'model', inConversation: true }), activated('c'))
-    expect(skillsToTell(state)).toEqual(['c', 'a'])
+    expect(skillsToTell(state)).toEqual([
+      { name: 'c', isRepeated: false },
+      { name: 'a', isRepeated: false },
+    ])
   })
 
   it('are told again once the conversation that had them is summarised', () => {
@@ -38,7 +41,7 @@ describe('skills of a session', () => {
       ...{ type: 'checkpoint.written', turn: 0, summary: 's', keepFrom: 9, tokensBefore: 9, tokensAfter: 1 },
       ...{ why: 'asked', usage: null, model: 'demo/agent' },
     } as EventInput)
-    expect(skillsToTell(state)).toEqual(['b'])
+    expect(skillsToTell(state)).toEqual([{ name: 'b', isRepeated: true }])
   })
 
   it('stay behind when the session moves to another folder', () => {

@@ -15,13 +15,14 @@ import { findTrusted } from '../../trust/find-trusted.ts'
 import { createOffer, type Offer } from '../../trust/offer.ts'
 import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
 import { listGuidanceRoots } from '../guidance-roots.ts'
+import { untrusted } from '../untrusted.ts'
 import { findWorkspaceRoot } from '../workspace-root.ts'
 import { expandTemplate } from './expand-template.ts'
 import { type CommandFile, createCommandFinder } from './find-commands.ts'
 
 /** A command of some source. */
 type SourceCommand = SlashCommand & {
-  /** False for a command of a workspace that nobody trusts as it is now. */
+  /** False for a command of a workspace that is not trusted in its current form. */
   readonly isTrusted: boolean
   /** Returns what the command is replaced by. */
   readonly expand: (given: string) => Promise<Result<Expansion>>
@@ -58,7 +59,7 @@ export function createCommands({ configDir, userDir, trusted, skills }: Commands
   }
   const sources: readonly CommandSource[] = [listBuiltIns(() => list), listSkillCommands(skills), fileSource]
 
-  /** Returns all commands by name. One that is not trusted stands in no other one's way. */
+  /** Returns all commands by name. An untrusted one never hides a trusted one. */
   const findAll = async (workdir: string): Promise<ReadonlyMap<string, SourceCommand>> => {
     const found = (await Promise.all(sources.map((source) => source(workdir)))).flat()
     const byName = new Map<string, SourceCommand>()
@@ -82,7 +83,7 @@ export function createCommands({ configDir, userDir, trusted, skills }: Commands
         const missing = noSuchCommand({ name, given }, [...found.keys()])
         return missing ? refuse(missing) : ok(null)
       }
-      return command.isTrusted ? command.expand(given) : refuse(untrusted(name))
+      return command.isTrusted ? command.expand(given) : refuse(untrusted('command', name))
     },
     async offers({ workdir, workspace }) {
       const files = await findFiles(listGuidanceRoots('commands', { workdir, workspace, configDir, userDir }))
@@ -105,7 +106,7 @@ const ofFile = (file: CommandFile, isTrusted: boolean): SourceCommand => ({
   },
 })
 
-/** Lists the skills that people can call by name. A skill of a workspace that nobody trusts is a command nobody can use. */
+/** Lists the skills that people can call by name. Untrusted skills are listed so that using one explains why it is refused. */
 const listSkillCommands =
   (skills: Skills): CommandSource =>
   async (workdir) => {
@@ -159,10 +160,3 @@ const helpText = (commands: readonly SlashCommand[]): string =>
     .map((one) => `/${one.name}${one.arguments === null ? '' : ` ${one.arguments}`}: ${one.description}`)
     .map((line) => escapeLine(line))
     .join('\n')
-
-const untrusted = (name: string) =>
-  fault(
-    'untrusted_workspace',
-    `/${escapeLine(name)} comes with the files of this workspace, and nobody trusts it as it is now. holdfast trust shows it.`,
-    { kind: 'command', name },
-  )

@@ -17,7 +17,7 @@ export type InstructionPlaces = {
   readonly folders: readonly string[]
   readonly configDir: string
   readonly userDir: string
-  /** Returns whether the rules let the model read a file. The user's own file needs no leave, what it imports does. */
+  /** Returns whether the rules let the model read a file. The user's own file is read without a check, what it imports is not. */
   readonly mayRead: (path: string) => Promise<boolean>
 }
 

@@ -89,9 +89,16 @@ describe('skills in a session', () => {
     await session.prompt('one').result()
     await writeFile(join(workdir, '.claude/skills/planted/more.sh'), 'curl')
     await session.prompt('two').result()
-    expect(model.requests.map(({ system }) => /Send them|Send all keys/g.exec(system ?? '')?.[0])).toEqual([
-      ...['Send all keys', undefined],
-    ])
+    expect(model.requests.map(({ system }) => system?.includes('Send them.'))).toEqual([true, false])
+  })
+
+  it('that a person activates are told whole, up to 100,000 characters', async () => {
+    const { session, model, home } = await openSession([[say('a')]])
+    const text = `${tides}\n${'Wait. '.repeat(10_000)}The end.`
+    await write(join(home, 'config/skills/tides/SKILL.md'), text)
+    await session.activateSkill('tides')
+    await session.prompt('one').result()
+    expect(model.requests[0]?.system).toContain('The end.')
   })
 
   it('cost nothing where there are none: no tool and no text', async () => {

@@ -145,9 +145,9 @@ describe('skills', () => {
     await write('home/.claude/skills/zero/SKILL.md', 'a\0b')
     await skill('home/.claude/skills/two words')
     expect((await list()).map(({ name, state, problems }) => [name, state, problems[0]?.message])).toEqual([
-      ['leak', 'unread', 'SKILL.md is outside the working directory.'],
-      ['two words', 'unread', expect.stringContaining('The name of its folder cannot be used')],
-      ['zero', 'unread', 'SKILL.md is not text.'],
+      ['leak', 'unusable', 'SKILL.md is outside the working directory.'],
+      ['two words', 'unusable', expect.stringContaining('The name of its folder cannot be used')],
+      ['zero', 'unusable', 'SKILL.md is not text.'],
     ])
     for (const name of ['leak', 'two words', '../../x', 'zero']) expect(await textOf(name)).toBe('skill_not_found')
   })

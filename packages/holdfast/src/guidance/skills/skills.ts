@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import type { Skills } from '@holdfast/core/ports'
-import { escapeLine, type FoundSkill, fault, limits, noSuchSkill, ok, type Result, refuse } from '@holdfast/protocol'
+import { type FoundSkill, limits, noSuchSkill, ok, type Result, refuse } from '@holdfast/protocol'
 import { findTrusted } from '../../trust/find-trusted.ts'
 import type { Offer } from '../../trust/offer.ts'
 import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
 import { readGuidanceText } from '../guidance-file.ts'
 import { listGuidanceRoots } from '../guidance-roots.ts'
+import { untrusted } from '../untrusted.ts'
 import { findWorkspaceRoot } from '../workspace-root.ts'
 import { composeSkill } from './compose-skill.ts'
 import { createSkillFinder, type SkillOnDisk, skillFileName } from './find-skills.ts'
@@ -70,7 +71,8 @@ export function createSkills({ configDir, userDir, trusted }: SkillsDeps): Skill
     const used = found.filter(({ state }) => state === 'used')
     const skill = used.find((one) => one.skill.name === name)?.skill
     if (skill && isReadable(skill)) return ok(skill)
-    if (found.some((one) => one.skill.name === name && one.state === 'untrusted')) return refuse(untrusted(name))
+    if (found.some((one) => one.skill.name === name && one.state === 'untrusted'))
+      return refuse(untrusted('skill', name))
     return refuse(
       noSuchSkill(
         name,
@@ -116,11 +118,11 @@ export function createSkills({ configDir, userDir, trusted }: SkillsDeps): Skill
 
 const isReadable = (skill: SkillOnDisk): skill is Readable => skill.file.ok
 
-/** Says what each skill is used for. One that is not trusted stands in nobody's way. */
+/** Says what each skill is used for. An untrusted one never hides a trusted one. */
 function judge(found: readonly SkillOnDisk[], isTrusted: (skill: SkillOnDisk) => boolean): readonly Judged[] {
   const used = new Map<string, string>()
   return found.map((skill) => {
-    if (!skill.file.ok || !usableName.test(skill.name)) return { skill, state: 'unread', shadowedBy: null }
+    if (!skill.file.ok || !usableName.test(skill.name)) return { skill, state: 'unusable', shadowedBy: null }
     if (!isTrusted(skill)) return { skill, state: 'untrusted', shadowedBy: null }
     const shadowedBy = used.get(skill.name) ?? null
     if (shadowedBy !== null) return { skill, state: 'shadowed', shadowedBy }
@@ -150,10 +152,3 @@ function toFound({ skill, state, shadowedBy }: Judged, cut: ReadonlySet<string>)
 const sentence = (text: string): string => (text.endsWith('.') ? text : `${text}.`)
 
 const unusableName = `The name of its folder cannot be used: it needs a letter or digit first, then letters, digits, dots, hyphens and underscores, and at most ${limits.skillNameCharsMax} characters.`
-
-const untrusted = (name: string) =>
-  fault(
-    'untrusted_workspace',
-    `The skill ${escapeLine(name)} comes with the files of this workspace, and nobody trusts it as it is now. holdfast trust shows it.`,
-    { kind: 'skill', name },
-  )

@@ -25,7 +25,7 @@ export function PanelSection({ title, about, part, children }: PanelSectionProps
   )
 }
 
-/** Stands for content that is not loaded yet, so that nothing is said about it before. */
+/** Shows that content is loading. */
 export const Loading = () => (
   <p className="nothing" role="status" aria-busy="true">
     Loading…

@@ -30,7 +30,7 @@ const stateWords: Readonly<Record<SkillState, string | null>> = {
   hidden: 'the model does not know it',
   untrusted: 'not trusted yet',
   shadowed: 'another one has this name',
-  unread: 'cannot be used',
+  unusable: 'cannot be used',
 }
 
 function SkillRow({

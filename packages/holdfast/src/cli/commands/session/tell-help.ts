@@ -55,7 +55,7 @@ export const tellCommands: { readonly [Type in CommandType]: readonly [fields: s
   clearBoundary: ['path=…', 'let tools change the whole file again'],
   clearAllBoundaries: ['', 'remove all edit boundaries'],
   activateSkill: ['name=…', 'let the session follow a skill'],
-  deactivateSkill: ['name=…', 'end that'],
+  deactivateSkill: ['name=…', 'deactivate a skill; text already in the conversation stays'],
   appendClientEvent: ['event={…} [complete=true]', "store a client's own event for other clients"],
   claimDriver: ['[takeOver=true]', 'become the driver (attached clients only)'],
   handOver: ['client=…', 'make another client the driver (attached clients only)'],

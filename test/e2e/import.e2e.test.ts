@@ -78,8 +78,15 @@ describe('holdfast import and export', () => {
     const refused = await cli.run(['run', '-s', first, 'hello'])
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringContaining('holdfast run -s <session> --workdir <folder>'),
+      expect.stringContaining('has no folder to work in. Give it one first. Add --workdir <folder>.'),
     ])
+    const withModel = await cli.run(['run', '-s', first, '--model', 'demo/agent', 'hello'])
+    expect([withModel.code, withModel.stderr]).toEqual([
+      2,
+      expect.stringContaining(`To change the model of a session: holdfast tell ${first} setModel model=demo/agent`),
+    ])
+    const tools = await cli.run(['tools', first])
+    expect([tools.code, tools.stdout]).toEqual([0, expect.stringContaining('\nFolder: none yet\n')])
     expect((await cli.run(['run', '-s', first, '--workdir', '.', 'list'])).code).toBe(0)
     expect((await cli.run(['run', '-s', first, '--workdir', cli.workdir, 'list'])).code).toBe(0)
     const elsewhere = await cli.run(['run', '-s', first, '--workdir', cli.home, 'list'])
@@ -92,6 +99,33 @@ describe('holdfast import and export', () => {
     const moved = await cli.run(['mv-workspace', '', '.', '--json'])
     expect(JSON.parse(moved.stdout)).toMatchObject({ count: 1, moved: [{ id: second, workspace: cli.workdir }] })
     expect((await cli.run(['run', '-s', second, 'list'])).code).toBe(0)
+  })
+
+  it('says also with --quiet that a session has no folder', async () => {
+    using cli = createCli()
+    writeFileSync(join(cli.workdir, 'one.jsonl'), createLongConversation(1).replaceAll('/work', '/etc'))
+    const imported = await cli.run(['import', 'one.jsonl', '--quiet'])
+    expect(imported.stderr).toContain("1 session has no folder to work in. To give it one: holdfast mv-workspace ''")
+    expect(imported.stderr).not.toContain('one.jsonl:')
+  })
+
+  it('fails for a named file that differs from its session, and names the way to take it', async () => {
+    using cli = createCli()
+    const whole = createLongConversation(2)
+    writeFileSync(join(cli.workdir, 'one.jsonl'), whole)
+    const [id = ''] = (await cli.run(['import', 'one.jsonl'])).stdout.match(/ses_\w+/) ?? []
+    const own = (await cli.run(['export', id, '--format', 'jsonl'])).stdout
+    await cli.run(['rm', id, '--forever'])
+    // Cut in the middle of a turn, which the import ends.
+    writeFileSync(join(cli.workdir, 'own.jsonl'), own.slice(0, own.indexOf('\n', own.lastIndexOf('"user.said"')) + 1))
+    expect((await cli.run(['import', 'own.jsonl'])).code).toBe(0)
+    writeFileSync(join(cli.workdir, 'own.jsonl'), own)
+    const changed = await cli.run(['import', 'own.jsonl'])
+    expect([changed.code, changed.stderr]).toEqual([1, expect.stringContaining(`holdfast rm ${id} --forever`)])
+    expect((await cli.run(['import', cli.workdir])).code).toBe(0) // of a folder, other files may be as they were
+    expect((await cli.run(['rm', id, '--forever'])).code).toBe(0)
+    expect((await cli.run(['import', 'own.jsonl'])).code).toBe(0)
+    expect((await cli.run(['export', id, '--format', 'jsonl'])).stdout).toBe(own)
   })
 
   it('formats its progress', () => {
@@ -131,6 +165,9 @@ describe('holdfast import and export', () => {
     ])
     writeFileSync(join(cli.workdir, 'notes.md'), '# Notes\n\nnot a session\n')
     expect((await cli.run(['import', 'notes.md'])).stderr).toContain('notes.md is not a session file')
+    const missing = await cli.run(['import', 'missing.jsonl'])
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringMatching(/missing\.jsonl does not exist\.$/m)])
+    expect(missing.stderr).not.toContain('ENOENT')
     const wrong = await cli.run(['import', 'x.json', '--from', 'word'])
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--from must be auto, holdfast')])
   })

@@ -21,7 +21,7 @@ it('lists tools, rules and the sandbox in force, and says with each question wha
   expect(sandbox).toMatchObject({ setting: 'off', isInForce: false, network: true })
   expect(tools).toContainEqual(expect.objectContaining({ name: 'write_file', verdict: 'deny', isDestructive: true }))
   const told =
-    'Instructions that the model is told, the last count most:\n  AGENTS.md\n  style.md, imported by AGENTS.md\n'
+    'Instructions that the model is told; of two that differ, the later one counts:\n  AGENTS.md\n  style.md, imported by AGENTS.md\n'
   expect((await cli.run(['tools', '@latest'], { environment: off })).stdout).toContain(told)
   const asked = await cli.run(['run', '--yes', 'run echo hello'], { environment: off })
   expect(asked.stderr).toContain('No sandbox (it is switched off): an approved command can do what you can do.')

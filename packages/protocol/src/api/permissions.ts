@@ -10,7 +10,7 @@ const idCharsMax = 200
 export const PermissionRule = z.strictObject({
   ...Permission.shape,
   /** The folder whose sessions it applies to. Absent: all sessions. */
-  workspace: z.string().min(1).max(4096).optional(),
+  workspace: z.string().min(1, 'give a folder, or leave it out: the rule applies everywhere then').max(4096).optional(),
 })
 export type PermissionRule = z.infer<typeof PermissionRule>
 
@@ -31,11 +31,11 @@ export type PermissionList = z.infer<typeof PermissionList>
 
 /** Which rules to list. */
 export type PermissionListOptions = {
-  /** Only the rules that apply to sessions of this folder. */
+  /** Only the rules that apply to sessions of this folder; with an empty text, to sessions without a folder. */
   readonly workspace?: string | undefined
 }
 
-export const PermissionListOptions = z.strictObject({ workspace: FolderPath.min(1).optional() })
+export const PermissionListOptions = z.strictObject({ workspace: FolderPath.optional() })
 
 /** Parses the id of a rule. Refused: not_found. */
 export function parseRuleId(given: unknown): Result<string> {

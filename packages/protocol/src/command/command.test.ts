@@ -23,6 +23,15 @@ describe('explainIssue', () => {
     expect(explained(value)).toBe(message)
   })
 
+  it.each([
+    [{ type: 'rewind', turn: -1 }, 'turn: must be at least 0'],
+    [{ type: 'restoreFiles', turn: -1 }, 'turn: must be at least 0'],
+    [{ type: 'restoreFiles', message: 1, paths: [''] }, 'paths.0: must not be empty'],
+    [{ type: 'restoreFiles', paths: ['a'] }, /; message: 1 means before everything that the session did$/],
+  ])('says in plain words which values are allowed (%#)', (value, message) => {
+    expect(explained(value)).toEqual(typeof message === 'string' ? message : expect.stringMatching(message))
+  })
+
   it('names the field inside a union too', () => {
     expect(explained({ type: 'sendPrompt', content: [{ type: 'text' }] })).toMatch(/^content\.0\.text: /)
   })

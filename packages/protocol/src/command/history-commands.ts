@@ -7,7 +7,7 @@ import { SeedMessages } from '../value/seed.ts'
 const restorePoint = {
   /** As they were at the end of this turn. */
   turn: TurnNumber.optional(),
-  /** As they were before this message. */
+  /** As they were before this message; 1 is before everything that the session did. */
   message: MessageId.optional(),
   /** As they were before this call, which must be the last that changed them. */
   call: CallId.optional(),
@@ -22,7 +22,9 @@ const restorePoint = {
 
 const hasOnePoint = ({ turn, message, call, undo }: { [Name in keyof typeof restorePoint]?: unknown }): boolean =>
   [turn, message, call, undo].filter((one) => one !== undefined).length === 1
-const onePoint = { error: 'give exactly one of turn, message, call and undo' }
+const onePoint = {
+  error: 'give exactly one of turn, message, call and undo; message: 1 means before everything that the session did',
+}
 
 /** Which files to restore, and to which point. */
 export const RestoreRequest = z.strictObject(restorePoint).refine(hasOnePoint, onePoint)

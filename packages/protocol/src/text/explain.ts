@@ -24,8 +24,22 @@ function explainUnknown(name: string, known: readonly string[]): string {
 export function locateIssue(issue: Issue): { readonly field: string; readonly message: string } {
   const inner = issue.code === 'invalid_union' ? issue.errors.flat().find(({ path }) => path.length > 0) : undefined
   if (inner) return locateIssue({ ...inner, path: [...issue.path, ...inner.path] })
-  return { field: shorten(issue.path.join('.')), message: shorten(issue.message) }
+  return { field: shorten(issue.path.join('.')), message: shorten(plainly(issue)) }
 }
+
+/** Says in plain words how long or large a value may be, where a field has no sentence of its own. */
+function plainly(issue: Issue): string {
+  const isTooSmall = issue.code === 'too_small'
+  if (!(isTooSmall || issue.code === 'too_big') || !/^Too (?:small|big)/.test(issue.message)) return issue.message
+  const limit = isTooSmall ? issue.minimum : issue.maximum
+  const bound = `${isTooSmall ? 'at least' : 'at most'} ${limit}`
+  const isSized = Object.hasOwn(units, issue.origin)
+  if (isSized && isTooSmall && limit === 1) return 'must not be empty'
+  if (isSized) return `must have ${bound} ${units[issue.origin]}`
+  return issue.inclusive === false ? `must be ${isTooSmall ? 'more' : 'less'} than ${limit}` : `must be ${bound}`
+}
+
+const units: Readonly<Record<string, string>> = { string: 'characters', array: 'entries', set: 'entries' }
 
 const issueCharsMax = 300
 

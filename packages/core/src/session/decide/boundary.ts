@@ -26,7 +26,7 @@ export function setBoundary(
   return ok([{ type: 'boundary.set', path, start, end, content }])
 }
 
-const countedFrom = 'Lines are named from 1 here; `start` and `end` of the command count from 0.'
+const countedFrom = 'Lines are counted from 1 here.'
 
 /** Removes the boundary of a file, or all of them. */
 export function clearBoundary({ boundaries }: SessionState, path: string | null): Events {

@@ -79,10 +79,7 @@ export function continueTurn(state: SessionState): Decided {
 const findBar = (state: SessionState): Fault | null =>
   state.origin?.workdir === noWorkdir ? workdirNeeded : overBudget(state)
 
-export const workdirNeeded = fault(
-  'workdir_needed',
-  'This session has no folder to work in. Give it one first: moveWorkdir, or holdfast run -s <session> --workdir <folder>.',
-)
+export const workdirNeeded = fault('workdir_needed', 'This session has no folder to work in. Give it one first.')
 
 export const turnRunning = fault('turn_running', 'A turn is running. Wait for it, or abort it.')
 

@@ -6,7 +6,7 @@ const listPermissions = defineRoute({
   on: 'GET /v1/permissions',
   access: 'admin',
   summary: "List the user's permission rules",
-  query: z.strictObject({ workspace: z.string().min(1).max(4096).optional() }),
+  query: z.strictObject({ workspace: z.string().max(4096).optional() }),
   answers: answersJson(PermissionList),
   async handle({ input }, { permissions }) {
     const found = await permissions.list(input.query)

@@ -97,6 +97,7 @@ describe("the user's rules", () => {
     const elsewhere = { ...reading('a', 'write_file'), workdir: base }
     expect(await open().judge(elsewhere, [])).toBeNull()
     expect(await open().list({ workspace: base })).toEqual({ ok: true, value: [] })
+    expect(await open().list({ workspace: '' })).toEqual({ ok: true, value: [] }) // a session without a folder
     expect(orThrow(await open().list({ workspace: `${workdir}/.` }))).toHaveLength(1)
   })
 

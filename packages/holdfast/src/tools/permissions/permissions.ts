@@ -2,6 +2,7 @@ import type { Permissions, RuledCall, StoredRule } from '@holdfast/core/ports'
 import {
   escapeLine,
   isTrustedExactly,
+  noWorkdir,
   ok,
   type Permission,
   PermissionListOptions,
@@ -73,7 +74,7 @@ export function createPermissions({ file, searchPath }: PermissionDeps): Permiss
       const { workspace } = options.value
       const found = await rules.read()
       if (!found.ok || workspace === undefined) return found
-      const folder = await resolveWorkdir(workspace)
+      const folder = workspace === noWorkdir ? ok(noWorkdir) : await resolveWorkdir(workspace)
       if (!folder.ok) return folder
       return ok(found.value.filter(isFor(folder.value)))
     },

@@ -121,7 +121,8 @@ function openPath(entry: WalkedPath): { readonly file: SourceFile } | { readonly
 
 function createFailure(file: string, cause: unknown): ImportedFile {
   const known = cause instanceof HoldfastError ? cause.toFault() : null
-  const message = `${file} cannot be read: ${errorMessage(cause)}`
+  const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+  const message = isMissing ? `${file} does not exist.` : `${file} cannot be read: ${errorMessage(cause)}`
   return { ...createEmptyResult(file), status: 'failed', fault: known ?? fault('bad_request', message) }
 }
 

@@ -39,8 +39,9 @@ async function printTools(
 ): Promise<void> {
   await out.write(textTable(['TOOL', 'CHANGES', 'CALLS', 'RULES'], tools.map(cells), out.paint))
   const network = sandbox.isInForce ? ` ${sandbox.network ? withNetwork : withoutNetwork}` : ''
-  await out.write(`\n${escapeLine(sandbox.about)}${network}\nFolder: ${escapeLine(workdir)}\n`)
-  if (instructions.length > 0) await out.write('Instructions that the model is told, the last count most:\n')
+  await out.write(`\n${escapeLine(sandbox.about)}${network}\nFolder: ${escapeLine(workdir) || 'none yet'}\n`)
+  if (instructions.length > 0)
+    await out.write('Instructions that the model is told; of two that differ, the later one counts:\n')
   for (const { path, importedBy, isCut } of instructions) {
     const from = importedBy === undefined ? '' : `, imported by ${escapeLine(importedBy)}`
     await out.write(`  ${escapeLine(path)}${from}${isCut ? ', cut' : ''}\n`)

@@ -28,7 +28,10 @@ type Flags = ArgsOf<typeof sessionSpecs.run>['flags']
 /** Sends one prompt and prints the answer while it arrives. */
 export const run: RunCommand<typeof sessionSpecs.run> = async ({ positionals: [given = '-'], flags }, context) => {
   const { session, model } = flags
-  if (session !== undefined && model !== undefined) return rejectUsage('--model works with a new session only.')
+  if (session !== undefined && model !== undefined) {
+    const change = `holdfast tell ${session} setModel model=${model}`
+    return rejectUsage(`--model works with a new session only. To change the model of a session: ${escapeLine(change)}`)
+  }
   if (model !== undefined && !ModelName.safeParse(model).success)
     return rejectUsage(`--model must be provider/model, for example demo/agent, not '${model}'.`)
   const isPiped = given === '-'
@@ -39,6 +42,8 @@ export const run: RunCommand<typeof sessionSpecs.run> = async ({ positionals: [g
   const result = await runPrompt(prompt, flags, context)
   if (result.ok) return result.value
   const refusal = isPiped ? await saveRefusedPrompt(result.fault, prompt, context) : result.fault
+  if (refusal.code === 'workdir_needed')
+    return failWith({ ...refusal, message: `${refusal.message} Add --workdir <folder>.` })
   return model !== undefined && refusal.code === 'unknown_model' ? rejectUsage(refusal) : failWith(refusal)
 }
 

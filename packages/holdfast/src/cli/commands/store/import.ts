@@ -31,14 +31,16 @@ export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, f
     await end()
     for (const file of files) await printFile(file, paths.has(file.file), flags, context)
     const skipped = files.filter(({ status, file }) => status === 'skipped' && !paths.has(file))
-    if (!json && !flags.quiet) {
-      await printSkipped(skipped, context)
-      await printWithoutFolder(files, context)
-    }
+    if (!json && !flags.quiet) await printSkipped(skipped, context)
+    if (!json) await printWithoutFolder(files, context)
     if (json) await out.writeJson({ files })
     else await err.write(`${summaryOf(files)}\n`)
     if (signal.aborted) return exitCodes.interrupted
-    const hasFailed = files.some(({ status }) => status === 'failed') || !files.some(isSession)
+    // In a folder that is imported again and again, sessions that were continued here are no failure.
+    const hasRefused = files.some(
+      ({ status, file }) => status === 'failed' || (status === 'changed' && paths.has(file)),
+    )
+    const hasFailed = hasRefused || !files.some(isSession)
     return hasFailed ? exitCodes.failed : exitCodes.ok
   } finally {
     await opened.close()
@@ -108,7 +110,8 @@ async function printFile(
   if (fault && (status === 'failed' || isNamed)) await err.write(`${escapeLine(fault.message)}\n`)
   if (status === 'changed')
     await err.write(
-      `${name} was not imported: it differs from the last import, is damaged, or the session was continued here. Nothing was changed.\n`,
+      `${name} was not imported: it differs from the last import, is damaged, or the session was continued here. Nothing was changed.\n` +
+        `To take the file instead of what is here: holdfast rm ${session} --forever, and then import it again.\n`,
     )
   if (quiet) return
   for (const { line, what } of remarks) await err.write(`${name}${line ? `:${line}` : ''}: ${escapeLine(what)}\n`)

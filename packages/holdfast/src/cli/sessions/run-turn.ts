@@ -45,7 +45,7 @@ export async function runTurn(
     return refuse(openApproval(snapshot.value))
 
   const output = createRunOutput(isJson, context)
-  if (meta.persist) await output.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
+  if (meta.persist !== false) await output.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
   const commandId = CommandId.parse(randomUUID())
   const summary = createTurnSummary((record) => record.commandId === commandId)
   const leave = new AbortController()

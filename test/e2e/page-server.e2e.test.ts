@@ -99,7 +99,7 @@ describe('the page and its server', () => {
     const say = (content: string) => started.value.submit({ type: 'sendPrompt', content })
     const row = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem')
     await say('write far.txt: from afar')
-    await row.filter({ hasText: 'write far.txt' }).getByRole('img', { name: 'Using tools' }).waitFor()
+    await row.filter({ hasText: 'write far.txt' }).getByRole('img', { name: 'Waits for your approval' }).waitFor()
     const before = lists
     // The call is being prepared until it asks.
     const asked = async () => orThrow(await started.value.snapshot()).view.pendingApprovals.length

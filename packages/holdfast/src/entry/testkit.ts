@@ -71,6 +71,7 @@ export const {
   fail,
   fakeFiles,
   fakePermissions,
+  fakeSkills,
   finish,
   finishUncounted,
   historyModels,

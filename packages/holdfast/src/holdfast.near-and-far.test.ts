@@ -255,6 +255,9 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     await seeded.seedMessages(messages)
     for (const message of messages) await api.appendMessage(appended.id, message)
     for (const copy of copies) expect(await said(copy)).toEqual(await said(session))
+    const usage = (await (await spoken()).messages()).find(({ kind }) => kind === 'usage')
+    if (usage) expect(await api.appendMessage(appended.id, usage)).toEqual({ seq: expect.any(Number) })
+    expect([usage?.kind, await said(appended)]).toEqual(['usage', await said(session)]) // it was counted elsewhere
     await seeded.setHistory(messages)
     expect(await said(seeded)).toEqual(await said(session))
     const missing = { ...file, blob: BlobHash.parse('0'.repeat(64)) }

@@ -197,11 +197,7 @@ describe('a session', () => {
       provider: 'openai',
       model: 'openai/gpt-x',
       endpoint: 'https://models.example:8443/v1',
-      abilities: {
-        contextTokens: null, // of an unknown model
-        files: ['image/*', 'application/pdf'],
-        thinkingLevels: ['off', 'low', 'medium', 'high'],
-      },
+      abilities: { contextTokens: null, files: null, thinkingLevels: null }, // of an unknown model
     })
     expect(JSON.stringify(inUse)).not.toMatch(/secret|hunter2/)
     expect(await (await holdfast.load(session.id)).getProvider()).toEqual(inUse)

@@ -201,8 +201,13 @@ export function createHoldfastMethods(
     sendPrompt: async (name, content) => (await getSession(name)).sendPrompt(content),
     abort: async (name) => (await getSession(name)).abort(),
     fork: async (name, at) => getSession((await (await getSession(name)).fork(at)).session),
-    appendMessage: async (name, message) =>
-      (await getSession(name)).seedMessages(toSeeds([message]).map(withOpenCalls)),
+    async appendMessage(name, message) {
+      const seeds = toSeeds([message]).map(withOpenCalls)
+      if (seeds.length > 0) return (await getSession(name)).seedMessages(seeds)
+      // Usage was counted where it arose: there is nothing to add.
+      const handle = orThrow(await sessions.open(name))
+      return { seq: orThrow(await handle.state(['seq'])).seq }
+    },
     appendCheckpoint: async (name, messages, tokenCount) =>
       (await getSession(name)).appendCheckpoint(messages, tokenCount),
     appendClientEvent: async (name, event, options) => (await getSession(name)).appendClientEvent(event, options),

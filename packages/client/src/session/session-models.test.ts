@@ -60,7 +60,7 @@ describe('the model methods of a session', () => {
     expect((await answering({}, known).getProvider()).abilities).toMatchObject({ contextTokens: 200_000 })
     expect((await answering({}, snapshot(10, { here })).getProvider()).abilities).toEqual({
       contextTokens: null,
-      files: ['image/*', 'application/pdf'],
+      files: null,
       thinkingLevels: ['off'],
     })
   })

@@ -8,7 +8,7 @@ import {
   type ProcessView,
   type SessionView,
   type StateFields,
-  ThinkingLevel,
+  type ThinkingLevel,
   type Usage,
 } from '@holdfast/protocol'
 import { readOptions } from './arguments.ts'
@@ -99,14 +99,11 @@ export function createSessionModels({ handle, submit, submitWith, state }: Reque
   }
 }
 
-/** The file types every provider accepts. */
-const usualFiles: readonly string[] = ['image/*', 'application/pdf']
-
 function providerInUse({ meta: { provider, model }, here }: Pick<StateFields, 'meta' | 'here'>): ProviderInUse {
   const abilities = {
     contextTokens: here?.contextTokens ?? null,
-    files: here && (here.takes ?? usualFiles),
-    thinkingLevels: here && (here.thinkingLevels ?? ThinkingLevel.options),
+    files: here?.takes ?? null,
+    thinkingLevels: here?.thinkingLevels ?? null,
   }
   return { provider, model, endpoint: here?.endpoint ?? null, abilities }
 }

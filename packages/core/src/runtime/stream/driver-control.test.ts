@@ -110,6 +110,14 @@ describe('driver control', () => {
     expect([drivers.abortRefusal(cyd), drivers.refusal(cyd)]).toMatchObject([null, { code: 'not_driver' }])
     drivers.detach(ada)
     expect(claim(drivers, bob)).toMatchObject({ code: 'not_driver' })
+    expect(drivers.refusal(bob)?.message).not.toContain('Claim control') // it may not
     expect(claim(drivers, cyd)).toBeNull()
+  })
+
+  it('lets a client that is not attached abort only while nobody drives', () => {
+    const { drivers } = attached([ada])
+    expect(drivers.abortRefusal(bob)).toMatchObject({ code: 'not_subscribed' })
+    drivers.detach(ada)
+    expect(drivers.abortRefusal(bob)).toBeNull()
   })
 })

@@ -47,10 +47,8 @@ export function createDriverControl(changed: () => void): DriverControl {
     const one = clients.get(client)
     const who = driver()
     if (one ? one.role === 'driver' : who === null) return null
-    const message =
-      who === null
-        ? 'Nobody drives this session. Claim control first.'
-        : `${who} drives this session. You are only watching it.`
+    const vacant = one?.authority.mayDrive === false ? mayOnlyWatch : 'Nobody drives this session. Claim control first.'
+    const message = who === null ? vacant : `${who} drives this session. You are only watching it.`
     return fault('not_driver', message, { driver: who })
   }
 
@@ -115,7 +113,11 @@ export function createDriverControl(changed: () => void): DriverControl {
       return one !== undefined && one.authority.person !== person
     },
     refusal,
-    abortRefusal: (client) => (clients.get(client)?.authority.mayDrive ? null : refusal(client)),
+    abortRefusal(client) {
+      const one = clients.get(client)
+      if (!one && driver() !== null) return notSubscribed(client)
+      return one?.authority.mayDrive ? null : refusal(client)
+    },
     answer(request, by) {
       if (by === null) return nameless
       return request.type === 'claimDriver' ? claim(by, request.takeOver ?? false) : handOver(by, request.client)

@@ -5,6 +5,7 @@ import { jsonSchema, tool } from '@ai-sdk/provider-utils'
 import type { Session } from '@holdfast/client'
 import { blobsOf } from '@holdfast/protocol'
 import { call, createScriptedModel, say } from '@holdfast/testkit'
+import { type } from 'arktype'
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { openHoldfast } from '../../open.ts'
@@ -49,6 +50,17 @@ const forecast = (more: Partial<Parameters<typeof defineTool<typeof input>>[0]> 
   })
 
 describe('a tool of the program', () => {
+  it('takes a schema that is a function, as those of ArkType are', async () => {
+    const arkTool = defineTool({
+      ...{ name: 'forecast', description: 'Returns the weather.', input: type({ city: 'string' }), readOnly: true },
+      run: ({ city }) => `${city}: sun`,
+    })
+    await using test = await open([arkTool], 'forecast', { city: 'Oslo' })
+    expect(await run(test.session)).toMatchObject({ results: [{ status: 'complete', text: 'Oslo: sun' }] })
+    const sent = test.model.requests[0]?.tools.find(({ name }) => name === 'forecast')
+    expect(sent).toMatchObject({ input: { properties: { city: { type: 'string' } }, required: ['city'] } })
+  })
+
   it('gets checked arguments with defaults, and its schema is sent to the model', async () => {
     await using test = await open([forecast()], 'forecast', { city: 'Oslo' })
     expect(await run(test.session)).toEqual({
@@ -165,6 +177,7 @@ describe('a tool of the program', () => {
 describe('a tool of the AI SDK', () => {
   it.each([
     ['Zod', input, { city: 'Oslo', days: 3 }], // with its default
+    ['ArkType', type({ city: 'string', days: 'number = 3' }), { city: 'Oslo', days: 3 }], // a function
     [
       'jsonSchema()',
       jsonSchema<z.infer<typeof input>>({ type: 'object', properties: { city: { type: 'string' } } }),

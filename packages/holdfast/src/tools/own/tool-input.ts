@@ -73,7 +73,7 @@ export type CheckedInput = {
 
 /** Reads the input of a tool. `given` is its JSON Schema, if the schema's library cannot make one. Throws `bad_request`. */
 export function readInput(tool: string, input: unknown, given?: object): CheckedInput {
-  if (!isObject(input) || typeof input === 'function' || !('~standard' in input)) {
+  if (!isObject(input) || !('~standard' in input)) {
     if (isObject(input) && 'type' in input && input.type === 'object') return { ...fromJsonSchema(tool, input) }
     throw badTool(tool, 'its input must be a Standard Schema or a JSON Schema of type object.')
   }

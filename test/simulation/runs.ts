@@ -6,11 +6,11 @@
  */
 export const runs = {
   /** With and without named clients, each. */
-  sessions: 200,
+  sessions: 120,
   hookedSessions: 40,
-  decisions: 1000,
+  decisions: 600,
   histories: 80,
-  moves: 1000,
+  moves: 500,
 } as const
 
 const asked = process.env['SEED']

@@ -113,11 +113,4 @@ describe('driver control', () => {
     expect(drivers.refusal(bob)?.message).not.toContain('Claim control') // it may not
     expect(claim(drivers, cyd)).toBeNull()
   })
-
-  it('lets a client that is not attached abort only while nobody drives', () => {
-    const { drivers } = attached([ada])
-    expect(drivers.abortRefusal(bob)).toMatchObject({ code: 'not_subscribed' })
-    drivers.detach(ada)
-    expect(drivers.abortRefusal(bob)).toBeNull()
-  })
 })

@@ -113,11 +113,7 @@ export function createDriverControl(changed: () => void): DriverControl {
       return one !== undefined && one.authority.person !== person
     },
     refusal,
-    abortRefusal(client) {
-      const one = clients.get(client)
-      if (!one && driver() !== null) return notSubscribed(client)
-      return one?.authority.mayDrive ? null : refusal(client)
-    },
+    abortRefusal: (client) => (clients.get(client)?.authority.mayDrive ? null : refusal(client)),
     answer(request, by) {
       if (by === null) return nameless
       return request.type === 'claimDriver' ? claim(by, request.takeOver ?? false) : handOver(by, request.client)

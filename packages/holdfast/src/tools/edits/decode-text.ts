@@ -34,6 +34,7 @@ export async function decodeText(bytes: Buffer, pause: Pause = noPause): Promise
 const noPause: Pause = async () => undefined
 
 async function decodeUtf8(bytes: Buffer, pause: Pause): Promise<string> {
+  if (pause === noPause) return bytes.toString() // to join slices would copy the text again
   let text = ''
   for (let from = 0; from < bytes.length; ) {
     if (from > 0) await pause()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { endOf, lineList, lineOf, splitLines, splitLinesInSlices } from './lines.ts'
+import { endOf, lineList, lineOf, splitFirstLines, splitLines, splitLinesInSlices } from './lines.ts'
 
 const texts = fc.array(fc.constantFrom('\n', '\r\n', 'a', 'line of a text', ''), { maxLength: 400 })
 
@@ -30,4 +30,16 @@ it('splits a text in slices of at most 200,000 lines', async () => {
   const lines = await splitLinesInSlices(text, async () => pauses++)
   expect(lines).toEqual(splitLines(text))
   expect(pauses).toBe(4)
+})
+
+it('splits the first lines of a text; the rest is one line more', () => {
+  fc.assert(
+    fc.property(texts, fc.nat(20), (parts, max) => {
+      const text = parts.join('')
+      const [first, all] = [splitFirstLines(text, max), lineList(text)]
+      const rest = all.slice(max).join('')
+      const expected = [...all.slice(0, max), ...(rest === '' ? [] : [rest])]
+      expect(Array.from({ length: first.count }, (_, line) => lineOf(first, line))).toEqual(expected)
+    }),
+  )
 })

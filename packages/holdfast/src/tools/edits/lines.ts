@@ -24,6 +24,13 @@ export function splitLines(text: string): Lines {
   return splitter.end()
 }
 
+/** The same for the first lines of a text. What follows them counts as one line more. */
+export function splitFirstLines(text: string, max: number): Lines {
+  const splitter = createSplitter(text)
+  splitter.advance(max)
+  return splitter.end()
+}
+
 /** How many lines are found before others get a turn: a few milliseconds. */
 const sliceLines = 200_000
 
@@ -51,7 +58,7 @@ function createSplitter(text: string) {
       return at !== -1
     },
     end(): Lines {
-      const count = feeds + (text === '' || text.endsWith('\n') ? 0 : 1)
+      const count = feeds + ((offsets.list[feeds] ?? 0) < text.length ? 1 : 0)
       offsets.list[count] = text.length
       return { text, starts: offsets.list.subarray(0, count + 1), count, feeds, returns }
     },

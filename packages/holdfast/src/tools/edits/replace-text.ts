@@ -37,7 +37,7 @@ type ExactHits = { readonly lines: Lines; readonly passage: string; readonly sta
 function findExact(lines: Lines, passage: string): ExactHits {
   const hasReturns = passage.includes('\r')
   const starts = startsOf(lines.text, passage)
-  const isFolded = lines.text.includes('\r\n') || hasReturns
+  const isFolded = lines.returns > 0 || hasReturns
   if (starts.length > 0 || !isFolded) return { lines, passage, starts }
   const plain = splitLines(lines.text.replaceAll('\r\n', '\n'))
   const plainPassage = passage.replaceAll('\r\n', '\n')

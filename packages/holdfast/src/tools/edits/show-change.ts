@@ -1,5 +1,5 @@
 import { clip } from '@holdfast/protocol'
-import { bodyOf, splitLines } from './lines.ts'
+import { bodyOf, splitFirstLines } from './lines.ts'
 import type { Splice } from './splice.ts'
 
 const around = 3
@@ -18,10 +18,11 @@ export function countChange(splices: readonly Splice[]): string {
 
 /** Returns the changed lines of the new text with their numbers and three lines around them. */
 export function showChange(after: string, splices: readonly Splice[]): string {
-  const lines = splitLines(after)
+  const ranges = changedRanges(splices.slice(0, splicesMax))
+  const lines = splitFirstLines(after, (ranges.at(-1)?.[1] ?? 0) + around)
   const shown: string[] = []
   let next = 0
-  for (const [from, to] of changedRanges(splices.slice(0, splicesMax))) {
+  for (const [from, to] of ranges) {
     const [start, end] = [Math.max(next, from - around), Math.min(lines.count, to + around)]
     if (end <= start) continue
     if (start > next && shown.length > 0) shown.push('…')

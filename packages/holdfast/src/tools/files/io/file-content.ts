@@ -49,13 +49,26 @@ const hashParts = (...parts: readonly string[]): BlobHash =>
 
 /** Identifies what is at an absolute path now; null if it is not a regular file. Links are not followed. */
 export async function hashAt(absolute: string, shown: string): Promise<BlobHash | null> {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
-  const opened = await open(absolute, flags).catch((error: unknown) => systemErrorCode(error) ?? 'unknown')
+  const opened = await openUnfollowed(absolute)
   if (opened === 'ENOENT') return hashContent(shown, null)
   if (typeof opened === 'string') return null // a link, or no longer readable
   await using handle = opened
   if (!(await handle.stat()).isFile()) return null
   return await hashHandle(handle, shown, await readSmall(handle)) // awaited here: the handle closes on the way out
+}
+
+/** Returns whether a regular file with these bytes is at an absolute path. To compare takes a fraction of a hash. */
+export async function isContentAt(absolute: string, bytes: Buffer): Promise<boolean> {
+  const opened = await openUnfollowed(absolute)
+  if (typeof opened === 'string') return false
+  await using handle = opened
+  const stats = await handle.stat()
+  return stats.isFile() && ((await readSmall(handle, stats))?.equals(bytes) ?? false)
+}
+
+function openUnfollowed(absolute: string): Promise<FileHandle | string> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
+  return open(absolute, flags).catch((error: unknown) => systemErrorCode(error) ?? 'unknown')
 }
 
 /**

@@ -17,7 +17,7 @@ import { type OpenDirectory, openLeaf } from '../../../system/files/open-file.ts
 import { ownTurn } from '../../../system/own-turn.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { hashBytes, keepBefore, tooLong } from './before-image.ts'
-import { hashAt, hashContent, identify, readSmall } from './file-content.ts'
+import { hashAt, hashContent, identify, isContentAt, readSmall } from './file-content.ts'
 import { oneByOneAt } from './path-queue.ts'
 import { findWritable, openParent, type Place } from './workspace-file.ts'
 
@@ -51,6 +51,9 @@ export async function replaceFile(
   })
 }
 
+/** A longer file is written beside the old one while the old content is hashed and kept. Only the move waits for both. */
+const writtenAheadBytes = 1024 * 1024
+
 type Target = { readonly name: string; readonly shown: string; readonly bytes: Uint8Array }
 
 async function replaceIn(
@@ -67,19 +70,31 @@ async function replaceIn(
   const current = stats === null ? ok(null) : await readBefore(parent, name, shown)
   if (!current.ok) return current
   const content = current.value
-  const hash = Buffer.isBuffer(content) ? hashBytes(content) : null
-  if (expected !== undefined && content !== 'long' && identify(shown, hash) !== expected)
-    return refuse(contentChanged(shown))
-  const before = await toBefore(content, stats, blobs, hash)
+  const isSmall = bytes.length <= writtenAheadBytes
+  const keep = async (): Promise<BeforeImage | 'changed'> => {
+    if (!isSmall) await ownTurn() // the write begins first, on another thread
+    const hash = Buffer.isBuffer(content) ? hashBytes(content) : null
+    const isOther = expected !== undefined && content !== 'long' && identify(shown, hash) !== expected
+    return isOther ? 'changed' : toBefore(content, stats, blobs, hash)
+  }
+  const keeping = keep()
+  keeping.catch(() => undefined) // awaited below
+  if (isSmall && (await keeping) === 'changed') return refuse(contentChanged(shown))
 
-  const isExpected = async () => expected === undefined || (await hashAt(parent.at(name), shown)) === expected
+  const isExpected = async () => {
+    if ((await keeping) === 'changed') return false
+    if (expected === undefined) return true
+    if (Buffer.isBuffer(content)) return isContentAt(parent.at(name), content)
+    return (await hashAt(parent.at(name), shown)) === expected
+  }
   const inPlace = stats === null ? null : whyInPlace(stats)
   const write = { parent, name, bytes, stats, signal, isExpected, mode }
   const written = inPlace
     ? await writeInPlace(write)
     : await writeBeside({ ...write, isNew: expected === hashContent(shown, null) })
   if (written === 'aborted') return refuse(fault('bad_request', 'aborted before anything was written'))
-  if (written === 'changed') return refuse(contentChanged(shown))
+  const before = await keeping
+  if (written === 'changed' || before === 'changed') return refuse(contentChanged(shown))
   const { after } = written
   return ok({
     change: {

@@ -1,0 +1,71 @@
+import { link, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ToolBlobs } from '@holdfast/core/ports'
+import { describe, expect, it } from 'vitest'
+import { notAborted, openWorkdir } from '../../../../../testkit/src/contracts/tool.ts'
+import { hashBytes } from './before-image.ts'
+import { hashContent } from './file-content.ts'
+import { replaceFile } from './replace-file.ts'
+
+const noBlob: ToolBlobs['open'] = () => Promise.reject(new Error('nothing is read'))
+
+describe.each([
+  ['small', 1000],
+  ['large, written while its old content is kept', 2 * 1024 * 1024],
+])('a file that is %s', (_, bytes) => {
+  const [before, after] = [Buffer.alloc(bytes, 'a'), Buffer.alloc(bytes, 'b')]
+
+  async function openFolder() {
+    const { workdir } = await openWorkdir()
+    const file = join(workdir, 'f')
+    await writeFile(file, before)
+    const expected = hashContent('f', before)
+    const replace = (put: ToolBlobs['put']) =>
+      replaceFile({ workdir }, 'f', after, { signal: notAborted, blobs: { put, open: noBlob }, expected })
+    return { workdir, file, replace }
+  }
+  const hashOf = (stored: Uint8Array) => ({ hash: hashBytes(stored), bytes: stored.length })
+
+  it('is replaced only once its old content is kept', async () => {
+    const { workdir, file, replace } = await openFolder()
+    let found: Buffer | null = null
+    const replaced = await replace(async (stored) => {
+      found = await readFile(file)
+      return hashOf(stored)
+    })
+    expect(replaced).toMatchObject({ value: { change: { before: { hash: hashBytes(before) } } } })
+    expect(before.equals(found ?? after)).toBe(true)
+    expect(after.equals(await readFile(file))).toBe(true)
+    expect(await readdir(workdir)).toEqual(['f'])
+  })
+
+  it('stays as it is if its old content cannot be kept', async () => {
+    const { workdir, file, replace } = await openFolder()
+    await expect(replace(() => Promise.reject(new Error('no space')))).rejects.toThrow('no space')
+    expect(before.equals(await readFile(file))).toBe(true)
+    expect(await readdir(workdir)).toEqual(['f'])
+  })
+
+  it.each([
+    ['of the same length', Buffer.alloc(bytes, 'c')],
+    ['of another length', Buffer.from('mine')],
+  ])('is not overwritten if it gets another content, %s, meanwhile', async (_length, mine) => {
+    const { workdir, file, replace } = await openFolder()
+    const replaced = await replace(async (stored) => {
+      await writeFile(file, mine)
+      return hashOf(stored)
+    })
+    expect(replaced).toMatchObject({ ok: false, fault: { code: 'content_changed' } })
+    expect(mine.equals(await readFile(file))).toBe(true)
+    expect(await readdir(workdir)).toEqual(['f'])
+  })
+
+  it('is written in place if it has two names, after its old content is kept', async () => {
+    const { workdir, file, replace } = await openFolder()
+    await link(file, join(workdir, 'g'))
+    await expect(replace(() => Promise.reject(new Error('no space')))).rejects.toThrow('no space')
+    expect(before.equals(await readFile(file))).toBe(true)
+    expect(await replace(async (stored) => hashOf(stored))).toMatchObject({ ok: true })
+    expect(after.equals(await readFile(join(workdir, 'g')))).toBe(true)
+  })
+})

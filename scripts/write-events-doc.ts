@@ -65,6 +65,10 @@ const sentences: Readonly<Record<EventType, string>> = {
   'call.approved': 'A person or a rule approved the call with exactly these arguments.',
   'call.started':
     'The tool is about to run. This record is durable before it changes anything. The call is never run again.',
+  'question.asked':
+    'A running call asks a person something: fields to fill in, or a page to open. The seq of this record is the id to answer with.',
+  'question.answered':
+    'The question was accepted, declined or cancelled. Without `by` nobody answered: its time was up, or its call ended.',
   'call.settled': 'The outcome of the call. Recorded once per call.',
   'note.added': 'A note for people. The model receives it only if `told` is set.',
   'line.moved': 'The session moved to another line of its history.',

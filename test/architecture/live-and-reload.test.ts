@@ -41,6 +41,7 @@ const more = [
     durationMs: 1,
     todos: [{ id: '1', description: 'read', status: 'pending' }],
   },
+  { type: 'settings.changed', serversOff: ['files'] },
   { type: 'turn.ended', turn: 0, reason: 'aborted' },
 ].map((event, index) => Recorded.parse({ seq: index + 1, at: '2026-01-02T03:04:05.678Z', v: 1, event }))
 

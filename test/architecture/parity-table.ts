@@ -91,6 +91,7 @@ const handle: protocol.SessionHandle = {
   instructionFiles: () => Promise.reject(new Error('never asked')),
   backgroundShells: () => Promise.reject(new Error('never asked')),
   readFile: () => Promise.reject(new Error('never asked')),
+  servers: () => Promise.reject(new Error('never asked')),
   skills: () => Promise.reject(new Error('never asked')),
   commands: () => Promise.reject(new Error('never asked')),
   branches: () => Promise.reject(new Error('never asked')),

@@ -135,6 +135,37 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     scope: 'once',
   },
   'call.started': { type: 'call.started', call: 5, process: { group: 42, startedAt: 'boot:1' } },
+  'question.asked': {
+    type: 'question.asked',
+    call: 5,
+    tool: 'mcp__booking__book',
+    preview: {
+      type: 'question',
+      from: 'booking',
+      message: 'Which room?',
+      fields: [
+        {
+          name: 'room',
+          title: 'Room',
+          description: 'By the window',
+          kind: 'choice',
+          isRequired: true,
+          default: 'a',
+          options: [{ value: 'a', label: 'Alder' }],
+        },
+        { name: 'mail', kind: 'text', isRequired: false, format: 'email', min: 3, max: 99 },
+      ],
+      url: 'https://booking.example/confirm',
+    },
+    expiresAt: '2026-01-02T03:04:05.678Z',
+  },
+  'question.answered': {
+    type: 'question.answered',
+    call: 5,
+    question: 9,
+    reply: { action: 'accept', answers: { room: 'a' } },
+    by: { client: 'tui', via: '--yes' },
+  },
   'call.settled': {
     type: 'call.settled',
     call: 5,

@@ -1,5 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { openSignInServer } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Cli, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
 
@@ -45,6 +47,55 @@ describe('mcp', () => {
     await cli.run(['trust', 'grant', 'theirs'])
     expect(await cli.run(['mcp', 'test', 'theirs'])).toMatchObject({ code: 0 })
     expect(existsSync(log)).toBe(true)
+  })
+
+  it('takes over the servers of another program', async () => {
+    const foreign = join(cli.workdir, 'vscode.json')
+    const servers = {
+      mine: { type: 'stdio', command: start[0], args: start.slice(1), envFile: '.env' },
+      b: { url: 'x' },
+    }
+    writeFileSync(foreign, JSON.stringify({ servers }))
+    expect(await cli.run(['mcp', 'add', '--from', foreign, 'mine'])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/mine: envFile was not taken over\.\nAdded mine to /),
+    })
+    expect(await cli.run(['mcp', 'test', 'mine'])).toMatchObject({ code: 0 })
+    expect(await cli.run(['mcp', 'add', '--from', foreign, 'min'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("has no server min. Did you mean 'mine'?"),
+    })
+  })
+
+  it('signs in to a server in the browser, and out again', async () => {
+    await using closing = new AsyncDisposableStack()
+    const server = await openSignInServer()
+    closing.defer(server.close)
+    await cli.run(['mcp', 'add', 'signed', server.url])
+    expect((await cli.run(['mcp', 'test', 'signed'])).stderr).toContain('holdfast mcp login signed')
+    expect(await cli.run(['mcp'])).toMatchObject({
+      stdout: expect.stringMatching(/signed +user +needs sign-in/),
+      stderr: expect.stringContaining('signed needs a sign-in: holdfast mcp login signed'),
+    })
+    const login = cli.start(['mcp', 'login', 'signed'])
+    const [page] = await login.until('stderr', /http:\/\/127\.0\.0\.1:\S+\/authorize\S+/)
+    await fetch(await server.approve(new URL(page)))
+    expect(await login.ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Signed in to signed. It has 1 tools.'),
+    })
+    expect((await cli.run(['mcp'])).stdout).toMatch(/signed +user +stopped +1 /)
+    expect((await cli.run(['mcp', 'logout', 'signed'])).stderr).toContain('its tokens are deleted')
+    expect((await cli.run(['mcp', 'logout', 'signed'])).stderr).toContain('You were not signed in')
+  })
+
+  it('cancels the question of a server in a run without a terminal, and says so', async () => {
+    const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')
+    const everything = join(manifest, '..', 'dist', 'index.js')
+    await cli.run(['mcp', 'add', 'every', '--', process.execPath, everything])
+    const ran = await cli.run(['run', '--yes', 'call mcp__every__trigger-elicitation-request'])
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining('Cancelled: run cannot ask you here.') })
+    expect(ran.stdout).toMatch(/cancel/i)
   })
 
   it.each([

@@ -21,10 +21,12 @@ export type OpenPage = {
 type PageTestOptions = {
   readonly env?: { readonly [name: string]: string }
   readonly profile?: BrowserContextOptions
+  /** Writes files into the home of the server before it starts. */
+  readonly prepare?: (home: string) => Promise<void>
 }
 
 /** One server and one browser for all tests of a block: to start them takes longer than most tests. */
-export function usePage({ env = {}, profile = {} }: PageTestOptions = {}) {
+export function usePage({ env = {}, profile = {}, prepare }: PageTestOptions = {}) {
   let shared: { readonly browser: Browser; readonly server: ServerProcess; readonly login: LoginState } | null = null
   let open: OpenPage | null = null
   let home = ''
@@ -35,6 +37,7 @@ export function usePage({ env = {}, profile = {} }: PageTestOptions = {}) {
 
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'holdfast-page-'))
+    await prepare?.(home)
     const [browser, server] = await Promise.all([openBrowser(), startServerProcess({ home, env })])
     shared = { browser, server, login: await logIn(browser, server) }
   })

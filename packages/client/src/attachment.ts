@@ -96,6 +96,7 @@ export function createAttachment(
     previewRestore: (request) => current.handle.previewRestore(request),
     readFile: (request) => current.handle.readFile(request),
     backgroundShells: () => current.handle.backgroundShells(),
+    servers: () => current.handle.servers(),
     skills: () => current.handle.skills(),
     instructionFiles: () => current.handle.instructionFiles(),
     commands: () => current.handle.commands(),

@@ -22,6 +22,7 @@ import { listHooks, openHooks } from './open-hooks.ts'
 import { openModels } from './open-models.ts'
 import { openOfferTrust } from './open-offer-trust.ts'
 import { findOptionFault } from './open-options.ts'
+import { createPromptCommands } from './open-prompts.ts'
 import { openServers } from './open-servers.ts'
 import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
 import type { CustomModels } from './providers/models.ts'
@@ -227,7 +228,8 @@ function createAdapters(
     }),
     instructions: createInstructions({ now, memory, skills, permissions: given.permissions, configDir, userDir }),
     skills,
-    commands: createCommands({ configDir, userDir, trusted, skills }),
+    servers: given.servers.forSessions,
+    commands: createCommands({ configDir, userDir, trusted, skills, others: createPromptCommands(given.servers) }),
     summaryFiles: createSummaryFiles({ now }),
     files: createWorkspaceFiles(ownPaths),
     clock: wallClock,

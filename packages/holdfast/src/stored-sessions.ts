@@ -54,7 +54,8 @@ export function createStoredSessions({ registry, location, home }: StoredSession
       const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive, registry.deps.models))
       // Does not load it.
       const local = createLocalSession(registry, id)
-      const { models, treeUsage, previewRestore, diffChanges, readFile, skills, commands, instructionFiles } = local
+      const { models, treeUsage, previewRestore, diffChanges, readFile, servers, skills, commands, instructionFiles } =
+        local
       return createSession({
         ...stored,
         models,
@@ -62,6 +63,7 @@ export function createStoredSessions({ registry, location, home }: StoredSession
         previewRestore,
         diffChanges,
         readFile,
+        servers,
         skills,
         instructionFiles,
         commands,

@@ -151,7 +151,7 @@ export {
 } from './event/file-change.ts'
 export { CheckpointMark, LineLength } from './event/history-events.ts'
 export { HookEvent, HookRun, hookText } from './event/hook.ts'
-export { boundPreview, Preview, PreviewSandbox, sandboxSentence } from './event/preview.ts'
+export { boundPreview, Preview, PreviewSandbox, QuestionPreview, sandboxSentence } from './event/preview.ts'
 export { QueueEntry, queuedEntry, reorderQueue } from './event/queue.ts'
 export { ClientEvent, Fork } from './event/session.ts'
 export { clip, firstLine, textOf } from './event/text-of.ts'
@@ -253,6 +253,7 @@ export {
   Price,
   RotationEntry,
 } from './value/model.ts'
+export { Answers, AnswerValue, checkAnswers, QuestionField, QuestionReply } from './value/question.ts'
 export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './value/result.ts'
 export { SeedMessage, SeedMessages } from './value/seed.ts'
 export { addSeen, isSeenWhole, type SeenFile, SeenLines } from './value/seen.ts'
@@ -278,6 +279,7 @@ export { Todo } from './value/todo.ts'
 export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
 export { CallFile, CallStatus, CallView, Message } from './view/message.ts'
 export { addToMeta, Meta } from './view/meta.ts'
+export { ServerList, ServerState, SessionServer } from './view/server.ts'
 export {
   eventTokens,
   fileTokens,

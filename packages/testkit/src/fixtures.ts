@@ -19,6 +19,7 @@ export const aView = (changes: Partial<z.input<typeof SessionView>> = {}): Sessi
     trust: [],
     boundaries: [],
     skills: [],
+    serversOff: [],
     todos: [],
     branches: [],
     branch: null,

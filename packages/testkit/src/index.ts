@@ -7,11 +7,13 @@ export {
   aLineMove,
   anInstant,
   approvedBy,
+  aQuestion,
   aSession,
   askedFor,
   type CallFacts,
   callOf,
   factsFor,
+  questionFor,
   queued,
   recordsOf,
   requested,
@@ -68,6 +70,7 @@ export {
   think,
   waitAt,
 } from './runtime/scripted-model.ts'
+export { openSignInServer, type SignInServer, type SignInsSeen } from './runtime/sign-in-server.ts'
 export { isRecord, openTestRuntime, type TestRuntime, type TestRuntimeOptions } from './runtime/test-runtime.ts'
 export { createVirtualClock, type VirtualClock } from './runtime/virtual-clock.ts'
 export type { AnswerBlock, AnthropicAnswer, WireUsage } from './strict/anthropic/answer.ts'

@@ -49,6 +49,7 @@ export function findDifference(
     'which questions': [view.pendingApprovals.map(({ id }) => id), askedCalls(state).map(({ approval }) => approval)],
     'open calls': [view.activeToolCalls.map(({ tool }) => tool), state.turn?.calls.map(({ tool }) => tool) ?? []],
     boundaries: [view.boundaries, state.boundaries],
+    'servers off': [view.serversOff, state.serversOff],
     skills: [view.skills.map(({ name }) => name), state.skills],
     trust: [trusted(view.trust), state.trust.map(asText).sort()],
     'trust of the workspace': [trusted(workspaceTrust), state.workspace.map(asText).sort()],

@@ -19,6 +19,7 @@ const unborn: State = {
   followUps: [],
   trust: [],
   skills: [],
+  serversOff: [],
   boundaries: [],
   workspace: [],
   elsewhere: [],

@@ -101,6 +101,8 @@ export type State = Line & {
   readonly workdir: '/work' | '/moved'
   /** The skills that it follows, the newest last. */
   readonly skills: readonly string[]
+  /** The servers that it does not use. */
+  readonly serversOff: readonly string[]
   readonly boundaries: readonly { readonly path: string; readonly start: number; readonly end: number }[]
   /** The first prompt, remembered when its line is cut; null: the first one of the line. */
   readonly preview: string | null

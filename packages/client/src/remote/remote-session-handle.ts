@@ -30,6 +30,7 @@ import {
   type Result,
   type SessionHandle,
   type SessionId,
+  SessionServer,
   SlashCommand,
   SnapshotFrame,
   type StateField,
@@ -133,6 +134,9 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
 
     backgroundShells: async () =>
       parseAnswer(await wire.json(`${path}/shells`), 'a list of commands', BackgroundShell.array(), 'shells'),
+
+    servers: async () =>
+      parseAnswer(await wire.json(`${path}/servers`), 'a list of servers', SessionServer.array(), 'servers'),
 
     skills: async () =>
       parseAnswer(await wire.json(`${path}/skills`), 'a list of skills', ListedSkill.array(), 'skills'),

@@ -26,6 +26,7 @@ import {
   type Role,
   type Seq,
   type SessionHandle,
+  type SessionServer,
   type SlashCommand,
   type StateFields,
   type Status,
@@ -96,6 +97,8 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
      * loaded. Empty if another process runs the session.
      */
     backgroundShells: async (): Promise<readonly BackgroundShell[]> => orThrow(await handle.backgroundShells()),
+    /** Returns the MCP servers of the user and the workspace as they are now, and which of them this session uses. None is started. */
+    listServers: async (): Promise<readonly SessionServer[]> => orThrow(await handle.servers()),
     /**
      * Returns the skills of the user and the workspace as they are now: what the model knows of each, what is wrong with its
      * file, and whether the session follows it.

@@ -1,4 +1,5 @@
 import {
+  type Answers,
   type AttachOptions,
   type Budgets,
   type ClientEvent,
@@ -37,6 +38,8 @@ export type AbortOptions = CommandOptions & {
 export type AnswerOptions = CommandOptions & {
   /** What answers in place of a person, such as a policy of the program. The record, `show` and the page name it. */
   readonly via?: string | undefined
+  /** The answer to a question, by the names of its fields. Fields that are left out get their defaults. */
+  readonly answers?: Answers | undefined
 }
 /** How to leave plan mode. */
 export type EnterExecOptions = CommandOptions & {
@@ -156,13 +159,19 @@ function createMethods(handle: SessionHandle) {
       submit({ type: 'reorderQueue', queue, entries: entries as number[] }, options), // parsed, not changed
     /**
      * Answers approval `id`, or the oldest one. `message` tells the model why it was rejected. A program that answers by
-     * itself says so with `via`, so that the record does not name a person.
+     * itself says so with `via`, so that the record does not name a person. A question of a running call is answered the same
+     * way: `approve` with `answers`, `reject`, or `cancel`. Refused: bad_request, if the answers do not fit.
      */
     respondToApproval(decision: Decision, id?: number, message?: string, options?: AnswerOptions) {
       const approval = id === undefined ? {} : { approval: id }
       const reason = message === undefined ? {} : { message }
-      return submitWith({ type: 'respondToApproval', decision, ...approval, ...reason }, options, ['via'])
+      return submitWith({ type: 'respondToApproval', decision, ...approval, ...reason }, options, ['via', 'answers'])
     },
+    /** Lets the session use an MCP server, or no longer. The model sees its tools from the next step on. */
+    setServer: (server: string, on: boolean, options?: CommandOptions) =>
+      submit({ type: 'setServer', server, on }, options),
+    /** Tries again to reach an MCP server. Resolves when it has said what it offers. Refused: not_found, mcp_failed. */
+    retryServer: (server: string, options?: CommandOptions) => submit({ type: 'retryServer', server }, options),
     /** Stops the running turn, or only the turn `turn`. Its text so far stays; calls that did not finish are interrupted. */
     abort: (options?: AbortOptions) => submitWith({ type: 'abort' }, options, ['turn']),
     /** Ends a command that runs in the background, with all its processes. Resolves when they are dead. Refused: not_found. */

@@ -105,6 +105,12 @@ function itemsOf(record: Recorded, calls: ReturnType<typeof createTranscript>): 
       const approval = { id: ApprovalId.parse(seq), call, tool, preview, ...(changed && { changed }) }
       return [{ type: 'approval', approval }]
     }
+    case 'question.asked': {
+      calls.add(record)
+      const { call, tool, preview } = event
+      return [{ type: 'approval', approval: { id: ApprovalId.parse(seq), call, tool, preview } }]
+    }
+    case 'question.answered':
     case 'call.approved':
     case 'call.started':
       calls.add(record)

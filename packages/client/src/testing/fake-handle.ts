@@ -88,6 +88,7 @@ export function createFakeHandle() {
       const [before, after] = [from === 1 ? null : message(from).id, upTo === 10 ? null : message(upTo).id]
       return ok({ session: meta, messages, before, after: isForward ? after : null })
     },
+    servers: async () => ok([]),
     skills: async () => ok([]),
     commands: async () => ok([]),
     branches: async () => ok([]),

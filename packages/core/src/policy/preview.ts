@@ -12,6 +12,8 @@ export function toShow(preview: Preview): Preview {
       return { ...preview, path: escapeHidden(preview.path), diff: escapeHidden(preview.diff) }
     case 'arguments':
       return { ...preview, args: spelledOut(preview.args) }
+    case 'question':
+      return spelledOut(preview)
   }
 }
 

@@ -17,7 +17,12 @@ export type HookMoment = Readonly<
   /** `isGoingOn`: the turn goes on only because such a hook wanted it. */
   | { event: 'Stop'; isGoingOn: boolean; lastMessage: string | null }
   | { event: 'SubagentStop'; isGoingOn: boolean; lastMessage: string | null; child: SessionId; agent: string }
-  | { event: 'Notification'; kind: 'permission_prompt' | 'idle_prompt'; message: string; title: string }
+  | {
+      event: 'Notification'
+      kind: 'permission_prompt' | 'elicitation_dialog' | 'idle_prompt'
+      message: string
+      title: string
+    }
 >
 
 /** A call, as hooks are told. */

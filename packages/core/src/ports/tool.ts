@@ -10,6 +10,8 @@ import type {
   Permission,
   Preview,
   ProcessMark,
+  QuestionPreview,
+  QuestionReply,
   Result,
   SeenFile,
   SeenLines,
@@ -92,6 +94,8 @@ export type ToolSession = {
   readonly offered: () => Promise<readonly Tool[]>
   /** The skills that it follows. */
   readonly skills: readonly ActiveSkill[]
+  /** The MCP servers that it does not use. */
+  readonly serversOff: readonly string[]
 }
 
 /** What a tool gets while it runs. */
@@ -107,6 +111,11 @@ export type ToolRun = {
   readonly begin: (process?: ProcessMark) => Promise<void>
   /** Shows live output. */
   readonly show: (text: string) => void
+  /**
+   * Asks a person, once the call has begun. Resolves with `cancel` if nobody answers before the call ends. Absent in tests of a
+   * tool alone.
+   */
+  readonly ask?: ((question: QuestionPreview) => Promise<QuestionReply>) | undefined
   /**
    * Stores output that is too long for a record; its `text` gets head, marker and tail. With `toText`, they get what it
    * returns, and bytes that it changed are stored as they were.
@@ -169,6 +178,8 @@ export interface Tool {
   readonly schema: ToolSchema
   /** Returns its schema in a folder; null if it is of no use there. Absent: it is the same everywhere. */
   readonly schemaIn?: ((workdir: string) => Promise<ToolSchema | null>) | undefined
+  /** The MCP server that it belongs to. A session may turn a server off. */
+  readonly server?: string | undefined
   /** Changes something: denied in plan mode, asked for in exec mode. */
   readonly isDestructive: boolean
   /** Changes nothing: sessions with `readOnly` offer it too. */

@@ -1,4 +1,14 @@
-import type { createSerialQueue, Fault, ModelName, Result, SessionId, Settings, StepId } from '@holdfast/protocol'
+import type {
+  CallId,
+  createSerialQueue,
+  Fault,
+  ModelName,
+  QuestionReply,
+  Result,
+  SessionId,
+  Settings,
+  StepId,
+} from '@holdfast/protocol'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Hooks } from '../ports/hooks.ts'
@@ -8,6 +18,7 @@ import type { Observer, OnProblem } from '../ports/observer.ts'
 import type { Permissions } from '../ports/permissions.ts'
 import type { Models, SaidPart } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
+import type { Servers } from '../ports/servers.ts'
 import type { Skills } from '../ports/skills.ts'
 import type { SlashCommands } from '../ports/slash-commands.ts'
 import type { Draft, Store } from '../ports/store.ts'
@@ -38,6 +49,8 @@ export type RuntimeDeps = {
   readonly skills?: Skills | undefined
   /** Absent: a prompt that begins with a slash is a text like any other. */
   readonly commands?: SlashCommands | undefined
+  /** Absent: there are no MCP servers. */
+  readonly servers?: Servers | undefined
   readonly summaryFiles: SummaryFiles
   readonly files: WorkspaceFiles
   readonly permissions: Permissions
@@ -71,6 +84,8 @@ export type EffectDeps = RuntimeDeps & {
   readonly oneByOne: ReturnType<typeof createSerialQueue>
   /** Runs the hooks of prompts one after the other, so that the prompts stay in order. */
   readonly promptsInOrder: ReturnType<typeof createSerialQueue>
+  /** The running calls that wait for the answer to a question. */
+  readonly questions: Map<CallId, (reply: QuestionReply) => void>
   /** What SessionStart hooks of this process said; null before they ran. */
   startContext: StartContext | null
   /** The answer that a model is writing; an abort keeps its text. */

@@ -106,6 +106,7 @@ const table: Readonly<Record<SessionCommandInput['type'], Row>> = {
   // No skill was found here; skill.test.ts has one.
   activateSkill: always('skill_not_found'),
   deactivateSkill: always('skill_not_active'),
+  setServer: always('settings.changed'),
 }
 
 describe('each command in each phase', () => {

@@ -25,6 +25,7 @@ import { decideHistory } from './decide/history.ts'
 import { recordHooks } from './decide/hook.ts'
 import { appendClientEvent } from './decide/message.ts'
 import { continueTurn, editEntry, recallQueues, removeEntry, reorder, sendPrompt } from './decide/prompt.ts'
+import { askQuestion } from './decide/question.ts'
 import { abandonTurn, recover } from './decide/recovery.ts'
 import { startRestore } from './decide/restore.ts'
 import * as settings from './decide/settings.ts'
@@ -63,6 +64,8 @@ function decideInput(state: SessionState, input: Input): Decided {
       return ok(judgeChangedCall(state, input))
     case 'approval.expired':
       return ok(expireApproval(state, input))
+    case 'question.asked':
+      return ok(askQuestion(state, input))
     case 'tool.starting':
       return ok(startCall(state, input))
     case 'tool.finished':
@@ -143,6 +146,8 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Deci
       return activateSkill(state, command, facts)
     case 'deactivateSkill':
       return deactivateSkill(state, command)
+    case 'setServer':
+      return settings.setServer(state, command)
     case 'appendClientEvent':
       return ok(appendClientEvent(command))
     default:

@@ -8,6 +8,7 @@ import {
   askedFor,
   callOf,
   type EventInput,
+  questionFor,
   queued,
   recordsOf,
   requested,
@@ -131,6 +132,19 @@ describe('each event', () => {
       'call.started',
       [...requested, approvedBy(5), { type: 'call.started', call: 5 }],
       { turn: { calls: [{ status: 'started', process: null }] } },
+    ],
+    [
+      'question.asked',
+      [...requested, approvedBy(5), { type: 'call.started', call: 5 }, questionFor(5)],
+      { turn: { calls: [{ status: 'started', question: { approval: 9, expiresAt: null } }] } },
+    ],
+    [
+      'question.answered',
+      [
+        ...[...requested, approvedBy(5), { type: 'call.started', call: 5 } as const, questionFor(5)],
+        { type: 'question.answered', call: 5, question: 9, reply: { action: 'decline' } },
+      ],
+      { turn: { calls: [{ status: 'started' }] } },
     ],
     ['call.settled', [...requested, settled(5)], { turn: { phase: 'preparing', isAnswered: false, steps: 1 } }],
     [

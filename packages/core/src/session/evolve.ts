@@ -34,6 +34,7 @@ import {
   type CallProgress,
   compactionFailed,
   findCall,
+  type OpenQuestion,
   type SessionState,
   type Turn,
   type TurnCount,
@@ -41,7 +42,7 @@ import {
 } from './state.ts'
 
 /** The version of this fold. Raise it when the same log would fold to another state: old snapshots are then ignored. */
-export const foldNumber = 18
+export const foldNumber = 19
 
 /** How many written contents of a round are remembered. */
 const writtenMax = 1000
@@ -138,6 +139,12 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
         turn: progressed(state.turn, event.call, { status: 'approved', argsHash, contentHash, preview }),
       }
     }
+    case 'question.asked': {
+      const question = { approval: ApprovalId.parse(seq), preview: event.preview, expiresAt: event.expiresAt ?? null }
+      return { ...state, turn: withQuestion(state.turn, event.call, question) }
+    }
+    case 'question.answered':
+      return { ...state, turn: withQuestion(state.turn, event.call, null) }
     case 'call.started':
       return { ...state, turn: withStarted(state.turn, event.call, event.process ?? null) }
     case 'call.settled': {
@@ -264,6 +271,14 @@ function withStarted(turn: Turn, id: CallId, process: ProcessMark | null): Turn 
   const call = turn.phase === 'acting' ? turn.calls.find((one) => one.id === id) : undefined
   invariant(call?.status === 'approved', `call ${id} started unapproved`)
   return progressed(turn, id, { status: 'started', argsHash: call.argsHash, process })
+}
+
+/** Puts the question of a running call, or removes its answered one. */
+function withQuestion(turn: Turn, id: CallId, question: OpenQuestion | null): Turn {
+  const call = turn.phase === 'acting' ? turn.calls.find((one) => one.id === id) : undefined
+  invariant(call?.status === 'started', `call ${id} asked before it started`)
+  const { status, argsHash, process } = call
+  return progressed(turn, id, { status, argsHash, process, ...(question && { question }) })
 }
 
 /** Removes a settled call. The last one closes the round, and the next step is due. */

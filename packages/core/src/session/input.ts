@@ -17,6 +17,7 @@ import type {
   Outcome,
   Preview,
   ProcessMark,
+  QuestionPreview,
   RestoredFile,
   Result,
   RotationEntry,
@@ -117,7 +118,13 @@ export type NewCheckpoint = { readonly savedTokens: number } & Pick<
 export type Printed = ReadonlyMap<CallId, string>
 
 /** The commands about this process: who drives, which keys it finds, what runs in the background. */
-export const processRequests = ['claimDriver', 'handOver', 'refreshCredentials', 'stopBackgroundShell'] as const
+export const processRequests = [
+  'claimDriver',
+  'handOver',
+  'refreshCredentials',
+  'stopBackgroundShell',
+  'retryServer',
+] as const
 
 /** A request about this process. It is never recorded, and no session decides it. */
 export type ProcessRequest = Extract<Command, { type: (typeof processRequests)[number] }>
@@ -195,6 +202,8 @@ export type Report = Readonly<
   /** The content that an approved call depends on is another now; it was prepared again. */
   | { type: 'call.changed'; call: CallId; found: ReadyCall; atMs: number }
   | { type: 'approval.expired'; call: CallId }
+  /** A running call asks a person. `atMs` is when: the time limit of the question starts then. */
+  | { type: 'question.asked'; call: CallId; preview: QuestionPreview; atMs: number }
   | { type: 'tool.starting'; call: CallId; facts: CallFacts; process: ProcessMark | null }
   | {
       type: 'tool.finished'

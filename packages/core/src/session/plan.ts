@@ -43,7 +43,12 @@ export function plan(state: SessionState): readonly Effect[] {
           return [{ type: 'await-approval', key: `await-approval:${id}`, call: id, until: call.expiresAt }]
         }
         const contentHash = call.status === 'approved' ? call.contentHash : null // a started call is running already
-        return [{ type: 'run-tool', key: `run-tool:${id}`, call: id, tool, argsHash: call.argsHash, contentHash }]
+        const { argsHash } = call
+        const run = { type: 'run-tool', key: `run-tool:${id}`, call: id, tool, argsHash, contentHash } as const
+        const question = call.status === 'started' ? call.question : undefined
+        if (!question?.expiresAt) return [run]
+        const key = `await-approval:${question.approval}`
+        return [run, { type: 'await-approval', key, call: id, until: question.expiresAt }]
       })
   }
 }

@@ -21,6 +21,7 @@ import {
   type Preview,
   type ProcessMark,
   type ProviderOptions,
+  type QuestionPreview,
   type QueueEntry,
   type SeenFile,
   type Seq,
@@ -178,8 +179,11 @@ export type CallProgress = Readonly<
     } & CallTarget)
   /** `preview` is what a person was shown; null if nobody was asked. */
   | ({ status: 'approved'; preview: Preview | null } & CallTarget)
-  | { status: 'started'; argsHash: BlobHash; process: ProcessMark | null }
+  | { status: 'started'; argsHash: BlobHash; process: ProcessMark | null; question?: OpenQuestion }
 >
+
+/** What a running call asks a person. */
+export type OpenQuestion = Readonly<{ approval: ApprovalId; preview: QuestionPreview; expiresAt: Instant | null }>
 
 /** What an approval covers: these arguments, and this content if the call depends on any. */
 type CallTarget = Readonly<{ argsHash: BlobHash; contentHash: BlobHash | null }>
@@ -255,6 +259,23 @@ export const findCall = (state: SessionState, id: CallId): Call | undefined =>
 /** Returns the calls that wait for a person, in the order of the calls. */
 export const askedCalls = (state: SessionState): readonly Extract<Call, { status: 'asked' }>[] =>
   openCalls(state).filter((call) => call.status === 'asked')
+
+/** A call that waits for a person: before it runs, or with a question while it runs. */
+type WaitingCall = Pick<Call, 'id' | 'tool' | 'rewritten'> & {
+  readonly approval: ApprovalId
+  readonly preview: Preview
+  readonly expiresAt: Instant | null
+  readonly changed: boolean
+  readonly reason?: string
+}
+
+/** Returns everything that waits for a person, in the order of the calls. */
+export const waitingCalls = (state: SessionState): readonly WaitingCall[] =>
+  openCalls(state).flatMap((call): readonly WaitingCall[] => {
+    if (call.status === 'asked') return [call]
+    if (call.status !== 'started' || !call.question) return []
+    return [{ id: call.id, tool: call.tool, ...call.question, changed: false }]
+  })
 
 /** Whether a call waits for a person without a time limit, so that no timer has to run. */
 const isPatient = (call: Call): boolean => call.status === 'asked' && call.expiresAt === null

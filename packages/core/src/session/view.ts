@@ -17,7 +17,7 @@ import {
   unreachable,
 } from '@holdfast/protocol'
 import type { CatalogueEntry } from '../ports/catalogue.ts'
-import { askedCalls, isAtWork, openCalls, type SessionState, type Turn, withoutUndefined } from './state.ts'
+import { isAtWork, openCalls, type SessionState, type Turn, waitingCalls, withoutUndefined } from './state.ts'
 
 const activityOf = (turn: Turn): Activity => {
   if (turn.phase === 'acting') return 'tool_executing'
@@ -36,7 +36,7 @@ export function viewOf(state: SessionState): SessionView {
     ...{ branch, tokens, isEstimate, turnUsage, checkpoint, clientEventsComplete },
     fallback: turn.phase === 'idle' ? null : (turn.fallback?.model ?? null),
     step: turn.phase === 'thinking' ? turn.step : null,
-    pendingApprovals: askedCalls(state).map(
+    pendingApprovals: waitingCalls(state).map(
       ({ id: call, tool, approval: id, preview, changed, reason, rewritten }) => ({
         ...{ id, call, tool, preview },
         ...(changed && { changed }),
@@ -49,6 +49,7 @@ export function viewOf(state: SessionState): SessionView {
     trust: [...state.trust],
     boundaries: state.boundaries.map(({ path, start, end }) => ({ path, start, end })),
     skills: [...state.skills],
+    serversOff: [...(settings.serversOff ?? [])],
     todos: [...state.todos],
     branches: state.branches.map(({ name, turns, messages, at, hidden }) => ({
       ...{ name, turns, messages, at },
@@ -108,7 +109,7 @@ export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state
   const { settings, branches } = state
   const { model, mode } = settings
   const shown = { model, mode, status: statusOf(mode, activityOf(state.turn)), branches }
-  const meta = addToMeta(entry.meta, { ...shown, pendingApprovals: askedCalls(state) }, record)
+  const meta = addToMeta(entry.meta, { ...shown, pendingApprovals: waitingCalls(state) }, record)
   return {
     recent: after,
     entry: {
@@ -182,6 +183,8 @@ function resultOf(event: Recorded['event']): Answer['result'] {
     case 'call.requested':
     case 'approval.asked':
     case 'call.approved':
+    case 'question.asked':
+    case 'question.answered':
     case 'call.started':
     case 'call.rewritten':
     case 'hook.ran':

@@ -55,6 +55,8 @@ export const eachCommand: { readonly [Type in CommandType]: Extract<CommandInput
   clearAllBoundaries: { type: 'clearAllBoundaries' },
   activateSkill: { type: 'activateSkill', name: 'missing' },
   deactivateSkill: { type: 'deactivateSkill', name: 'missing' },
+  setServer: { type: 'setServer', server: 'missing', on: false },
+  retryServer: { type: 'retryServer', server: 'missing' },
   claimDriver: { type: 'claimDriver' },
   handOver: { type: 'handOver', client: 'tui' },
 }

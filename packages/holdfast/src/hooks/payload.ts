@@ -74,8 +74,10 @@ export const hookPayloads = {
     hook_event_name: z.literal('Notification'),
     ...common,
     notification_type: z
-      .enum(['permission_prompt', 'idle_prompt'])
-      .describe('A question waits; or a turn ended while no client followed the session.'),
+      .enum(['permission_prompt', 'elicitation_dialog', 'idle_prompt'])
+      .describe(
+        'An approval waits; a question of a running call waits; or a turn ended while no client followed the session.',
+      ),
     title: z.string(),
     message: z.string(),
   }),

@@ -14,6 +14,7 @@ import { type Result, refuse } from '../value/result.ts'
 import type { TreeUsage } from '../value/usage.ts'
 import type { Message } from '../view/message.ts'
 import type { Meta } from '../view/meta.ts'
+import type { SessionServer } from '../view/server.ts'
 import type { BackgroundShell } from './background-shell.ts'
 import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
 import type { DiffInput, FileChangePage, FileChangeRequest, FileDiffs, RestorePreview } from './file-changes.ts'
@@ -158,6 +159,8 @@ export interface SessionHandle {
   readFile(request: FileLinesRequest): Promise<Result<FileLines>>
   /** The commands that run in the background, oldest first. Empty if another process runs the session. */
   backgroundShells(): Promise<Result<readonly BackgroundShell[]>>
+  /** The MCP servers of the user and the workspace, as they are now. None is started. */
+  servers(): Promise<Result<readonly SessionServer[]>>
   /** The skills of the user and the workspace, as they are now, with those that the session follows. */
   skills(): Promise<Result<readonly ListedSkill[]>>
   /** The files of instructions that the model is told at its next step, in this order. Later ones count more. */

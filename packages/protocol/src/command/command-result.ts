@@ -61,6 +61,8 @@ const commandResults = {
   clearAllBoundaries: nothing,
   activateSkill: nothing,
   deactivateSkill: nothing,
+  setServer: nothing,
+  retryServer: nothing,
   branchAt: branched,
   switchBranch: branched,
   rewind: branched,

@@ -13,11 +13,11 @@ describe('explainIssue', () => {
     [{ type: 'sendPrompt', content: 3 }, 'content: give the prompt, as a text or a list of parts'],
     [
       { type: 'respondToApproval' },
-      'decision: missing; give approve, approve_turn, approve_session, approve_always or reject',
+      'decision: missing; give approve, approve_turn, approve_session, approve_always, reject or cancel',
     ],
     [
       { type: 'respondToApproval', decision: 'maybe' },
-      'decision: give approve, approve_turn, approve_session, approve_always or reject',
+      'decision: give approve, approve_turn, approve_session, approve_always, reject or cancel',
     ],
   ])('says what to give instead of %j', (value, message) => {
     expect(explained(value)).toBe(message)

@@ -13,6 +13,7 @@ import { fault } from '../value/fault.ts'
 import { ApprovalId, ClientId, type CommandId, EntryId, ShellId, TurnNumber } from '../value/id.ts'
 import { findJsonExcess } from '../value/json.ts'
 import { limits } from '../value/limits.ts'
+import { Answers } from '../value/question.ts'
 import { ok, type Result, refuse } from '../value/result.ts'
 import { Budgets, ThinkingLevel } from '../value/settings.ts'
 import { historyCommands } from './history-commands.ts'
@@ -21,6 +22,7 @@ import {
   boundaryCommands,
   catalogueCommands,
   modelCommands,
+  serverCommands,
   skillCommands,
 } from './settings-commands.ts'
 
@@ -33,10 +35,10 @@ const PromptContent = z.union(
   expecting('the prompt, as a text or a list of parts'),
 )
 
-/** The answer to an approval: once, for longer, or no. */
+/** The answer to an approval: once, for longer, or no. `cancel` is only for questions: the person makes no choice. */
 export const Decision = z.enum(
-  ['approve', 'approve_turn', 'approve_session', 'approve_always', 'reject'],
-  expecting('approve, approve_turn, approve_session, approve_always or reject'),
+  ['approve', 'approve_turn', 'approve_session', 'approve_always', 'reject', 'cancel'],
+  expecting('approve, approve_turn, approve_session, approve_always, reject or cancel'),
 )
 export type Decision = z.infer<typeof Decision>
 
@@ -69,6 +71,8 @@ export const Command = z.discriminatedUnion('type', [
     approval: ApprovalId.optional(),
     /** Tells the model why the call was rejected. */
     message: z.string().max(10_000).optional(),
+    /** The answer to a question, by the names of its fields. Fields that are left out get their defaults. */
+    answers: Answers.optional(),
     /** What answers in place of a person, such as `--yes`. The record then names it. */
     via: AnsweredVia.optional(),
   }),
@@ -107,6 +111,7 @@ export const Command = z.discriminatedUnion('type', [
   ...catalogueCommands,
   ...boundaryCommands,
   ...skillCommands,
+  ...serverCommands,
   ...historyCommands,
 ])
 export type Command = z.infer<typeof Command>

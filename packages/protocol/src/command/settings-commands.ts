@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ClientEvent } from '../event/session.ts'
 import { expecting } from '../text/explain.ts'
 import { limits } from '../value/limits.ts'
-import { ModelName, ThinkingLevel } from '../value/settings.ts'
+import { ModelName, ServerName, ThinkingLevel } from '../value/settings.ts'
 import { SkillName } from '../value/skill.ts'
 
 /** Commands that choose the model and its thinking level. */
@@ -66,6 +66,14 @@ export const skillCommands = [
   z.strictObject({ type: z.literal('activateSkill'), name: SkillName }),
   /** Deactivates a skill. Text already in the conversation stays. */
   z.strictObject({ type: z.literal('deactivateSkill'), name: SkillName }),
+] as const
+
+/** Commands about the MCP servers of the session. */
+export const serverCommands = [
+  /** Lets the session use a server, or no longer. The model sees its tools from the next step on. */
+  z.strictObject({ type: z.literal('setServer'), server: ServerName, on: z.boolean() }),
+  /** Tries again to reach a server, and asks what it offers. It is not recorded. */
+  z.strictObject({ type: z.literal('retryServer'), server: ServerName }),
 ] as const
 
 /** Stores a client's own event for other clients. The same event is stored once. */

@@ -16,10 +16,10 @@ export const SlashCommand = z.object({
   /** The arguments it takes, as they are shown to people; null if it takes none or does not say. */
   arguments: z.string().nullable(),
   /** Where it comes from. */
-  source: z.enum(['built-in', 'skill', 'file']),
+  source: z.enum(['built-in', 'skill', 'file', 'server']),
   /** Whose it is; null if it is built in. */
   scope: z.enum(['user', 'workspace']).nullable(),
-  /** The file it comes from; null if it is built in. */
+  /** The file it comes from, or that configures its server; null if it is built in. */
   path: z.string().nullable(),
 })
 export type SlashCommand = z.infer<typeof SlashCommand>

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { FilePart } from '../value/content.ts'
-import { BlobHash, CallId, ClientId, Instant } from '../value/id.ts'
+import { ApprovalId, BlobHash, CallId, ClientId, Instant } from '../value/id.ts'
+import { QuestionReply } from '../value/question.ts'
 import { SeenLines } from '../value/seen.ts'
 import { Permission } from '../value/settings.ts'
 import { Todo } from '../value/todo.ts'
 import { FileChange } from './file-change.ts'
-import { Preview } from './preview.ts'
+import { Preview, QuestionPreview } from './preview.ts'
 import { TrustScope } from './trust.ts'
 
 /** Output of a tool. Long output is a blob; `text` then holds its head and tail with a marker between. */
@@ -110,6 +111,23 @@ export const callEvents = [
     type: z.literal('call.started'),
     call: CallId,
     process: ProcessMark.optional(),
+  }),
+  /** A running call asks a person. It is answered like an approval; its id is the seq of this record. */
+  z.object({
+    type: z.literal('question.asked'),
+    call: CallId,
+    tool: z.string(),
+    preview: QuestionPreview,
+    /** When an unanswered question is cancelled; never when absent. */
+    expiresAt: Instant.optional(),
+  }),
+  z.object({
+    type: z.literal('question.answered'),
+    call: CallId,
+    question: ApprovalId,
+    reply: QuestionReply,
+    /** The client that answered; absent if nobody did. */
+    by: z.object({ client: ClientId.nullable(), via: AnsweredVia.optional() }).optional(),
   }),
   z.object({
     type: z.literal('call.settled'),

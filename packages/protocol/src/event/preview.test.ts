@@ -14,7 +14,7 @@ describe('a preview in a record', () => {
     expect(boundPreview(preview)).toEqual({ preview, whole: null })
   })
 
-  it.each<[Preview, string]>([
+  it.each<[Exclude<Preview, { type: 'question' }>, string]>([
     [{ type: 'diff', path: 'a', diff: `--- a\n${'-\n'.repeat(1_000_000)}+end\n` }, '+end\\n"}'],
     [{ type: 'diff', path: 'a', diff: `--- a\n${'😀'.repeat(100_000)}\n+end\n` }, '+end\\n"}'],
     [{ type: 'command', command: `echo ${'x'.repeat(99_000)} && rm`, cwd: '/work' }, ' && rm"'],

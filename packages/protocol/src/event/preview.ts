@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { cutText } from '../text/cut-text.ts'
 import { BlobHash } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
+import { QuestionField } from '../value/question.ts'
 
 /** The whole of a preview that is too long for a record. */
 const blob = z.object({ hash: BlobHash, bytes: z.int().min(0) }).optional()
@@ -25,6 +26,23 @@ export function sandboxSentence(sandbox: PreviewSandbox | undefined): string {
   return `In the sandbox: it writes only the working directory, ${network ? 'with the network' : 'without the network'}.`
 }
 
+/** A question that a running call puts to a person. */
+export const QuestionPreview = z.object({
+  /** Tells a question from what would run. */
+  type: z.literal('question'),
+  /** Who asks, such as the name of a server. */
+  from: z.string(),
+  /** What is asked. */
+  message: z.string(),
+  /** What to fill in. */
+  fields: z.array(QuestionField),
+  /** A page where the person shall do something. It is opened only by the person. */
+  url: z.string().optional(),
+  /** Never set: a question is short. */
+  blob,
+})
+export type QuestionPreview = z.infer<typeof QuestionPreview>
+
 /** Shows a person exactly what will run. Of a long one, its head and tail; the whole is a blob. */
 export const Preview = z.discriminatedUnion('type', [
   z.object({
@@ -38,6 +56,7 @@ export const Preview = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('diff'), path: z.string(), diff: z.string(), blob }),
   z.object({ type: z.literal('arguments'), args: z.record(z.string(), z.unknown()), blob }),
+  QuestionPreview,
 ])
 export type Preview = z.infer<typeof Preview>
 
@@ -56,6 +75,8 @@ export function boundPreview(preview: Preview): Bounded {
       const json = JSON.stringify(preview.args, null, 2)
       return bound(json, '', (text) => (text === json ? preview : { ...preview, args: { arguments: text } }))
     }
+    case 'question':
+      return { preview, whole: null } // it was bounded when it was asked
   }
 }
 

@@ -72,7 +72,12 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
         indexes.set(message.id, messages.length)
         messages.push(collapsesNew && message.kind === 'tool_call' ? { ...message, collapsed: true } : message)
       }
-      if (event.type === 'approval.asked') {
+      if (event.type === 'question.asked') {
+        const approval = { id: ApprovalId.parse(record.seq), preview: event.preview }
+        changeCall(event.call, (call) => ({ ...call, approval }))
+      } else if (event.type === 'question.answered') {
+        changeCall(event.call, (call) => ({ ...call, approval: null }))
+      } else if (event.type === 'approval.asked') {
         const approval = { id: ApprovalId.parse(record.seq), preview: event.preview }
         changeCall(event.call, (call) => ({ ...call, approval, approvedBy: null }))
       } else if (event.type === 'call.rewritten') {

@@ -47,6 +47,14 @@ export const limits = {
   /** A preview in a record, and the blob with the whole of a longer one. */
   previewBytesMax: 16 * 1024,
   previewWholeBytesMax: 16 * 1024 * 1024,
+  /** Servers that a session does not use. */
+  serversOffMax: 200,
+  /** Questions that one call may put to a person, and what they may consist of. */
+  questionsPerCallMax: 20,
+  questionFieldsMax: 50,
+  questionNameCharsMax: 200,
+  fieldCharsMax: 10_000,
+  fieldOptionsMax: 200,
   /** Files that the result of an own tool may name. */
   callFilesMax: 1000,
   toolPathCharsMax: 4096,

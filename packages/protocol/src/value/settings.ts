@@ -66,6 +66,9 @@ export const ProviderOptions = z
   })
 export type ProviderOptions = z.infer<typeof ProviderOptions>
 
+/** The name of an MCP server in its configuration. */
+export const ServerName = z.string().min(1).max(64)
+
 /** Settings a person may change at any time. They belong to the session, not to a line. */
 export const Settings = z.object({
   model: ModelName,
@@ -76,6 +79,8 @@ export const Settings = z.object({
   /** `destructive` when absent. */
   approvals: ApprovalRule.optional(),
   permissions: z.array(Permission).max(500).optional(),
+  /** The MCP servers that the session does not use, by name; all are used when absent. */
+  serversOff: z.array(ServerName).max(limits.serversOffMax).optional(),
   /** How long an approval waits; without limit when absent. */
   approvalTimeoutMs: z.int().min(1).max(limits.approvalTimeoutMsMax).optional(),
 })

@@ -14,7 +14,7 @@ import { Todo } from '../value/todo.ts'
 import { Usage } from '../value/usage.ts'
 import { isEstimateAfter, tokensAfter, turnUsageAfter } from './usage-folds.ts'
 
-/** A call that waits for a person's answer. */
+/** A call that waits for a person's answer: before it runs, or with a question while it runs. */
 export const PendingApproval = z.object({
   /** The id to answer with. */
   id: ApprovalId,
@@ -61,6 +61,8 @@ export const SessionView = z.object({
   boundaries: z.array(Boundary),
   /** The skills that it follows, the newest last. */
   skills: z.array(ActiveSkill),
+  /** The MCP servers that it does not use, by name. */
+  serversOff: z.array(z.string()),
   /** The agent's list of tasks. */
   todos: z.array(Todo),
   /** Saved branches, oldest first. */
@@ -184,6 +186,13 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       const inCallOrder = [...view.pendingApprovals, asked].toSorted((left, right) => left.call - right.call)
       return { ...view, pendingApprovals: inCallOrder }
     }
+    case 'question.asked': {
+      const { call, tool, preview } = event
+      const asked = { id: ApprovalId.parse(seq), call, tool, preview }
+      const inCallOrder = [...view.pendingApprovals, asked].toSorted((left, right) => left.call - right.call)
+      return { ...view, pendingApprovals: inCallOrder }
+    }
+    case 'question.answered':
     case 'call.approved':
       return { ...view, pendingApprovals: view.pendingApprovals.filter(({ call }) => call !== event.call) }
     case 'call.settled': {
@@ -244,10 +253,12 @@ type Shown = {
   readonly model?: ModelName | undefined
   readonly thinkingLevel?: ThinkingLevel | undefined
   readonly mode?: Mode | undefined
+  readonly serversOff?: readonly string[] | undefined
 }
 
 /** Returns the settings a view shows. */
-const pick = ({ model, thinkingLevel, mode }: Shown) => ({
+const pick = ({ model, thinkingLevel, mode, serversOff }: Shown) => ({
+  ...(serversOff !== undefined && { serversOff: [...serversOff] }),
   ...(model !== undefined && { model }),
   ...(thinkingLevel !== undefined && { thinkingLevel }),
   ...(mode !== undefined && { mode }),

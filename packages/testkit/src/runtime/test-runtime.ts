@@ -23,6 +23,7 @@ import {
 import { aSession } from '../fixtures/log.ts'
 import { fakeFiles } from './fake-files.ts'
 import { fakePermissions } from './fake-permissions.ts'
+import { fakeServers } from './fake-servers.ts'
 import { fakeSkills } from './fake-skills.ts'
 import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from './scripted-model.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
@@ -117,6 +118,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
     files: fakeFiles,
     permissions: options.permissions ?? fakePermissions,
     skills: fakeSkills,
+    servers: fakeServers,
     hooks: options.hooks,
     summaryFiles: { save: async (_, title) => ok(`notes/${title}.md`) },
     onProblem: () => undefined,

@@ -24,6 +24,7 @@ export const drawnFields = {
     trust: { notDrawn: 'listActiveTrust merges it into the trust menu' },
     boundaries: 'session/header/session-header.tsx',
     skills: 'session/panel/side-panel.tsx',
+    serversOff: 'session/panel/side-panel.tsx',
     todos: 'session/panel/side-panel.tsx',
     branches: 'session/header/branches-menu.tsx',
     branch: 'session/header/branches-menu.tsx',

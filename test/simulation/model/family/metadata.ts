@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { accepted, nothingToDo, refused, type State } from '../state.ts'
 import { at, messagesOn } from '../tree.ts'
 import type { CommandTemplate, Family } from './family.ts'
+import { serverCommands } from './servers.ts'
 
 export const pin = (pinned: boolean | null): CommandTemplate => ({
   code: `pin(${pinned})`,
@@ -35,9 +36,10 @@ export const seenFrom = (state: State, from: State): State =>
     ? { ...state, workspace: from.workspace, elsewhere: from.elsewhere }
     : { ...state, workspace: from.elsewhere, elsewhere: from.workspace }
 
-/** Commands about the title, the pin and the folder of the session. */
+/** Commands about the title, the pin, the folder and the servers of the session. */
 export const metadataCommands: Family = {
   templates: [
+    ...serverCommands.templates,
     fc.oneof(
       fc.constantFrom(null, true, false).map(pin),
       fc.constantFrom('Harbour', ' Harbour ', '').map(rename),
@@ -45,6 +47,7 @@ export const metadataCommands: Family = {
     ),
   ],
   rules: {
+    ...serverCommands.rules,
     pinSession(state, { pinned = !state.isPinned }) {
       return pinned === state.isPinned ? nothingToDo(state) : accepted({ ...state, isPinned: pinned }, { pinned })
     },

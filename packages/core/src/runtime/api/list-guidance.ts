@@ -5,8 +5,10 @@ import {
   type ListedSkill,
   ok,
   type Result,
+  type SessionServer,
   type SlashCommand,
 } from '@holdfast/protocol'
+import type { Servers } from '../../ports/servers.ts'
 import type { Skills } from '../../ports/skills.ts'
 import type { SlashCommands } from '../../ports/slash-commands.ts'
 import { listInstructions } from '../effects/prepare-step.ts'
@@ -30,6 +32,18 @@ function withActivation(skill: FoundSkill, active: readonly ActiveSkill[]): List
   if (!found) return { ...skill, active: null }
   const { name: _, ...rest } = found
   return { ...skill, active: rest }
+}
+
+/** Lists the MCP servers for the folder of a session, with those that it does not use. */
+export async function listServers(
+  servers: Servers | undefined,
+  reader: Pick<SessionReader, 'state'>,
+): Promise<Result<readonly SessionServer[]>> {
+  const state = await reader.state(['meta', 'serversOff'])
+  if (!state.ok) return state
+  const { meta, serversOff } = state.value
+  const found = (await servers?.list(meta.workspace)) ?? []
+  return ok(found.map((server) => ({ ...server, isOn: !serversOff.includes(server.name) })))
 }
 
 /** Lists the slash commands that can be used in the folder of a session. */

@@ -46,7 +46,7 @@ import { storageErrorOf, withNotAccepted } from '../storage-health.ts'
 import type { AttachedClient } from '../stream/driver-control.ts'
 import { modelStatus } from '../stream/hub.ts'
 import { attachedClient, type CallerOptions, splitCaller } from './caller.ts'
-import { listCommands, listInstructionFiles, listSkills } from './list-guidance.ts'
+import { listCommands, listInstructionFiles, listServers, listSkills } from './list-guidance.ts'
 import { checkReadable, readFolded } from './read-folded.ts'
 import { createSessionReader, type SessionReader } from './session-reader.ts'
 import { takeSeat } from './take-seat.ts'
@@ -146,6 +146,7 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       const state = await read().state(['meta'])
       return state.ok ? ok((await registry.deps.tools.background?.list(id)) ?? []) : state
     },
+    servers: () => listServers(registry.deps.servers, read()),
     skills: () => listSkills(registry.deps.skills, read()),
     instructionFiles: async () => listInstructionFiles(registry.deps, await readFolded(registry, store, id)),
     commands: () => listCommands(registry.deps.commands, read()),

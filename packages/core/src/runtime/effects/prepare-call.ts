@@ -28,7 +28,7 @@ export async function prepareCall(
     found: { unusable: why, denied },
     atMs,
   })
-  const tool = await findTool(deps.tools, origin, name)
+  const tool = await findTool(deps.tools, origin, deps.state().settings, name)
   if (!tool) return unusable(`The tool ${name} does not exist.`)
   const { signal } = run
   const sent = await readArgs(deps, call)

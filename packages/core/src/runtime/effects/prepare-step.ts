@@ -41,7 +41,7 @@ async function prepareStep(
   const { workdir, instructions: added } = origin
   await tools.whenDescribed?.(workdir)
   const began = await beginSession(deps, turn, signal)
-  const offered = await findOffered(tools, origin)
+  const offered = await findOffered(tools, origin, settings)
   const hasSkillTool = offered.some(({ schema }) => schema.name === skillTool)
   const [system, schemas, compaction] = await Promise.all([
     instructions

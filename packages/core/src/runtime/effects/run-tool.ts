@@ -18,6 +18,7 @@ import { storeOutput } from '../blobs/store-output.ts'
 import { storeFile } from '../blobs/store-upload.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { waitForWork } from './aborted-work.ts'
+import { createAsk } from './ask-person.ts'
 import { readArgs, reviewResult } from './call-hooks.ts'
 import { findOffered, findTool } from './offered-tools.ts'
 import { factsOf, hashArgs, toolContext, toReport, withReason } from './prepare-call.ts'
@@ -63,7 +64,7 @@ async function runCall(
     return { type: 'tool.finished', call, outcome, durationMs, files, seen, todos, skill, hooks }
   }
 
-  const tool = await findTool(deps.tools, origin, name)
+  const tool = await findTool(deps.tools, origin, deps.state().settings, name)
   const args = await readArgs(deps, call)
   if (!tool) return finished({ type: 'failed', output: { text: `The tool ${name} no longer exists.` } })
   invariant(hashArgs(name, args) === argsHash, `call ${call} is not what was approved`)
@@ -89,10 +90,12 @@ async function runCall(
         // Late output of an aborted call is dropped: nothing would remove it from a screen.
         if (!signal.aborted) deps.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
       },
+      ask: createAsk(deps, call, { signal, report }),
       session: {
         todos: deps.state().todos,
         skills: deps.state().skills,
-        offered: () => findOffered(deps.tools, origin),
+        serversOff: deps.state().settings.serversOff ?? [],
+        offered: () => findOffered(deps.tools, origin, deps.state().settings),
       },
       storeOutput: (output, toText) => storeOutput(deps.blobs, output, deps.storage.insist, toText),
       storeFile: (bytes, name) => storeFile(deps, bytes, name),

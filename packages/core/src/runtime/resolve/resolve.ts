@@ -16,7 +16,7 @@ import {
 } from '@holdfast/protocol'
 import { workdirNeeded } from '../../session/decide/prompt.ts'
 import type { Facts, SessionCommand, SessionSubmission } from '../../session/input.ts'
-import { askedCalls } from '../../session/state.ts'
+import { askedCalls, waitingCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { readArgs } from '../effects/call-hooks.ts'
 import { lookAtRunning } from '../effects/run-tool.ts'
@@ -65,6 +65,7 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
       await lookAtRunning(deps)
       return ok({})
     case 'deactivateSkill':
+    case 'setServer':
     case 'pinSession':
     case 'rename':
     case 'abort':
@@ -193,6 +194,7 @@ export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean | 'in
   clearAllBoundaries: false,
   activateSkill: false,
   deactivateSkill: false,
+  setServer: false,
   switchBranch: true,
   seedMessages: false,
   addSystemMessage: false,
@@ -209,8 +211,8 @@ async function resolveAnswer(
   { approval, decision }: Extract<SessionCommand, { type: 'respondToApproval' }>,
 ): Promise<Result<Facts>> {
   const past = approval === undefined ? {} : await pastApproval(deps, approval)
-  const waiting = askedCalls(deps.state())
-  const asked = approval === undefined ? waiting[0] : waiting.find((call) => call.approval === approval)
+  const named = approval ?? waitingCalls(deps.state())[0]?.approval
+  const asked = askedCalls(deps.state()).find((call) => call.approval === named)
   const { origin } = deps.state()
   if (decision !== 'approve_always' || !asked || asked.reason !== undefined || !origin) return ok(past)
   const { tool } = asked
@@ -221,9 +223,10 @@ async function resolveAnswer(
 
 /** Finds out who answered an approval, so that the refusal of a late answer can name them. */
 async function pastApproval({ store, session, state }: EffectDeps, approval: ApprovalId): Promise<Facts> {
-  if (approval > state().seq || askedCalls(state()).some((call) => call.approval === approval)) return {}
+  if (approval > state().seq || waitingCalls(state()).some((call) => call.approval === approval)) return {}
   const [asked] = await store.read(session, { after: approval - 1, upTo: approval, limit: 1 })
-  if (!asked || 'lost' in asked || asked.event.type !== 'approval.asked') return {}
+  if (!asked || 'lost' in asked) return {}
+  if (asked.event.type !== 'approval.asked' && asked.event.type !== 'question.asked') return {}
   for (const record of await store.readRefs(session, [asked.event.call])) {
     if ('lost' in record || record.seq <= approval) continue // a call can be asked for again
     const { event } = record
@@ -231,6 +234,8 @@ async function pastApproval({ store, session, state }: EffectDeps, approval: App
       return {
         decided: { by: 'rule' in event.by ? event.by.rule : (event.by.via ?? event.by.client ?? 'someone else') },
       }
+    if (event.type === 'question.answered' && event.question === approval)
+      return { decided: { by: event.by ? (event.by.via ?? event.by.client ?? 'someone else') : 'the end of its call' } }
     if (event.type === 'call.settled') return { decided: { by: settledBy(event) } }
   }
   return {}

@@ -108,6 +108,9 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   const { records } = append
   session.hub.publish(records) // only after the append: no client may see a record that a crash could lose
   deps.observer?.recorded?.(id, records)
+  for (const { record } of records)
+    if (record.event.type === 'question.answered')
+      session.effects.questions.get(record.event.call)?.(record.event.reply)
   session.performer.reconcile(session.closed ? [] : plan(next.state))
   if (next.state.turn.phase === 'idle') session.aborting.pending.submission = null
   session.snapshots.afterChange(next)

@@ -32,7 +32,8 @@ export function createHookNotices({ effects, record, isWatched }: NoticeDeps) {
     afterRecords(records: readonly Recorded[]): void {
       if (!hasHooks(effects, 'Notification')) return
       for (const { event } of records) {
-        if (event.type === 'approval.asked') start(questionMoment(event))
+        if (event.type === 'approval.asked') start(approvalMoment(event))
+        if (event.type === 'question.asked') start(questionMoment(event))
         if (event.type === 'turn.ended' && effects.state().turn.phase === 'idle' && !isWatched())
           start(endMoment(event))
       }
@@ -48,11 +49,18 @@ export function createHookNotices({ effects, record, isWatched }: NoticeDeps) {
   }
 }
 
-const questionMoment = ({ tool }: EventOf<'approval.asked'>): HookMoment => ({
+const approvalMoment = ({ tool }: EventOf<'approval.asked'>): HookMoment => ({
   event: 'Notification',
   kind: 'permission_prompt',
   title: 'Approval needed',
   message: `Holdfast needs your approval to use ${tool}.`,
+})
+
+const questionMoment = ({ tool, preview }: EventOf<'question.asked'>): HookMoment => ({
+  event: 'Notification',
+  kind: 'elicitation_dialog',
+  title: 'Question',
+  message: `${preview.from} asks you something, in a call of ${tool}.`,
 })
 
 const endMoment = ({ reason }: EventOf<'turn.ended'>): HookMoment => ({

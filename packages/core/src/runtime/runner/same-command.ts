@@ -65,6 +65,7 @@ const firstWriters: { readonly [Type in EventType]?: readonly CommandType[] } = 
   'queue.removed': ['recallQueues', 'clearQueues', 'dequeueSteering', 'removeQueueEntry'],
   'queue.reordered': ['reorderQueue'],
   'call.approved': ['respondToApproval', 'setToolTrust'],
+  'question.answered': ['respondToApproval'],
   'trust.granted': ['respondToApproval', 'setToolTrust'],
   'trust.revoked': ['revokeToolTrust'],
   'line.moved': ['branchAt', 'switchBranch', 'rewind', 'truncateHistory', 'setHistory'],
@@ -86,6 +87,7 @@ const settingWriters: { readonly [name: string]: readonly CommandType[] } = {
   workdir: ['moveWorkdir'],
   budgets: ['setBudgets'],
   mode: ['enterPlan', 'enterExec'],
+  serversOff: ['setServer'],
   model: ['setModel', 'cycleModel'],
   thinkingLevel: ['setThinkingLevel', 'cycleThinkingLevel', 'setModel', 'cycleModel'],
 }

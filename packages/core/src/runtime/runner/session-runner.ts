@@ -3,6 +3,7 @@ import {
   type ClientId,
   createSerialQueue,
   type Fault,
+  fault,
   noSuchShell,
   ok,
   type Result,
@@ -20,7 +21,7 @@ import {
   type SessionSubmission,
 } from '../../session/input.ts'
 import { plan } from '../../session/plan.ts'
-import { askedCalls, isAbortOf } from '../../session/state.ts'
+import { isAbortOf, waitingCalls } from '../../session/state.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { createEffectRunner, createPerformer } from '../effects/performer.ts'
@@ -138,6 +139,7 @@ function createEffectDeps({ id, epoch, deps }: RunnerOptions, own: OwnParts, sta
     findDamage: () => checkDamage(effects),
     oneByOne: createSerialQueue(),
     promptsInOrder: createSerialQueue(),
+    questions: new Map(),
     startContext: null,
     answer: null,
   }
@@ -195,13 +197,26 @@ async function answerRequest(
   }
   const refusal = by && drivers.refusal(by)
   if (refusal) return refuse(refusal)
-  const done =
-    request.type === 'refreshCredentials'
-      ? await deps.models.refresh()
-      : ((await deps.tools.background?.stop(id, request.shell)) ?? refuse(noSuchShell))
+  const done = await perform(session, request)
   if (done.ok && session.closed) return refuse(session.closed)
   return done.ok ? nothingNew : done
 }
+
+async function perform(
+  { options: { id, deps }, folded }: RunningSession,
+  request: Exclude<ProcessRequest, { type: 'claimDriver' | 'handOver' }>,
+): Promise<Result<unknown>> {
+  switch (request.type) {
+    case 'refreshCredentials':
+      return deps.models.refresh()
+    case 'stopBackgroundShell':
+      return (await deps.tools.background?.stop(id, request.shell)) ?? refuse(noSuchShell)
+    case 'retryServer':
+      return (await deps.servers?.retry(folded.state.origin?.workdir ?? '', request.server)) ?? refuse(noServers)
+  }
+}
+
+const noServers = fault('not_found', 'There are no MCP servers here.')
 
 /** Looks up what the command needs to know, then decides it in turn. */
 async function admit(
@@ -260,7 +275,7 @@ function seatRefusal(
 /** Rejects questions whose time ran out while no timer was running, before one of them can be answered. */
 async function settleExpired(session: RunningSession): Promise<void> {
   const { clock } = session.options.deps
-  for (const { id: call, expiresAt } of askedCalls(session.folded.state)) {
+  for (const { id: call, expiresAt } of waitingCalls(session.folded.state)) {
     if (expiresAt !== null && Date.parse(expiresAt) <= clock.now())
       await report(session, { type: 'approval.expired', call })
   }

@@ -24,6 +24,7 @@ const nameless: Partial<Record<CommandType, string>> = {
   cycleModel: 'no_rotation',
   setBoundary: 'bad_boundary',
   activateSkill: 'skill_not_found',
+  retryServer: 'not_found',
   deactivateSkill: 'skill_not_active',
   branchAt: 'turn_not_found',
   rewind: 'turn_not_found',

@@ -1,7 +1,8 @@
 import { type ClientId, type Event, fault, isTrustedExactly, ok, refuse, type Trust } from '@holdfast/protocol'
 import type { CommandOf, Decided, Events, Facts } from '../input.ts'
-import { askedCalls, type SessionState } from '../state.ts'
+import { askedCalls, type SessionState, waitingCalls } from '../state.ts'
 import { settle } from './call.ts'
+import { answerQuestion, findQuestion } from './question.ts'
 
 const scopes = {
   approve: 'once',
@@ -13,12 +14,14 @@ const scopes = {
 /** Answers an open question. The first answer counts; the fault of a later one names who gave it. */
 export function respondToApproval(
   state: SessionState,
-  { approval, decision, message, via }: CommandOf<'respondToApproval'>,
+  command: CommandOf<'respondToApproval'>,
   by: ClientId | null,
   { decided, stored }: Facts,
 ): Decided {
-  const waiting = askedCalls(state)
-  const asked = approval === undefined ? waiting[0] : waiting.find((call) => call.approval === approval)
+  const { approval = waitingCalls(state)[0]?.approval, decision, message, via } = command
+  const question = approval === undefined ? null : findQuestion(state, approval)
+  if (question) return answerQuestion(question, command, by)
+  const asked = askedCalls(state).find((call) => call.approval === approval)
   if (!asked) {
     if (approval === undefined) return refuse(fault('no_pending_approval', 'No call waits for approval.'))
     if (!decided) return refuse(fault('approval_not_found', `This session has no approval ${approval}.`, { approval }))
@@ -26,6 +29,8 @@ export function respondToApproval(
     return refuse(fault('already_decided', answered, { ...decided }))
   }
 
+  if (decision === 'cancel' || command.answers !== undefined)
+    return refuse(fault('bad_request', 'This approval is not a question. Approve or reject it.', { approval }))
   const { id: call } = asked
   const target = targetOf(asked)
   if (decision === 'reject') {

@@ -15,6 +15,7 @@ import type { Events, ReadyCall, ReportOf } from '../input.ts'
 import { findCall, type SessionState } from '../state.ts'
 import { moveBoundaries } from './boundary.ts'
 import { hooksRan } from './hook.ts'
+import { withdrawQuestion } from './question.ts'
 
 /** Settles a call that did not run to its end; `by` is the client that ended it. */
 export const settle = (call: CallId, outcome: Outcome, by?: ClientId | null): Event => ({
@@ -93,9 +94,10 @@ function deny({ turn }: SessionState, call: CallId, { code, message }: Extract<V
 const expiry = ({ settings: { approvalTimeoutMs } }: SessionState, atMs: number) =>
   approvalTimeoutMs === undefined ? {} : { expiresAt: new Date(atMs + approvalTimeoutMs).toISOString() }
 
-/** Records a question that expired as a denial. */
+/** Records an approval that expired as a denial, and a question that did so as cancelled. */
 export function expireApproval(state: SessionState, { call }: ReportOf<'approval.expired'>): Events {
-  if (findCall(state, call)?.status !== 'asked') return []
+  const waiting = findCall(state, call)
+  if (waiting?.status !== 'asked') return withdrawQuestion(waiting)
   return [settle(call, { type: 'denied', code: 'timed_out', message: 'not answered in time' })]
 }
 
@@ -124,7 +126,13 @@ export function settleCall(
     ...(todos && { todos: [...todos] }),
   } as const
   const activated = skill && ({ type: 'skill.activated', ...skill, by: 'model', inConversation: true } as const)
-  return [...hooksRan(state, hooks, call), settled, ...moveBoundaries(state, files), ...(activated ? [activated] : [])]
+  return [
+    ...withdrawQuestion(findCall(state, call)),
+    ...hooksRan(state, hooks, call),
+    settled,
+    ...moveBoundaries(state, files),
+    ...(activated ? [activated] : []),
+  ]
 }
 
 /** Records what was done to files outside of a running call: by one that was aborted, in the background, by a slash command. */

@@ -1,8 +1,8 @@
-import type { Event } from '@holdfast/protocol'
 import type { Draft } from '../../ports/store.ts'
 import type { Events, Facts } from '../input.ts'
 import { askedCalls, type Call, isAnswered, openCalls, type SessionState } from '../state.ts'
 import { settle } from './call.ts'
+import { withdrawQuestion } from './question.ts'
 import { saidEvents } from './step.ts'
 
 type Cause = 'aborted' | 'crashed' | 'stopped'
@@ -16,7 +16,7 @@ export function abandonTurn(state: SessionState, cause: Cause, { draft, printed 
   const reason = cause === 'aborted' ? 'aborted' : isDone ? 'done' : 'interrupted'
   return [
     ...(reason === 'done' ? [] : cutAnswer(state, reason, draft ?? null)),
-    ...openCalls(state).map((call) => interrupt(call, cause, printed?.get(call.id))),
+    ...openCalls(state).flatMap((call) => interrupt(call, cause, printed?.get(call.id))),
     { type: 'turn.ended', turn: turn.number, reason },
   ]
 }
@@ -29,7 +29,7 @@ export function recover(state: SessionState, cause: 'crashed' | 'stopped', draft
   if (askedCalls(state).length === 0) return abandonTurn(state, cause, { draft })
   return openCalls(state)
     .filter(({ status }) => status !== 'asked')
-    .map((call) => interrupt(call, cause))
+    .flatMap((call) => interrupt(call, cause))
 }
 
 function cutAnswer(state: SessionState, finish: 'aborted' | 'interrupted', draft: Draft | null): Events {
@@ -39,7 +39,9 @@ function cutAnswer(state: SessionState, finish: 'aborted' | 'interrupted', draft
   return [...spoken, { type: 'step.ended', turn, step, finish, usage: null }]
 }
 
-function interrupt({ id, status }: Call, cause: Cause, printed?: string): Event {
-  if (status !== 'started') return settle(id, { type: 'interrupted', code: 'cancelled' })
-  return settle(id, { type: 'interrupted', code: cause, ...(printed && { output: { text: printed } }) })
+function interrupt(call: Call, cause: Cause, printed?: string): Events {
+  const { id, status } = call
+  if (status !== 'started') return [settle(id, { type: 'interrupted', code: 'cancelled' })]
+  const outcome = { type: 'interrupted', code: cause, ...(printed && { output: { text: printed } }) } as const
+  return [...withdrawQuestion(call), settle(id, outcome)]
 }

@@ -3,6 +3,7 @@ import {
   type Event,
   fault,
   isOnLine,
+  limits,
   type Mode,
   ok,
   type RotationEntry,
@@ -82,6 +83,16 @@ export function enterMode(
 
 export function pinSession({ isPinned }: SessionState, { pinned = !isPinned }: CommandOf<'pinSession'>): Events {
   return pinned === isPinned ? [] : [{ type: 'settings.changed', pinned }]
+}
+
+/** Lets the session use a server, or no longer. */
+export function setServer({ settings }: SessionState, { server, on }: CommandOf<'setServer'>): Decided {
+  const before = settings.serversOff ?? []
+  if (before.includes(server) !== on) return ok([])
+  const serversOff = on ? before.filter((name) => name !== server) : [...before, server]
+  if (serversOff.length > limits.serversOffMax)
+    return refuse(fault('bad_request', `A session can turn off at most ${limits.serversOffMax} servers.`, { server }))
+  return ok([{ type: 'settings.changed', serversOff }])
 }
 
 export function rename({ settings }: SessionState, { title }: CommandOf<'rename'>): Events {

@@ -225,5 +225,13 @@ function shownText(preview: Preview, paint: Paint): string {
     return `${escapeLine(command)}\n  ${place}${sandboxText(sandbox)}`
   }
   if (preview.type === 'diff') return `${escapeLine(preview.path)}\n${diffText(preview.diff, paint)}`
-  return escapeLine(JSON.stringify(preview.args))
+  if (preview.type === 'arguments') return escapeLine(JSON.stringify(preview.args))
+  const { from, message, fields, url } = preview
+  const lines = fields.map(
+    ({ name, title, isRequired }) => `  ${escapeLine(title ?? name)}${isRequired ? '' : ' (optional)'}`,
+  )
+  return [
+    `${escapeLine(from)}: ${escapeLine(message)}`,
+    ...(url === undefined ? lines : [`  ${escapeLine(url)}`]),
+  ].join('\n')
 }

@@ -20,6 +20,8 @@ import { createRunOutput, previewText, type RunOutput } from '../render/run-outp
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type ExitCode, exitCodes } from '../terminal/exit.ts'
 import { createPaint } from '../terminal/output.ts'
+import type { AskDeps } from '../terminal/prompt-user.ts'
+import { createQuestions } from './ask-questions.ts'
 
 type RunTurnOptions = {
   /** The answer to every approval; `unattended` rejects it because no person can be asked. */
@@ -27,7 +29,7 @@ type RunTurnOptions = {
   /** Whether the session was started for this turn; then its first records are printed too. */
   readonly isNew: boolean
   readonly isJson: boolean
-  readonly context: Pick<CliContext, 'out' | 'err'>
+  readonly context: Pick<CliContext, 'out' | 'err' | 'input'>
   readonly interruption: AbortSignal
 }
 
@@ -49,6 +51,7 @@ export async function runTurn(
   const commandId = CommandId.parse(randomUUID())
   const summary = createTurnSummary((record) => record.commandId === commandId)
   const leave = new AbortController()
+  const questions = createQuestions({ handle, output, interruption, terminal: () => terminalOf(options) })
   let isLost = false
   const onConnection: FollowOptions['onConnection'] = ({ state }) => {
     if (state === 'waiting' && !isLost) void output.note('Cannot reach the server; retrying.')
@@ -74,7 +77,9 @@ export async function runTurn(
     if (ran !== undefined) return ok(await finishCommand(handle, { ran, seq: sent.value.seq }, output, options))
     interruption.addEventListener('abort', onInterruption)
     if (interruption.aborted) onInterruption() // interrupted while the prompt was being sent
-    for (const pending of view.pendingApprovals) await answerApproval(handle, pending, options, output)
+    for (const { id, preview, ...pending } of view.pendingApprovals)
+      if (preview.type === 'question') questions.ask({ id, preview })
+      else await answerApproval(handle, { ...pending, id, preview }, options, output)
 
     for (let next = await first; !next.done; next = await frames.next()) {
       const frame = next.value
@@ -83,6 +88,8 @@ export async function runTurn(
       const { seq: id, event } = frame.record
       summary.add(frame.record)
       if (event.type === 'approval.asked') await answerApproval(handle, { ...event, id }, options, output)
+      if (event.type === 'question.asked') questions.ask({ id, preview: event.preview })
+      if (event.type === 'question.answered') questions.drop(event.question)
       if (summary.end) return ok(await finish(handle, summary.end, summary, output, options))
     }
     if (interruption.aborted) return ok(exitCodes.interrupted)
@@ -95,10 +102,18 @@ export async function runTurn(
   } finally {
     interruption.removeEventListener('abort', onInterruption)
     leave.abort()
+    await questions.end()
   }
 }
 
-/** How a run answers a question, by its flags. */
+/** Returns the terminal where a person can answer questions. With --yes and --no nobody is asked anything. */
+function terminalOf({ approvals, isJson, context: { input, err } }: RunTurnOptions): Omit<AskDeps, 'signal'> | null {
+  if (approvals !== 'unattended' || isJson) return null
+  const terminal = input()
+  return terminal.isTTY ? { input: terminal, err } : null
+}
+
+/** How a run answers an approval, by its flags. */
 const answers = {
   approve: { decision: 'approve', via: '--yes', notice: 'Approved by --yes.' },
   reject: { decision: 'reject', via: '--no', notice: 'Rejected by --no.' },

@@ -21,7 +21,7 @@ import { expandTemplate } from './expand-template.ts'
 import { type CommandFile, createCommandFinder } from './find-commands.ts'
 
 /** A command of some source. */
-type SourceCommand = SlashCommand & {
+export type SourceCommand = SlashCommand & {
   /** False for a command of a workspace that is not trusted in its current form. */
   readonly isTrusted: boolean
   /** Returns what the command is replaced by. */
@@ -29,13 +29,22 @@ type SourceCommand = SlashCommand & {
 }
 
 /** Lists the commands of one kind for a folder. */
-type CommandSource = (workdir: string) => Promise<readonly SourceCommand[]>
+export type CommandSource = (workdir: string) => Promise<readonly SourceCommand[]>
+
+/** Commands of a source that may not know all of its commands yet. */
+export type LateSource = {
+  readonly list: CommandSource
+  /** Finds out whether there is a command of this name. It is then listed. */
+  readonly find: (workdir: string, name: string) => Promise<void>
+}
 
 type CommandsDeps = {
   readonly configDir: string
   readonly userDir: string
   readonly trusted: Pick<TrustedWorkspaces, 'items' | 'judge'>
   readonly skills: Skills
+  /** Commands that come from elsewhere, such as the prompts of servers. */
+  readonly others?: LateSource | undefined
 }
 
 /** The slash commands of this machine, and those of a workspace as what it offers. */
@@ -43,8 +52,8 @@ export type CommandFolders = SlashCommands & {
   offers(place: { readonly workdir: string; readonly workspace: string }): Promise<readonly Offer[]>
 }
 
-/** Creates the slash commands. Of two with the same name the earlier source counts: built-in, skill, file. */
-export function createCommands({ configDir, userDir, trusted, skills }: CommandsDeps): CommandFolders {
+/** Creates the slash commands. Of two with the same name the earlier source counts: built-in, skill, file, server. */
+export function createCommands({ configDir, userDir, trusted, skills, others }: CommandsDeps): CommandFolders {
   const findFiles = createCommandFinder()
   const fileSource: CommandSource = async (workdir) => {
     const workspace = await findWorkspaceRoot(workdir, userDir)
@@ -57,7 +66,12 @@ export function createCommands({ configDir, userDir, trusted, skills }: Commands
     })
     return files.map((file) => ofFile(file, file.scope === 'user' || trustedOnes.has(file)))
   }
-  const sources: readonly CommandSource[] = [listBuiltIns(() => list), listSkillCommands(skills), fileSource]
+  const sources: readonly CommandSource[] = [
+    listBuiltIns(() => list),
+    listSkillCommands(skills),
+    fileSource,
+    ...(others ? [others.list] : []),
+  ]
 
   /** Returns all commands by name. An untrusted one never hides a trusted one. */
   const findAll = async (workdir: string): Promise<ReadonlyMap<string, SourceCommand>> => {
@@ -77,6 +91,7 @@ export function createCommands({ configDir, userDir, trusted, skills }: Commands
   return {
     list,
     async expand({ workdir, name, given }) {
+      if (others && !(await findAll(workdir)).has(name)) await others.find(workdir, name)
       const found = await findAll(workdir)
       const command = found.get(name)
       if (!command) {

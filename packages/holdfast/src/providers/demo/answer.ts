@@ -166,6 +166,7 @@ const forms: readonly Form[] = [
     (path = '', old = '', added = '') =>
       call('patch', 'apply_diff', { path: unquoted(path), diff: `@@\n-${old}\n+${added}\n` }),
   ],
+  [/^call (\S+)(?: (\{.*\}))?$/i, (tool = '', json = '') => call('call', tool, readObject(json))],
   [/^tools$/i, () => call('tools', 'describe_tools', {})],
   [/^todo$/i, () => call('todo', 'todo_read', {})],
   [/^todo (.+)$/i, (tasks = '') => call('todo', 'todo_write', { tasks: splitTasks(tasks) })],
@@ -203,6 +204,15 @@ const splitEdits = (text: string) =>
     return { old_text, new_text: rest.join(' => ') }
   })
 
+/** Reads the arguments of `call`; none if they are no JSON object. */
+function readObject(json: string): Readonly<Record<string, unknown>> {
+  try {
+    return json === '' ? {} : JSON.parse(json)
+  } catch {
+    return {}
+  }
+}
+
 /** Reads the tasks of `todo a; b`. A task that begins with `done` or `doing` has that status. */
 const splitTasks = (text: string) =>
   text.split(';').flatMap((part) => {
@@ -227,7 +237,7 @@ const shownLinesMax = 40
 const abilities = `I am the demo: a scripted agent, not a language model. I understand these requests, one a line:
 
 - \`list [dir]\`, \`read <file>\`, \`search <text>\`, \`find <glob>\`, \`git status\`, \`git diff [path]\`, \`git log\`, \`fetch <url>\`
-- \`todo <task>; <task>\`, \`todo\`, \`tools\`
+- \`todo <task>; <task>\`, \`todo\`, \`tools\`, \`call <tool> [JSON]\`
 - \`output <id>\`, \`stop <id>\` of a command in the background
 - \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`edits <file>: <old> => <new>; <old> => <new>\`, \`patch <file>: <old> => <new>\`, \`delete <file>\`, \`move <file> => <path>\`, \`git stage <path>\`, \`git commit <message>\`, \`run <command>\`, \`run in background <command>\`, \`remember <text>\` (these ask you first)
 - \`count to <n>\`, \`plan <request>\`, \`delegate <request>\`

@@ -16,6 +16,7 @@ import {
   type Result,
   SearchOptions,
   Seq,
+  ServerList,
   type SessionHandle,
   SessionList,
   SessionView,
@@ -217,6 +218,16 @@ const getSkills = defineRead(
   },
 )
 
+const getServers = defineRead(
+  '/servers',
+  'List the MCP servers of the user and the workspace, and which of them the session uses',
+  ServerList,
+  async (handle) => {
+    const servers = await handle.servers()
+    return servers.ok ? ok({ servers: [...servers.value] }) : servers
+  },
+)
+
 const getCommands = defineRead(
   '/commands',
   'List the slash commands that a prompt can begin with',
@@ -278,7 +289,7 @@ export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents],
   ...sessionFileRoutes,
-  ...[getShells, getSkills, getCommands],
+  ...[getShells, getServers, getSkills, getCommands],
   ...[getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

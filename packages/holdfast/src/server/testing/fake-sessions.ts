@@ -181,6 +181,7 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
     snapshot: async () => ok(snapshotFrame()),
     attach: async () => refuse(fault('session_stopped', 'Nobody can attach.')),
     state: async (fields) => ok(pickFields({ ...view, seq: 0, meta, here, summary: null }, fields)),
+    servers: async () => ok([]),
     skills: async () => ok([]),
     commands: async () => ok([]),
     branches: async () => ok([]),

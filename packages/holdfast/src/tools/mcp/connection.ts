@@ -1,8 +1,26 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { errorMessage, fault, ok, type Result, refuse } from '@holdfast/protocol'
-import type { Client, Progress, Prompt, Tool as ServerTool } from '@modelcontextprotocol/client'
+import {
+  errorMessage,
+  fault,
+  ok,
+  type QuestionPreview,
+  type QuestionReply,
+  type Result,
+  refuse,
+} from '@holdfast/protocol'
+import type {
+  Client,
+  ElicitRequest,
+  ElicitResult,
+  Progress,
+  Prompt,
+  Tool as ServerTool,
+} from '@modelcontextprotocol/client'
+import { createCallClock } from './call-clock.ts'
+import { readElicitation, toElicitResult } from './elicitation.ts'
 import { type ClientDeps, type OpenClient, openClient, WrongConfiguration } from './open-client.ts'
 import type { McpServer } from './server-config.ts'
+import { NeedsSignIn } from './sign-in/session-auth.ts'
 
 export type { Progress, Prompt, ServerTool }
 
@@ -10,20 +28,36 @@ export type { Progress, Prompt, ServerTool }
 export type ServerOffer = {
   readonly tools: readonly ServerTool[]
   readonly prompts: readonly Prompt[]
+  /** Whether it has resources, which are listed when they are needed. */
+  readonly hasResources: boolean
   /** What the server says about its use. */
   readonly about: string | null
 }
 
 /** The result of a call, as the server returned it. */
 export type ServerResult = Awaited<ReturnType<Client['callTool']>>
+export type ServerResource = Awaited<ReturnType<Client['listResources']>>['resources'][number]
+export type ServerResources = {
+  readonly resources: readonly ServerResource[]
+  /** URIs with parts to fill in. */
+  readonly templates: Awaited<ReturnType<Client['listResourceTemplates']>>['resourceTemplates']
+}
+type ResourceContents = Awaited<ReturnType<Client['readResource']>>['contents']
 export type PromptMessages = Awaited<ReturnType<Client['getPrompt']>>['messages']
 
-type CallOptions = { readonly signal: AbortSignal; readonly onProgress?: ((progress: Progress) => void) | undefined }
+type CallOptions = {
+  readonly signal: AbortSignal
+  readonly onProgress?: ((progress: Progress) => void) | undefined
+  /** Asks a person for the server. Absent: its questions are cancelled. */
+  readonly ask?: Ask | undefined
+}
+type Ask = (question: QuestionPreview) => Promise<QuestionReply>
 
 /** `stopped`: it starts when it is needed. */
 export type ConnectionState =
   | { readonly type: 'stopped' | 'starting' | 'ready' }
-  | { readonly type: 'failed'; readonly why: string }
+  /** `needs_sign_in`: a person must sign in to it first. */
+  | { readonly type: 'failed' | 'needs_sign_in'; readonly why: string }
 
 /**
  * A server that starts when it is first needed, stops when nobody has needed it for a while, and starts again. Everything is
@@ -35,15 +69,23 @@ export interface McpConnection {
   list(signal: AbortSignal): Promise<Result<ServerOffer>>
   call(tool: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<Result<ServerResult>>
   getPrompt(name: string, args: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Result<PromptMessages>>
+  listResources(signal: AbortSignal): Promise<Result<ServerResources>>
+  readResource(uri: string, signal: AbortSignal): Promise<Result<ResourceContents>>
   close(): Promise<void>
 }
 
-type ConnectionDeps = ClientDeps & { readonly idleMs?: number | undefined }
+type ConnectionDeps = Omit<ClientDeps, 'onElicit'> & {
+  readonly idleMs?: number | undefined
+  /** Called with the reason when a person must sign in, and with null when the server is reached. */
+  readonly onSignIn: (why: string | null) => void
+}
 
 const answerMs = 20_000
 const idleStopMs = 10 * 60_000
 /** How long a call may take without progress. */
 const callMs = { stdio: 30 * 60_000, http: 5 * 60_000 }
+/** The longest time of a timer: the call has a clock of its own. */
+const timerMsMax = 2 ** 31 - 1
 /** The waits between the tries to reach a server. */
 const pausesMs = [1000, 2000, 4000, 8000]
 
@@ -52,14 +94,48 @@ export function createConnection(server: McpServer, deps: ConnectionDeps): McpCo
   let state: ConnectionState = { type: 'stopped' }
   let opening: Promise<OpenClient> | null = null
   const closing = new AbortController()
+  const askers = new Set<Ask>()
   let users = 0
   let timer: NodeJS.Timeout | undefined
+
+  /** Asks in the session of the newest call: a server does not say which call a question belongs to. */
+  async function onElicit(params: ElicitRequest['params']): Promise<ElicitResult> {
+    const question = readElicitation(name, params)
+    const ask = [...askers].at(-1)
+    return question && ask ? toElicitResult(question, await ask(question)) : { action: 'cancel' }
+  }
+
+  /** Calls a tool. The time limit stands still while a person is asked. */
+  async function callTool(
+    client: Client,
+    params: Parameters<Client['callTool']>[0],
+    { signal, onProgress, ask }: CallOptions,
+  ): Promise<ServerResult> {
+    const limitMs = server.timeoutMs ?? callMs[server.connect.type]
+    const clock = createCallClock(limitMs)
+    const asker: Ask | undefined = ask && ((question) => clock.during(() => ask(question)))
+    if (asker) askers.add(asker)
+    const onprogress = (progress: Progress) => {
+      clock.touch()
+      onProgress?.(progress)
+    }
+    try {
+      const ended = AbortSignal.any([signal, clock.signal])
+      return await client.callTool(params, { signal: ended, onprogress, timeout: timerMsMax })
+    } catch (error) {
+      if (!clock.signal.aborted) throw error
+      throw new Error(`it did not answer within ${limitMs / 1000} seconds`, { cause: error })
+    } finally {
+      clock.end()
+      if (asker) askers.delete(asker)
+    }
+  }
 
   /** Returns the open client, or opens one. All that wait share one attempt, which ends by its own time limit. */
   function open(): Promise<OpenClient> {
     if (opening !== null) return opening
     state = { type: 'starting' }
-    const attempt = openClient(server, deps, closing.signal)
+    const attempt = openClient(server, { ...deps, onElicit }, closing.signal)
     opening = attempt
     const forget = (next: ConnectionState) => {
       if (opening !== attempt) return
@@ -69,9 +145,14 @@ export function createConnection(server: McpServer, deps: ConnectionDeps): McpCo
     attempt.then(
       (opened) => {
         if (opening === attempt) state = { type: 'ready' }
-        void opened.ended.then((why) => forget(why === null ? { type: 'stopped' } : { type: 'failed', why }))
+        deps.onSignIn(null)
+        void opened.ended.then((why) => {
+          const signIn = opened.whySignIn()
+          if (signIn !== null) forget({ type: 'needs_sign_in', why: signIn })
+          else forget(why === null ? { type: 'stopped' } : { type: 'failed', why })
+        })
       },
-      (error) => forget({ type: 'failed', why: errorMessage(error) }),
+      (error) => forget(failedBy(error)),
     )
     return attempt
   }
@@ -82,7 +163,7 @@ export function createConnection(server: McpServer, deps: ConnectionDeps): McpCo
       try {
         return await open()
       } catch (error) {
-        if (signal.aborted || closing.signal.aborted || error instanceof WrongConfiguration) throw error
+        if (signal.aborted || closing.signal.aborted || isFinal(error)) throw error
       }
       await delay(pauseMs, undefined, { signal })
     }
@@ -100,6 +181,7 @@ export function createConnection(server: McpServer, deps: ConnectionDeps): McpCo
       const opened = await untilAborted(find(signal), signal)
       return ok(await work(opened.client).catch((error) => throwEnded(opened, error)))
     } catch (error) {
+      if (error instanceof NeedsSignIn) deps.onSignIn(error.message)
       const why = signal.aborted ? 'the call was stopped' : errorMessage(error)
       return refuse(fault('mcp_failed', `The server ${name} failed: ${why}`, { server: name }))
     } finally {
@@ -119,16 +201,8 @@ export function createConnection(server: McpServer, deps: ConnectionDeps): McpCo
   return {
     state: () => state,
     list: (signal) => use(signal, open, (client) => listAll(client, signal)),
-    call: (tool, args, { signal, onProgress }) =>
-      use(signal, reach, (client) =>
-        client.callTool(
-          { name: tool, arguments: { ...args } },
-          {
-            ...{ signal, resetTimeoutOnProgress: true, timeout: server.timeoutMs ?? callMs[server.connect.type] },
-            ...(onProgress && { onprogress: onProgress }),
-          },
-        ),
-      ),
+    call: (tool, args, options) =>
+      use(options.signal, reach, (client) => callTool(client, { name: tool, arguments: { ...args } }, options)),
     getPrompt: (prompt, args, signal) =>
       use(signal, reach, async (client) => {
         const { messages } = await client.getPrompt(
@@ -136,6 +210,12 @@ export function createConnection(server: McpServer, deps: ConnectionDeps): McpCo
           { signal, timeout: answerMs },
         )
         return messages
+      }),
+    listResources: (signal) => use(signal, reach, (client) => listResources(client, signal)),
+    readResource: (uri, signal) =>
+      use(signal, reach, async (client) => {
+        const { contents } = await client.readResource({ uri }, { signal, timeout: answerMs, cacheMode: 'refresh' })
+        return contents
       }),
     async close() {
       closing.abort()
@@ -145,8 +225,20 @@ export function createConnection(server: McpServer, deps: ConnectionDeps): McpCo
   }
 }
 
+/** Whether it makes no sense to try again before a person has done something. */
+const isFinal = (error: unknown): boolean => error instanceof WrongConfiguration || error instanceof NeedsSignIn
+
+const failedBy = (error: unknown): ConnectionState => ({
+  ...{ type: error instanceof NeedsSignIn ? 'needs_sign_in' : 'failed', why: errorMessage(error) },
+})
+
 /** The library says only that the connection is closed: the end of the program says why. */
 async function throwEnded(opened: OpenClient, error: unknown): Promise<never> {
+  const signIn = opened.whySignIn()
+  if (signIn !== null) {
+    void opened.close() // the next call starts anew, with what the person has signed in to
+    throw new NeedsSignIn(signIn)
+  }
   const why = opened.whyEnded()
   throw why === null ? error : new Error(why, { cause: error })
 }
@@ -167,5 +259,15 @@ async function listAll(client: Client, signal: AbortSignal): Promise<ServerOffer
     can.tools ? client.listTools(undefined, options) : { tools: [] },
     can.prompts ? client.listPrompts(undefined, options) : { prompts: [] },
   ])
-  return { tools, prompts, about: client.getInstructions() ?? null }
+  return { tools, prompts, hasResources: can.resources !== undefined, about: client.getInstructions() ?? null }
+}
+
+async function listResources(client: Client, signal: AbortSignal): Promise<ServerResources> {
+  const options = { signal, timeout: answerMs }
+  const { resources } = await client.listResources(undefined, options)
+  // Many servers have no templates, and some refuse the question.
+  const { resourceTemplates } = await client
+    .listResourceTemplates(undefined, options)
+    .catch(() => ({ resourceTemplates: [] }))
+  return { resources, templates: resourceTemplates }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { OnProblem } from '@holdfast/core/ports'
 import { orThrow } from '@holdfast/protocol'
@@ -13,6 +13,7 @@ const OfferFile = z.object({
   version: z.literal(1),
   tools: z.array(z.looseObject({ name: z.string(), inputSchema: z.looseObject({}) })),
   prompts: z.array(z.looseObject({ name: z.string() })),
+  hasResources: z.boolean().default(false),
   about: z.string().nullable(),
   allowed: z.record(z.string(), z.string()),
 })
@@ -47,8 +48,15 @@ export function createKnownOffers(directory: string, onProblem: OnProblem) {
 
   async function write(key: string, offer: KnownOffer): Promise<KnownOffer> {
     known.set(key, offer)
-    const { tools, prompts, about, allowed } = offer
-    const text = JSON.stringify({ version: 1, tools, prompts, about, allowed: Object.fromEntries(allowed) })
+    const { tools, prompts, hasResources, about, allowed } = offer
+    const text = JSON.stringify({
+      version: 1,
+      tools,
+      prompts,
+      hasResources,
+      about,
+      allowed: Object.fromEntries(allowed),
+    })
     try {
       ensurePrivateDirectory(directory)
       orThrow(await replaceAlone(pathOf(key), (replace) => replace(text)))
@@ -58,8 +66,26 @@ export function createKnownOffers(directory: string, onProblem: OnProblem) {
     return offer
   }
 
+  /** Whether a person must sign in to a server is remembered too, in a file beside the other. */
+  const signInPath = (key: string) => join(directory, `${key}.sign-in`)
+
   return {
     read,
+    /** Returns why a person must sign in to a server; null if nobody must, as far as is known. */
+    readSignIn: (key: string): Promise<string | null> =>
+      readFile(signInPath(key), 'utf8').catch((error) => {
+        if (systemErrorCode(error) === null) throw error
+        return null
+      }),
+    async saveSignIn(key: string, why: string | null): Promise<void> {
+      try {
+        if (why === null) return await rm(signInPath(key), { force: true })
+        ensurePrivateDirectory(directory)
+        await writeFile(signInPath(key), why, { mode: 0o600 })
+      } catch (cause) {
+        onProblem({ where: 'what a server needs', cause })
+      }
+    },
     /**
      * Saves what a server offers now. A tool that was never seen counts as allowed as it is; one that has changed does not,
      * also if it was gone meanwhile.
@@ -86,8 +112,8 @@ async function readOffer(path: string): Promise<KnownOffer | null> {
   try {
     const parsed = OfferFile.safeParse(JSON.parse(await readFile(path, 'utf8')))
     if (!parsed.success) return null
-    const { tools, prompts, about, allowed } = parsed.data
-    const offer = { tools, prompts, about } as unknown as ServerOffer // written by `write`; only checked fields are used
+    const { tools, prompts, hasResources, about, allowed } = parsed.data
+    const offer = { tools, prompts, hasResources, about } as unknown as ServerOffer // written by `write`; only checked fields are used
     return { ...offer, allowed: new Map(Object.entries(allowed)) }
   } catch (error) {
     if (error instanceof SyntaxError || systemErrorCode(error) !== null) return null

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Offer } from '../../trust/offer.ts'
 import { createKnownOffers } from './known-offers.ts'
 import { createMcpServers, type McpServers } from './mcp-servers.ts'
+import { createSignIns } from './sign-in/sign-ins.ts'
 
 const fixture = new URL('./hostile-server.fixture.ts', import.meta.url).pathname
 const never = new AbortController().signal
@@ -24,6 +25,7 @@ const create = (idleMs?: number) => {
     passed: { PATH: process.env['PATH'] ?? '' },
     findWorkspace: async () => workdir,
     isTrusted: async (_, offer) => trusted(offer),
+    credentials: createSignIns(join(home, 'sign-in')),
     known: createKnownOffers(join(home, 'known'), ({ cause }) => problems.push(cause)),
   })
   open.push(made)
@@ -243,5 +245,24 @@ describe('servers', () => {
     await expect.poll(isAskedAlways).toBe(true)
     await call(await toolOf('mcp__test__hello'))
     expect(await isAskedAlways()).toBe(false)
+  })
+})
+
+describe('ten configured servers that nobody uses', () => {
+  it('start no process, also when sessions list tools, commands and servers', async () => {
+    const log = join(home, 'starts')
+    const entry = { command: process.execPath, args: [fixture, 'plain', log] }
+    const mcpServers = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`s${index}`, entry]))
+    await writeFile(join(home, 'mcp.json'), JSON.stringify({ mcpServers }))
+    // They are known from an earlier run.
+    for (let index = 0; index < 10; index++) await servers.test(workdir, `s${index}`, never)
+    const before = (await readFile(log, 'utf8')).trim().split('\n')
+    expect(before).toHaveLength(10)
+    const next = create()
+    await next.describe(workdir)
+    expect(await next.tools(workdir)).toHaveLength(80)
+    expect(await next.prompts(workdir)).toEqual([])
+    expect((await next.list(workdir)).servers.map(({ state }) => state)).toEqual(Array(10).fill('stopped'))
+    expect((await readFile(log, 'utf8')).trim().split('\n')).toEqual(before)
   })
 })

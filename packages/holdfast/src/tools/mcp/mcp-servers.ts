@@ -1,41 +1,35 @@
 import { createHash } from 'node:crypto'
-import type { Tool } from '@holdfast/core/ports'
+import type { Servers, Tool } from '@holdfast/core/ports'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import type { Offer } from '../../trust/offer.ts'
 import { type Configuration, type ConfiguredServer, readConfiguration, stampOf } from './configured-servers.ts'
 import {
-  type ConnectionState,
   createConnection,
   type McpConnection,
+  type Prompt,
   type PromptMessages,
   type ServerTool,
   untilAborted,
 } from './connection.ts'
 import { readInputSchema } from './input-schema.ts'
 import { hashTool, type KnownOffer, type KnownOffers } from './known-offers.ts'
+import {
+  type BuiltTool,
+  describeRunning,
+  describeServer,
+  type ListedServer,
+  type ServerList,
+  toolsMax,
+  toSessionServer,
+} from './listed-server.ts'
 import { createMcpTool } from './mcp-tool.ts'
 import type { ClientDeps } from './open-client.ts'
-import { hashConnect, type McpServer } from './server-config.ts'
+import { createResourceTools } from './resource-tools.ts'
+import { expandConnect, hashConnect, type McpServer } from './server-config.ts'
 import { offerServer } from './server-offer.ts'
 import { nameTools } from './tool-names.ts'
 
-/** A server, as people see it. */
-export type ListedServer = Pick<McpServer, 'name' | 'from' | 'connect'> & {
-  /** `untrusted`: a person must trust it first. */
-  readonly state: ConnectionState['type'] | 'off' | 'untrusted'
-  /** Why it failed. */
-  readonly why: string | null
-  /** The names of its tools for the model. Null: it was never asked what it offers. */
-  readonly tools: readonly string[] | null
-  /** The names of its prompts. */
-  readonly prompts: readonly string[]
-  /** The tools that cannot be used, with the reason. */
-  readonly problems: readonly string[]
-}
-
-export type ServerList = { readonly servers: readonly ListedServer[]; readonly problems: readonly string[] }
-
-type ServersDeps = Omit<ClientDeps, 'cwd' | 'onChanged'> & {
+type ServersDeps = Omit<ClientDeps, 'cwd' | 'onChanged' | 'onElicit'> & {
   /** The file of the user's own servers. */
   readonly userFile: string
   /** The user's home directory, where the user's own servers are started. */
@@ -47,11 +41,12 @@ type ServersDeps = Omit<ClientDeps, 'cwd' | 'onChanged'> & {
   readonly idleMs?: number | undefined
 }
 
+export type { ListedServer, PromptMessages }
+
 /** How long a step waits for servers that were never asked what they offer. They go on starting meanwhile. */
 const firstAnswerMs = 5000
 /** A server that failed is asked again what it offers after so long. */
 const askAgainMs = 60_000
-const toolsMax = 512
 
 /** A running or startable server of one workspace. All sessions there share it. */
 type Running = {
@@ -61,6 +56,8 @@ type Running = {
   readonly server: ConfiguredServer
   readonly connection: McpConnection
   offer: KnownOffer | null
+  /** Why a person must sign in to it; null if nobody must. */
+  signIn: string | null
   asking: Promise<Result<KnownOffer>> | null
   askedMs: number
 }
@@ -133,9 +130,22 @@ export function createMcpServers(deps: ServersDeps) {
     // One of the user is not started in the workspace: `npx` would run what a repository has put there.
     const cwd = server.from === 'user' ? deps.userDir : workspace
     const environment = { ...deps.environment, WORKSPACE: workspace }
+    const onSignIn = (why: string | null) => {
+      if (one.signIn === why) return
+      one.signIn = why
+      void deps.known.saveSignIn(key, why)
+    }
     const one: Running = {
-      ...{ id, key, server, offer: await deps.known.read(key), asking: null, askedMs: Number.NEGATIVE_INFINITY },
-      connection: createConnection(server, { ...deps, cwd, environment, onChanged: () => void ask(one) }),
+      ...{
+        id,
+        key,
+        server,
+        offer: await deps.known.read(key),
+        signIn: await deps.known.readSignIn(key),
+        asking: null,
+        askedMs: Number.NEGATIVE_INFINITY,
+      },
+      connection: createConnection(server, { ...deps, cwd, environment, onChanged: () => void ask(one), onSignIn }),
     }
     return one
   }
@@ -166,10 +176,10 @@ export function createMcpServers(deps: ServersDeps) {
   }
 
   /** Builds the tools of the servers of a workspace. */
-  function toolsOf({ running: servers }: Loaded): readonly Built[] {
+  function toolsOf({ running: servers }: Loaded): readonly BuiltTool<Running>[] {
     const all = servers.flatMap((one) => (one.offer?.tools ?? []).slice(0, toolsMax).map((tool) => ({ one, tool })))
     const names = nameTools(all.map(({ one, tool }) => ({ server: one.server.name, tool: tool.name })))
-    return all.map(({ one, tool }, index): Built => {
+    return all.map(({ one, tool }, index): BuiltTool<Running> => {
       const input = readInputSchema(tool.inputSchema)
       if (!input.ok) return { one, problem: `The tool ${tool.name} cannot be used. ${input.fault.message}` }
       const made = createMcpTool({
@@ -189,6 +199,30 @@ export function createMcpServers(deps: ServersDeps) {
 
   const placeOf = async (workdir: string): Promise<Loaded> => load(await workspaceOf(workdir))
 
+  async function list(workdir: string): Promise<ServerList> {
+    const place = await placeOf(workdir)
+    const built = toolsOf(place)
+    const idle = (state: 'off' | 'untrusted') => (server: ConfiguredServer) =>
+      describeServer(server, { state, why: null, tools: null, prompts: [], problems: [] })
+    return {
+      servers: [
+        ...place.running.map((one) => describeRunning(one, built)),
+        ...place.untrusted.map(idle('untrusted')),
+        ...place.off.map(idle('off')),
+      ],
+      problems: place.problems,
+    }
+  }
+
+  /** Starts a server, and asks what it offers. Refused: `not_found`, `mcp_failed`. */
+  async function test(workdir: string, name: string, signal: AbortSignal): Promise<Result<ListedServer>> {
+    const place = await placeOf(workdir)
+    const one = place.running.find(({ server }) => server.name === name)
+    if (one === undefined) return refuse(unknownServer(name))
+    const asked = await untilAborted(ask(one), signal)
+    return asked.ok ? ok(describeRunning(one, toolsOf(place))) : asked
+  }
+
   return {
     /** Makes the tools of a workdir known. Starts only servers that were never asked what they offer. */
     async describe(workdir: string): Promise<void> {
@@ -199,31 +233,36 @@ export function createMcpServers(deps: ServersDeps) {
 
     /** Returns the tools of the servers of a workdir, as far as they are known. */
     async tools(workdir: string): Promise<readonly Tool[]> {
-      return toolsOf(await placeOf(workdir)).flatMap((built) => ('tool' in built ? [built.tool] : []))
+      const place = await placeOf(workdir)
+      const withResources = place.running.filter(({ offer }) => offer?.hasResources)
+      return [
+        ...toolsOf(place).flatMap((built) => ('tool' in built ? [built.tool] : [])),
+        ...createResourceTools(withResources.map(({ server, connection }) => ({ name: server.name, connection }))),
+      ]
     },
 
-    async list(workdir: string): Promise<ServerList> {
-      const place = await placeOf(workdir)
-      const built = toolsOf(place)
-      const idle = (state: 'off' | 'untrusted') => (server: ConfiguredServer) =>
-        listed(server, { state, why: null, tools: null, prompts: [], problems: [] })
-      return {
-        servers: [
-          ...place.running.map((one) => describeRunning(one, built)),
-          ...place.untrusted.map(idle('untrusted')),
-          ...place.off.map(idle('off')),
-        ],
-        problems: place.problems,
-      }
+    /** Returns the prompts of the servers of a workdir, as far as they are known. */
+    async prompts(workdir: string): Promise<readonly ServerPrompt[]> {
+      const { running: servers } = await placeOf(workdir)
+      const all = servers.flatMap(({ offer, server }) =>
+        (offer?.prompts ?? []).slice(0, toolsMax).map((prompt) => ({ server, prompt })),
+      )
+      const names = nameTools(all.map(({ server, prompt }) => ({ server: server.name, tool: prompt.name })))
+      return all.map(({ server: { name: server, from, file }, prompt }, index) => ({
+        ...{ name: names[index] ?? '', server, from, file, prompt },
+      }))
     },
 
-    /** Starts a server, and asks what it offers. Refused: `not_found`, `mcp_failed`. */
-    async test(workdir: string, name: string, signal: AbortSignal): Promise<Result<ListedServer>> {
-      const place = await placeOf(workdir)
-      const one = place.running.find(({ server }) => server.name === name)
+    list,
+    test,
+
+    /** Returns a server that may be started here, with the values of its variables. Refused: `not_found`, `bad_config`. */
+    async find(workdir: string, name: string): Promise<Result<Pick<McpServer, 'name' | 'connect'>>> {
+      const workspace = await workspaceOf(workdir)
+      const one = (await load(workspace)).running.find(({ server }) => server.name === name)
       if (one === undefined) return refuse(unknownServer(name))
-      const asked = await untilAborted(ask(one), signal)
-      return asked.ok ? ok(describeRunning(one, toolsOf(place))) : asked
+      const connect = expandConnect(one.server, { ...deps.environment, WORKSPACE: workspace })
+      return connect.ok ? ok({ name, connect: connect.value }) : connect
     },
 
     /** Asks a server for the messages of a prompt. Refused: `not_found`, `mcp_failed`. */
@@ -236,6 +275,12 @@ export function createMcpServers(deps: ServersDeps) {
       return one ? one.connection.getPrompt(prompt, args, signal) : refuse(unknownServer(server))
     },
 
+    /** The same for the people who look at a session. */
+    forSessions: {
+      list: async (workdir: string) => (await list(workdir)).servers.map(toSessionServer),
+      retry: (workdir: string, name: string) => test(workdir, name, closing.signal),
+    } satisfies Servers,
+
     async close(): Promise<void> {
       closing.abort()
       await Promise.all([...running.values()].map(async (one) => (await one).connection.close()))
@@ -243,32 +288,14 @@ export function createMcpServers(deps: ServersDeps) {
   }
 }
 
-/** A tool of a server, or why it cannot be used. */
-type Built = { readonly one: Running } & ({ readonly tool: Tool } | { readonly problem: string })
+/** A prompt of a server, with its name for people. */
+export type ServerPrompt = Pick<ConfiguredServer, 'from' | 'file'> & {
+  readonly name: string
+  readonly server: string
+  readonly prompt: Prompt
+}
 
 type PromptCall = { readonly server: string; readonly prompt: string; readonly args: Readonly<Record<string, string>> }
-
-const listed = (
-  { name, from, connect }: ConfiguredServer,
-  rest: Omit<ListedServer, 'name' | 'from' | 'connect'>,
-): ListedServer => ({ name, from, connect, ...rest })
-
-function describeRunning(one: Running, all: readonly Built[]): ListedServer {
-  const { server, connection, offer } = one
-  const state = connection.state()
-  const own = all.filter((built) => built.one === one)
-  const count = offer?.tools.length ?? 0
-  return listed(server, {
-    state: state.type,
-    why: state.type === 'failed' ? state.why : null,
-    tools: offer === null ? null : own.flatMap((built) => ('tool' in built ? [built.tool.schema.name] : [])),
-    prompts: offer?.prompts.map(({ name }) => name) ?? [],
-    problems: [
-      ...own.flatMap((built) => ('problem' in built ? [built.problem] : [])),
-      ...(count > toolsMax ? [`Only the first ${toolsMax} of its ${count} tools are used.`] : []),
-    ],
-  })
-}
 
 const unknownServer = (name: string) =>
   fault('not_found', `There is no server ${escapeLine(name)} that may be started here. See holdfast mcp list.`, {

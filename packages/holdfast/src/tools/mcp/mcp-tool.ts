@@ -37,11 +37,12 @@ export function createMcpTool({ name, server, tool, input, connection, isChanged
       shownMs = performance.now()
       call.show(progressLine(progress))
     }
-    const called = await connection.call(tool.name, args, { signal: call.signal, onProgress })
+    const called = await connection.call(tool.name, args, { signal: call.signal, onProgress, ask: call.ask })
     return called.ok ? ok(await readToolResult(called.value, call)) : called
   })
   return {
     schema: { name, description: clip(tool.description ?? tool.title ?? '', descriptionCharsMax), input },
+    server,
     isDestructive: true,
     isReadOnly,
     async prepare(args) {

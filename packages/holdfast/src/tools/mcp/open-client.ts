@@ -1,8 +1,10 @@
 import { errorMessage } from '@holdfast/protocol'
-import type { Client, Transport } from '@modelcontextprotocol/client'
+import type { Client, ElicitRequest, ElicitResult, Transport } from '@modelcontextprotocol/client'
 import type { ProcessRecords } from '../program/process-records.ts'
 import { loadMcpLibrary, type McpLibrary } from './library.ts'
 import { expandConnect, type McpConnect, type McpServer } from './server-config.ts'
+import { createSessionAuth, NeedsSignIn } from './sign-in/session-auth.ts'
+import type { SignIns } from './sign-in/sign-ins.ts'
 import { createStdioTransport, messageBytesMax } from './stdio-transport.ts'
 
 /** What a client of a server needs. */
@@ -12,9 +14,13 @@ export type ClientDeps = {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** The variables that a started server gets. */
   readonly passed: Readonly<Record<string, string>>
+  /** What people have signed in to. */
+  readonly credentials: SignIns
   readonly records: Pick<ProcessRecords, 'add' | 'remove'> | null
   /** Called when the server says that it offers something else now. */
   readonly onChanged: () => void
+  /** Puts a question of the server to a person. */
+  readonly onElicit: (params: ElicitRequest['params']) => Promise<ElicitResult>
 }
 
 /** A client that is connected. */
@@ -24,6 +30,8 @@ export type OpenClient = {
   readonly ended: Promise<string | null>
   /** Why the program of the server ended, if it did. */
   readonly whyEnded: () => string | null
+  /** Why a person must sign in to the server; null if nobody must. */
+  readonly whySignIn: () => string | null
   close(): Promise<void>
 }
 
@@ -39,17 +47,18 @@ export async function openClient(server: McpServer, deps: ClientDeps, signal: Ab
   const connect = expandConnect(server, deps.environment)
   if (!connect.ok) throw new WrongConfiguration(connect.fault.message)
   const library = await loadMcpLibrary()
-  const { transport, whyEnded } = createTransport(library, connect.value, deps)
+  const { transport, whyEnded, whySignIn } = createTransport(library, server.name, connect.value, deps)
   const changed = { autoRefresh: false, onChanged: deps.onChanged } // `onChanged` asks for the lists itself
   const client = new library.Client(
     { name: 'holdfast', version: '0' }, // servers only log it
     {
-      capabilities: {},
+      capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
       // To find out the version, a program would be started twice. Over HTTP it is one more request.
       ...(connect.value.type === 'http' && { versionNegotiation: { mode: 'auto' } }),
       listChanged: { tools: changed, prompts: changed },
     },
   )
+  client.setRequestHandler('elicitation/create', ({ params }) => deps.onElicit(params))
   const { promise: ended, resolve } = Promise.withResolvers<string | null>()
   let isClosing = false
   client.onclose = () => resolve(isClosing ? null : (whyEnded() ?? 'the connection was closed'))
@@ -63,9 +72,11 @@ export async function openClient(server: McpServer, deps: ClientDeps, signal: Ab
     await client.connect(transport, { timeout: connectMs, signal })
   } catch (error) {
     await close().catch(() => undefined) // the first error is the one to report
+    const why = whySignIn()
+    if (why !== null) throw new NeedsSignIn(why)
     throw new Error(whyEnded() ?? errorMessage(error), { cause: error })
   }
-  return { client, ended, whyEnded, close }
+  return { client, ended, whyEnded, whySignIn, close }
 }
 
 /** An HTTP server that was restarted answers 400 or 404 for ever, and nothing closes the connection. */
@@ -75,20 +86,32 @@ const watchHttp =
     if (error instanceof SdkHttpError && (error.status === 400 || error.status === 404)) onLost()
   }
 
-function createTransport(library: McpLibrary, connect: McpConnect, deps: ClientDeps): Transporting {
+function createTransport(library: McpLibrary, server: string, connect: McpConnect, deps: ClientDeps): Transporting {
   if (connect.type === 'stdio') {
     const { cwd, passed, records } = deps
     const transport = createStdioTransport(library, connect, { cwd, environment: passed, records })
-    return { transport, whyEnded: transport.whyEnded }
+    return { transport, whyEnded: transport.whyEnded, whySignIn: () => null }
   }
   const url = URL.parse(connect.url)
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new WrongConfiguration(`${JSON.stringify(connect.url)} is not an http or https URL`)
+  const { headers, oauth: config = {} } = connect
+  const requestInit = { headers: { ...headers } }
+  // A token of the configuration is the only one: nobody can sign in to replace it.
+  if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')) {
+    const transport = new library.StreamableHTTPClientTransport(url, { requestInit, fetch: fetchBounded })
+    return { transport, whyEnded: () => null, whySignIn: () => null }
+  }
+  const auth = createSessionAuth({ library, server, url: url.href, credentials: deps.credentials, config })
+  const fetchSigned = async (input: string | URL, init?: RequestInit): Promise<Response> => {
+    const answer = await fetchBounded(input, init)
+    await auth.onAnswer(answer)
+    return answer
+  }
   const transport = new library.StreamableHTTPClientTransport(url, {
-    requestInit: { headers: { ...connect.headers } },
-    fetch: fetchBounded,
+    ...{ requestInit, fetch: fetchSigned, authProvider: auth },
   })
-  return { transport, whyEnded: () => null }
+  return { transport, whyEnded: () => null, whySignIn: auth.whySignIn }
 }
 
 /** Fetches, and ends an answer with an error when one of its messages is too long. */
@@ -114,4 +137,4 @@ function createByteLimit(isStream: boolean): TransformStream<Uint8Array, Uint8Ar
   })
 }
 
-type Transporting = { readonly transport: Transport; readonly whyEnded: () => string | null }
+type Transporting = Pick<OpenClient, 'whyEnded' | 'whySignIn'> & { readonly transport: Transport }

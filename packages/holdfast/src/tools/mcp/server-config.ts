@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
+import type { SignInConfig } from './sign-in/client-metadata.ts'
 
 /** A server of the Model Context Protocol, as a person or a workspace has configured it. */
 export type McpServer = {
@@ -22,7 +23,13 @@ export type McpConnect =
       readonly args: readonly string[]
       readonly env: Readonly<Record<string, string>>
     }
-  | { readonly type: 'http'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  | {
+      readonly type: 'http'
+      readonly url: string
+      readonly headers: Readonly<Record<string, string>>
+      /** How a person signs in, where that needs settings. */
+      readonly oauth?: SignInConfig | undefined
+    }
 
 /** What a file of servers says. An entry that cannot be used is named, and the others count. */
 type ReadServers = { readonly servers: readonly McpServer[]; readonly problems: readonly string[] }
@@ -35,6 +42,15 @@ const Entry = z.looseObject({
   env: Texts.optional(),
   url: z.string().min(1).optional(),
   headers: Texts.optional(),
+  oauth: z
+    .looseObject({
+      clientId: z.string().min(1).optional(),
+      clientSecret: z.string().min(1).optional(),
+      clientMetadataUrl: z.url({ protocol: /^https$/ }).optional(),
+      callbackPort: z.int().min(1).max(65_535).optional(),
+      scopes: z.array(z.string()).optional(),
+    })
+    .optional(),
   timeout: z.number().positive().optional(),
   disabled: z.boolean().optional(),
 })
@@ -83,13 +99,13 @@ function readEntry(name: string, given: unknown, from: McpServer['from']): McpSe
   return { name, from, connect, isOff: disabled, timeoutMs: timeout }
 }
 
-function readConnect({ type, command, args = [], env = {}, url, headers = {} }: Entry): McpConnect | string {
+function readConnect({ type, command, args = [], env = {}, url, headers = {}, oauth }: Entry): McpConnect | string {
   const kind = type ?? (command === undefined ? 'http' : 'stdio')
   if (kind === 'stdio') return command === undefined ? 'it has no command.' : { type: 'stdio', command, args, env }
   if (kind !== 'http' && kind !== 'streamable-http' && kind !== 'streamableHttp')
     return `the type ${JSON.stringify(kind)} is not supported. Use stdio or http.`
   if (url === undefined) return 'it has neither a command nor a url.'
-  return { type: 'http', url, headers }
+  return { type: 'http', url, headers, ...(oauth && { oauth }) }
 }
 
 /** Describes how a server is reached, in one line, for the person who is asked to trust it. */
@@ -116,10 +132,19 @@ export function expandConnect(
     })
   const expandAll = (texts: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, expand(value)]))
+  const expandSecret = (oauth: SignInConfig): SignInConfig => ({
+    ...oauth,
+    ...(oauth.clientSecret !== undefined && { clientSecret: expand(oauth.clientSecret) }),
+  })
   const expanded: McpConnect =
     connect.type === 'stdio'
       ? { ...connect, command: expand(connect.command), args: connect.args.map(expand), env: expandAll(connect.env) }
-      : { ...connect, url: expand(connect.url), headers: expandAll(connect.headers) }
+      : {
+          ...connect,
+          url: expand(connect.url),
+          headers: expandAll(connect.headers),
+          ...(connect.oauth && { oauth: expandSecret(connect.oauth) }),
+        }
   if (missing.size === 0) return ok(expanded)
   const names = [...missing].join(', ')
   const message = `The server ${name} needs ${names}, which the environment does not have. Set it, or write \${NAME:-value}.`

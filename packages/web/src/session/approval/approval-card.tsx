@@ -16,6 +16,7 @@ const questions: Record<PendingApproval['preview']['type'], string> = {
   command: 'Run this command?',
   diff: 'Make this change?',
   arguments: 'Allow this call?',
+  question: 'Answer this question?',
 }
 
 /** Asks for the approval of one call and shows exactly what will run. */

@@ -57,6 +57,8 @@ export function PreviewBody({ preview }: { readonly preview: Preview }) {
       return <DiffPreview preview={preview} />
     case 'arguments':
       return <ArgumentsView args={preview.args} />
+    case 'question':
+      return <p className="question-text">{escapeHidden(preview.message)}</p>
   }
 }
 

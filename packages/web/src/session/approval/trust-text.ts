@@ -7,7 +7,7 @@ import {
   type TrustScope,
 } from '@holdfast/protocol'
 
-export type Approval = Exclude<Decision, 'reject'>
+export type Approval = Exclude<Decision, 'reject' | 'cancel'>
 
 /** How far an approval may reach, narrowest first. */
 export const approvals: readonly { readonly decision: Approval; readonly word: string }[] = [

@@ -3,6 +3,7 @@ import { type Meta, noWorkdir, type SessionView } from '@holdfast/protocol'
 import { useId } from 'react'
 import { FaultNote, StorageBar } from '../../ui/elements.tsx'
 import { ApprovalCard } from '../approval/approval-card.tsx'
+import { QuestionCard } from '../approval/question-card.tsx'
 import type { DraftText } from '../state/draft-text.ts'
 import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
@@ -47,7 +48,16 @@ export function Dock({ draft, view, workspace, listed, control, commands, storag
         title={control.watching ?? undefined}
       >
         <TrustBanner workspace={workspace} />
-        {approval && (
+        {approval?.preview.type === 'question' && (
+          <QuestionCard
+            key={approval.id}
+            approval={approval}
+            question={approval.preview}
+            waiting={view.pendingApprovals.length - 1}
+            onAnswer={(decision, answers) => commands.answer(approval.id, decision, answers)}
+          />
+        )}
+        {approval && approval.preview.type !== 'question' && (
           <ApprovalCard
             key={approval.id}
             approval={approval}

@@ -4,6 +4,7 @@ import { BoundariesSection } from './boundaries-section.tsx'
 import { FilesSection } from './files-section.tsx'
 import { InstructionsSection } from './instructions-section.tsx'
 import { RulesSection } from './rules-section.tsx'
+import { ServersSection } from './servers-section.tsx'
 import { ShellsSection } from './shells-section.tsx'
 import { SkillsSection } from './skills-section.tsx'
 import { TasksSection } from './tasks-section.tsx'
@@ -16,7 +17,7 @@ type SidePanelProps = {
   readonly shells: BackgroundShells
 }
 
-/** What the session has beside its transcript, such as tasks, changed files, skills, instructions and rules. */
+/** What the session has beside its transcript, such as tasks, changed files, skills, servers, instructions and rules. */
 export function SidePanel({ id, view, workspace, shells }: SidePanelProps) {
   return (
     <aside id={id} className="side-panel" aria-label="Tasks, files and rules">
@@ -25,6 +26,7 @@ export function SidePanel({ id, view, workspace, shells }: SidePanelProps) {
       <FilesSection />
       <TrustSection />
       <SkillsSection active={view.skills} />
+      <ServersSection off={view.serversOff} />
       <BoundariesSection boundaries={view.boundaries} />
       <InstructionsSection workspace={workspace} />
       <RulesSection workspace={workspace} />

@@ -1,5 +1,6 @@
 import type { LiveView } from '@holdfast/client'
 import {
+  type Answers,
   type ApprovalId,
   type CommandId,
   type CommandInput,
@@ -72,6 +73,9 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     },
     decide: (approval: ApprovalId, decision: Decision, message: string) =>
       submit({ type: 'respondToApproval', approval, decision, ...(message !== '' && { message }) }),
+    /** Answers the question of a running call. */
+    answer: (approval: ApprovalId, decision: Decision, answers: Answers | undefined) =>
+      submit({ type: 'respondToApproval', approval, decision, ...(answers && { answers }) }),
     editEntry: ({ id, content }: QueueEntry, text: string) => {
       const files = content.filter(({ type }) => type === 'file') // only the text is edited here
       return submit({ type: 'editQueueEntry', entry: id, content: [{ type: 'text', text }, ...files] })
@@ -97,6 +101,9 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     /** Lets tools change only these lines of a file. Returns why not, if refused. */
     setBoundary: (path: string, { start, end }: LineRange) => submit({ type: 'setBoundary', path, start, end }),
     setSkill: (name: string, isActive: boolean) => ask({ type: isActive ? 'activateSkill' : 'deactivateSkill', name }),
+    setServer: (server: string, on: boolean) => ask({ type: 'setServer', server, on }),
+    /** Tries again to reach a server. Returns why not, if that fails. */
+    retryServer: (server: string) => submit({ type: 'retryServer', server }),
     /** Becomes the driver, also if another client drives. */
     claim: () => ask({ type: 'claimDriver', takeOver: true }),
     handOver: (client: string) => ask({ type: 'handOver', client }),

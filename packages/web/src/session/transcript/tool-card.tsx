@@ -33,7 +33,8 @@ export function ToolCard({ message, liveOutput }: ToolCardProps) {
   const { asks } = useSession()
   const isWatching = useContext(WatchingContext) !== null // then it collapses on this page only
   const { call, collapsed, pinned } = message
-  const status = call.approval ? 'needs approval' : words[call.status]
+  const waits = call.approval?.preview.type === 'question' ? 'asks you' : 'needs approval'
+  const status = call.approval ? waits : words[call.status]
   const tool = escapeLine(call.tool)
   const summary = callSummary(call)
   const isLive = call.status === 'running' && liveOutput !== undefined

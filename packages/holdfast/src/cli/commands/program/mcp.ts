@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { errorMessage } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
@@ -23,6 +26,8 @@ export const run: RunCommand<typeof programSpecs.mcp> = async (args, context) =>
   }
   if (action !== 'add' && args.flags.env.length + args.flags.header.length > 0)
     rejectUsage('--env and --header belong to mcp add.')
+  if (action !== 'add' && args.flags.from !== undefined) rejectUsage('--from belongs to mcp add.')
+  if (action !== 'login' && args.flags.port !== undefined) rejectUsage('--port belongs to mcp login.')
   await work(args, context)
 }
 
@@ -36,7 +41,7 @@ const list: Work = async ({ positionals, flags }, context) => {
     const rows = servers.map((one) => [
       escapeLine(one.name),
       one.from,
-      one.state,
+      stateWords[one.state] ?? one.state,
       countOf(one),
       escapeLine(targetOf(one)),
     ])
@@ -46,10 +51,20 @@ const list: Work = async ({ positionals, flags }, context) => {
     await err.write(
       `${escapeLine(one.name)} comes with the workspace. To use it: holdfast trust grant ${escapeLine(one.name)}\n`,
     )
+  for (const one of servers.filter(({ state }) => state === 'needs_sign_in'))
+    await err.write(`${escapeLine(one.name)} needs a sign-in: holdfast mcp login ${escapeLine(one.name)}\n`)
   for (const problem of problems) await err.write(`${escapeLine(problem)}\n`)
 }
 
-const add: Work = async ({ positionals: [, name, ...words], flags }, { home, out, err }) => {
+const stateWords: Readonly<Record<string, string>> = { needs_sign_in: 'needs sign-in' }
+
+const add: Work = async (args, context) => {
+  if (args.flags.from !== undefined) return addFrom(args, context)
+  const { home, out, err } = context
+  const {
+    positionals: [, name, ...words],
+    flags,
+  } = args
   if (name === undefined || words.length === 0)
     return rejectUsage(`mcp add needs a name, and a command after -- or a URL. For example: ${example}`)
   const { addServer, userServerFile } = await import('../../../open-servers.ts')
@@ -59,6 +74,33 @@ const add: Work = async ({ positionals: [, name, ...words], flags }, { home, out
   const what = server.isReplaced ? 'Replaced' : 'Added'
   await err.write(
     `${what} ${escapeLine(name)} ${server.isReplaced ? 'in' : 'to'} ${file}. To try it: holdfast mcp test ${escapeLine(name)}\n`,
+  )
+}
+
+/** Takes over the servers of another program. What cannot be taken over is named, and the others count. */
+const addFrom: Work = async ({ positionals: [, ...names], flags }, { cwd, home, out, err }) => {
+  if (flags.env.length + flags.header.length > 0) rejectUsage('--env and --header belong to one server, not to --from.')
+  const { addServer, convertServers, userServerFile } = await import('../../../open-servers.ts')
+  const path = resolve(cwd(), flags.from ?? '')
+  const text = await readFile(path, 'utf8').catch((error) => rejectUsage(`Cannot read ${path}: ${errorMessage(error)}`))
+  const { servers, problems } = orThrow(convertServers(text, path))
+  const missing = names.filter((name) => !Object.hasOwn(servers, name))
+  if (missing.length > 0)
+    rejectUsage(
+      `${path} has no server ${missing.map(escapeLine).join(', ')}.${didYouMean(missing[0] ?? '', Object.keys(servers))}`,
+    )
+  const added: string[] = []
+  const refused = [...problems]
+  for (const [name, entry] of Object.entries(servers)) {
+    if (names.length > 0 && !names.includes(name)) continue
+    const server = await addServer(userServerFile(home), name, entry)
+    if (server.ok) added.push(name)
+    else refused.push(server.fault.message)
+  }
+  if (flags.json) return out.writeJson({ added, problems: refused, file: userServerFile(home) })
+  for (const problem of refused) await err.write(`${escapeLine(problem)}\n`)
+  await err.write(
+    `Added ${added.length === 0 ? 'no server' : added.map(escapeLine).join(', ')} to ${userServerFile(home)}.\n`,
   )
 }
 
@@ -87,7 +129,36 @@ const test: Work = async ({ positionals: [, name, ...more], flags }, context) =>
   for (const problem of problems) await context.err.write(`${escapeLine(problem)}\n`)
 }
 
-const actions = { list, add, remove, test }
+const login: Work = async ({ positionals: [, name, ...more], flags }, context) => {
+  if (name === undefined || more.length > 0) return rejectUsage('mcp login needs the name of one server.')
+  const { loginTo } = await import('../../sessions/login-server.ts')
+  await withServers(context, (servers) =>
+    loginTo({ servers, workdir: workdirOf(context, flags), name, port: portOf(flags.port) }, context),
+  )
+}
+
+const logout: Work = async ({ positionals: [, name, ...more], flags }, context) => {
+  if (name === undefined || more.length > 0) return rejectUsage('mcp logout needs the name of one server.')
+  const { signOutOf } = await import('../../../open-servers.ts')
+  const server = await withServers(context, (servers) => servers.find(workdirOf(context, flags), name))
+  const wasIn = orThrow(await signOutOf(context.home, orThrow(server)))
+  if (flags.json) return context.out.writeJson({ name, wasSignedIn: wasIn })
+  await context.err.write(
+    wasIn
+      ? `Signed out of ${escapeLine(name)}: its tokens are deleted.\n`
+      : `You were not signed in to ${escapeLine(name)}.\n`,
+  )
+}
+
+const portOf = (given: string | undefined): number | undefined => {
+  if (given === undefined) return undefined
+  const port = Number(given)
+  return Number.isInteger(port) && port > 0 && port < 65_536
+    ? port
+    : rejectUsage('--port needs a number from 1 to 65535.')
+}
+
+const actions = { list, add, remove, test, login, logout }
 
 const workspace = `'\${WORKSPACE}'` // a variable of the configuration, which the shell must not expand
 const example = `holdfast mcp add files -- npx -y @modelcontextprotocol/server-filesystem ${workspace}`

@@ -44,16 +44,21 @@ export const programSpecs = {
     ],
   },
   mcp: {
-    about: 'list, add, remove or test servers of the MCP protocol',
-    positionals: ['[list/add/remove/test]', '[name]', '[command…]'],
+    about: 'list, add, remove, test or sign in to MCP servers',
+    positionals: ['[action]', '[name]', '[command…]'],
     flags: {
       workspace: { value: 'dir', about: 'the folder, if not the current one' },
       env: { value: 'name=value', many: true, about: 'add: a variable of the command; may be repeated' },
       header: { value: 'name:value', many: true, about: 'add: a header for the URL; may be repeated' },
+      from: { value: 'file', about: 'add: all servers of this file of another program' },
+      port: { value: 'port', about: 'login: the port that the browser comes back to' },
       json,
     },
     notes: [
+      'The actions are list, add, remove, test, login and logout.',
       'add takes a URL, or a command after --: holdfast mcp add notes -- node /home/me/notes-server.mjs',
+      'add --from takes over the servers of Claude Code, Cursor, VS Code, Gemini CLI or opencode: holdfast mcp add --from .vscode/mcp.json',
+      'login prints a page where you sign in. Without a browser on this machine, paste the address that yours ends at.',
       'Your servers are in mcp.json in the config directory, in the form that other programs use. docs/mcp.md describes them.',
       'A workspace may bring servers in .mcp.json. They start only after you trust them: holdfast trust.',
     ],

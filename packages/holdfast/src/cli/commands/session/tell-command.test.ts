@@ -62,11 +62,11 @@ describe('parseTellCommand', () => {
     [['sendPrompt'], 'sendPrompt needs content: content=….'],
     [
       ['respondToApproval'],
-      'respondToApproval needs decision: decision=approve or decision=approve_turn or decision=approve_session or decision=approve_always or decision=reject.',
+      'respondToApproval needs decision: decision=approve or decision=approve_turn or decision=approve_session or decision=approve_always or decision=reject or decision=cancel.',
     ],
     [
       ['respondToApproval', 'decision=maybe'],
-      'respondToApproval: decision: give approve, approve_turn, approve_session, approve_always or reject.',
+      'respondToApproval: decision: give approve, approve_turn, approve_session, approve_always, reject or cancel.',
     ],
     [['setToolTrust', 'tool=shell'], 'setToolTrust needs scope: scope=turn or scope=session or scope=workspace.'],
     [['reorderQueue', 'queue=steering', 'entries=5'], expect.stringMatching(/^reorderQueue: entries: /)],

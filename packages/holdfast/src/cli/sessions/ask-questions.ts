@@ -1,0 +1,119 @@
+import {
+  type Answers,
+  checkAnswers,
+  type QuestionField,
+  type QuestionPreview,
+  type SessionHandle,
+} from '@holdfast/protocol'
+import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
+import type { RunOutput } from '../render/run-output.ts'
+import { type AskDeps, askLine } from '../terminal/prompt-user.ts'
+
+type Question = { readonly id: number; readonly preview: QuestionPreview }
+
+type Asking = {
+  readonly handle: SessionHandle
+  readonly output: Pick<RunOutput, 'note'>
+  /** Returns the terminal; null if there is none, or nobody is to be asked. */
+  readonly terminal: () => Omit<AskDeps, 'signal'> | null
+  readonly interruption: AbortSignal
+}
+
+type Reply = { readonly decision: 'approve' | 'reject' | 'cancel'; readonly answers?: Answers }
+
+/** Puts the questions of running calls to the person at the terminal, one after the other. Without one they are cancelled. */
+export function createQuestions({ handle, output, terminal, interruption }: Asking) {
+  const open = new Map<number, AbortController>()
+  let last: Promise<void> = Promise.resolve()
+
+  async function answer({ id, preview }: Question, signal: AbortSignal): Promise<void> {
+    const deps = terminal()
+    if (!deps)
+      await output.note(
+        `? ${escapeLine(preview.from)} asks: ${escapeHidden(preview.message)}\n  Cancelled: run cannot ask you here.`,
+      )
+    const reply: Reply = deps ? await askPerson(preview, { ...deps, signal }) : { decision: 'cancel' }
+    if (signal.aborted) return
+    const via = deps ? {} : { via: 'holdfast run' }
+    const answered = await handle.submit({ type: 'respondToApproval', approval: id, ...reply, ...via })
+    if (!answered.ok && answered.fault.code !== 'already_decided')
+      await output.note(escapeHidden(answered.fault.message))
+  }
+
+  return {
+    /** Starts to ask. Does not wait: the turn may end meanwhile, or another client answer. */
+    ask(question: Question): void {
+      const gone = new AbortController()
+      open.set(question.id, gone)
+      const signal = AbortSignal.any([gone.signal, interruption])
+      last = last.then(() => answer(question, signal))
+    },
+    /** Stops asking: the question was answered, or is gone. */
+    drop(id: number): void {
+      open.get(id)?.abort()
+      open.delete(id)
+    },
+    /** Stops asking everything. Resolves when nothing is asked any more. */
+    async end(): Promise<void> {
+      for (const gone of open.values()) gone.abort()
+      await last
+    },
+  }
+}
+
+/** Asks at a terminal. Ctrl-C and the end of the input cancel. */
+export async function askPerson(preview: QuestionPreview, deps: AskDeps): Promise<Reply> {
+  const { from, message, url, fields } = preview
+  await deps.err.write(`? ${escapeLine(from)} asks: ${escapeHidden(message)}\n`)
+  if (url !== undefined)
+    await deps.err.write(`  It wants you to open this page. It is not opened for you:\n  ${escapeLine(url)}\n`)
+  const words = url === undefined ? 'Do you want to answer' : 'Have you opened it, or will you'
+  const typed = await askLine(`  ${words}? yes or no: `, deps)
+  if (typed === null) return { decision: 'cancel' }
+  if (!/^y(es)?$/i.test(typed.trim())) return { decision: 'reject' }
+  const answers: [string, Answers[string]][] = []
+  for (const field of fields) {
+    const value = await askField(field, deps)
+    if (value === null) return { decision: 'cancel' }
+    if (value !== undefined) answers.push([field.name, value])
+  }
+  return { decision: 'approve', ...(fields.length > 0 && { answers: Object.fromEntries(answers) }) }
+}
+
+/** Asks for one field until its value is right. Returns undefined if it is left out, and null if the person cancels. */
+async function askField(field: QuestionField, deps: AskDeps): Promise<Answers[string] | null | undefined> {
+  for (;;) {
+    const typed = await askLine(`  ${describeField(field)}: `, deps)
+    if (typed === null) return null
+    const value = typed.trim() === '' ? undefined : toValue(field, typed.trim())
+    const checked = checkAnswers([field], value === undefined ? {} : { [field.name]: value })
+    if (checked.ok) return value
+    await deps.err.write(`  ${escapeHidden(checked.fault.message)}\n`)
+  }
+}
+
+function describeField({
+  name,
+  title,
+  description,
+  kind,
+  options = [],
+  isRequired,
+  default: otherwise,
+}: QuestionField): string {
+  const about = [title ?? name, ...(description === undefined ? [] : [description])].join(', ')
+  const choices = options.map(({ value, label }) => (value === label ? value : `${value}: ${label}`)).join(', ')
+  const hints = [
+    ...(kind === 'choice' ? [`one of ${choices}`] : kind === 'choices' ? [`any of ${choices}, with commas`] : []),
+    ...(kind === 'boolean' ? ['yes or no'] : []),
+    ...(otherwise !== undefined ? [`default ${String(otherwise)}`] : isRequired ? [] : ['optional']),
+  ]
+  return escapeLine(hints.length === 0 ? about : `${about} (${hints.join('; ')})`)
+}
+
+function toValue({ kind }: QuestionField, typed: string): Answers[string] {
+  if (kind === 'number' || kind === 'integer') return Number.isNaN(Number(typed)) ? typed : Number(typed)
+  if (kind === 'choices') return typed.split(',').map((one) => one.trim())
+  if (kind !== 'boolean') return typed
+  return /^(y(es)?|true)$/i.test(typed) ? true : /^(no?|false)$/i.test(typed) ? false : typed
+}

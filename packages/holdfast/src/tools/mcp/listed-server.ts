@@ -1,0 +1,70 @@
+import type { Tool } from '@holdfast/core/ports'
+import type { SessionServer } from '@holdfast/protocol'
+import type { ConfiguredServer } from './configured-servers.ts'
+import type { ConnectionState, McpConnection } from './connection.ts'
+import type { KnownOffer } from './known-offers.ts'
+import type { McpServer } from './server-config.ts'
+
+/** A server, as people see it. */
+export type ListedServer = Pick<McpServer, 'name' | 'from' | 'connect'> & {
+  /** `untrusted`: a person must trust it first. `stopped`: it starts when it is needed. */
+  readonly state: ConnectionState['type'] | 'off' | 'untrusted'
+  /** Why it failed. */
+  readonly why: string | null
+  /** The names of its tools for the model. Null: it was never asked what it offers. */
+  readonly tools: readonly string[] | null
+  /** The names of its prompts. */
+  readonly prompts: readonly string[]
+  /** The tools that cannot be used, with the reason. */
+  readonly problems: readonly string[]
+}
+
+export type ServerList = { readonly servers: readonly ListedServer[]; readonly problems: readonly string[] }
+
+/** What is described: a server that may run. */
+type Running = {
+  readonly server: ConfiguredServer
+  readonly connection: Pick<McpConnection, 'state'>
+  readonly offer: KnownOffer | null
+  readonly signIn: string | null
+}
+
+/** A tool of a server, or why it cannot be used. */
+export type BuiltTool<One> = { readonly one: One } & ({ readonly tool: Tool } | { readonly problem: string })
+
+/** Of a server with more tools, these many are used. */
+export const toolsMax = 512
+
+export const describeServer = (
+  { name, from, connect }: ConfiguredServer,
+  rest: Omit<ListedServer, 'name' | 'from' | 'connect'>,
+): ListedServer => ({ name, from, connect, ...rest })
+
+export function describeRunning<One extends Running>(one: One, all: readonly BuiltTool<One>[]): ListedServer {
+  const { server, connection, offer } = one
+  const now = connection.state()
+  const state: ConnectionState =
+    now.type === 'stopped' && one.signIn !== null ? { type: 'needs_sign_in', why: one.signIn } : now
+  const own = all.filter((built) => built.one === one)
+  const count = offer?.tools.length ?? 0
+  return describeServer(server, {
+    state: state.type,
+    why: 'why' in state ? state.why : null,
+    tools: offer === null ? null : own.flatMap((built) => ('tool' in built ? [built.tool.schema.name] : [])),
+    prompts: offer?.prompts.map(({ name }) => name) ?? [],
+    problems: [
+      ...own.flatMap((built) => ('problem' in built ? [built.problem] : [])),
+      ...(count > toolsMax ? [`Only the first ${toolsMax} of its ${count} tools are used.`] : []),
+    ],
+  })
+}
+
+/** Describes a server for the people who look at a session. */
+export const toSessionServer = (one: ListedServer): Omit<SessionServer, 'isOn'> => ({
+  ...{ name: one.name, scope: one.from, why: one.why, problems: [...one.problems], target: targetOf(one) },
+  state: one.state === 'stopped' ? 'known' : one.state,
+  tools: one.tools?.length ?? null,
+})
+
+const targetOf = ({ connect }: ListedServer): string =>
+  connect.type === 'http' ? connect.url : [connect.command, ...connect.args].join(' ')

@@ -69,6 +69,10 @@ const sentences: Readonly<Record<EventType, string>> = {
     'A running call asks a person something: fields to fill in, or a page to open. The seq of this record is the id to answer with.',
   'question.answered':
     'The question was accepted, declined or cancelled. Without `by` nobody answered: its time was up, or its call ended.',
+  'child.started':
+    'A call is about to start a subagent. This record is durable before the session of the subagent exists, so that a crash never starts two.',
+  'child.ended':
+    'The result of a subagent was delivered: with the outcome of its call, or as a follow-up. Recorded once per subagent.',
   'call.settled': 'The outcome of the call. Recorded once per call.',
   'note.added': 'A note for people. The model receives it only if `told` is set.',
   'line.moved': 'The session moved to another line of its history.',

@@ -89,12 +89,18 @@ const rules: readonly IForbiddenRuleType[] = [
     node,
     '^node_modules/sharp/',
   ),
-  may('guidance-imports-files', `${holdfast}guidance/(?!skills/|commands/|front-matter/)`, system, protocol, node),
+  may(
+    'guidance-imports-files',
+    `${holdfast}guidance/(?!skills/|commands/|agents/|front-matter/)`,
+    system,
+    protocol,
+    node,
+  ),
   may('front-matter-imports-yaml', `${holdfast}guidance/front-matter/`, '^node_modules/yaml/'),
   // What a workspace offers of these counts once it is trusted.
   may(
     'guidance-asks-trust',
-    `${holdfast}guidance/(skills|commands)/`,
+    `${holdfast}guidance/(skills|commands|agents)/`,
     `${holdfast}(guidance|trust)/`,
     system,
     ports,

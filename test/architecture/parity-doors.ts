@@ -57,6 +57,8 @@ const state = 'GET /v1/sessions/:id/state'
 /** A route that does the same as a method, or answers with the field. */
 const routeOf: Readonly<Record<string, string>> = {
   'session.messages': 'GET /v1/sessions/:id/messages',
+  'session.subagentContext': 'GET /v1/sessions/:id/subagent-context',
+  'session.subagents': 'GET /v1/sessions/:id/subagents',
   'session.messagesWithIds': 'GET /v1/sessions/:id/messages',
   'session.metadata': state,
   'session.status': state,

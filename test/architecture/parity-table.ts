@@ -97,6 +97,8 @@ const handle: protocol.SessionHandle = {
   branches: () => Promise.reject(new Error('never asked')),
   blob: () => Promise.reject(new Error('never asked')),
   models: () => Promise.reject(new Error('never asked')),
+  subagents: () => Promise.reject(new Error('never asked')),
+  subagentContext: () => Promise.reject(new Error('never asked')),
   treeUsage: () => Promise.reject(new Error('never asked')),
   async *subscribe() {},
 }

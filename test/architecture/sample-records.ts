@@ -5,6 +5,7 @@ const hash = 'a'.repeat(64)
 const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, cost: null }
 const text = [{ type: 'text' as const, text: 'hello' }]
 const file = { type: 'file' as const, blob: hash, mediaType: 'image/png', name: 'a.png', bytes: 3 }
+const childResult = { session: 'ses_01k9xyzabcdefghjkmnpqrstvy', agent: 'reviewer', status: 'completed' } as const
 const span = { from: 1, to: null }
 const length = { turns: 1, messages: 2, tokens: 30, last: { turn: 0, reason: 'done' as const } }
 const said = {
@@ -38,6 +39,7 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     providerOptions: { sim: { temperature: 0 } },
     background: true,
     parent: 'ses_01k9xyzabcdefghjkmnpqrstvx',
+    subagent: { root: 'ses_01k9xyzabcdefghjkmnpqrstvx', call: 7, agent: 'general', depth: 1 },
     fork: {
       lineage: [{ session: 'ses_01k9xyzabcdefghjkmnpqrstvw', upTo: 4 }],
       line: [span],
@@ -59,7 +61,7 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     cycled: { index: 1, total: 3 },
   },
   'context.changed': { type: 'context.changed', system: hash, tools: hash },
-  'prompt.queued': { type: 'prompt.queued', queue: 'follow_up', content: [...text, file] },
+  'prompt.queued': { type: 'prompt.queued', queue: 'follow_up', content: [...text, file], child: childResult },
   'queue.edited': { type: 'queue.edited', entry: 5, content: [...text, file] },
   'queue.removed': {
     type: 'queue.removed',
@@ -67,7 +69,7 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     recalled: true,
   },
   'queue.reordered': { type: 'queue.reordered', queue: 'follow_up', entries: [6, 5] },
-  'user.said': { type: 'user.said', turn: 0, content: [...text, file], entry: 2 },
+  'user.said': { type: 'user.said', turn: 0, content: [...text, file], entry: 2, child: childResult },
   'turn.started': { type: 'turn.started', turn: 0, cause: 'continue' },
   'turn.ended': {
     type: 'turn.ended',
@@ -165,6 +167,21 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     question: 9,
     reply: { action: 'accept', answers: { room: 'a' } },
     by: { client: 'tui', via: '--yes' },
+  },
+  'child.started': {
+    type: 'child.started',
+    call: 7,
+    child: 'ses_01k9xyzabcdefghjkmnpqrstvy',
+    agent: 'reviewer',
+    task: 'Review the change.',
+    background: true,
+  },
+  'child.ended': {
+    type: 'child.ended',
+    call: 7,
+    child: 'ses_01k9xyzabcdefghjkmnpqrstvy',
+    status: 'completed',
+    output: { text: 'Nothing to object.', blob: { hash, bytes: 40_000 } },
   },
   'call.settled': {
     type: 'call.settled',

@@ -59,6 +59,7 @@ const printed: Readonly<Record<string, string | RegExp>> = {
   'commands.ts': /\n\/count <number>: Counts\.\n.*\n1, 2, 3\.\nplan plan\n$/s,
   'hooks.ts': /^denied: vetoed: Nothing is removed here.\nshell worked\ncomplete: /,
   'mcp-questions.ts': /Ada[\s\S]*\nevery ready \d+\n$/,
+  'subagents.ts': 'a subagent asks for write_file\ndone: done\ncompleted general\n',
   'skills.ts': /^release listed \[\]\n/,
   'trust.ts': "new memory .holdfast/MEMORY.md: - make is slow here\n[ 'trusted' ]\n",
   'several-clients.ts': 'anna: driver, ben: viewer\n1, 2.\nben: not_driver\nanna: viewer, ben: driver\n1, 2, 3.\n',

@@ -11,7 +11,7 @@ type Parts = {
   readonly inner: Store
   readonly life: Life
   readonly scheduler: Scheduler
-  readonly durableLog: DurableLog
+  readonly durableLog: Pick<DurableLog, 'add'>
   readonly disk: Disk
   readonly dice: Dice
 }

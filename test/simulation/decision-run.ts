@@ -21,6 +21,7 @@ import {
   eventVersion,
   invariant,
   type Recorded,
+  SessionId,
   type StepId,
 } from '@holdfast/protocol'
 import { createDice, type Dice, factsFor } from '@holdfast/testkit'
@@ -102,11 +103,28 @@ function reportOn(effect: Effect, dice: Dice, { state }: Core): Input {
         return { type: 'call.changed', call, found, atMs: 0 }
       }
       if (dice.chance(1, 2)) return { type: 'tool.starting', call, facts: factsOf(tool), process: null }
+      if (dice.chance(1, 3)) return childStarting(call, dice)
       const outcome = { type: 'ok' as const, output: { text: 'done' } }
       return { type: 'tool.finished', call, outcome, durationMs: 1, files: [] }
     }
+    case 'follow-child':
+      return {
+        type: 'child.finished',
+        child: effect.child,
+        status: 'completed',
+        output: { text: 'found' },
+        handle: null,
+      }
   }
 }
+
+/** Returns that a call starts a subagent, which it waits for or not. It counts if the call is started. */
+const childStarting = (call: CallId, dice: Dice): Input => ({
+  ...{ type: 'child.starting', call, child: childFor(call), agent: 'general', task: 'look' },
+  background: dice.chance(1, 2),
+})
+
+const childFor = (call: CallId): SessionId => SessionId.parse(`ses_${String(call).padStart(26, '0')}`)
 
 const hookRun = { hook: 'sh check.sh', source: 'user', outcome: 'ok', durationMs: 1 } as const
 
@@ -200,20 +218,31 @@ export function runDecisionSeed(seed: number): void {
     if (report && dice.chance(1, 3)) late.push(report)
     if (report && dice.chance(3, 5)) take(core, report)
     else if (dice.chance(1, 6)) take(core, dice.pick(late) ?? { type: 'process.restarted', draft: null })
-    else if (dice.chance(1, 10)) restart(core)
+    else if (dice.chance(1, 10)) restart(core, dice)
     else take(core, command(core, dice))
     checkLog(core)
   }
   comeToRest(core, dice)
 }
 
-function restart(core: Core): void {
+/** Restarts the process. Of the subagents, some wait for an approval, and the others have ended. */
+function restart(core: Core, dice: Dice): void {
   const waiting = askedCalls(core.state).map(({ id }) => id)
   core.state = core.log.reduce(evolve, emptySession())
-  take(core, { type: 'process.restarted', draft: null })
+  const status = dice.pick(['completed', 'interrupted', 'failed'] as const) ?? 'failed'
+  const end = { status, output: { text: 'last words' }, handle: null }
+  const children = core.state.children.map(({ session }) => ({ session, end: dice.chance(1, 2) ? end : null }))
+  const kept = new Set(children.flatMap(({ session, end }) => (end === null ? [session] : [])))
+  take(core, { type: 'process.restarted', draft: null, children })
+  for (const { session } of core.state.children) invariant(kept.has(session), 'the result of a subagent is lost')
   const after = askedCalls(core.state).map(({ id }) => id)
   invariant(isDeepStrictEqual(after, waiting), 'a question did not survive a crash')
-  const begun = plan(core.state).filter(({ type }) => type !== 'await-approval') // waiting for an approval continues
+  const followed = new Set(core.state.children.map(({ call }) => call))
+  const isWaiting = (effect: Effect) =>
+    effect.type === 'await-approval' ||
+    effect.type === 'follow-child' ||
+    (effect.type === 'run-tool' && followed.has(effect.call))
+  const begun = plan(core.state).filter((effect) => !isWaiting(effect)) // waiting for an approval continues
   invariant(begun.length === 0, 'something starts by itself after a crash')
 }
 
@@ -221,9 +250,11 @@ function checkLog({ state, log }: Core): void {
   invariant(isDeepStrictEqual(log.reduce(evolve, emptySession()), state), 'the live state differs from the folded log')
   const of = (type: Event['type']) =>
     log.flatMap(({ event }) => (event.type === type && 'call' in event ? event.call : []))
-  for (const type of ['call.started', 'call.settled'] as const) {
+  for (const type of ['call.started', 'call.settled', 'child.started'] as const) {
     invariant(new Set(of(type)).size === of(type).length, `${type} twice for one call`)
   }
+  const ended = log.flatMap(({ event }) => (event.type === 'child.ended' ? [event.child] : []))
+  invariant(new Set(ended).size === ended.length, 'the result of a subagent was delivered twice')
   invariant(isDeepStrictEqual(plan(state), plan(structuredClone(state))), 'plan answers differently when asked again')
 }
 

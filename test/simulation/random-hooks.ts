@@ -27,6 +27,7 @@ export function createRandomHooks({ life, scheduler, dice }: Parts): Hooks {
     SessionStart: () => said('SessionStart', { context: 'welcome' }),
     SessionEnd: () => said('SessionEnd'),
     Stop: () => said('Stop', { block: 'go on' }, { block: 'go on' }, { stop: 'enough' }, { failed: 'it broke' }),
+    SubagentStop: () => said('SubagentStop', { block: 'look again' }, { stop: 'enough' }, { failed: 'it broke' }),
     Notification: () => said('Notification'),
   })
 }

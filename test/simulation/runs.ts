@@ -8,6 +8,8 @@ export const runs = {
   /** With and without named clients, each. */
   sessions: 120,
   hookedSessions: 40,
+  /** Trees of subagents, half of them with hooks. */
+  trees: 60,
   decisions: 600,
   histories: 80,
   moves: 500,

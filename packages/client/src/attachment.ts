@@ -103,6 +103,8 @@ export function createAttachment(
     branches: () => current.handle.branches(),
     blob: (...asked) => current.handle.blob(...asked),
     models: () => current.handle.models(),
+    subagents: () => current.handle.subagents(),
+    subagentContext: () => current.handle.subagentContext(),
     treeUsage: () => current.handle.treeUsage(),
     async *subscribe(options: FollowOptions = {}) {
       let asked: FollowOptions = { client, role, mayDrive, ...options }

@@ -38,7 +38,7 @@ export {
   type RefreshedCredentials,
   type UsageOptions,
 } from './session/session-models.ts'
-export type { ClientEventsOptions, EditorSnapshot, LineOptions } from './session/session-reads.ts'
+export type { ClientEventsOptions, EditorApproval, EditorSnapshot, LineOptions } from './session/session-reads.ts'
 export type { Subscription } from './session/subscription.ts'
 export type { Turn, TurnOptions, TurnResult } from './session/turn.ts'
 export type { TurnItem } from './session/turn-items.ts'

@@ -23,6 +23,7 @@ import {
   type SessionHandle,
   type SessionView,
   type StorageError,
+  withChildFrame,
   withModelStatus,
 } from '@holdfast/protocol'
 import type { Connection, FollowOptions } from './http/follow-stream.ts'
@@ -212,6 +213,7 @@ function applyFrame(state: Writable<LiveView>, loaded: Loaded, frame: Frame): bo
     state.storageError = frame.error
     state.here = state.here && { ...state.here, storageError: frame.error }
   } else if (frame.type === 'model') state.here = state.here && withModelStatus(state.here, frame)
+  else if (frame.type === 'child') state.here = state.here && withChildFrame(state.here, frame)
   return false
 }
 

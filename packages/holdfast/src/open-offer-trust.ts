@@ -1,6 +1,7 @@
 import type { OfferTrust } from '@holdfast/protocol'
 import { readWorkspaceMemory } from './context/memory/memory.ts'
 import { offerMemory } from './context/memory/memory-trust.ts'
+import { createAgents } from './guidance/agents/agents.ts'
 import { createCommands } from './guidance/commands/commands.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { findHookOffers } from './hooks/workspace-hooks.ts'
@@ -16,7 +17,8 @@ export function openOfferTrust(home: Home): OfferTrust {
   const trusted = openTrustedWorkspaces(home)
   const skills = createSkills({ configDir, userDir, trusted })
   const commands = createCommands({ configDir, userDir, trusted, skills })
-  const sources = [findMemories, skills.offers, commands.offers, findServers, findHookOffers]
+  const agents = createAgents({ configDir, userDir, trusted })
+  const sources = [findMemories, skills.offers, commands.offers, agents.offers, findServers, findHookOffers]
   return createOfferTrust({ trusted, sources, userDir, resolveWorkdir })
 }
 

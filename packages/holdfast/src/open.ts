@@ -9,6 +9,7 @@ import { createMemory } from './context/memory/memory.ts'
 import { createMemoryTrust } from './context/memory/memory-trust.ts'
 import { createRequestThread } from './context/requests/request-thread.ts'
 import { createSummaryFiles } from './context/summary-files.ts'
+import { createAgents } from './guidance/agents/agents.ts'
 import { createCommands } from './guidance/commands/commands.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { createHoldfast, type Holdfast } from './holdfast.ts'
@@ -219,11 +220,12 @@ function createAdapters(
   const trust = createMemoryTrust(trusted, userDir)
   const memory = createMemory({ userFile: join(configDir, 'MEMORY.md'), now, trust })
   const skills = createSkills({ configDir, userDir, trusted })
+  const agents = createAgents({ configDir, userDir, trusted })
   return {
     memoryBlobs: createMemoryBlobs(),
     images: createImages(),
     tools: createTools({
-      ...{ ...given, environment, memory, skills, ownPaths },
+      ...{ ...given, environment, memory, skills, agents, ownPaths },
       shellDirectory: join(stateDir, 'shells'),
     }),
     instructions: createInstructions({ now, memory, skills, permissions: given.permissions, configDir, userDir }),

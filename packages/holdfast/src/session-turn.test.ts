@@ -22,6 +22,7 @@ const brief = (item: TurnItem): string => {
   if (item.type === 'tool_call' || item.type === 'tool_result')
     return `${item.type} ${item.call.tool} ${item.call.status}`
   if (item.type === 'end') return `end ${item.reason}`
+  if (item.type === 'subagent') return `subagent ${item.subagent.status}`
   return item.type === 'approval' ? `approval ${item.approval.tool}` : `${item.type} ${item.text}`
 }
 

@@ -54,12 +54,25 @@ export function createStoredSessions({ registry, location, home }: StoredSession
       const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive, registry.deps.models))
       // Does not load it.
       const local = createLocalSession(registry, id)
-      const { models, treeUsage, previewRestore, diffChanges, readFile, servers, skills, commands, instructionFiles } =
-        local
+      const {
+        models,
+        treeUsage,
+        subagents,
+        subagentContext,
+        previewRestore,
+        diffChanges,
+        readFile,
+        servers,
+        skills,
+        commands,
+        instructionFiles,
+      } = local
       return createSession({
         ...stored,
         models,
         treeUsage,
+        subagents,
+        subagentContext,
         previewRestore,
         diffChanges,
         readFile,

@@ -70,7 +70,16 @@ export {
   type Sessions,
   StartOptions,
 } from './api/sessions.ts'
-export { FoundSkill, GuidanceProblem, ListedSkill, noSuchSkill, SkillList, SkillState } from './api/skills.ts'
+export {
+  AgentList,
+  FoundSkill,
+  GuidanceProblem,
+  ListedAgent,
+  ListedSkill,
+  noSuchSkill,
+  SkillList,
+  SkillState,
+} from './api/skills.ts'
 export { pickFields, StateField, StateFields, stateSchema } from './api/state-fields.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
 export { linkMoves, type MoveStep, traceMoves } from './api/trace-moves.ts'
@@ -166,6 +175,7 @@ export {
   Role,
   SnapshotFrame,
   StorageError,
+  withChildFrame,
   withModelStatus,
 } from './frame/frame.ts'
 export { createLiveParts, type LivePart, type LivePosition } from './frame/live-parts.ts'
@@ -275,8 +285,10 @@ export {
   ThinkingLevel,
 } from './value/settings.ts'
 export { ActiveSkill, addSkill, dropSkill, SkillName } from './value/skill.ts'
+export { AgentName, ChildOutcome, ChildResult, Subagent } from './value/subagent.ts'
 export { Todo } from './value/todo.ts'
 export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
+export { ChildList, ChildView, SubagentContext, withChild } from './view/child.ts'
 export { CallFile, CallStatus, CallView, Message } from './view/message.ts'
 export { addToMeta, Meta } from './view/meta.ts'
 export { ServerList, ServerState, SessionServer } from './view/server.ts'

@@ -25,7 +25,7 @@ export {
   turnEnded,
   userSaid,
 } from './fixtures/log.ts'
-export { aRequest, aTool, userSays } from './fixtures/request.ts'
+export { aRequest, aSubagentTool, aTool, userSays } from './fixtures/request.ts'
 export {
   aFrame,
   aMessage,

@@ -36,11 +36,12 @@ export async function* follow(wire: Http, id: SessionId, options: FollowOptions 
   if (refused) yield { type: 'end', sessionId: id, reason: 'failed', retryMs: null }
 }
 
-function eventsPath(id: SessionId, { after, client, role }: SubscribeOptions): string {
+function eventsPath(id: SessionId, { after, client, role, children }: SubscribeOptions): string {
   const query = new URLSearchParams()
   if (after !== undefined) query.set('after', String(after))
   if (client !== undefined) query.set('attachment', client)
   if (role !== undefined) query.set('role', role)
+  if (children) query.set('children', 'true')
   return `/v1/sessions/${id}/events${query.size > 0 ? `?${query}` : ''}`
 }
 

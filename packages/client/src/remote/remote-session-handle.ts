@@ -2,6 +2,7 @@ import {
   Answer,
   BackgroundShell,
   BlobHash,
+  ChildView,
   ClientEventPage,
   ClientEventRequest,
   CommandOptions,
@@ -35,6 +36,7 @@ import {
   SnapshotFrame,
   type StateField,
   type StateFields,
+  SubagentContext,
   stateSchema,
   TreeUsage,
 } from '@holdfast/protocol'
@@ -151,6 +153,12 @@ export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSess
       parseAnswer(await wire.json(`${path}/branches`), 'a list of branches', ListedBranch.array(), 'branches'),
 
     models: () => readModels(wire),
+
+    subagents: async () =>
+      parseAnswer(await wire.json(`${path}/subagents`), 'a list of subagents', ChildView.array(), 'subagents'),
+
+    subagentContext: async () =>
+      parseAnswer(await wire.json(`${path}/subagent-context`), 'what subagents inherit', SubagentContext),
 
     treeUsage: async () => parseAnswer(await wire.json(`${path}/usage?tree=true`), 'a usage request', TreeUsage),
 

@@ -2,6 +2,7 @@ import {
   type BackgroundShell,
   type BlobHash,
   type Boundary,
+  type ChildView,
   type ClientEventPage,
   ClientId,
   type DiffInput,
@@ -33,6 +34,7 @@ import {
   type StorageError,
   type StoredClientEvent,
   type StoredFileChange,
+  type SubagentContext,
   type Todo,
   type TouchedFile,
   type TranscriptPage,
@@ -111,6 +113,10 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
      * A prompt that begins with one is replaced by what it says.
      */
     getCommands: async (): Promise<readonly SlashCommand[]> => orThrow(await handle.commands()),
+    /** Returns the subagents of this session and of its subagents, oldest first, with the approvals they wait for. */
+    subagents: async (): Promise<readonly ChildView[]> => orThrow(await handle.subagents()),
+    /** Returns what a subagent would inherit if it started now, and why none can start. */
+    subagentContext: async (): Promise<SubagentContext> => orThrow(await handle.subagentContext()),
     /** Returns what the calls of this session did to files, newest first; a loop reads them page by page. */
     fileChanges: (): AsyncGenerator<StoredFileChange, void, undefined> => readFileChanges(handle),
     /**
@@ -162,14 +168,20 @@ export function createSessionReads({ handle, state, snapshot }: Requests) {
   }
 }
 
+/** An approval, and the subagent that waits for it; absent if the session itself does. */
+export type EditorApproval = PendingApproval & {
+  /** The subagent. Answer with its id as `child`. */
+  readonly child?: Pick<ChildView, 'id' | 'handle' | 'agent' | 'task'> | undefined
+}
+
 /** What an editor shows beside the transcript. */
 export type EditorSnapshot = {
   /** Whether the session is idle, works or waits. */
   readonly status: Status
-  /** The oldest pending approval. */
-  readonly pendingApproval: PendingApproval | null
-  /** The calls that wait for an answer, in call order. */
-  readonly pendingApprovals: readonly PendingApproval[]
+  /** The oldest pending approval: of the session itself, else of a subagent. */
+  readonly pendingApproval: EditorApproval | null
+  /** The calls that wait for an answer, in call order; then those of subagents. */
+  readonly pendingApprovals: readonly EditorApproval[]
   /** Why the last turn failed; null if it did not. */
   readonly error: ModelFault | null
   /** The tool that runs now; null when none runs. */
@@ -182,15 +194,21 @@ export type EditorSnapshot = {
 
 type EditorFields = Pick<StateFields, 'status' | 'pendingApprovals' | 'lastTurn' | 'activeToolCalls' | 'here'>
 
-const editorSnapshotOf = (state: EditorFields): EditorSnapshot => ({
-  status: state.status,
-  pendingApproval: state.pendingApprovals[0] ?? null,
-  pendingApprovals: state.pendingApprovals,
-  error: state.lastTurn?.fault ?? null,
-  activeToolName: state.activeToolCalls[0]?.tool ?? null,
-  credentialsConfigured: state.here?.credentialsConfigured ?? null,
-  storageError: state.here?.storageError ?? null,
-})
+function editorSnapshotOf(state: EditorFields): EditorSnapshot {
+  const below = (state.here?.children ?? []).flatMap(({ id, handle, agent, task, pendingApprovals }) =>
+    pendingApprovals.map((approval): EditorApproval => ({ ...approval, child: { id, handle, agent, task } })),
+  )
+  const pendingApprovals = [...state.pendingApprovals, ...below]
+  return {
+    status: state.status,
+    pendingApproval: pendingApprovals[0] ?? null,
+    pendingApprovals,
+    error: state.lastTurn?.fault ?? null,
+    activeToolName: state.activeToolCalls[0]?.tool ?? null,
+    credentialsConfigured: state.here?.credentialsConfigured ?? null,
+    storageError: state.here?.storageError ?? null,
+  }
+}
 
 /** Returns a path relative to the workdir, without `.` and `..`. */
 function pathInside(workdir: string, path: string): string {

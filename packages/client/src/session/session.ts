@@ -40,6 +40,8 @@ export type AnswerOptions = CommandOptions & {
   readonly via?: string | undefined
   /** The answer to a question, by the names of its fields. Fields that are left out get their defaults. */
   readonly answers?: Answers | undefined
+  /** The subagent whose call waits. When absent, approvals of the session itself come first, then those of subagents. */
+  readonly child?: string | undefined
 }
 /** How to leave plan mode. */
 export type EnterExecOptions = CommandOptions & {
@@ -165,7 +167,11 @@ function createMethods(handle: SessionHandle) {
     respondToApproval(decision: Decision, id?: number, message?: string, options?: AnswerOptions) {
       const approval = id === undefined ? {} : { approval: id }
       const reason = message === undefined ? {} : { message }
-      return submitWith({ type: 'respondToApproval', decision, ...approval, ...reason }, options, ['via', 'answers'])
+      return submitWith({ type: 'respondToApproval', decision, ...approval, ...reason }, options, [
+        'via',
+        'answers',
+        'child',
+      ])
     },
     /** Lets the session use an MCP server, or no longer. The model sees its tools from the next step on. */
     setServer: (server: string, on: boolean, options?: CommandOptions) =>

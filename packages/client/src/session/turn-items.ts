@@ -1,6 +1,7 @@
 import {
   ApprovalId,
   type CallView,
+  type ChildView,
   createTranscript,
   type Frame,
   type Message,
@@ -22,8 +23,17 @@ export type TurnItem =
   | { readonly type: 'tool_call'; readonly call: CallView }
   /** A call has its result, was denied or was interrupted. */
   | { readonly type: 'tool_result'; readonly call: CallView }
-  /** A call waits for approval. Answer with `session.respondToApproval(decision, approval.id)`. */
-  | { readonly type: 'approval'; readonly approval: PendingApproval }
+  /**
+   * A call waits for approval. Answer with `session.respondToApproval(decision, approval.id)`. With `child` a call of this
+   * subagent waits: answer with its id as the option `child`.
+   */
+  | {
+      readonly type: 'approval'
+      readonly approval: PendingApproval
+      readonly child?: Pick<ChildView, 'id' | 'handle' | 'agent' | 'task'> | undefined
+    }
+  /** A subagent started, waits for an approval or has ended. */
+  | { readonly type: 'subagent'; readonly subagent: ChildView }
   /** A message for people, such as a retry or a reached limit. */
   | {
       readonly type: 'notice'
@@ -79,9 +89,22 @@ export function createTurnItems(): (frame: Frame) => readonly TurnItem[] {
     return rest(kind, text, recorded[kind])
   }
 
+  const asked = new Set<string>()
+  const statuses = new Map<string, ChildView['status']>()
+  const addChild = (view: ChildView): readonly TurnItem[] => {
+    const { id, handle, agent, task, status } = view
+    const fresh = view.pendingApprovals.filter((approval) => !asked.has(`${id}:${approval.id}`))
+    for (const approval of fresh) asked.add(`${id}:${approval.id}`)
+    const changed: readonly TurnItem[] = statuses.get(id) === status ? [] : [{ type: 'subagent', subagent: view }]
+    statuses.set(id, status)
+    const child = { id, handle, agent, task }
+    return [...changed, ...fresh.map((approval): TurnItem => ({ type: 'approval', approval, child }))]
+  }
+
   return (frame) => {
     if (frame.type === 'draft') return addDraft(frame)
     if (frame.type === 'delta') return addDelta(frame)
+    if (frame.type === 'child') return frame.view ? addChild(frame.view) : []
     if (frame.type !== 'record') return []
     const { seq, event } = frame.record
     if (event.type === 'step.started') beginStep(seq)
@@ -113,6 +136,8 @@ function itemsOf(record: Recorded, calls: ReturnType<typeof createTranscript>): 
     case 'question.answered':
     case 'call.approved':
     case 'call.started':
+    case 'child.started':
+    case 'child.ended':
       calls.add(record)
       return []
     case 'call.settled':

@@ -94,6 +94,8 @@ export function createFakeHandle() {
     branches: async () => ok([]),
     blob: async () => refuse(fault('blob_not_found', 'There is nothing.')),
     models: async () => ok({ models: [], providers: [] }),
+    subagents: async () => ok([]),
+    subagentContext: async () => refuse(fault('session_not_found', 'There is nothing.')),
     treeUsage: async () => ok({ usage: meta.usage, sessions: 1 }),
   }
   return {

@@ -17,6 +17,8 @@ export type CallFacts = {
   readonly hooks?: { readonly verdict: 'allow' | 'ask'; readonly by: string } | undefined
   /** What the permission rules say; null when none applies. */
   readonly ruling: Ruling | null
+  /** Trust for the session at the top of the tree, if the call is one of a subagent. */
+  readonly rootTrust?: readonly Trust[] | undefined
   /** Trust granted for the workspace, by any of its sessions. */
   readonly workspaceTrust: readonly Trust[]
 }
@@ -55,7 +57,8 @@ export function judge(facts: CallFacts, { settings, trust }: Policy): Verdict {
     if (rule === 'destructive' && !facts.isDestructive) return { type: 'allow', rule: 'not destructive' }
   }
   // Workspace trust is read from the workspace only: another session may have revoked it.
-  const own = trust.filter(({ scope }) => scope !== 'workspace')
+  const above = (facts.rootTrust ?? []).filter(({ scope }) => scope === 'session')
+  const own = [...trust.filter(({ scope }) => scope !== 'workspace'), ...above]
   const trusted = findTrust([...facts.workspaceTrust, ...own], facts.tool, facts.argsHash)
   return trusted ? { type: 'allow', rule: `trust: ${trusted.scope}` } : { type: 'ask' }
 }

@@ -29,6 +29,8 @@ export type ListRequest = {
   readonly pinned?: boolean | undefined
   /** Only sessions started for this one, without its forks. Uses an index. */
   readonly startedFor?: SessionId | undefined
+  /** Also lists subagents. Otherwise they are listed only by `startedFor`, and in the trash. */
+  readonly subagents?: boolean | undefined
   /** Only busy sessions owned by one of these nodes. */
   readonly runningAt?: readonly string[] | undefined
   /** Sessions in the trash, last trashed first, instead of the others. */

@@ -30,8 +30,10 @@ export type HookedCall = Readonly<{ call: CallId; tool: string; args: ToolArgs }
 
 /** The session in which something happens. */
 export type HookedSession = {
-  /** Its id. */
+  /** Its id; in a subagent that of the session at the top of the tree. */
   readonly session: SessionId
+  /** The subagent in which it happens; absent if it is none. */
+  readonly agent?: { readonly session: SessionId; readonly kind: string } | undefined
   /** The folder that it works in. */
   readonly workdir: string
   /** Its mode. */

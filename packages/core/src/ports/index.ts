@@ -1,3 +1,5 @@
+export type * from './agents.ts'
+export { generalAgent, subagentTool } from './agents.ts'
 export type * from './blobs.ts'
 export type * from './catalogue.ts'
 export type * from './clock.ts'

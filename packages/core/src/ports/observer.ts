@@ -16,7 +16,7 @@ import type { EncodedRecord } from './log.ts'
 export type ObservedWork =
   | { readonly type: 'call-model'; readonly step: StepId }
   | { readonly type: 'run-tool'; readonly call: CallId; readonly tool: string }
-  | { readonly type: 'prepare-step' | 'finish-turn' | 'prepare-call' | 'await-approval' }
+  | { readonly type: 'prepare-step' | 'finish-turn' | 'prepare-call' | 'await-approval' | 'follow-child' }
 
 /** A failed try, how many were made so far, and when the next begins. */
 export type ObservedRetry = { readonly tries: number; readonly fault: ModelFault; readonly waitMs: number }

@@ -2,6 +2,7 @@ import type {
   ActiveSkill,
   BackgroundShell,
   BlobHash,
+  ChildOutcome,
   DenialCode,
   FileChange,
   InstructionFile,
@@ -19,6 +20,7 @@ import type {
   StoredFile,
   Todo,
 } from '@holdfast/protocol'
+import type { ToolSubagents } from './agents.ts'
 import type { ToolSchema } from './provider.ts'
 
 /** The arguments of a call, as the model sent them. */
@@ -96,6 +98,8 @@ export type ToolSession = {
   readonly skills: readonly ActiveSkill[]
   /** The MCP servers that it does not use. */
   readonly serversOff: readonly string[]
+  /** Starts subagents for this call. */
+  readonly subagents?: ToolSubagents | undefined
 }
 
 /** What a tool gets while it runs. */
@@ -168,6 +172,8 @@ export type ToolResult = {
   readonly todos?: readonly Todo[] | undefined
   /** The skill that the call has told the model. The session follows it from now on. */
   readonly skill?: Pick<ActiveSkill, 'name' | 'hash'> | undefined
+  /** The subagent that the call has waited for, and how its work ended. */
+  readonly child?: { readonly session: SessionId; readonly status: ChildOutcome } | undefined
   /** A sentence for people about a process that still runs. */
   readonly leftRunning?: string | undefined
 }

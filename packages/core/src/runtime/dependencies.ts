@@ -1,4 +1,6 @@
 import type {
+  Answer,
+  Budgets,
   CallId,
   createSerialQueue,
   Fault,
@@ -8,7 +10,11 @@ import type {
   SessionId,
   Settings,
   StepId,
+  Submission,
+  Trust,
+  Usage,
 } from '@holdfast/protocol'
+import type { SubagentRequest } from '../ports/agents.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Hooks } from '../ports/hooks.ts'
@@ -22,9 +28,9 @@ import type { Servers } from '../ports/servers.ts'
 import type { Skills } from '../ports/skills.ts'
 import type { SlashCommands } from '../ports/slash-commands.ts'
 import type { Draft, Store } from '../ports/store.ts'
-import type { Instructions, SummaryFiles, Tools } from '../ports/tool.ts'
+import type { Instructions, SummaryFiles, ToolResult, Tools } from '../ports/tool.ts'
 import type { WorkspaceFiles } from '../ports/workspace-files.ts'
-import type { Report } from '../session/input.ts'
+import type { FoundChild, Report } from '../session/input.ts'
 import type { SessionState } from '../session/state.ts'
 import type { SessionStorage } from './storage-health.ts'
 import type { Hub } from './stream/hub.ts'
@@ -72,6 +78,8 @@ export type EffectDeps = RuntimeDeps & {
   readonly session: SessionId
   readonly epoch: number
   readonly hub: Hub
+  /** Absent in tests of effects alone: then no call starts a subagent. */
+  readonly subagents?: Subagents | undefined
   readonly storage: SessionStorage
   readonly state: () => SessionState
   /** Returns a fault if a record of the model's window cannot be read. */
@@ -90,6 +98,25 @@ export type EffectDeps = RuntimeDeps & {
   startContext: StartContext | null
   /** The answer that a model is writing; an abort keeps its text. */
   answer: RunningAnswer | null
+}
+
+/** Starts the subagents of sessions, and waits for them. */
+export interface Subagents {
+  /** Starts a subagent for a call, or waits on for the one that the call has started. */
+  run(deps: EffectDeps, call: CallId, request: SubagentRequest, run: EffectRun): Promise<ToolResult>
+  /** Waits for a subagent in the background and returns its result; null when it is aborted. */
+  follow(deps: EffectDeps, child: SessionId, signal: AbortSignal): Promise<Report | null>
+  /** Finds out what became of the subagents that a session waits for. They are not running now. */
+  look(state: SessionState): Promise<readonly FoundChild[]>
+  /** Returns the trust of the session at the top of the tree; empty for that one itself. */
+  rootTrust(state: SessionState): readonly Trust[]
+  /** Returns the budgets of the tree and what it has used; undefined if it is one session or has no budget. */
+  spent(
+    session: SessionId,
+    state: SessionState,
+  ): Promise<{ readonly budgets: Budgets; readonly used: Usage } | undefined>
+  /** Answers an approval of a subagent below a session. Null if the session has to answer the command itself. */
+  answer(session: SessionId, state: SessionState, submission: Submission): Promise<Result<Answer> | null>
 }
 
 /** A model's answer while it streams: complete parts, and the last part as far as it has come. */

@@ -1,4 +1,4 @@
-import { BlobHash, CallId, type HookRun, StepId, TurnNumber } from '@holdfast/protocol'
+import { BlobHash, CallId, type HookRun, SessionId, StepId, TurnNumber } from '@holdfast/protocol'
 import {
   aHash,
   approvedBy,
@@ -27,6 +27,7 @@ import { answerOf } from './view.ts'
 const prompt: SessionCommandInput = { type: 'sendPrompt', content: 'hello' }
 const approve: SessionCommandInput = { type: 'respondToApproval', decision: 'approve' }
 
+const aChild = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvy')
 const answered = stateAfter(...thinking, { type: 'step.ended', turn: 0, step: 4, finish: 'stop', usage: null })
 const aHookRun = (changes: Partial<HookRun> = {}): HookRun => ({
   ...{ event: 'Stop', hook: 'sh check.sh', source: 'user', outcome: 'ok', durationMs: 1 },
@@ -66,6 +67,15 @@ describe('a report', () => {
     'title.written': { type: 'title.written', title: 'Harbour', model: 'sim/model', usage },
     'turn.finishing': { type: 'turn.finishing', turn, hooks: null },
     'hooks.ran': { type: 'hooks.ran', runs: [aHookRun()] },
+    'child.starting': {
+      ...{ type: 'child.starting', call: CallId.parse(5), child: aChild, agent: 'general' },
+      ...{ task: 'look', background: false },
+    },
+    'child.finished': {
+      ...{ type: 'child.finished', child: aChild, status: 'completed', output: { text: 'found' }, handle: null },
+    },
+    'task.given': { type: 'task.given', task: 'look' },
+    'trust.spread': { type: 'trust.spread', trust: { tool: 'look' }, isGranted: true },
     'process.stopped': { type: 'process.stopped', draft: null },
     'process.restarted': { type: 'process.restarted', draft: null },
   } as const satisfies Record<Report['type'], Report>
@@ -88,6 +98,8 @@ describe('a report', () => {
     ['title.written', phases.idle, 'settings.changed'],
     ['turn.finishing', answered, 'turn.ended'],
     ['hooks.ran', phases.idle, 'hook.ran'],
+    ['child.starting', phases.started, 'child.started'],
+    ['trust.spread', phases.idle, 'trust.granted'],
     ['process.stopped', phases.thinking, 'step.ended turn.ended'],
     ['process.restarted', phases.thinking, 'step.ended turn.ended'],
   ])('%s counts while its effect is planned', (type, state, expected) => {
@@ -121,6 +133,9 @@ describe('a report', () => {
     ['turn.finishing', phases.preparing],
     ['title.written', stateAfter({ type: 'settings.changed', title: 'Mine' })],
     ['title.written', stateAfter({ type: 'settings.changed', title: '' })],
+    ['child.starting', phases.asked],
+    ['child.finished', phases.idle],
+    ['task.given', phases.idle],
     ['process.stopped', phases.idle],
     ['process.restarted', phases.idle],
   ])('%s that is late or repeated changes nothing', (type, state) => {

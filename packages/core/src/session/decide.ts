@@ -9,7 +9,7 @@ import {
   tokensAfter,
   unreachable,
 } from '@holdfast/protocol'
-import { respondToApproval, revokeToolTrust, setToolTrust } from './decide/approval.ts'
+import { respondToApproval, revokeToolTrust, setToolTrust, spreadTrust } from './decide/approval.ts'
 import { clearBoundary, setBoundary } from './decide/boundary.ts'
 import {
   expireApproval,
@@ -21,6 +21,7 @@ import {
   settleCall,
   startCall,
 } from './decide/call.ts'
+import { deliver, giveTask, startChild } from './decide/child.ts'
 import { decideHistory } from './decide/history.ts'
 import { recordHooks } from './decide/hook.ts'
 import { appendClientEvent } from './decide/message.ts'
@@ -70,6 +71,14 @@ function decideInput(state: SessionState, input: Input): Decided {
       return ok(startCall(state, input))
     case 'tool.finished':
       return ok(settleCall(state, input))
+    case 'child.starting':
+      return ok(startChild(state, input))
+    case 'child.finished':
+      return ok(deliver(state, input))
+    case 'task.given':
+      return ok(giveTask(state, input))
+    case 'trust.spread':
+      return ok(spreadTrust(state, input))
     case 'restore.starting':
       return ok([startRestore(input)])
     case 'title.written':
@@ -79,9 +88,9 @@ function decideInput(state: SessionState, input: Input): Decided {
     case 'process.escaped':
       return ok(noteEscapedProcess(state, input))
     case 'process.stopped':
-      return ok(recover(state, 'stopped', input.draft))
+      return ok(recover(state, 'stopped', input))
     case 'process.restarted':
-      return ok(recover(state, 'crashed', input.draft))
+      return ok(recover(state, 'crashed', input))
     default:
       return unreachable(input)
   }

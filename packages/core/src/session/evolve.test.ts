@@ -41,6 +41,15 @@ const hookRan = (changes: Partial<EventInput & { type: 'hook.ran' }>): EventInpu
   ...changes,
 })
 
+const aChildStarted = {
+  type: 'child.started',
+  call: 5,
+  child: 'ses_01k9xyzabcdefghjkmnpqrstvy',
+  agent: 'general',
+  task: 'look',
+  background: true,
+} as const satisfies EventInput
+
 describe('each event', () => {
   const changing: readonly (readonly [EventType, readonly EventInput[], object])[] = [
     ['session.started', [], { seq: 1, origin: { workdir: '/work', key: null }, turn: { phase: 'idle', last: null } }],
@@ -212,6 +221,19 @@ describe('each event', () => {
       'skill.activated',
       [{ type: 'skill.activated', name: 'tides', hash: 'a', by: 'person' }],
       { skills: [{ name: 'tides', hash: 'a', by: 'person', since: 2 }] },
+    ],
+    [
+      'child.started',
+      [...requested, approvedBy(5), { type: 'call.started', call: 5 }, aChildStarted],
+      { children: [{ session: aChildStarted.child, call: 5, agent: 'general', isBackground: true }] },
+    ],
+    [
+      'child.ended',
+      [
+        ...[...requested, approvedBy(5), { type: 'call.started' as const, call: 5 }, aChildStarted],
+        { type: 'child.ended', call: 5, child: aChildStarted.child, status: 'completed' },
+      ],
+      { children: [] },
     ],
     [
       'skill.deactivated',

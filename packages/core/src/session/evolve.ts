@@ -65,7 +65,8 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       const { handle, key = null, workdir, tools = null, readOnly = false, persist = true, settings, fork } = event
       const { instructions = null, providerOptions = null, hooksEnabled = true } = event
       const sessionStartHook = hooksEnabled && (event.sessionStartHook ?? true)
-      const own = { instructions, providerOptions, hooksEnabled, sessionStartHook }
+      const { parent = null, subagent = null } = event
+      const own = { instructions, providerOptions, hooksEnabled, sessionStartHook, parent, subagent }
       const origin = { handle, key, workdir, tools, readOnly, persist, ...own }
       const started = { ...state, origin, settings }
       return fork ? inherit(started, fork) : started
@@ -151,8 +152,16 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       const awaited = state.awaited.filter(({ call }) => call !== event.call)
       if (awaited.length < state.awaited.length) return { ...state, awaited }
       const seen = event.seen ? addSeen(state.seen, event.seen) : state.seen
-      return { ...state, seen, turn: withoutCall(state.turn, event), ...(event.todos && { todos: event.todos }) }
+      const turn = withoutCall(state.turn, event)
+      const children = state.children.filter((one) => one.isBackground || one.call !== event.call)
+      return { ...state, seen, turn, children, ...(event.todos && { todos: event.todos }) }
     }
+    case 'child.started': {
+      const { child: session, call, agent, background = false } = event
+      return { ...state, children: [...state.children, { session, call, agent, isBackground: background }] }
+    }
+    case 'child.ended':
+      return { ...state, children: state.children.filter(({ session }) => session !== event.child) }
     case 'turn.ended': {
       const last = { number: event.turn, reason: event.reason, ...(event.fault && { fault: event.fault }) }
       const trust = state.trust.filter(({ scope }) => scope !== 'turn') // trust for a turn ends with it

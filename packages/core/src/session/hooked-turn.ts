@@ -12,7 +12,8 @@ export function afterHook(turn: Turn, seq: Seq, ran: EventOf<'hook.ran'>): Turn 
   if (turn.phase === 'idle') return turn
   const stopped: Turn = ran.stop === undefined ? turn : { ...turn, stop: ran.stop }
   if (ran.event === 'PreToolUse') return afterPreToolUse(stopped, seq, ran)
-  const goesOn = ran.event === 'Stop' && ran.outcome === 'blocked' && stopped.phase === 'preparing'
+  const isStop = ran.event === 'Stop' || ran.event === 'SubagentStop'
+  const goesOn = isStop && ran.outcome === 'blocked' && stopped.phase === 'preparing'
   return goesOn ? { ...stopped, isAnswered: false, goneOn: (stopped.goneOn ?? 0) + 1 } : stopped
 }
 

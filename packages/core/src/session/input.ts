@@ -2,6 +2,7 @@ import type {
   ActiveSkill,
   BlobHash,
   CallId,
+  ChildOutcome,
   Command,
   Content,
   DenialCode,
@@ -15,6 +16,7 @@ import type {
   ModelFault,
   ModelName,
   Outcome,
+  Output,
   Preview,
   ProcessMark,
   QuestionPreview,
@@ -24,10 +26,12 @@ import type {
   SeenLines,
   Seq,
   SessionId,
+  Settings,
   StepId,
   Submission,
   ThinkingLevel,
   Todo,
+  Trust,
   TurnNumber,
   TypedPrompt,
   Usage,
@@ -156,6 +160,8 @@ export type Report = Readonly<
       news?: { readonly text: string; readonly isBreach: boolean } | undefined
       /** The hooks that ran while it was prepared. */
       hooks?: readonly HookRun[] | undefined
+      /** The budgets of the session at the top of the tree, and what the whole tree has used; absent without subagents. */
+      tree?: { readonly budgets: Settings['budgets']; readonly used: Usage } | undefined
     }
   /** The step cannot start: a key or a blob is missing. */
   | { type: 'step.refused'; turn: TurnNumber; fault: ModelFault }
@@ -218,7 +224,17 @@ export type Report = Readonly<
       skill?: Pick<ActiveSkill, 'name' | 'hash'> | undefined
       /** The hooks that saw the result. */
       hooks?: readonly HookRun[] | undefined
+      /** The subagent that it waited for, and how its work ended. */
+      child?: { readonly session: SessionId; readonly status: ChildOutcome } | undefined
     }
+  /** A call is about to start a subagent. */
+  | { type: 'child.starting'; call: CallId; child: SessionId; agent: string; task: string; background: boolean }
+  /** The work of a subagent in the background has ended. */
+  | ({ type: 'child.finished'; child: SessionId } & ChildEnd)
+  /** A subagent gets its task. */
+  | { type: 'task.given'; task: string }
+  /** A person trusted calls in a session of the tree. `isGranted`: here, at its top; otherwise only open questions are answered. */
+  | { type: 'trust.spread'; trust: Pick<Trust, 'tool' | 'argsHash'>; isGranted: boolean }
   /** Files are about to be put back. */
   | { type: 'restore.starting'; items: readonly RestoredFile[]; undoOf?: Seq | undefined }
   /** A model wrote a title. */
@@ -236,10 +252,23 @@ export type Report = Readonly<
   /** An aborted call left a process running that we cannot end. */
   | { type: 'process.escaped'; tool: string; text: string }
   /** The process released the session cleanly. */
-  | { type: 'process.stopped'; draft: Draft | null }
+  | ({ type: 'process.stopped' } & Left)
   /** The process that ran the session died, and another took over. */
-  | { type: 'process.restarted'; draft: Draft | null }
+  | ({ type: 'process.restarted' } & Left)
 >
+
+/** What a process left of a session. */
+export type Left = Readonly<{
+  draft: Draft | null
+  /** What became of the subagents that the session waits for. */
+  children?: readonly FoundChild[] | undefined
+}>
+
+/** A subagent of a session that was not loaded: it waits for an approval, or its work has ended. */
+export type FoundChild = { readonly session: SessionId; readonly end: ChildEnd | null }
+
+/** How the work of a subagent ended, and what it said last. `handle` is null if it never began. */
+export type ChildEnd = Readonly<{ status: ChildOutcome; output: Output; handle: string | null }>
 
 export type ReadyCall = Readonly<{
   facts: CallFacts

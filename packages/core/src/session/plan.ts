@@ -1,4 +1,13 @@
-import type { BlobHash, CallId, Instant, ModelName, StepId, ThinkingLevel, TurnNumber } from '@holdfast/protocol'
+import type {
+  BlobHash,
+  CallId,
+  Instant,
+  ModelName,
+  SessionId,
+  StepId,
+  ThinkingLevel,
+  TurnNumber,
+} from '@holdfast/protocol'
 import { isAnswered, openCalls, type SessionState } from './state.ts'
 
 /** Work that the session needs done. The performer starts effects with a new `key` and aborts those whose key is gone. */
@@ -13,13 +22,25 @@ export type Effect = Readonly<{ key: string }> &
     | { type: 'call-model'; step: StepId; model: ModelName; thinkingLevel: ThinkingLevel }
     /** Finds out what a call would do, before the question is put. May run again after a crash. */
     | { type: 'prepare-call'; call: CallId; tool: string }
+    /** Runs a call. After a restart, one whose subagent waits for an approval is started already: it waits on. */
     | { type: 'run-tool'; call: CallId; tool: string; argsHash: BlobHash; contentHash: BlobHash | null }
+    /** Waits until a subagent in the background has ended, then delivers its result. */
+    | { type: 'follow-child'; child: SessionId; call: CallId }
   >
 
 export type EffectOf<Type extends Effect['type']> = Extract<Effect, { type: Type }>
 
 /** Returns the effects that the session needs now. It depends on the state alone, so it can be asked again at any time. */
 export function plan(state: SessionState): readonly Effect[] {
+  const followed = state.children.filter(({ isBackground }) => isBackground)
+  if (followed.length === 0) return planTurn(state)
+  const follow = followed.map(({ session: child, call }): Effect => {
+    return { type: 'follow-child', key: `follow-child:${child}`, child, call }
+  })
+  return [...planTurn(state), ...follow]
+}
+
+function planTurn(state: SessionState): readonly Effect[] {
   const { turn, settings } = state
   switch (turn.phase) {
     case 'idle':

@@ -25,8 +25,10 @@ import {
   type QueueEntry,
   type SeenFile,
   type Seq,
+  type SessionId,
   type Settings,
   type StepId,
+  type Subagent,
   type ThinkingLevel,
   type Todo,
   type Trust,
@@ -79,6 +81,8 @@ export type SessionState = {
   readonly skills: readonly ActiveSkill[]
   /** The agent's list of tasks; bounded by `limits.todosMax`. */
   readonly todos: readonly Todo[]
+  /** The subagents whose result is not delivered yet; bounded by `limits.subagentsMax`. */
+  readonly children: readonly OpenChild[]
   /** Messages that always stay in the model's context. */
   readonly pins: readonly Pin[]
   /** Which tool calls are shown collapsed: all or none, except these. */
@@ -104,6 +108,14 @@ export type Pin = Fork['pins'][number]
 export type Checkpoint = CheckpointMark
 /** A call, with the id that its program uses. */
 export type AwaitedCall = { readonly call: CallId; readonly id: string }
+/** A subagent whose result is not delivered yet. */
+export type OpenChild = {
+  readonly session: SessionId
+  readonly call: CallId
+  readonly agent: string
+  /** Whether its call does not wait for it. */
+  readonly isBackground: boolean
+}
 export type KeptBranch = Branch & LineLength & { readonly line: Line; readonly checkpoint: Seq | null }
 
 export type Origin = {
@@ -120,6 +132,10 @@ export type Origin = {
   /** Whether SessionStart hooks run in the session. */
   readonly sessionStartHook: boolean
   readonly providerOptions: ProviderOptions | null
+  /** The session it was started for, or forked from. */
+  readonly parent: SessionId | null
+  /** Set if a call of the parent started it. */
+  readonly subagent: Subagent | null
 }
 
 /** Illegal combinations do not compile: an idle session has no step, a thinking one has no calls. */
@@ -212,6 +228,7 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   seen: [],
   skills: [],
   todos: [],
+  children: [],
   pins: [],
   collapse: { all: false, except: [] },
   lastAnswer: null,
@@ -256,6 +273,10 @@ export const openCalls = (state: SessionState): readonly Call[] =>
 export const findCall = (state: SessionState, id: CallId): Call | undefined =>
   openCalls(state).find((call) => call.id === id)
 
+/** Returns the subagent that an open call waits for. */
+export const childOf = ({ children }: SessionState, call: CallId): OpenChild | undefined =>
+  children.find((one) => one.call === call && !one.isBackground)
+
 /** Returns the calls that wait for a person, in the order of the calls. */
 export const askedCalls = (state: SessionState): readonly Extract<Call, { status: 'asked' }>[] =>
   openCalls(state).filter((call) => call.status === 'asked')
@@ -280,8 +301,13 @@ export const waitingCalls = (state: SessionState): readonly WaitingCall[] =>
 /** Whether a call waits for a person without a time limit, so that no timer has to run. */
 const isPatient = (call: Call): boolean => call.status === 'asked' && call.expiresAt === null
 
-/** Whether a process must work on the session: a turn that only waits for a person needs none. */
-export const isAtWork = (state: SessionState): boolean =>
+/**
+ * Whether a process must work on the session: a turn that only waits for a person needs none. A subagent whose result is not
+ * delivered does.
+ */
+export const isAtWork = (state: SessionState): boolean => state.children.length > 0 || hasWork(state)
+
+const hasWork = (state: SessionState): boolean =>
   state.turn.phase !== 'idle' && !(state.turn.phase === 'acting' && state.turn.calls.every(isPatient))
 
 export function withoutUndefined<Values extends object>(

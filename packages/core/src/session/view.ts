@@ -88,6 +88,7 @@ export function newEntry(id: SessionId, at: string, started: EventOf<'session.st
     recentText: '',
     pinned: false,
     ...(parent !== undefined && { parent }),
+    ...(started.subagent && { subagent: started.subagent }),
     ...(background && { background }),
     ...(started.persist === false && { persist: false as const }),
     ...(started.hooksEnabled === false && { hooksEnabled: false as const }),
@@ -189,6 +190,8 @@ function resultOf(event: Recorded['event']): Answer['result'] {
     case 'call.rewritten':
     case 'hook.ran':
     case 'call.settled':
+    case 'child.started':
+    case 'child.ended':
     case 'trust.granted':
     case 'trust.revoked':
     case 'boundary.cleared':

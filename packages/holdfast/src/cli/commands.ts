@@ -56,6 +56,7 @@ export const loadCommand: {
   trust: () => import('./commands/program/trust.ts'),
   hooks: () => import('./commands/program/hooks.ts'),
   skills: () => import('./commands/program/skills.ts'),
+  agents: () => import('./commands/program/agents.ts'),
   tools: () => import('./commands/program/tools.ts'),
   serve: () => import('./commands/program/serve.ts'),
 }

@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { isInside } from '../system/files/resolve-path.ts'
 
 /** What people keep in folders for the agent. */
-export type GuidanceKind = 'skills' | 'commands'
+export type GuidanceKind = 'skills' | 'commands' | 'agents'
 
 /** A folder with files of one kind. */
 export type GuidanceRoot = {
@@ -25,6 +25,7 @@ export type GuidancePlaces = {
 const dotFolders: Readonly<Record<GuidanceKind, readonly string[]>> = {
   skills: ['.holdfast', '.agents', '.claude'],
   commands: ['.holdfast', '.claude'],
+  agents: ['.holdfast', '.claude'],
 }
 
 /** Returns the folders of a kind: those of the workspace from the workdir up to its root, then the user's own. */

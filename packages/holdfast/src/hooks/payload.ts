@@ -3,12 +3,14 @@ import { HookEvent, unreachable } from '@holdfast/protocol'
 import { z } from 'zod'
 
 const common = {
-  session_id: z.string().describe('The id of the session.'),
+  session_id: z.string().describe('The id of the session; in a subagent that of the session which a person started.'),
   transcript_path: z.null().describe('Holdfast has no file of the conversation: `holdfast show <session>` prints it.'),
   cwd: z.string().describe('The working directory of the session, which is also that of the hook.'),
   permission_mode: z
     .enum(['default', 'plan', 'bypassPermissions'])
     .describe('`plan` in plan mode, `bypassPermissions` if the session asks about no call.'),
+  agent_id: z.string().optional().describe('The session of the subagent in which it happens; absent outside of one.'),
+  agent_type: z.string().optional().describe('The kind of that subagent.'),
 }
 
 const call = {
@@ -90,9 +92,16 @@ export type HookPayloads = { readonly [Event in HookEvent]: z.infer<(typeof hook
 export type HookPayload = HookPayloads[HookEvent]
 
 /** Returns what a hook is told about a moment. */
-export function payloadOf(moment: HookMoment, { session, workdir, mode, approvals }: HookedSession): HookPayload {
-  const permission = mode === 'plan' ? 'plan' : approvals === 'none' ? 'bypassPermissions' : 'default'
-  const common = { session_id: session, transcript_path: null, cwd: workdir, permission_mode: permission } as const
+export function payloadOf(
+  moment: HookMoment,
+  { session, workdir, mode, approvals, agent }: HookedSession,
+): HookPayload {
+  const permission: HookPayload['permission_mode'] =
+    mode === 'plan' ? 'plan' : approvals === 'none' ? 'bypassPermissions' : 'default'
+  const common = {
+    ...{ session_id: session, transcript_path: null, cwd: workdir, permission_mode: permission },
+    ...(agent && { agent_id: agent.session, agent_type: agent.kind }),
+  } as const
   switch (moment.event) {
     case 'PreToolUse':
       return { hook_event_name: moment.event, ...common, ...callOf(moment) }

@@ -1,6 +1,10 @@
 import type { ListRequest } from '@holdfast/core/ports'
 import type { Meta } from '@holdfast/protocol'
 
+/** Whether a list leaves out subagents: they are listed under the session that started them. */
+export const hidesSubagents = ({ startedFor, trashed, subagents }: ListRequest): boolean =>
+  startedFor === undefined && trashed !== true && subagents !== true
+
 /** Returns a test of a session's metadata, or null if the request does not depend on it. */
 export function createMetaMatch({
   model,

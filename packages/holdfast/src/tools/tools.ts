@@ -1,7 +1,8 @@
 import { join } from 'node:path'
-import type { BackgroundWork, Clock, OwnPath, Skills, Tool, Tools } from '@holdfast/core/ports'
+import type { Agents, BackgroundWork, Clock, OwnPath, Skills, Tool, Tools } from '@holdfast/core/ports'
 import type { Environment } from '../system/home.ts'
 import { wallClock } from '../system/wall-clock.ts'
+import { createSubagentTool } from './agents/subagent.ts'
 import { maskedTool } from './define/masked-tool.ts'
 import { createFetchUrl } from './fetch/fetch-url.ts'
 import { applyDiffTool } from './files/apply-diff.ts'
@@ -47,6 +48,8 @@ type ToolsDeps = {
   readonly memory: WritableMemory
   /** Absent: there are no skills, and no tool for them. */
   readonly skills?: Skills | undefined
+  /** Absent: there are no subagents. */
+  readonly agents?: Agents | undefined
   /** A private directory for the output of commands and the record of those in the background. Absent: no record. */
   readonly shellDirectory?: string | undefined
   /** Variables that commands get too, by name. */
@@ -99,6 +102,7 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
     todoWriteTool,
     todoReadTool,
     ...(skills ? [createSkillTool(skills)] : []),
+    ...(deps.agents ? [createSubagentTool(deps.agents)] : []),
     describeToolsTool,
   ]
   const all = joinTools(builtIn, own.map(withBoundedFiles)).map(maskedTool)

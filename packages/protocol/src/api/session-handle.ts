@@ -12,6 +12,7 @@ import { limits } from '../value/limits.ts'
 import type { ModelList } from '../value/model.ts'
 import { type Result, refuse } from '../value/result.ts'
 import type { TreeUsage } from '../value/usage.ts'
+import type { ChildView, SubagentContext } from '../view/child.ts'
 import type { Message } from '../view/message.ts'
 import type { Meta } from '../view/meta.ts'
 import type { SessionServer } from '../view/server.ts'
@@ -65,6 +66,8 @@ export type SubscribeOptions = {
   readonly role?: Role | undefined
   /** Lets a viewer claim control and abort. Over HTTP the token decides instead. */
   readonly mayDrive?: boolean | undefined
+  /** Adds the frames of all subagents, so that one stream shows the whole tree. */
+  readonly children?: boolean | undefined
   /** Ends the subscription. */
   readonly signal?: AbortSignal | undefined
 }
@@ -74,6 +77,7 @@ export const SubscribeOptions = z.strictObject({
   client: ClientId.optional(),
   role: Role.optional(),
   mayDrive: z.boolean().optional(),
+  children: z.boolean().optional(),
   signal: z.instanceof(AbortSignal).optional(),
 })
 
@@ -173,6 +177,10 @@ export interface SessionHandle {
   blob(hash: BlobHash): Promise<Result<AsyncIterable<Uint8Array>>>
   /** The models this session can call, and why the others cannot be called. */
   models(): Promise<Result<ModelList>>
+  /** The subagents of this session and of its subagents, oldest first, with the approvals they wait for. */
+  subagents(): Promise<Result<readonly ChildView[]>>
+  /** What a subagent of this session would inherit if it started now, and whether one can start. */
+  subagentContext(): Promise<Result<SubagentContext>>
   /** Total usage of this session and all its descendants. Refused: too_large. */
   treeUsage(): Promise<Result<TreeUsage>>
 }

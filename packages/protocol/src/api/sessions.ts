@@ -113,6 +113,8 @@ export const ListOptions = z.strictObject({
   pinned: z.boolean().optional(),
   /** Only children of this session; forks are not children. */
   startedFor: SessionId.optional(),
+  /** Also lists subagents, which are otherwise listed only under the session that started them. */
+  subagents: z.boolean().optional(),
   /** Only running sessions. */
   running: z.literal(true).optional(),
   /** Lists the trash instead. */

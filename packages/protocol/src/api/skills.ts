@@ -66,3 +66,29 @@ export const noSuchSkill = (name: string, known: readonly string[] = []): Fault 
     `There is no skill ${escapeLine(clip(name, 100))}.${didYouMean(name, known) || ' List the skills with listSkills or holdfast skills.'}`,
     { name: clip(name, 100) },
   )
+
+/** A kind of subagent, from a file of the user or of the workspace. */
+export const ListedAgent = z.object({
+  /** Its name, which the model uses. */
+  name: z.string(),
+  /** What it is for. */
+  description: z.string(),
+  /** Whose it is. */
+  scope: z.enum(['built-in', 'user', 'workspace']),
+  /** Its file; null for a built-in one. */
+  path: z.string().nullable(),
+  /**
+   * `listed`: the model can use it. `untrusted`: not until a person trusts it. `shadowed`: another one has its name.
+   * `unusable`: its file cannot be used.
+   */
+  state: z.enum(['listed', 'untrusted', 'shadowed', 'unusable']),
+  /** The tools it may use, of those that the parent has; null for all. */
+  tools: z.array(z.string()).nullable(),
+  /** The model it asks for; null for that of its parent. */
+  model: z.string().nullable(),
+  /** What is wrong with its file. */
+  problems: z.array(GuidanceProblem),
+})
+export type ListedAgent = z.infer<typeof ListedAgent>
+
+export const AgentList = z.object({ agents: z.array(ListedAgent) })

@@ -10,7 +10,7 @@ import { hasUnpairedSurrogate } from '../text/unpaired-surrogate.ts'
 import { Content } from '../value/content.ts'
 import type { Fault } from '../value/fault.ts'
 import { fault } from '../value/fault.ts'
-import { ApprovalId, ClientId, type CommandId, EntryId, ShellId, TurnNumber } from '../value/id.ts'
+import { ApprovalId, ClientId, type CommandId, EntryId, SessionId, ShellId, TurnNumber } from '../value/id.ts'
 import { findJsonExcess } from '../value/json.ts'
 import { limits } from '../value/limits.ts'
 import { Answers } from '../value/question.ts'
@@ -69,6 +69,8 @@ export const Command = z.discriminatedUnion('type', [
     decision: Decision,
     /** The oldest pending approval when absent. */
     approval: ApprovalId.optional(),
+    /** The subagent whose call waits. When absent, the session's own approvals come first, then those of its subagents. */
+    child: SessionId.optional(),
     /** Tells the model why the call was rejected. */
     message: z.string().max(10_000).optional(),
     /** The answer to a question, by the names of its fields. Fields that are left out get their defaults. */
@@ -140,6 +142,8 @@ export type Submission = {
   readonly needsSeat?: true | undefined
   /** The token or login that sent it. It is refused if another one attached the client meanwhile. */
   readonly person?: string | undefined
+  /** The sender may command a session above this subagent, so no seat of the subagent is needed. */
+  readonly isFromAbove?: true | undefined
 }
 
 /** The answer to a command. `seq` is the first record it wrote, or the current seq if it wrote none. */

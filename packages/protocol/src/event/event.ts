@@ -3,6 +3,7 @@ import type { Content } from '../value/content.ts'
 import { type BlobHash, ClientId, CommandId, Instant, Seq } from '../value/id.ts'
 import { boundaryEvents } from './boundary.ts'
 import { callEvents } from './call.ts'
+import { childEvents } from './child.ts'
 import { type FileChange, type FileState, fileEvents } from './file-change.ts'
 import { historyEvents } from './history-events.ts'
 import { hookEvents } from './hook.ts'
@@ -18,6 +19,7 @@ export const Event = z.discriminatedUnion('type', [
   ...queueEvents,
   ...turnEvents,
   ...callEvents,
+  ...childEvents,
   ...hookEvents,
   ...trustEvents,
   ...boundaryEvents,
@@ -103,6 +105,7 @@ export const blobEventTypes = [
   'queue.removed',
   'approval.asked',
   'call.settled',
+  'child.ended',
   'hook.ran',
   'boundary.set',
   'files.touched',
@@ -128,6 +131,7 @@ export function blobsOf(event: Event): readonly BlobHash[] {
       const parts = filesIn(output?.fileParts ?? [])
       return [...(output?.blob ? [output.blob.hash] : []), ...parts, ...beforeImages(event.files ?? [])]
     }
+    case 'child.ended':
     case 'hook.ran':
       return event.output?.blob ? [event.output.blob.hash] : []
     case 'files.touched':

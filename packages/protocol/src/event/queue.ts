@@ -30,6 +30,7 @@ export const queuedEntry = (
   ...(prompt.typed !== undefined && { typed: prompt.typed }),
   ...(prompt.skill && { skill: prompt.skill }),
   ...(prompt.context !== undefined && { context: prompt.context }),
+  ...(prompt.child && { child: prompt.child }),
 })
 
 /** Reorders one queue. Entries of the other queue and entries not named stay in place. */

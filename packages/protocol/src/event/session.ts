@@ -4,6 +4,7 @@ import { limits } from '../value/limits.ts'
 import { Line } from '../value/line.ts'
 import { ModelName, ProviderOptions, Settings } from '../value/settings.ts'
 import { ActiveSkill } from '../value/skill.ts'
+import { Subagent } from '../value/subagent.ts'
 import { Usage } from '../value/usage.ts'
 import { CheckpointMark, LineLength } from './history-events.ts'
 
@@ -65,6 +66,8 @@ export const sessionEvents = [
     background: z.literal(true).optional(),
     /** The session this one was started for, or forked from. */
     parent: SessionId.optional(),
+    /** Set if a call of the parent started it. */
+    subagent: Subagent.optional(),
     fork: Fork.optional(),
   }),
   z.object({

@@ -3,6 +3,7 @@ import { Content } from '../value/content.ts'
 import { EntryId, StepId, TurnNumber } from '../value/id.ts'
 import { ModelName, ThinkingLevel } from '../value/settings.ts'
 import { ActiveSkill } from '../value/skill.ts'
+import { ChildResult } from '../value/subagent.ts'
 import { Usage } from '../value/usage.ts'
 
 /** Why a model call failed, judged by error type and status code, never by message text. */
@@ -24,7 +25,7 @@ export type ModelFault = z.infer<typeof ModelFault>
 export const Queue = z.enum(['steering', 'follow_up'])
 export type Queue = z.infer<typeof Queue>
 
-/** What a prompt says of the slash command that it comes from, and what hooks added to it. */
+/** Where a prompt comes from, if not from a person's words, and what hooks added to it. */
 export const TypedPrompt = z.object({
   /** The slash command as it was typed; `content` is what it became. */
   typed: z.string().optional(),
@@ -32,6 +33,8 @@ export const TypedPrompt = z.object({
   skill: ActiveSkill.pick({ name: true, hash: true }).optional(),
   /** What hooks added. The model is told it with the prompt. */
   context: z.string().optional(),
+  /** The subagent whose result it is; absent for what a person sent. */
+  child: ChildResult.optional(),
 })
 export type TypedPrompt = z.infer<typeof TypedPrompt>
 
@@ -68,6 +71,8 @@ export const turnEvents = [
     typed: z.string().optional(),
     /** What hooks added. The model is told it with the prompt. */
     context: z.string().optional(),
+    /** The subagent whose result it is; absent for what a person sent. */
+    child: ChildResult.optional(),
   }),
   z.object({
     type: z.literal('turn.started'),

@@ -3,6 +3,7 @@ import { Recorded } from '../event/event.ts'
 import { Trust } from '../event/trust.ts'
 import { CallId, ClientId, MessageId, Seq, SessionId, StepId } from '../value/id.ts'
 import { ThinkingLevel } from '../value/settings.ts'
+import { ChildView, withChild } from '../view/child.ts'
 import { Message } from '../view/message.ts'
 import { Meta } from '../view/meta.ts'
 import { SessionView } from '../view/view.ts'
@@ -43,6 +44,8 @@ export const ProcessView = z.object({
   ...ModelStatus.shape,
   /** Trust of the workspace; any session of it may have granted or revoked it. */
   workspaceTrust: z.array(Trust),
+  /** The subagents of this process, below this session at any depth, oldest first; absent if there are none. */
+  children: z.array(ChildView).optional(),
 })
 export type ProcessView = z.infer<typeof ProcessView>
 
@@ -79,8 +82,8 @@ const position = {
 
 const EndReason = z.enum(['slow', 'stopped', 'closing', 'failed', 'left'])
 
-/** One item of a session's stream. */
-export const Frame = z.discriminatedUnion('type', [
+/** The frames about the session itself. */
+const ownFrames = [
   SnapshotFrame,
   /** A durable record; the only frame that moves the cursor. */
   z.object({ type: z.literal('record'), ...of, record: Recorded }),
@@ -116,8 +119,6 @@ export const Frame = z.discriminatedUnion('type', [
   z.object({ type: z.literal('storage'), ...of, error: StorageError.nullable() }),
   /** The model or its status changed. Sent at every change, and to clients that resume with a cursor. */
   z.object({ type: z.literal('model'), ...of, ...ModelStatus.shape }),
-  /** A child session changed. Its frames are in its own stream. */
-  z.object({ type: z.literal('child'), ...of, child: SessionId, call: CallId }),
   /** The cursor is not usable; a snapshot follows. */
   z.object({ type: z.literal('resync'), ...of, reason: z.string() }),
   z.object({
@@ -127,16 +128,36 @@ export const Frame = z.discriminatedUnion('type', [
     /** When to reconnect; null for never. */
     retryMs: z.int().min(0).nullable(),
   }),
+] as const
+
+/** One item of a session's stream. */
+export const Frame = z.discriminatedUnion('type', [
+  ...ownFrames,
+  /**
+   * About a subagent of the session, or of one of its subagents. Each change of a subagent is a frame with `view`. A
+   * subscriber that asked for `children` also gets every frame of the subagent itself, as `frame`, from a snapshot on.
+   */
+  z.object({
+    type: z.literal('child'),
+    ...of,
+    child: SessionId,
+    view: ChildView.optional(),
+    frame: z.discriminatedUnion('type', ownFrames).optional(),
+  }),
 ])
 export type Frame = z.infer<typeof Frame>
 /** The frames of one type, such as `FrameOf<'record'>`. */
 export type FrameOf<Type extends Frame['type']> = Extract<Frame, { readonly type: Type }>
 
+/** Returns the process view with what a frame says of a subagent. */
+export const withChildFrame = (here: ProcessView, { view }: FrameOf<'child'>): ProcessView =>
+  view ? { ...here, children: withChild(here.children, view) } : here
+
 /** Returns the process view with the model status of a frame. */
 export const withModelStatus = (
-  { clients, storageError, workspaceTrust }: ProcessView,
+  { clients, storageError, workspaceTrust, children }: ProcessView,
   { type: _, sessionId: _of, ...model }: FrameOf<'model'>,
-): ProcessView => ({ clients, storageError, ...model, workspaceTrust })
+): ProcessView => ({ clients, storageError, ...model, workspaceTrust, ...(children && { children }) })
 
 /** Returns every trust that applies now: the session's own and its workspace's. */
 export const listActiveTrust = ({

@@ -88,6 +88,14 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
         changeCall(event.call, (call) => ({ ...call, status: 'running' }))
       } else if (event.type === 'call.settled') {
         changeCall(event.call, (call) => settled(call, event))
+      } else if (event.type === 'child.started') {
+        const { child: session, agent, task, background } = event
+        const child = { session, agent, task, ...(background && { background }) }
+        changeCall(event.call, (call) => ({ ...call, child }))
+      } else if (event.type === 'child.ended') {
+        changeCall(event.call, (call) =>
+          call.child ? { ...call, child: { ...call.child, outcome: event.status } } : call,
+        )
       } else if (event.type === 'files.touched') {
         if (event.call !== undefined)
           changeCall(event.call, (call) => ({ ...call, files: withLater(call.files, event.files.map(fileOf)) }))
@@ -177,6 +185,7 @@ export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null
         ...{ kind: 'user', ...common, turn: event.turn, parts: event.content },
         text: event.typed ?? contentText(event.content),
         ...(event.typed !== undefined && { isExpanded: true as const }),
+        ...(event.child && { child: event.child }),
       }
     case 'thinking.said':
     case 'text.said': {

@@ -163,6 +163,15 @@ export const limits = {
   approvalTimeoutMsMax: 2 ** 31 - 1,
   providerOptionsCharsMax: 65_536,
   idleUnloadMs: 15 * 60_000,
+  /** Subagents: how deep, at the same time in a tree, and in all for the session at its top. */
+  subagentDepthMax: 3,
+  subagentsRunningMax: 8,
+  subagentsMax: 64,
+  agentNameCharsMax: 64,
+  taskCharsMax: 100_000,
+  taskPreviewCharsMax: 200,
+  /** What a subagent says last, about 8,000 tokens; the rest is a blob. */
+  childResultBytesMax: 32_000,
   /** A generated title; a person may give a longer one. */
   titleCharsMax: 80,
   givenTitleCharsMax: 200,

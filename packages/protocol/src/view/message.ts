@@ -5,7 +5,8 @@ import { HookRun } from '../event/hook.ts'
 import { Preview } from '../event/preview.ts'
 import { Finish, ModelFault } from '../event/turn.ts'
 import { Content } from '../value/content.ts'
-import { ApprovalId, CallId, Instant, MessageId, StepId, TurnNumber } from '../value/id.ts'
+import { ApprovalId, CallId, Instant, MessageId, SessionId, StepId, TurnNumber } from '../value/id.ts'
+import { ChildOutcome, ChildResult } from '../value/subagent.ts'
 import { Usage } from '../value/usage.ts'
 
 export const CallStatus = z.enum(['waiting', 'running', 'complete', 'error', 'denied', 'interrupted'])
@@ -39,6 +40,17 @@ export const CallView = z.object({
   preview: Preview.optional(),
   /** The files that the call changed; absent if it changed none. */
   files: z.array(CallFile).optional(),
+  /** The subagent that the call started; absent if it started none. */
+  child: z
+    .object({
+      session: SessionId,
+      agent: z.string(),
+      task: z.string(),
+      background: z.literal(true).optional(),
+      /** How its work ended; absent until its result was delivered. */
+      outcome: ChildOutcome.optional(),
+    })
+    .optional(),
 })
 export type CallView = z.infer<typeof CallView>
 
@@ -62,6 +74,8 @@ export const Message = z.discriminatedUnion('kind', [
     parts: Content,
     /** A slash command was typed: `text` is that, and `parts` what the model got. */
     isExpanded: z.literal(true).optional(),
+    /** The subagent whose result it is; absent for what a person sent. */
+    child: ChildResult.optional(),
   }),
   z.object({ kind: z.literal('assistant'), ...spoken }),
   z.object({ kind: z.literal('thinking'), ...spoken }),

@@ -4,6 +4,7 @@ import { firstLine, textOf } from '../event/text-of.ts'
 import { Handle, Instant, Key, SessionId } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { Mode, ModelName, providerOf, Status } from '../value/settings.ts'
+import { Subagent } from '../value/subagent.ts'
 import { Usage } from '../value/usage.ts'
 import { usageAfter } from './usage-folds.ts'
 import type { SessionView } from './view.ts'
@@ -52,6 +53,8 @@ export const Meta = z.object({
   trashedAt: Instant.optional(),
   /** The session that it was forked from or started for. */
   parent: SessionId.optional(),
+  /** Set if a call of its parent started it. Lists show it only under its parent. */
+  subagent: Subagent.optional(),
   /** Runs in the background. */
   background: z.literal(true).optional(),
   /** In memory only; it ends with its process. */

@@ -207,6 +207,8 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       }
     }
     case 'call.started':
+    case 'child.started':
+    case 'child.ended':
     case 'call.rewritten':
     case 'hook.ran':
     case 'context.changed':

@@ -3,6 +3,7 @@ import {
   type Answer,
   type AttachOptions,
   BlobHash,
+  type ChildView,
   ClientEventRequest,
   ClientId,
   Command,
@@ -17,14 +18,12 @@ import {
   type Frame,
   fault,
   findJsonExcess,
-  limits,
   ok,
   orThrow,
   PageRequest,
   parseAttachOptions,
   parseOptions,
   parseSubscribeOptions,
-  type Recorded,
   RestoreRequest,
   type Result,
   refuse,
@@ -34,23 +33,23 @@ import {
   type Submission,
   type SubscribeOptions,
 } from '@holdfast/protocol'
-import type { Log } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import { openBlob } from '../blobs/read-blob.ts'
 import { diffChanges } from '../files/diff-changes.ts'
 import { previewRestore } from '../files/restore-files.ts'
 import { loadSession } from '../log/load-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
-import type { SessionRunner } from '../runner/session-runner.ts'
 import { storageErrorOf, withNotAccepted } from '../storage-health.ts'
-import type { AttachedClient } from '../stream/driver-control.ts'
 import { modelStatus } from '../stream/hub.ts'
+import { listChildren } from '../subagents/list-children.ts'
+import { sumTreeUsage } from '../subagents/tree-usage.ts'
 import { attachedClient, type CallerOptions, splitCaller } from './caller.ts'
+import { followSession } from './follow-session.ts'
+import { followTree } from './follow-tree.ts'
 import { listCommands, listInstructionFiles, listServers, listSkills } from './list-guidance.ts'
 import { checkReadable, readFolded } from './read-folded.ts'
 import { createSessionReader, type SessionReader } from './session-reader.ts'
 import { takeSeat } from './take-seat.ts'
-import { sumTreeUsage } from './tree-usage.ts'
 
 /** When a client may retry a session that the disk refuses to open. */
 const retryMs = 500
@@ -158,45 +157,65 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
       return readable.ok ? openBlob({ ...registry.deps, store }, id, hash.value) : readable
     },
     models: async () => ok(await models.list()),
+    async subagents() {
+      const readable = await checkReadable(registry, id)
+      const { stores, loaded } = registry
+      return readable.ok ? listChildren({ rows: stores, loaded, storeOf: stores.storeOf }, id) : readable
+    },
+    async subagentContext() {
+      const folded = await readFolded(registry, store, id)
+      return folded.ok ? ok(await registry.subagents.context(id, folded.value.state)) : folded
+    },
     async treeUsage() {
       const readable = await checkReadable(registry, id)
       return readable.ok ? sumTreeUsage(registry.stores, id) : readable
     },
 
-    async *subscribe(given: SubscribeOptions & CallerOptions = {}): AsyncGenerator<Frame> {
-      // A subscription cannot return a refusal.
-      const { caller, options } = splitCaller(given)
-      const { after, signal, ...asked } = orThrow(parseSubscribeOptions(options))
-      let cursor = after
-      const who = attachedClient(asked, caller)
-      for (;;) {
-        // The snapshot of an unloaded session is read while the session is claimed.
-        const loading = cursor === undefined && registry.loaded(id) === null ? loadSession(store, id) : undefined
-        const ahead = loading
-          ?.then((loaded) => (loaded.ok ? read().recordedView(loaded.value) : null))
-          .catch(() => null)
-        const loaded = await registry.load(id, loading)
-        if (!loaded.ok) {
-          const error = storageErrorOf(loaded.fault)
-          if (error) yield { type: 'storage', sessionId: id, error }
-          yield { type: 'end', sessionId: id, reason: 'failed', retryMs: error ? retryMs : null }
-          return
-        }
-        let isCut = false
-        for await (const frame of followSession(
-          loaded.value,
-          { after: cursor, signal, ...who },
-          { log: store, snapshotOf: (joined) => read().snapshotOf(joined, ahead) },
-        )) {
-          if (frame.type === 'snapshot') cursor = frame.seq
-          if (frame.type === 'record') cursor = frame.record.seq
-          // A client that was cut off for reading slowly continues at its cursor: the log has all it missed.
-          isCut = frame.type === 'end' && frame.reason === 'slow'
-          if (!isCut) yield frame
-        }
-        if (!isCut || signal?.aborted) return
-      }
+    subscribe(given: SubscribeOptions & CallerOptions = {}): AsyncGenerator<Frame> {
+      const { children, ...rest } = given
+      const own = subscribeAlone(rest)
+      if (!children) return own
+      const follow = (child: SessionId, signal: AbortSignal) =>
+        createLocalSession(registry, child).subscribe({ signal })
+      return followTree(own, registry.subagents, follow, id)
     },
+  }
+
+  async function* subscribeAlone(given: SubscribeOptions & CallerOptions): AsyncGenerator<Frame> {
+    // A subscription cannot return a refusal.
+    const { caller, options } = splitCaller(given)
+    const { after, signal, children: _, ...asked } = orThrow(parseSubscribeOptions(options))
+    let cursor = after
+    const who = attachedClient(asked, caller)
+    for (;;) {
+      // The snapshot of an unloaded session is read while the session is claimed.
+      const loading = cursor === undefined && registry.loaded(id) === null ? loadSession(store, id) : undefined
+      const ahead = loading?.then((loaded) => (loaded.ok ? read().recordedView(loaded.value) : null)).catch(() => null)
+      const loaded = await registry.load(id, loading)
+      if (!loaded.ok) {
+        const error = storageErrorOf(loaded.fault)
+        if (error) yield { type: 'storage', sessionId: id, error }
+        yield { type: 'end', sessionId: id, reason: 'failed', retryMs: error ? retryMs : null }
+        return
+      }
+      let isCut = false
+      for await (const frame of followSession(
+        loaded.value,
+        { after: cursor, signal, ...who },
+        {
+          log: store,
+          snapshotOf: (joined) => read().snapshotOf(joined, ahead),
+          children: () => registry.subagents.below(id),
+        },
+      )) {
+        if (frame.type === 'snapshot') cursor = frame.seq
+        if (frame.type === 'record') cursor = frame.record.seq
+        // A client that was cut off for reading slowly continues at its cursor: the log has all it missed.
+        isCut = frame.type === 'end' && frame.reason === 'slow'
+        if (!isCut) yield frame
+      }
+      if (!isCut || signal?.aborted) return
+    }
   }
 }
 
@@ -213,57 +232,15 @@ function createReader(registry: SessionRegistry, store: Store, id: SessionId): S
       storageError: registry.loaded(id)?.storageError() ?? null,
       ...modelStatus(registry.deps.models.find(settings.model)),
       workspaceTrust: [...trust],
+      ...childrenOf(registry, id),
     }),
   })
 }
 
-type Past = Pick<SessionReader, 'snapshotOf'> & { readonly log: Pick<Log, 'read'> }
-
-/** Subscribes before it reads the past, so that no record is missed or sent twice. */
-async function* followSession(
-  { id: sessionId, hub, folded }: SessionRunner,
-  { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & AttachedClient,
-  { snapshotOf, log }: Past,
-): AsyncGenerator<Frame> {
-  const { subscription, draft, storage, model, leave } = hub.join(who)
-  const joined = folded()
-  const { seq } = joined.state
-  signal?.addEventListener('abort', leave, { once: true })
-  if (signal?.aborted) leave()
-  try {
-    if (after !== undefined && after > seq) {
-      yield { type: 'resync', sessionId, reason: `there is no record ${after} yet` }
-    }
-    if (after === undefined || after > seq) yield await snapshotOf(joined)
-    else {
-      for await (const record of replay(log, sessionId, after, seq)) yield { type: 'record', sessionId, record }
-      yield storage // a snapshot carries both, a cursor does not
-      yield model
-    }
-    if (draft) yield draft
-    yield* subscription
-  } finally {
-    signal?.removeEventListener('abort', leave)
-    leave()
-  }
-}
-
-/** A client that does not read holds one page. */
-const replayCharsMax = 256 * 1024
-
-/** Reads the records between a client's cursor and the head it joined at, page by page. */
-async function* replay(log: Past['log'], id: SessionId, after: number, upTo: number): AsyncGenerator<Recorded> {
-  for (let cursor = after; cursor < upTo; ) {
-    const page = await log.read(id, {
-      ...{ after: cursor, upTo },
-      ...{ limit: limits.pageRecordsMax, charsMax: replayCharsMax },
-    })
-    for (const record of page) {
-      cursor = record.seq
-      if (!('lost' in record)) yield record
-    }
-    if (page.length === 0) return
-  }
+/** Returns the subagents that ran here below a session, if there are any. */
+function childrenOf({ subagents }: SessionRegistry, id: SessionId): { readonly children?: ChildView[] } {
+  const children = subagents.below(id)
+  return children.length === 0 ? {} : { children: [...children] }
 }
 
 /** Parses a command and its options: plain JSON and texts become a submission here, once. */

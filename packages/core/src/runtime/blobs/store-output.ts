@@ -5,20 +5,22 @@ import type { SessionStorage } from '../storage-health.ts'
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 const headBytes = limits.toolOutputHeadBytes
-const tailBytes = limits.toolOutputInlineBytesMax - headBytes
 /** How much of an output stays in memory in case its blob is refused by a full disk and must be written again. */
 const heldBytesMax = 1024 * 1024
 
 /**
  * Stores the output of a tool: short output inline, long output in a blob, with its head and tail shown. `toText` turns
- * output into what is shown, such as that of a terminal; the bytes are then stored if it changes them.
+ * output into what is shown, such as that of a terminal; the bytes are then stored if it changes them. Head and tail have
+ * `inlineBytesMax` bytes together.
  */
 export async function storeOutput(
   blobs: Pick<Blobs, 'put'>,
   output: Bytes,
   insist: SessionStorage['insist'] = (write) => write(),
   toText: (text: string) => string = (text) => text,
+  inlineBytesMax: number = limits.toolOutputInlineBytesMax,
 ): Promise<Output> {
+  const tailBytes = inlineBytesMax - headBytes
   const source = iterate(output)
   const held: Uint8Array[] = []
   let bytes = 0
@@ -42,7 +44,7 @@ export async function storeOutput(
     }
   }
 
-  while (bytes <= limits.toolOutputInlineBytesMax) {
+  while (bytes <= inlineBytesMax) {
     const next = await read()
     if (next === null) return storeShort(blobs, Buffer.concat(held), insist, toText)
     held.push(next)

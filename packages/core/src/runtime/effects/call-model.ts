@@ -7,8 +7,8 @@ import type { EffectOf } from '../../session/plan.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { logDamaged, WindowDamaged } from '../log/read-window.ts'
 import { ownTurn } from '../own-turn.ts'
+import { hasStopHooks } from './finish-turn.ts'
 import { type ContextBlobs, modelUnavailable } from './prepare-step.ts'
-import { hasHooks } from './run-hooks.ts'
 import { type ModelCallEnd, type Retry, withRetries } from './with-retries.ts'
 
 /** Sends the line to the model, with retries, streams the answer, and reports it when it is complete. */
@@ -37,8 +37,7 @@ export async function callModel(
   if (signal.aborted || end.type === 'aborted') return null
   if (end.type === 'complete') {
     const { finish, usage, estimate } = end
-    const hasStopHooks = hasHooks(deps, 'Stop')
-    return { type: 'model.replied', step, parts, finish, usage, estimate, hasStopHooks }
+    return { type: 'model.replied', step, parts, finish, usage, estimate, hasStopHooks: hasStopHooks(deps) }
   }
   const fallback = end.retryable && isSilent ? await fallbackFor(deps, model) : undefined
   if (signal.aborted) return null // aborted while a fallback was looked for

@@ -1,7 +1,12 @@
+import type { HookMoment } from '../../ports/hooks.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { hasHooks, runHooks } from './run-hooks.ts'
+
+/** Whether hooks must agree to the end of a turn: those for Stop, in a subagent those for SubagentStop. */
+export const hasStopHooks = (deps: EffectDeps): boolean =>
+  hasHooks(deps, deps.state().origin?.subagent ? 'SubagentStop' : 'Stop')
 
 /** Asks the Stop hooks whether an answered turn may end. */
 export async function finishTurn(
@@ -9,10 +14,15 @@ export async function finishTurn(
   { turn }: EffectOf<'finish-turn'>,
   signal: AbortSignal,
 ): Promise<Report> {
-  if (!hasHooks(deps, 'Stop')) return { type: 'turn.finishing', turn, hooks: null }
+  if (!hasStopHooks(deps)) return { type: 'turn.finishing', turn, hooks: null }
   const now = deps.state().turn
   const isGoingOn = now.phase !== 'idle' && (now.goneOn ?? 0) > 0
-  const ran = await runHooks(deps, { event: 'Stop', isGoingOn, lastMessage: await readLastMessage(deps) }, signal)
+  const stop = { isGoingOn, lastMessage: await readLastMessage(deps) }
+  const subagent = deps.state().origin?.subagent
+  const moment: HookMoment = subagent
+    ? { event: 'SubagentStop', ...stop, child: deps.session, agent: subagent.agent }
+    : { event: 'Stop', ...stop }
+  const ran = await runHooks(deps, moment, signal)
   const hooks = ran && { runs: ran.runs, block: ran.answer.block, stop: ran.answer.stop }
   return { type: 'turn.finishing', turn, hooks }
 }

@@ -15,6 +15,9 @@ import { abortableDelay } from './with-retries.ts'
 /** Runs one effect and returns its report; null when it was aborted and has nothing to report. */
 type Perform = (effect: Effect, run: EffectRun) => Promise<Report | null>
 
+/** The keys of the effects that wait for subagents in the background begin with it. */
+const followKey = 'follow-child:'
+
 /** Keeps the running effects equal to the planned ones: starts new ones, aborts those no longer planned. */
 export function createPerformer(
   perform: Perform,
@@ -47,9 +50,12 @@ export function createPerformer(
       // A finished effect keeps its key until it is no longer planned, so that it does not start twice.
       for (const effect of planned) if (!running.has(effect.key)) start(effect)
     },
-    /** Aborts everything at once, before anything is written. Nothing starts again until the next `reconcile`. */
-    interrupt(): void {
-      for (const controller of running.values()) controller.abort()
+    /**
+     * Aborts everything at once, before anything is written. Nothing starts again until the next `reconcile`. With
+     * `isTurnOnly`, what does not belong to the turn goes on: the wait for subagents in the background.
+     */
+    interrupt({ isTurnOnly = false }: { readonly isTurnOnly?: boolean } = {}): void {
+      for (const [key, controller] of running) if (!isTurnOnly || !key.startsWith(followKey)) controller.abort()
       // The keys stay in the map, so that no interrupted effect restarts while it is still planned.
     },
     /** Resolves when nothing runs any more. */
@@ -79,6 +85,8 @@ export function createEffectRunner(deps: EffectDeps): Perform {
         return awaitApproval(deps, effect, run.signal)
       case 'run-tool':
         return runOrder.run(run.signal, () => runTool(deps, effect, run))
+      case 'follow-child':
+        return deps.subagents?.follow(deps, effect.child, run.signal) ?? Promise.resolve(null)
       default:
         return unreachable(effect)
     }
@@ -163,6 +171,10 @@ function brokenReport(deps: EffectDeps, effect: Effect, cause: unknown): Report 
     }
     case 'await-approval':
       return { type: 'approval.expired', call: effect.call }
+    case 'follow-child': {
+      const output = { text: `The result of the subagent could not be read: ${detail}` }
+      return { type: 'child.finished', child: effect.child, status: 'failed', output, handle: null }
+    }
     case 'run-tool': {
       const output = { text: `${effect.tool} could not be run: ${detail}` }
       return { type: 'tool.finished', call: effect.call, outcome: { type: 'failed', output }, durationMs: 0, files: [] }

@@ -93,7 +93,7 @@ export async function toReport(
 
 /** Collects what the policy needs to know of a call. */
 export async function factsOf(
-  { store, permissions, state }: EffectDeps,
+  { store, permissions, state, subagents }: EffectDeps,
   workdir: string,
   { schema, isDestructive, isReadOnly }: Tool,
   { call, args }: { readonly call: CallId | null; readonly args: ToolArgs },
@@ -105,7 +105,9 @@ export async function factsOf(
     permissions.judge({ tool, args, workdir }, state().settings.permissions ?? []),
   ])
   const hooks = call === null ? undefined : findCall(state(), call)?.permission
-  return { tool, isDestructive, isReadOnly, argsHash, ruling, workspaceTrust, ...(hooks && { hooks }) }
+  const rootTrust = subagents?.rootTrust(state()) ?? []
+  const above = rootTrust.length > 0 && { rootTrust }
+  return { tool, isDestructive, isReadOnly, argsHash, ruling, workspaceTrust, ...above, ...(hooks && { hooks }) }
 }
 
 /** Adds why a person is asked about a call each time, if there is a reason. */

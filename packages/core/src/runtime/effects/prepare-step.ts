@@ -58,7 +58,9 @@ async function prepareStep(
   const hooks = [...began.runs, ...(compaction?.hooks ?? [])]
   const checkpoint = compaction && toCheckpoint(compaction)
   const ran = hooks.length > 0 ? { hooks } : {}
-  return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint, ...ran }
+  const tree = await deps.subagents?.spent(deps.session, state())
+  const more = { ...ran, ...(tree && { tree }) }
+  return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint, ...more }
 }
 
 /** Returns the result of an automatic compaction, as the session learns it. */

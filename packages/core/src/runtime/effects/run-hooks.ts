@@ -24,7 +24,9 @@ export async function runHooks(
   const { origin, settings } = deps.state()
   invariant(origin && deps.hooks, 'hooks run in a started session')
   const { mode, approvals } = settings
-  const session = { session: deps.session, workdir: origin.workdir, mode, approvals }
+  const { subagent } = origin
+  const agent = subagent && { agent: { session: deps.session, kind: subagent.agent } }
+  const session = { session: subagent?.root ?? deps.session, workdir: origin.workdir, mode, approvals, ...agent }
   const ran = await deps.hooks.run(moment, session, signal)
   return ran && { answer: ran.answer, runs: await Promise.all(ran.runs.map((run) => toRecord(deps, run))) }
 }

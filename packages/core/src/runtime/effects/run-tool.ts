@@ -9,6 +9,7 @@ import {
   orThrow,
   type ProcessMark,
 } from '@holdfast/protocol'
+import type { SubagentRequest } from '../../ports/agents.ts'
 import type { LookLater, Prepared, Tool, ToolArgs, ToolBlobs, ToolResult, Tools } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
@@ -59,9 +60,9 @@ async function runCall(
   const startedMs = deps.clock.now()
   const elapsedMs = () => Math.max(0, deps.clock.now() - startedMs)
   const finished = (result: ToolResult, durationMs = elapsedMs(), hooks?: readonly HookRun[]): Report => {
-    const { type, output, files = [], seen, todos, skill } = result
+    const { type, output, files = [], seen, todos, skill, child } = result
     const outcome: Outcome = { type, output }
-    return { type: 'tool.finished', call, outcome, durationMs, files, seen, todos, skill, hooks }
+    return { type: 'tool.finished', call, outcome, durationMs, files, seen, todos, skill, hooks, child }
   }
 
   const tool = await findTool(deps.tools, origin, deps.state().settings, name)
@@ -74,7 +75,10 @@ async function runCall(
   if (checked === 'not wanted') return null
   if (checked?.type === 'unusable') return finished({ type: 'failed', output: { text: checked.message } })
 
+  // After a restart, a call whose subagent waits for an approval is on record as started.
+  const isResumed = findCall(deps.state(), call)?.status === 'started'
   const begin = async (process?: ProcessMark) => {
+    if (isResumed) return
     const facts = await factsOf(deps, origin.workdir, tool, { call, args })
     const started = await report({ type: 'tool.starting', call, facts, process: process ?? null })
     const isStarted = findCall(deps.state(), call)?.status === 'started'
@@ -96,6 +100,10 @@ async function runCall(
         skills: deps.state().skills,
         serversOff: deps.state().settings.serversOff ?? [],
         offered: () => findOffered(deps.tools, origin, deps.state().settings),
+        subagents: deps.subagents && {
+          isStarted: isResumed,
+          run: (request) => subagentFor(deps, call, request, { signal, report }),
+        },
       },
       storeOutput: (output, toText) => storeOutput(deps.blobs, output, deps.storage.insist, toText),
       storeFile: (bytes, name) => storeFile(deps, bytes, name),
@@ -120,6 +128,12 @@ async function runCall(
     const text = `The tool ${name} failed: ${errorMessage(cause)}`
     return finished({ type: 'failed', output: { text } })
   }
+}
+
+/** Starts a subagent for a call, or waits on for it. */
+function subagentFor(deps: EffectDeps, call: CallId, request: SubagentRequest, run: EffectRun): Promise<ToolResult> {
+  invariant(deps.subagents, 'subagents can be started here')
+  return deps.subagents.run(deps, call, request, run)
 }
 
 /**

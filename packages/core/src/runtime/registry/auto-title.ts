@@ -26,7 +26,8 @@ export function createAutoTitle(deps: NodeDeps, storeOf: SessionStores['storeOf'
 
   return {
     afterChange(runner: SessionRunner): void {
-      const { turn, settings } = runner.folded().state
+      const { turn, settings, origin } = runner.folded().state
+      if (origin?.subagent) return // its task names it
       if (turn.phase !== 'idle') {
         if (turn.number === 0) beginning.add(runner.id)
         return

@@ -68,7 +68,8 @@ function startedEvent(
   handle: Handle,
 ): EventOf<'session.started'> {
   invariant(origin, 'only a session that was started can be forked')
-  const { handle: _handle, key: _key, ...kept } = origin
+  // A fork of a subagent is a session of its own.
+  const { handle: _handle, key: _key, parent: _parent, subagent: _subagent, ...kept } = origin
   const { workdir, tools, readOnly, persist, instructions, providerOptions, hooksEnabled, sessionStartHook, ...rest } =
     kept
   rest satisfies Record<string, never> // a new field of the origin has to say whether a fork inherits it

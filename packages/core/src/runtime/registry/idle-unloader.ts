@@ -34,6 +34,9 @@ export function createIdleUnloader({ clock, idleMs, background }: IdleDeps, unlo
 }
 
 function isResting({ hub, folded, isWriting }: SessionRunner): boolean {
-  const { turn, queue } = folded().state
-  return hub.size === 0 && hub.attached === 0 && !isWriting() && turn.phase === 'idle' && queue.length === 0
+  const { turn, queue, children } = folded().state
+  const hasChildren = children.length > 0 // their results come here
+  return (
+    !hasChildren && hub.size === 0 && hub.attached === 0 && !isWriting() && turn.phase === 'idle' && queue.length === 0
+  )
 }

@@ -1,7 +1,6 @@
 import {
   type Fault,
   fault,
-  limits,
   type Meta,
   ok,
   type Result,
@@ -16,16 +15,16 @@ import { type LoadedSession, loadSession } from '../log/load-session.ts'
 import { logDamaged } from '../log/read-window.ts'
 import { openRunner, type SessionRunner } from '../runner/session-runner.ts'
 import { createStorageHealth, type StorageHealth } from '../storage-health.ts'
-import { createAutoTitle } from './auto-title.ts'
+import { createSubagents, type SubagentRoom } from '../subagents/subagents.ts'
 import { createCrashLoopGuard } from './crash-loop-guard.ts'
 import { forkSession } from './fork-session.ts'
-import { createIdleUnloader } from './idle-unloader.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
-import { createNotifiers, type Notifier } from './notifiers.ts'
+import type { Notifier } from './notifiers.ts'
 import { claimSession, settleCrashed } from './ownership.ts'
 import { createSessionNewsFeed, type SessionNewsFeed } from './session-news.ts'
 import { createSessionStores, type SessionStores } from './session-stores.ts'
-import { startSession } from './start-session.ts'
+import { createSession, startSession } from './start-session.ts'
+import { createWatchers } from './watchers.ts'
 
 /** The sessions that are loaded in this process. It loads others on request and unloads idle ones. */
 export interface SessionRegistry {
@@ -33,6 +32,7 @@ export interface SessionRegistry {
   readonly stores: SessionStores
   /** What happens to the sessions of this process. */
   readonly news: SessionNewsFeed
+  readonly subagents: SubagentRoom
   start(options: StartOptions): Promise<Result<SessionRunner>>
   /** Calls `notifier` when the session asks a question or becomes idle, until the process ends. */
   notify(id: SessionId, notifier: Notifier): void
@@ -68,6 +68,7 @@ type RegistryState = {
   readonly inBackground: RunInBackground
   readonly storageHealth: StorageHealth
   readonly crashLoopGuard: ReturnType<typeof createCrashLoopGuard>
+  readonly subagents: SubagentRoom
   /** Called after each change of a session. */
   readonly watchers: ReturnType<typeof createWatchers>
   isClosing: boolean
@@ -81,10 +82,10 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   })
   deps.tools.background?.onChange((id) => {
     const runner = loaded.get(id)?.runner
-    if (runner) parts.watchers.afterChange(runner) // its idle timer starts when the last one has ended
+    if (runner) afterChange(parts, runner) // its idle timer starts when the last one has ended
   })
   const registry: SessionRegistry = {
-    ...{ deps, stores, news },
+    ...{ deps, stores, news, subagents: parts.subagents },
     load: load.bind(null, parts),
     withAttachments: (meta) => withAttachments(parts, meta),
     notify: (id, notifier) => parts.watchers.notifiers.set(id, notifier, loaded.get(id)?.runner.folded().state ?? null),
@@ -124,26 +125,17 @@ function createRegistryState(deps: NodeDeps): RegistryState {
     storageHealth: createStorageHealth({ store, clock, inBackground }),
     crashLoopGuard: createCrashLoopGuard(clock),
     watchers: createWatchers(deps, stores, (id) => inBackground(`unloading ${id}`, unload(parts, id, 'stopped'))),
+    subagents: createSubagents({
+      ...{ deps, rows: stores, inBackground },
+      storeOf: stores.storeOf,
+      depsOf: stores.depsOf,
+      load: (id) => load(parts, id),
+      loaded: (id) => parts.loaded.get(id)?.runner ?? null,
+      unload: (id) => unload(parts, id, 'stopped'),
+      create: (session, events) => createSession(deps, stores, { session, parent: null, base: 0, events }),
+    }),
   }
   return parts
-}
-
-function createWatchers(deps: NodeDeps, { storeOf }: SessionStores, unloadIdle: (id: SessionId) => void) {
-  const { clock, idleUnloadMs = limits.idleUnloadMs, titleModel } = deps
-  const idleUnloader = createIdleUnloader(
-    { clock, idleMs: idleUnloadMs, background: deps.tools.background },
-    unloadIdle,
-  )
-  const notifiers = createNotifiers(deps.onProblem)
-  const autoTitle = titleModel === undefined ? null : createAutoTitle(deps, storeOf, titleModel)
-  return {
-    ...{ idleUnloader, notifiers, autoTitle },
-    afterChange(runner: SessionRunner): void {
-      idleUnloader.afterChange(runner)
-      notifiers.afterChange(runner.id, runner.folded().state)
-      autoTitle?.afterChange(runner)
-    },
-  }
 }
 
 async function load(
@@ -186,7 +178,8 @@ async function open(
   const cause = `The process ${takenFrom} died.`
   if (takenFrom !== null) news.publish({ type: 'session.stopped', session: id, reason: 'crashed', cause })
   news.publish({ type: 'session.started', session: withAttachments(parts, runner.value.folded().row.entry.meta) })
-  parts.watchers.afterChange(runner.value)
+  afterChange(parts, runner.value)
+  parts.subagents.afterLoad(runner.value)
   return runner
 }
 
@@ -206,10 +199,13 @@ async function createRunner(
     ...{ id, epoch, storageHealth },
     deps: stores.depsOf(id),
     loaded: session.value,
+    subagents: parts.subagents,
+    onRecords: (state, records) => parts.subagents.afterRecords(id, state, records),
     fork: (from, seq) => forkSession(deps, stores, id, from, seq),
     onChange: publishChange.bind(null, parts, id),
     onAbandoned: ({ code, message }) => {
       forget(parts, id)
+      parts.subagents.afterGone(id, false)
       if (code === 'internal') restart(parts, id, message)
       // An append that looked refused had reached the log: load the session again from there.
       if (code === 'log_moved' && !parts.isClosing) parts.inBackground(`loading ${id} again`, load(parts, id))
@@ -222,14 +218,22 @@ async function createRunner(
 function publishChange(parts: RegistryState, id: SessionId): void {
   const runner = parts.loaded.get(id)?.runner
   if (!runner) return
-  parts.watchers.afterChange(runner)
+  afterChange(parts, runner)
   parts.news.publish({ type: 'session.changed', session: withAttachments(parts, runner.folded().row.entry.meta) })
 }
 
-const withAttachments = ({ loaded }: RegistryState, meta: Meta): Meta => ({
-  ...meta,
-  attachments: loaded.get(meta.id)?.runner.hub.attached ?? 0,
-})
+function afterChange({ watchers, subagents }: RegistryState, runner: SessionRunner): void {
+  watchers.afterChange(runner)
+  subagents.afterChange(runner)
+}
+
+/** Adds what no record of the session holds: its clients, and the approvals that its subagents wait for. */
+function withAttachments({ loaded, subagents }: RegistryState, meta: Meta): Meta {
+  const below = loaded.has(meta.id) ? subagents.below(meta.id) : []
+  const waiting = below.reduce((sum, { pendingApprovals }) => sum + pendingApprovals.length, meta.waiting ?? 0)
+  const attachments = loaded.get(meta.id)?.runner.hub.attached ?? 0
+  return { ...meta, ...(waiting > 0 && { waiting }), attachments }
+}
 
 /** Restarts a crashed session from its log, unless it keeps crashing. */
 function restart(parts: RegistryState, id: SessionId, cause: string): void {
@@ -251,17 +255,21 @@ async function unload(parts: RegistryState, id: SessionId, reason: 'stopped' | '
   forget(parts, id)
   const released = release(parts, id, one, reason)
   unloading.set(id, released)
-  return released.finally(() => unloading.get(id) === released && unloading.delete(id))
+  return released.finally(() => {
+    if (unloading.get(id) === released) unloading.delete(id)
+    parts.subagents.afterGone(id, true)
+  })
 }
 
 async function release(
-  { deps, stores, news }: RegistryState,
+  { deps, stores, news, subagents }: RegistryState,
   id: SessionId,
   { runner, lease }: LoadedRunner,
   reason: 'stopped' | 'closing',
 ): Promise<void> {
   const own = stores.storeOf(id)
-  await runner.stop(reason)
+  const left = await subagents.leave(id)
+  await runner.stop(reason).finally(left)
   await endBackground(deps, id) // what the last call of the session has started meanwhile
   news.publish({ type: 'session.stopped', session: id, reason })
   await own.release(id, deps.node.id, lease.epoch)
@@ -272,6 +280,7 @@ async function close(parts: RegistryState): Promise<void> {
   const { deps, loaded, loading, unloading } = parts
   const { store, node, onProblem } = deps
   parts.isClosing = true
+  parts.subagents.close()
   await Promise.allSettled(loading.values()) // the caller of load gets the error
   // One that cannot be released must not stop the others: its lease passes on once this node is gone.
   const leave = (id: SessionId) =>

@@ -19,6 +19,7 @@ import type { Log } from '../../ports/log.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { findStored, withWorkspace } from '../log/find-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
+import { descendantsOf } from '../subagents/tree-usage.ts'
 import { createRemovalSummary, deleteSession, trashMany } from './trash.ts'
 
 /** Moves sessions to the trash and back, and deletes them. */
@@ -92,7 +93,14 @@ async function restoreSession(registry: SessionRegistry, name: string): Promise<
   if (row === null) return refuse(sessionNotFound(name))
   const session = registry.withAttachments(row.entry.meta)
   if (before?.trashedAt != null) registry.news.publish({ type: 'session.restored', session })
+  await restoreChildren(registry, id.value)
   return ok(session)
+}
+
+/** Restores the subagents that went to the trash with a session. */
+async function restoreChildren({ stores }: SessionRegistry, id: SessionId): Promise<void> {
+  for await (const { id: child, subagent } of descendantsOf(stores, id))
+    if (subagent && (await stores.entry(child))?.trashedAt != null) await stores.storeOf(child).restore(child)
 }
 
 /** Deletes the blobs that no record refers to, on disk and in memory, until `signal` aborts. */

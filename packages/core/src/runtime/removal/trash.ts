@@ -22,6 +22,8 @@ import { findSession } from '../log/find-session.ts'
 import { claimSession } from '../registry/ownership.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
+import { isRunning } from '../subagents/child-view.ts'
+import { descendantsOf } from '../subagents/tree-usage.ts'
 
 /** Moves the named session to the trash, pinned or not, or deletes it at once. Refused if it must stay. */
 export async function deleteSession(
@@ -136,7 +138,9 @@ function trashSession(registry: SessionRegistry, id: SessionId, options: TrashOp
     const isSpared = options.sparesPinned && entry.meta.pinned
     const reason = isSpared
       ? 'pinned'
-      : await notRemovedReason({ ...entry, owner: row.owner }, runner, options.isElsewhere)
+      : await notRemovedReason({ ...entry, owner: row.owner }, runner, options.isElsewhere).then(
+          (why) => why ?? (registry.subagents.below(id).some(isRunning) ? 'running' : null),
+        )
     const stays = reason !== null && (!options.force || reason === 'open_elsewhere')
     if (stays) return ok({ type: 'stayed', reason })
     if (options.dryRun) return ok({ type: 'gone' })
@@ -144,7 +148,21 @@ function trashSession(registry: SessionRegistry, id: SessionId, options: TrashOp
   })
 }
 
+/** Moves a session to the trash with its subagents, or deletes them. */
 async function putAway(registry: SessionRegistry, id: SessionId, isForever: boolean): Promise<Result<Trashed>> {
+  const below: SessionId[] = []
+  for await (const meta of descendantsOf(registry.stores, id)) if (meta.subagent) below.push(meta.id)
+  const went = await putAwayOne(registry, id, isForever)
+  if (!went.ok || went.value.type !== 'gone') return went
+  for (const child of below) {
+    // One that is open in another process stays there: it can be deleted by its own name.
+    const gone = await registry.runAlone(child, () => putAwayOne(registry, child, isForever))
+    if (!gone.ok) return gone
+  }
+  return went
+}
+
+async function putAwayOne(registry: SessionRegistry, id: SessionId, isForever: boolean): Promise<Result<Trashed>> {
   const store = registry.stores.storeOf(id)
   const freed = await free(registry, id)
   if (!freed.ok) return openElsewhere(freed)

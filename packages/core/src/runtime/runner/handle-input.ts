@@ -6,6 +6,7 @@ import {
   fault,
   HoldfastError,
   ok,
+  type Recorded,
   type Result,
   refuse,
   type Seq,
@@ -15,8 +16,9 @@ import {
 import { decide } from '../../session/decide.ts'
 import type { Input } from '../../session/input.ts'
 import { plan } from '../../session/plan.ts'
+import type { SessionState } from '../../session/state.ts'
 import { answerOf } from '../../session/view.ts'
-import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'
+import type { EffectDeps, RuntimeDeps, Subagents } from '../dependencies.ts'
 import type { createPerformer } from '../effects/performer.ts'
 import { encodeAppend } from '../log/encode-append.ts'
 import type { createSnapshotAutosave, Folded, LoadedSession } from '../log/load-session.ts'
@@ -37,6 +39,9 @@ export type RunnerOptions = {
   readonly storageHealth: StorageHealth
   /** Creates the session that the fork record at `seq` names, if it does not exist yet. */
   readonly fork: (from: Folded, seq: Seq) => Promise<Result<unknown>>
+  readonly subagents?: Subagents | undefined
+  /** Called with each batch of records, once it is folded. */
+  readonly onRecords?: ((state: SessionState, records: readonly Recorded[]) => void) | undefined
   /** Called after each record and each change of the attached clients. */
   readonly onChange: () => void
   /** Called when the session can no longer be written here; the registry forgets it. */
@@ -114,7 +119,9 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   session.performer.reconcile(session.closed ? [] : plan(next.state))
   if (next.state.turn.phase === 'idle') session.aborting.pending.submission = null
   session.snapshots.afterChange(next)
-  session.notices.afterRecords(records.map(({ record }) => record))
+  const plain = records.map(({ record }) => record)
+  session.notices.afterRecords(plain)
+  session.options.onRecords?.(next.state, plain)
   onChange()
   return records[0] ? ok(answerOf(records[0].record)) : nothingNew
 }

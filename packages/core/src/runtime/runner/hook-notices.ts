@@ -18,6 +18,8 @@ type NoticeDeps = {
 export function createHookNotices({ effects, record, isWatched }: NoticeDeps) {
   const ending = new AbortController()
   const running = new Set<Promise<unknown>>()
+  /** A subagent begins and ends no session for people, and nobody waits for its turns. */
+  const isSubagent = () => effects.state().origin?.subagent != null
 
   function start(moment: HookMoment): void {
     const work: Promise<unknown> = runHooks(effects, moment, ending.signal)
@@ -34,13 +36,14 @@ export function createHookNotices({ effects, record, isWatched }: NoticeDeps) {
       for (const { event } of records) {
         if (event.type === 'approval.asked') start(approvalMoment(event))
         if (event.type === 'question.asked') start(questionMoment(event))
-        if (event.type === 'turn.ended' && effects.state().turn.phase === 'idle' && !isWatched())
+        if (event.type === 'turn.ended' && effects.state().turn.phase === 'idle' && !isWatched() && !isSubagent())
           start(endMoment(event))
       }
     },
     /** Runs the SessionEnd hooks of a session that has worked here. Resolves when no hook runs any more. */
     async end(reason: 'stopped' | 'closing'): Promise<void> {
-      if (effects.startContext !== null && hasHooks(effects, 'SessionEnd')) start({ event: 'SessionEnd', reason })
+      if (effects.startContext !== null && !isSubagent() && hasHooks(effects, 'SessionEnd'))
+        start({ event: 'SessionEnd', reason })
       if (running.size === 0) return
       const cancel = effects.clock.after(endMs, () => ending.abort(), { keepsAlive: true })
       while (running.size > 0) await Promise.all(running)

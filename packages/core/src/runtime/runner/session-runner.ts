@@ -66,7 +66,8 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
   const { state } = session.folded
   await endLeftovers(state, options.deps.tools)
   const draft = state.turn.phase === 'thinking' ? await options.deps.store.loadDraft(options.id) : null // no other phase uses a draft
-  const restarted = await session.enqueue(() => handleInput(session, { type: 'process.restarted', draft }))
+  const children = await options.subagents?.look(state)
+  const restarted = await session.enqueue(() => handleInput(session, { type: 'process.restarted', draft, children }))
   if (!restarted.ok) {
     effects.storage.leave()
     return restarted
@@ -108,7 +109,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     pause: (delayMs) => new Promise((resolve) => void deps.clock.after(delayMs, resolve)),
     record: (submission) => recordAbort(session, submission),
     isClosed: () => session.closed !== null,
-    interrupt: () => interrupt(session),
+    interrupt: () => interrupt(session, { isTurnOnly: true }),
     isMeant: ({ command }) => command.type !== 'abort' || isAbortOf(session.folded.state, command),
     answerBefore: (submission) => answerBefore(session, submission),
   })
@@ -129,12 +130,16 @@ function createRunningSession(options: RunnerOptions): RunningSession {
 
 type OwnParts = Pick<EffectDeps, 'hub' | 'sideWorkSignal' | 'record'> & { readonly storage: SessionStorage }
 
-function createEffectDeps({ id, epoch, deps }: RunnerOptions, own: OwnParts, state: EffectDeps['state']): EffectDeps {
+function createEffectDeps(
+  { id, epoch, deps, subagents }: RunnerOptions,
+  own: OwnParts,
+  state: EffectDeps['state'],
+): EffectDeps {
   const checkDamage = createWindowDamageCheck()
   const effects: EffectDeps = {
     ...deps,
     ...own,
-    ...{ session: id, epoch, state },
+    ...{ session: id, epoch, state, subagents },
     requests: deps.requests ?? createRequestBuilder(deps.store, deps.blobs),
     findDamage: () => checkDamage(effects),
     oneByOne: createSerialQueue(),
@@ -164,6 +169,8 @@ async function submit(session: RunningSession, submission: Submission): Promise<
 
 async function submitCommand(session: RunningSession, { command, ...sender }: Submission): Promise<Result<Answer>> {
   if (isProcessRequest(command)) return answerRequest(session, command, sender)
+  const routed = command.type === 'respondToApproval' ? await answerBelow(session, { command, ...sender }) : null
+  if (routed) return routed
   const isLong = command.type === 'compact' || command.type === 'summarize' || command.type === 'restoreFiles'
   const arrival = session.arrivals.enter(command.type, isLong)
   const endWork = isLong ? session.sideWork.begin() : null
@@ -176,6 +183,16 @@ async function submitCommand(session: RunningSession, { command, ...sender }: Su
     arrival.placed()
     endWork?.()
   }
+}
+
+/** Passes the answer to an approval of a subagent on. The sender must be allowed to command this session. */
+async function answerBelow(session: RunningSession, submission: SessionSubmission): Promise<Result<Answer> | null> {
+  const { id, subagents } = session.options
+  const { state } = session.folded
+  const isNamed = 'child' in submission.command && submission.command.child !== undefined
+  if (!subagents || (state.children.length === 0 && !isNamed)) return null
+  const refusal = submission.by && refusalOf(session, submission, submission.by)
+  return refusal ? refuse(refusal) : subagents.answer(id, state, submission)
 }
 
 /** Answers a request that concerns this process. Nothing of it is recorded, so a record with its id is of another command. */
@@ -238,7 +255,7 @@ async function admit(
     // Records were added since the look-up: look up again, where none can be added meanwhile.
     const isStale = staleness === 'in turn' || (staleness && session.folded.state.seq > seq)
     const fresh = isStale ? await resolve(session.effects, submission) : facts
-    const unseated = by && seatRefusal(session, { person: submission.person }, by)
+    const unseated = by && !submission.isFromAbove && seatRefusal(session, { person: submission.person }, by)
     if (unseated) return firstAnswer(session, submission, refuse(unseated))
     const done = fresh.ok && fresh.value.restoring ? await restoreInTurn(session, fresh.value.restoring) : fresh
     return done.ok
@@ -254,7 +271,8 @@ async function admit(
 
 /** Returns a fault if this client may not send this command. A client that may drive can always abort. */
 function refusalOf(session: RunningSession, submission: SessionSubmission, by: ClientId): Fault | null {
-  const { command, mayDrive } = submission
+  const { command, mayDrive, isFromAbove } = submission
+  if (isFromAbove) return null // a session above has checked it
   const { drivers } = session.hub
   const unseated = seatRefusal(session, submission, by)
   if (unseated) return unseated

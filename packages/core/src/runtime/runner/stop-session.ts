@@ -2,16 +2,20 @@ import { type Answer, fault, type Result } from '@holdfast/protocol'
 import { StillRunning, waitForWork } from '../effects/aborted-work.ts'
 import { endStreams, handleInput, type RunningSession, retryMs } from './handle-input.ts'
 
-/** Aborts all work of the session at once. */
-export function interrupt({ sideWork, performer }: RunningSession): void {
+/** Aborts all work of the session at once, or with `isTurnOnly` that of its turn. */
+export function interrupt(
+  { sideWork, performer }: RunningSession,
+  which?: Parameters<RunningSession['performer']['interrupt']>[0],
+): void {
   sideWork.end()
-  performer.interrupt()
+  performer.interrupt(which)
 }
 
 /** Records that nothing runs any more: calls are interrupted, open questions keep waiting. */
-export function settleStopped(session: RunningSession): Promise<Result<Answer>> {
+export async function settleStopped(session: RunningSession): Promise<Result<Answer>> {
   session.performer.interrupt() // also work that began after the stop was asked for
-  return handleInput(session, { type: 'process.stopped', draft: session.effects.answer?.draft() ?? null })
+  const children = await session.options.subagents?.look(session.folded.state)
+  return handleInput(session, { type: 'process.stopped', draft: session.effects.answer?.draft() ?? null, children })
 }
 
 /** Ends all work here, records what it did to files, and closes the session. */

@@ -1,5 +1,6 @@
 import {
   type CallId,
+  type ChildView,
   type ClientId,
   clip,
   createLiveParts,
@@ -7,6 +8,7 @@ import {
   type Frame,
   type FrameOf,
   type LivePosition,
+  limits,
   type ModelStatus,
   type RecordedView,
   type Seq,
@@ -39,6 +41,8 @@ export interface Hub {
   publishStorage(error: StorageError | null): void
   /** Publishes the model's status. A record that changes the model does so by itself. */
   publishModel(): void
+  /** Publishes what changed of a subagent below the session. */
+  showChild(view: ChildView): void
   /** Subscribes: from now on the subscription misses nothing. */
   join(who?: AttachedClient): Joined
   /** Attaches a client that does not subscribe; the returned function detaches it. */
@@ -61,6 +65,10 @@ type Joined = {
 }
 
 const frameOverheadBytes = 160
+
+/** About how large the frame of a subagent is: only previews can be long. */
+const childBytes = ({ pendingApprovals }: ChildView): number =>
+  4 * frameOverheadBytes + pendingApprovals.length * limits.previewBytesMax
 
 /** `model` returns the readiness of the session's current model. */
 export function createHub(sessionId: SessionId, changed: () => void, model: () => ModelReadiness): Hub {
@@ -108,6 +116,7 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
       send(storage, (error?.message.length ?? 0) + frameOverheadBytes)
     },
     publishModel: publishModel,
+    showChild: (view) => send({ type: 'child', sessionId, child: view.id, view }, childBytes(view)),
 
     sit({ client, role, authority }) {
       drivers.attach(client, role, authority)

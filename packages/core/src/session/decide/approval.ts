@@ -1,5 +1,5 @@
 import { type ClientId, type Event, fault, isTrustedExactly, ok, refuse, type Trust } from '@holdfast/protocol'
-import type { CommandOf, Decided, Events, Facts } from '../input.ts'
+import type { CommandOf, Decided, Events, Facts, ReportOf } from '../input.ts'
 import { askedCalls, type SessionState, waitingCalls } from '../state.ts'
 import { settle } from './call.ts'
 import { answerQuestion, findQuestion } from './question.ts'
@@ -47,6 +47,9 @@ export function respondToApproval(
     const { rule, by: ruleName } = stored
     return ok([{ ...approved, rule }, ...approveCovered(state, ruled(asked), call, ruleName)])
   }
+  // What is trusted for the session is trusted for the whole tree: the session at its top records it.
+  if (scope === 'session' && state.origin?.subagent)
+    return ok([approved, ...approveCovered(state, ruled(asked), call, 'trust: session')])
   const trust = { scope, ...ruled(asked) }
   return ok([approved, ...grant(state, trust, call)])
 }
@@ -71,6 +74,10 @@ const grant = (state: SessionState, trust: Trust, answered?: number): Events => 
   { type: 'trust.granted', ...trust },
   ...approveCovered(state, trust, answered, `trust: ${trust.scope}`),
 ]
+
+/** Counts trust that a person gave in another session of the tree. */
+export const spreadTrust = (state: SessionState, { trust, isGranted }: ReportOf<'trust.spread'>): Events =>
+  isGranted ? grant(state, { scope: 'session', ...trust }) : approveCovered(state, trust, undefined, 'trust: session')
 
 type Covering = Pick<Trust, 'tool' | 'argsHash'>
 

@@ -112,7 +112,7 @@ export function startCall(state: SessionState, { call, facts, process }: ReportO
 /** Settles a call, once. It may fail before it starts, at its last check. */
 export function settleCall(
   state: SessionState,
-  { call, outcome, durationMs, files, seen = [], todos, skill, hooks }: ReportOf<'tool.finished'>,
+  { call, outcome, durationMs, files, seen = [], todos, skill, hooks, child }: ReportOf<'tool.finished'>,
 ): Events {
   const status = findCall(state, call)?.status
   if (status !== 'started' && status !== 'approved') return []
@@ -126,9 +126,11 @@ export function settleCall(
     ...(todos && { todos: [...todos] }),
   } as const
   const activated = skill && ({ type: 'skill.activated', ...skill, by: 'model', inConversation: true } as const)
+  const ended: Events = child ? [{ type: 'child.ended', call, child: child.session, status: child.status }] : []
   return [
     ...withdrawQuestion(findCall(state, call)),
     ...hooksRan(state, hooks, call),
+    ...ended,
     settled,
     ...moveBoundaries(state, files),
     ...(activated ? [activated] : []),

@@ -13,8 +13,9 @@ import {
   refuse,
   TurnNumber,
   type TypedPrompt,
+  type Usage,
 } from '@holdfast/protocol'
-import type { CommandOf, Decided, Events, Facts } from '../input.ts'
+import type { CommandOf, Decided, Events, Facts, ReportOf } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { hooksRan } from './hook.ts'
 import { turnNow } from './message.ts'
@@ -46,12 +47,13 @@ const answerPeople = (
 
 /** Returns the events of a prompt that enters a turn. The session follows a skill whose text the prompt has. */
 export function say(turn: TurnNumber, prompt: Prompt & { readonly id?: EntryId }): Events {
-  const { content, typed, skill, context, id } = prompt
+  const { content, typed, skill, context, child, id } = prompt
   const said: EventOf<'user.said'> = {
     ...{ type: 'user.said', turn, content },
     ...(id !== undefined && { entry: id }),
     ...(typed !== undefined && { typed }),
     ...(context !== undefined && { context }),
+    ...(child && { child }),
   }
   return skill ? [said, { type: 'skill.activated', ...skill, by: 'person', inConversation: true }] : [said]
 }
@@ -63,6 +65,8 @@ export function continueTurn(state: SessionState): Decided {
   const { turn } = state
   if (turn.phase !== 'idle') return refuse(turnRunning)
   if (turn.last === null || turn.last.reason === 'done') {
+    const waiting = nextFollowUps(state)
+    if (waiting.length > 0) return startFollowUps(state, waiting)
     return refuse(
       fault(
         'nothing_to_continue',
@@ -74,6 +78,25 @@ export function continueTurn(state: SessionState): Decided {
   if (barred) return refuse(barred)
   return ok([{ type: 'turn.started', turn: turn.last.number, cause: 'continue' }])
 }
+
+/** Starts a turn with follow-ups that wait although the last turn is complete: results of subagents after a restart. */
+function startFollowUps(state: SessionState, entries: readonly QueueEntry[]): Decided {
+  const barred = findBar(state)
+  if (barred) return refuse(barred)
+  const turn = TurnNumber.parse(state.turns)
+  return ok([{ type: 'turn.started', turn, cause: 'follow_up' }, ...entries.flatMap((entry) => say(turn, entry))])
+}
+
+/** Returns the prompts of the next turn: the oldest follow-up, and with the result of a subagent all other results. */
+export function nextFollowUps({ queue }: SessionState): readonly QueueEntry[] {
+  const waiting = queue.filter((entry) => entry.queue === 'follow_up')
+  const [next] = waiting
+  if (!next?.child) return next ? [next] : []
+  return waiting.filter(({ child }) => child)
+}
+
+/** Whether a turn may start now. */
+export const nothingBars = (state: SessionState): boolean => findBar(state) === null
 
 /** Returns why no turn may start. */
 const findBar = (state: SessionState): Fault | null =>
@@ -157,12 +180,14 @@ const noPrompt = fault('bad_request', 'This slash command answers at once; it ca
 const emptyPrompt = fault('empty_prompt', 'The prompt is empty. Write something, or attach a file.')
 
 type Limit = { readonly code: string; readonly text: string }
-type Spent = Pick<SessionState, 'settings' | 'used'>
+/** The budgets of a session, and what it has used. */
+type Spent = { readonly settings: Pick<SessionState['settings'], 'budgets'>; readonly used: Usage }
 
 /** Returns the budget that the next model call would exceed, or null. A turn stops between calls, never within one. */
-export function limitReached(state: Spent, steps: number): Limit | null {
+export function limitReached(state: Spent, steps: number, tree?: ReportOf<'step.prepared'>['tree']): Limit | null {
   const { maxSteps = limits.stepsPerTurnMax } = state.settings.budgets
-  if (steps < maxSteps) return budgetUsedUp(state)
+  if (steps < maxSteps)
+    return budgetUsedUp(state) ?? (tree ? budgetUsedUp({ settings: { budgets: tree.budgets }, used: tree.used }) : null)
   return { code: 'step_limit', text: `The turn has made ${steps} model calls, which is its limit. Continue to go on.` }
 }
 

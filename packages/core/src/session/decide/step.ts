@@ -15,17 +15,17 @@ import { modelNow, type SessionState } from '../state.ts'
 import { settle } from './call.ts'
 import { compacted } from './checkpoint.ts'
 import { goOn, hooksRan, stoppedByHook, tooOften } from './hook.ts'
-import { limitReached, say } from './prompt.ts'
+import { limitReached, nextFollowUps, say } from './prompt.ts'
 
 /** Starts the next step. The round is closed, so waiting steering prompts are added before the model call. */
 export function startStep(state: SessionState, report: ReportOf<'step.prepared'>): Events {
   invariant(state.turn.phase === 'preparing', 'a step begins between rounds')
-  const { turn, system, tools, checkpoint, news, hooks } = report
+  const { turn, system, tools, checkpoint, news, hooks, tree } = report
   const stopped = stoppedByHook(state)
   if (stopped) return stopped
   const steering = state.queue.filter(({ queue }) => queue === 'steering')
   if (state.turn.isAnswered && steering.length === 0) return endTurn(state, turn) // the steering prompt was removed
-  const limit = limitReached(state, state.turn.steps)
+  const limit = limitReached(state, state.turn.steps, tree)
   if (limit !== null) {
     return [
       { type: 'note.added', turn, kind: 'notice', level: 'info', ...limit },
@@ -136,13 +136,14 @@ export function finishTurn(state: SessionState, report: ReportOf<'turn.finishing
   return [...hooksRan(state, hooks?.runs), ...tooOften(state, report), ...endTurn(state, turn)]
 }
 
-/** Ends the turn; the oldest waiting follow-up becomes the next one. */
+/** Ends the turn; the oldest waiting follow-up becomes the next one. Waiting results of subagents join in one turn. */
 function endTurn(state: SessionState, turn: TurnNumber): Events {
-  const next = state.queue.find(({ queue }) => queue === 'follow_up')
+  const next = nextFollowUps(state)
   const ended: Event = { type: 'turn.ended', turn, reason: 'done' }
-  if (!next) return [ended]
+  if (next.length === 0) return [ended]
   const number = TurnNumber.parse(state.turns)
-  return [ended, { type: 'turn.started', turn: number, cause: 'follow_up' }, ...say(number, next)]
+  const started: Event = { type: 'turn.started', turn: number, cause: 'follow_up' }
+  return [ended, started, ...next.flatMap((entry) => say(number, entry))]
 }
 
 /** Adds a notice: what failed, how long until the next try, and how many tries there are. */

@@ -1,5 +1,6 @@
 import type { TurnEnded } from '@holdfast/client/internal'
 import {
+  type ChildView,
   type Event,
   type Frame,
   type FrameOf,
@@ -70,6 +71,7 @@ function toFrameJson(frame: Frame): unknown {
     return { record: { seq, at, event } }
   }
   if (frame.type === 'storage') return { storage: { error: frame.error } }
+  if (frame.type === 'child') return frame.view ? { child: frame.view } : null
   if (frame.type !== 'delta') return null
   const { type, sessionId, ...delta } = frame
   return { delta }
@@ -155,10 +157,20 @@ function createTextOutput({ out, err }: Outputs): RunOutput {
   const printStorage = ({ error }: FrameOf<'storage'>): Promise<void> =>
     note(error ? err.paint.red(escapeHidden(error.message)) : err.paint.dim('The store accepts writes again.'))
 
+  const shownChildren = new Map<string, string>()
+  /** Says what a subagent does, when it changes. */
+  async function printChild(view: ChildView): Promise<void> {
+    const line = childLine(view)
+    if (shownChildren.get(view.id) === line) return
+    shownChildren.set(view.id, line)
+    await note(err.paint.dim(line))
+  }
+
   return {
     async show(frame) {
       if (frame.type === 'record') await printRecord(frame.record)
       if (frame.type === 'storage') await printStorage(frame)
+      if (frame.type === 'child' && frame.view) await printChild(frame.view)
       if (frame.type === 'delta') await printLive(frame, false)
       if (frame.type === 'delta' && frame.kind === 'output' && frame.call !== undefined)
         await printOutput(commandLines.add(frame.call, frame.text))
@@ -173,6 +185,13 @@ function add(counts: Map<string, number>, key: string, more: number): number {
   const sum = (counts.get(key) ?? 0) + more
   counts.set(key, sum)
   return sum
+}
+
+/** Says what a subagent does. */
+function childLine({ handle, agent, task, status, tool, depth }: ChildView): string {
+  const does =
+    status === 'running' && tool !== null ? `runs ${escapeLine(tool)}` : status === 'running' ? 'works' : status
+  return `${'  '.repeat(depth)}subagent ${handle} (${escapeLine(agent)}) ${does}: ${escapeLine(task)}`
 }
 
 /** Returns the line that a record adds on standard error, or null. */

@@ -23,7 +23,7 @@ export function messageText(message: Message, paint: Paint): string {
   const block = (who: string, text: string) => `\n${paint.bold(who)}  ${at}\n${indented(escapeHidden(text))}`
   switch (message.kind) {
     case 'user':
-      return block('you', message.text || partsOf(message))
+      return block(message.child ? `subagent ${message.child.agent}` : 'you', message.text || partsOf(message))
     case 'assistant':
       return block(cut('agent', message), message.text)
     case 'thinking':
@@ -32,8 +32,11 @@ export function messageText(message: Message, paint: Paint): string {
       const { call } = message
       const result = call.result === null ? '' : call.result.text
       const asks = call.approval === null ? '' : `, asks for approval ${call.approval.id}`
+      const child = call.child
+        ? `\nsubagent ${call.child.session} (${call.child.agent}): ${call.child.outcome ?? 'not done'}`
+        : ''
       const diff = call.preview?.type === 'diff' ? indented(diffText(call.preview.diff, paint)) : ''
-      return `${block(`tool ${formatCall(call.tool, call.args)}`, `${formatCallStatus(call)}${asks}\n${result}`)}${diff}`
+      return `${block(`tool ${formatCall(call.tool, call.args)}`, `${formatCallStatus(call)}${asks}${child}\n${result}`)}${diff}`
     }
     case 'system':
     case 'notice':

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FollowOptions } from '@holdfast/client'
 import { createTurnSummary, type TurnEnded, type TurnSummary } from '@holdfast/client/internal'
 import {
+  type ChildView,
   CommandId,
   commandResult,
   Decision,
@@ -62,6 +63,16 @@ export async function runTurn(
     const aborted = await handle.submit({ type: 'abort' })
     if (!aborted.ok) leave.abort() // then there is no end to wait for
   }
+  const answered = new Set<string>()
+  /** Answers the approvals of subagents as those of the session itself, once each. */
+  const answerChild = async ({ view: child }: FrameOf<'child'>) => {
+    for (const asked of child?.pendingApprovals ?? []) {
+      const key = `${child?.id} ${asked.id}`
+      if (answered.has(key)) continue
+      answered.add(key)
+      await answerApproval(handle, { ...asked, child }, options, output)
+    }
+  }
   const onInterruption = () => {
     void output.note('Aborting. Press Ctrl-C again to quit at once.')
     void abort()
@@ -84,6 +95,7 @@ export async function runTurn(
     for (let next = await first; !next.done; next = await frames.next()) {
       const frame = next.value
       await output.show(frame)
+      if (frame.type === 'child') await answerChild(frame)
       if (frame.type !== 'record') continue
       const { seq: id, event } = frame.record
       summary.add(frame.record)
@@ -124,7 +136,11 @@ const answers = {
   },
 } as const
 
-type AskedCall = Pick<PendingApproval, 'tool' | 'preview' | 'changed' | 'reason'> & { readonly id: number }
+type AskedCall = Pick<PendingApproval, 'tool' | 'preview' | 'changed' | 'reason'> & {
+  readonly id: number
+  /** The subagent that asks; absent if the session itself does. */
+  readonly child?: ChildView | undefined
+}
 
 async function answerApproval(
   handle: SessionHandle,
@@ -135,13 +151,15 @@ async function answerApproval(
   const { approvals, context } = options
   const { decision, via, notice } = answers[approvals]
   const why = `${asked.changed ? ', because the file changed' : ''}${asked.reason === undefined ? '' : ` (asked each time: ${asked.reason})`}`
-  const what = `${escapeLine(asked.tool)} asks to run${why}: ${previewText(asked.preview, context.err.paint)}`
+  const whose = asked.child ? `subagent ${asked.child.handle}: ` : ''
+  const what = `${whose}${escapeLine(asked.tool)} asks to run${why}: ${previewText(asked.preview, context.err.paint)}`
   await output.note(`? ${what}\n  ${notice}`)
   const message = 'no person is present who could approve it. Do not ask for it again.'
   const answered = await handle.submit({
     type: 'respondToApproval',
     decision,
     approval: asked.id,
+    ...(asked.child && { child: asked.child.id }),
     via,
     ...(decision === 'reject' && { message }),
   })

@@ -179,6 +179,7 @@ const forms: readonly Form[] = [
   [/^run in (?:the )?background (.+)$/i, (command = '') => call('run', 'shell', { command, background: true })],
   [/^run (.+)$/i, (command = '') => call('run', 'shell', { command })],
   [/^remember (?:that )?(.+)$/i, (text = '') => call('remember', 'memory_write', { text })],
+  [/^delegate in (?:the )?background (.+)$/i, (task = '') => call('delegate', 'subagent', { task, background: true })],
   [/^delegate (.+)$/i, (task = '') => call('delegate', 'subagent', { task })],
   [/^count to (\d{1,9})\b.*$/i, (to = '') => ({ type: 'count', to: Math.min(Number(to), countMax) })],
   [/^plan (.+)$/i, (request = '') => ({ type: 'plan', request })],

@@ -12,7 +12,7 @@ import { z } from 'zod'
 import { authorityOf, readRole } from '../http/attachments.ts'
 import { answerEventStream, openEventStream, reconnectMs } from '../http/event-stream.ts'
 import { privateCopies } from '../http/outbox.ts'
-import { defineRoute, parse, type Route, wholeNumber } from '../http/route.ts'
+import { defineRoute, flag, parse, type Route, wholeNumber } from '../http/route.ts'
 
 const answers = { status: 200, mediaType: 'text/event-stream', schema: z.string() } as const
 const cursor = wholeNumber.pipe(Seq).optional()
@@ -21,7 +21,12 @@ const getEvents = defineRoute({
   on: 'GET /v1/sessions/:id/events',
   access: 'token',
   summary: 'Follow a session as server-sent events, from a cursor or from a snapshot',
-  query: z.strictObject({ after: cursor, attachment: ClientId.optional(), role: z.string().optional() }),
+  query: z.strictObject({
+    after: cursor,
+    attachment: ClientId.optional(),
+    role: z.string().optional(),
+    children: flag,
+  }),
   answers,
   async handle(
     { session, request, caller, input },
@@ -37,6 +42,7 @@ const getEvents = defineRoute({
 
     const after = last.value ?? input.query.after
     const client = input.query.attachment
+    const { children } = input.query
     const role = caller?.role === 'viewer' ? 'viewer' : asked.value // a viewer token must not block the driver role
     const { id } = handle.value
     const end = (reason: FrameOf<'end'>['reason'], retryMs: number | null): Frame => ({
@@ -58,7 +64,14 @@ const getEvents = defineRoute({
       began: place.value,
       follow(gone) {
         gone.addEventListener('abort', () => stream?.end(), { once: true })
-        const frames = handle.value.subscribe({ after, client, role, caller: authorityOf(caller), signal: gone })
+        const frames = handle.value.subscribe({
+          after,
+          client,
+          role,
+          children,
+          caller: authorityOf(caller),
+          signal: gone,
+        })
         // Records after a cursor are read for this client alone; the frames that follow are shared.
         return after === undefined ? frames : outbox.takeTurns(frames, gone, ({ type }) => type !== 'record')
       },

@@ -2,6 +2,7 @@ import {
   ageForm,
   BackgroundShell,
   BranchName,
+  ChildList,
   ClientEventPage,
   FoundMessages,
   ListedBranch,
@@ -26,6 +27,7 @@ import {
   StartOptions,
   StateField,
   StateFields,
+  SubagentContext,
   TreeUsage,
   Trust,
 } from '@holdfast/protocol'
@@ -48,6 +50,7 @@ const listSessions = defineRoute({
       .refine((text) => parseAge(text) !== null, `give ${ageForm}`)
       .optional(),
     pinned: flag,
+    subagents: flag,
     running: z
       .literal('true')
       .transform(() => true as const)
@@ -238,6 +241,23 @@ const getCommands = defineRead(
   },
 )
 
+const getSubagents = defineRead(
+  '/subagents',
+  'List the subagents of the session and of its subagents, with the approvals they wait for',
+  ChildList,
+  async (handle) => {
+    const subagents = await handle.subagents()
+    return subagents.ok ? ok({ subagents: [...subagents.value] }) : subagents
+  },
+)
+
+const getSubagentContext = defineRead(
+  '/subagent-context',
+  'Get what a subagent would inherit if it started now, and why none can start',
+  SubagentContext,
+  (handle) => handle.subagentContext(),
+)
+
 const getTodos = defineStateRead(
   '/todos',
   "List the agent's tasks",
@@ -289,7 +309,7 @@ export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents],
   ...sessionFileRoutes,
-  ...[getShells, getServers, getSkills, getCommands],
+  ...[getShells, getServers, getSkills, getCommands, getSubagents, getSubagentContext],
   ...[getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

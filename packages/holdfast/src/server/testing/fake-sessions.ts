@@ -200,6 +200,8 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
       return ok(bytesOf('<script>alert(1)</script>'))
     },
     models: async () => ok(aModelList),
+    subagents: async () => ok([]),
+    subagentContext: async () => refuse(fault('session_stopped', 'It has none.')),
     treeUsage: async () => ok({ usage: meta.usage, sessions: 3 }),
     async page({ before, after, limit } = {}) {
       touched.push({ page: { before, after, limit } })

@@ -9,7 +9,7 @@ import {
   type SessionLookup,
 } from '@holdfast/core/ports'
 import { HoldfastError, limits, type SessionId, unreachable } from '@holdfast/protocol'
-import { createMetaMatch } from '../list-match.ts'
+import { createMetaMatch, hidesSubagents } from '../list-match.ts'
 import type { MemorySession } from './memory-session.ts'
 
 /** The fields of a session that a list needs. The JSONL store uses it too. */
@@ -45,8 +45,10 @@ const toListed = ({ row, place }: PlacedRow): Listed => ({
 function createRowMatch(request: ListRequest): (row: CatalogueRow) => boolean {
   const { workspace, pinned, startedFor, activeFrom, activeBefore, runningAt, trashed = false, trashedBefore } = request
   const matchesMeta = createMetaMatch(request) ?? (() => true)
+  const isHiding = hidesSubagents(request)
   return ({ entry: { meta, spoken, busy, activeAt }, base, owner, trashedAt }) =>
     spoken &&
+    !(isHiding && meta.subagent) &&
     (trashedAt !== null) === trashed &&
     (trashedBefore === undefined || (trashedAt !== null && trashedAt < trashedBefore)) &&
     (workspace === undefined || meta.workspace === workspace) &&

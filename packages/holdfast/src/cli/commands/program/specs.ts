@@ -90,6 +90,15 @@ export const programSpecs = {
       sessionNote,
     ],
   },
+  agents: {
+    about: 'list the kinds of subagents of a folder',
+    positionals: [],
+    flags: { workspace: { value: 'dir', about: 'the folder, if not the current one' }, json },
+    notes: [
+      'A kind of agent is a Markdown file in .holdfast/agents, .claude/agents or agents of the config directory. docs/subagents.md describes them.',
+      'One of a workspace counts once you trust it: holdfast trust.',
+    ],
+  },
   hooks: {
     about: 'list the hooks of a folder, or try those of an event',
     positionals: ['[list/test]', '[event]'],

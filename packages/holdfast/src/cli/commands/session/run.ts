@@ -84,8 +84,16 @@ async function tellUntrusted(handle: SessionHandle, { err, home }: CliContext): 
   await err.write(`Not used before you trust it; holdfast trust shows it:\n${names.join('')}`)
 }
 
-/** Says which commands in the background end with this process. Those of a server go on. */
+/** Says which subagents and commands in the background end with this process. Those of a server go on. */
 async function tellEnded(handle: SessionHandle, { err }: CliContext): Promise<void> {
+  const subagents = await handle.subagents()
+  const working = subagents.ok
+    ? subagents.value.filter(({ status }) => status === 'running' || status === 'waiting')
+    : []
+  for (const { handle: name, task } of working)
+    await err.write(
+      `Ending subagent ${name}, which works in the background: ${escapeLine(task)}. With holdfast serve it would go on.\n`,
+    )
   const shells = await handle.backgroundShells()
   const running = shells.ok ? shells.value.filter(({ ended }) => ended === undefined) : []
   if (running.length === 0) return

@@ -73,7 +73,7 @@ async function moveAll(
   if (reached === null) return moves
   let cursor: string | undefined
   do {
-    const page = orThrow(await reached.sessions.list({ limit: pageSize, cursor }))
+    const page = orThrow(await reached.sessions.list({ limit: pageSize, cursor, subagents: true }))
     for (const meta of page.sessions) {
       const workspace = movedPath(meta.workspace, from, to)
       if (workspace === null) {

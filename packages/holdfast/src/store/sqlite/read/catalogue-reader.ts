@@ -9,15 +9,18 @@ import {
 import type { Meta, SessionId } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
 import { orThrow } from '@holdfast/protocol/result'
-import { createMetaMatch } from '../../list-match.ts'
+import { createMetaMatch, hidesSubagents } from '../../list-match.ts'
 import { numberOrNull, type Row, readEntry, textOrNull } from '../rows/columns.ts'
 import type { ReadRequests, StoredListed } from '../rows/requests.ts'
 
+/** What the encoded `Meta` of a subagent has. In a text of it the quotes would be escaped. */
+const subagentMark = '"subagent":{'
 const isListed = 'spoken = 1 and trashed_at is null and purged_at is null'
 
 const latestOfHalf = (pinned: 0 | 1): string => `
   select * from (
     select id, active_at, sid from session where workspace = ? and pinned = ${pinned} and ${isListed}
+      and instr(meta, '${subagentMark}') = 0
     order by active_at desc, sid desc limit 1)`
 export const latestStatement = `${latestOfHalf(1)} union all ${latestOfHalf(0)} order by 2 desc, 3 desc limit 1`
 
@@ -157,7 +160,9 @@ const earlierOf = (start: Moment, before: number | undefined): Moment =>
 function createRowMatch(request: ListRequest): (row: Row) => boolean {
   const { workspace, pinned, activeFrom = 0, activeBefore = top, runningAt, trashedBefore } = request
   const matchesMeta = createMetaMatch(request)
+  const isHiding = hidesSubagents(request)
   return (row) =>
+    !(isHiding && String(row['meta']).includes(subagentMark)) &&
     (workspace === undefined || row['workspace'] === workspace) &&
     (pinned === undefined || (row['pinned'] === 1) === pinned) &&
     Number(row['active_at']) >= activeFrom &&

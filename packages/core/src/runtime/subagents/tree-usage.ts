@@ -18,22 +18,31 @@ type Rows = Pick<Catalogue, 'entry' | 'list'>
 export async function sumTreeUsage(rows: Rows, root: SessionId): Promise<Result<TreeUsage>> {
   const row = await rows.entry(root)
   if (!row) return refuse(sessionNotFound(root, { session: root }))
-  const counted = new Set([root])
-  const waiting = [root]
+  let sessions = 1
   let { usage } = row.entry.meta
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for await (const child of childrenOf(rows, next)) {
-      if (counted.has(child.id)) continue
-      if (counted.size >= limits.treeSessionsMax) return refuse(tooLarge(root))
-      counted.add(child.id)
-      waiting.push(child.id)
-      usage = addUsage(usage, child.usage)
-    }
+  for await (const child of descendantsOf(rows, root)) {
+    if (sessions >= limits.treeSessionsMax) return refuse(tooLarge(root))
+    sessions += 1
+    usage = addUsage(usage, child.usage)
   }
-  return ok({ usage, sessions: counted.size })
+  return ok({ usage, sessions })
 }
 
-async function* childrenOf(rows: Rows, session: SessionId): AsyncGenerator<Meta> {
+/** Reads all sessions started for a session, directly or not, each once, trashed ones too. */
+export async function* descendantsOf(rows: Pick<Rows, 'list'>, root: SessionId): AsyncGenerator<Meta> {
+  const seen = new Set([root])
+  const waiting = [root]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for await (const child of childrenOf(rows, next)) {
+      if (seen.has(child.id)) continue
+      seen.add(child.id)
+      waiting.push(child.id)
+      yield child
+    }
+  }
+}
+
+async function* childrenOf(rows: Pick<Rows, 'list'>, session: SessionId): AsyncGenerator<Meta> {
   for (const trashed of [false, true]) {
     let cursor: string | undefined
     do {

@@ -3,8 +3,8 @@ import { finish, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { talkTo } from '../../testing/talk.ts'
-import { createLocalSession } from './local-session.ts'
-import { createLocalSessions } from './local-sessions.ts'
+import { createLocalSession } from '../api/local-session.ts'
+import { createLocalSessions } from '../api/local-sessions.ts'
 
 /** Opens a runtime whose n-th answer has the n-th price. */
 async function openTree(costs: readonly (number | null)[]) {

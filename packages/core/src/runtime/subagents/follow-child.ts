@@ -1,0 +1,84 @@
+import { type ChildOutcome, createCommandId, type SessionId } from '@holdfast/protocol'
+import type { ChildEnd, FoundChild } from '../../session/input.ts'
+import type { SessionState } from '../../session/state.ts'
+import { loadSession } from '../log/load-session.ts'
+import { isAsking, outcomeOf, readEnd, unknownEnd } from './child-end.ts'
+import type { SubagentHost } from './host.ts'
+import type { KnownChildren } from './known-children.ts'
+
+/** Waits until the work of a subagent has ended. Loads it if no process runs it; null when `signal` aborts. */
+export async function waitForEnd(
+  host: SubagentHost,
+  known: KnownChildren,
+  { id, isLeaving }: { readonly id: SessionId; readonly isLeaving: (id: SessionId) => boolean },
+  signal: AbortSignal,
+): Promise<ChildEnd | null> {
+  while (!signal.aborted) {
+    const changed = new AbortController()
+    const next = known.changed(id, AbortSignal.any([signal, changed.signal]))
+    try {
+      // A session that leaves this process with its parent tells nothing: the next process finds out.
+      const runner = isLeaving(id) ? null : await host.load(id)
+      if (runner && !runner.ok) return isLeaving(id) ? null : unknownEnd('failed', cannotOpen(runner.fault.message))
+      const state = runner?.value.folded().state
+      const status = state && outcomeOf(state)
+      if (state && status && !isLeaving(id)) return endOf(host, id, state, status)
+      await next
+    } finally {
+      changed.abort()
+    }
+  }
+  return null
+}
+
+const cannotOpen = (why: string): string => `The subagent cannot be opened: ${why}`
+
+const endOf = (host: SubagentHost, id: SessionId, state: SessionState, status: ChildOutcome): Promise<ChildEnd> => {
+  const { store: log, blobs } = host.depsOf(id)
+  return readEnd({ log, blobs }, id, state, status)
+}
+
+/** Aborts the turn of a subagent, and with it those that it waits for. */
+export async function abortChild(host: SubagentHost, id: SessionId): Promise<void> {
+  const runner = host.loaded(id)
+  if (!runner) return
+  const aborted = await runner.submit({ commandId: createCommandId(), by: null, command: { type: 'abort' } })
+  if (!aborted.ok && aborted.fault.code !== 'session_stopped')
+    host.deps.onProblem({ where: `aborting ${id}`, cause: aborted.fault })
+}
+
+/** Finds out what became of the subagents that a session waits for, while none of them runs. */
+export async function lookAtChildren(host: SubagentHost, state: SessionState): Promise<readonly FoundChild[]> {
+  return Promise.all(
+    state.children.map(async ({ session }): Promise<FoundChild> => ({ session, end: await findEnd(host, session) })),
+  )
+}
+
+/** Returns the end of a subagent's work; null if it waits for an approval. */
+async function findEnd(host: SubagentHost, id: SessionId): Promise<ChildEnd | null> {
+  const stored = await readState(host, id)
+  if (typeof stored === 'string') return unknownEnd('interrupted', stored)
+  if (await isWaiting(host, stored)) return null
+  if (stored.turns === 0) return unknownEnd('interrupted', neverBegan)
+  return endOf(host, id, stored, outcomeOf(stored) ?? 'interrupted')
+}
+
+const neverBegan = 'The subagent was interrupted before it began.'
+
+/** Returns the state of a session, of a running one too; or why it cannot be read. */
+async function readState(host: SubagentHost, id: SessionId): Promise<SessionState | string> {
+  const runner = host.loaded(id)
+  if (runner) return runner.folded().state
+  const loaded = await loadSession(host.storeOf(id), id)
+  if (loaded.ok) return loaded.value.state
+  return loaded.fault.code === 'session_not_found' ? neverBegan : cannotOpen(loaded.fault.message)
+}
+
+async function isWaiting(host: SubagentHost, state: SessionState): Promise<boolean> {
+  const asking = new Set<SessionId>()
+  for (const { session } of state.children) {
+    const below = await readState(host, session)
+    if (typeof below !== 'string' && (await isWaiting(host, below))) asking.add(session)
+  }
+  return isAsking(state, (child) => asking.has(child))
+}

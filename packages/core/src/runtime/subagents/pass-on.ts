@@ -1,0 +1,68 @@
+import {
+  type Command,
+  createCommandId,
+  isTrustedExactly,
+  type Recorded,
+  type Result,
+  type SessionId,
+  type Trust,
+} from '@holdfast/protocol'
+import { findCall, type SessionState } from '../../session/state.ts'
+import { isRunning } from './child-view.ts'
+import type { SubagentHost } from './host.ts'
+import type { KnownChildren } from './known-children.ts'
+
+type Changed = { readonly session: SessionId; readonly state: SessionState }
+
+/**
+ * Passes on what a person changes while subagents work: the mode and the boundaries to those directly below, trust for the
+ * session to the whole tree.
+ */
+export function passOn(
+  host: SubagentHost,
+  known: KnownChildren,
+  { session, state }: Changed,
+  records: readonly Recorded[],
+): void {
+  const below = known.below(session).filter(isRunning)
+  const direct = below.filter(({ parent }) => parent === session)
+  const tell = (ids: readonly SessionId[], work: (id: SessionId) => Promise<Result<unknown>> | undefined) => {
+    for (const id of ids) {
+      const told = work(id)
+      if (told) host.inBackground(`telling ${id} what changed above it`, told)
+    }
+  }
+  const command = (sent: Command) =>
+    tell(
+      direct.map(({ id }) => id),
+      (id) => host.loaded(id)?.submit({ commandId: createCommandId(), by: null, command: sent }),
+    )
+  const spread = (ids: readonly SessionId[], trust: Pick<Trust, 'tool' | 'argsHash'>, isGranted: boolean) =>
+    tell(ids, (id) => host.loaded(id)?.report({ type: 'trust.spread', trust, isGranted }))
+
+  for (const { event } of records) {
+    if (event.type === 'settings.changed' && event.mode !== undefined)
+      command({ type: event.mode === 'plan' ? 'enterPlan' : 'enterExec' })
+    else if (event.type === 'boundary.set' && !event.moved)
+      command({ type: 'setBoundary', path: event.path, start: event.start, end: event.end })
+    else if (event.type === 'boundary.cleared')
+      command(event.path === null ? { type: 'clearAllBoundaries' } : { type: 'clearBoundary', path: event.path })
+    else if (event.type === 'trust.granted' && event.scope === 'session' && !state.origin?.subagent)
+      spread(
+        below.map(({ id }) => id),
+        trustOf(event),
+        false,
+      )
+    else if (event.type === 'call.approved' && event.scope === 'session' && state.origin?.subagent) {
+      const tool = findCall(state, event.call)?.tool
+      if (tool === undefined) continue
+      const trust = { tool, ...(isTrustedExactly(tool) && { argsHash: event.argsHash }) }
+      spread([state.origin.subagent.root], trust, true)
+    }
+  }
+}
+
+const trustOf = ({ tool, argsHash }: Pick<Trust, 'tool' | 'argsHash'>) => ({
+  tool,
+  ...(argsHash !== undefined && { argsHash }),
+})

@@ -13,6 +13,7 @@ import { benchSearch } from './search.ts'
 import { benchShellOutput } from './shell-output.ts'
 import { benchStartUp } from './start-up.ts'
 import { benchStreaming } from './streaming.ts'
+import { benchSubagents } from './subagents.ts'
 import { number, printRows, type Row } from './table.ts'
 import { benchTurnOverhead, type Overhead } from './turn-overhead.ts'
 
@@ -41,6 +42,7 @@ try {
   const turn = await benchTurnOverhead({ dir, rounds })
   const fifty = await benchStreaming({ dir, sessions: 50, turns: 10 })
   const hundred = await benchStreaming({ dir, sessions: 100, turns: 5 })
+  const tree = await benchSubagents({ dir })
   const live = await benchLiveSessions()
   const startUp = await benchStartUp({ rounds })
   const imported = await benchImport({ dir, rounds: 3 })
@@ -132,6 +134,12 @@ try {
       holds: hundred.loopDelayP99Ms < 20,
     },
     {
+      what: 'event loop delay, 8 subagents streaming, p99',
+      figure: `${number(tree.loopDelayP99Ms, 2)} ms, ${number(tree.deltas)} deltas in one stream, none lost`,
+      goal: '< 20 ms',
+      holds: tree.loopDelayP99Ms < 20,
+    },
+    {
       what: 'memory of an idle session, loaded',
       figure: kilobytes(live.loadedBytes),
       goal: '< 60 KB',
@@ -216,7 +224,7 @@ try {
   ]
   if (process.argv.includes('--json'))
     process.stdout.write(
-      `${JSON.stringify({ append, open, request, history, abort, turn, fifty, hundred, live, startUp, imported, search, files, shell }, null, 2)}\n`,
+      `${JSON.stringify({ append, open, request, history, abort, turn, fifty, hundred, tree, live, startUp, imported, search, files, shell }, null, 2)}\n`,
     )
   else printRows(rows)
 } finally {

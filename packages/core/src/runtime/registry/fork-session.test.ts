@@ -61,9 +61,10 @@ describe('a fork', () => {
     await parent.ask('one')
     const { session } = await parent.send({ type: 'fork' })
     const forked = orThrow(await runtime.registry.load(SessionId.parse(session)))
-    const { handle, key, ...inherited } = forked.folded().state.origin ?? {}
-    const { handle: itsHandle, key: itsKey, ...given } = started.folded().state.origin ?? {}
+    const { handle, key, parent: above, ...inherited } = forked.folded().state.origin ?? {}
+    const { handle: itsHandle, key: itsKey, parent: none, ...given } = started.folded().state.origin ?? {}
     expect(inherited).toEqual(given)
+    expect([above, none]).toEqual([started.id, null])
     expect([handle, key]).not.toEqual([itsHandle, itsKey])
     expect(given).toMatchObject({ ...options, persist: true })
   })

@@ -151,7 +151,7 @@ function trashSession(registry: SessionRegistry, id: SessionId, options: TrashOp
 /** Moves a session to the trash with its subagents, or deletes them. */
 async function putAway(registry: SessionRegistry, id: SessionId, isForever: boolean): Promise<Result<Trashed>> {
   const below: SessionId[] = []
-  for await (const meta of descendantsOf(registry.stores, id)) if (meta.subagent) below.push(meta.id)
+  for await (const meta of descendantsOf(registry.stores, id, ['listed'])) if (meta.subagent) below.push(meta.id)
   const went = await putAwayOne(registry, id, isForever)
   if (!went.ok || went.value.type !== 'gone') return went
   for (const child of below) {

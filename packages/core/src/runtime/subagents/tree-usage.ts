@@ -28,12 +28,16 @@ export async function sumTreeUsage(rows: Rows, root: SessionId): Promise<Result<
   return ok({ usage, sessions })
 }
 
-/** Reads all sessions started for a session, directly or not, each once, trashed ones too. */
-export async function* descendantsOf(rows: Pick<Rows, 'list'>, root: SessionId): AsyncGenerator<Meta> {
+/** Reads all sessions started for a session, directly or not, each once; those in the trash too, unless `places` says otherwise. */
+export async function* descendantsOf(
+  rows: Pick<Rows, 'list'>,
+  root: SessionId,
+  places: readonly ('listed' | 'trash')[] = ['listed', 'trash'],
+): AsyncGenerator<Meta> {
   const seen = new Set([root])
   const waiting = [root]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for await (const child of childrenOf(rows, next)) {
+    for await (const child of childrenOf(rows, next, places)) {
       if (seen.has(child.id)) continue
       seen.add(child.id)
       waiting.push(child.id)
@@ -42,8 +46,13 @@ export async function* descendantsOf(rows: Pick<Rows, 'list'>, root: SessionId):
   }
 }
 
-async function* childrenOf(rows: Pick<Rows, 'list'>, session: SessionId): AsyncGenerator<Meta> {
-  for (const trashed of [false, true]) {
+async function* childrenOf(
+  rows: Pick<Rows, 'list'>,
+  session: SessionId,
+  places: readonly ('listed' | 'trash')[],
+): AsyncGenerator<Meta> {
+  for (const place of places) {
+    const trashed = place === 'trash'
     let cursor: string | undefined
     do {
       const page = await rows.list({ startedFor: session, trashed, limit: limits.listSessionsMax, cursor })

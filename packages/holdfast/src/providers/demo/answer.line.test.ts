@@ -62,6 +62,7 @@ describe('a line to the demo', () => {
     ['git stage a.txt', 'git_stage', { paths: ['a.txt'] }],
     ['git commit Fix: the thing', 'git_commit', { message: 'Fix: the thing' }],
     ['delegate list src', 'subagent', { task: 'list src' }],
+    ['delegate in background list src', 'subagent', { task: 'list src', background: true }],
   ])('%s asks for %s', (line, tool, args) => {
     expect(readDemoLine(line)).toMatchObject({ type: 'call', tool, args })
   })

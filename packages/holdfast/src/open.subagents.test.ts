@@ -1,0 +1,43 @@
+import { connectSessions, createSession } from '@holdfast/client'
+import { type Frame, orThrow } from '@holdfast/protocol'
+import { aSubagentTool, aTool, call, say } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { openRuntimeServer } from './server/testing/runtime-server.ts'
+
+const write = aTool('write', async (_, __, { begin }) => {
+  await begin()
+  return { type: 'ok', output: { text: 'written' } }
+})
+
+describe('subagents over HTTP', () => {
+  it('are listed, followed in one stream, and their approvals answered through the parent', async () => {
+    await using test = await openRuntimeServer({}, undefined, {
+      tools: [aSubagentTool(), write],
+      script: ({ messages }) => {
+        const last = JSON.stringify(messages.at(-1))
+        if (last.includes('Begin.')) return [call('subagent', { task: 'Write it down.' })]
+        return last.includes('Write it down.') ? [call('write', {})] : [say('Done.')]
+      },
+    })
+    const sessions = connectSessions({ url: test.server.url, token: test.tokens.driver })
+    const session = createSession(orThrow(await sessions.open(test.runtime.handle.id)))
+    const frames: Frame[] = []
+    const reading = (async () => {
+      for await (const frame of session.subscribe({ children: true })) {
+        frames.push(frame)
+        if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return
+      }
+    })()
+    for await (const item of session.prompt('Begin.'))
+      if (item.type === 'approval')
+        await session.respondToApproval('approve_session', item.approval.id, undefined, { child: item.child?.id })
+    await reading
+    expect(frames.some((frame) => frame.type === 'child' && frame.frame?.type === 'record')).toBe(true)
+    expect(frames.some((frame) => frame.type === 'child' && frame.view?.status === 'waiting')).toBe(true)
+    expect(await session.subagents()).toMatchObject([{ status: 'completed', agent: 'general', depth: 1 }])
+    expect(await session.subagentContext()).toMatchObject({ depth: 1, started: 1, running: 0, refusal: null })
+    expect(await session.listToolTrust()).toMatchObject([{ tool: 'write', scope: 'session' }])
+    const listed = orThrow(await sessions.list())
+    expect(listed.sessions.map(({ id }) => id)).toEqual([session.id])
+  })
+})

@@ -88,9 +88,16 @@ describe('docs/http.md', () => {
   const text = read('docs/http.md')
 
   it('has exactly one row per route, with its access', () => {
-    const rows = [...text.matchAll(/^\| `(GET|POST|DELETE) ([^`?]+)(?:\?[^`]*)?` \|.*\| (open|token|admin) \|$/gm)]
+    const rows = [
+      ...text.matchAll(
+        /^\| `(GET|POST|DELETE) ([^`?]+)(?:\?[^`]*)?` \|.*\| (open|(?:viewer|driver|admin)(?:, one session(?: from driver)?)?) \|$/gm,
+      ),
+    ]
     expect(rows.map(([, method, path, access]) => ({ method, path, access }))).toEqual(
-      routes.map(({ method, path, access }) => ({ method, path, access })),
+      routes.map(({ method, path, access: { role, bound } }) => {
+        const oneSession = bound === null ? '' : bound === role ? ', one session' : `, one session from ${bound}`
+        return { method, path, access: `${role}${oneSession}` }
+      }),
     )
   })
 

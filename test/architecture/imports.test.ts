@@ -179,11 +179,13 @@ const rules: readonly IForbiddenRuleType[] = [
     from: { path: `${holdfast}admin/(doctor|backup)/` },
     to: { path: `${holdfast}store/(sqlite|jsonl)/` },
   },
+  may('tokens-import-ports', `${holdfast}tokens/`, ports, protocol, node),
   may(
     'server-imports-the-core-index',
     `${holdfast}server/`,
     coreIndex,
     `${holdfast}observe/logging/logger[.]ts$`,
+    `${holdfast}tokens/`,
     system,
     ports,
     protocol,

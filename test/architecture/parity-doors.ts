@@ -46,6 +46,7 @@ const cliOf: Readonly<Record<string, string>> = {
   Decision: 'tell',
   TrustScope: 'tell',
   ErrorKind: 'show',
+  ListedToken: 'token',
 }
 
 /** Commands of an attached client, which the command line never is. */
@@ -112,6 +113,7 @@ const routeOf: Readonly<Record<string, string>> = {
   Decision: commands,
   TrustScope: commands,
   Role: 'POST /v1/sessions/:id/attachments',
+  ListedToken: 'GET /v1/tokens',
   EditorSnapshot: state,
   ErrorKind: 'GET /v1/sessions/:id/messages',
   FileChange: 'GET /v1/sessions/:id/events',

@@ -62,7 +62,7 @@ describe('serve', () => {
   it('refuses to listen for others without a token', async () => {
     const refused = await cli.run(['serve', '--host', '0.0.0.0', '--port', '0'])
     expect(refused).toMatchObject({ code: 1, stdout: '' })
-    expect(refused.stderr).toContain('no token is set')
+    expect(refused.stderr).toContain('there is no token')
     expect(existsSync(cli.home)).toBe(false)
     const weak = await cli.run(['serve', '--host', '0.0.0.0'], { environment: { HOLDFAST_TOKEN: 'short' } })
     expect(weak.code).toBe(2)

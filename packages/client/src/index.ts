@@ -1,7 +1,7 @@
 export { combineQueueEntriesToText, HoldfastError } from '@holdfast/protocol'
 export type * from '@holdfast/protocol/public-types'
 export { type Attachment, attach, type MoveOptions } from './attachment.ts'
-export type { HoldfastMethods } from './holdfast/holdfast-methods.ts'
+export type { HoldfastMethods, TokenMethods } from './holdfast/holdfast-methods.ts'
 export type { ListAllOptions } from './holdfast/list-all.ts'
 export type { SessionData, SessionOrName } from './holdfast/save-session.ts'
 export type { PruneFurther, SessionAdmin } from './holdfast/session-admin.ts'

@@ -33,7 +33,7 @@ const nobody = 'ses_00000000000000000000000000'
 const seed = { role: 'user', content: 'more' }
 
 const holdfastCalls: Readonly<
-  Record<Exclude<keyof HoldfastMethods, 'handles' | 'close' | typeof Symbol.asyncDispose>, Arguments>
+  Record<Exclude<keyof HoldfastMethods, 'handles' | 'tokens' | 'close' | typeof Symbol.asyncDispose>, Arguments>
 > = {
   startSession: ({ home }) => [{ workdir: home, persist: false }],
   getSession: ({ session }) => [session.id],

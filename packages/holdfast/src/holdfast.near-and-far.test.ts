@@ -2,7 +2,14 @@ import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import type { HoldfastMethods, RemoteHoldfast } from '@holdfast/client'
-import { BlobHash, HoldfastError, limits, type SessionNews } from '@holdfast/protocol'
+import {
+  BlobHash,
+  type CreatedToken,
+  HoldfastError,
+  type ListedToken,
+  limits,
+  type SessionNews,
+} from '@holdfast/protocol'
 import { aPng } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from './holdfast.ts'
@@ -24,6 +31,10 @@ const onlyNear: Record<Exclude<keyof Holdfast, keyof RemoteHoldfast>, string> = 
 /** What only a server has. */
 const onlyFar: Record<Exclude<keyof RemoteHoldfast, keyof Holdfast>, string> = {
   health: 'a runtime of this process needs no health check',
+  share: 'a link needs the address of a server',
+  createLoginLink: 'only a server has a page',
+  access: 'a program needs no token for its own runtime',
+  logIn: 'only a server has a page',
 }
 
 const codeOf = (work: Promise<unknown>): Promise<string> =>
@@ -335,6 +346,29 @@ describe.each<Where>(['here', 'of a server'])('the runtime %s', (where) => {
     const session = await api.startSession({ workdir, hooksEnabled: false })
     expect(await session.hooksEnabled()).toBe(false)
     expect(await (await api.startSession({ workdir, sessionStartHook: false })).hooksEnabled()).toBe(true)
+  })
+
+  it('creates, lists and revokes tokens, for one session or all', async () => {
+    const session = await api.startSession({ workdir: home })
+    const phone = await api.tokens.create({ name: 'phone', role: 'driver', expiresIn: '30d' })
+    const shared: CreatedToken = await api.tokens.create({ name: 'shared', role: 'viewer', session: session.id })
+    expect([phone.session, shared.session]).toEqual([null, session.id])
+    expect(phone.secret).toMatch(/^holdfast_/)
+    const listed: readonly ListedToken[] = await api.tokens.list()
+    expect(listed.map((token) => [token.name, token.role, token.session])).toEqual([
+      ['phone', 'driver', null],
+      ['shared', 'viewer', session.id],
+    ])
+    expect(JSON.stringify(listed)).not.toContain(phone.secret)
+    expect(await codeOf(api.tokens.create({ name: 'x', role: 'admin', session: session.id }))).toBe('bad_request')
+    expect(await codeOf(api.tokens.create({ name: 'x', role: 'viewer', session: 'nobody-here-1' }))).toBe(
+      'session_not_found',
+    )
+    expect(await codeOf(api.tokens.create(undefined as never))).toBe('bad_request')
+    expect((await api.tokens.revoke('phone')).id).toBe(phone.id)
+    expect(await codeOf(api.tokens.revoke('phone'))).toBe('not_found')
+    expect(await codeOf(api.tokens.revoke(7 as never))).toBe('not_found')
+    expect(await api.tokens.list()).toHaveLength(1)
   })
 
   it('trusts what the files of a workspace offer, exactly as it was shown', async () => {

@@ -34,6 +34,7 @@ import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
 import { safeFileName } from './system/files/safe-file-name.ts'
 import type { Home } from './system/home.ts'
+import type { LiveTokens } from './tokens/live-tokens.ts'
 import { createExportSource, exportSession } from './transfer/export/export-session.ts'
 import { createImportHost } from './transfer/import/host/import-host.ts'
 import type { ImportedFile } from './transfer/import/import-paths.ts'
@@ -75,14 +76,18 @@ type HoldfastParts = {
   readonly permissions: PermissionRules
   readonly trust: OfferTrust
   readonly hooks: HookLister
+  readonly tokens: LiveTokens
 }
+
+/** A runtime with what a server in the same process needs of it. */
+export type ServedHoldfast = Holdfast & { readonly liveTokens: LiveTokens }
 
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  { location, home, openWriterPort, permissions, trust, hooks }: HoldfastParts,
+  { location, home, openWriterPort, permissions, trust, hooks, tokens }: HoldfastParts,
   close: () => Promise<void>,
-): Holdfast {
+): ServedHoldfast {
   const sessions = createLocalSessions(registry)
   const { admin, close: closeAdmin } = createAdmin(location, registry.deps.clock.now)
   const exportPieces = createExport(registry)
@@ -90,7 +95,7 @@ export function createHoldfast(
   const common = createHoldfastMethods(sessions, {
     now: registry.deps.clock.now,
     export: exportPieces,
-    ...{ permissions, trust, hooks },
+    ...{ permissions, trust, hooks, tokens },
   })
   const withNotifier = async (session: Promise<Session>, notifier: Notifier | undefined) => {
     const { id } = await session
@@ -104,6 +109,7 @@ export function createHoldfast(
   return {
     ...common,
     handles: sessions,
+    liveTokens: tokens,
     ...stored,
     ...admin,
     export: exportPieces,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createSessionRegistry, type Retention, startDailyCleanup } from '@holdfast/core'
+import { createSessionRegistry, findSession, type Retention, startDailyCleanup } from '@holdfast/core'
 import type { Blobs, OnProblem, OwnPath, Permissions, Store, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import { errorMessage, fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
@@ -12,7 +12,7 @@ import { createSummaryFiles } from './context/summary-files.ts'
 import { createAgents } from './guidance/agents/agents.ts'
 import { createCommands } from './guidance/commands/commands.ts'
 import { createSkills } from './guidance/skills/skills.ts'
-import { createHoldfast, type Holdfast } from './holdfast.ts'
+import { createHoldfast, type Holdfast, type ServedHoldfast } from './holdfast.ts'
 import type { OwnHooks } from './hooks/own-hooks.ts'
 import { observeAll } from './observe/combine-observers.ts'
 import { createMaskedLogger, type Logger } from './observe/logging/logger.ts'
@@ -38,6 +38,7 @@ import { newHandle, newSessionId } from './system/identity.ts'
 import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from './system/node/node-socket.ts'
 import { maskKeys } from './system/secrets/known-keys.ts'
 import { wallClock } from './system/wall-clock.ts'
+import { createLiveTokens } from './tokens/live-tokens.ts'
 import { createWorkspaceFiles } from './tools/files/workspace-files.ts'
 import type { McpServers } from './tools/mcp/mcp-servers.ts'
 import { type OwnTools, readOwnTools } from './tools/own/own-tools.ts'
@@ -91,7 +92,7 @@ export async function openHoldfast(options: OpenOptions = {}): Promise<Holdfast>
 }
 
 /** Opens the runtime. This is the composition root, the only place that knows every part. On failure nothing stays open. */
-export async function open(options: InnerOptions): Promise<Result<Holdfast>> {
+export async function open(options: InnerOptions): Promise<Result<ServedHoldfast>> {
   const logger = options.logger && createMaskedLogger(options.logger)
   const onProblem = createProblems(options.onProblem, logger)
   const opened = new AsyncDisposableStack()
@@ -159,7 +160,11 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   opened.defer(() => cleanup.close())
   const { permissions, hooks } = prepared
   const trust = openOfferTrust(home)
-  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks) }
+  const tokens = createLiveTokens({
+    ...{ rows: registry.deps.store, clock: wallClock, onProblem },
+    findSession: (name) => findSession(registry.stores, name),
+  })
+  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks), tokens }
 }
 
 /** Opens the store, once the configuration is checked, and registers this process as a node in it. */

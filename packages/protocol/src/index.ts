@@ -13,7 +13,6 @@ export {
   StoredRestore,
   TouchedFile,
 } from './api/file-changes.ts'
-export { InstructionFile } from './api/instruction-file.ts'
 export { HookList, type HookLister, ListedHook } from './api/listed-hook.ts'
 export {
   JudgedOffer,
@@ -82,6 +81,7 @@ export {
 } from './api/skills.ts'
 export { pickFields, StateField, StateFields, stateSchema } from './api/state-fields.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
+export * from './api/tokens.ts'
 export { linkMoves, type MoveStep, traceMoves } from './api/trace-moves.ts'
 export {
   ExportOptions,
@@ -92,7 +92,7 @@ export {
   parseImportFiles,
 } from './api/transfer.ts'
 export { withTrashedAt } from './api/trashed-at.ts'
-export { FileLines, FileLinesRequest } from './api/workspace-file.ts'
+export { FileLines, FileLinesRequest, InstructionFile } from './api/workspace-file.ts'
 export {
   Answer,
   Command,

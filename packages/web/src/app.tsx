@@ -1,19 +1,25 @@
-import type { RemoteSessions } from '@holdfast/client'
+import type { RemoteHoldfast } from '@holdfast/client'
 import { useState } from 'react'
 import { SessionList } from './list/session-list.tsx'
 import { useSessionList } from './list/use-session-list.ts'
 import { NewSession } from './new-session.tsx'
 import { SessionPage } from './session/session-page.tsx'
-import { Mark } from './ui/elements.tsx'
+import { SharedPage, sharedPath } from './shared-page.tsx'
+import { SignedOut } from './signed-out.tsx'
 import { useRoute } from './ui/route.ts'
 
-export function App({ sessions }: { readonly sessions: RemoteSessions }) {
+/** The page: that of a share link, or that of a person who is logged in. */
+export const App = ({ holdfast }: { readonly holdfast: RemoteHoldfast }) =>
+  location.pathname === sharedPath ? <SharedPage holdfast={holdfast} /> : <FullPage holdfast={holdfast} />
+
+function FullPage({ holdfast }: { readonly holdfast: RemoteHoldfast }) {
+  const sessions = holdfast.handles
   const route = useRoute()
   const [search, setSearch] = useState('')
   const [isListOpen, setListOpen] = useState(false) // the list is a drawer on a narrow screen
   const list = useSessionList(sessions, search)
 
-  if (list.fault?.code === 'unauthorized') return <SignedOut onRetry={list.refresh} />
+  if (list.fault?.code === 'unauthorized') return <SignedOut holdfast={holdfast} onRetry={list.refresh} />
 
   const name = route.at === 'session' ? route.name : null
   const listed = list.sessions.find(({ id, handle }) => id === name || handle === name)
@@ -39,25 +45,5 @@ export function App({ sessions }: { readonly sessions: RemoteSessions }) {
         />
       )}
     </div>
-  )
-}
-
-/** Says how to log in: the server prints a link when it starts. */
-function SignedOut({ onRetry }: { readonly onRetry: () => void }) {
-  return (
-    <main className="signed-out">
-      <Mark />
-      <h1>You are signed out</h1>
-      <p>
-        Open the login link that the server prints when it starts. It works once, for ten minutes. To get a fresh one,
-        start the server again:
-      </p>
-      <pre>
-        <code>npm start</code>
-      </pre>
-      <button type="button" onClick={onRetry}>
-        Try again
-      </button>
-    </main>
   )
 }

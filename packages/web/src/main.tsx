@@ -5,6 +5,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
 import { PermissionsContext } from './session/state/permissions-context.ts'
+import { SharingContext } from './session/state/sharing-context.ts'
 import { TrustContext } from './session/state/trust-context.ts'
 
 const root = document.getElementById('root')
@@ -16,7 +17,9 @@ createRoot(root).render(
   <StrictMode>
     <PermissionsContext value={holdfast}>
       <TrustContext value={holdfast}>
-        <App sessions={holdfast.handles} />
+        <SharingContext value={holdfast}>
+          <App holdfast={holdfast} />
+        </SharingContext>
       </TrustContext>
     </PermissionsContext>
   </StrictMode>,

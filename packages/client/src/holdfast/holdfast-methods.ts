@@ -1,6 +1,7 @@
 import {
   type ClientEvent,
   type CommandResult,
+  type CreatedToken,
   type ExportOptions,
   type FoundMessages,
   fault,
@@ -11,6 +12,7 @@ import {
   type ImportResult,
   type ListedHook,
   type ListedPermission,
+  type ListedToken,
   type ListOptions,
   type Meta,
   type ModelList,
@@ -31,6 +33,8 @@ import {
   type StatsOptions,
   type StoredFile,
   type StoreFileOptions,
+  type TokenOptions,
+  type Tokens,
   type TrustedWorkspace,
   type TrustRevoked,
   type WorkspaceOffers,
@@ -50,10 +54,25 @@ import {
 } from './save-session.ts'
 import { createSessionAdmin, type SessionAdmin } from './session-admin.ts'
 
+/** The tokens that let clients in. Over HTTP these methods need an admin token. */
+export interface TokenMethods {
+  /**
+   * Creates a token with a role, for one session or all. The answer is the only place with its secret: only a hash is
+   * stored. Refused: bad_request, session_not_found.
+   */
+  create(options: TokenOptions): Promise<CreatedToken>
+  /** Lists all tokens, without their secrets. */
+  list(): Promise<readonly ListedToken[]>
+  /** Revokes a token by its id or its name, and returns it. Its streams end within a second. Refused: not_found, bad_id. */
+  revoke(name: string): Promise<ListedToken>
+}
+
 /** The methods that the runtime of this process and that of a server share. Failed calls throw a `HoldfastError`. */
 export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   /** The same sessions with results instead of exceptions. */
   readonly handles: Sessions
+  /** The tokens that let clients in: creates, lists and revokes them. */
+  readonly tokens: TokenMethods
   /**
    * Starts a session. `workdir` is the current folder of the process that runs it, when absent. A server refuses a
    * relative one: bad_workdir.
@@ -169,11 +188,13 @@ export function createHoldfastMethods(
     permissions,
     trust,
     hooks,
+    tokens,
   }: {
     readonly now: () => number
     readonly permissions: PermissionRules
     readonly trust: OfferTrust
     readonly hooks: HookLister
+    readonly tokens: Tokens
   } & Pick<HoldfastMethods, 'export'>,
 ): Omit<HoldfastMethods, OwnMethods> {
   const getSession = async (name: string) => createSession(await findNamed(sessions, name))
@@ -226,6 +247,11 @@ export function createHoldfastMethods(
     revokeTrust: async (workdir) => orThrow(await trust.revoke(workdir)),
     trustedWorkspaces: async () => orThrow(await trust.list()),
     hooks: async (workdir) => orThrow(await hooks.list(workdir)),
+    tokens: {
+      create: async (options) => orThrow(await tokens.create(options)),
+      list: async () => orThrow(await tokens.list()),
+      revoke: async (name) => orThrow(await tokens.revoke(name)),
+    },
     stopSession: async (name) => void orThrow(await sessions.stop(name)),
     subscribe: (options) => sessions.subscribe(options),
   }

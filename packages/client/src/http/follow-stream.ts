@@ -19,6 +19,8 @@ const tooOld = fault(
   'The server sent something this client cannot read. Reload the page, or update the client.',
 )
 
+const revoked = fault('unauthorized', 'The token was revoked or has expired. Ask for a new one.')
+
 type Stream<Frame, Taken> = {
   /** Path of the next connection, with its cursor. */
   readonly path: () => string
@@ -29,7 +31,7 @@ type Stream<Frame, Taken> = {
   readonly onConnection?: ((connection: Connection) => void) | undefined
 }
 
-type AnyFrame = { readonly type: string; readonly retryMs?: number | null }
+type AnyFrame = { readonly type: string; readonly reason?: string; readonly retryMs?: number | null }
 
 /** How one connection ended: with a requested pause, for the last time, or broken. */
 type Ending =
@@ -70,6 +72,7 @@ export async function* followStream<Frame extends AnyFrame, Taken>(
       for await (const frame of decode(silence.watch(body.value))) {
         wasAlive = true
         const isEnd = frame.type === 'end'
+        if (isEnd && frame.reason === 'revoked') return { type: 'broken', fault: revoked, wasAlive }
         if (isEnd && typeof frame.retryMs === 'number') return { type: 'again', retryMs: frame.retryMs }
         if (isEnd) onConnection?.({ state: 'ended', fault: null })
         const taken = take(frame)

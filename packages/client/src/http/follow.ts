@@ -33,7 +33,8 @@ export async function* follow(wire: Http, id: SessionId, options: FollowOptions 
   }
   const path = () => eventsPath(id, { ...who, after })
   const refused = yield* followStream(wire, { path, decode: decodeFrames, take, signal, onConnection })
-  if (refused) yield { type: 'end', sessionId: id, reason: 'failed', retryMs: null }
+  const reason = refused?.code === 'unauthorized' ? 'revoked' : 'failed'
+  if (refused) yield { type: 'end', sessionId: id, reason, retryMs: null }
 }
 
 function eventsPath(id: SessionId, { after, client, role, children }: SubscribeOptions): string {

@@ -1,4 +1,5 @@
 import {
+  type Access,
   clip,
   ExportOptions,
   escapeLine,
@@ -10,12 +11,15 @@ import {
   ImportChoice,
   type ImportFile,
   type ImportResult,
+  type LoginLink,
   NewsOptions,
   orThrow,
   parseImportFiles,
   parseOptions,
   parseSessionName,
   refuse,
+  type SharedSession,
+  type ShareOptions,
   Stats,
   StatsOptions,
 } from '@holdfast/protocol'
@@ -32,6 +36,7 @@ import {
 } from './connect-sessions.ts'
 import { createRemoteHooks, createRemoteOfferTrust } from './remote-offer-trust.ts'
 import { createRemotePermissions } from './remote-permissions.ts'
+import { createLoginLink, createRemoteTokens, logIn, readAccess, shareSession } from './remote-tokens.ts'
 
 /** The runtime of a server, with the methods of the one that `openHoldfast` returns. */
 export interface RemoteHoldfast extends HoldfastMethods {
@@ -40,6 +45,17 @@ export interface RemoteHoldfast extends HoldfastMethods {
   subscribe(options?: FollowNewsOptions): ReturnType<HoldfastMethods['subscribe']>
   /** Returns the version of the server, if it answers. */
   health(): Promise<Health>
+  /**
+   * Creates a link that shows one session to whoever has it, and nothing else. `tokens.revoke` ends it. It needs an admin
+   * token. Refused: session_not_found.
+   */
+  share(name: string, options?: ShareOptions): Promise<SharedSession>
+  /** Creates a link that logs a browser in. It works once, for ten minutes, and needs an admin token. */
+  createLoginLink(): Promise<LoginLink>
+  /** Tells what the token or login of this client may do. Refused: unauthorized. */
+  access(): Promise<Access>
+  /** Exchanges a token for the cookie of this page. Only a page of the server can use the cookie. Refused: unauthorized. */
+  logIn(token: string): Promise<Access>
   /** Ends the connection: later calls are refused with session_stopped. The sessions of the server run on. */
   close(): Promise<void>
 }
@@ -68,6 +84,7 @@ export function connectHoldfast(
       permissions: createRemotePermissions(wire),
       trust: createRemoteOfferTrust(wire),
       hooks: createRemoteHooks(wire),
+      tokens: createRemoteTokens(wire),
     }),
     handles,
     export: exportSession,
@@ -82,6 +99,10 @@ export function connectHoldfast(
       return orThrow(parseAnswer(await wire.json(`/v1/stats${query}`), 'a statistics request', Stats))
     },
     health: async () => orThrow(await handles.health()),
+    share: async (name, options) => orThrow(await shareSession(wire, name, options)),
+    createLoginLink: async () => orThrow(await createLoginLink(wire)),
+    access: async () => orThrow(await readAccess(wire)),
+    logIn: async (given) => orThrow(await logIn(wire, given)),
     async *subscribe(given) {
       const { onConnection, ...rest } = requireOptions(given)
       const { signal } = orThrow(parseOptions(NewsOptions, rest, 'subscribe'))

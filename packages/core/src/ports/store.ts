@@ -5,6 +5,7 @@ import type { Leases } from './lease.ts'
 import type { Log, Trusts } from './log.ts'
 import type { SaidPart } from './provider.ts'
 import type { Search } from './search.ts'
+import type { TokenRows } from './tokens.ts'
 
 /** The text of a running answer, saved each second and dropped when the message is recorded. */
 export type Draft = { readonly step: StepId; readonly parts: readonly SaidPart[] }
@@ -29,7 +30,7 @@ export interface Snapshots {
 }
 
 /** Everything that a store must provide. A new store is done when it passes `describeStore`. */
-export interface Store extends Log, Catalogue, Leases, Drafts, Snapshots, Trusts, Search, BlobUses {
+export interface Store extends Log, Catalogue, Leases, Drafts, Snapshots, Trusts, TokenRows, Search, BlobUses {
   /** Tests whether the disk accepts writes: writes 64 KiB durably and removes them. Refused: storage_error. */
   probe(): Promise<Result<void>>
   /** Waits for running work, then closes the store. */

@@ -41,6 +41,7 @@ export const loadCommand: {
   rm: () => import('./commands/session/rm.ts'),
   prune: () => import('./commands/session/prune.ts'),
   trash: () => import('./commands/session/trash.ts'),
+  share: () => import('./commands/session/share.ts'),
   tell: () => import('./commands/session/tell.ts'),
   export: () => import('./commands/store/export.ts'),
   import: () => import('./commands/store/import.ts'),
@@ -58,5 +59,8 @@ export const loadCommand: {
   skills: () => import('./commands/program/skills.ts'),
   agents: () => import('./commands/program/agents.ts'),
   tools: () => import('./commands/program/tools.ts'),
+  token: () => import('./commands/program/token.ts'),
+  login: () => import('./commands/program/login.ts'),
+  open: () => import('./commands/program/open.ts'),
   serve: () => import('./commands/program/serve.ts'),
 }

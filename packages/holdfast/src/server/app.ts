@@ -6,7 +6,9 @@ import { type Context, Hono } from 'hono'
 import type { Logger } from '../observe/logging/logger.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
 import { authenticate, type Caller } from './auth/access.ts'
+import { type DeclaredAccess, findRefusal } from './auth/authorize.ts'
 import type { Route, ServerDeps } from './http/route.ts'
+import { withinSession } from './http/within-session.ts'
 import { answerPageFile } from './page-files.ts'
 
 type Env = { Bindings: HttpBindings }
@@ -29,17 +31,19 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
     app.on(route.method, route.path, async (context, next) => {
       const { req, env } = context
       if (req.method !== route.method) return next() // Hono answers HEAD with GET, and HEAD must not redeem a login code
-      const caller = checkAccess(deps, context, route.access)
+      const caller = await checkAccess(deps, context, route.access, `${route.method} ${route.path}`)
       if (!caller.ok) return answerFault(caller.fault)
+      const bound = caller.value?.session ?? null
       const answer = await route.answer(
         {
           request: req.raw,
           path: req.param(),
           query: req.query(),
-          remote: env.incoming.socket.remoteAddress ?? '',
+          ...peerOf(deps, context),
           caller: caller.value,
+          ended: watchCaller(deps, caller.value, env.outgoing),
         },
-        deps,
+        bound === null ? deps : { ...deps, ...withinSession(deps, bound) },
       )
       if (answer.ok) return answer.value
       const { code, message, details } = answer.fault
@@ -49,15 +53,15 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
   }
   for (const path of new Set(routes.map((route) => route.path))) {
     const allow = routes.flatMap((route) => (route.path === path ? [route.method] : [])).join(', ')
-    app.all(path, (context) => {
-      const caller = checkAccess(deps, context, 'token')
+    app.all(path, async (context) => {
+      const caller = await checkAccess(deps, context, anyToken, 'Another method')
       if (!caller.ok) return answerFault(caller.fault)
       const error = fault('bad_request', `This route accepts only ${allow}.`)
       return Response.json({ error }, { status: 405, headers: { allow } })
     })
   }
-  app.all('/v1/*', (context) => {
-    const caller = checkAccess(deps, context, 'token')
+  app.all('/v1/*', async (context) => {
+    const caller = await checkAccess(deps, context, anyToken, 'Another route')
     return answerFault(caller.ok ? noSuchRoute : caller.fault)
   })
   app.get('*', async (context) => {
@@ -76,17 +80,50 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
   return app
 }
 
-/** Returns the caller if it may use the route. A viewer may read everything and change nothing. */
-function checkAccess(deps: ServerDeps, { req, env }: Context<Env>, access: Route['access']): Result<Caller | null> {
-  if (access === 'open') return ok(null)
-  const caller = authenticate(deps, req.raw, env.incoming.socket.remoteAddress ?? '')
+const anyToken: DeclaredAccess = { role: 'viewer', bound: 'viewer' }
+
+/** Returns the caller if it may use the route; null on an open one. */
+async function checkAccess(
+  deps: ServerDeps,
+  context: Context<Env>,
+  access: DeclaredAccess,
+  what: string,
+): Promise<Result<Caller | null>> {
+  if (access.role === 'open') return ok(null)
+  const caller = await authenticate(deps, context.req.raw, peerOf(deps, context).remote)
   if (!caller.ok) return caller
-  if (caller.value.role === 'viewer' && req.method !== 'GET' && req.method !== 'HEAD')
-    return refuse(fault('not_driver', 'This token may only read.'))
-  if (access === 'admin' && caller.value.role !== 'admin')
-    return refuse(fault('not_driver', 'This route needs an admin token: it affects the whole store.'))
-  return caller
+  const refusal = findRefusal(caller.value, access, what)
+  return refusal ? refuse(refusal) : caller
 }
+
+/** Returns where a request comes from, as trusted proxies say. */
+function peerOf({ proxies }: ServerDeps, { req, env }: Context<Env>) {
+  const peer = env.incoming.socket.remoteAddress ?? ''
+  const { headers } = req.raw
+  return { remote: proxies.remoteOf(peer, headers), isSecure: proxies.isSecure(peer, headers) }
+}
+
+const never = new AbortController().signal
+
+/** Watches the token of a caller until its answer is sent, and cuts the connection soon after the token ended. */
+function watchCaller({ storedTokens }: ServerDeps, caller: Caller | null, outgoing: ServerResponse): AbortSignal {
+  if (!storedTokens || caller === null || caller.token === null) return never
+  const { ended, release } = storedTokens.watch(caller.token)
+  let timer: NodeJS.Timeout | undefined
+  const cut = () => {
+    timer = setTimeout(() => outgoing.destroy(), lastFrameMs)
+  }
+  ended.addEventListener('abort', cut, { once: true })
+  outgoing.once('close', () => {
+    clearTimeout(timer)
+    ended.removeEventListener('abort', cut)
+    release()
+  })
+  return ended
+}
+
+/** How long a stream may take to send its last frame after its token ended. */
+const lastFrameMs = 200
 
 const requestIdHeader = 'x-request-id'
 

@@ -7,6 +7,12 @@ const bytesSchema = { type: 'string', format: 'binary' } as const
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
+/** Describes who may call a route: the least role, and the least role of a token for one session. */
+const describeAccess = ({ role, bound }: Route['access']) =>
+  role === 'open'
+    ? { security: [] }
+    : { security: [{ token: [] }], 'x-holdfast-role': role, ...(bound && { 'x-holdfast-session-role': bound }) }
+
 /** Builds the OpenAPI document from the schemas that the routes parse with. */
 export function describeApi(routes: readonly Route[], version: string) {
   const schemas: { [name: string]: JsonSchema } = {}
@@ -29,7 +35,7 @@ export function describeApi(routes: readonly Route[], version: string) {
     const { properties = {}, required = [] } = describe(querySchema, 'input')
     const operation = {
       summary,
-      security: access === 'open' ? [] : [{ token: [] }],
+      ...describeAccess(access),
       parameters: [
         ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
           ...{ name, in: 'path', required: true, schema: { type: 'string' } },

@@ -47,7 +47,7 @@ describe('a remote session', () => {
       sessions: test.fake.sessions,
       host: '127.0.0.1',
       port: test.server.port,
-      tokens: [{ hash: (await import('./auth/access.ts')).hashToken(test.tokens.driver), role: 'driver' }],
+      tokens: [{ hash: (await import('../tokens/token-secret.ts')).hashToken(test.tokens.driver), role: 'driver' }],
       pageDir: null,
       version: '2',
       now: () => 0,

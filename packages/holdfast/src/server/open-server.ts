@@ -16,9 +16,13 @@ import {
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from '../observe/logging/logger.ts'
 import { wallClock } from '../system/wall-clock.ts'
+import type { LiveTokens } from '../tokens/live-tokens.ts'
+import { hasExpired } from '../tokens/tokens.ts'
 import { answerFault, answerHeaders, createApp, logRequest } from './app.ts'
-import { createFailedAttempts, createServerAddress, isLoopback, urlHost } from './auth/access.ts'
+import { createFailedAttempts } from './auth/access.ts'
 import { createLoginCodes, createLoginCookie } from './auth/login.ts'
+import { createProxies } from './auth/proxies.ts'
+import { createServerAddress, isEveryAddress, isLoopback, networkAddresses, urlHost } from './auth/server-address.ts'
 import { describeApi } from './describe-api.ts'
 import { createAttachments } from './http/attachments.ts'
 import { createOutbox } from './http/outbox.ts'
@@ -29,6 +33,8 @@ import { noTransfer, type Transfer } from './http/transfer.ts'
 import { routes } from './routes/routes.ts'
 
 export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' | 'version' | 'now' | 'onProblem'> & {
+  /** The tokens of the store. Without it, only `tokens` let clients in, and the routes for tokens refuse. */
+  readonly storedTokens?: LiveTokens | undefined
   /** Without it, the routes for export and import refuse. */
   readonly transfer?: Transfer
   /** The directory of uploads that are being imported; the system's directory for temporary files by default. */
@@ -50,6 +56,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly logger?: Logger | undefined
   /** Origins under which a proxy serves us, e.g. `https://holdfast.example.com`. */
   readonly publicOrigins?: readonly string[]
+  /** The addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count, such as `127.0.0.1`. */
+  readonly trustedProxies?: readonly string[]
   /** A stored key keeps the page logged in across restarts. */
   readonly cookieKey?: Uint8Array
   readonly heartbeatMs?: number
@@ -78,6 +86,8 @@ export interface HoldfastServer {
   readonly port: number
   /** Returns a link that logs a browser in. It works once, for ten minutes. */
   loginLink(): string
+  /** Returns the same for another device on the network; null if only this machine can reach the server. */
+  networkLoginLink(): string | null
   /** Ends streams with a time to reconnect, waits for running requests, and takes at most two seconds. */
   close(): Promise<void>
 }
@@ -85,10 +95,13 @@ export interface HoldfastServer {
 /** Opens the server. Refuses to listen on a public address without a token. */
 export async function openServer(options: ServerOptions): Promise<Result<HoldfastServer>> {
   const { host, tokens, now, after = wallClock.after, onProblem } = options
-  if (!isLoopback(host) && tokens.length === 0) {
-    const message = `Other machines can reach ${host}, but no token is configured. Create a token, or use 127.0.0.1.`
+  const { storedTokens = null } = options
+  if (!isLoopback(host) && tokens.length === 0 && !(await hasToken(storedTokens, now))) {
+    const message = `Other machines can reach ${host}, but there is no token. Create one with \`holdfast token create\`, or use 127.0.0.1.`
     return refuse(fault('unauthorized', message, { host }))
   }
+  const proxies = createProxies(options.trustedProxies ?? [])
+  if (!proxies.ok) return proxies
 
   const headersTimeout = options.headersTimeoutMs ?? 10_000
   const server = createServer({
@@ -104,8 +117,11 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   const port = listening.value
 
   const closing = new AbortController()
+  const watchToken: LiveTokens['watch'] = storedTokens?.watch ?? (() => unwatched)
   const address = createServerAddress(host, port, options.publicOrigins)
   const codes = createLoginCodes({ now })
+  const url = `http://${isEveryAddress(host) ? '127.0.0.1' : urlHost(host)}:${port}`
+  const links = createLinks(url, options, port, codes.create)
   const app = createApp(routes, {
     transfer: noTransfer,
     spoolDir: tmpdir(),
@@ -115,7 +131,10 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     hooks: { list: async () => refuse(fault('not_found', 'This server lists no hooks.')) },
     heartbeatMs: limits.heartbeatMs,
     ...options,
-    attachments: createAttachments({ after, closing: closing.signal, onProblem }),
+    storedTokens,
+    proxies: proxies.value,
+    links,
+    attachments: createAttachments({ after, watchToken, closing: closing.signal, onProblem }),
     uploads: createByteBudget(options.uploadsBytesMax ?? limits.uploadsBytesMax),
     bodies: createByteBudget(options.bodiesBytesMax ?? limits.requestBodiesBytesMax),
     outbox: createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax }),
@@ -142,18 +161,50 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     }),
   )
 
-  const url = `http://${['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : urlHost(host)}:${port}`
   let closed: Promise<void> | null = null
   return ok({
     url,
     port,
-    loginLink: () => `${url}/login?code=${codes.create()}`,
+    loginLink: () => links.login().link,
+    networkLoginLink: () => links.login().networkLink,
     close() {
       closing.abort()
       closed ??= closeWithin(options.closeGraceMs ?? 1500, server, connections.closeIdle)
       return closed
     },
   })
+}
+
+const unwatched = { ended: new AbortController().signal, release: () => undefined }
+
+/** Returns whether a token exists that still counts. */
+async function hasToken(storedTokens: LiveTokens | null, now: () => number): Promise<boolean> {
+  const found = await storedTokens?.list()
+  return found?.ok === true && found.value.some((token) => !hasExpired(token, now()))
+}
+
+/** Creates the links for people: under the public address, if there is one, else under one that others can reach. */
+function createLinks(
+  url: string,
+  { host, publicOrigins = [] }: Pick<ServerOptions, 'host' | 'publicOrigins'>,
+  port: number,
+  createCode: () => string,
+): ServerDeps['links'] {
+  /** The address for another device; null if there is none. */
+  const networkUrl = (): string | null => {
+    if (publicOrigins[0] !== undefined) return publicOrigins[0]
+    if (!isEveryAddress(host)) return isLoopback(host) ? null : url
+    const [address] = networkAddresses(host)
+    return address === undefined ? null : `http://${address}:${port}`
+  }
+  return {
+    login() {
+      const network = networkUrl()
+      const networkLink = network === null ? null : `${network}/login?code=${createCode()}`
+      return { link: `${url}/login?code=${createCode()}`, networkLink }
+    },
+    share: (secret) => `${networkUrl() ?? url}/shared#${secret}`,
+  }
 }
 
 /** Requests that arrive together are begun in slices: each takes a part of a millisecond. */

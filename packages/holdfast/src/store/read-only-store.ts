@@ -8,6 +8,7 @@ import type {
   Search,
   Snapshots,
   StoredSnapshot,
+  StoredToken,
 } from '@holdfast/core/ports'
 import type { Seq, SessionId, Trust } from '@holdfast/protocol'
 
@@ -51,6 +52,7 @@ export interface ReadOnlyStore
   /** Counts a session's own records by type and day. Lost records may be missing. */
   countOwn(session: SessionId): Promise<readonly TypeCount[]>
   trusts(): Promise<readonly WorkspaceTrust[]>
+  tokens(): Promise<readonly StoredToken[]>
   /** Returns the snapshot of any fold version, or `damaged` if its checksum does not match. */
   snapshotOf(session: SessionId): Promise<StoredSnapshot | 'damaged' | null>
   close(): Promise<void>

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { connectHoldfast, type HoldfastMethods, type RemoteHoldfast } from '@holdfast/client'
 import { orThrow } from '@holdfast/protocol'
 import { toResult } from '../admin/jobs/admin.ts'
-import type { Holdfast } from '../holdfast.ts'
-import { openHoldfast } from '../open.ts'
+import type { ServedHoldfast } from '../holdfast.ts'
+import { open } from '../open.ts'
 import { openOfferTrust } from '../open-offer-trust.ts'
 import { openPermissionRules } from '../permission-rules.ts'
 import { hashToken, openServer } from '../server/index.ts'
@@ -22,7 +22,7 @@ export type TestApi = AsyncDisposable & {
   /** The methods under test. */
   readonly api: HoldfastMethods
   /** The runtime in this process, which the server serves. */
-  readonly near: Holdfast
+  readonly near: ServedHoldfast
   /** The client of the server; null without one. */
   readonly far: RemoteHoldfast | null
 }
@@ -33,14 +33,14 @@ export async function openApi(where: Where): Promise<TestApi> {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-near-far-')))
   opened.defer(() => rm(home, { recursive: true, force: true }))
   const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
-  const near = await openHoldfast({ environment, model: 'demo/agent' })
+  const near = orThrow(await open({ environment, model: 'demo/agent' }))
   opened.defer(() => near.close())
   const far = where === 'here' ? null : await connectTo(near, home, opened)
   const parts = opened.move()
   return { home, api: far ?? near, near, far, [Symbol.asyncDispose]: () => parts.disposeAsync() }
 }
 
-async function connectTo(near: Holdfast, home: string, opened: AsyncDisposableStack): Promise<RemoteHoldfast> {
+async function connectTo(near: ServedHoldfast, home: string, opened: AsyncDisposableStack): Promise<RemoteHoldfast> {
   const token = 'a'.repeat(30)
   const server = orThrow(
     await openServer({
@@ -51,6 +51,7 @@ async function connectTo(near: Holdfast, home: string, opened: AsyncDisposableSt
       permissions: openPermissionRules(findHome({ HOLDFAST_HOME: home })),
       trust: openOfferTrust(findHome({ HOLDFAST_HOME: home })),
       hooks: { list: (workdir) => toResult(() => near.hooks(workdir)) },
+      storedTokens: near.liveTokens,
     }),
   )
   opened.defer(() => server.close())

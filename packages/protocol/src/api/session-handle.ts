@@ -19,11 +19,10 @@ import type { SessionServer } from '../view/server.ts'
 import type { BackgroundShell } from './background-shell.ts'
 import type { ClientEventPage, ClientEventRequest } from './client-events.ts'
 import type { DiffInput, FileChangePage, FileChangeRequest, FileDiffs, RestorePreview } from './file-changes.ts'
-import type { InstructionFile } from './instruction-file.ts'
 import { parseOptions } from './parse-options.ts'
 import type { ListedSkill } from './skills.ts'
 import type { StateField, StateFields } from './state-fields.ts'
-import type { FileLines, FileLinesRequest } from './workspace-file.ts'
+import type { FileLines, FileLinesRequest, InstructionFile } from './workspace-file.ts'
 
 /** A page of the transcript, oldest first. `before` and `after` are the cursors of the next pages, null at an end. */
 export type TranscriptPage = {

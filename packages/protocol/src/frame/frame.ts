@@ -80,7 +80,8 @@ const position = {
   tool: z.string().optional(),
 }
 
-const EndReason = z.enum(['slow', 'stopped', 'closing', 'failed', 'left'])
+/** `revoked`: the token of the client was revoked or has expired. */
+const EndReason = z.enum(['slow', 'stopped', 'closing', 'failed', 'left', 'revoked'])
 
 /** The frames about the session itself. */
 const ownFrames = [

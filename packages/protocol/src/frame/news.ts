@@ -31,8 +31,9 @@ export const newsSession = (news: SessionNews): SessionId =>
 /** Ends a news stream. After reconnecting, list the sessions again: missed news is not resent. */
 const NewsEnd = z.object({
   type: z.literal('end'),
-  reason: z.enum(['slow', 'closing', 'failed']),
-  retryMs: z.int().min(0),
+  reason: z.enum(['slow', 'closing', 'failed', 'revoked']),
+  /** When to reconnect; null for never. */
+  retryMs: z.int().min(0).nullable(),
 })
 
 /** One item of the news stream. */

@@ -172,6 +172,11 @@ export const limits = {
   taskPreviewCharsMax: 200,
   /** What a subagent says last, about 8,000 tokens; the rest is a blob. */
   childResultBytesMax: 32_000,
+  /** Tokens that one store holds, and the characters of a token's name. */
+  tokensMax: 1000,
+  tokenNameCharsMax: 100,
+  /** How long a client may go on after its token was revoked by another process. */
+  tokenCheckMs: 500,
   /** A generated title; a person may give a longer one. */
   titleCharsMax: 80,
   givenTitleCharsMax: 200,

@@ -16,6 +16,7 @@ import { describeLists } from './store-lists.ts'
 import { describeLog } from './store-log.ts'
 import { describeReads } from './store-reads.ts'
 import { describeSearch } from './store-search.ts'
+import { describeTokens } from './store-tokens.ts'
 import { describeTrash } from './store-trash.ts'
 import { describeTrusts } from './store-trusts.ts'
 
@@ -29,6 +30,7 @@ const suites = [
   describeLeases,
   describeProbe,
   describeTrusts,
+  describeTokens,
   describeSearch,
 ]
 

@@ -7,7 +7,7 @@ import { type DiskStore, openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { everyRecord, everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
 import { type CopyDeps, copySession, findCommonHead, verifyBlobs, verifyRecords } from './copy-session.ts'
-import { removeTemporaryStores, writeTrusts } from './target-files.ts'
+import { copyTokens, removeTemporaryStores, writeTrusts } from './target-files.ts'
 
 /** How far a migration is. */
 export type MigrationProgress = {
@@ -126,7 +126,10 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
       if (why !== null) refused.set(session.id, why)
       else await copyMissing(session, before, copy, refused, count)
     }
-    if (signal?.aborted !== true) await purgeAndTrash(source, refused, opened)
+    if (signal?.aborted !== true) {
+      await purgeAndTrash(source, refused, opened)
+      await copyTokens(source, opened.store)
+    }
   } finally {
     await before?.close()
     await opened.store.close()

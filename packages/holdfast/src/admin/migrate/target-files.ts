@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { Store } from '@holdfast/core/ports'
 import { addTrust, orThrow, type Trust } from '@holdfast/protocol'
 import { listNames } from '../../store/finding.ts'
 import { lockDirectory } from '../../store/jsonl/files/directory-lock.ts'
@@ -65,4 +66,13 @@ async function writeToFile(directory: string, trusts: readonly WorkspaceTrust[])
   } finally {
     lock.release()
   }
+}
+
+/** Adds the tokens that the target does not have. It stores only hashes, so they let the same clients in. */
+export async function copyTokens(
+  source: Pick<Store, 'tokens'>,
+  target: Pick<Store, 'tokens' | 'addToken'>,
+): Promise<void> {
+  const known = new Set((await target.tokens()).map(({ id }) => id))
+  for (const token of await source.tokens()) if (!known.has(token.id)) orThrow(await target.addToken(token))
 }

@@ -1,8 +1,19 @@
 import { existsSync } from 'node:fs'
-import { connectSessions } from '@holdfast/client'
+import { connectHoldfast, connectSessions, type RemoteHoldfast } from '@holdfast/client'
 import type { OnProblem, Problem } from '@holdfast/core/ports'
-import { ok, orThrow, type Result, type SessionHandle, type Sessions, sessionNotFound } from '@holdfast/protocol'
-import { escapeHidden } from '@holdfast/protocol/hostile-text'
+import {
+  fault,
+  ok,
+  orThrow,
+  type Result,
+  refuse,
+  type SessionHandle,
+  type Sessions,
+  sessionNotFound,
+  type Tokens,
+} from '@holdfast/protocol'
+import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
+import { toResult } from '../../admin/jobs/admin.ts'
 import { createProblemLogger } from '../../observe/logging/problems.ts'
 import { maskKeys } from '../../system/secrets/known-keys.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
@@ -90,6 +101,56 @@ export async function findServer({ home }: Pick<CliContext, 'home'>): Promise<Se
   const health = await connectSessions({ url: server.url, fetch: fetchSoon }).health()
   return health.ok ? server : null
 }
+
+/** Connects to the running server of this home, as an admin. Fails if there is none, or if it has another store. */
+export async function connectServer(
+  context: CliContext,
+): Promise<{ readonly url: string; readonly holdfast: RemoteHoldfast }> {
+  const server = await findServer(context)
+  if (server === null) return failWith(noServer)
+  if (!orThrow(isServedStore(context, server))) return failWith(otherStore(server))
+  return { url: server.url, holdfast: connectHoldfast(server.url, readToken(server)) }
+}
+
+const noServer = fault('unreachable', 'No server of this home directory is running. Start one: holdfast serve')
+
+const otherStore = ({ url, store }: ServerFile) =>
+  fault('unreachable', `The server at ${url} has another store. Leave out --store, or give ${store ?? 'none'}.`, {
+    url,
+  })
+
+/** Runs `work` on the tokens of the running server, or of the store. Only `creates` makes a store that is missing. */
+export async function withTokens(
+  context: CliContext,
+  { creates }: { readonly creates: boolean },
+  work: (tokens: Tokens) => Promise<void>,
+): Promise<CommandResult> {
+  const server = await findServer(context)
+  if (server && orThrow(isServedStore(context, server))) {
+    const { tokens } = connectHoldfast(server.url, readToken(server))
+    await work({
+      create: (options) => toResult(() => tokens.create(options)),
+      list: () => toResult(() => tokens.list()),
+      revoke: (name) => toResult(() => tokens.revoke(name)),
+    })
+    return undefined
+  }
+  if (!creates && !hasSessions(context)) {
+    await work({
+      create: async () => refuse(noServer),
+      list: async () => ok([]),
+      revoke: async (name) => refuse(noToken(name)),
+    })
+    return undefined
+  }
+  const { open } = await import('../../open.ts')
+  const { store, environment } = context
+  const opened = orThrow(await open({ store, environment, ...runtimeObservers(context) }))
+  await work(opened.liveTokens).finally(opened.close)
+  return undefined
+}
+
+const noToken = (name: string) => fault('not_found', `There is no token ${escapeLine(name)}.`, { name })
 
 /** Makes a running server read keys and model facts again. Returns a sentence about that, or null without a server. */
 export async function refreshServer(context: CliContext): Promise<string | null> {

@@ -60,8 +60,8 @@ export function lockHome({ stateDir }: Home): FileLock | null {
 export async function writeServerFile(home: Home, server: Omit<ServerFile, 'tokenFile'>, token: string) {
   ensurePrivateDirectory(home.stateDir)
   const file = { ...server, tokenFile: join(home.stateDir, 'server.token') }
-  await writeFile(file.tokenFile, `${token}\n`, server.pid)
-  await writeFile(home.serverFile, `${JSON.stringify(file)}\n`, server.pid)
+  await writePrivateFile(file.tokenFile, `${token}\n`, server.pid)
+  await writePrivateFile(home.serverFile, `${JSON.stringify(file)}\n`, server.pid)
   return file
 }
 
@@ -72,7 +72,7 @@ export async function loadCookieKey(home: Home, pid: number): Promise<Uint8Array
   if (known?.length === cookieKeyBytes) return known
   ensurePrivateDirectory(home.stateDir)
   const key = randomBytes(cookieKeyBytes)
-  await writeFile(path, `${key.toString('base64url')}\n`, pid)
+  await writePrivateFile(path, `${key.toString('base64url')}\n`, pid)
   return key
 }
 
@@ -83,7 +83,8 @@ export function removeServerFile(home: Home, { pid, tokenFile }: ServerFile): vo
   rmSync(tokenFile, { force: true })
 }
 
-async function writeFile(path: string, text: string, pid: number): Promise<void> {
+/** Replaces a file that this user alone can read. */
+export async function writePrivateFile(path: string, text: string, pid: number): Promise<void> {
   const file = orThrow(openAtomicFile(path, { replaces: true, pid }))
   await file.write(text)
   orThrow(file.commit())

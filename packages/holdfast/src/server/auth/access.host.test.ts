@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
-import { createServerAddress } from './access.ts'
+import { createServerAddress } from './server-address.ts'
 
 describe('the Host header', () => {
   it('is checked before the token', async () => {

@@ -1,60 +1,88 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
-import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { timingSafeEqual } from 'node:crypto'
+import { fault, ok, type Result, refuse, type SessionId, type TokenRole } from '@holdfast/protocol'
+import type { LiveTokens } from '../../tokens/live-tokens.ts'
+import { digest } from '../../tokens/token-secret.ts'
+import type { LoginCookie } from './login.ts'
 
-/** The permissions of a token: send commands, only read, or everything. */
-export type TokenRole = 'driver' | 'viewer' | 'admin'
-
-/** A token as the server stores it: its SHA-256 in hex, never the token itself. */
+/** A token that the program was started with: its SHA-256 in hex, never the token itself. */
 export type AccessToken = { readonly hash: string; readonly role: TokenRole }
 
 /** Who calls: a token or a login of the page, by an id that reveals no secret, and what it may do. */
-export type Caller = { readonly id: string; readonly role: TokenRole }
+export type Caller = {
+  readonly id: string
+  readonly role: TokenRole
+  /** The only session it may see; null for all sessions. */
+  readonly session: SessionId | null
+  /** The stored token it depends on; null for a login and for a token that the program was started with. */
+  readonly token: string | null
+  readonly expiresAt: string | null
+}
 
 const callerIdChars = 16
 
-/** Returns a secret of 256 bits, safe in a header, a cookie and a URL. */
-export const createSecret = (): string => randomBytes(32).toString('base64url')
-
-export const digest = (secret: string): Buffer => hash('sha256', secret, 'buffer')
-
-/** Returns the part of a token to store: it cannot be used as the token. */
-export const hashToken = (token: string): string => digest(token).toString('hex')
-
-/** Compares digests, which have a fixed length, so the time taken reveals nothing about the secret. */
-export const isSameSecret = (sent: string, known: Buffer): boolean => timingSafeEqual(digest(sent), known)
-
 export type AuthenticateDeps = {
+  /** The tokens that the program was started with. */
   readonly tokens: readonly AccessToken[]
-  readonly cookie: { loginOf(header: string | null): string | null }
+  /** The tokens of the store; null for a server without them. */
+  readonly storedTokens: LiveTokens | null
+  readonly cookie: Pick<LoginCookie, 'loginsOf'>
   readonly attempts: ReturnType<typeof createFailedAttempts>
 }
 
+const unbound = { session: null, token: null, expiresAt: null } as const
+
 /** Returns the caller, by bearer token or by the page's cookie. A token in a URL is ignored. */
-export function authenticate(
-  { tokens, cookie, attempts }: AuthenticateDeps,
+export async function authenticate(
+  { tokens, storedTokens, cookie, attempts }: AuthenticateDeps,
   { method, headers }: Request,
   remote: string,
-): Result<Caller> {
+): Promise<Result<Caller>> {
   const authorization = headers.get('authorization')
   if (authorization !== null) {
-    const sent = digest(/^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '')
-    let caller: Caller | null = null
-    // Compares with every known token, to take the same time.
-    for (const token of tokens) {
-      const known = Buffer.from(token.hash, 'hex')
-      if (known.length === 32 && timingSafeEqual(sent, known))
-        caller = { id: `token:${token.hash.slice(0, callerIdChars)}`, role: token.role }
-    }
+    const sent = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
+    const caller = findGiven(tokens, sent) ?? callerOf((await storedTokens?.find(sent)) ?? null)
     return caller === null ? attempts.refuse(remote, 'Unknown token.') : ok(caller)
   }
+  const caller = await findLogin(storedTokens, cookie.loginsOf(headers.get('cookie')))
   // Not counted as a failed attempt: every open page sends an outdated cookie after a restart.
-  const login = cookie.loginOf(headers.get('cookie'))
-  if (login === null)
-    return refuse(fault('unauthorized', 'Send a token as `Authorization: Bearer …`, or open the login link.'))
-  if (isSameOrigin(method, headers.get('sec-fetch-site'), headers.get('origin')))
-    return ok({ id: `login:${login}`, role: 'admin' })
+  if (caller === null)
+    return refuse(fault('unauthorized', 'Send a token as `Authorization: Bearer …`, or log in: `holdfast login`.'))
+  if (isSameOrigin(method, headers.get('sec-fetch-site'), headers.get('origin'))) return ok(caller)
   return refuse(fault('wrong_origin', 'The login cookie works only from the page itself.'))
+}
+
+/** Compares with every token that the program was started with, to take the same time. */
+function findGiven(tokens: readonly AccessToken[], secret: string): Caller | null {
+  const sent = digest(secret)
+  let caller: Caller | null = null
+  for (const { hash, role } of tokens) {
+    const known = Buffer.from(hash, 'hex')
+    if (known.length === 32 && timingSafeEqual(sent, known))
+      caller = { id: `token:${hash.slice(0, callerIdChars)}`, role, ...unbound }
+  }
+  return caller
+}
+
+type FoundToken = Awaited<ReturnType<LiveTokens['get']>>
+
+/** Returns the caller that a stored token stands for. All its screens are one person. */
+export const callerOf = (token: FoundToken): Caller | null =>
+  token && {
+    ...{ id: `token:${token.id}`, role: token.role, session: token.session },
+    ...{ token: token.id, expiresAt: token.expiresAt },
+  }
+
+/** Returns the caller of the first cookie that still counts: one of a revoked token does not. */
+async function findLogin(
+  storedTokens: LiveTokens | null,
+  logins: ReturnType<LoginCookie['loginsOf']>,
+): Promise<Caller | null> {
+  for (const { login, token } of logins) {
+    if (token === null) return { id: `login:${login}`, role: 'admin', ...unbound }
+    const caller = callerOf((await storedTokens?.get(token)) ?? null)
+    if (caller) return caller
+  }
+  return null
 }
 
 /**
@@ -87,45 +115,6 @@ export function createFailedAttempts({ now }: { readonly now: () => number }) {
         return refuse(fault('too_many_tries', 'Too many failed attempts. Wait a minute.', { retryAfterSeconds }))
       }
       return refuse(fault('unauthorized', message))
-    },
-  }
-}
-
-const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
-const dotSegment = /\/(\.|%2e){1,2}(\/|$)/i
-
-export const isLoopback = (host: string): boolean => host === '::1' || loopbackNames.includes(host)
-
-/** Returns a host as a URL writes it: an IPv6 address in brackets. */
-export const urlHost = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
-
-export type ServerAddress = ReturnType<typeof createServerAddress>
-
-/** Checks that a request is meant for this server, and that a browser sent it from one of our pages. */
-export function createServerAddress(host: string, port: number, publicOrigins: readonly string[] = []) {
-  const names = ['0.0.0.0', '::'].includes(host) ? loopbackNames : [...loopbackNames, urlHost(host).toLowerCase()]
-  const origins = new Set([...names.map((name) => new URL(`http://${name}:${port}`).origin), ...publicOrigins])
-  const hosts = new Set([...names.map((name) => `${name}:${port}`), ...[...origins].map((one) => new URL(one).host)])
-
-  return {
-    /** Checks the request as sent. DNS rebinding cannot fake Host; a URL parser would resolve `..` to another route. */
-    checkRequest({ rawHeaders, url = '' }: Pick<IncomingMessage, 'rawHeaders' | 'url'>): Fault | null {
-      const sent: string[] = []
-      for (let at = 0; at + 1 < rawHeaders.length; at += 2)
-        if (rawHeaders[at]?.toLowerCase() === 'host') sent.push(rawHeaders[at + 1]?.toLowerCase() ?? '')
-      if (sent.length !== 1 || !hosts.has(sent[0] ?? ''))
-        return fault('wrong_host', 'This server does not use that host name. Use the address it printed at startup.')
-      if (!url.startsWith('/')) return fault('bad_request', 'The request target must be a path.')
-      const [path = ''] = url.split('?', 1)
-      if (dotSegment.test(path) || path.includes('\\'))
-        return fault('bad_id', 'A path must not contain `.`, `..` or a backslash.')
-      return null
-    },
-
-    /** Compares exactly: a prefix would allow `http://localhost.evil.example`. Only browsers send an Origin. */
-    checkOrigin(origin: string | null): Fault | null {
-      if (origin === null || origins.has(origin)) return null
-      return fault('wrong_origin', 'In a browser, only the pages of this server may call it.')
     },
   }
 }

@@ -1,7 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { createSecret, digest, isSameSecret } from './access.ts'
+import type { StoredToken } from '@holdfast/core/ports'
+import { createSecret, digest, isSameSecret } from '../../tokens/token-secret.ts'
 
-const codeLifeMs = 10 * 60_000
+export const codeLifeMs = 10 * 60_000
 const codesMax = 16
 const cookieLifeSeconds = 30 * 24 * 3600
 
@@ -30,28 +31,44 @@ export function createLoginCodes({ now }: { readonly now: () => number }) {
 export type LoginCookie = ReturnType<typeof createLoginCookie>
 type LoginCookieDeps = { readonly now: () => number; readonly key: Uint8Array | undefined; readonly port: number }
 
+/** A login of the page. One that came from a token ends with the token. */
+export type Login = { readonly login: string; readonly token: string | null }
+
 /** The cookie of a page that logged in. It is signed with the server's key, so the server stores nothing. */
 export function createLoginCookie({ now, key = randomBytes(32), port }: LoginCookieDeps) {
   const name = `holdfast_${port}` // browsers share cookies between ports, so each server needs its own name
-  const sign = (login: string, until: string) =>
-    createHmac('sha256', key).update(`${login}.${until}`).digest('base64url')
+  const sharedName = `${name}_shared`
+  const sign = (text: string) => createHmac('sha256', key).update(text).digest('base64url')
+
+  const read = (value: string): Login | null => {
+    const [login = '', until = '', token = '', signature = ''] = value.split('.')
+    if (!isSameSecret(signature, digest(sign(`${login}.${until}.${token}`)))) return null
+    return Number(until) * 1000 > now() ? { login, token: token === '' ? null : token } : null
+  }
 
   return {
-    /** Returns a `Set-Cookie` header. */
-    issue(): string {
-      const until = String(Math.floor(now() / 1000) + cookieLifeSeconds)
+    /**
+     * Returns a `Set-Cookie` header: for everything, or for what a token allows. The cookie of a token that shows one
+     * session is sent only with requests for that session, so that several shared sessions can be open beside a login.
+     */
+    issue({ token = null, isSecure }: { readonly token?: StoredToken | null; readonly isSecure: boolean }): string {
+      const nowSeconds = Math.floor(now() / 1000)
+      const endsSeconds = token?.expiresAt ? Math.floor(Date.parse(token.expiresAt) / 1000) : Number.POSITIVE_INFINITY
+      const until = Math.min(nowSeconds + cookieLifeSeconds, endsSeconds)
       const login = randomBytes(12).toString('base64url') // each login is a caller of its own
-      return `${name}=${login}.${until}.${sign(login, until)}; Path=/; Max-Age=${cookieLifeSeconds}; HttpOnly; SameSite=Strict`
+      const value = `${login}.${until}.${token?.id ?? ''}`
+      const isShared = token?.role === 'viewer' && token.session !== null
+      const path = isShared ? `/v1/sessions/${token.session}` : '/'
+      const attributes = `Path=${path}; Max-Age=${until - nowSeconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
+      return `${isShared ? sharedName : name}=${value}.${sign(value)}; ${attributes}`
     },
 
-    /** Returns the login of an unexpired cookie that we issued; null if a `Cookie` header has none. */
-    loginOf(header: string | null): string | null {
-      for (const pair of (header ?? '').split(/; */)) {
-        if (!pair.startsWith(`${name}=`)) continue
-        const [login = '', until = '', signature = ''] = pair.slice(name.length + 1).split('.')
-        if (isSameSecret(signature, digest(sign(login, until))) && Number(until) * 1000 > now()) return login
-      }
-      return null
+    /** Returns the unexpired logins that a `Cookie` header holds and we issued: that of the page first. */
+    loginsOf(header: string | null): readonly Login[] {
+      const pairs = (header ?? '').split(/; */)
+      return [name, sharedName].flatMap((one) =>
+        pairs.flatMap((pair) => (pair.startsWith(`${one}=`) ? (read(pair.slice(one.length + 1)) ?? []) : [])),
+      )
     },
   }
 }

@@ -12,6 +12,7 @@ import {
   refuse,
   type SessionId,
 } from '@holdfast/protocol'
+import type { LiveTokens } from '../../tokens/live-tokens.ts'
 import type { Caller } from '../auth/access.ts'
 
 export type Attachments = ReturnType<typeof createAttachments>
@@ -24,12 +25,16 @@ type Attachment = {
   subscription: AbortController | null
   /** Cancels the deadline of an attachment without a stream. */
   cancelDeadline: () => void
+  /** Stops watching the token of its caller. */
+  readonly release: () => void
 }
 
 type AttachedStream = { readonly left: AbortSignal; end(): void }
 
 type AttachmentsDeps = {
   readonly after: Clock['after']
+  /** Watches a stored token: its attachments end with it. */
+  readonly watchToken: (id: string) => ReturnType<LiveTokens['watch']>
   /** Aborts when the server starts to close: all clients are then detached. */
   readonly closing: AbortSignal
   readonly onProblem: OnProblem
@@ -46,18 +51,26 @@ export function readRole(role: string | undefined): Result<Role | undefined> {
  * The clients attached to sessions. An opened attachment has a subscription of its own, so it outlives its streams for a
  * while; a client that only streams is attached as long as its stream.
  */
-export function createAttachments({ after, closing, onProblem }: AttachmentsDeps) {
+export function createAttachments({ after, watchToken, closing, onProblem }: AttachmentsDeps) {
   const all = new Map<string, Attachment>()
   const nothing = () => undefined
 
-  const findOrAdd = (key: string, owner: string): Attachment => {
-    const one = all.get(key) ?? { owner, streams: new Set(), subscription: null, cancelDeadline: nothing }
+  const findOrAdd = (key: string, caller: Caller | null): Attachment => {
+    const known = all.get(key)
+    if (known) return known
+    const watch = caller?.token ? watchToken(caller.token) : null
+    const one: Attachment = {
+      ...{ owner: idOf(caller), streams: new Set(), subscription: null, cancelDeadline: nothing },
+      release: watch?.release ?? nothing,
+    }
     all.set(key, one)
+    watch?.ended.addEventListener('abort', () => remove(key, one), { once: true })
     return one
   }
   const remove = (key: string, one: Attachment) => {
     if (all.get(key) === one) all.delete(key)
     one.cancelDeadline()
+    one.release()
     one.subscription?.abort()
     for (const stream of one.streams) stream.abort()
   }
@@ -99,7 +112,7 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
       const foreign = findForeign(handle.id, client, caller)
       if (foreign) return refuse(foreign)
       const key = keyOf(handle.id, client)
-      const reserved = findOrAdd(key, idOf(caller)) // the name is taken at once
+      const reserved = findOrAdd(key, caller) // the name is taken at once
       const subscription = new AbortController()
       const attached = Promise.withResolvers<Role | null>()
       const follow = async () => {
@@ -130,7 +143,7 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
         subscription.abort()
         return refuse(taken)
       }
-      const one = findOrAdd(key, idOf(caller))
+      const one = findOrAdd(key, caller)
       one.subscription?.abort()
       one.subscription = subscription
       update(key, one)
@@ -145,7 +158,7 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
       const foreign = findForeign(session, client, caller)
       if (foreign) return refuse(foreign)
       const key = keyOf(session, client)
-      const one = findOrAdd(key, idOf(caller))
+      const one = findOrAdd(key, caller)
       const left = new AbortController()
       one.streams.add(left)
       update(key, one)

@@ -20,8 +20,12 @@ import {
   type StatsOptions,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import type { AuthenticateDeps, Caller, ServerAddress } from '../auth/access.ts'
+import type { AuthenticateDeps, Caller } from '../auth/access.ts'
+import type { DeclaredAccess } from '../auth/authorize.ts'
 import type { LoginCodes, LoginCookie } from '../auth/login.ts'
+import type { Proxies } from '../auth/proxies.ts'
+import { type RouteName, routeAccess } from '../auth/roles.ts'
+import type { ServerAddress } from '../auth/server-address.ts'
 import type { Attachments } from './attachments.ts'
 import type { Outbox } from './outbox.ts'
 import { type ByteBudget, freeBodyBytes, readJson } from './request-body.ts'
@@ -51,6 +55,8 @@ export type ServerDeps = AuthenticateDeps & {
   /** The folder of the built page; null serves no page. */
   readonly pageDir: string | null
   readonly address: ServerAddress
+  readonly proxies: Proxies
+  readonly links: Links
   readonly codes: LoginCodes
   readonly cookie: LoginCookie
   readonly heartbeatMs: number
@@ -60,14 +66,26 @@ export type ServerDeps = AuthenticateDeps & {
   readonly onProblem: OnProblem
 }
 
+/** The addresses that the server gives to people. */
+export type Links = {
+  /** Returns a link that logs a browser in, and the same for another device on the network, if it can reach us. */
+  login(): { readonly link: string; readonly networkLink: string | null }
+  /** Returns the link that shows a session to whoever has it. */
+  share(secret: string): string
+}
+
 /** A request after all access checks, before its input is parsed. */
 type CheckedRequest = {
   readonly request: Request
   readonly path: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
   readonly remote: string
+  /** Whether the client speaks HTTPS with a proxy in front of us. */
+  readonly isSecure: boolean
   /** Null on an open route. */
   readonly caller: Caller | null
+  /** Aborts when the token of the caller ends; never for one without an end. */
+  readonly ended: AbortSignal
 }
 
 export type Call<Query, Body> = CheckedRequest & {
@@ -79,9 +97,8 @@ export type Call<Query, Body> = CheckedRequest & {
 type Method = 'GET' | 'POST' | 'DELETE'
 
 type RouteSpec<Query, Body> = {
-  readonly on: `${Method} /${string}`
-  /** Who may call it. Required, so that a route cannot be open by accident. */
-  readonly access: 'open' | 'token' | 'admin'
+  /** A row of the table of roles, so that a route cannot be open by accident. */
+  readonly on: RouteName
   readonly summary: string
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
@@ -95,7 +112,8 @@ type RouteSpec<Query, Body> = {
 }
 
 /** One row of the route table. */
-export type Route = Pick<RouteSpec<unknown, unknown>, 'access' | 'summary' | 'answers'> & {
+export type Route = Pick<RouteSpec<unknown, unknown>, 'summary' | 'answers'> & {
+  readonly access: DeclaredAccess
   readonly method: Method
   readonly path: string
   readonly querySchema: z.ZodType
@@ -112,6 +130,7 @@ export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Que
   return {
     takesBytes: false,
     ...rest,
+    access: routeAccess[on],
     method,
     path,
     querySchema,

@@ -7,7 +7,6 @@ import { answersJson, defineRoute, flag, parse, type Route } from '../http/route
 /** The bytes decide what kind of file it is; `Content-Type` is ignored. */
 const storeFile = defineRoute({
   on: 'POST /v1/blobs',
-  access: 'token',
   summary: 'Store a file for a prompt',
   query: z.strictObject({ name: StoreFileOptions.shape.name, persist: flag }),
   takesBytes: true,
@@ -31,7 +30,6 @@ const inertHeaders = {
 
 const getSessionBlob = defineRoute({
   on: 'GET /v1/sessions/:id/blobs/:hash',
-  access: 'token',
   summary: 'Get a file or long output that a record of this session names',
   answers: { status: 200, mediaType: 'application/octet-stream', schema: z.string() },
   async handle({ session, path }, { sessions, outbox }) {

@@ -18,6 +18,8 @@ import {
   unknownCommand,
 } from '@holdfast/protocol'
 import { z } from 'zod'
+import { findRefusal } from '../auth/authorize.ts'
+import { commandAccess } from '../auth/roles.ts'
 import { type Attachments, idOf, readRole } from '../http/attachments.ts'
 import { answersJson, type Call, defineRoute, flag, parse, type Route, type ServerDeps } from '../http/route.ts'
 
@@ -29,7 +31,6 @@ const unattached = ClientId.parse('token:driver')
 
 const postCommand = defineRoute({
   on: 'POST /v1/sessions/:id/commands',
-  access: 'token',
   summary: 'Send a command to a session; answers once its records are on stable storage',
   body: z.looseObject({ type: z.string(), ...withId }),
   bodyDescribed: z.union(Command.options.map((option) => option.extend(withId))),
@@ -39,6 +40,8 @@ const postCommand = defineRoute({
     if (!commandNames.has(fields.type)) return refuse(fault('bad_request', unknownCommand(fields.type)))
     const command = Command.safeParse(fields)
     if (!command.success) return refuse(commandFault(fields, command.error))
+    const denied = caller && findRefusal(caller, commandAccess(command.data), `The command ${command.data.type}`)
+    if (denied) return refuse(denied)
     const as = parse(ClientId.optional(), request.headers.get('holdfast-attachment') ?? undefined)
     if (!as.ok) return as
     const handle = await sessions.open(session)
@@ -57,11 +60,8 @@ const postCommand = defineRoute({
 const findUnattached = (attachments: Attachments, session: SessionId, client: ClientId): Fault | null =>
   attachments.has(session, client) ? null : notSubscribed(client)
 
-const path = '/v1/sessions/:id/attachments'
-
 const openAttachment = defineRoute({
-  on: `POST ${path}`,
-  access: 'token',
+  on: 'POST /v1/sessions/:id/attachments',
   summary: 'Attach to a session before following it; the attachment waits a while for its stream',
   body: z.strictObject({ role: z.string().optional(), attachment: ClientId.optional() }),
   answers: answersJson(z.object({ attachment: ClientId, role: Role, keptMs: z.int() }), 201),
@@ -80,8 +80,7 @@ const openAttachment = defineRoute({
 })
 
 const leaveAttachment = defineRoute({
-  on: `DELETE ${path}/:attachment`,
-  access: 'token',
+  on: 'DELETE /v1/sessions/:id/attachments/:attachment',
   summary: 'Leave a session: ends the streams of this attachment and gives up its role',
   answers: { status: 204, mediaType: 'application/json', schema: null },
   async handle({ session, caller, path }, { sessions, attachments }) {
@@ -95,8 +94,7 @@ const leaveAttachment = defineRoute({
 })
 
 const claimDriver = defineRoute({
-  on: `POST ${path}/:attachment/claim`,
-  access: 'token',
+  on: 'POST /v1/sessions/:id/attachments/:attachment/claim',
   summary: 'Make this attachment the driver, if there is none; `takeOver` also if another one of yours is',
   query: z.strictObject({ takeOver: flag }),
   answers: answersJson(Answer, 202),
@@ -104,8 +102,7 @@ const claimDriver = defineRoute({
 })
 
 const handOverDriver = defineRoute({
-  on: `POST ${path}/:attachment/handover`,
-  access: 'token',
+  on: 'POST /v1/sessions/:id/attachments/:attachment/handover',
   summary: 'Hand the driver role of this attachment to another one',
   body: z.strictObject({ client: ClientId }),
   answers: answersJson(Answer, 202),

@@ -7,12 +7,18 @@ import {
   type StateFields,
 } from '@holdfast/protocol'
 import type { z } from 'zod'
+import type { RouteName } from '../auth/roles.ts'
 import { nextTurn } from '../http/byte-stream.ts'
 import { answersJson, type Call, defineRoute, type Route } from '../http/route.ts'
 
+type NameIn<Route> = Route extends `GET /v1/sessions/:id${infer Name}` ? Name : never
+
+/** The end of the path of a route that reads something of one session. */
+type ReadName = NameIn<RouteName>
+
 /** Defines a route that reads something of one session. */
 export function defineRead<Query = unknown>(
-  name: string,
+  name: ReadName,
   summary: string,
   schema: z.ZodType,
   read: (handle: SessionHandle, call: Call<Query, unknown>) => Promise<Result<unknown>>,
@@ -20,7 +26,6 @@ export function defineRead<Query = unknown>(
 ): Route {
   return defineRoute<Query>({
     on: `GET /v1/sessions/:id${name}`,
-    access: 'token',
     summary,
     ...(query && { query }),
     answers: answersJson(schema),
@@ -42,7 +47,7 @@ export function defineRead<Query = unknown>(
 
 /** Defines a route that reads fields of the state of one session. Its answer is small, so it waits for no page. */
 export function defineStateRead<Field extends StateField>(
-  name: string,
+  name: ReadName,
   summary: string,
   schema: z.ZodType,
   fields: readonly Field[],
@@ -50,7 +55,6 @@ export function defineStateRead<Field extends StateField>(
 ): Route {
   return defineRoute({
     on: `GET /v1/sessions/:id${name}`,
-    access: 'token',
     summary,
     answers: answersJson(schema),
     handle: async ({ session }, { sessions }) => {

@@ -19,7 +19,6 @@ const cursor = wholeNumber.pipe(Seq).optional()
 
 const getEvents = defineRoute({
   on: 'GET /v1/sessions/:id/events',
-  access: 'token',
   summary: 'Follow a session as server-sent events, from a cursor or from a snapshot',
   query: z.strictObject({
     after: cursor,
@@ -29,7 +28,7 @@ const getEvents = defineRoute({
   }),
   answers,
   async handle(
-    { session, request, caller, input },
+    { session, request, caller, ended, input },
     { sessions, attachments, outbox, closing, heartbeatMs, onProblem },
   ) {
     // A browser that reconnects sends its newer cursor in this header and the old one in the URL.
@@ -77,6 +76,7 @@ const getEvents = defineRoute({
       },
       encode: encodeFrame,
       endings: [
+        { when: ended, last: end('revoked', null) },
         { when: closing, last: end('closing', reconnectMs) },
         ...(stream ? [{ when: stream.left, last: end('left', null) }] : []),
       ],
@@ -88,21 +88,25 @@ const getEvents = defineRoute({
   },
 })
 
-const newsEnd = (reason: 'slow' | 'closing' | 'failed'): NewsFrame => ({ type: 'end', reason, retryMs: reconnectMs })
+const newsEnd = (reason: 'slow' | 'closing' | 'failed' | 'revoked'): NewsFrame => ({
+  ...{ type: 'end', reason, retryMs: reason === 'revoked' ? null : reconnectMs },
+})
 
 const getNews = defineRoute({
   on: 'GET /v1/events',
-  access: 'token',
   summary: 'Follow all sessions as server-sent events: started, changed, stopped',
   answers,
-  async handle(_, { sessions, outbox, closing, heartbeatMs, onProblem }) {
+  async handle({ ended }, { sessions, outbox, closing, heartbeatMs, onProblem }) {
     const body = openEventStream<NewsFrame>({
       name: 'all sessions',
       hold: outbox.hold,
       turn: outbox.turn,
       follow: (gone) => followNews(sessions, gone),
       encode: encodeFrame,
-      endings: [{ when: closing, last: newsEnd('closing') }],
+      endings: [
+        { when: ended, last: newsEnd('revoked') },
+        { when: closing, last: newsEnd('closing') },
+      ],
       failed: newsEnd('failed'),
       heartbeatMs,
       onProblem,

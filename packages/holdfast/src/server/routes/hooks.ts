@@ -4,7 +4,6 @@ import { answersJson, defineRoute, type Route } from '../http/route.ts'
 
 const listHooks = defineRoute({
   on: 'GET /v1/hooks',
-  access: 'admin',
   summary: 'List the hooks of a folder: those that run, and those of its workspace that do not',
   query: z.strictObject({ workdir: z.string().min(1).max(4096) }),
   answers: answersJson(HookList),

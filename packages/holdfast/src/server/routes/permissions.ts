@@ -4,7 +4,6 @@ import { answersJson, defineRoute, type Route } from '../http/route.ts'
 
 const listPermissions = defineRoute({
   on: 'GET /v1/permissions',
-  access: 'admin',
   summary: "List the user's permission rules",
   query: z.strictObject({ workspace: z.string().max(4096).optional() }),
   answers: answersJson(PermissionList),
@@ -16,7 +15,6 @@ const listPermissions = defineRoute({
 
 const addPermission = defineRoute({
   on: 'POST /v1/permissions',
-  access: 'admin',
   summary: 'Add a permission rule for all sessions, or for those of a workspace',
   body: PermissionRule,
   answers: answersJson(ListedPermission),
@@ -25,7 +23,6 @@ const addPermission = defineRoute({
 
 const removePermission = defineRoute({
   on: 'DELETE /v1/permissions/:rule',
-  access: 'admin',
   summary: 'Remove a permission rule',
   answers: answersJson(ListedPermission),
   handle: ({ path }, { permissions }) => permissions.remove(path['rule'] ?? ''),

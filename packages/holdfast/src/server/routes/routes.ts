@@ -6,6 +6,7 @@ import { hookRoutes } from './hooks.ts'
 import { permissionRoutes } from './permissions.ts'
 import { serverRoutes } from './server.ts'
 import { sessionRoutes } from './sessions.ts'
+import { tokenRoutes } from './tokens.ts'
 import { transferRoutes } from './transfer.ts'
 import { trashRoutes } from './trash.ts'
 import { trustRoutes } from './trust.ts'
@@ -13,6 +14,7 @@ import { trustRoutes } from './trust.ts'
 /** All routes, with who may call them. A test calls each one without a token. */
 export const routes: readonly Route[] = [
   ...serverRoutes,
+  ...tokenRoutes,
   ...permissionRoutes,
   ...trustRoutes,
   ...hookRoutes,

@@ -1,10 +1,10 @@
-import { ModelList, ok, type Result, Stats } from '@holdfast/protocol'
+import { Access, LoginLink, ModelList, ok, type Result, Stats } from '@holdfast/protocol'
 import { z } from 'zod'
+import { codeLifeMs } from '../auth/login.ts'
 import { answersJson, defineRoute, type Route, wholeNumber } from '../http/route.ts'
 
 const getHealth = defineRoute({
   on: 'GET /v1/health',
-  access: 'open',
   summary: 'Check that the server runs, and get its version',
   query: z.object({}), // a probe may add parameters to get past a cache
   answers: answersJson(z.object({ status: z.literal('ok'), version: z.string() })),
@@ -14,27 +14,58 @@ const getHealth = defineRoute({
 /** Exchanges the one-time code of the login link for a cookie, and removes the code from the address bar. */
 const getLogin = defineRoute({
   on: 'GET /login',
-  access: 'open',
   summary: 'Log the page in with the one-time code of the login link',
   query: z.object({ code: z.string().min(1).max(200) }),
   answers: { status: 303, mediaType: 'text/plain', schema: null },
-  async handle({ input, request, remote }, { codes, cookie, attempts }) {
-    if (codes.redeem(input.query.code)) return ok(redirectToPage({ 'set-cookie': cookie.issue() }))
+  async handle({ input, request, remote, isSecure }, { codes, cookie, attempts }) {
+    if (codes.redeem(input.query.code)) return ok(redirectToPage({ 'set-cookie': cookie.issue({ isSecure }) }))
     // Going back in the browser history opens the used link again, already logged in.
-    if (cookie.loginOf(request.headers.get('cookie')) !== null) return ok(redirectToPage({}))
+    if (cookie.loginsOf(request.headers.get('cookie')).length > 0) return ok(redirectToPage({}))
     return attempts.refuse(remote, usedLink)
   },
 })
 
 const usedLink =
-  'This login link was already used or is older than ten minutes. Restart the server to get a new one: holdfast serve'
+  'This login link was already used or is older than ten minutes. On the machine of the server, `holdfast login` prints a new one.'
+
+/** Exchanges a token for a cookie. The secret of a share link comes here from the fragment of its address. */
+const postLogin = defineRoute({
+  on: 'POST /v1/login',
+  summary: 'Log the page in with a token, such as that of a share link',
+  body: z.strictObject({ token: z.string().min(1).max(200) }),
+  answers: answersJson(Access),
+  async handle({ input, remote, isSecure }, { storedTokens, cookie, attempts }) {
+    const token = (await storedTokens?.find(input.body.token)) ?? null
+    if (token === null) return attempts.refuse(remote, 'This token or link is unknown, was revoked or has expired.')
+    const { role, session, expiresAt } = token
+    const headers = { 'set-cookie': cookie.issue({ token, isSecure }) }
+    return ok(Response.json({ role, session, expiresAt }, { headers }))
+  },
+})
+
+const createLoginLink = defineRoute({
+  on: 'POST /v1/login-links',
+  summary: 'Create a link that logs a browser in; it works once, for ten minutes',
+  answers: answersJson(LoginLink, 201),
+  async handle(_, { links, now }) {
+    const expiresAt = new Date(now() + codeLifeMs).toISOString()
+    return ok({ ...links.login(), expiresAt })
+  },
+})
+
+const getAccess = defineRoute({
+  on: 'GET /v1/access',
+  summary: 'Tell what the token or login of this request may do',
+  answers: answersJson(Access),
+  handle: async ({ caller }) =>
+    ok({ role: caller?.role, session: caller?.session ?? null, expiresAt: caller?.expiresAt ?? null }),
+})
 
 const redirectToPage = (headers: Readonly<Record<string, string>>) =>
   new Response(null, { status: 303, headers: { location: '/', ...headers } })
 
 const getOpenApi = defineRoute({
   on: 'GET /v1/openapi.json',
-  access: 'token',
   summary: 'Get this OpenAPI document',
   answers: answersJson(z.object({})),
   handle: async (_, { describeApi }) => ok(describeApi()),
@@ -46,7 +77,6 @@ const onlyKnownFields = (models: Result<ModelList>): Result<ModelList> =>
 
 const listModels = defineRoute({
   on: 'GET /v1/models',
-  access: 'token',
   summary: 'List the models that can be called now, and why the others cannot',
   answers: answersJson(ModelList),
   handle: async (_, { sessions }) => onlyKnownFields(await sessions.models()),
@@ -54,7 +84,6 @@ const listModels = defineRoute({
 
 const refreshCredentials = defineRoute({
   on: 'POST /v1/credentials/refresh',
-  access: 'token',
   summary: 'Read the credentials again, and list the models that can be called',
   answers: answersJson(ModelList),
   handle: async (_, { sessions }) => onlyKnownFields(await sessions.refreshCredentials()),
@@ -62,7 +91,6 @@ const refreshCredentials = defineRoute({
 
 const getStats = defineRoute({
   on: 'GET /v1/stats',
-  access: 'admin',
   summary: 'Count sessions, messages, tokens and stored bytes',
   query: z.strictObject({ days: wholeNumber.pipe(z.int().min(1).max(3660)).optional() }),
   answers: answersJson(Stats),
@@ -72,6 +100,9 @@ const getStats = defineRoute({
 export const serverRoutes: readonly Route[] = [
   getHealth,
   getLogin,
+  postLogin,
+  createLoginLink,
+  getAccess,
   getOpenApi,
   listModels,
   refreshCredentials,

@@ -40,7 +40,6 @@ const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore }
 
 const listSessions = defineRoute({
   on: 'GET /v1/sessions',
-  access: 'token',
   summary: 'List sessions, newest first',
   query: z.strictObject({
     ...{ workspace, search, model, cursor, startedFor, activeFrom, activeBefore },
@@ -67,7 +66,6 @@ const listSessions = defineRoute({
 
 const startSession = defineRoute({
   on: 'POST /v1/sessions',
-  access: 'token',
   summary: 'Start a session',
   body: StartOptions,
   answers: answersJson(z.object({ session: Meta }), 201),
@@ -93,7 +91,6 @@ async function answerFound(found: Result<SessionHandle | null>): Promise<Result<
 
 const findByKey = defineRoute({
   on: 'GET /v1/find',
-  access: 'token',
   summary: 'Find the session with a key',
   query: z.strictObject({ key: z.string() }),
   answers: oneOrNone,
@@ -102,7 +99,6 @@ const findByKey = defineRoute({
 
 const findLatest = defineRoute({
   on: 'GET /v1/latest',
-  access: 'token',
   summary: 'Find the session of a workspace with the latest message',
   query: z.strictObject({ workspace: z.string().optional() }),
   answers: oneOrNone,
@@ -112,7 +108,6 @@ const findLatest = defineRoute({
 /** Only an admin may stop: it disconnects others. */
 const stopSession = defineRoute({
   on: 'POST /v1/sessions/:id/stop',
-  access: 'admin',
   summary: 'Unload a session: its turn is interrupted and its streams end; the next use loads it again',
   answers: answersJson(z.object({})),
   async handle({ session }, { sessions }) {
@@ -125,7 +120,6 @@ const { text: q, ...filters } = SearchOptions.shape
 
 const searchMessages = defineRoute({
   on: 'GET /v1/search',
-  access: 'token',
   summary: 'Search messages: the best of the newest 1,000 matches first',
   query: z.strictObject({ q, ...filters, limit: pageLimit(limits.searchHitsMax) }),
   answers: answersJson(FoundMessages),
@@ -149,7 +143,6 @@ const getSession = defineRead(
 
 const getState = defineRoute({
   on: 'GET /v1/sessions/:id/state',
-  access: 'token',
   summary: 'Get the state of a session without its transcript; `fields` names the fields to send',
   query: z.strictObject({
     fields: z
@@ -292,7 +285,6 @@ const getApprovals = defineStateRead(
 
 const getUsage = defineRoute({
   on: 'GET /v1/sessions/:id/usage',
-  access: 'token',
   summary: 'Get the usage of a session; with `tree`, including its subagents',
   query: z.strictObject({ tree: flag }),
   answers: answersJson(TreeUsage),

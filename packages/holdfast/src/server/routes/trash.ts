@@ -22,7 +22,6 @@ const forceNeedsAdmin = fault('not_driver', 'Only an admin token may delete a se
 
 const deleteSession = defineRoute({
   on: 'DELETE /v1/sessions/:id',
-  access: 'token',
   summary: 'Move a session to the trash; `force` also if it is running or in use',
   query: z.strictObject({ force: flag, dryRun: flag }),
   answers: answersJson(Removal),
@@ -34,7 +33,6 @@ const deleteSession = defineRoute({
 
 const purgeSession = defineRoute({
   on: 'POST /v1/sessions/:id/purge',
-  access: 'admin',
   summary: 'Delete a session permanently, in the trash or not; `force` also if it is running or in use',
   body: DeleteOptions,
   answers: answersJson(Removal),
@@ -43,7 +41,6 @@ const purgeSession = defineRoute({
 
 const restoreSession = defineRoute({
   on: 'POST /v1/sessions/:id/restore',
-  access: 'token',
   summary: 'Restore a session from the trash',
   answers: answersJson(z.object({ session: Meta })),
   async handle({ session }, { sessions }) {
@@ -56,7 +53,6 @@ const { workspace, search, startedFor, cursor } = ListOptions.shape
 
 const listTrash = defineRoute({
   on: 'GET /v1/trash',
-  access: 'token',
   summary: 'List the trash, newest first',
   query: z.strictObject({
     ...{ workspace, search, startedFor, cursor },
@@ -68,7 +64,6 @@ const listTrash = defineRoute({
 
 const emptyTrash = defineRoute({
   on: 'POST /v1/trash/empty',
-  access: 'admin',
   summary: 'Delete everything in the trash permanently',
   body: EmptyTrashOptions,
   answers: answersJson(Removal),
@@ -77,7 +72,6 @@ const emptyTrash = defineRoute({
 
 const clearSessions = defineRoute({
   on: 'POST /v1/clear',
-  access: 'admin',
   summary: 'Move all sessions to the trash, except running, used and pinned ones; `force` also those',
   body: ClearOptions,
   answers: answersJson(Removal),
@@ -92,7 +86,6 @@ const PruneBody = PruneOptions.extend({
 
 const pruneSessions = defineRoute({
   on: 'POST /v1/prune',
-  access: 'admin',
   summary: 'Move inactive sessions to the trash',
   body: PruneBody,
   answers: answersJson(Removal),

@@ -6,7 +6,6 @@ const ofFolder = z.strictObject({ workdir: z.string().min(1).max(4096) })
 
 const readOffers = defineRoute({
   on: 'GET /v1/trust',
-  access: 'admin',
   summary: 'List what the files of a workspace offer, and what of it is trusted',
   query: ofFolder,
   answers: answersJson(WorkspaceOffers),
@@ -15,7 +14,6 @@ const readOffers = defineRoute({
 
 const grantTrust = defineRoute({
   on: 'POST /v1/trust',
-  access: 'admin',
   summary: 'Trust some of what a workspace offers, exactly as it was shown',
   body: OfferGrant,
   answers: answersJson(WorkspaceOffers),
@@ -24,7 +22,6 @@ const grantTrust = defineRoute({
 
 const revokeTrust = defineRoute({
   on: 'DELETE /v1/trust',
-  access: 'admin',
   summary: 'Take back all trust in a workspace',
   query: ofFolder,
   answers: answersJson(TrustRevoked),
@@ -33,7 +30,6 @@ const revokeTrust = defineRoute({
 
 const listTrusted = defineRoute({
   on: 'GET /v1/trust/workspaces',
-  access: 'admin',
   summary: 'List the workspaces that are trusted',
   answers: answersJson(TrustedWorkspaceList),
   async handle(_, { trust }) {

@@ -244,7 +244,7 @@ function createFakeCatalogue(
     async list(options) {
       touched.push({ list: options })
       if (trouble.next) throw trouble.next
-      return ok({ sessions: [meta], next: null })
+      return ok({ sessions: options?.startedFor === undefined ? [meta] : [], next: null })
     },
     async search(options) {
       touched.push({ search: options })

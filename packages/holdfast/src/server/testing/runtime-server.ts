@@ -1,8 +1,9 @@
 import { createLocalSessions, type LocalSessions } from '@holdfast/core'
 import type { Models } from '@holdfast/core/ports'
-import { openTestRuntime, say, type TestRuntimeOptions } from '@holdfast/testkit'
+import { openTestRuntime, say, type TestRuntime, type TestRuntimeOptions } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../store/memory/memory-store.ts'
+import type { LiveTokens } from '../../tokens/live-tokens.ts'
 import type { ServerOptions } from '../open-server.ts'
 import { openTestServer } from './test-server.ts'
 
@@ -12,15 +13,18 @@ export async function openRuntimeServer(
   models?: Models,
   options: Partial<TestRuntimeOptions> = {},
   change: (sessions: LocalSessions) => LocalSessions = (sessions) => sessions,
+  tokensOf?: (runtime: TestRuntime) => LiveTokens,
 ) {
   const script = () => [say('Hi.')]
   const stores = { store: createMemoryStore(), blobs: createMemoryBlobs() }
   const runtime = await openTestRuntime({ ...stores, script, ...(models && { models }), ...options })
   const sessions = change(createLocalSessions(runtime.registry))
-  const test = await openTestServer({ sessions, after: runtime.clock.after, ...overrides })
+  const storedTokens = tokensOf && { storedTokens: tokensOf(runtime) }
+  const test = await openTestServer({ sessions, after: runtime.clock.after, ...storedTokens, ...overrides })
   return {
     ...test,
     runtime,
+    sessions,
     path: `/v1/sessions/${runtime.handle.id}`,
     async [Symbol.asyncDispose]() {
       await test.server.close()

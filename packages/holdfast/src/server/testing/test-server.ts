@@ -1,7 +1,10 @@
 import { connect } from 'node:net'
 import type { Problem } from '@holdfast/core/ports'
-import { invariant } from '@holdfast/protocol'
-import { createSecret, hashToken } from '../auth/access.ts'
+import { invariant, ok } from '@holdfast/protocol'
+import { createMemoryStore } from '../../store/memory/memory-store.ts'
+import { wallClock } from '../../system/wall-clock.ts'
+import { createLiveTokens } from '../../tokens/live-tokens.ts'
+import { createSecret, hashToken } from '../../tokens/token-secret.ts'
 import { type HoldfastServer, openServer, type ServerOptions } from '../open-server.ts'
 import { createFakeSessions } from './fake-sessions.ts'
 
@@ -11,6 +14,14 @@ export async function openTestServer(overrides: Partial<ServerOptions> = {}) {
   const clock = { ms: 1_000_000 }
   const fake = createFakeSessions()
   const problems: Problem[] = []
+  const rows = createMemoryStore()
+  const storedTokens = createLiveTokens({
+    ...{ rows, clock: { now: () => clock.ms, after: wallClock.after }, onProblem: (problem) => problems.push(problem) },
+    async findSession(name) {
+      const opened = await fake.sessions.open(name)
+      return opened.ok ? ok(opened.value.id) : opened
+    },
+  })
   const opened = await openServer({
     sessions: fake.sessions,
     host: '127.0.0.1',
@@ -20,6 +31,7 @@ export async function openTestServer(overrides: Partial<ServerOptions> = {}) {
       { hash: hashToken(tokens.driver), role: 'driver' },
       { hash: hashToken(tokens.viewer), role: 'viewer' },
     ],
+    storedTokens,
     pageDir: null,
     version: '1.2.3',
     now: () => clock.ms,
@@ -45,6 +57,8 @@ export async function openTestServer(overrides: Partial<ServerOptions> = {}) {
   return {
     server,
     fake,
+    rows,
+    storedTokens,
     tokens,
     clock,
     problems,

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Catalogue, Drafts, Leases, Log, OnProblem, ReadRecord, Store } from '@holdfast/core/ports'
+import type { Catalogue, Drafts, Leases, Log, OnProblem, ReadRecord, Store, TokenRows } from '@holdfast/core/ports'
 import type { CommandId, Recorded, SessionId } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
@@ -19,6 +19,7 @@ import { lockDirectory, openNodeFile } from './files/directory-lock.ts'
 import { createJsonlPaths, findDirectoryFault, prepareDirectory } from './files/layout.ts'
 import { createDirectorySync, writeTemporaryFile } from './files/replace-file.ts'
 import { dropSnapshotAhead, loadDraft, loadSnapshot, saveDraft, saveSnapshot } from './files/side-files.ts'
+import { openTokenFile } from './files/token-file.ts'
 import { openTrustFile } from './files/trust-file.ts'
 import { createOpenLogs } from './log/open-logs.ts'
 import { findRow, listRows, type SessionRow, toStoredEntry } from './log/session-row.ts'
@@ -41,7 +42,8 @@ const openMaxDefault = 256
 
 /**
  * Opens a directory of plain files as a store; creates it if needed. The `<id>.jsonl` logs are the only source of truth:
- * every other file can be deleted (without `trash.json`, trashed sessions are listed again). Only one process can hold
+ * every other file can be deleted (without `trash.json`, trashed sessions are listed again; without `tokens.json`, all tokens are
+ * revoked). Only one process can hold
  * the directory. Faults: session_locked, not_a_store, store_too_new, storage_error.
  */
 export async function openJsonlStore(options: JsonlStoreOptions): Promise<Result<Store>> {
@@ -84,6 +86,7 @@ async function openFiles(options: JsonlStoreOptions, lock: FileLock) {
   }
   const trusts = await openTrustFile(paths.trust, reader.hasRecord)
   const nodes = await openNodeFile(paths.nodes)
+  const tokens = await openTokenFile(paths.tokens)
   const source = {
     read: reader.read,
     loadSnapshot: (session: SessionId, fold: number) => loadSnapshot(paths, session, fold),
@@ -115,13 +118,13 @@ async function openFiles(options: JsonlStoreOptions, lock: FileLock) {
 
   async function close(): Promise<void> {
     try {
-      await Promise.all([queue.settled(), creator.settled(), trusts.settled()])
+      await Promise.all([queue.settled(), creator.settled(), trusts.settled(), tokens.settled()])
       await Promise.all([logs.close(), catalogue.close(), trash.close()])
     } finally {
       lock.release()
     }
   }
-  return { ...shared, queue, reader, source, creator, remover, trusts, blobUses, nodes, close }
+  return { ...shared, queue, reader, source, creator, remover, trusts, blobUses, nodes, tokens, close }
 }
 
 type JsonlFiles = Awaited<ReturnType<typeof openFiles>>
@@ -144,6 +147,7 @@ function createStore(files: JsonlFiles): Store {
       await saveSnapshot(files.paths, session, snapshot).catch(() => undefined)
     },
     workspaceTrust: (workspace) => run(async () => trusts.of(workspace)),
+    ...createTokenRows(files, guard),
     search: (request) => attempt(() => reader.search(request)),
     blobsInUse: (signal) => run(() => blobUses.blobsInUse(signal)),
     refersTo: (session, hash) => run(() => blobUses.refersTo(session, hash)),
@@ -275,6 +279,13 @@ async function purge(files: JsonlFiles, ...[session, options]: Parameters<Catalo
 async function untilRemovable({ creator, trusts }: JsonlFiles): Promise<void> {
   await Promise.all([creator.settled(), trusts.settled()])
 }
+
+const createTokenRows = ({ tokens }: JsonlFiles, { run, attempt }: Guard): TokenRows => ({
+  addToken: (token) => attempt(() => tokens.add(token).then(() => done)),
+  tokens: () => run(async () => tokens.all()),
+  removeToken: (id) => attempt(async () => ok(await tokens.remove(id))),
+  touchToken: (id, at) => attempt(() => tokens.touch(id, at).then(() => done)),
+})
 
 const notFound = (session: SessionId) => refuse(faults.sessionNotFound(session))
 

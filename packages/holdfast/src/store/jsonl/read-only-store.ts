@@ -14,6 +14,7 @@ import { readNodes } from './files/directory-lock.ts'
 import { createJsonlPaths, findDirectoryFault, findLogs, type JsonlPaths } from './files/layout.ts'
 import { readTextIfExists } from './files/replace-file.ts'
 import { loadAnySnapshot, loadDraft, loadSnapshot } from './files/side-files.ts'
+import { readTokens } from './files/token-file.ts'
 import { readTrusts } from './files/trust-file.ts'
 import { type LoadedLog, loadLog } from './log/load-log.ts'
 import { readChecksumAt, readRecordsAt } from './log/log-index.ts'
@@ -90,6 +91,7 @@ async function openStore(paths: JsonlPaths, entryOf: EntryOfLog): Promise<ReadOn
       const { trusts } = await readTrusts(paths.trust, hasRecord)
       return Object.entries(trusts).flatMap(([workspace, all]) => all.map((trust) => ({ workspace, trust })))
     },
+    tokens: () => readTokens(paths.tokens),
     async snapshotOf(session) {
       if (!existsSync(paths.snapshot(session))) return null
       return (await loadAnySnapshot(paths, session)) ?? 'damaged'

@@ -1,4 +1,4 @@
-import type { Catalogue, Drafts, Leases, Log, Store } from '@holdfast/core/ports'
+import type { Catalogue, Drafts, Leases, Log, Store, StoredToken, TokenRows } from '@holdfast/core/ports'
 import { done, ok, refuse, type SessionId, type Trust } from '@holdfast/protocol'
 import * as faults from '../store-faults.ts'
 import { findSessions, listSessions } from './memory-catalogue.ts'
@@ -18,6 +18,7 @@ export function createMemoryStore(): Store {
     ...createCatalogue(sessions),
     ...createLeases(sessions),
     ...createDrafts(sessions),
+    ...createTokenRows(),
     search: (request) => searchSessions(sessions, request),
     async blobsInUse() {
       const used = new Set([...sessions.values()].flatMap(listBlobs))
@@ -189,5 +190,22 @@ function createDrafts(sessions: MemorySessions): Drafts {
       return done
     },
     loadDraft: async (session) => structuredClone(sessions.get(session)?.draft ?? null),
+  }
+}
+
+function createTokenRows(): TokenRows {
+  const all = new Map<string, StoredToken>()
+  return {
+    async addToken(token) {
+      all.set(token.id, { ...token })
+      return done
+    },
+    tokens: async () => [...all.values()].map((token) => ({ ...token })),
+    removeToken: async (id) => ok(all.delete(id)),
+    async touchToken(id, at) {
+      const found = all.get(id)
+      if (found !== undefined) all.set(id, { ...found, lastUsedAt: at })
+      return done
+    },
   }
 }

@@ -87,6 +87,7 @@ const storeMethods = Object.keys({
   ...{ list: true, find: true, busy: true, entry: true, removeUnspoken: true, trash: true, restore: true, purge: true },
   ...{ registerNode: true, nodes: true, removeNode: true, claim: true, release: true, workspaceTrust: true },
   ...{ saveDraft: true, loadDraft: true, saveSnapshot: true, loadSnapshot: true, search: true },
+  ...{ addToken: true, tokens: true, removeToken: true, touchToken: true },
   ...{ blobsInUse: true, refersTo: true, probe: true, close: true },
 } satisfies Record<keyof Store, true>) as readonly (keyof Store)[] // TypeScript widens the keys to string
 

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import type { CatalogueEntry, Draft, ReadRecord, StoredSnapshot } from '@holdfast/core/ports'
+import type { CatalogueEntry, Draft, ReadRecord, StoredSnapshot, StoredToken } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result } from '@holdfast/protocol/result'
@@ -11,8 +11,9 @@ import { whileBusy } from './files/busy-retry.ts'
 import { createDamagedReader, lastSessionOf, runOnReadableRows, unlessDamaged } from './files/damaged-pages.ts'
 import { openForReading } from './files/database-file.ts'
 import { createReadMethods, decodeDraft, decodeEntry, decodeRecord, decodeTrust } from './read/read-methods.ts'
-import { openReader } from './read/reader.ts'
+import { openReader, selectTokens, toToken } from './read/reader.ts'
 import * as columns from './rows/columns.ts'
+import { hasTable } from './rows/schema.ts'
 import { catchUpIndex } from './write/writer.ts'
 
 type WholeStore = ReturnType<typeof prepareWholeStore>
@@ -54,6 +55,7 @@ export function openReadOnlySqlite(path: string): Result<ReadOnlyStore | null> {
     ownRecordsOf: query((whole) => whole.ownRecordsOf),
     countOwn: query((whole) => whole.countOwn),
     trusts: query((whole) => whole.trusts),
+    tokens: query((whole) => whole.tokens),
     snapshotOf: query((whole) => whole.snapshotOf),
     async close() {
       reader.close()
@@ -144,6 +146,9 @@ function prepareWholeStore(database: DatabaseSync) {
         workspace: String(row['workspace']),
         trust: decodeTrust({ tool: String(row['tool']), argsHash: String(row['args_hash']) }),
       })),
+    /** A store of an earlier version has no tokens. */
+    tokens: (): readonly StoredToken[] =>
+      hasTable(database, 'token') ? database.prepare(selectTokens).all().map(toToken) : [],
     snapshotOf(session: SessionId): StoredSnapshot | 'damaged' | null {
       const sid = findSid(session)
       const row = sid === null ? undefined : unlessDamaged('damaged', () => snapshotBySid.get(sid))

@@ -115,6 +115,10 @@ export async function openSqliteStore(
     claim: (session, owner, takeFrom) => write('claim', session, owner, takeFrom),
     release: async (session, owner, epoch) => orThrow(await write('release', session, owner, epoch)),
 
+    addToken: (token) => write('addToken', token),
+    removeToken: (id) => write('removeToken', id),
+    touchToken: (id, at) => write('touchToken', id, at),
+
     saveDraft: (session, epoch, { step, parts }) =>
       write('saveDraft', session, epoch, { step, parts: JSON.stringify(parts) }),
     async saveSnapshot(session, snapshot) {

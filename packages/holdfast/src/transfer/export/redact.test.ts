@@ -13,6 +13,7 @@ const found: Readonly<Record<string, readonly string[]>> = {
     secret('sk', '-ant-api03-', filler),
     secret('sk', '-proj-', filler),
     secret('gh', 'p_', filler),
+    secret('hold', 'fast_', filler),
     secret('github', '_pat_', filler),
     secret('AK', 'IA', 'ABCDEFGHIJKLMNOP'),
     secret('AI', 'za', filler, 'abc'),

@@ -28,7 +28,7 @@ export const redactions: readonly Redaction[] = [
   {
     what: 'a key with a known beginning',
     redact: replacing(
-      /\b(?:sk|pk|rk)[-_][\w-]{16,}|\b(?:gh[pousr]|glpat|xox[abeoprs]|npm|hf|dop_v1|shpat|pypi|gsk|xai|rt)[-_][\w-]{16,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}/g,
+      /\b(?:sk|pk|rk)[-_][\w-]{16,}|\b(?:gh[pousr]|glpat|xox[abeoprs]|npm|hf|holdfast|dop_v1|shpat|pypi|gsk|xai|rt)[-_][\w-]{16,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}/g,
       () => createPlaceholder('key'),
     ),
   },

@@ -1,12 +1,14 @@
 import { type CallFile, type CallView, escapeLine } from '@holdfast/protocol'
-import { Fragment } from 'react'
+import { Fragment, useContext } from 'react'
 import { DialogButton } from '../../ui/dialog-button.tsx'
+import { ShownOnlyContext } from '../state/session-context.ts'
 import { RestoreDialog } from './restore-dialog.tsx'
 
 type PutBackProps = { readonly call: CallView['id']; readonly files: readonly CallFile[] }
 
 /** Says that a command changed lines outside an edit boundary, and offers to put the files back as they were before it. */
 export function PutBack({ call, files }: PutBackProps) {
+  const isShownOnly = useContext(ShownOnlyContext)
   const paths = files.filter(({ outside }) => outside).map(({ path }) => path)
   if (paths.length === 0) return null
   const dialog = (close: () => void) => (
@@ -24,7 +26,7 @@ export function PutBack({ call, files }: PutBackProps) {
         ))}
         .
       </p>
-      <DialogButton dialog={dialog}>Put back…</DialogButton>
+      {!isShownOnly && <DialogButton dialog={dialog}>Put back…</DialogButton>}
     </div>
   )
 }

@@ -5,6 +5,7 @@ import { FaultNote } from '../../ui/elements.tsx'
 import { HeaderMenu } from '../../ui/header-menu.tsx'
 import { goTo, hrefOf } from '../../ui/route.ts'
 import { useSession, whyHistoryLocked, whyReadOnly } from '../state/session-context.ts'
+import { ShareDialog, useMayShare } from './share-dialog.tsx'
 
 type Work =
   | { readonly at: 'rest' }
@@ -14,7 +15,9 @@ type Work =
 
 /** Offers actions on the whole session, and links to its parent and forks. */
 export function SessionMenu({ related }: { readonly related: RelatedSessions }) {
-  const { live, asks } = useSession()
+  const { handle, live, asks } = useSession()
+  const mayShare = useMayShare()
+  const [isSharing, setSharing] = useState(false)
   const [work, setWork] = useState<Work>({ at: 'rest' })
   const [fault, setFault] = useState<Fault | null>(null)
   const isWorking = work.at === 'compacting' || work.at === 'summarizing'
@@ -58,7 +61,17 @@ export function SessionMenu({ related }: { readonly related: RelatedSessions }) 
         <MenuChoice hold={watching} title="All tool calls" onChoose={asks.toggleAllFolds}>
           {isAnyCollapsed ? 'Expand all calls' : 'Collapse all calls'}
         </MenuChoice>
+        {mayShare && (
+          <MenuChoice
+            hold={null}
+            title="Create a link that shows this session, read-only"
+            onChoose={() => setSharing(true)}
+          >
+            Share…
+          </MenuChoice>
+        )}
       </div>
+      {isSharing && <ShareDialog session={handle.id} onClose={() => setSharing(false)} />}
       {related.parent && <Links title="Parent" sessions={[related.parent]} />}
       {related.forks.length > 0 && <Links title="Forks" sessions={related.forks} />}
     </HeaderMenu>

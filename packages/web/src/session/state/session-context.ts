@@ -49,6 +49,9 @@ export const SessionContext = createContext<SessionOnScreen | null>(null)
 /** Why this page may not send commands, or null. A separate context, because every message reads it and it rarely changes. */
 export const WatchingContext = createContext<string | null>(null)
 
+/** Whether this page only shows the session, without anything that could change it: that of a share link. */
+export const ShownOnlyContext = createContext(false)
+
 export function useSession(): SessionOnScreen {
   const parts = useContext(SessionContext)
   invariant(parts, 'this is drawn inside a session only')

@@ -1,9 +1,9 @@
 import { clip, escapeHidden, escapeLine, firstLine, type HookRun, type Message } from '@holdfast/protocol'
-import { memo } from 'react'
+import { memo, useContext } from 'react'
 import { Markdown } from '../../markdown/markdown.tsx'
 import { durationText, oneLine } from '../../text/format.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
-import { useLive, useSession, whyHistoryLocked } from '../state/session-context.ts'
+import { ShownOnlyContext, useLive, useSession, whyHistoryLocked } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
 import { messageElementId } from './show-message.ts'
 import { TerminalView } from './terminal-view.tsx'
@@ -174,11 +174,12 @@ function CheckpointView({ message: { id, text } }: CheckpointViewProps) {
   const holding = useLive(({ view }) => view?.checkpoint ?? null)
   const hold = useLive(whyHistoryLocked)
   const holds = holding === id
+  const isShownOnly = useContext(ShownOnlyContext)
   return (
     <section className={holds ? 'checkpoint holds' : 'checkpoint'} aria-label="Checkpoint">
       <p className="checkpoint-line">
         <span>{headingOf(holds, holding, id)}</span>
-        {holds && (
+        {holds && !isShownOnly && (
           <button
             type="button"
             disabled={hold !== null}

@@ -1,13 +1,14 @@
 import { type Message, MessageId, type SessionHandle, type SessionView } from '@holdfast/protocol'
 import { useContext, useEffect, useState } from 'react'
 import { messageText } from '../../text/message-text.ts'
-import { useSession, WatchingContext } from '../state/session-context.ts'
+import { ShownOnlyContext, useSession, WatchingContext } from '../state/session-context.ts'
 import { showMessage } from './show-message.ts'
 
 /** Pins a message to the model's context, or unpins it. */
 export function PinButton({ message: { id, pinned } }: { readonly message: Message }) {
   const { asks } = useSession()
   const watching = useContext(WatchingContext)
+  if (useContext(ShownOnlyContext)) return null
   return (
     <button
       type="button"

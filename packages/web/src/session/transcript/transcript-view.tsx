@@ -1,7 +1,8 @@
 import type { LiveView } from '@holdfast/client'
 import type { SessionView } from '@holdfast/protocol'
-import { memo, useState } from 'react'
+import { memo, useContext, useState } from 'react'
 import { isBusy } from '../../text/format.ts'
+import { ShownOnlyContext } from '../state/session-context.ts'
 import { LastTurn, PastTurn } from './turn-view.tsx'
 import { type TurnMessages, useTurns } from './turns.ts'
 import { useStickyScroll } from './use-sticky-scroll.ts'
@@ -16,6 +17,7 @@ type TranscriptViewProps = {
 /** Draws the transcript. It follows the end until a person scrolls up. */
 export function TranscriptView({ live, view, watching, onContinue }: TranscriptViewProps) {
   const turns = useTurns(live.messages)
+  const isShownOnly = useContext(ShownOnlyContext)
   const [isLoading, setLoading] = useState(false)
   const loadOlder = async () => {
     if (isLoading) return
@@ -44,7 +46,7 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
               {isLoading ? 'Loading…' : 'Load older messages'}
             </button>
           )}
-          {isEmpty && <p className="empty">No messages yet. Write the first one below.</p>}
+          {isEmpty && <p className="empty">No messages yet.{isShownOnly ? '' : ' Write the first one below.'}</p>}
           <PastTurns turns={turns} />
           <LastTurn
             turn={turns.at(-1)}

@@ -1,11 +1,18 @@
 import { type Message, TurnNumber } from '@holdfast/protocol'
-import { type ToggleEvent, useEffect, useId, useRef, useState } from 'react'
+import { type ToggleEvent, useContext, useEffect, useId, useRef, useState } from 'react'
 import { isBusy } from '../../text/format.ts'
 import { onArrows } from '../../ui/header-menu.tsx'
 import { goTo } from '../../ui/route.ts'
 import { ChangesDialog } from '../files/changes-dialog.tsx'
 import { RestoreDialog } from '../files/restore-dialog.tsx'
-import { runningText, useLive, useSession, whyHistoryLocked, whyReadOnly } from '../state/session-context.ts'
+import {
+  runningText,
+  ShownOnlyContext,
+  useLive,
+  useSession,
+  whyHistoryLocked,
+  whyReadOnly,
+} from '../state/session-context.ts'
 
 type Prompt = Extract<Message, { readonly kind: 'user' }>
 type TurnMenuProps = { readonly prompt: Prompt }
@@ -36,6 +43,7 @@ export function TurnMenu({ prompt }: TurnMenuProps) {
       removeEventListener('resize', onMove)
     }
   }, [isOpen])
+  if (useContext(ShownOnlyContext)) return null
   return (
     <>
       <button

@@ -6,9 +6,10 @@ import {
   type SessionView,
   type TurnEnd,
 } from '@holdfast/protocol'
-import { memo } from 'react'
+import { memo, useContext } from 'react'
 import { Markdown } from '../../markdown/markdown.tsx'
 import { tokensText, usageText } from '../../text/format.ts'
+import { ShownOnlyContext } from '../state/session-context.ts'
 import { MessageView, ThinkingBlock } from './message-view.tsx'
 import { openingOf, summarizeTurn, type TurnMessages } from './turns.ts'
 
@@ -115,12 +116,15 @@ const words: Record<TurnEndProps['reason'], string> = {
 
 /** Says why a turn ended early, and offers to continue it. */
 function TurnEndView({ reason, fault, watching, onContinue }: TurnEndProps) {
+  const isShownOnly = useContext(ShownOnlyContext)
   return (
     <div className={reason === 'failed' ? 'turn-end bad' : 'turn-end'} role="status">
       <p>{fault ? escapeHidden(fault.message) : words[reason]}</p>
-      <button type="button" disabled={watching !== null} title={watching ?? undefined} onClick={onContinue}>
-        Continue
-      </button>
+      {!isShownOnly && (
+        <button type="button" disabled={watching !== null} title={watching ?? undefined} onClick={onContinue}>
+          Continue
+        </button>
+      )}
     </div>
   )
 }

@@ -6,10 +6,12 @@ import { ageForm, dayMs } from '@holdfast/protocol/age'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { orThrow } from '@holdfast/protocol/result'
 import { toResult } from '../../../admin/jobs/admin.ts'
-import { isLoopback } from '../../../server/auth/access.ts'
+import { isLoopback } from '../../../server/auth/server-address.ts'
+import { openReadOnlyStore } from '../../../store/open/open-read-only.ts'
 import { parseStoreUrl } from '../../../store/open/store-location.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
 import { letYoungSpaceGrow } from '../../../system/young-space.ts'
+import { hasExpired } from '../../../tokens/tokens.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { counted } from '../../render/tables.ts'
 import { findServer, reportProblem, runtimeObservers } from '../../sessions/connect.ts'
@@ -37,7 +39,12 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const configuredToken = environment['HOLDFAST_TOKEN'] || undefined // empty counts as unset
   if (configuredToken !== undefined && configuredToken.length < tokenCharsMin)
     return rejectUsage(`HOLDFAST_TOKEN must have at least ${tokenCharsMin} characters.`)
-  if (configuredToken === undefined && !isLoopback(host)) return failWith(unprotectedHost(host))
+  const publicOrigins = flags['public-url'].map(readOrigin)
+  if (flags.qr && isLoopback(host) && publicOrigins.length === 0)
+    return rejectUsage('--qr needs an address that a phone can reach: add --host 0.0.0.0, or --public-url.')
+  if (flags.qr && flags['no-page']) return rejectUsage('--qr shows the page on a phone. Leave out --no-page.')
+  if (configuredToken === undefined && !isLoopback(host) && !(await hasToken(context)))
+    return failWith(unprotectedHost(host))
   const other = await findServer(context)
   if (other) return failWith(alreadyRunning(other))
   const lock = lockHome(home)
@@ -65,6 +72,9 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     trust: openOfferTrust(home),
     hooks: { list: (workdir) => toResult(() => holdfast.hooks(workdir)) },
     tokens: [{ hash: hashToken(token), role: 'admin' }],
+    storedTokens: holdfast.liveTokens,
+    publicOrigins,
+    trustedProxies: flags['trusted-proxy'],
     pageDir: flags['no-page'] ? null : context.pageDir,
     cookieKey: await loadCookieKey(home, pid),
     onProblem: reportProblem(context),
@@ -79,6 +89,8 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const file = await writeServerFile(home, { url, pid, store }, token)
   try {
     await printAddress(context, url, flags['no-page'] ? null : server.value.loginLink())
+    const phoneLink = flags.qr ? server.value.networkLoginLink() : null
+    if (phoneLink !== null) await printCode(context, phoneLink)
     await untilAborted(interruption)
     await err.write('Stopping. Press Ctrl-C again to quit at once.\n')
   } finally {
@@ -119,6 +131,28 @@ async function printAddress(context: CliContext, url: string, link: string | nul
   await out.write(`${link}\n`)
 }
 
+async function printCode({ err }: CliContext, link: string): Promise<void> {
+  const { qrCode } = await import('../../render/qr-code.ts')
+  await err.write(`Or read this code with a phone on the same network. It works once:\n${qrCode(link, err)}${link}\n`)
+}
+
+/** Returns the origin of a public address. Refuses one with a path: the page must be at its root. */
+function readOrigin(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : null
+  if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.username) return url.origin
+  return rejectUsage('--public-url must be an address without a path, such as https://holdfast.example.com.')
+}
+
+/** Returns whether the store has a token that still counts. Creates nothing. */
+async function hasToken({ store, home, now }: CliContext): Promise<boolean> {
+  const location = orThrow(parseStoreUrl(store, home))
+  if (location.kind === 'memory') return false
+  const source = orThrow(await openReadOnlyStore(location))
+  if (source === null) return false
+  const tokens = await source.tokens().finally(source.close)
+  return tokens.some((token) => !hasExpired(token, now()))
+}
+
 const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve()
@@ -126,8 +160,8 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   })
 
 function unprotectedHost(host: string): Fault {
-  const hint = `Set HOLDFAST_TOKEN to a secret of at least ${tokenCharsMin} characters, or listen on 127.0.0.1.`
-  return fault('unauthorized', `Others can reach ${host}, but no token is set. ${hint}`, { host })
+  const hint = `Create one with \`holdfast token create\`, set HOLDFAST_TOKEN to a secret of at least ${tokenCharsMin} characters, or listen on 127.0.0.1.`
+  return fault('unauthorized', `Others can reach ${host}, but there is no token. ${hint}`, { host })
 }
 
 function alreadyRunning({ url, pid }: ServerFile): Fault {

@@ -125,6 +125,32 @@ export const programSpecs = {
       sessionNote,
     ],
   },
+  token: {
+    about: 'create, list or revoke tokens that let clients in',
+    positionals: ['[create/list/revoke]', '[name]'],
+    flags: {
+      role: { value: 'role', choices: ['viewer', 'driver', 'admin'], about: 'create: what the token allows' },
+      session: { short: 's', value: 'session', about: 'create: only for this session' },
+      expires: { value: 'age', isAge: true, about: 'create: end by itself after this time' },
+      store,
+      json,
+    },
+    notes: [
+      'viewer may read, driver may also send commands, admin may do everything. A driver can run commands on this machine.',
+      'create prints the token once; only its hash is stored. revoke takes the id or the name, and ends what the token has open.',
+      `${ageNote} docs/tokens.md explains roles.`,
+    ],
+  },
+  login: {
+    about: 'print a fresh login link of the running server',
+    flags: { qr: { about: 'print a code for a phone on the same network' }, json },
+    notes: ['The link works once, within ten minutes. The browser stays logged in for 30 days.'],
+  },
+  open: {
+    about: 'open the page of the running server in the browser',
+    flags: {},
+    notes: ['BROWSER names the program to start; without it, the one of the system is used.'],
+  },
   serve: {
     about: 'start the server and its page',
     flags: {
@@ -135,11 +161,14 @@ export const programSpecs = {
       'title-model': { value: 'model', about: 'let this model title new sessions' },
       sandbox: { value: 'when', choices: ['auto', 'on', 'off'], about: 'confine commands: auto (default), on or off' },
       retention: { value: 'age', isAge: true, about: 'daily, move sessions inactive for this long to the trash' },
+      'public-url': { value: 'url', many: true, about: 'an address that a proxy in front serves; may be repeated' },
+      'trusted-proxy': { value: 'address', many: true, about: 'believe the headers of this proxy; may be repeated' },
+      qr: { about: 'also print the login link as a code for a phone' },
       'no-page': { about: 'serve the API only' },
     },
     notes: [
-      'Prints a login link for the page; it works once. Ctrl-C stops the server, a second Ctrl-C kills it.',
-      'To let others connect (--host), set HOLDFAST_TOKEN to a secret of at least 22 characters.',
+      'Prints a login link for the page; it works once. holdfast login prints another one. Ctrl-C stops the server, a second Ctrl-C kills it.',
+      'To let others connect (--host), first create a token (holdfast token create), or set HOLDFAST_TOKEN to a secret of at least 22 characters. docs/network.md shows HTTPS with a proxy in front.',
       `Without --retention nothing is moved. ${ageNote}`,
     ],
   },

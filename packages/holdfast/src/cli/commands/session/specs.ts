@@ -219,6 +219,22 @@ export const sessionSpecs = {
     },
     notes: ['empty deletes permanently. Sessions are deleted automatically after 30 days in the trash.', ageNote],
   },
+  share: {
+    about: 'print a link that shows one session, read-only',
+    positionals: ['<session>'],
+    flags: {
+      name: { value: 'name', about: 'what to call the link in token list (default: link)' },
+      expires: { value: 'age', isAge: true, about: 'end the link by itself after this time' },
+      qr: { about: 'also print the link as a code for a phone' },
+      store,
+      json,
+    },
+    notes: [
+      'Needs a running server. The link is a viewer token for this session; holdfast token revoke ends it.',
+      ageNote,
+      sessionNote,
+    ],
+  },
   tell: {
     about: 'send a command to a session',
     positionals: ['<session>', '<command>', '[name=value…]'],

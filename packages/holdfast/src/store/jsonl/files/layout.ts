@@ -24,6 +24,7 @@ export const createJsonlPaths = (directory: string) => ({
   trust: join(directory, 'trust.json'),
   trash: join(directory, 'trash.json'),
   nodes: join(directory, 'nodes.json'),
+  tokens: join(directory, 'tokens.json'),
   drafts: join(directory, 'drafts'),
   snapshots: join(directory, 'snapshots'),
   log: (session: SessionId, isShared: boolean) => join(directory, `${session}${isShared ? sharedMark : ''}.jsonl`),

@@ -175,6 +175,7 @@ const checkMessagesMax = 10
 /** The data of a table that no log contains. Lost records are reported with their sessions. */
 export const lossOf: Readonly<Record<string, string>> = {
   trust: 'some of what workspaces allow without asking',
+  token: 'some of the tokens that let clients in',
   draft: 'some of the answers that were not finished',
 }
 

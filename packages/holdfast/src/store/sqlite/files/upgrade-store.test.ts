@@ -17,6 +17,7 @@ import { backupPathOf, type UpgradeStep, upgradeSteps, upgradeStore } from './up
 import { writeVersion1 } from './version-1.fixture.ts'
 import { writeVersion2 } from './version-2.fixture.ts'
 import { writeVersion3 } from './version-3.fixture.ts'
+import { writeVersion4 } from './version-4.fixture.ts'
 
 let path = ''
 beforeEach(() => {
@@ -74,6 +75,7 @@ describe.each([
   [1, writeVersion1],
   [2, writeVersion2],
   [3, writeVersion3],
+  [4, writeVersion4],
 ])('a store of version %i', (version, write) => {
   beforeEach(() => write(path))
 
@@ -112,7 +114,7 @@ describe.each([
       expect(prepareStoreFile(path, { at: fail })).toMatchObject({ message: expect.stringContaining('the failure') })
       const isNew = step === 'committed'
       expect(versionOf(path)).toEqual([isNew ? schemaVersion : version])
-      expect(schemaOf(path).some((row) => JSON.stringify(row).includes('"command_hash"'))).toBe(isNew)
+      expect(schemaOf(path).some((row) => JSON.stringify(row).includes('"token"'))).toBe(isNew)
       expect(everyRecord(path)).toEqual(records)
       expect(prepareStoreFile(path)).toBeNull()
       expect([versionOf(path), everyRecord(path)]).toEqual([[schemaVersion], records])

@@ -52,6 +52,7 @@ export function createReadMethods(ask: Ask) {
     },
     loadSnapshot: (session, fold) => read('loadSnapshot', session, fold),
     workspaceTrust: async (workspace) => (await read('workspaceTrust', workspace)).map(decodeTrust),
+    tokens: () => read('tokens'),
     blobsInUse: async () => async (hashes) => new Set(await read('blobsInUse', hashes)),
     refersTo: (session, hash) => read('refersTo', session, hash),
   } satisfies Partial<Store>

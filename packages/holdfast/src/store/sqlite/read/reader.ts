@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { NodeRow } from '@holdfast/core/ports'
+import type { NodeRow, StoredToken } from '@holdfast/core/ports'
 import type { BlobHash } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
@@ -108,6 +108,7 @@ export function createQuestions(database: DatabaseSync): ReadRequests {
   // Prepared on first use: a store of an earlier version lacks their tables.
   let search: ReturnType<typeof createSearchReader> | null = null
   let hash: StatementSync | null = null
+  let tokens: StatementSync | null = null
   const nodes = database.prepare('select id, address, started_at as startedAt from node order by id')
   const draft = database.prepare('select step, parts from draft join session using (sid) where id = ?')
   const snapshot = database.prepare(
@@ -143,10 +144,20 @@ export function createQuestions(database: DatabaseSync): ReadRequests {
       const stored = { seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) }
       return snapshotChecksum(session, stored) === Number(row['crc']) ? stored : null
     },
+    tokens() {
+      tokens ??= database.prepare(selectTokens)
+      return tokens.all().map(toToken)
+    },
     workspaceTrust: (workspace) =>
       trust.all(workspace).map((row) => ({ tool: String(row['tool']), argsHash: String(row['args_hash']) })),
   }
 }
+
+export const selectTokens = `
+  select id, hash, name, role, session, created_at as createdAt, created_by as createdBy, expires_at as expiresAt,
+    last_used_at as lastUsedAt from token order by created_at, rowid`
+
+export const toToken = (row: object): StoredToken => ({ ...row }) as StoredToken // its columns
 
 /** Answers which blobs the records refer to. */
 export function createBlobUseReader(database: DatabaseSync): Pick<ReadRequests, 'blobsInUse' | 'refersTo'> {

@@ -9,7 +9,7 @@ import {
   unlessDamaged,
 } from '../files/damaged-pages.ts'
 import { openForWriting } from '../files/database-file.ts'
-import { fillStartedFor, searchCursorName } from '../rows/schema.ts'
+import { fillStartedFor, hasTable, searchCursorName } from '../rows/schema.ts'
 import { skipWrongTypes } from './page-rows.ts'
 
 /** Copies every readable row to a new store. Returns the first problem that SQLite finds in the copy, or null. */
@@ -26,7 +26,7 @@ export function copyRows(damaged: DatabaseSync, to: string): string | null {
     copyNumbered(damaged, copy, { table: 'started_for', key: 'sid', last: sessions })
   copy.exec(fillStartedFor)
   for (const table of ['node', 'trust', 'blob_use', 'cursor']) copySmall(damaged, copy, table)
-  if (hasTable(damaged, 'command_hash')) copySmall(damaged, copy, 'command_hash')
+  for (const table of ['command_hash', 'token']) if (hasTable(damaged, table)) copySmall(damaged, copy, table)
   // Rebuilds the word index from the first record on.
   copy.prepare('delete from cursor where name = ?').run(searchCursorName)
   // The sid of a removed session is never reused.
@@ -40,9 +40,6 @@ export function findIntegrityProblem(database: DatabaseSync): string | null {
   const message = database.prepare('pragma integrity_check(1)').get()?.['integrity_check']
   return message === 'ok' ? null : String(message)
 }
-
-const hasTable = (database: DatabaseSync, table: string): boolean =>
-  database.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`).get(table) !== undefined
 
 type Numbered = { readonly table: string; readonly key: string; readonly last: number }
 

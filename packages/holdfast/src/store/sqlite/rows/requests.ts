@@ -11,6 +11,7 @@ import type {
   SearchRequest,
   SessionLookup,
   StoredSnapshot,
+  StoredToken,
   TrustChange,
 } from '@holdfast/core/ports'
 import type { BlobHash, LostRecord, SessionId } from '@holdfast/protocol'
@@ -70,6 +71,7 @@ export interface ReadRequests {
   loadDraft(session: string): StoredDraft | null
   loadSnapshot(session: string, fold: number): StoredSnapshot | null
   workspaceTrust(workspace: string): readonly StoredTrust[]
+  tokens(): readonly StoredToken[]
   blobsInUse(hashes: readonly string[]): readonly BlobHash[]
   refersTo(session: string, hash: string): boolean
   /** Returns a bounded page of the records after the cursor of this name. */
@@ -131,6 +133,9 @@ export interface WriteRequests {
   removeNode(id: string): Result<undefined>
   saveDraft(session: string, epoch: number, draft: StoredDraft): Result<undefined>
   saveSnapshot(session: string, snapshot: StoredSnapshot): Result<undefined>
+  addToken(token: StoredToken): Result<undefined>
+  removeToken(id: string): Result<boolean>
+  touchToken(id: string, at: string): Result<undefined>
   removeUnspoken(owners: readonly string[]): Result<number>
   trash(session: string, at: number): Result<undefined>
   restore(session: string): Result<undefined>

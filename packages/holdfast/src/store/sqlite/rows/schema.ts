@@ -1,8 +1,10 @@
+import type { DatabaseSync } from 'node:sqlite'
+
 /** 'hold' in ASCII: identifies a store file. */
 export const applicationId = 0x686f6c64
 
 /** The version of the tables. `upgrades` converts every earlier version. */
-export const schemaVersion = 4
+export const schemaVersion = 5
 
 /** How far each follower of the log has read, and counts of removals. Some stores of version 1 lack this table. */
 const cursorTable = `
@@ -80,6 +82,14 @@ create table if not exists command_hash (sid integer, seq integer, hash text not
 create trigger if not exists command_hash_ends after delete on session begin delete from command_hash where sid = old.sid; end;
 `
 
+/** The tokens that let clients in, since version 5: only the hash of each. The session is an id, which may be in memory only. */
+const tokenTable = `
+create table if not exists token (
+  id text not null unique, hash text not null, name text not null, role text not null, session text,
+  created_at text not null, created_by text, expires_at text, last_used_at text
+) strict;
+`
+
 /**
  * `record.pos` makes every insert an append to one tree, whatever the session. `active_at` changes with a prompt and not
  * with each record, so an ordinary append touches no index of `session`. An empty `args_hash` trusts any arguments.
@@ -111,7 +121,7 @@ create table node (id text primary key, address text not null, started_at text n
 create table trust (
   workspace text, tool text, args_hash text not null default '', primary key (workspace, tool, args_hash)
 ) strict, without rowid;
-${cursorTable}${listIndexes}${searchTables}${startedFor}${commandHashes}`
+${cursorTable}${listIndexes}${searchTables}${startedFor}${commandHashes}${tokenTable}`
 
 export type Upgrade = { readonly to: number; readonly statements: string }
 
@@ -120,4 +130,9 @@ export const upgrades: readonly Upgrade[] = [
   { to: 2, statements: `${allowCompressedBodies}${cursorTable}${markBlobsOfVersion1}${listIndexes}${searchTables}` },
   { to: 3, statements: `${startedFor}${fillStartedFor}` },
   { to: 4, statements: commandHashes },
+  { to: 5, statements: tokenTable },
 ]
+
+/** Returns whether the database has a table, which a store of an earlier version may lack. */
+export const hasTable = (database: DatabaseSync, table: string): boolean =>
+  database.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`).get(table) !== undefined

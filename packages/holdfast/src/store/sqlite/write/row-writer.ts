@@ -11,7 +11,7 @@ import { removalsName } from '../rows/schema.ts'
 /** No follower has this name: if a crash leaves the row, it does no harm, and the next probe removes it. */
 const probeName = `probe ${probeText}`
 
-/** Writes the rows beside the log: leases, nodes, drafts, snapshots, cursors. The caller begins the transaction. */
+/** Writes the rows beside the log: leases, nodes, tokens, drafts, snapshots, cursors. The caller begins the transaction. */
 export function createRowWriter(database: DatabaseSync) {
   const sessionById = database.prepare(`
     select epoch, owner, trashed_at from session where id = ? and purged_at is null`)
@@ -29,6 +29,12 @@ export function createRowWriter(database: DatabaseSync) {
     insert or replace into draft (sid, epoch, step, parts) select sid, epoch, ?, ? from session where id = ? and epoch = ?`)
   const putSnapshot = database.prepare(`
     insert or replace into snapshot (sid, seq, fold, crc, body) select sid, ?, ?, ?, ? from session where id = ?`)
+
+  const putToken = database.prepare(`
+    insert into token (id, hash, name, role, session, created_at, created_by, expires_at, last_used_at)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const dropToken = database.prepare('delete from token where id = ?')
+  const touchedToken = database.prepare('update token set last_used_at = ? where id = ?')
 
   const posByName = database.prepare('select pos from cursor where name = ?')
   const putCursor = database.prepare('insert or replace into cursor (name, pos) values (?, ?)')
@@ -56,6 +62,18 @@ export function createRowWriter(database: DatabaseSync) {
 
     removeNode(id) {
       dropNode.run(id)
+      return done
+    },
+
+    addToken({ id, hash, name, role, session, createdAt, createdBy, expiresAt, lastUsedAt }) {
+      putToken.run(id, hash, name, role, session, createdAt, createdBy, expiresAt, lastUsedAt)
+      return done
+    },
+
+    removeToken: (id) => ok(dropToken.run(id).changes !== 0),
+
+    touchToken(id, at) {
+      touchedToken.run(at, id)
       return done
     },
 

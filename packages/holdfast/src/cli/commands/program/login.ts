@@ -1,0 +1,23 @@
+import type { RunCommand } from '../../args/command-spec.ts'
+import { connectServer } from '../../sessions/connect.ts'
+import { failWith } from '../../terminal/exit.ts'
+import { onlyThisMachine } from './links.ts'
+import type { programSpecs } from './specs.ts'
+
+/** Prints a fresh login link of the running server. */
+export const run: RunCommand<typeof programSpecs.login> = async ({ flags }, context) => {
+  const { out, err } = context
+  const { url, holdfast } = await connectServer(context)
+  const login = await holdfast.createLoginLink()
+  const { link, networkLink } = login
+  if (flags.json) return void (await out.writeJson(login))
+  if (!flags.qr) {
+    await err.write('Open the page with this link. It works once, within ten minutes:\n')
+    return void (await out.write(`${link}\n`))
+  }
+  if (networkLink === null) return failWith(onlyThisMachine(url))
+  const { qrCode } = await import('../../render/qr-code.ts')
+  await err.write('Read this code with a phone on the same network. It works once, within ten minutes:\n')
+  await out.write(`${qrCode(networkLink, out)}${networkLink}\n`)
+  return undefined
+}

@@ -1,0 +1,73 @@
+import type { ListedToken, Tokens } from '@holdfast/protocol'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
+import { didYouMean } from '@holdfast/protocol/nearest'
+import { orThrow } from '@holdfast/protocol/result'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { formatAge, textTable } from '../../render/tables.ts'
+import { withTokens } from '../../sessions/connect.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { rejectUsage } from '../../terminal/exit.ts'
+import type { programSpecs } from './specs.ts'
+
+type Args = ArgsOf<typeof programSpecs.token>
+type Work = (tokens: Tokens, args: Args, context: CliContext) => Promise<void>
+
+/** Creates, lists and revokes the tokens that let clients in. A running server applies a change at once. */
+export const run: RunCommand<typeof programSpecs.token> = async (args, context) => {
+  const [action = 'list', ...rest] = args.positionals
+  const work = Object.entries(actions).find(([name]) => name === action)?.[1]
+  if (!work) {
+    const names = Object.keys(actions)
+    return rejectUsage(
+      `token has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`,
+    )
+  }
+  const { role, session, expires } = args.flags
+  if (action !== 'create' && (role !== undefined || session !== undefined || expires !== undefined))
+    return rejectUsage('--role, --session and --expires belong to token create.')
+  if (action === 'list' && rest.length > 0) return rejectUsage('token list takes no arguments.')
+  if (action !== 'list' && rest[0] === undefined)
+    return rejectUsage(action === 'create' ? createExample : 'token revoke needs the id or the name of a token.')
+  if (action === 'create' && role === undefined)
+    return rejectUsage('token create needs --role: viewer, driver or admin.')
+  if (expires === 0) return rejectUsage('--expires must be more than 0.')
+  return withTokens(context, { creates: action === 'create' }, (tokens) => work(tokens, args, context))
+}
+
+const createExample =
+  'token create needs a name, such as the device it is for. For example: holdfast token create phone --role driver'
+
+const list: Work = async (tokens, { flags }, { out, err, now }) => {
+  const found = orThrow(await tokens.list())
+  if (flags.json) return out.writeJson({ tokens: found })
+  if (found.length === 0) return err.write('There are no tokens. holdfast token create makes one.\n')
+  const age = (time: string | null) => (time === null ? 'never' : formatAge(now() - Date.parse(time)))
+  const rows = found.map((token) => [
+    ...[token.id, escapeLine(token.name), token.role, token.session ?? 'all', age(token.createdAt)],
+    ...[age(token.lastUsedAt), endOf(token, now())],
+  ])
+  await out.write(textTable(['ID', 'NAME', 'ROLE', 'SESSION', 'CREATED', 'USED', 'ENDS'], rows, out.paint))
+}
+
+const endOf = ({ expiresAt }: ListedToken, nowMs: number): string => {
+  if (expiresAt === null) return 'never'
+  return Date.parse(expiresAt) <= nowMs ? 'has expired' : expiresAt
+}
+
+const create: Work = async (tokens, { positionals: [, name = ''], flags }, { out, err, now }) => {
+  const { role = 'viewer', session, expires } = flags // checked above
+  const expiry = expires === undefined ? {} : { expiresAt: new Date(now() + expires).toISOString() }
+  const created = orThrow(await tokens.create({ name, role, ...(session !== undefined && { session }), ...expiry }))
+  if (flags.json) return out.writeJson(created)
+  const scope = created.session === null ? 'all sessions' : `session ${created.session}`
+  await err.write(`Created ${role} token ${created.id} for ${scope}. It is shown only now:\n`)
+  await out.write(`${created.secret}\n`)
+}
+
+const revoke: Work = async (tokens, { positionals: [, name = ''], flags }, { out, err }) => {
+  const revoked = orThrow(await tokens.revoke(name))
+  if (flags.json) return out.writeJson(revoked)
+  await err.write(`Revoked token ${revoked.id} (${escapeLine(revoked.name)}). What it had open ends within a second.\n`)
+}
+
+const actions = { create, list, revoke }

@@ -1,0 +1,30 @@
+import { orThrow } from '@holdfast/protocol/result'
+import type { RunCommand } from '../../args/command-spec.ts'
+import { checkNamed, connectServer } from '../../sessions/connect.ts'
+import { openNamed } from '../../sessions/session-name.ts'
+import { rejectUsage } from '../../terminal/exit.ts'
+import type { sessionSpecs } from './specs.ts'
+
+/** Prints a link that shows one session of the running server to whoever has it. */
+export const run: RunCommand<typeof sessionSpecs.share> = async ({ positionals: [name = ''], flags }, context) => {
+  const { out, err, now } = context
+  if (flags.expires === 0) return rejectUsage('--expires must be more than 0.')
+  checkNamed(context, name)
+  const { holdfast } = await connectServer(context)
+  const { id } = orThrow(await openNamed(holdfast.handles, context, name))
+  const expiry = flags.expires === undefined ? {} : { expiresAt: new Date(now() + flags.expires).toISOString() }
+  const shared = await holdfast.share(id, { ...expiry, ...(flags.name !== undefined && { name: flags.name }) })
+  if (flags.json) return void (await out.writeJson(shared))
+  const { link, token } = shared
+  await err.write(
+    `Whoever has this link can read the session, and nothing else. End it: holdfast token revoke ${token.id}\n`,
+  )
+  if (/^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(link))
+    await err.write('Only this machine can open it. docs/network.md tells how others can reach the server.\n')
+  if (flags.qr) {
+    const { qrCode } = await import('../../render/qr-code.ts')
+    await out.write(qrCode(link, out))
+  }
+  await out.write(`${link}\n`)
+  return undefined
+}

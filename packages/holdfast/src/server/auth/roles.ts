@@ -1,0 +1,160 @@
+import type { Command, CommandType, TokenRole } from '@holdfast/protocol'
+import type { DeclaredAccess } from './authorize.ts'
+
+const open: DeclaredAccess = { role: 'open', bound: null }
+/** Only with a token for all sessions. */
+const all = (role: TokenRole): DeclaredAccess => ({ role, bound: null })
+/** Also with a token for one session, within that session. */
+const each = (role: TokenRole, bound: TokenRole = role): DeclaredAccess => ({ role, bound })
+
+/** The least role for each route, in the order of docs/http.md. A route without a row does not compile. */
+export const routeAccess = {
+  'GET /v1/health': open,
+  'GET /login': open,
+  'POST /v1/login': open,
+  'POST /v1/login-links': all('admin'),
+  'GET /v1/access': each('viewer'),
+  'GET /v1/openapi.json': each('viewer'),
+  'GET /v1/models': each('viewer', 'driver'),
+  'POST /v1/credentials/refresh': all('driver'),
+  'GET /v1/stats': all('admin'),
+
+  'GET /v1/tokens': all('admin'),
+  'POST /v1/tokens': all('admin'),
+  'DELETE /v1/tokens/:token': all('admin'),
+  'POST /v1/sessions/:id/share': all('admin'),
+
+  'GET /v1/permissions': all('admin'),
+  'POST /v1/permissions': all('admin'),
+  'DELETE /v1/permissions/:rule': all('admin'),
+  'GET /v1/trust': all('admin'),
+  'POST /v1/trust': all('admin'),
+  'DELETE /v1/trust': all('admin'),
+  'GET /v1/trust/workspaces': all('admin'),
+  'GET /v1/hooks': all('admin'),
+
+  'GET /v1/sessions': each('viewer'),
+  'POST /v1/sessions': all('driver'),
+  'GET /v1/find': each('viewer'),
+  'GET /v1/latest': each('viewer'),
+  'GET /v1/search': each('viewer'),
+  'GET /v1/sessions/:id': each('viewer'),
+  'GET /v1/sessions/:id/state': each('viewer'),
+  'GET /v1/sessions/:id/messages': each('viewer'),
+  'GET /v1/sessions/:id/branches': each('viewer'),
+  'GET /v1/sessions/:id/client-events': each('viewer'),
+  'GET /v1/sessions/:id/file-changes': each('viewer'),
+  'GET /v1/sessions/:id/touched-files': each('viewer'),
+  'GET /v1/sessions/:id/diff': each('viewer'),
+  // What is on the disk of the server now is not part of the session.
+  'GET /v1/sessions/:id/restore-preview': each('driver'),
+  'GET /v1/sessions/:id/file': each('driver'),
+  'GET /v1/sessions/:id/instructions': each('viewer', 'driver'),
+  'GET /v1/sessions/:id/boundaries': each('viewer'),
+  'GET /v1/sessions/:id/shells': each('viewer'),
+  'GET /v1/sessions/:id/servers': each('viewer', 'driver'),
+  'GET /v1/sessions/:id/skills': each('viewer', 'driver'),
+  'GET /v1/sessions/:id/commands': each('viewer', 'driver'),
+  'GET /v1/sessions/:id/todos': each('viewer'),
+  'GET /v1/sessions/:id/queues': each('viewer'),
+  'GET /v1/sessions/:id/tool-trust': each('viewer'),
+  'GET /v1/sessions/:id/approvals': each('viewer'),
+  'GET /v1/sessions/:id/subagents': each('viewer'),
+  'GET /v1/sessions/:id/subagent-context': each('viewer'),
+  'GET /v1/sessions/:id/usage': each('viewer'),
+  'POST /v1/sessions/:id/stop': all('admin'),
+
+  'GET /v1/events': each('viewer'),
+  'GET /v1/sessions/:id/events': each('viewer'),
+  'POST /v1/sessions/:id/attachments': each('driver'),
+  'DELETE /v1/sessions/:id/attachments/:attachment': each('driver'),
+  'POST /v1/sessions/:id/attachments/:attachment/claim': each('driver'),
+  'POST /v1/sessions/:id/attachments/:attachment/handover': each('driver'),
+  'POST /v1/sessions/:id/commands': each('driver'),
+
+  'POST /v1/blobs': each('driver'),
+  'GET /v1/sessions/:id/blobs/:hash': each('viewer'),
+
+  'DELETE /v1/sessions/:id': all('driver'),
+  'POST /v1/sessions/:id/purge': all('admin'),
+  'POST /v1/sessions/:id/restore': all('driver'),
+  'GET /v1/trash': all('viewer'),
+  'POST /v1/trash/empty': all('admin'),
+  'POST /v1/clear': all('admin'),
+  'POST /v1/prune': all('admin'),
+
+  'GET /v1/sessions/:id/export': each('viewer'),
+  'POST /v1/import': all('admin'),
+} as const satisfies { readonly [route: string]: DeclaredAccess }
+
+export type RouteName = keyof typeof routeAccess
+
+type CommandAccess<Type extends CommandType> =
+  | DeclaredAccess
+  /** For a command whose fields decide. */
+  | ((command: Extract<Command, { readonly type: Type }>) => DeclaredAccess)
+
+/** What outlives the session, or applies to others, needs an admin. */
+const standing = (isStanding: boolean): DeclaredAccess => (isStanding ? all('admin') : each('driver'))
+
+const commandRoles: { readonly [Type in CommandType]: CommandAccess<Type> } = {
+  sendPrompt: each('driver'),
+  queueSteering: each('driver'),
+  queueFollowUp: each('driver'),
+  recallQueues: each('driver'),
+  clearQueues: each('driver'),
+  dequeueSteering: each('driver'),
+  editQueueEntry: each('driver'),
+  removeQueueEntry: each('driver'),
+  reorderQueue: each('driver'),
+  respondToApproval: ({ decision }) => standing(decision === 'approve_always'),
+  setToolTrust: ({ scope }) => standing(scope === 'workspace'),
+  revokeToolTrust: each('driver'),
+  abort: each('driver'),
+  stopBackgroundShell: each('driver'),
+  continue: each('driver'),
+  enterPlan: each('driver'),
+  enterExec: each('driver'),
+  setModel: each('driver'),
+  cycleModel: each('driver'),
+  setThinkingLevel: each('driver'),
+  cycleThinkingLevel: each('driver'),
+  refreshCredentials: each('driver'),
+  setBudgets: each('driver'),
+  claimDriver: each('driver'),
+  handOver: each('driver'),
+  appendClientEvent: each('driver'),
+  pinSession: each('driver'),
+  rename: each('driver'),
+  moveWorkdir: all('driver'),
+  setBoundary: each('driver'),
+  clearBoundary: each('driver'),
+  clearAllBoundaries: each('driver'),
+  setServer: each('driver'),
+  retryServer: each('driver'),
+  activateSkill: each('driver'),
+  deactivateSkill: each('driver'),
+  branchAt: each('driver'),
+  switchBranch: each('driver'),
+  rewind: each('driver'),
+  restoreFiles: each('driver'),
+  fork: all('driver'),
+  togglePin: each('driver'),
+  toggleToolCollapse: each('driver'),
+  toggleAllToolCollapses: each('driver'),
+  seedMessages: each('driver'),
+  addSystemMessage: each('driver'),
+  compact: each('driver'),
+  undoCompaction: each('driver'),
+  appendCheckpoint: each('driver'),
+  summarize: each('driver'),
+  setSummary: each('driver'),
+  truncateHistory: each('driver'),
+  setHistory: each('driver'),
+}
+
+/** Returns who may send a command. */
+export function commandAccess(command: Command): DeclaredAccess {
+  const declared = commandRoles[command.type] as CommandAccess<CommandType>
+  return typeof declared === 'function' ? declared(command) : declared
+}

@@ -1,0 +1,131 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Clock, OnProblem, StoredToken, TokenRows } from '@holdfast/core/ports'
+import { errorMessage, limits, type Result, type SessionId, type Tokens } from '@holdfast/protocol'
+import { digest as digestOf } from './token-secret.ts'
+import { createTokens, hasExpired } from './tokens.ts'
+
+const hourMs = 3_600_000
+
+/** The tokens of a store as a server uses them: finds the token of a request, and ends what a token opened. */
+export interface LiveTokens extends Tokens {
+  /** Returns the token with this secret; null if it is unknown, revoked or expired. */
+  find(secret: string): Promise<StoredToken | null>
+  /** Returns the token with this id; null if it is unknown, revoked or expired. */
+  get(id: string): Promise<StoredToken | null>
+  /** Returns a signal that aborts within a second after the token was revoked or has expired. `release` stops watching. */
+  watch(id: string): { readonly ended: AbortSignal; readonly release: () => void }
+}
+
+type KnownToken = StoredToken & { readonly digest: Buffer }
+
+type LiveTokensDeps = {
+  readonly rows: TokenRows
+  readonly clock: Pick<Clock, 'now' | 'after'>
+  readonly findSession: (name: string) => Promise<Result<SessionId>>
+  readonly onProblem: OnProblem
+}
+
+/**
+ * Keeps the tokens in memory and reads them again after `limits.tokenCheckMs`: another process can change them. A timer
+ * runs only while something is open that a token must end.
+ */
+export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTokensDeps): LiveTokens {
+  const { now, after } = clock
+  let known: readonly KnownToken[] = []
+  let readAt: number | null = null
+  let changes = 0
+  let reading: Promise<void> | null = null
+  const watched = new Map<string, { readonly controller: AbortController; users: number }>()
+  let cancelTimer: (() => void) | null = null
+
+  /** Reads until no change came in between, so that an older answer never brings back a revoked token. */
+  const readNow = async (): Promise<void> => {
+    for (let before = -1; before !== changes; ) {
+      before = changes
+      known = (await rows.tokens()).map((token) => ({ ...token, digest: Buffer.from(token.hash, 'hex') }))
+    }
+    readAt = now()
+    endWatched()
+  }
+  const read = (): Promise<void> => {
+    reading ??= readNow().finally(() => {
+      reading = null
+    })
+    return reading
+  }
+  const refresh = async (): Promise<void> => {
+    if (readAt === null || Math.abs(now() - readAt) >= limits.tokenCheckMs) await read()
+  }
+  const findValid = (test: (token: KnownToken) => boolean): KnownToken | null =>
+    known.find((token) => test(token) && !hasExpired(token, now())) ?? null
+
+  const endWatched = () => {
+    for (const [id, { controller }] of watched) {
+      if (findValid((token) => token.id === id)) continue
+      watched.delete(id)
+      controller.abort()
+    }
+  }
+  const check = async () => {
+    await read().catch((cause: unknown) => onProblem({ where: `reading the tokens: ${errorMessage(cause)}`, cause }))
+    endWatched() // also if the store cannot be read: a token may have expired
+    cancelTimer = null
+    startTimer()
+  }
+  const startTimer = () => {
+    if (watched.size > 0) cancelTimer ??= after(limits.tokenCheckMs, () => void check())
+  }
+  const onChange = async () => {
+    changes += 1
+    await read()
+  }
+
+  /** Records the use to the hour. Nobody waits for it. */
+  const touch = (token: StoredToken) => {
+    const hour = new Date(Math.floor(now() / hourMs) * hourMs).toISOString()
+    if (token.lastUsedAt === hour) return
+    known = known.map((one) => (one.id === token.id ? { ...one, lastUsedAt: hour } : one))
+    const report = (cause: unknown) => onProblem({ where: `recording the use of ${token.id}`, cause })
+    rows.touchToken(token.id, hour).then((touched) => touched.ok || report(touched.fault), report)
+  }
+
+  return {
+    ...createTokens({ rows, now, findSession, onChange }),
+
+    async find(secret) {
+      await refresh()
+      const sent = digestOf(secret)
+      // Digests have a fixed length, so the time to compare them reveals nothing about a token.
+      const token = findValid(({ digest }) => digest.length === sent.length && timingSafeEqual(sent, digest))
+      if (token) touch(token)
+      return token
+    },
+
+    async get(id) {
+      await refresh()
+      const token = findValid((one) => one.id === id)
+      if (token) touch(token)
+      return token
+    },
+
+    watch(id) {
+      const one = watched.get(id) ?? { controller: new AbortController(), users: 0 }
+      watched.set(id, one)
+      one.users += 1
+      if (!findValid((token) => token.id === id)) endWatched()
+      startTimer()
+      let isReleased = false
+      const release = () => {
+        if (isReleased) return
+        isReleased = true
+        one.users -= 1
+        if (one.users > 0 || watched.get(id) !== one) return
+        watched.delete(id)
+        if (watched.size > 0) return
+        cancelTimer?.()
+        cancelTimer = null
+      }
+      return { ended: one.controller.signal, release }
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** Marks a token, so that people and programs that look for leaked secrets recognize it. */
+const prefix = 'holdfast_'
+
+/** Returns a secret of 256 bits, safe in a header, a cookie and a URL. */
+export const createSecret = (): string => randomBytes(32).toString('base64url')
+
+/** Returns the secret of a new token. */
+export const createTokenSecret = (): string => `${prefix}${createSecret()}`
+
+export const digest = (secret: string): Buffer => hash('sha256', secret, 'buffer')
+
+/** Returns the part of a token to store: it cannot be used as the token. */
+export const hashToken = (token: string): string => digest(token).toString('hex')
+
+/** Compares digests, which have a fixed length, so the time taken reveals nothing about the secret. */
+export const isSameSecret = (sent: string, known: Buffer): boolean => timingSafeEqual(digest(sent), known)

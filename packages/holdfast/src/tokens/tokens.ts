@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import type { StoredToken, TokenRows } from '@holdfast/core/ports'
+import {
+  escapeLine,
+  expiryOf,
+  fault,
+  type ListedToken,
+  limits,
+  ok,
+  parseOptions,
+  parseTokenName,
+  type Result,
+  refuse,
+  type SessionId,
+  TokenId,
+  TokenOptions,
+  type Tokens,
+} from '@holdfast/protocol'
+import { createTokenSecret, hashToken } from './token-secret.ts'
+
+type TokensDeps = {
+  readonly rows: TokenRows
+  readonly now: () => number
+  /** Finds the session that a name means. Refused: session_not_found and alike. */
+  readonly findSession: (name: string) => Promise<Result<SessionId>>
+  /** Called after each change, before its caller is answered. */
+  readonly onChange: () => Promise<void>
+}
+
+/** Creates, lists and revokes the tokens of a store. */
+export function createTokens({ rows, now, findSession, onChange }: TokensDeps): Tokens {
+  return {
+    async create(given, createdBy) {
+      const options = parseOptions(TokenOptions, given, 'create the token')
+      if (!options.ok) return options
+      const { name, role, session } = options.value
+      if (role === 'admin' && session !== undefined) return refuse(adminOfOne)
+      const expiresAt = expiryOf(options.value, now())
+      if (!expiresAt.ok) return expiresAt
+      const bound = session === undefined ? ok(null) : await findSession(session)
+      if (!bound.ok) return bound
+      const room = await makeRoom(rows, now())
+      if (!room.ok) return room
+
+      const secret = createTokenSecret()
+      const token: StoredToken = {
+        id: TokenId.parse(`tok_${randomBytes(8).toString('hex')}`),
+        hash: hashToken(secret),
+        ...{ name, role, session: bound.value },
+        ...{ createdAt: new Date(now()).toISOString(), createdBy: createdBy ?? null },
+        ...{ expiresAt: expiresAt.value, lastUsedAt: null },
+      }
+      const added = await rows.addToken(token)
+      if (!added.ok) return added
+      await onChange()
+      return ok({ ...withoutHash(token), secret })
+    },
+
+    list: async () => ok((await rows.tokens()).map(withoutHash)),
+
+    async revoke(given) {
+      const named = parseTokenName(given)
+      if (!named.ok) return named
+      const tokens = await rows.tokens()
+      const byId = tokens.find(({ id }) => id === named.value)
+      const fits = byId ? [byId] : tokens.filter(({ name }) => name === named.value)
+      const [token, another] = fits
+      if (token === undefined) return refuse(noToken(named.value))
+      if (another !== undefined) return refuse(sameName(named.value, fits))
+      const removed = await rows.removeToken(token.id)
+      if (!removed.ok) return removed
+      await onChange()
+      return removed.value ? ok(withoutHash(token)) : refuse(noToken(named.value))
+    },
+  }
+}
+
+/** Removes expired tokens if the store is full. Refused: too_large. */
+async function makeRoom(rows: TokenRows, nowMs: number): Promise<Result<null>> {
+  const tokens = await rows.tokens()
+  if (tokens.length < limits.tokensMax) return ok(null)
+  const expired = tokens.filter((token) => hasExpired(token, nowMs))
+  for (const { id } of expired) {
+    const removed = await rows.removeToken(id)
+    if (!removed.ok) return removed
+  }
+  if (expired.length > 0) return ok(null)
+  const message = `There are ${limits.tokensMax} tokens already. Revoke one first: holdfast token revoke.`
+  return refuse(fault('too_large', message, { limit: 'tokensMax', max: limits.tokensMax }))
+}
+
+/** Returns whether a token has ended by itself. */
+export const hasExpired = ({ expiresAt }: Pick<ListedToken, 'expiresAt'>, nowMs: number): boolean =>
+  expiresAt !== null && Date.parse(expiresAt) <= nowMs
+
+const withoutHash = ({ hash: _, ...token }: StoredToken): ListedToken => token
+
+const adminOfOne = fault('bad_request', 'An admin token is for all sessions. Use the role driver or viewer for one.')
+
+const noToken = (name: string) =>
+  fault('not_found', `There is no token ${escapeLine(name)}. \`holdfast token list\` lists the tokens.`, { name })
+
+const sameName = (name: string, fits: readonly StoredToken[]) =>
+  fault('bad_id', `${fits.length} tokens are named ${escapeLine(name)}. Use the id of one: holdfast token list.`, {
+    ...{ name, fits: fits.map(({ id }) => id) },
+  })

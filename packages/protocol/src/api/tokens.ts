@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import { ageForm, parseAge } from '../text/age.ts'
+import { fault } from '../value/fault.ts'
+import { GivenTime, Instant, SessionId } from '../value/id.ts'
+import { limits } from '../value/limits.ts'
+import { ok, type Result, refuse } from '../value/result.ts'
+
+/** What a token allows: to read, to send commands too, or everything. Each role includes the one before it. */
+export const TokenRole = z.enum(['viewer', 'driver', 'admin'])
+export type TokenRole = z.infer<typeof TokenRole>
+
+/** The id of a token. It reveals nothing of the token itself. */
+export const TokenId = z.string().regex(/^tok_[0-9a-f]{16}$/, 'a token id is tok_ and 16 characters')
+export type TokenId = z.infer<typeof TokenId>
+
+/** A stored token. The token itself is shown once, when it is created. */
+export const ListedToken = z.object({
+  /** The id to revoke it with. */
+  id: TokenId,
+  /** What people call it, such as the device it is for. */
+  name: z.string(),
+  /** What it allows. */
+  role: TokenRole,
+  /** The only session it is for; null for all sessions. */
+  session: SessionId.nullable(),
+  /** When it was created. */
+  createdAt: Instant,
+  /** The token or login that created it; null for a program without one. */
+  createdBy: z.string().nullable(),
+  /** When it ends by itself; null for never. */
+  expiresAt: Instant.nullable(),
+  /** When it was used last, to the hour; null if it never was. */
+  lastUsedAt: Instant.nullable(),
+})
+export type ListedToken = z.infer<typeof ListedToken>
+
+/** The tokens of a store. */
+export const TokenList = z.object({
+  /** In the order in which they were created, also those that have expired. */
+  tokens: z.array(ListedToken),
+})
+export type TokenList = z.infer<typeof TokenList>
+
+/** A new token, with its secret. */
+export const CreatedToken = z.object({
+  ...ListedToken.shape,
+  /** The token itself. It is not stored and cannot be shown again. */
+  secret: z.string(),
+})
+export type CreatedToken = z.infer<typeof CreatedToken>
+
+/** The longest time for which a token can be created. */
+const lifeMsMax = 3650 * 86_400_000
+
+const expiry = {
+  /** When it ends by itself. */
+  expiresAt: GivenTime.optional(),
+  /** Instead of `expiresAt`: an age such as `30d`. */
+  expiresIn: z
+    .string()
+    .refine((text) => (parseAge(text) ?? 0) > 0, `give ${ageForm}`)
+    .optional(),
+}
+const name = z
+  .string()
+  .min(1, 'give a name, such as the device it is for')
+  .max(limits.tokenNameCharsMax)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'a name has no control characters')
+
+/** What a new token is for. */
+export const TokenOptions = z.strictObject({
+  /** What people call it, such as the device it is for. */
+  name,
+  /** What it allows. */
+  role: TokenRole,
+  /** The only session it is for, by id, prefix or handle; all sessions when absent. An admin token is for all. */
+  session: z.string().min(1).max(200).optional(),
+  ...expiry,
+})
+export type TokenOptions = z.infer<typeof TokenOptions>
+
+/** How to share a session. */
+export const ShareOptions = z.strictObject({
+  /** What people call the link; `link` when absent. */
+  name: name.optional(),
+  ...expiry,
+})
+export type ShareOptions = z.infer<typeof ShareOptions>
+
+/** A link that shows one session to whoever has it. */
+export const SharedSession = z.object({
+  /** The token of the link. Revoking it ends the link and everything that was opened with it. */
+  token: ListedToken,
+  /** The address to open. Its fragment is the secret, which browsers send to no server. */
+  link: z.string(),
+})
+export type SharedSession = z.infer<typeof SharedSession>
+
+/** A link that logs a browser in. */
+export const LoginLink = z.object({
+  /** The address to open. It works once. */
+  link: z.string(),
+  /** When it stops working. */
+  expiresAt: Instant,
+  /** The same for another device on this network; null if only this machine can reach the server. */
+  networkLink: z.string().nullable(),
+})
+export type LoginLink = z.infer<typeof LoginLink>
+
+/** Who a request comes from, and what it may do. */
+export const Access = z.object({
+  /** What it may do. */
+  role: TokenRole,
+  /** The only session it may see; null for all sessions. */
+  session: SessionId.nullable(),
+  /** When it ends by itself; null for never, or for the login of a page. */
+  expiresAt: Instant.nullable(),
+})
+export type Access = z.infer<typeof Access>
+
+/** The tokens that let clients in: creates, lists and revokes them. */
+export interface Tokens {
+  /** Creates a token and returns it with its secret. Refused: bad_request, session_not_found, too_large above the limit. */
+  create(options: TokenOptions, createdBy?: string): Promise<Result<CreatedToken>>
+  /** Lists all tokens, without their secrets. */
+  list(): Promise<Result<readonly ListedToken[]>>
+  /** Revokes a token by its id or its name, and returns it. Its streams end at once. Refused: not_found, bad_id. */
+  revoke(name: string): Promise<Result<ListedToken>>
+}
+
+/** Returns the time at which a new token ends; null for never. Refused: bad_request for one in the past or too late. */
+export function expiryOf(
+  { expiresAt, expiresIn }: z.infer<z.ZodObject<typeof expiry>>,
+  now: number,
+): Result<Instant | null> {
+  if (expiresAt !== undefined && expiresIn !== undefined)
+    return refuse(fault('bad_request', 'Give either expiresAt (a time) or expiresIn (an age), not both.'))
+  if (expiresAt === undefined && expiresIn === undefined) return ok(null)
+  const at = expiresAt === undefined ? now + (parseAge(expiresIn ?? '') ?? 0) : Date.parse(expiresAt)
+  if (at > now && at <= now + lifeMsMax) return ok(new Date(at).toISOString())
+  return refuse(fault('bad_request', 'A token must end in the future, within ten years. Leave it out for no end.'))
+}
+
+/** Parses the id or name of a token. Refused: not_found. */
+export function parseTokenName(given: unknown): Result<string> {
+  if (typeof given === 'string' && given !== '' && given.length <= limits.tokenNameCharsMax && given.isWellFormed())
+    return ok(given)
+  return refuse(fault('not_found', 'There is no token with this id or name. `holdfast token list` lists the tokens.'))
+}

@@ -1,0 +1,149 @@
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Cli, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+
+let cli: Cli
+beforeEach(() => {
+  cli = createCli()
+})
+afterEach(() => cli[Symbol.dispose]())
+
+const jsonOf = (text: string) => JSON.parse(text)
+
+async function serve(...args: readonly string[]) {
+  const server = cli.start(['serve', '--port', '0', ...args])
+  const [, url = ''] = await server.until('stdout', /^(http:\/\/127\.0\.0\.1:\d+)\/login\?code=\S+/)
+  const as = (token: string, path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+  return { server, url, as }
+}
+
+describe('token', () => {
+  it('creates, lists and revokes tokens without a server, and stores only hashes', async () => {
+    expect((await cli.run(['token'])).stderr).toContain('There are no tokens')
+    expect(existsSync(cli.home)).toBe(false)
+    const created = await cli.run(['token', 'create', 'phone', '--role', 'driver', '--expires', '30d'])
+    expect(created.code).toBe(0)
+    expect(created.stdout).toMatch(/^holdfast_[\w-]{43}\n$/)
+    const secret = created.stdout.trim()
+    const listed = await cli.run(['token', 'list'])
+    expect(listed.stdout).toMatch(/^tok_\w{16}\s+phone\s+driver\s+all\s+\S+\s+never\s+20/m)
+    expect(listed.stdout).not.toContain(secret)
+    expect(readFileSync(join(cli.home, 'data', 'holdfast.db'), 'latin1')).not.toContain(secret)
+    expect((await cli.run(['token', 'revoke', 'phone'])).stderr).toContain('Revoked token tok_')
+    expect(await cli.run(['token', 'revoke', 'phone'])).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  it.each([
+    [['token', 'create']],
+    [['token', 'create', 'a']],
+    [['token', 'create', 'a', '--role', 'root']],
+    [['token', 'create', 'a', '--role', 'viewer', '--expires', 'soon']],
+    [['token', 'revoke']],
+    [['token', 'list', 'all']],
+    [['token', 'list', '--role', 'viewer']],
+    [['token', 'crate', 'a']],
+  ])('refuses %j', async (args) => {
+    expect(await cli.run(args)).toMatchObject({ code: 2, stdout: '' })
+    expect(existsSync(cli.home)).toBe(false)
+  })
+
+  it('applies to a running server at once, and to streams of a token that is revoked', async () => {
+    const { server, as } = await serve()
+    const secret = (await cli.run(['token', 'create', 'desk', '--role', 'viewer'])).stdout.trim()
+    const stream = await as(secret, '/v1/events')
+    expect(stream.status).toBe(200)
+    const text = stream.text()
+    await cli.run(['token', 'revoke', 'desk'])
+    expect(await text).toContain('"reason":"revoked"')
+    expect((await as(secret, '/v1/sessions')).status).toBe(401)
+    server.kill('SIGTERM')
+    await server.ended
+  })
+})
+
+describe('serve for others', () => {
+  it('starts on a reachable host once there is a token, and prints a code for a phone', async () => {
+    await cli.run(['token', 'create', 'phone', '--role', 'driver'])
+    const { server, url } = await serve('--host', '0.0.0.0', '--qr', '--public-url', 'https://holdfast.example.com')
+    const [, link = ''] = await server.until('stderr', /[▀▄█]+\n(https:\/\/holdfast\.example\.com\/login\?code=\S+)/)
+    const code = new URL(link).searchParams.get('code') ?? ''
+    const login = await fetch(`${url}/login?code=${code}`, { redirect: 'manual' })
+    expect(login.headers.get('set-cookie')).toContain('HttpOnly')
+    server.kill('SIGTERM')
+    await server.ended
+  })
+
+  it('refuses a host for others with only an expired token, a code nobody can use, and wrong addresses', async () => {
+    for (const args of [['--qr'], ['--public-url', 'holdfast'], ['--public-url', 'https://a.example/x']])
+      expect([args, (await cli.run(['serve', '--port', '0', ...args])).code]).toEqual([args, 2])
+    const wrong = await cli.run(['serve', '--port', '0', '--trusted-proxy', 'proxy.example'])
+    expect(wrong).toMatchObject({ code: 1, stdout: '' })
+    expect(wrong.stderr).toContain('is no address of a proxy')
+  })
+
+  it('believes a trusted proxy: cookies for HTTPS are secure, and wrong tries count for the client', async () => {
+    const { server, url } = await serve('--public-url', 'https://holdfast.example.com', '--trusted-proxy', '127.0.0.1')
+    const token = (await cli.run(['token', 'create', 'a', '--role', 'viewer'])).stdout.trim()
+    const login = (from: string, secret: string) =>
+      fetch(`${url}/v1/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': from, 'x-forwarded-proto': 'https' },
+        body: JSON.stringify({ token: secret }),
+      })
+    expect((await login('203.0.113.1', token)).headers.get('set-cookie')).toMatch(/; Secure$/)
+    for (let count = 0; count < 11; count++) await login('203.0.113.1', 'guess')
+    expect((await login('203.0.113.1', 'guess')).status).toBe(429)
+    expect((await login('203.0.113.2', 'guess')).status).toBe(401)
+    server.kill('SIGTERM')
+    await server.ended
+  })
+})
+
+describe('login, open and share', () => {
+  it('need a running server, and say so', async () => {
+    for (const args of [['login'], ['open']]) {
+      const result = await cli.run(args)
+      expect(result).toMatchObject({ code: 1, stdout: '' })
+      expect(result.stderr).toContain('holdfast serve')
+    }
+  })
+
+  it('print a fresh login link, open it without naming it to other users, and share a session', async () => {
+    const { server, url, as } = await serve()
+    const { stdout: link } = await cli.run(['login'])
+    const logIn = (address: string) => fetch(address, { redirect: 'manual' })
+    expect((await logIn(link.trim())).headers.get('set-cookie')).toContain('HttpOnly')
+    expect((await logIn(link.trim())).status).toBe(401)
+    expect((await cli.run(['login', '--qr'])).stderr).toContain('a phone cannot')
+
+    const browser = join(cli.workdir, 'browser.sh')
+    writeFileSync(browser, `#!/bin/sh\necho "$1" > '${join(cli.workdir, 'opened')}'\n`)
+    chmodSync(browser, 0o755)
+    expect((await cli.runProcess(['open'], { environment: { BROWSER: browser } })).code).toBe(0)
+    const opened = readFileSync(join(cli.workdir, 'opened'), 'utf8').trim()
+    expect(opened).toMatch(/^file:.*open-page\.html$/)
+    const file = new URL(opened)
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const [, target = ''] = /url=([^"]+)"/.exec(readFileSync(file, 'utf8')) ?? []
+    expect((await logIn(target)).headers.get('set-cookie')).toContain('HttpOnly')
+
+    const failed = await cli.runProcess(['open'], { environment: { BROWSER: join(cli.workdir, 'none') } })
+    expect(failed.code).toBe(1)
+    expect(failed.stdout).toContain(`${url}/login?code=`)
+
+    await cli.run(['run', 'count to 2'])
+    const shared = await cli.run(['share', '@latest', '--expires', '7d'])
+    expect(shared.code).toBe(0)
+    expect(shared.stderr).toContain('Only this machine can open it')
+    const secret = new URL(shared.stdout.trim()).hash.slice(1)
+    const { sessions } = (await (await as(secret, '/v1/sessions')).json()) as { sessions: { id: string }[] }
+    expect(sessions).toHaveLength(1)
+    expect(jsonOf((await cli.run(['token', 'list', '--json'])).stdout)).toMatchObject({
+      tokens: [{ name: 'link', role: 'viewer', session: sessions[0]?.id }],
+    })
+    expect((await cli.run(['share', 'nobody-here-1'])).code).toBe(1)
+    server.kill('SIGTERM')
+    await server.ended
+  })
+})

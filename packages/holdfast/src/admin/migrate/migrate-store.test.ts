@@ -74,6 +74,7 @@ describe.each([
     const [source, target] = [await contentOf(from), await contentOf(to)]
     expect(target).toEqual(source)
     expect(target?.trusts).toMatchObject([{ trust: { tool: 'write_file' } }])
+    expect(target?.tokens).toMatchObject([{ name: 'phone', role: 'driver' }])
     expect(migrated.records).toBe(source?.sessions.reduce((sum, { records }) => sum + records.length, 0))
     const found = (id: string) => target?.sessions.find((session) => session.id === id)
     expect(found(filled.trashed)).toMatchObject({ trashedAt, owner: null })

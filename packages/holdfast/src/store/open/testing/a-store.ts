@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Session } from '@holdfast/client'
+import type { StoredToken } from '@holdfast/core/ports'
 import { orThrow, type SessionId } from '@holdfast/protocol'
 import { openHoldfast } from '../../../open.ts'
 import { everyRecord, everySession } from '../../read-only-store.ts'
@@ -66,8 +67,16 @@ export async function fillStore(location: DiskLocation, directory: string): Prom
   const opened = orThrow(await openDiskStore(location, () => undefined))
   orThrow(await opened.store.purge(parent.id))
   orThrow(await opened.store.trash(trashed.id, trashedAt))
+  orThrow(await opened.store.addToken(aToken))
   await opened.store.close()
   return { talk: talk.id, fork: fork.id, purged: parent.id, orphan: orphan.id, trashed: trashed.id }
+}
+
+const aToken: StoredToken = {
+  id: 'tok_0123456789abcdef',
+  hash: 'ab'.repeat(32),
+  ...{ name: 'phone', role: 'driver', session: null, createdAt: '2026-01-01T00:00:00.000Z', createdBy: null },
+  ...{ expiresAt: null, lastUsedAt: null },
 }
 
 /** Reads all rows and records of a store, for a comparison. */
@@ -81,9 +90,9 @@ export async function contentOf(location: DiskLocation) {
     for await (const record of everyRecord(source, session)) records.push(record)
     sessions.push({ ...rest, records })
   }
-  const trusts = await source.trusts()
+  const [trusts, tokens] = [await source.trusts(), await source.tokens()]
   await source.close()
-  return { sessions, trusts }
+  return { sessions, trusts, tokens }
 }
 
 /** Returns the hash of each file in a directory, except for SQLite's files beside an open database. */

@@ -1,4 +1,14 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Session } from '@holdfast/client'
@@ -107,6 +117,56 @@ describe('the edit boundaries of a session', () => {
     expect(gone?.before).toMatchObject({ type: 'file', mode: 0o755 })
     const before = gone?.before?.type === 'file' ? await session.blob(gone.before.hash) : []
     expect(Buffer.concat(await Array.fromAsync(before)).toString()).toBe('one\n2\n3\n')
+    await holdfast.close()
+  })
+
+  const callsOf = async (session: Session) =>
+    (await session.messages()).flatMap((message) => (message.kind === 'tool_call' ? [message.call] : []))
+
+  it.each([
+    ['the file', 'mv d/e.ts d/f.ts; ln -s f.ts d/e.ts', 'd/f.ts'],
+    ['a folder above it', 'mv d g; ln -s g d', 'g/e.ts'],
+  ])('fail a command that puts a link in the place of %s, and hold until they are set again', async (_, swap, real) => {
+    mkdirSync(join(workdir, 'd'))
+    writeFileSync(join(workdir, 'd/e.ts'), 'one\ntwo\nthree\n')
+    const { holdfast, session } = await openSession()
+    await session.setBoundary('d/e.ts', 1, 1)
+    await session.prompt(`run ${swap}`).text()
+    for (const path of ['d/e.ts', real]) await session.prompt(`edit ${path}: two => 2`).text()
+    const [swapped, ...edits] = await callsOf(session)
+    expect([swapped?.status, swapped?.result?.text]).toEqual(['error', expect.stringContaining('d/e.ts was replaced')])
+    expect(edits.map(({ status }) => status)).toEqual(['denied', 'denied'])
+    expect(edits[1]?.result?.text).toContain('until a person sets the boundary of d/e.ts again')
+    await session.setBoundary('d/e.ts', 1, 1)
+    expect(await session.boundaries()).toEqual([{ path: real, start: 1, end: 1 }])
+    await session.prompt('edit d/e.ts: one => 1').text()
+    await session.prompt('edit d/e.ts: two => 2').text()
+    expect(readFileSync(join(workdir, 'd/e.ts'), 'utf8')).toBe('one\n2\nthree\n')
+    await holdfast.close()
+  })
+
+  it('hold for a file in whose place a person puts a link, and can be cleared by its old path', async () => {
+    const { holdfast, session } = await openSession()
+    await session.setBoundary('a.ts', 1, 1)
+    renameSync(join(workdir, 'a.ts'), join(workdir, 'b.ts'))
+    symlinkSync('b.ts', join(workdir, 'a.ts'))
+    await session.prompt('edit a.ts: three => 3').text()
+    await session.prompt('edit b.ts: three => 3').text()
+    expect(readFileSync(join(workdir, 'b.ts'), 'utf8')).toBe('one\ntwo\nthree\n')
+    await session.clearBoundary('a.ts')
+    expect(await session.boundaries()).toEqual([])
+    await holdfast.close()
+  })
+
+  it('let a person put back a file in whose place a command has put a link', async () => {
+    const { holdfast, session } = await openSession()
+    await session.setBoundary('a.ts', 1, 1)
+    await session.prompt('run cp a.ts b.ts; ln -sf b.ts a.ts').text()
+    const [call] = (await session.messages()).filter(({ kind }) => kind === 'tool_call')
+    await session.restoreFiles({ call: call?.id, paths: ['a.ts'] })
+    expect(lstatSync(join(workdir, 'a.ts')).isFile()).toBe(true)
+    await session.prompt('edit a.ts: two => 2').text()
+    expect(readFileSync(join(workdir, 'a.ts'), 'utf8')).toBe('one\n2\nthree\n')
     await holdfast.close()
   })
 

@@ -10,7 +10,7 @@ import {
   unreachable,
 } from '@holdfast/protocol'
 import { respondToApproval, revokeToolTrust, setToolTrust, spreadTrust } from './decide/approval.ts'
-import { clearBoundary, setBoundary } from './decide/boundary.ts'
+import { clearAllBoundaries, clearBoundary, setBoundary } from './decide/boundary.ts'
 import {
   expireApproval,
   judgeCall,
@@ -148,9 +148,9 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Deci
     case 'setBoundary':
       return setBoundary(state, command, facts)
     case 'clearBoundary':
-      return ok(clearBoundary(state, facts.file?.path ?? command.path))
+      return ok(clearBoundary(state, facts.file?.path ?? command.path, facts.file?.linked))
     case 'clearAllBoundaries':
-      return ok(clearBoundary(state, null))
+      return ok(clearAllBoundaries(state))
     case 'activateSkill':
       return activateSkill(state, command, facts)
     case 'deactivateSkill':

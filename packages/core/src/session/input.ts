@@ -85,7 +85,13 @@ export type Facts = {
   readonly thinkingLevels?: readonly ThinkingLevel[] | undefined
   /** The named file, as a path in the workdir, and its content and the number of its lines if they are needed. */
   readonly file?:
-    | { readonly path: string; readonly content?: BlobHash | undefined; readonly lines?: number | undefined }
+    | {
+        readonly path: string
+        readonly content?: BlobHash | undefined
+        readonly lines?: number | undefined
+        /** The paths of boundaries that lead to it through a link now. */
+        readonly linked?: readonly string[] | undefined
+      }
     | undefined
   /** What a prompt that was a slash command has become: another prompt, or a message for people. */
   readonly expanded?:

@@ -39,6 +39,8 @@ export const FileChange = z.object({
   after: BlobHash.optional(),
   /** The permission bits of the file after the change, where they are known. */
   mode: mode.optional(),
+  /** The target of the link that is there after the change. */
+  link: z.string().optional(),
   /** Where the lines of its edit boundary are now, if it has one. */
   boundary: KeptBoundary.omit({ path: true }).optional(),
   /** Set if lines outside its edit boundary changed: a command can change any line. */

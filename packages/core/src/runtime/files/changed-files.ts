@@ -98,7 +98,8 @@ const changesOfCall = (
     return [{ ...one, path, before, after: change === 'deleted' ? absent : leftBy(file) }]
   })
 
-function leftBy({ change, before, after, mode }: FileChange): LeftState | null {
+function leftBy({ change, before, after, mode, link }: FileChange): LeftState | null {
   if (after !== undefined) return { type: 'file', hash: after, mode: mode ?? null }
+  if (link !== undefined) return { type: 'link', target: link }
   return change === 'moved' && before?.type === 'link' ? before : null
 }

@@ -105,15 +105,32 @@ async function expandContent(deps: EffectDeps, content: Content, commandId: Comm
 
 /** Reads the file of a boundary and stores its content, so that later changes by others can be compared with it. */
 async function readBounded(
-  { files, blobs, state }: EffectDeps,
+  deps: EffectDeps,
   { path, end }: Extract<SessionCommand, { type: 'setBoundary' }>,
 ): Promise<Result<Facts>> {
+  const { files, blobs, state } = deps
   const found = await files.read(state().origin?.workdir ?? '', path)
   if (!found.ok) return refuse(fault('bad_boundary', `There can be no boundary: ${found.fault.message}.`, { path }))
   const stored = await blobs.put([found.value.bytes])
   if (!stored.ok) return stored
   const { path: real, bytes } = found.value
-  return ok({ file: { path: real, content: stored.value.hash, lines: countLines(bytes, end + 1) } })
+  const linked = await findLinked(deps, real)
+  return ok({ file: { path: real, content: stored.value.hash, lines: countLines(bytes, end + 1), ...linked } })
+}
+
+/** Finds the boundaries whose paths lead to a file through a link that was made since they were set. */
+async function findLinked(
+  { files, state }: EffectDeps,
+  real: string,
+): Promise<Pick<NonNullable<Facts['file']>, 'linked'>> {
+  const { boundaries, origin } = state()
+  const others = boundaries.map(({ path }) => path).filter((path) => path !== real)
+  const found = await Promise.all(others.map((path) => files.locate(origin?.workdir ?? '', path)))
+  const linked = others.filter((_, index) => {
+    const one = found[index]
+    return one?.ok && one.value === real
+  })
+  return linked.length > 0 ? { linked } : {}
 }
 
 const lineFeed = 0x0a
@@ -129,9 +146,9 @@ function countLines(bytes: Uint8Array, max: number): number {
 }
 
 /** Finds the path of a file as its boundary has it. A path outside the workdir has none. */
-async function locate({ files, state }: EffectDeps, path: string): Promise<Result<Facts>> {
-  const found = await files.locate(state().origin?.workdir ?? '', path)
-  return ok(found.ok ? { file: { path: found.value } } : {})
+async function locate(deps: EffectDeps, path: string): Promise<Result<Facts>> {
+  const found = await deps.files.locate(deps.state().origin?.workdir ?? '', path)
+  return ok(found.ok ? { file: { path: found.value, ...(await findLinked(deps, found.value)) } } : {})
 }
 
 async function readSkill({ skills, state }: EffectDeps, name: string): Promise<Result<Facts>> {

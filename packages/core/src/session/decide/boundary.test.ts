@@ -45,6 +45,23 @@ describe('setBoundary', () => {
   })
 })
 
+describe('a boundary whose path has become a link', () => {
+  const linked = { ...facts.file, path: 'real.ts', linked: ['a.ts'] }
+
+  it('is replaced by the one of the file that the link leads to', () => {
+    const again = { ...bounded, path: 'real.ts' }
+    expect(events(stateAfter(bounded), asked(set, { file: linked }))).toEqual([
+      again,
+      { type: 'boundary.cleared', path: 'a.ts' },
+    ])
+  })
+
+  it('is removed by either path', () => {
+    const clear = asked({ type: 'clearBoundary', path: 'a.ts' }, { file: linked })
+    expect(events(stateAfter(bounded), clear)).toEqual([{ type: 'boundary.cleared', path: 'a.ts' }])
+  })
+})
+
 describe('clearBoundary', () => {
   it('removes one boundary or all, and changes nothing without one', () => {
     const state = stateAfter(bounded, { ...bounded, path: 'b.ts' })

@@ -130,7 +130,7 @@ async function findMemory({ scope, workdir, userFile }: MemoryTarget): Promise<R
   })
   const absolute = real ?? userFile
   const missing = real === null ? [basename(userFile)] : []
-  return ok({ root: dirname(absolute), absolute, shown: userFile, missing })
+  return ok({ root: dirname(absolute), absolute, shown: userFile, missing, links: [] })
 }
 
 /** Opens the directory of a memory file, creating it if needed. The user's is private. */

@@ -30,6 +30,8 @@ export type WorkspacePath = {
   readonly shown: string
   /** The names at the end that do not exist yet. */
   readonly missing: readonly string[]
+  /** The links that it leads through, as absolute paths. */
+  readonly links: readonly string[]
   /** What was found at its end. Absent: the workdir itself, a path that ends with `..`, or nothing. */
   readonly stats?: Stats | undefined
 }
@@ -64,10 +66,10 @@ export async function resolvePath(
   if (!root.ok) return root
   const walked = await walk(root.value, path, followsLast, (at) => ahead.get(at) ?? lstat(at))
   if (!walked.ok) return walked
-  const { reached, missing, stats } = walked.value
+  const { reached, missing, links, stats } = walked.value
   const absolute = join(reached, ...missing)
   if (!isInside(root.value, absolute)) return refuse(outsideWorkdir(path))
-  return ok({ root: root.value, absolute, shown: relative(root.value, absolute) || '.', missing, stats })
+  return ok({ root: root.value, absolute, shown: relative(root.value, absolute) || '.', missing, links, stats })
 }
 
 /** More components are looked at when they are reached. */
@@ -88,7 +90,7 @@ function lookAhead(workdir: string, path: string): ReadonlyMap<string, Promise<S
   return looks
 }
 
-type Walked = Pick<WorkspacePath, 'missing' | 'stats'> & { readonly reached: string }
+type Walked = Pick<WorkspacePath, 'missing' | 'links' | 'stats'> & { readonly reached: string }
 
 async function walk(
   root: string,
@@ -99,7 +101,7 @@ async function walk(
   const pending = path.split('/').reverse()
   let current = isAbsolute(path) ? '/' : root
   let stats: Stats | undefined
-  let links = 0
+  const links: string[] = []
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (name === '' || name === '.') continue
     if (name === '..') {
@@ -116,7 +118,8 @@ async function walk(
         stats = found
         continue
       }
-      if (++links > linksMax)
+      links.push(next)
+      if (links.length > linksMax)
         return refuse(fault('outside_workdir', `${escapeLine(path)} goes through links without end`))
       const target = await readlink(next)
       if (isAbsolute(target)) current = '/'
@@ -126,17 +129,17 @@ async function walk(
       const code = systemErrorCode(error)
       if (code === null) throw error
       if (!isInside(root, next)) return refuse(outsideWorkdir(path)) // reveal nothing about paths outside, not even whether they exist
-      if (code === 'ENOENT') return absent(path, current, [name, ...pending.reverse()])
+      if (code === 'ENOENT') return absent(path, current, [name, ...pending.reverse()], links)
       return refuse(fault('bad_request', `${escapeLine(path)}: ${systemErrorWords(error)}`))
     }
   }
-  return ok({ reached: current, missing: [], stats })
+  return ok({ reached: current, missing: [], links, stats })
 }
 
-function absent(path: string, reached: string, names: readonly string[]): Result<Walked> {
+function absent(path: string, reached: string, names: readonly string[], links: readonly string[]): Result<Walked> {
   const missing = names.filter((name) => name !== '' && name !== '.')
   // `..` out of a directory that does not exist has no meaning; resolved lexically it could escape.
   if (missing.includes('..'))
     return refuse(fault('not_found', `${escapeLine(path)} does not exist: a parent directory is missing`))
-  return ok({ reached, missing })
+  return ok({ reached, missing, links })
 }

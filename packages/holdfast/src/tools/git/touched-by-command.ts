@@ -187,13 +187,18 @@ async function toChange(
   { wasIgnored, blobs }: ChangeOptions,
 ): Promise<FileChange | null> {
   const before = await toBefore(found, blobs)
-  const after = now?.state.type === 'file' ? { after: now.state.hash, mode: now.state.mode } : {}
+  const after = now ? leftAt(now.state) : {}
   if (now?.state.type === 'absent') return before.type === 'absent' ? null : { path, change: 'deleted', before }
   if (before.type !== 'absent') return { path, change: 'modified', before, ...after }
   if (!wasIgnored) return { path, change: 'created', before, ...after }
   // It is new to git, but the command did not make it.
   const why = 'git ignored it before the command'
   return { path, change: 'modified', before: { type: 'not_kept', why }, ...after }
+}
+
+function leftAt(state: SeenEntry['state']): Pick<FileChange, 'after' | 'mode' | 'link'> {
+  if (state.type === 'file') return { after: state.hash, mode: state.mode }
+  return state.type === 'link' ? { link: state.target } : {}
 }
 
 async function toBefore(found: SeenEntry | 'unknown', blobs: ToolRun['blobs']): Promise<BeforeImage> {

@@ -1,32 +1,16 @@
-import { createHash } from 'node:crypto'
-import { lstat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import type { BoundedFile, LaterRun, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { BlobHash, escapeLine, type FileChange } from '@holdfast/protocol'
+import { type BlobHash, escapeLine, type FileChange } from '@holdfast/protocol'
 import { judgeBounded } from '../files/change/run-change.ts'
-import { keepBefore } from '../files/io/before-image.ts'
-import { workspaceFiles } from '../files/workspace-files.ts'
+import { type Content, fileChange, isSameContent, markOf, readContent, unreadWhy } from './bounded-content.ts'
 
 /** The files with edit boundaries as they were when a command started, by path. */
 export type BoundedBefore = ReadonlyMap<string, { readonly counted: BlobHash; readonly content: Content }>
-
-/** What is at a path: its content, or only marks of it if the file is too large or cannot be read. */
-type Content =
-  | {
-      readonly type: 'read'
-      readonly hash: BlobHash
-      readonly mode: number
-      /** Null if they are those of the blob that the lines were counted in: a command may run for days. */
-      readonly bytes: Buffer | null
-    }
-  | { readonly type: 'unread'; readonly marks: string }
 
 /** Reads the files with edit boundaries before a command starts. */
 export async function readBounded({ boundaries = [], workdir }: ToolContext): Promise<BoundedBefore> {
   const before = new Map<string, { counted: BlobHash; content: Content }>()
   for (const { path, content: counted } of boundaries) {
-    const content = await readNow(workdir, path)
+    const content = await readContent(workdir, path)
     const isCounted = content.type === 'read' && content.hash === counted
     before.set(path, { counted, content: isCounted ? { ...content, bytes: null } : content })
   }
@@ -102,8 +86,6 @@ const isSameBefore = (one: BoundedBefore, other: BoundedBefore): boolean =>
     return found?.counted === counted && markOf(found.content) === markOf(content)
   })
 
-const markOf = (content: Content): string => (content.type === 'read' ? content.hash : content.marks)
-
 /** Fails a result with what was changed outside edit boundaries, if anything was. */
 export function withViolations(result: ToolResult, violations: readonly string[]): ToolResult {
   if (violations.length === 0) return result
@@ -141,29 +123,6 @@ async function findChanges(before: BoundedBefore, context: ToolContext, run: Lat
 /** What a command did to a file. `violation` is set if it changed lines that it may not. */
 type FoundChange = { readonly file: FileChange; readonly violation: string | null }
 
-async function readNow(workdir: string, path: string): Promise<Content> {
-  const found = await workspaceFiles.read(workdir, path)
-  if (found.ok) {
-    const bytes = Buffer.from(found.value.bytes.buffer, found.value.bytes.byteOffset, found.value.bytes.byteLength)
-    return { type: 'read', bytes, hash: await hashInTurns(bytes), mode: found.value.mode }
-  }
-  const stats = await lstat(join(workdir, path), { bigint: true }).catch(() => null)
-  // The system sets `ctime` with each change; a missing file has no marks.
-  return { type: 'unread', marks: stats ? `${stats.ino} ${stats.size} ${stats.mtimeNs} ${stats.ctimeNs}` : '' }
-}
-
-const pieceBytes = 1024 * 1024
-
-/** Hashes bytes piece by piece, each in a turn of the event loop of its own. */
-async function hashInTurns(bytes: Buffer): Promise<BlobHash> {
-  const hash = createHash('sha256')
-  for (let at = 0; at < bytes.length; at += pieceBytes) {
-    if (at > 0) await setImmediate()
-    hash.update(bytes.subarray(at, at + pieceBytes))
-  }
-  return BlobHash.parse(hash.digest('hex'))
-}
-
 const readCounted = async ({ content }: BoundedFile, { openBlob }: ToolContext): Promise<Buffer | null> =>
   openBlob ? Buffer.concat(await Array.fromAsync(await openBlob(content))) : null
 
@@ -173,19 +132,15 @@ async function compare(
   context: ToolContext,
   run: LaterRun,
 ): Promise<{ readonly change: FoundChange | null; readonly now: Content }> {
-  const now = await readNow(context.workdir, bounded.path)
+  const now = await readContent(context.workdir, bounded.path)
   const then = captured.get(bounded.path)
   // Since the command started, a tool has changed the file, or a person has set the boundary: they know its content.
   const isNewer = then?.counted !== bounded.content
   const before: Content = isNewer
     ? { type: 'read', hash: bounded.content, bytes: null, mode: now.type === 'read' ? now.mode : 0o644 }
     : then.content
-  const isSame = before.type === 'read' ? now.type === 'read' && now.hash === before.hash : isSameUnread(before, now)
-  return { change: isSame ? null : await describeChange(bounded, before, now, context, run), now }
+  return { change: isSameContent(before, now) ? null : await describeChange(bounded, before, now, context, run), now }
 }
-
-const isSameUnread = (before: Content, now: Content): boolean =>
-  before.type === 'unread' && now.type === 'unread' && before.marks === now.marks
 
 async function describeChange(
   bounded: BoundedFile,
@@ -200,10 +155,11 @@ async function describeChange(
   const bytes = before.type === 'read' ? (before.bytes ?? counted) : null
   const file = await fileChange(path, before, bytes, now, blobs)
   if (file.change === 'deleted') return { file, violation: `${shown} is gone` }
+  if (now.type === 'linked') return { file, violation: `${shown} was replaced: ${linkedTo(now)}` }
   if (now.type === 'unread' || now.bytes === null)
     return { file, violation: `${shown} changed, and is now too large or cannot be read` }
-  // A file that was gone and is there again is compared with what the lines were counted in.
-  const compared = bytes ?? (file.change === 'created' ? counted : null)
+  // A file that was gone or a link, and is there again, is compared with what the lines were counted in.
+  const compared = bytes ?? (file.change === 'created' || before.type === 'linked' ? counted : null)
   if (compared === null) return { file, violation: `${shown} changed, and cannot be compared: ${unreadWhy}` }
   if (signal.aborted) return { file, violation: `${shown} changed, and was not compared: the call was aborted` }
   const pair = { path, range: { start, end }, counted, before: compared, after: now.bytes }
@@ -213,22 +169,5 @@ async function describeChange(
   return { file: { ...file, ...(kept && { boundary: kept }) }, violation: null }
 }
 
-const unreadWhy = 'it was too large or could not be read before the command'
-
-async function fileChange(
-  path: string,
-  before: Content,
-  bytes: Buffer | null,
-  now: Content,
-  blobs: ToolRun['blobs'],
-): Promise<FileChange> {
-  const after = now.type === 'read' ? { after: now.hash, mode: now.mode } : {}
-  if (before.type === 'unread' && before.marks === '')
-    return { path, change: 'created', before: { type: 'absent' }, ...after }
-  const image =
-    before.type === 'read' && bytes !== null
-      ? await keepBefore(bytes, before.mode, blobs)
-      : { type: 'not_kept' as const, why: unreadWhy }
-  const isGone = now.type === 'unread' && now.marks === ''
-  return isGone ? { path, change: 'deleted', before: image } : { path, change: 'modified', before: image, ...after }
-}
+const linkedTo = ({ to }: Extract<Content, { readonly type: 'linked' }>): string =>
+  `it is reached through a link now, at ${to === null ? 'a path outside the working directory' : escapeLine(to)}`

@@ -75,6 +75,24 @@ export async function refuseAlias(
   return ok(undefined)
 }
 
+/**
+ * Refuses to change what the path of a boundary leads to now, if that path or a folder of it has become a link, and the link
+ * itself. Nobody knows whether this is the file that the lines were counted in.
+ */
+export async function refuseLinked(
+  workdir: string,
+  boundaries: readonly BoundedFile[] | undefined,
+  { shown, absolute }: WorkspacePath,
+): Promise<Result<void>> {
+  const others = boundaries?.filter(({ path }) => path !== shown) ?? []
+  const found = await Promise.all(others.map(async ({ path }) => ({ path, now: await resolvePath(workdir, path) })))
+  const linked = found.find(({ now }) => now.ok && [now.value.absolute, ...now.value.links].includes(absolute))
+  if (!linked?.now.ok) return ok(undefined)
+  const bounded = escapeLine(linked.path)
+  const message = `${bounded} has an edit boundary, and was replaced: it is reached through a link now, at ${escapeLine(linked.now.value.shown)}. Nothing may be changed until a person sets the boundary of ${bounded} again.`
+  return refuse(fault('outside_boundary', message, { path: shown, bounded: linked.path }))
+}
+
 /** Refuses to delete or rename a file with a boundary, and to put another one in its place. */
 export function refuseBounded(boundaries: readonly BoundedFile[] | undefined, path: string): Result<void> {
   if (!boundaries?.some((one) => one.path === path)) return ok(undefined)

@@ -27,10 +27,10 @@ export async function findCleared(
   if (found.ok || inTheWay === undefined || !(await isBelowFile(place.workdir, path))) return found
   const file = await findName(place, inTheWay)
   if (!file.ok) return file
-  const { root, absolute, shown } = file.value
+  const { root, absolute, shown, links } = file.value
   const names = path.slice(inTheWay.length + 1).split('/')
   const missing = [basename(absolute), ...names]
-  return ok({ root, absolute: join(absolute, ...names), shown: [shown, ...names].join('/'), missing })
+  return ok({ root, absolute: join(absolute, ...names), shown: [shown, ...names].join('/'), missing, links })
 }
 
 /** Checks that a folder holds nothing but files that are removed first, and folders. Changes nothing. */

@@ -39,6 +39,7 @@ import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from '
 import { maskKeys } from './system/secrets/known-keys.ts'
 import { wallClock } from './system/wall-clock.ts'
 import { createLiveTokens } from './tokens/live-tokens.ts'
+import type { ReadRules } from './tools/define/read-rules.ts'
 import { createWorkspaceFiles } from './tools/files/workspace-files.ts'
 import type { McpServers } from './tools/mcp/mcp-servers.ts'
 import { type OwnTools, readOwnTools } from './tools/own/own-tools.ts'
@@ -127,7 +128,8 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     })
     const location = orThrow(locateStore(options.store ?? storeOf(environment), home))
     const storePaths = pathsOf(location, options.mirror)
-    const given = { keyNames, own, permissions, commandRules: permissions, storePaths, ...configured }
+    const rules = { permissions, commandRules: permissions, readRules: permissions }
+    const given = { keyNames, own, ...rules, storePaths, ...configured }
     const servers = openServers({ home, environment, keyNames, onProblem })
     opened.defer(() => servers.close())
     const hooks = orThrow(openHooks({ environment, home, keyNames, configured, own: options.hooks }))
@@ -213,6 +215,7 @@ function createAdapters(
     readonly sandboxNetwork: boolean
     readonly permissions: Pick<Permissions, 'judge'>
     readonly commandRules: CommandRules
+    readonly readRules: ReadRules
     readonly servers: McpServers
     /** The store and its mirror may be outside of the home. */
     readonly storePaths: readonly OwnPath[]

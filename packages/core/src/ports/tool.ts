@@ -44,6 +44,8 @@ export type ToolContext = {
   readonly session?: SessionId | undefined
   /** The lines that tools may change, by file. */
   readonly boundaries?: readonly BoundedFile[] | undefined
+  /** The session's own rules. */
+  readonly permissions?: readonly Permission[] | undefined
   /** Opens a blob that the session refers to; absent in tests of a tool alone. */
   readonly openBlob?: ToolBlobs['open'] | undefined
 }

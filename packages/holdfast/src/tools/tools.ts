@@ -4,6 +4,7 @@ import type { Environment } from '../system/home.ts'
 import { wallClock } from '../system/wall-clock.ts'
 import { createSubagentTool } from './agents/subagent.ts'
 import { maskedTool } from './define/masked-tool.ts'
+import type { ReadRules } from './define/read-rules.ts'
 import { createFetchUrl } from './fetch/fetch-url.ts'
 import { applyDiffTool } from './files/apply-diff.ts'
 import { deleteFileTool } from './files/delete-file.ts'
@@ -64,6 +65,8 @@ type ToolsDeps = {
   readonly sandboxNetwork?: boolean | undefined
   /** What the user's rules say about commands. */
   readonly commandRules?: CommandRules | undefined
+  /** What the user's rules keep tools from reading. */
+  readonly readRules?: ReadRules | undefined
   readonly after?: Clock['after'] | undefined
   /** The tools of the program that embeds Holdfast. */
   readonly own?: readonly Tool[] | undefined
@@ -80,16 +83,16 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
   const placeholders = createPlaceholders(shellDirectory && join(shellDirectory, 'placeholders'))
   const sandbox = createSandbox({ setting: deps.sandbox ?? 'off', environment, ownPaths, placeholders })
   const tmp = shellDirectory === undefined ? null : createSessionTmp(join(shellDirectory, 'tmp'))
-  const { sandboxNetwork: network = false, commandRules } = deps
+  const { sandboxNetwork: network = false, commandRules, readRules } = deps
   const confinement = createConfinement({ sandbox, tmp, network, ...commandRules })
   const shellDeps = { environment, keyNames, passed: shellEnvironment, after, directory: shellDirectory }
   const builtIn: readonly Tool[] = [
     ...fileTools.map((tool) => withBoundaries(withOwnPaths(tool, ownPaths))),
-    createFind({ environment, ownPaths }),
-    createGrep({ environment, ownPaths }),
+    createFind({ environment, ownPaths, readRules }),
+    createGrep({ environment, ownPaths, readRules }),
     createFetchUrl({ allowedHosts: fetchHosts }),
     createGitStatus({ environment, keyNames }),
-    createGitDiff({ environment, keyNames }),
+    createGitDiff({ environment, keyNames, readRules }),
     createGitLog({ environment, keyNames }),
     createGitStage({ environment, keyNames }),
     withBoundedFiles(createGitCommit({ environment, keyNames, records, sandbox: sandbox.state })),

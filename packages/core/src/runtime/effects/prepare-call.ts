@@ -57,10 +57,11 @@ const withheld = (tool: string): string =>
 
 /** Returns what a tool knows of the session. */
 export function toolContext(deps: EffectDeps): ToolContext {
-  const { origin, seen, boundaries } = deps.state()
+  const { origin, seen, boundaries, settings } = deps.state()
   invariant(origin, 'a call needs a started session')
   const openBlob = async (hash: BlobHash) => orThrow(await openSessionBlob(deps, deps.session, hash))
-  return { workdir: origin.workdir, session: deps.session, seen, boundaries, openBlob }
+  const { permissions } = settings
+  return { workdir: origin.workdir, session: deps.session, seen, boundaries, permissions, openBlob }
 }
 
 /** Calls with shorter arguments take much less than a millisecond each. */

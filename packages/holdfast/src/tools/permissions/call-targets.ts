@@ -50,17 +50,22 @@ export async function fitsTargets(
   { paths, texts }: CallTargets,
   workdir: string,
 ): Promise<boolean> {
-  const { default: picomatch } = await import('picomatch')
-  const glob = pattern.startsWith('/') ? relative(workdir, pattern) || '.' : pattern.replace(/^(\.\/)+/, '')
-  const matcher = picomatch(glob, { dot: true, nonegate: true })
-  const isPath = (path: string) => matcher(path) // it takes more arguments, which `every` would give
+  const { isPath, isForbidden } = await testsOf(pattern, workdir)
   if (verdict === 'allow') {
     const covers = (all: readonly (readonly string[])[], fits: (text: string) => boolean) =>
       all.every((spellings) => spellings.every(fits))
     if (paths.length + texts.length === 0) return false
     return covers(paths, isPath) && covers(texts, (text) => fitsText(pattern, text))
   }
-  // A star of an older rule also matches `/`.
-  const isForbidden = (path: string) => isPath(path) || fitsText(glob, path)
   return paths.flat().some(isForbidden) || texts.flat().some((text) => fitsText(pattern, text))
+}
+
+/** Returns the tests of a pattern for paths: that of rules which allow, and that of rules which forbid. */
+export async function testsOf(pattern: string, workdir: string) {
+  const { default: picomatch } = await import('picomatch')
+  const glob = pattern.startsWith('/') ? relative(workdir, pattern) || '.' : pattern.replace(/^(\.\/)+/, '')
+  const matcher = picomatch(glob, { dot: true, nonegate: true })
+  const isPath = (path: string): boolean => matcher(path) // it takes more arguments, which `every` would give
+  // A star of an older rule also matches `/`.
+  return { isPath, isForbidden: (path: string): boolean => isPath(path) || fitsText(glob, path) }
 }

@@ -1,7 +1,8 @@
 import { relative, resolve } from 'node:path'
 import { isPathRule, literalPath, type Permission } from '@holdfast/protocol'
 import { isInside } from '../../system/files/resolve-path.ts'
-import { fitsTargets, targetsOf } from './call-targets.ts'
+import type { DeniedTest } from '../define/read-rules.ts'
+import { fitsTargets, targetsOf, testsOf } from './call-targets.ts'
 
 const isDenied = (rule: Permission): boolean => rule.verdict === 'deny' && isPathRule(rule)
 
@@ -21,6 +22,18 @@ export function deniedPaths(rules: readonly Permission[], workdir: string): read
       const path = resolve(workdir, literal)
       return path === workdir || isInside(path, workdir) ? [] : [path]
     })
+}
+
+/** Returns whether rules deny a path to a tool that finds paths itself, as `grep` does; null if no rule can. */
+export async function deniedTest(
+  rules: readonly Permission[],
+  tool: string,
+  workdir: string,
+): Promise<DeniedTest | null> {
+  const denied = rules.filter((rule) => isDenied(rule) && (readingTools.has(rule.tool) || rule.tool === tool))
+  if (denied.length === 0) return null
+  const tests = await Promise.all(denied.map(({ pattern = '' }) => testsOf(pattern, workdir)))
+  return (path) => tests.some(({ isForbidden }) => isForbidden(path))
 }
 
 const namesMax = 200

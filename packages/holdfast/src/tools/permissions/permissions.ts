@@ -14,10 +14,11 @@ import {
 } from '@holdfast/protocol'
 import { createPermissionFile } from '../../system/config/permission-file.ts'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
+import type { ReadRules } from '../define/read-rules.ts'
 import type { CommandRules } from '../shell/confinement.ts'
 import type { Judged } from '../shell/rules/judge-command.ts'
 import { fitsTargets, targetsOf } from './call-targets.ts'
-import { deniedPaths, findNamedPaths } from './denied-paths.ts'
+import { deniedPaths, deniedTest, findNamedPaths } from './denied-paths.ts'
 import { refuseRule } from './refuse-rule.ts'
 
 type PermissionDeps = {
@@ -30,7 +31,10 @@ type PermissionDeps = {
 type Rule = Permission & { readonly isOwn?: boolean }
 
 /** Creates the judge of calls on the user's file of rules. */
-export function createPermissions({ file, searchPath }: PermissionDeps): Permissions & PermissionRules & CommandRules {
+export function createPermissions({
+  file,
+  searchPath,
+}: PermissionDeps): Permissions & PermissionRules & CommandRules & ReadRules {
   const rules = createPermissionFile(file)
   return {
     async judge(call, own) {
@@ -51,6 +55,10 @@ export function createPermissions({ file, searchPath }: PermissionDeps): Permiss
     async deniedPaths(workdir) {
       const found = await rules.read()
       return found.ok ? ok(deniedPaths(found.value.filter(isFor(workdir)), workdir)) : found
+    },
+    async deniedTest(tool, { workdir, permissions: own = [] }) {
+      const found = await rules.read()
+      return found.ok ? ok(await deniedTest([...own, ...found.value.filter(isFor(workdir))], tool, workdir)) : found
     },
     /** Rules of the tool `network` have patterns of commands: those that get the network in the sandbox. */
     async judgeNetwork(command, workdir) {

@@ -2,8 +2,9 @@ import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { countArgument, pathArgument, textArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
+import { type DeniedTest, leftOutNote, noReadRules } from '../define/read-rules.ts'
 import { compileGlob, type Glob } from './glob.ts'
-import { type FirstItems, keepFirst } from './keep-first.ts'
+import { keepFirst } from './keep-first.ts'
 import { refusedSearch, type SearchDeps, startRipgrep } from './ripgrep.ts'
 import { namesHidden, openPlace, type SearchPlace } from './search-place.ts'
 
@@ -57,31 +58,40 @@ export const createFind = (deps: SearchDeps) =>
       return ok({ preview: { type: 'arguments', args } })
     },
 
-    run: whenBegun(async (args: FindArgs, { workdir }, { signal }) => {
+    run: whenBegun(async (args: FindArgs, context, { signal }) => {
       const glob = compileGlob(args.pattern)
       if (glob === null) return tooManyBraces
-      const opened = await openPlace(workdir, args.path, deps.ownPaths)
+      const denied = await (deps.readRules ?? noReadRules).deniedTest('find', context)
+      if (!denied.ok) return denied
+      const opened = await openPlace(context.workdir, args.path, deps.ownPaths)
       if (!opened.ok) return opened
       await using place = opened.value
       if (place.file) return refuse(fault('bad_request', `${escapeLine(args.path)} is a file, not a directory`))
       const scope = { hidden: args.hidden || namesHidden(args.pattern), ignored: args.ignored }
-      const found = await list(glob, { ...args, ...scope }, place, deps, signal)
+      const rules = { ...deps, isDenied: denied.value }
+      const found = await list(glob, { ...args, ...scope }, place, rules, signal)
       if (!found.ok || found.value.count > 0 || (scope.hidden && scope.ignored)) return answer(args, found, false)
-      const everything = await list(glob, { ...args, hidden: true, ignored: true }, place, deps, signal)
+      const everything = await list(glob, { ...args, hidden: true, ignored: true }, place, rules, signal)
       return answer(args, found, everything.ok && everything.value.count > 0)
     }),
   })
 
 const tooManyBraces = refuse(fault('bad_request', 'pattern has braces that expand to too many patterns'))
 
-type Found = { readonly paths: readonly string[]; readonly count: number; readonly note: string | null }
+type Found = {
+  readonly paths: readonly string[]
+  readonly count: number
+  /** How many paths rules have left out. */
+  readonly leftOut: number
+  readonly note: string | null
+}
 
 /** Lists the matching paths below a place. */
 async function list(
   glob: Glob,
   { pattern, hidden, ignored, type, max_depth, offset, limit }: FindArgs,
   place: SearchPlace,
-  deps: SearchDeps,
+  deps: SearchDeps & { readonly isDenied: DeniedTest | null },
   signal: AbortSignal,
 ): Promise<Result<Found>> {
   const depth = max_depth === undefined ? [] : [`--max-depth=${max_depth}`]
@@ -92,13 +102,18 @@ async function list(
   if (!started.ok) return started
   const first = keepFirst<string>(offset + limit, compareText)
   const folders = type === 'file' ? null : new Set<string>()
+  let leftOut = 0
+  const add = (path: string) => {
+    if (deps.isDenied?.(place.shown + path.replace(/\/$/, ''))) leftOut++
+    else first.add(path)
+  }
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of started.value.output) {
     const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
     const end = bytes.lastIndexOf(0)
     rest = bytes.subarray(end + 1)
     if (end < 0) continue
-    for (const path of bytes.toString('utf8', 0, end).split('\0')) take(path.slice(2), { glob, type, first, folders })
+    for (const path of bytes.toString('utf8', 0, end).split('\0')) take(path.slice(2), { glob, type, add, folders })
   }
   const ended = await started.value.ended
   if (ended.type === 'aborted') return refuse(fault('bad_request', 'aborted'))
@@ -110,6 +125,7 @@ async function list(
       .slice(offset)
       .map((path) => place.shown + path),
     count: first.count,
+    leftOut,
     note,
   })
 }
@@ -117,20 +133,20 @@ async function list(
 type Taking = {
   readonly glob: Glob
   readonly type: FindArgs['type']
-  readonly first: FirstItems<string>
+  readonly add: (path: string) => void
   /** The directories seen so far, if they are wanted. */
   readonly folders: Set<string> | null
 }
 
 /** Takes a file, and the directories above it that were not seen before. */
-function take(path: string, { glob, type, first, folders }: Taking): void {
-  if (type === 'file' || (type === 'any' && glob(path))) first.add(path)
+function take(path: string, { glob, type, add, folders }: Taking): void {
+  if (type === 'file' || (type === 'any' && glob(path))) add(path)
   if (folders === null) return
   for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
     const folder = path.slice(0, at)
     if (folders.has(folder)) return
     folders.add(folder)
-    if (glob(folder)) first.add(`${folder}/`)
+    if (glob(folder)) add(`${folder}/`)
   }
 }
 
@@ -149,7 +165,7 @@ function answer(
   isHidden: boolean,
 ): Result<{ readonly text: string }> {
   if (!found.ok) return found
-  const { paths, count, note } = found.value
+  const { paths, count, leftOut, note } = found.value
   const notes: string[] = []
   if (count === 0) {
     notes.push(`nothing matches ${escapeLine(pattern)}`)
@@ -157,6 +173,7 @@ function answer(
   } else if (paths.length === 0) notes.push(`offset ${offset} is past the end: ${count} paths match`)
   else if (offset + paths.length < count)
     notes.push(`${offset + 1} to ${offset + paths.length} of ${count}; continue with offset ${offset + paths.length}`)
+  if (leftOut > 0) notes.push(leftOutNote(leftOut))
   if (note !== null) notes.push(note)
   return ok({ text: [...paths.map(escapeLine), ...(notes.length > 0 ? [`[${notes.join('; ')}]`] : [])].join('\n') })
 }

@@ -2,6 +2,7 @@ import { escapeHidden, escapeLine, fault, ok, type Result, refuse } from '@holdf
 import { z } from 'zod'
 import { countArgument, pathArgument, textArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
+import { type DeniedTest, leftOutNote, noReadRules } from '../define/read-rules.ts'
 import { compareText, hiddenNote, noteOf, offsetMax } from './find.ts'
 import { createMatchReader, type Match } from './match-reader.ts'
 import { refusedSearch, type Scope, type SearchDeps, startRipgrep } from './ripgrep.ts'
@@ -78,21 +79,49 @@ export const createGrep = (deps: SearchDeps) =>
       return ok({ preview: { type: 'arguments', args } })
     },
 
-    run: whenBegun(async (args: GrepArgs, { workdir }, { signal }) => {
-      const opened = await openPlace(workdir, args.path, deps.ownPaths)
+    run: whenBegun(async (args: GrepArgs, context, { signal }) => {
+      const denied = await (deps.readRules ?? noReadRules).deniedTest('grep', context)
+      if (!denied.ok) return denied
+      const opened = await openPlace(context.workdir, args.path, deps.ownPaths)
       if (!opened.ok) return opened
       await using place = opened.value
       const { glob, ignored } = args
       const scope = { glob: place.file ? undefined : glob, hidden: args.hidden || namesHidden(glob ?? ''), ignored }
-      const found = await search(args, place, scope, deps, signal)
+      const rules = { ...deps, isDenied: denied.value }
+      const leftOut = await countDenied(place, scope, rules, signal)
+      const found = await search(args, place, scope, rules, signal)
       if (!found.ok) return found
       const isComplete = found.value.matches.length > 0 || place.file !== null || (scope.hidden && scope.ignored)
-      const isHidden = !isComplete && (await matchesAnything(args, place, scope, deps, signal))
-      return ok({ text: answer(args, found.value, isHidden) })
+      const isHidden = !isComplete && (await matchesAnything(args, place, scope, rules, signal))
+      return ok({ text: answer(args, { ...found.value, leftOut }, isHidden) })
     }),
   })
 
 type Found = { readonly matches: readonly Match[]; readonly isStopped: boolean; readonly note: string | null }
+
+type RuledDeps = SearchDeps & { readonly isDenied: DeniedTest | null }
+
+/**
+ * Returns how many paths of the search rules leave out. They are counted whether they match or not: a count of matches would
+ * tell what is in them.
+ */
+async function countDenied(
+  place: SearchPlace,
+  scope: Scope,
+  { isDenied, ...deps }: RuledDeps,
+  signal: AbortSignal,
+): Promise<number> {
+  if (isDenied === null) return 0
+  if (place.file) return isDenied(place.shown) ? 1 : 0
+  const started = await startRipgrep(['--files', '--null', '--', './'], place, scope, deps, { signal, timeoutMs })
+  if (!started.ok) return 0
+  const reader = createMatchReader('files')
+  let count = 0
+  for await (const chunk of started.value.output)
+    for (const { path } of reader.read(chunk)) if (isDenied(place.shown + path)) count++
+  await started.value.ended
+  return count
+}
 
 const modeFlags = {
   content: [
@@ -110,7 +139,7 @@ async function search(
   { pattern, case_sensitive, literal, mode, context_lines }: GrepArgs,
   place: SearchPlace,
   scope: Scope,
-  deps: SearchDeps,
+  { isDenied, ...deps }: RuledDeps,
   signal: AbortSignal,
 ): Promise<Result<Found>> {
   const args = [
@@ -124,11 +153,13 @@ async function search(
   const started = await startRipgrep(args, place, scope, deps, { signal, timeoutMs })
   if (!started.ok) return started
   const reader = createMatchReader(mode)
+  const shownPath = (path: string) => (place.file ? place.shown : place.shown + path)
   const matches: Match[] = []
   let results = 0
   let isStopped = false
   for await (const chunk of started.value.output) {
     for (const match of reader.read(chunk)) {
+      if (isDenied?.(shownPath(match.path))) continue
       matches.push(match)
       if (match.isMatch) results++
     }
@@ -140,7 +171,7 @@ async function search(
   if (ended.type === 'aborted') return refuse(fault('bad_request', 'aborted'))
   const isRefused = ended.type === 'exited' && ended.code === 2
   if (isRefused && matches.length === 0) return refusedSearch(ended.errors)
-  const shown = matches.map((match) => ({ ...match, path: place.file ? place.shown : place.shown + match.path }))
+  const shown = matches.map((match) => ({ ...match, path: shownPath(match.path) }))
   // Ripgrep searches files in parallel: their order differs each time. Within a file it is already right.
   shown.sort((one, other) => compareText(one.path, other.path) || one.line - other.line)
   return ok({ matches: shown, isStopped, note: noteOf(ended.type === 'timed out', isRefused ? ended.errors : '') })
@@ -151,20 +182,21 @@ async function matchesAnything(
   args: GrepArgs,
   place: SearchPlace,
   { glob }: Scope,
-  deps: SearchDeps,
+  { isDenied, ...deps }: RuledDeps,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { pattern, case_sensitive, literal } = args
   const flags = [
-    ...['--files-with-matches', `--max-filesize=${fileSizeMax}`],
+    ...['--files-with-matches', '--null', `--max-filesize=${fileSizeMax}`],
     ...[case_sensitive ? '--case-sensitive' : '--ignore-case', ...(literal ? ['--fixed-strings'] : [])],
     ...['-e', pattern, '--', './'],
   ]
   const started = await startRipgrep(flags, place, { glob, hidden: true, ignored: true }, deps, { signal, timeoutMs })
   if (!started.ok) return false
+  const reader = createMatchReader('files')
   let isFound = false
   for await (const chunk of started.value.output) {
-    isFound = chunk.length > 0
+    isFound = reader.read(chunk).some(({ path }) => !isDenied?.(place.shown + path))
     if (isFound) break
   }
   started.value.stop()
@@ -172,7 +204,11 @@ async function matchesAnything(
   return isFound
 }
 
-function answer(args: GrepArgs, { matches, isStopped, note }: Found, isHidden: boolean): string {
+function answer(
+  args: GrepArgs,
+  { matches, isStopped, note, leftOut }: Found & { readonly leftOut: number },
+  isHidden: boolean,
+): string {
   const { offset, limit, mode } = args
   const count = matches.filter(({ isMatch }) => isMatch).length
   const page = pageOf(matches, offset, limit)
@@ -185,6 +221,7 @@ function answer(args: GrepArgs, { matches, isStopped, note }: Found, isHidden: b
   else if (isStopped) notes.push(`stopped at ${resultsMax} matches; narrow the pattern, the path or the glob`)
   else if (offset + shown < count)
     notes.push(`${offset + 1} to ${offset + shown} of ${count}; continue with offset ${offset + shown}`)
+  if (leftOut > 0) notes.push(leftOutNote(leftOut))
   if (note !== null) notes.push(note)
   const lines =
     mode === 'content' ? linesOf(page) : page.map(({ path, text }) => escapeLine(path) + (text && `: ${text}`))

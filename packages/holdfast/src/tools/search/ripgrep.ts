@@ -5,6 +5,7 @@ import type { OwnPath } from '@holdfast/core/ports'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { isInside } from '../../system/files/resolve-path.ts'
 import type { Environment } from '../../system/home.ts'
+import type { ReadRules } from '../define/read-rules.ts'
 import { type Program, startProgram } from '../program/program.ts'
 import type { SearchPlace } from './search-place.ts'
 
@@ -20,6 +21,7 @@ export type SearchDeps = {
   readonly environment: Environment
   /** Folders of Holdfast: its data, config and tokens. They are never searched. */
   readonly ownPaths: readonly OwnPath[]
+  readonly readRules?: ReadRules | undefined
 }
 
 type RipgrepRun = { readonly signal: AbortSignal; readonly timeoutMs: number }

@@ -184,6 +184,14 @@ describe('an allow rule', () => {
     await addAll(rule('deny', 'shell'), rule('ask', '*'), rule('deny', 'shell', 'bash **'))
   })
 
+  it('for shell covers no word that leads out of the workdir through a link', async () => {
+    await addAll(rule('allow', 'shell', 'git log **'))
+    symlinkSync(join(base, 'bin'), join(workdir, 'link'))
+    expect(await open().judge(shell('git log other'), [])).toMatchObject({ verdict: 'allow' })
+    for (const command of ['git log link', 'git log link/git', 'git log --x=link'])
+      expect(await open().judge(shell(command), [])).toBeNull()
+  })
+
   it('for shell covers no program that the shell finds in the workdir', async () => {
     await addAll(rule('allow', 'shell', 'git status'))
     const inside = createPermissions({ file, searchPath: `${join(workdir, 'bin')}:${join(base, 'bin')}` })

@@ -145,7 +145,11 @@ async function judgeShell(
 ): Promise<Judged<Rule> | null> {
   const { judgeCommand } = await import('../shell/rules/judge-command.ts')
   const { programsOutside } = await import('../shell/rules/find-program.ts')
-  return judgeCommand(rules, command, programsOutside(workdir, searchPath))
+  const { findLinkedOut } = await import('../shell/rules/linked-words.ts')
+  return judgeCommand(rules, command, {
+    isOutside: programsOutside(workdir, searchPath),
+    findLinkedOut: (commands) => findLinkedOut(commands, workdir),
+  })
 }
 
 async function judgeTargets(rules: readonly Rule[], call: RuledCall): Promise<Judged<Rule> | null> {

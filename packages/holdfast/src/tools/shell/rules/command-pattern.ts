@@ -1,3 +1,4 @@
+import type { IsLinkedOut } from './linked-words.ts'
 import type { ProvedCommand } from './prove.ts'
 import { isRisky } from './risky.ts'
 import { fitsPieces, fitsPiecesFrom } from './text-pattern.ts'
@@ -31,9 +32,13 @@ export function parsePattern(pattern: string): CommandPattern {
 
 /**
  * Whether an allow pattern covers a command. `*` is one word, or a part of one; a last `**` is any further words. What a
- * wildcard covers must stay in the folder and have no option that writes files or runs programs.
+ * wildcard covers must stay in the folder, also where links lead, and have no option that writes files or runs programs.
  */
-export function allows({ words, isOpen }: CommandPattern, command: ProvedCommand): boolean {
+export function allows(
+  { words, isOpen }: CommandPattern,
+  command: ProvedCommand,
+  isLinkedOut: IsLinkedOut = () => false,
+): boolean {
   if (words.length === 0 || (isOpen ? command.length < words.length : command.length !== words.length)) return false
   const [program = []] = words
   if (program.length !== 1) return false
@@ -43,7 +48,7 @@ export function allows({ words, isOpen }: CommandPattern, command: ProvedCommand
     if (pattern && !fitsPieces(pattern, word)) return false
     if (pattern?.length !== 1) covered.push(word)
   }
-  return covered.every(isInside) && !isRisky([command[0], ...covered])
+  return covered.every((word) => isInside(word) && !isLinkedOut(word)) && !isRisky(command, covered)
 }
 
 /** Whether a word names nothing outside the folder: it has no absolute path, and no `..` as a part of one. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access, realpath } from 'node:fs/promises'
 import { isAbsolute, join, sep } from 'node:path'
-import type { IsOutside } from './judge-command.ts'
+import type { CommandFacts } from './judge-command.ts'
 
 /** Commands of the shell itself, which no file can replace. */
 const builtins = new Set([
@@ -13,7 +13,7 @@ const builtins = new Set([
  * Returns a function that finds out whether the shell finds a program outside the workdir: what the agent can write
  * could pretend to be any program.
  */
-export function programsOutside(workdir: string, searchPath: string | undefined): IsOutside {
+export function programsOutside(workdir: string, searchPath: string | undefined): CommandFacts['isOutside'] {
   return async (program) => {
     if (builtins.has(program)) return true
     for (const folder of (searchPath ?? '').split(':')) {

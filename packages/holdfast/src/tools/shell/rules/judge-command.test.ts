@@ -1,6 +1,6 @@
 import type { Permission } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { judgeCommand } from './judge-command.ts'
+import { type CommandFacts, judgeCommand } from './judge-command.ts'
 
 const rule = (verdict: Permission['verdict'], pattern: string): Permission => ({ tool: 'shell', pattern, verdict })
 const allowed = [
@@ -11,8 +11,30 @@ const rules = [
   ...allowed.map((pattern) => rule('allow', pattern)),
   ...['rm -r* **', 'git push **', 'curl **'].map((pattern) => rule('deny', pattern)),
 ]
+/** Every program is one of the system, and no word is a link. */
+const outside: CommandFacts = { isOutside: async () => true, findLinkedOut: async () => () => false }
 const judged = async (text: string, by: readonly Permission[] = rules) =>
-  (await judgeCommand(by, text, async () => true))?.verdict ?? 'ask'
+  (await judgeCommand(by, text, outside))?.verdict ?? 'ask'
+
+describe('a word that leads outside through a link', () => {
+  const linked: CommandFacts = { ...outside, findLinkedOut: async () => (word) => word === 'link' }
+  const judge = async (text: string, ...patterns: readonly string[]) =>
+    (
+      await judgeCommand(
+        patterns.map((one) => rule('allow', one)),
+        text,
+        linked,
+      )
+    )?.verdict ?? 'ask'
+
+  it('is not covered by a wildcard, and is by a rule that names it', async () => {
+    expect(await judge('cat link', 'cat **')).toBe('ask')
+    expect(await judge('cat link', 'cat *')).toBe('ask')
+    expect(await judge('cd link && cat x', 'cat **')).toBe('ask')
+    expect(await judge('cat link', 'cat link')).toBe('allow')
+    expect(await judge('cat x', 'cat **')).toBe('allow')
+  })
+})
 
 describe('the rules of the study', () => {
   it.each([
@@ -148,7 +170,7 @@ describe('a deny rule', () => {
   it.each(['$a x', 'a=rm; $a x', 'eval "$x"', 'x | sh', 'git status "', 'bash -c "$x"', 'x'.repeat(70_000)])(
     'asks about %.20j, which may run any command',
     async (text) => {
-      const judgement = await judgeCommand(denied, text, async () => true)
+      const judgement = await judgeCommand(denied, text, outside)
       expect(judgement).toEqual({ verdict: 'ask', rules: denied })
     },
   )
@@ -188,7 +210,7 @@ describe('a deny rule', () => {
     "newrunner 'rm x'",
     'uv run rm x',
   ])('asks about %j, which may run it', async (text) =>
-    expect((await judgeCommand(denied, text, async () => true))?.verdict).toBe('ask'),
+    expect((await judgeCommand(denied, text, outside))?.verdict).toBe('ask'),
   )
 
   it.each([
@@ -198,12 +220,12 @@ describe('a deny rule', () => {
     ['within a quoted text', "newtool sh -c 'cd a && sudo rm x'"],
   ])('asks about a command that it matches %s of a program that a rule allows', async (_, text) => {
     const all = [...denied, rule('allow', 'newtool **')]
-    expect(await judgeCommand(all, text, async () => true)).toEqual({ verdict: 'ask', rules: denied })
+    expect(await judgeCommand(all, text, outside)).toEqual({ verdict: 'ask', rules: denied })
   })
 
   it('of further words matches them behind a program that is not known', async () => {
     const asked = async (pattern: string, text: string) =>
-      (await judgeCommand([rule('deny', pattern)], text, async () => true))?.verdict
+      (await judgeCommand([rule('deny', pattern)], text, outside))?.verdict
     expect(await asked('git push', "newtool 1 'git push' 2")).toBe('ask')
     expect(await asked('git push **', 'newtool 1 git push 2 3')).toBe('ask')
     expect(await asked('git * -f* x', 'newtool git 1 push -force 2 x')).toBe('ask')
@@ -213,8 +235,8 @@ describe('a deny rule', () => {
   })
 
   it('does not ask about words that cannot make a command match', async () => {
-    expect(await judgeCommand(denied, 'ls $HOME *.ts', async () => true)).toBeNull()
-    expect(await judgeCommand(denied, 'echo rm x; bash build.sh', async () => true)).toBeNull()
+    expect(await judgeCommand(denied, 'ls $HOME *.ts', outside)).toBeNull()
+    expect(await judgeCommand(denied, 'echo rm x; bash build.sh', outside)).toBeNull()
   })
 
   it('keeps the meaning of `*` in older rules: any text', async () => {
@@ -226,7 +248,7 @@ describe('a deny rule', () => {
     const all = [rule('allow', 'git **'), rule('ask', 'git push*'), rule('deny', 'git push --force*')]
     for (const order of [all, all.toReversed()]) {
       expect(await judged('git status', order)).toBe('allow')
-      expect((await judgeCommand(order, 'git push', async () => true))?.rules).toEqual([all[1]])
+      expect((await judgeCommand(order, 'git push', outside))?.rules).toEqual([all[1]])
       expect(await judged('git push --force origin', order)).toBe('deny')
     }
   })
@@ -314,11 +336,45 @@ describe('an allow rule', () => {
   })
 
   it('does not cover a program that the shell finds in the workdir', async () => {
-    expect(await judgeCommand(rules, 'git status', async () => false)).toBeNull()
+    expect(await judgeCommand(rules, 'git status', { ...outside, isOutside: async () => false })).toBeNull()
   })
 
   it('names all rules that were needed', async () => {
-    const judgement = await judgeCommand(rules, 'git status && npm test', async () => true)
+    const judgement = await judgeCommand(rules, 'git status && npm test', outside)
     expect(judgement?.rules.map(({ pattern }) => pattern)).toEqual(['git status', 'npm test'])
   })
+})
+
+describe('a wildcard', () => {
+  const all = 'sort wc du file grep diff ls find tree rg fd md5sum strings uniq xxd jq'.split(' ')
+  const by = all.map((program) => rule('allow', `${program} **`))
+
+  it.each([
+    ...['sort --files0-from=list', 'wc --files0-from=list', 'du --files0-from list', 'file -f list', 'file -bf list'],
+    ...['file --files-from=list', 'md5sum -c list', 'md5sum --check list', 'strings @list', 'find -files0-from list'],
+  ])('covers no list of names: %s', async (text) => expect(await judged(text, by)).toBe('ask'))
+
+  it.each([
+    ...[
+      'grep -R x .',
+      'grep -nR x',
+      'grep --dereference-recursive x',
+      'find -L .',
+      'find . -follow',
+      'ls -LR',
+      'du -L',
+    ],
+    ...['rg -L x', 'rg --follow x', 'fd -L x', 'tree -l', 'diff -r a b', 'diff --recursive a b'],
+    `jq -n 'import "link/x" as $x; $x'`,
+  ])('covers no option that follows links: %s', async (text) => expect(await judged(text, by)).toBe('ask'))
+
+  it.each(['uniq list out', 'uniq - out', 'uniq -- a -b', 'xxd list out'])(
+    'covers no second name that a program writes to: %s',
+    async (text) => expect(await judged(text, by)).toBe('ask'),
+  )
+
+  it.each([
+    ...['sort -u list', 'wc -l list', 'du -sh .', 'file list', 'grep -rn x .', 'find . -name x', 'ls -la', 'diff a b'],
+    ...['uniq -c list', 'rg x src', 'md5sum list', "jq '.a' list", 'tree -L 2'],
+  ])('still covers %s', async (text) => expect(await judged(text, by)).toBe('allow'))
 })

@@ -1,6 +1,7 @@
 import type { Permission } from '@holdfast/protocol'
 import { allows, forbids, forbidsWithin, parsePattern } from './command-pattern.ts'
 import { findCommands } from './find-commands.ts'
+import type { IsLinkedOut } from './linked-words.ts'
 import { type ProvedCommand, proveCommands } from './prove.ts'
 
 /** The verdict of rules on a call, and the rules that decided. */
@@ -9,8 +10,13 @@ export type Judged<Rule extends Permission = Permission> = {
   readonly rules: readonly Rule[]
 }
 
-/** Whether the shell finds a program of this name outside the workdir. */
-export type IsOutside = (program: string) => Promise<boolean>
+/** What the judge has to know of the machine. */
+export type CommandFacts = {
+  /** Whether the shell finds a program of this name outside the workdir. */
+  readonly isOutside: (program: string) => Promise<boolean>
+  /** Finds the words that lead outside the workdir through links. */
+  readonly findLinkedOut: (commands: readonly ProvedCommand[]) => Promise<IsLinkedOut>
+}
 
 /**
  * Judges a shell command by rules with patterns: deny beats ask beats allow; null when none applies. A deny or ask rule
@@ -20,7 +26,7 @@ export type IsOutside = (program: string) => Promise<boolean>
 export async function judgeCommand<Rule extends Permission>(
   rules: readonly Rule[],
   text: string,
-  isOutside: IsOutside,
+  facts: CommandFacts,
 ): Promise<Judged<Rule> | null> {
   const found = findForbidden(rules, text)
   if (found) return found
@@ -28,7 +34,7 @@ export async function judgeCommand<Rule extends Permission>(
   const exact = allowing.find(({ exact: isExact, pattern }) => isExact && pattern === text)
   if (exact) return { verdict: 'allow', rules: [exact] }
   const patterns = allowing.filter(({ exact: isExact }) => !isExact)
-  return patterns.length === 0 ? null : findAllowed(patterns, text, isOutside)
+  return patterns.length === 0 ? null : findAllowed(patterns, text, facts)
 }
 
 function findForbidden<Rule extends Permission>(rules: readonly Rule[], text: string): Judged<Rule> | null {
@@ -60,22 +66,23 @@ function matchOf(
 async function findAllowed<Rule extends Permission>(
   rules: readonly Rule[],
   text: string,
-  isOutside: IsOutside,
+  facts: CommandFacts,
 ): Promise<Judged<Rule> | null> {
   const commands = proveCommands(text)
   if (!commands) return null
   const parsed = rules.map((rule) => ({ rule, pattern: parsePattern(rule.pattern ?? '') }))
+  const isLinkedOut = await facts.findLinkedOut(commands)
   const used = new Set<Rule>()
   for (const command of commands) {
-    const by = parsed.find(({ pattern }) => allows(pattern, command))
+    const by = parsed.find(({ pattern }) => allows(pattern, command, isLinkedOut))
     if (by) used.add(by.rule)
-    else if (!isCdInside(command)) return null
+    else if (!isCdInside(command, isLinkedOut)) return null
   }
   if (used.size === 0) return null
-  for (const [program] of commands) if (!(await isOutside(program))) return null
+  for (const [program] of commands) if (!(await facts.isOutside(program))) return null
   return { verdict: 'allow', rules: [...used] }
 }
 
 /** Whether a command only goes to a folder below: a list of allowed commands may begin with it. */
-const isCdInside = (command: ProvedCommand): boolean =>
-  allows({ words: [['cd'], ['', '']], isOpen: false }, command) && !command[1]?.startsWith('-')
+const isCdInside = (command: ProvedCommand, isLinkedOut: IsLinkedOut): boolean =>
+  allows({ words: [['cd'], ['', '']], isOpen: false }, command, isLinkedOut) && !command[1]?.startsWith('-')

@@ -18,7 +18,10 @@ type Runner = {
 
 /** What the permission rules know of a program. */
 export type KnownProgram = {
-  /** Set if its options are known: those with which it writes a file or runs a program. A wildcard covers all others. */
+  /**
+   * Set if its options are known: those with which it writes a file, runs a program, follows links or reads the names of files
+   * from a file. A wildcard covers all others.
+   */
   readonly knownOptions?: OptionNames
   /** It can run programs or write any file, so a wildcard after it would allow too much. */
   readonly isUnbounded?: true
@@ -26,6 +29,8 @@ export type KnownProgram = {
   readonly runs?: 'nothing' | 'shell' | 'eval' | 'trap' | 'alias' | 'hash' | 'find' | 'git' | 'ssh' | Runner
   /** The option before a text that it gives to a shell. */
   readonly textOption?: RegExp
+  /** How many names a wildcard may be used with: it writes what further ones name. */
+  readonly operandsMax?: number
   /** How many words a rule with a wildcard must name, because they choose what the program does. */
   readonly namedWords?: number
 }
@@ -38,24 +43,39 @@ const runner: KnownProgram = { isUnbounded: true, runs: { own: 0 } }
 const runnerOfSecond: KnownProgram = { isUnbounded: true, runs: { own: 1 } }
 
 const rows: readonly (readonly [names: string, program: KnownProgram])[] = [
-  [
-    'cat ls head tail wc echo pwd cd true false basename dirname realpath readlink stat du df cut tr nl tac rev',
-    reader,
-  ],
-  ['fold expand paste join column cmp comm od hexdump strings seq sleep which type id whoami uname ps', reader],
-  ['md5sum sha1sum sha256sum sha512sum cksum sum nproc jq numfmt tsort pgrep', reader],
+  ['cat head tail echo pwd cd true false basename dirname realpath readlink stat df cut tr nl tac rev', reader],
+  ['fold expand paste join column cmp comm od hexdump seq sleep which type id whoami uname ps', reader],
+  ['sum nproc jq numfmt tsort pgrep', reader],
+  ['md5sum sha1sum sha256sum sha512sum cksum', { ...reader, knownOptions: { letters: 'c', long: ['check'] } }],
+  ['ls', { ...reader, knownOptions: { letters: 'HL', long: ['dereference', 'dereference-command-line'] } }],
+  ['du', { ...reader, knownOptions: { letters: 'DHL', long: ['dereference', 'dereference-args', 'files0-from'] } }],
+  ['wc', { ...reader, knownOptions: { long: ['files0-from'] } }],
+  ['strings', { ...reader, knownOptions: { words: ['@'] } }],
+  ['uniq xxd', { ...reader, operandsMax: 1, knownOptions: {} }],
   ['test [ printf', { ...reader, knownOptions: { letters: 'v' } }],
-  ['grep egrep fgrep', { ...reader, knownOptions: { words: ['-f'], long: ['file'] } }],
-  ['rg', { ...reader, knownOptions: { letters: 'z', long: ['pre', 'hostname-bin', 'search-zip'] } }],
-  ['sort', { ...reader, knownOptions: { letters: 'oT', long: ['output', 'compress-program', 'temporary-directory'] } }],
+  ['grep egrep fgrep', { ...reader, knownOptions: { letters: 'fR', long: ['file', 'dereference-recursive'] } }],
+  ['rg', { ...reader, knownOptions: { letters: 'zL', long: ['pre', 'hostname-bin', 'search-zip', 'follow'] } }],
+  [
+    'sort',
+    {
+      ...reader,
+      knownOptions: { letters: 'oT', long: ['output', 'compress-program', 'temporary-directory', 'files0-from'] },
+    },
+  ],
   ['sed', { ...reader, knownOptions: { letters: 'if', long: ['in-place', 'file'] } }],
-  ['tree', { ...reader, knownOptions: { letters: 'oR', long: ['output'] } }],
+  ['tree', { ...reader, knownOptions: { letters: 'oRl', long: ['output'] } }],
   ['base64', { ...reader, knownOptions: { letters: 'o', long: ['output'] } }],
-  ['diff', { ...reader, knownOptions: { letters: 'l', long: ['output', 'paginate'] } }],
+  ['diff', { ...reader, knownOptions: { letters: 'lr', long: ['output', 'paginate', 'recursive'] } }],
   ['date', { ...reader, knownOptions: { letters: 's', long: ['set'] } }],
-  ['file', { ...reader, knownOptions: { letters: 'Cm', long: ['compile', 'magic-file'] } }],
-  ['fd', { knownOptions: { letters: 'xX', long: ['exec', 'exec-batch'] } }],
-  ['find', { knownOptions: { words: ['-exec', '-ok', '-delete', '-fprint', '-fls', '-files0-from'] }, runs: 'find' }],
+  ['file', { ...reader, knownOptions: { letters: 'Cmf', long: ['compile', 'magic-file', 'files-from'] } }],
+  ['fd', { knownOptions: { letters: 'xXL', long: ['exec', 'exec-batch', 'follow'] } }],
+  [
+    'find',
+    {
+      knownOptions: { words: ['-exec', '-ok', '-delete', '-fprint', '-fls', '-files0-from', '-L', '-H', '-follow'] },
+      runs: 'find',
+    },
+  ],
   [
     'git',
     {

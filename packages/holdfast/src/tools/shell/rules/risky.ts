@@ -2,18 +2,25 @@ import { findGuard } from '../../files/io/guarded-path.ts'
 import { type OptionNames, programOf } from './programs.ts'
 
 /**
- * Whether it is not certain that words which a wildcard covers are harmless. If the options of the program are known, they
- * may be names and all options but some. Of any other program they may be plain names: no option, no setting such as
- * `SHELL=x`, and no file that decides what other programs run.
+ * Whether it is not certain that the words of a command which a wildcard covers are harmless. If the options of the program
+ * are known, they may be names and all options but some. Of any other program they may be plain names: no option, no setting
+ * such as `SHELL=x`, and no file that decides what other programs run.
  */
-export function isRisky([program, ...covered]: readonly [string, ...string[]]): boolean {
+export function isRisky([program, ...words]: readonly [string, ...string[]], covered: readonly string[]): boolean {
   if (covered.length === 0) return false
-  const { knownOptions, isUnbounded } = programOf(program)
-  if (isUnbounded) return true
+  const { knownOptions, isUnbounded, operandsMax = words.length } = programOf(program)
+  if (isUnbounded || countOperands(words) > operandsMax) return true
   if (knownOptions === undefined) return covered.some((word) => !isPlainName(word))
   if (program === 'sed' && !isPlainSed(covered)) return true
+  // A program of jq can read modules and data by a name that is only a part of a word.
+  if (program === 'jq' && covered.some((word) => /\b(?:import|include)\b/.test(word))) return true
   // Git runs programs for addresses such as ext::sh.
   return covered.some((word) => isOneOf(word, knownOptions) || word.includes('::'))
+}
+
+function countOperands(words: readonly string[]): number {
+  const end = words.includes('--') ? words.indexOf('--') : words.length
+  return words.filter((word, index) => index > end || !/^-./.test(word)).length
 }
 
 const isPlainName = (word: string): boolean => !/^[-+@]|=|::/.test(word) && findGuard(word) === null

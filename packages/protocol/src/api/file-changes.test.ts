@@ -95,3 +95,11 @@ it('lists a file that was put back with the change whose content it has, and not
   expect(shown(restored(10, 'n', file('d')), restored(9, 'n', { type: 'absent' }))).toContainEqual(['n', 'created', 4])
   expect(shown(restored(1, 'n', { type: 'absent' }))).toContainEqual(['n', 'created', 4])
 })
+
+it('lists a link that was put back with the change that made it', () => {
+  const made = { ...changed(3, 'a', 'created'), before: { type: 'absent' } as const, link: 'b' }
+  const removed = { ...changed(4, 'a', 'deleted'), before: { type: 'link', target: 'b' } as const }
+  const restored = [{ seq: 9, at: '2026-01-01T00:00:09Z', path: 'a', after: { type: 'link' as const, target: 'b' } }]
+  const [listed] = listTouched([{ changes: [removed, made], restored }])
+  expect(listed).toMatchObject({ path: 'a', action: 'created', callId: 3 })
+})

@@ -116,10 +116,11 @@ const newer = (one: Numbered, other: Numbered) => other.step.seq - one.step.seq 
 const absent = { type: 'absent' } as const
 
 function stepsOf(stored: StoredFileChange): readonly Step[] {
-  const { seq, at, call, path, change, from, replaced = absent, after: hash, mode = null } = stored
+  const { seq, at, call, path, change, from, replaced = absent, after: hash, mode = null, link } = stored
   const before = stored.before ?? (change === 'created' ? absent : null)
   const one = { seq, at, call }
-  const left = hash === undefined ? null : { type: 'file' as const, hash, mode }
+  const linked = link === undefined ? null : { type: 'link' as const, target: link }
+  const left = hash === undefined ? linked : { type: 'file' as const, hash, mode }
   if (change !== 'moved') return [{ ...one, path, action: change, before, after: change === 'deleted' ? absent : left }]
   const after = left ?? (before?.type === 'link' ? before : null)
   const moved: Step = { ...one, path, action: 'renamed', before: replaced, after, movedFrom: from }

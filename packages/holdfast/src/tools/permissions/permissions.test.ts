@@ -147,6 +147,9 @@ describe('an allow rule', () => {
     ...['npx **', 'ssh **', 'docker **', 'make **', 'git **', 'git *', 'npm run **', 'npm **', 'npm run *', 'gi* **'],
     ...['/usr/bin/git status', '', '" " x', 'awk **', 'command **', 'timeout 5 **'],
     ...['fakeroot **', 'mksh **', 'ln **'],
+    ...['git config **', 'git config *', 'git config core.*', 'git config --global **', 'git -c **', 'git -C **'],
+    ...['git submodule **', 'git submodule foreach **', 'git bisect run **', 'git filter-branch **', 'git difftool **'],
+    ...['git config --unset **', 'git bisect *', 'git credential-store **', 'git --exec-path=x **'],
   ])('for shell %j is refused: it would allow too much', async (pattern) => {
     const refused = await open().add(rule('allow', 'shell', pattern))
     expect(refused).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
@@ -159,12 +162,21 @@ describe('an allow rule', () => {
     })
   })
 
+  it('for a command of git that sets programs says why it is refused', async () => {
+    expect(await open().add(rule('allow', 'shell', 'git config **'))).toMatchObject({
+      fault: { message: expect.stringContaining('git config can set programs that git runs') },
+    })
+  })
+
   it.each([
     'git status',
     'git log **',
     'npm test',
     'npm run build',
     'npm run test:*',
+    'git config --get **',
+    'git config user.name me',
+    'git submodule status **',
     'make build',
     'ls **',
     'bash x.sh',

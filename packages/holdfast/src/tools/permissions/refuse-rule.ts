@@ -1,5 +1,6 @@
 import { done, fault, type PermissionRule, type Result, refuse } from '@holdfast/protocol'
 import { parsePattern } from '../shell/rules/command-pattern.ts'
+import { mayRunPrograms } from '../shell/rules/git-commands.ts'
 import { programOf } from '../shell/rules/programs.ts'
 
 /** Refuses an allow rule that would allow every command, now or in a file that the agent can write. */
@@ -28,6 +29,9 @@ function problemOf(pattern: string): string | null {
   const { isUnbounded, namedWords = 1 } = programOf(program)
   if (isUnbounded)
     return `${program} can run programs or write any file, so a wildcard after it would allow too much. Name the whole command.`
+  const [command = '', argument = ''] = words.slice(1).map((word) => (word.length === 1 ? word[0] : ''))
+  if (program === 'git' && mayRunPrograms([command, argument]))
+    return `git ${command} can set programs that git runs, so a wildcard after it would allow too much. Name the whole command.`
   const isRun = /^(npm|pnpm|yarn|bun)$/.test(program) && /^(run|run-script|exec|x|dlx)$/.test(words[1]?.[0] ?? '')
   const open = words.findIndex(([beginning]) => beginning === '')
   const named = open < 0 ? words.length : open

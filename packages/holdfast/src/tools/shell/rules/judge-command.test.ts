@@ -378,3 +378,24 @@ describe('a wildcard', () => {
     ...['uniq -c list', 'rg x src', 'md5sum list', "jq '.a' list", 'tree -L 2'],
   ])('still covers %s', async (text) => expect(await judged(text, by)).toBe('allow'))
 })
+
+describe('a command of git that sets or runs programs', () => {
+  const by = ['git config **', 'git -c **', 'git submodule **', 'git bisect **', 'git rebase **', 'git archive **']
+  const allowing = [...by, 'git clone **', 'git help **'].map((pattern) => rule('allow', pattern))
+
+  it.each([
+    ...['git config core.fsmonitor x', 'git config --global alias.x y', 'git config set core.pager x', 'git config -e'],
+    ...['git config --file=a b.c d', 'git -c core.fsmonitor=x status', 'git submodule foreach id', 'git bisect run id'],
+    ...['git submodule update', 'git rebase -x id main', 'git rebase --exec=id main', 'git archive -o x HEAD'],
+    ...['git clone --config core.fsmonitor=x y', 'git help -w log'],
+  ])('is asked about, whatever a rule of a session allows: %s', async (text) =>
+    expect(await judged(text, allowing)).toBe('ask'),
+  )
+
+  it.each([
+    ...['git config --get user.name', 'git config --list', 'git submodule status', 'git bisect log', 'git rebase main'],
+  ])('may read: %s', async (text) => expect(await judged(text, allowing)).toBe('allow'))
+
+  it('may run if the rule names the whole command', async () =>
+    expect(await judged('git config user.name me', [rule('allow', 'git config user.name me')])).toBe('allow'))
+})

@@ -81,10 +81,11 @@ const rows: readonly (readonly [names: string, program: KnownProgram])[] = [
     {
       knownOptions: {
         letters: 'cOC',
+        words: ['-o', '-x'],
         long: [
           ...['output', 'ext-diff', 'textconv', 'upload-pack', 'receive-pack', 'exec', 'open-files-in-pager'],
           ...['config-env', 'exec-path', 'git-dir', 'work-tree', 'output-directory', 'paginate', 'edit'],
-          ...['edit-description', 'template'],
+          ...['edit-description', 'template', 'config'],
         ],
       },
       runs: 'git',

@@ -1,4 +1,5 @@
 import { findGuard } from '../../files/io/guarded-path.ts'
+import { mayRunPrograms } from './git-commands.ts'
 import { type OptionNames, programOf } from './programs.ts'
 
 /**
@@ -14,6 +15,7 @@ export function isRisky([program, ...words]: readonly [string, ...string[]], cov
   if (program === 'sed' && !isPlainSed(covered)) return true
   // A program of jq can read modules and data by a name that is only a part of a word.
   if (program === 'jq' && covered.some((word) => /\b(?:import|include)\b/.test(word))) return true
+  if (program === 'git' && mayRunPrograms(words)) return true
   // Git runs programs for addresses such as ext::sh.
   return covered.some((word) => isOneOf(word, knownOptions) || word.includes('::'))
 }

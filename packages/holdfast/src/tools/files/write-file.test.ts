@@ -3,6 +3,7 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { editFileTool } from './edit-file.ts'
 import { writeFileTool } from './write-file.ts'
 
 const write = (workdir: string, path: string, content: string) =>
@@ -36,6 +37,21 @@ describe('write_file', () => {
     expect((await stat(join(workdir, 'run.sh'))).mode & 0o777).toBe(0o754)
     expect(await readFile(join(workdir, 'run.sh'), 'utf8')).toBe('new')
     expect(await readdir(workdir)).toEqual(['run.sh'])
+  })
+
+  it.each([
+    ['UTF-8', (text: string) => Buffer.from(text)],
+    ['UTF-16', (text: string) => Buffer.from(text, 'utf16le')],
+  ])('keeps the byte-order mark of %s once, also if the content begins with one', async (_, encode) => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'bom'), encode('\ufeffa\n'))
+    for (const content of ['\ufeffb\n', 'c\n']) {
+      await write(workdir, 'bom', content)
+      expect(await readFile(join(workdir, 'bom'))).toEqual(encode(`\ufeff${content.replace('\ufeff', '')}`))
+    }
+    const edit = { path: 'bom', old_text: 'c', new_text: '\ufeffd' }
+    await editFileTool.run(edit, { workdir }, createToolRun().run)
+    expect(await readFile(join(workdir, 'bom'))).toEqual(encode('\ufeffd\n'))
   })
 
   it('never lets a reader see a partial file', async () => {

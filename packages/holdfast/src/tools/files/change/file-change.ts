@@ -218,7 +218,8 @@ function refuseUnseen(shown: string, known: SeenFile | undefined, hash: BlobHash
 type WrittenText = Pick<Computed, 'before' | 'after' | 'bytes' | 'splices'>
 
 /** Replaces a text whole. It keeps its encoding, its byte-order mark, and line ends that are all `\r\n`. */
-async function writeText(content: string, decoded: DecodedText | null, shown: string): Promise<Result<WrittenText>> {
+async function writeText(given: string, decoded: DecodedText | null, shown: string): Promise<Result<WrittenText>> {
+  const content = decoded?.encoding.bom ? given.replace(/^\ufeff/, '') : given // the mark is kept, and not written twice
   const before = decoded?.text ?? null
   const checked = checkNew(content, before ?? '')
   if (!checked.ok) return checked
@@ -236,9 +237,10 @@ async function writeText(content: string, decoded: DecodedText | null, shown: st
 
 const hasOnlyReturns = (text: string): boolean => text.includes('\r\n') && !/(?:^|[^\r])\n/.test(text)
 
-async function encodeChange({ encoding }: DecodedText, text: string, splices: readonly Splice[]) {
+async function encodeChange({ encoding, text: before }: DecodedText, text: string, splices: readonly Splice[]) {
   const ascii = checkAscii(encoding, splices)
-  return ascii.ok ? encodeText(text, encoding) : ascii
+  const isTwice = encoding.bom && text.startsWith('\ufeff') && !before.startsWith('\ufeff')
+  return ascii.ok ? encodeText(isTwice ? text.slice(1) : text, encoding) : ascii
 }
 
 /** A line that only read_file writes. */

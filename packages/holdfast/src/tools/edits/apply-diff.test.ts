@@ -79,7 +79,25 @@ const refused: readonly (readonly [string, string, string, object])[] = [
   ['of which one hunk does not fit', 'a⏎b⏎c⏎', '@@⏎-a⏎+A⏎@@⏎-x⏎+X', { code: 'no_match' }],
   ['without a hunk', 'a⏎', 'I changed the file.', { code: 'bad_request' }],
   ['that changes nothing', 'a⏎', '@@⏎-a⏎+a', { code: 'bad_request' }],
-  ['with its hunks in the wrong order', 'a⏎b⏎c⏎', '@@⏎-c⏎+C⏎@@⏎-a⏎+A', { code: 'no_match' }],
+  [
+    'with its hunks in the wrong order',
+    'a⏎b⏎c⏎d⏎',
+    '@@⏎ c⏎-d⏎+D⏎@@⏎-a⏎+A⏎ b',
+    {
+      code: 'no_match',
+      message: 'hunk 2 of 2 fits at line 1, before hunk 1: give the hunks in file order',
+      details: { line: 1 },
+    },
+  ],
+  [
+    'with hunks that overlap',
+    'a⏎b⏎c⏎d⏎',
+    '@@⏎ b⏎-c⏎+C⏎@@⏎-c⏎+X⏎ d',
+    {
+      code: 'no_match',
+      message: 'hunk 2 of 2 fits at line 3, where it overlaps hunk 1: write the lines of both as one hunk',
+    },
+  ],
   ['that drops a line to remove to fit', 'a⏎b⏎', '@@⏎-x⏎ a⏎-b⏎+B', { code: 'no_match' }],
 ]
 

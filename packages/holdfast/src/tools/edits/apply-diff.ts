@@ -60,16 +60,18 @@ function placeAll(lines: Lines, hunks: readonly Hunk[]): Result<Placed> {
   const parts: Splice[] = []
   const notes: string[] = []
   let from = 0
+  let previous: Search['previous'] = null
   for (const [index, hunk] of hunks.entries()) {
     const name = hunks.length === 1 ? 'the hunk' : `hunk ${index + 1} of ${hunks.length}`
     const elided = findElided(lines, hunk)
     if (elided !== null)
       return refuse(fault('elided', `${name} adds the line ${JSON.stringify(elided)}: write out every line to add`))
-    const placed = placeHunk({ lines, from, name }, hunk)
+    const placed = placeHunk({ lines, from, name, previous }, hunk)
     if (!placed.ok) return placed
     parts.push(...placed.value.parts)
     notes.push(...placed.value.notes)
     from = placed.value.end
+    previous = { name: `hunk ${index + 1}`, line: placed.value.parts[0]?.line ?? from }
   }
   return ok({ parts, notes })
 }
@@ -86,7 +88,13 @@ function findElided(lines: Lines, { changes }: Hunk): string | null {
   return suspects.find(({ text }) => !known.has(text.trim()))?.text ?? null
 }
 
-type Search = { readonly lines: Lines; readonly from: number; readonly name: string }
+type Search = {
+  readonly lines: Lines
+  readonly from: number
+  readonly name: string
+  /** The hunk before, and the first line that it changes. */
+  readonly previous: { readonly name: string; readonly line: number } | null
+}
 type PlacedHunk = Placed & { readonly end: number }
 
 /** Places a hunk. If it is not found and has lines of dots, these stand for any lines. */
@@ -102,7 +110,7 @@ function placeHunk(search: Search, hunk: Hunk): Result<PlacedHunk> {
       if (hit === undefined) return refuse(noMatch(search.lines, search.name, oldLines(changes)))
       continue
     }
-    const placed = placeChanges({ ...search, from }, changes, hunk.section)
+    const placed = placeChanges({ ...search, from, previous: null }, changes, hunk.section)
     if (!placed.ok) return placed
     parts.push(...placed.value.parts)
     notes.push(...placed.value.notes)
@@ -141,7 +149,7 @@ const staleContext = [
   [2, 2],
 ] as const
 
-function placeChanges({ lines, from, name }: Search, changes: readonly LineChange[], section: string) {
+function placeChanges({ lines, from, name, previous }: Search, changes: readonly LineChange[], section: string) {
   const block = oldLines(changes)
   if (block.every((line) => line.trim() === '') && !changes.some(({ type }) => type === 'remove'))
     return refuse(
@@ -165,8 +173,20 @@ function placeChanges({ lines, from, name }: Search, changes: readonly LineChang
     if (hit && parts)
       return ok({ parts, notes: notesOf(name, tier, before + after), end: hit.line + oldLines(kept).length })
   }
+  const earlier = findBlock(lines, block).hits.find(({ line }) => line < from)
+  if (previous && earlier) return refuse(wrongOrder(name, earlier.line, block.length, previous))
   const isDone = hitsFrom(findBlock(lines, newLines(changes)).hits, from).length > 0
   return refuse(isDone ? alreadyApplied(name) : noMatch(lines, name, block))
+}
+
+/** Refuses a hunk whose lines are only above the end of the hunk before it. */
+function wrongOrder(name: string, line: number, count: number, previous: NonNullable<Search['previous']>): Fault {
+  const place = `${name} fits at line ${line + 1}`
+  const message =
+    line + count <= previous.line
+      ? `${place}, before ${previous.name}: give the hunks in file order`
+      : `${place}, where it overlaps ${previous.name}: write the lines of both as one hunk`
+  return fault('no_match', message, { line: line + 1 })
 }
 
 const newLines = (changes: readonly LineChange[]): readonly string[] =>

@@ -77,6 +77,12 @@ const refused: readonly (readonly [string, string, string, object])[] = [
   ['D23, for another file', 'a⏎', '--- a/other.txt⏎+++ b/other.txt⏎@@⏎-a⏎+b', { code: 'other_file' }],
   ['D26, with blanks for tabs', '\tif x:⏎\t\ty()⏎', '@@⏎     if x:⏎-        y()⏎+        z()', { code: 'no_match' }],
   ['of which one hunk does not fit', 'a⏎b⏎c⏎', '@@⏎-a⏎+A⏎@@⏎-x⏎+X', { code: 'no_match' }],
+  [
+    'that deletes the file',
+    'a⏎b⏎',
+    '--- a/f.txt⏎+++ /dev/null⏎@@ -1,2 +0,0 @@⏎-a⏎-b',
+    { code: 'bad_request', message: 'the diff deletes f.txt: use delete_file. Nothing was changed.' },
+  ],
   ['without a hunk', 'a⏎', 'I changed the file.', { code: 'bad_request' }],
   ['that changes nothing', 'a⏎', '@@⏎-a⏎+a', { code: 'bad_request' }],
   [

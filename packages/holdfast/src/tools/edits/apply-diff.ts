@@ -27,6 +27,8 @@ export function applyDiff({ path, text }: DiffTarget, diff: string): Result<Patc
   const { hunks } = parsed.value
   const wrong = findOtherFile(parsed.value, path)
   if (wrong !== null) return refuse(wrong)
+  if (parsed.value.names[1] === null)
+    return refuse(fault('bad_request', `the diff deletes ${path}: use delete_file. Nothing was changed.`))
   if (text === null && parsed.value.names[0] !== null)
     return refuse(fault('not_found', `${path} does not exist. To create it, use write_file, or a diff from /dev/null.`))
   const lines = splitLines(text ?? '')

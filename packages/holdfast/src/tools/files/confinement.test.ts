@@ -14,6 +14,7 @@ import { listDirectoryTool } from './list-directory.ts'
 import { moveFileTool } from './move-file.ts'
 import { multiEditFileTool } from './multi-edit-file.ts'
 import { readFileTool } from './read-file.ts'
+import { createWorkspaceFiles } from './workspace-files.ts'
 import { writeFileTool } from './write-file.ts'
 
 const uses: readonly { readonly tool: Tool; readonly args: ToolArgs }[] = [
@@ -291,3 +292,33 @@ const swapScript = `
     try { renameSync(workdir + '/d-away', workdir + '/d') } catch {}
   }
 `
+
+describe('the folder .holdfast', () => {
+  const read = async (path: string) => {
+    const { workdir } = await openWorkdir()
+    for (const folder of ['skills/x', 'context']) await mkdir(join(workdir, '.holdfast', folder), { recursive: true })
+    for (const name of ['hooks.json', 'MEMORY.md', 'skills/x/SKILL.md', 'context/note.md'])
+      await writeFile(join(workdir, '.holdfast', name), 'inside')
+    await symlink('.holdfast', join(workdir, 'own-link'))
+    const { run } = createToolRun()
+    const prepared = await readFileTool.prepare({ path }, { workdir }, notAborted)
+    const isFile = (await readFileTool.run({ path }, { workdir }, run)).output.text.includes('inside')
+    const lines = await createWorkspaceFiles([]).readLines(workdir, { path })
+    const listed = await listDirectoryTool.run({ path: dirname(path) }, { workdir }, createToolRun().run)
+    return { isReady: prepared.type === 'ready', isFile, isShown: lines.ok, isListed: listed.type === 'ok' }
+  }
+  const all = (is: boolean) => ({ isReady: is, isFile: is, isShown: is, isListed: is })
+
+  it.each(['.holdfast/hooks.json', '.holdfast/MEMORY.md', './.holdfast//hooks.json'])(
+    'is not read, listed or shown: %s',
+    async (path) => expect(await read(path)).toEqual(all(false)),
+  )
+
+  it('is not read through a link', async () =>
+    expect(await read('own-link/hooks.json')).toEqual({ ...all(false), isListed: false }))
+
+  it.each(['.holdfast/skills/x/SKILL.md', '.holdfast/context/note.md'])(
+    'lets skills and summaries be read: %s',
+    async (path) => expect(await read(path)).toEqual(all(true)),
+  )
+})

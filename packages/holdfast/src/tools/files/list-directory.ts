@@ -8,7 +8,7 @@ import { resolvePath } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { pathArgument } from '../define/arguments.ts'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
-import { refuseOwn } from './io/guarded-path.ts'
+import { refuseOwnReading } from './io/guarded-path.ts'
 
 const input = z.strictObject({
   path: pathArgument.describe('The directory, relative to the working directory; "." is the working directory itself.'),
@@ -33,7 +33,7 @@ export const listDirectoryTool = defineTool({
 async function openListed({ workdir, ownPaths }: ToolContext, path: string): Promise<Result<OpenDirectory>> {
   const resolved = await resolvePath(workdir, path)
   if (!resolved.ok) return resolved
-  const own = await refuseOwn(resolved.value, ownPaths)
+  const own = await refuseOwnReading(resolved.value, ownPaths)
   if (!own.ok) return own
   const shown = escapeLine(path)
   if (resolved.value.missing.length > 0) return refuse(fault('not_found', `${shown} does not exist`))

@@ -13,7 +13,7 @@ import { describeText, isBinary } from '../edits/encoding.ts'
 import { bodies, bodyOf, splitLinesInSlices } from '../edits/lines.ts'
 import { hashBytes } from './io/before-image.ts'
 import { readSmall } from './io/file-content.ts'
-import { refuseOwn } from './io/guarded-path.ts'
+import { refuseOwnReading } from './io/guarded-path.ts'
 import { createReadTurns } from './io/read-turns.ts'
 import { withSimilarNames } from './io/similar-names.ts'
 
@@ -36,7 +36,7 @@ export const readFileTool = defineTool({
   async preview(args, { workdir, ownPaths }) {
     const found = await findFile(workdir, args.path)
     if (!found.ok) return refuse(await withSimilarNames(found.fault, workdir, args.path))
-    const own = await refuseOwn(found.value, ownPaths)
+    const own = await refuseOwnReading(found.value, ownPaths)
     return own.ok ? ok({ preview: { type: 'arguments', args } }) : own
   },
 
@@ -72,7 +72,7 @@ type OpenedFile = OpenFile & { readonly path: WorkspacePath }
 async function openSeen({ workdir, ownPaths }: ToolContext, path: string): Promise<Result<OpenedFile>> {
   const opened = await openFile(workdir, path)
   if (!opened.ok) return refuse(await withSimilarNames(opened.fault, workdir, path))
-  const own = await refuseOwn(opened.value.path, ownPaths)
+  const own = await refuseOwnReading(opened.value.path, ownPaths)
   if (own.ok) return opened
   await opened.value.handle.close()
   return own

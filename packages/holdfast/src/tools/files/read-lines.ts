@@ -5,7 +5,7 @@ import { openFile } from '../../system/files/open-file.ts'
 import { decodeText } from '../edits/decode-text.ts'
 import { bodyOf, type Lines, splitLinesInSlices } from '../edits/lines.ts'
 import { readSmall, tooLongToEdit } from './io/file-content.ts'
-import { refuseOwn } from './io/guarded-path.ts'
+import { refuseOwnReading } from './io/guarded-path.ts'
 
 /** Creates the reader of lines for people. It refuses what `read_file` refuses, so that the page is no way around it. */
 export const createReadLines =
@@ -14,7 +14,7 @@ export const createReadLines =
     const opened = await openFile(workdir, path)
     if (!opened.ok) return opened
     await using handle = opened.value.handle
-    const own = await refuseOwn(opened.value.path, ownPaths)
+    const own = await refuseOwnReading(opened.value.path, ownPaths)
     if (!own.ok) return own
     const bytes = await readSmall(handle)
     const { size } = opened.value.stats

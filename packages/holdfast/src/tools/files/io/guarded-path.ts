@@ -51,6 +51,23 @@ export async function refuseOwn(path: WorkspacePath, ownPaths: readonly OwnPath[
   return (await isOwn(path, ownPaths)) ? refuse(outsideWorkdir(path.shown)) : ok(undefined)
 }
 
+/** Folders of `.holdfast` that tools read: the files of skills, and summaries for later sessions. */
+const readableFolders = new Set(['skills', 'context'])
+
+/**
+ * Refuses to read what belongs to Holdfast itself: `ownPaths`, and `.holdfast` of a workspace except its skills and summaries.
+ * It holds hooks, servers and notes that count only once a person trusts them.
+ */
+export async function refuseOwnReading(path: WorkspacePath, ownPaths?: readonly OwnPath[]): Promise<Result<void>> {
+  const own = await refuseOwn(path, ownPaths)
+  if (!own.ok) return own
+  const names = path.shown.split('/').map(folded)
+  const at = names.indexOf('.holdfast')
+  if (at < 0 || readableFolders.has(names[at + 1] ?? '')) return ok(undefined)
+  const message = `${escapeLine(path.shown)} belongs to Holdfast itself and is not read. Of .holdfast only skills and context are.`
+  return refuse(fault('bad_request', message))
+}
+
 /** Refuses to change `.holdfast`: it holds hooks and permissions. */
 export function refuseOwnFolder({ shown }: WorkspacePath): Result<void> {
   if (!shown.split('/').some((name) => folded(name) === '.holdfast')) return ok(undefined)

@@ -60,8 +60,9 @@ describe('the edit boundaries of a session', () => {
     ] as const)
       await expect(session.setBoundary(path, start, end)).rejects.toMatchObject({ code: 'bad_boundary' })
     await expect(session.setBoundary('a.ts', 1, 3)).rejects.toThrow(
-      /^a\.ts has 3 lines: lines 2–4 go past its end\. Lines are counted from 1 here\.$/,
+      /^a\.ts has 3 lines: lines 2–4 are past its end\. Lines are counted from 1 here, and from 0 in start and end of setBoundary\.$/,
     )
+    await expect(session.setBoundary('a.ts', 3, 3)).rejects.toThrow('a.ts has 3 lines: line 4 is past its end.')
     await expect(session.setBoundary('a.ts', 2, 1)).rejects.toThrow('No edit boundary can be lines 3 to 2')
     await expect(session.readFile('a.ts', { start: 3 })).rejects.toThrow('a.ts has 3 lines: line 4 is past its end.')
     expect(await session.boundaries()).toEqual([])

@@ -15,7 +15,7 @@ export function setBoundary(
   if (file?.content === undefined) return refuse(fault('bad_boundary', `${asked} is not a file.`, { path: asked }))
   const { path, content, lines = end + 1, linked = [] } = file
   if (end >= Math.max(1, lines)) {
-    const message = `${asked} has ${lines === 1 ? '1 line' : `${lines} lines`}: ${linesText({ start, end })} go past its end. ${countedFrom}`
+    const message = `${asked} has ${lines === 1 ? '1 line' : `${lines} lines`}: ${linesText({ start, end })} ${start === end ? 'is' : 'are'} past its end. ${countedFrom}`
     return refuse(fault('bad_boundary', message, { path: asked, start, end, lines }))
   }
   const known = boundaries.find((one) => one.path === path || linked.includes(one.path))
@@ -26,7 +26,7 @@ export function setBoundary(
   return ok([{ type: 'boundary.set', path, start, end, content }, ...clearLinked(boundaries, linked)])
 }
 
-const countedFrom = 'Lines are counted from 1 here.'
+const countedFrom = 'Lines are counted from 1 here, and from 0 in start and end of setBoundary.'
 
 /** Removes the boundary of a file, also one whose path leads to it through a link now. */
 export function clearBoundary({ boundaries }: SessionState, path: string, linked: readonly string[] = []): Events {

@@ -16,8 +16,8 @@ export function SignedOut({ holdfast, onRetry }: SignedOutProps) {
         <code>holdfast open</code>
       </pre>
       <p>
-        For another machine, run <code>holdfast login</code> there and open the link that it prints. It works once, for ten
-        minutes.
+        For another machine, run <code>holdfast login</code> there and open the link that it prints. It works once, for
+        ten minutes.
       </p>
       <TokenForm holdfast={holdfast} onDone={onRetry} />
       <button type="button" onClick={onRetry}>

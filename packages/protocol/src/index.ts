@@ -69,16 +69,7 @@ export {
   type Sessions,
   StartOptions,
 } from './api/sessions.ts'
-export {
-  AgentList,
-  FoundSkill,
-  GuidanceProblem,
-  ListedAgent,
-  ListedSkill,
-  noSuchSkill,
-  SkillList,
-  SkillState,
-} from './api/skills.ts'
+export * from './api/skills.ts'
 export { pickFields, StateField, StateFields, stateSchema } from './api/state-fields.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
 export * from './api/tokens.ts'
@@ -128,6 +119,7 @@ export {
   ProcessMark,
   ruleText,
 } from './event/call.ts'
+export { AgentName, ChildOutcome, ChildResult, Subagent } from './event/child.ts'
 export {
   blobEventTypes,
   blobsOf,
@@ -285,7 +277,6 @@ export {
   ThinkingLevel,
 } from './value/settings.ts'
 export { ActiveSkill, addSkill, dropSkill, SkillName } from './value/skill.ts'
-export { AgentName, ChildOutcome, ChildResult, Subagent } from './value/subagent.ts'
 export { Todo } from './value/todo.ts'
 export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
 export { ChildList, ChildView, SubagentContext, withChild } from './view/child.ts'

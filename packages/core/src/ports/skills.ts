@@ -1,4 +1,5 @@
-import type { FoundSkill, Result } from '@holdfast/protocol'
+import type { FoundSkill, ListedAgent, Result } from '@holdfast/protocol'
+import type { ToolResult } from './tool.ts'
 
 /** A skill as the model gets it. */
 export type SkillText = {
@@ -43,3 +44,61 @@ export interface Skills {
 
 /** The tool by which the model activates a skill. */
 export const skillTool = 'skill'
+
+/** The tool by which the model starts a subagent. */
+export const subagentTool = 'subagent'
+
+/** The kind of a subagent whose call names none. */
+export const generalAgent = 'general'
+
+/** A kind of subagent, as a call uses it. */
+export type AgentKind = {
+  /** Its name. */
+  readonly name: string
+  /** The tools it may use, by our names; null for all that the parent has. */
+  readonly tools: readonly string[] | null
+  /** The tools it may not use. */
+  readonly withoutTools: readonly string[]
+  /** The model it asks for; null for that of the parent. */
+  readonly model: string | null
+  /** What it is told; empty if nothing. */
+  readonly instructions: string
+  /** Whether its calls run in the background if they do not say otherwise. */
+  readonly background: boolean
+}
+
+/** The kinds of subagents of the user and of workspaces. Those of a workspace count once a person trusts them. */
+export interface Agents {
+  /** Lists the kinds for a folder, the one that counts most first. */
+  list(workdir: string): Promise<readonly ListedAgent[]>
+  /** Finds a kind by its name. Refused: bad_request for an unknown one, untrusted_workspace. */
+  find(workdir: string, name: string): Promise<Result<AgentKind>>
+}
+
+/** Starts a subagent for a call. */
+export type ToolSubagents = {
+  /** Whether the call has started its subagent before: after a restart it only waits on. */
+  readonly isStarted: boolean
+  /** Starts a subagent. Returns its result, or its name if it runs in the background. Call `begin` first. */
+  readonly run: (request: SubagentRequest) => Promise<ToolResult>
+}
+
+/** What a call wants a subagent to do. */
+export type SubagentRequest = {
+  /** The whole task. */
+  readonly task: string
+  /** The kind of agent. */
+  readonly agent: string
+  /** Whether the call does not wait for it. */
+  readonly background: boolean
+  /** The model that the call asks for. Refused if it cannot be called. */
+  readonly model?: string | undefined
+  /** The model that the kind of agent asks for. If it cannot be called, that of the parent is used. */
+  readonly agentModel?: string | undefined
+  /** The tools that the kind of agent may use, of those that the parent has; all when absent. `mcp__x` are all of a server. */
+  readonly tools?: readonly string[] | null | undefined
+  /** The tools that it may not use. */
+  readonly withoutTools?: readonly string[] | undefined
+  /** What the kind of agent is told. */
+  readonly instructions?: string | undefined
+}

@@ -14,7 +14,6 @@ import type {
   Trust,
   Usage,
 } from '@holdfast/protocol'
-import type { SubagentRequest } from '../ports/agents.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Hooks } from '../ports/hooks.ts'
@@ -25,7 +24,7 @@ import type { Permissions } from '../ports/permissions.ts'
 import type { Models, SaidPart } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
 import type { Servers } from '../ports/servers.ts'
-import type { Skills } from '../ports/skills.ts'
+import type { Skills, SubagentRequest } from '../ports/skills.ts'
 import type { SlashCommands } from '../ports/slash-commands.ts'
 import type { Draft, Store } from '../ports/store.ts'
 import type { Instructions, SummaryFiles, ToolResult, Tools } from '../ports/tool.ts'

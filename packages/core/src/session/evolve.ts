@@ -29,6 +29,7 @@ import {
 } from '@holdfast/protocol'
 import { afterHook, hooked, withoutGoingOn } from './hooked-turn.ts'
 import { addCheckpoint, dropCheckpoint, inherit, moveLine } from './line.ts'
+import { withChild, withoutChildOf } from './open-child.ts'
 import {
   type Call,
   type CallProgress,
@@ -65,8 +66,8 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       const { handle, key = null, workdir, tools = null, readOnly = false, persist = true, settings, fork } = event
       const { instructions = null, providerOptions = null, hooksEnabled = true } = event
       const sessionStartHook = hooksEnabled && (event.sessionStartHook ?? true)
-      const { parent = null, subagent = null } = event
-      const own = { instructions, providerOptions, hooksEnabled, sessionStartHook, parent, subagent }
+      const above = { parent: event.parent ?? null, subagent: event.subagent ?? null }
+      const own = { instructions, providerOptions, hooksEnabled, sessionStartHook, ...above }
       const origin = { handle, key, workdir, tools, readOnly, persist, ...own }
       const started = { ...state, origin, settings }
       return fork ? inherit(started, fork) : started
@@ -153,13 +154,11 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       if (awaited.length < state.awaited.length) return { ...state, awaited }
       const seen = event.seen ? addSeen(state.seen, event.seen) : state.seen
       const turn = withoutCall(state.turn, event)
-      const children = state.children.filter((one) => one.isBackground || one.call !== event.call)
+      const children = withoutChildOf(state, event.call)
       return { ...state, seen, turn, children, ...(event.todos && { todos: event.todos }) }
     }
-    case 'child.started': {
-      const { child: session, call, agent, background = false } = event
-      return { ...state, children: [...state.children, { session, call, agent, isBackground: background }] }
-    }
+    case 'child.started':
+      return { ...state, children: withChild(state, event) }
     case 'child.ended':
       return { ...state, children: state.children.filter(({ session }) => session !== event.child) }
     case 'turn.ended': {

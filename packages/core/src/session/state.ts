@@ -9,7 +9,6 @@ import {
   type Fork,
   type Handle,
   type Instant,
-  isOnLine,
   type KeptBoundary,
   type Key,
   type Line,
@@ -36,6 +35,7 @@ import {
   type TurnNumber,
   type Usage,
 } from '@holdfast/protocol'
+import type { OpenChild } from './open-child.ts'
 
 /**
  * Everything that `decide` and `plan` need to know. It holds no message bodies, so it does not grow with the
@@ -108,14 +108,6 @@ export type Pin = Fork['pins'][number]
 export type Checkpoint = CheckpointMark
 /** A call, with the id that its program uses. */
 export type AwaitedCall = { readonly call: CallId; readonly id: string }
-/** A subagent whose result is not delivered yet. */
-export type OpenChild = {
-  readonly session: SessionId
-  readonly call: CallId
-  readonly agent: string
-  /** Whether its call does not wait for it. */
-  readonly isBackground: boolean
-}
 export type KeptBranch = Branch & LineLength & { readonly line: Line; readonly checkpoint: Seq | null }
 
 export type Origin = {
@@ -247,22 +239,6 @@ export const isAbortOf = ({ turn }: SessionState, { turn: named }: { readonly tu
 export const modelNow = ({ turn, settings }: SessionState): ModelName =>
   turn.phase === 'idle' ? settings.model : (turn.fallback?.model ?? settings.model)
 
-/** A skill for the system text. `isRepeated`: the conversation had it, until a compaction. */
-export type ToldSkill = { readonly name: string; readonly isRepeated: boolean }
-
-/**
- * Returns the skills that the system text has to tell, the newest first: those that are not in the conversation, or no
- * longer in the model's window of it.
- */
-export function skillsToTell({ skills, line, checkpoint, checkpoints }: SessionState): readonly ToldSkill[] {
-  const keepFrom = checkpoints.find(({ seq }) => seq === checkpoint)?.keepFrom ?? 0
-  const isInWindow = ({ since }: ActiveSkill) => since >= keepFrom && isOnLine(line, since)
-  return skills
-    .filter((skill) => !skill.inConversation || !isInWindow(skill))
-    .map(({ name, inConversation }) => ({ name, isRepeated: inConversation === true }))
-    .reverse()
-}
-
 /** Whether the model has answered and nothing is left to do but to end the turn. */
 export const isAnswered = ({ turn, queue }: SessionState): boolean =>
   turn.phase === 'preparing' && turn.isAnswered && !queue.some((entry) => entry.queue === 'steering')
@@ -272,10 +248,6 @@ export const openCalls = (state: SessionState): readonly Call[] =>
 
 export const findCall = (state: SessionState, id: CallId): Call | undefined =>
   openCalls(state).find((call) => call.id === id)
-
-/** Returns the subagent that an open call waits for. */
-export const childOf = ({ children }: SessionState, call: CallId): OpenChild | undefined =>
-  children.find((one) => one.call === call && !one.isBackground)
 
 /** Returns the calls that wait for a person, in the order of the calls. */
 export const askedCalls = (state: SessionState): readonly Extract<Call, { status: 'asked' }>[] =>

@@ -4,8 +4,8 @@ import { limits } from '../value/limits.ts'
 import { Line } from '../value/line.ts'
 import { ModelName, ProviderOptions, Settings } from '../value/settings.ts'
 import { ActiveSkill } from '../value/skill.ts'
-import { Subagent } from '../value/subagent.ts'
 import { Usage } from '../value/usage.ts'
+import { Subagent } from './child.ts'
 import { CheckpointMark, LineLength } from './history-events.ts'
 
 /** What a fork inherits, so that its log can be folded without its parent. Older records are read from the lineage. */

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { ChildOutcome } from '../event/child.ts'
 import { Boundary } from '../value/boundary.ts'
 import { CallId, Handle, Instant, SessionId } from '../value/id.ts'
 import { ApprovalRule, Budgets, Mode, ModelName, Permission, ThinkingLevel } from '../value/settings.ts'
 import { ActiveSkill } from '../value/skill.ts'
-import { ChildOutcome } from '../value/subagent.ts'
 import { Usage } from '../value/usage.ts'
 import { PendingApproval } from './view.ts'
 

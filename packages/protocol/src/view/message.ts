@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { ApprovedBy, Output } from '../event/call.ts'
+import { ChildOutcome, ChildResult } from '../event/child.ts'
 import { FileChange } from '../event/file-change.ts'
 import { HookRun } from '../event/hook.ts'
 import { Preview } from '../event/preview.ts'
 import { Finish, ModelFault } from '../event/turn.ts'
 import { Content } from '../value/content.ts'
 import { ApprovalId, CallId, Instant, MessageId, SessionId, StepId, TurnNumber } from '../value/id.ts'
-import { ChildOutcome, ChildResult } from '../value/subagent.ts'
 import { Usage } from '../value/usage.ts'
 
 export const CallStatus = z.enum(['waiting', 'running', 'complete', 'error', 'denied', 'interrupted'])

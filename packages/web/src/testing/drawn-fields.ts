@@ -46,6 +46,7 @@ export const drawnFields = {
     takes: { notDrawn: 'the page has no uploads' },
     thinkingLevels: { notDrawn: 'the page does not change the level' },
     workspaceTrust: { notDrawn: 'listActiveTrust merges it into the trust menu' },
+    children: { notDrawn: 'the page has no cards for subagents' },
   },
   meta: {
     id: 'list/session-list.tsx',
@@ -69,6 +70,7 @@ export const drawnFields = {
     pinned: 'list/session-list.tsx',
     trashedAt: { notDrawn: 'the page does not list the trash' },
     parent: 'list/session-list.tsx',
+    subagent: { notDrawn: 'lists leave subagents out' },
     background: { notDrawn: 'background sessions are listed as others' },
     persist: { notDrawn: 'the page starts stored sessions only' },
     hooksEnabled: { notDrawn: 'the page starts sessions with hooks only' },
@@ -91,6 +93,7 @@ export const drawnFields = {
     level: 'session/transcript/message-view.tsx',
     code: 'session/transcript/message-view.tsx',
     hook: 'session/transcript/message-view.tsx',
+    child: { notDrawn: 'the text names the subagent' },
     finish: 'session/transcript/turns.ts',
     usage: 'session/transcript/turns.ts',
     fault: 'session/transcript/turns.ts',
@@ -107,6 +110,7 @@ export const drawnFields = {
     approval: 'session/transcript/tool-card.tsx',
     preview: 'session/transcript/tool-card.tsx',
     files: 'session/transcript/tool-card.tsx',
+    child: { notDrawn: 'the result names the subagent' },
   },
 } satisfies {
   readonly view: Readonly<Record<keyof SessionView, Drawn>>

@@ -1,6 +1,6 @@
 import { HoldfastError, limits, ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
 import type { ListPage, ListRequest, SessionLookup } from '../../ports/catalogue.ts'
-import { badCursor, compareListPlaces, decodeListCursor, encodeListCursor } from '../../ports/list-cursor.ts'
+import { badCursor, compareListPlaces, decodeListCursor, encodeListCursor } from '../../ports/catalogue.ts'
 import type { SearchHit, SearchPage, SearchRequest } from '../../ports/search.ts'
 import type { Store } from '../../ports/store.ts'
 

@@ -1,8 +1,6 @@
 import {
   type Answer,
-  type ClientId,
   createSerialQueue,
-  type Fault,
   fault,
   noSuchShell,
   ok,
@@ -31,12 +29,12 @@ import { createSnapshotAutosave, type Folded } from '../log/load-session.ts'
 import { createWindowDamageCheck } from '../log/read-window.ts'
 import { factsGoStale, resolve } from '../resolve/resolve.ts'
 import type { SessionStorage } from '../storage-health.ts'
-import { foreignAttachment, notSubscribed } from '../stream/driver-control.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn } from './abort-turn.ts'
 import { type Arrival, createArrivalOrder } from './arrival-order.ts'
 import { answerBefore, firstAnswer, handleInput, type RunnerOptions, type RunningSession } from './handle-input.ts'
 import { createHookNotices } from './hook-notices.ts'
+import { refusalOf, seatRefusal } from './refusal.ts'
 import { restoreInTurn } from './restore-in-turn.ts'
 import { commandIdReused } from './same-command.ts'
 import { createSideWork } from './side-work.ts'
@@ -267,27 +265,6 @@ async function admit(
   // Another client may have answered the question meanwhile: look up again, so that the fault can name it.
   const isOutdated = !decided.ok && decided.fault.code === 'approval_not_found' && session.folded.state.seq > seq
   return isOutdated ? admit(session, submission, arrival) : decided
-}
-
-/** Returns a fault if this client may not send this command. A client that may drive can always abort. */
-function refusalOf(session: RunningSession, submission: SessionSubmission, by: ClientId): Fault | null {
-  const { command, mayDrive, isFromAbove } = submission
-  if (isFromAbove) return null // a session above has checked it
-  const { drivers } = session.hub
-  const unseated = seatRefusal(session, submission, by)
-  if (unseated) return unseated
-  if (command.type !== 'abort') return drivers.refusal(by)
-  return mayDrive ? null : drivers.abortRefusal(by)
-}
-
-/** Returns a fault if the sender's attachment is gone, or another caller took its name while the command waited. */
-function seatRefusal(
-  { hub: { drivers } }: RunningSession,
-  { needsSeat, person }: Pick<Submission, 'needsSeat' | 'person'>,
-  by: ClientId,
-): Fault | null {
-  if (needsSeat && drivers.roleOf(by) === null) return notSubscribed(by)
-  return person !== undefined && drivers.isForeign(by, person) ? foreignAttachment(by) : null
 }
 
 /** Rejects questions whose time ran out while no timer was running, before one of them can be answered. */

@@ -1,7 +1,8 @@
 import type { CallId, Event, Outcome } from '@holdfast/protocol'
 import { TurnNumber } from '@holdfast/protocol'
 import type { ChildEnd, Events, FoundChild, ReportOf } from '../input.ts'
-import { childOf, findCall, type OpenChild, type SessionState } from '../state.ts'
+import { childOf, type OpenChild } from '../open-child.ts'
+import { findCall, type SessionState } from '../state.ts'
 import { nothingBars, say } from './prompt.ts'
 
 /** Records that a call is about to start a subagent, once for each call. */

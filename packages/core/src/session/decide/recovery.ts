@@ -1,6 +1,7 @@
 import type { Draft } from '../../ports/store.ts'
 import type { Events, Facts, FoundChild, Left } from '../input.ts'
-import { type Call, childOf, isAnswered, openCalls, type SessionState } from '../state.ts'
+import { childOf } from '../open-child.ts'
+import { type Call, isAnswered, openCalls, type SessionState } from '../state.ts'
 import { settle } from './call.ts'
 import { childOutcome, isChildWaiting, queueResults } from './child.ts'
 import { withdrawQuestion } from './question.ts'

@@ -1,7 +1,7 @@
 import { type EventInput, stateAfter } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events } from '../../testing/deciding.ts'
-import { skillsToTell } from '../state.ts'
+import { skillsToTell } from '../skills-to-tell.ts'
 
 const activated = (name: string, more: object = {}): EventInput => ({
   ...{ type: 'skill.activated', name, hash: 'a', by: 'person' },

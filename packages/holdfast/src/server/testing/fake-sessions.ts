@@ -201,7 +201,12 @@ function createFakeHandle({ messages, say, snapshotFrame }: FakeLog, touched: un
     },
     models: async () => ok(aModelList),
     subagents: async () => ok([]),
-    subagentContext: async () => refuse(fault('session_stopped', 'It has none.')),
+    subagentContext: async () =>
+      ok({
+        ...{ root: sessionId, depth: 1, refusal: null, workdir: '/work', model: view.model, mode: view.mode },
+        ...{ thinkingLevel: view.thinkingLevel, skills: [], boundaries: [], approvals: 'destructive', permissions: [] },
+        ...{ tools: null, readOnly: false, budgets: {}, running: 0, runningMax: 8, started: 0, startedMax: 64 },
+      }),
     treeUsage: async () => ok({ usage: meta.usage, sessions: 3 }),
     async page({ before, after, limit } = {}) {
       touched.push({ page: { before, after, limit } })

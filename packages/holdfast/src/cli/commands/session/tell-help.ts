@@ -12,7 +12,7 @@ export const tellCommands: { readonly [Type in CommandType]: readonly [fields: s
   removeQueueEntry: ['entry=N', 'remove a queued prompt'],
   reorderQueue: ['queue=steering|follow_up entries=[N,…]', 'set the order of a queue'],
   respondToApproval: [
-    'decision=approve|approve_turn|approve_session|approve_always|reject|cancel [approval=N] [message=…] [answers={…}] [via=…]',
+    'decision=approve|approve_turn|approve_session|approve_always|reject|cancel [approval=N] [child=…] [message=…] [answers={…}] [via=…]',
     'answer an approval or question (default: the oldest)',
   ],
   setToolTrust: ['tool=… scope=turn|session|workspace [argsHash=…]', 'let a tool run without asking'],

@@ -46,6 +46,7 @@ export {
 export { createDice, type Dice } from './runtime/dice.ts'
 export { fakeFiles } from './runtime/fake-files.ts'
 export { fakePermissions } from './runtime/fake-permissions.ts'
+export { fakeServers } from './runtime/fake-servers.ts'
 export { fakeSkills } from './runtime/fake-skills.ts'
 export { createFaultyStore, diskFull, type FaultyStore } from './runtime/faulty-store.ts'
 export { createGate, type Gate } from './runtime/gate.ts'

@@ -6,7 +6,7 @@ import {
   StillRunning,
 } from '@holdfast/core'
 import { type Answer, type FrameOf, invariant, limits, ok, orThrow, type Result, SessionId } from '@holdfast/protocol'
-import { createVirtualClock, fakeFiles, fakePermissions, fakeSkills } from '@holdfast/testkit'
+import { createVirtualClock, fakeFiles, fakePermissions, fakeServers, fakeSkills } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../../../packages/holdfast/src/store/memory/memory-store.ts'
 import { type Life, settlePromises } from '../../scheduler.ts'
@@ -76,6 +76,7 @@ export async function openRealSession(): Promise<RealSession> {
       permissions: fakePermissions,
       summaryFiles: { save: async () => ok('note.md') },
       skills: fakeSkills,
+      servers: fakeServers,
       models: scriptedAgents.models(life),
       tools: scriptedAgents.tools(life),
       instructions: { gather: async ({ mode }) => `You are in ${mode} mode.`, list: async () => [] },

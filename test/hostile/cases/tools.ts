@@ -79,6 +79,40 @@ const hostileDiffs: HostileCase = {
   },
 }
 
+/** Makes edits whose result, or whose list of places, is far larger than the file and the arguments. */
+const amplifiedEdits: HostileCase = {
+  name: 'amplified-edits',
+  from: 'model',
+  async run(run) {
+    const chars = run.isQuick ? 4_000_000 : limits.editedFileBytesMax - 1
+    const files = {
+      'a.txt': 'a'.repeat(chars),
+      'lines.txt': 'a \n'.repeat(chars / 3),
+      'blank.txt': '\n'.repeat(chars),
+      'indent.txt': `${' '.repeat(chars / 2)}one\n${' '.repeat(chars / 2 - 10)}two\n`,
+    }
+    for (const [name, text] of Object.entries(files)) await writeFile(join(run.workdir, name), text)
+    const replace = (path: string, old_text: string, new_text: string) =>
+      ({ tool: 'edit_file', args: { path, old_text, new_text, replace_all: true } }) as const
+    const blank = '\n'.repeat(run.isQuick ? 30_000 : 300_000)
+    const calls: readonly Block[] = [
+      ...Array.from({ length: 2 }, () => replace('a.txt', 'a', 'b'.repeat(900_000))),
+      replace('a.txt', 'a', 'bb'),
+      replace('lines.txt', 'a\n', 'b\n'),
+      replace('blank.txt', '\n', ''),
+      replace('indent.txt', '  one\n  two', `one\n${'x\n'.repeat(100_000)}two`),
+      { tool: 'apply_diff', args: { path: 'blank.txt', diff: `@@\n a${blank}-b\n+c\n` } },
+      { tool: 'apply_diff', args: { path: 'blank.txt', diff: `@@\n a${blank.slice(0, 1000)}-b\n+c\n`.repeat(90) } },
+    ]
+    const handle = await promptModel(run, 'amplified-edits', () => calls)
+    const violations: string[] = []
+    if ((await waitForRest(handle, 1)) !== 'rests')
+      violations.push('an edit that is too large was offered for approval')
+    violations.push(...(await checkCalls(handle, calls.length, 'error', '')))
+    return { did: `made ${calls.length} edits of files of ${chars} characters`, violations }
+  },
+}
+
 /** Writes lists of tasks that are far too long. Every snapshot would show them. */
 const manyTasks: HostileCase = {
   name: 'many-tasks',
@@ -99,4 +133,4 @@ const manyTasks: HostileCase = {
   },
 }
 
-export const toolCases: readonly HostileCase[] = [searches, hostileDiffs, manyTasks]
+export const toolCases: readonly HostileCase[] = [searches, hostileDiffs, amplifiedEdits, manyTasks]

@@ -65,6 +65,10 @@ export const limits = {
   readLineCharsMax: 2000,
   editedFileBytesMax: 16 * 1024 * 1024,
   editsMax: 100,
+  /** Places that one edit replaces. */
+  editPlacesMax: 100_000,
+  /** The hunks of a diff times the lines of the file: each hunk is searched in all lines. A single hunk always is. */
+  diffLinesSearchedMax: 32_000_000,
   /** Content before a change that is kept, so that the change can be undone. */
   beforeImageBytesMax: 32 * 1024 * 1024,
   /** Files of one restore: it is one record. */

@@ -2,6 +2,7 @@ import { applyPatch, createTwoFilesPatch } from 'diff'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { applyDiff } from './apply-diff.ts'
+import { lineList } from './lines.ts'
 import { applySplices } from './splice.ts'
 
 /** `⏎` is a line feed, `␍` a carriage return, `·` a blank at the end of a line, `␠` one at the start. */
@@ -130,6 +131,19 @@ describe('apply_diff', () => {
     })
   })
 
+  it('refuses more hunks than can be searched in so many lines', () => {
+    const text = 'a\n'.repeat(200_000)
+    expect(applyDiff({ path, text }, '@@\n-a\n+b\n'.repeat(1000))).toMatchObject({
+      fault: { code: 'too_large', details: { hunks: 1000, lines: 200_000 } },
+    })
+  })
+
+  it('refuses an indent that makes the text too long', () => {
+    const text = ['one', 'two'].map((line) => `${' '.repeat(1000)}${line}\n`).join('')
+    const diff = `@@\n one\n${'+x\n'.repeat(20_000)} two\n`
+    expect(applyDiff({ path, text }, diff)).toMatchObject({ fault: { code: 'too_large' } })
+  })
+
   it('creates a file only from /dev/null', () => {
     expect(applyDiff({ path, text: null }, '--- /dev/null\n+++ b/f.txt\n@@\n+a')).toMatchObject({
       value: { text: 'a\n' },
@@ -168,9 +182,9 @@ describe('any diff', () => {
         if (!patched.ok) return
         const removed = hunk.flatMap(([mark, body]) => (mark === '-' ? [body.trim()] : []))
         for (const splice of patched.value.splices) {
-          const bodies = splice.removed.map((one) => one.trim())
+          const bodies = lineList(splice.removed.text).map((one) => one.trim())
           // The last line may only get an end.
-          const known = [...removed, ...splice.added.map((one) => one.trim())]
+          const known = [...removed, ...lineList(splice.added.text).map((one) => one.trim())]
           for (const body of bodies) expect(known).toContain(body)
         }
         if (text[1] === '\r\n' && text[0].length > 1)

@@ -1,11 +1,11 @@
-import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
-import { changeBlock, type LineChange } from './change-block.ts'
+import { type Fault, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { changeBlock, createGrowths, type LineChange } from './change-block.ts'
 import { isElision, isOnlyDots } from './elision.ts'
 import { bodyOf, type Lines, splitLines } from './lines.ts'
-import { type BlockHit, findBlock, type Tier } from './match-lines.ts'
+import { type BlockFinder, createBlockFinder, type Tier } from './match-lines.ts'
 import { type FileDiff, type Hunk, parseDiff } from './parse-diff.ts'
-import { alreadyApplied, ambiguous, noMatch } from './refusal.ts'
-import { type Splice, type SplicedText, spliceAll } from './splice.ts'
+import { alreadyApplied, ambiguous, noMatch, placesNamedMax, refuseTooLong } from './refusal.ts'
+import { type Splice, type SplicedText, spliceAll, wholeLines } from './splice.ts'
 
 /** A patched text. `notes` say which hunks were not found exactly. */
 export type Patched = SplicedText & { readonly notes: readonly string[] }
@@ -32,11 +32,21 @@ export function applyDiff({ path, text }: DiffTarget, diff: string): Result<Patc
   if (text === null && parsed.value.names[0] !== null)
     return refuse(fault('not_found', `${path} does not exist. To create it, use write_file, or a diff from /dev/null.`))
   const lines = splitLines(text ?? '')
+  const tooMuch = refuseTooMuch(lines, hunks)
+  if (tooMuch !== null) return refuse(tooMuch)
   const placed = lines.count === 0 ? fillEmpty(hunks) : placeAll(lines, hunks)
   if (!placed.ok) return placed
   const spliced = spliceAll(lines, placed.value.parts)
   if (spliced.splices.length === 0) return refuse(fault('bad_request', 'the diff changes nothing'))
   return ok({ ...spliced, notes: placed.value.notes })
+}
+
+/** Every hunk, and every piece of it between two gaps, is searched in all lines. */
+function refuseTooMuch({ count }: Lines, hunks: readonly Hunk[]): Fault | null {
+  const pieces = hunks.reduce((sum, { changes }) => sum + 1 + changes.filter(isGap).length, 0)
+  if (pieces === 1 || pieces * count <= limits.diffLinesSearchedMax) return null
+  const message = `the diff has ${pieces} hunks for a file of ${count} lines; send fewer hunks at a time`
+  return fault('too_large', message, { hunks: pieces, lines: count, linesSearchedMax: limits.diffLinesSearchedMax })
 }
 
 function findOtherFile({ names }: FileDiff, path: string): Fault | null {
@@ -55,7 +65,7 @@ function fillEmpty(hunks: readonly Hunk[]): Result<Placed> {
   const old = changes.find(({ type }) => type === 'remove')
   if (old) return refuse(fault('no_match', `the file is empty, so it has no line ${JSON.stringify(old.text)}`))
   const added = changes.filter(({ type }) => type === 'add').map(({ text }) => `${text}\n`)
-  return ok({ parts: [{ line: 0, removed: [], added }], notes: [] })
+  return ok({ parts: [{ line: 0, removed: wholeLines(''), added: wholeLines(added.join('')) }], notes: [] })
 }
 
 function placeAll(lines: Lines, hunks: readonly Hunk[]): Result<Placed> {
@@ -63,41 +73,52 @@ function placeAll(lines: Lines, hunks: readonly Hunk[]): Result<Placed> {
   const notes: string[] = []
   let from = 0
   let previous: Search['previous'] = null
+  const finder = createBlockFinder(lines, textsOf(hunks))
+  let chars = lines.text.length
   for (const [index, hunk] of hunks.entries()) {
     const name = hunks.length === 1 ? 'the hunk' : `hunk ${index + 1} of ${hunks.length}`
     const elided = findElided(lines, hunk)
     if (elided !== null)
       return refuse(fault('elided', `${name} adds the line ${JSON.stringify(elided)}: write out every line to add`))
-    const placed = placeHunk({ lines, from, name, previous }, hunk)
+    const placed = placeHunk({ lines, finder, from, name, previous, chars }, hunk)
     if (!placed.ok) return placed
-    parts.push(...placed.value.parts)
+    for (const part of placed.value.parts) parts.push(part)
     notes.push(...placed.value.notes)
     from = placed.value.end
     previous = { name: `hunk ${index + 1}`, line: placed.value.parts[0]?.line ?? from }
+    chars = placed.value.chars
   }
   return ok({ parts, notes })
+}
+
+function* textsOf(hunks: readonly Hunk[]): Iterable<string> {
+  for (const { changes } of hunks) for (const { text } of changes) yield text
 }
 
 /** Finds an added line that stands for others. A line that is in the file, or is removed, is a real one. */
 function findElided(lines: Lines, { changes }: Hunk): string | null {
   const suspects = changes.filter(({ type, text }) => type === 'add' && (isElision(text) || isOnlyDots(text)))
   if (suspects.length === 0) return null
-  const known = new Set(changes.flatMap(({ type, text }) => (type === 'add' ? [] : [text.trim()])))
-  for (let line = 0; line < lines.count; line++) {
+  const unknown = new Set(suspects.map(({ text }) => text.trim()))
+  for (const { type, text } of changes) if (type !== 'add') unknown.delete(text.trim())
+  for (let line = 0; line < lines.count && unknown.size > 0; line++) {
     const body = bodyOf(lines, line)
-    if (body.length < 200) known.add(body.trim())
+    if (body.length < 200) unknown.delete(body.trim())
   }
-  return suspects.find(({ text }) => !known.has(text.trim()))?.text ?? null
+  return suspects.find(({ text }) => unknown.has(text.trim()))?.text ?? null
 }
 
 type Search = {
   readonly lines: Lines
+  readonly finder: BlockFinder
   readonly from: number
   readonly name: string
   /** The hunk before, and the first line that it changes. */
   readonly previous: { readonly name: string; readonly line: number } | null
+  /** How long the text is with all hunks before. */
+  readonly chars: number
 }
-type PlacedHunk = Placed & { readonly end: number }
+type PlacedHunk = Placed & { readonly end: number; readonly chars: number }
 
 /** Places a hunk. If it is not found and has lines of dots, these stand for any lines. */
 function placeHunk(search: Search, hunk: Hunk): Result<PlacedHunk> {
@@ -105,20 +126,21 @@ function placeHunk(search: Search, hunk: Hunk): Result<PlacedHunk> {
   if (whole.ok || !hunk.changes.some(isGap) || whole.fault.code === 'ambiguous') return whole
   const parts: Splice[] = []
   const notes: string[] = []
-  let { from } = search
+  let { from, chars } = search
   for (const changes of splitAtGaps(hunk.changes)) {
     if (changes.every(({ type }) => type === 'keep')) {
-      const [hit] = hitsFrom(findBlock(search.lines, oldLines(changes)).hits, from)
-      if (hit === undefined) return refuse(noMatch(search.lines, search.name, oldLines(changes)))
+      if (search.finder.find(oldLines(changes), from).count === 0)
+        return refuse(noMatch(search.lines, search.name, oldLines(changes)))
       continue
     }
-    const placed = placeChanges({ ...search, from, previous: null }, changes, hunk.section)
+    const placed = placeChanges({ ...search, from, previous: null, chars }, changes, hunk.section)
     if (!placed.ok) return placed
-    parts.push(...placed.value.parts)
+    for (const part of placed.value.parts) parts.push(part)
     notes.push(...placed.value.notes)
     from = placed.value.end
+    chars = placed.value.chars
   }
-  return ok({ parts, notes, end: from })
+  return ok({ parts, notes, end: from, chars })
 }
 
 const isGap = ({ type, text }: LineChange) => type === 'keep' && (isOnlyDots(text) || isElision(text))
@@ -135,9 +157,6 @@ function splitAtGaps(changes: readonly LineChange[]): readonly (readonly LineCha
 const oldLines = (changes: readonly LineChange[]): readonly string[] =>
   changes.flatMap(({ type, text }) => (type === 'add' ? [] : [text]))
 
-const hitsFrom = (hits: readonly BlockHit[], from: number): readonly BlockHit[] =>
-  hits.filter(({ line }) => line >= from)
-
 /** How many lines of context to ignore before and after a hunk, in the order in which it is tried. */
 const staleContext = [
   [0, 0],
@@ -151,7 +170,8 @@ const staleContext = [
   [2, 2],
 ] as const
 
-function placeChanges({ lines, from, name, previous }: Search, changes: readonly LineChange[], section: string) {
+function placeChanges(search: Search, changes: readonly LineChange[], section: string): Result<PlacedHunk> {
+  const { lines, finder, from, name, previous } = search
   const block = oldLines(changes)
   if (block.every((line) => line.trim() === '') && !changes.some(({ type }) => type === 'remove'))
     return refuse(
@@ -160,24 +180,22 @@ function placeChanges({ lines, from, name, previous }: Search, changes: readonly
   for (const [before, after] of staleContext) {
     const kept = withoutContext(changes, before, after)
     if (kept === null) continue
-    const { tier, hits } = findBlock(lines, oldLines(kept))
-    const later = hitsFrom(hits, from)
-    const chosen = later.length > 1 ? below(lines, later, section) : later
-    if (chosen.length > 1)
-      return refuse(
-        ambiguous(
-          name,
-          chosen.map(({ line }) => line),
-        ),
-      )
-    const [hit] = chosen
-    const parts = hit && changeBlock(lines, hit, kept, tier)
-    if (hit && parts)
-      return ok({ parts, notes: notesOf(name, tier, before + after), end: hit.line + oldLines(kept).length })
+    const old = oldLines(kept)
+    const found = finder.find(old, from)
+    const { tier, count, hits } = found.count > 1 ? finder.find(old, below(lines, from, section)) : found
+    const places = hits.slice(0, placesNamedMax).map(({ line }) => line + 1)
+    if (count > 1) return refuse(ambiguous(name, places, count))
+    const [hit] = hits
+    if (hit === undefined) continue
+    const chars = search.chars + createGrowths(kept).at(hit)
+    const tooLong = refuseTooLong(chars)
+    if (tooLong !== null) return refuse(tooLong)
+    const parts = changeBlock(lines, hit, kept, tier)
+    if (parts) return ok({ parts, notes: notesOf(name, tier, before + after), end: hit.line + old.length, chars })
   }
-  const earlier = findBlock(lines, block).hits.find(({ line }) => line < from)
-  if (previous && earlier) return refuse(wrongOrder(name, earlier.line, block.length, previous))
-  const isDone = hitsFrom(findBlock(lines, newLines(changes)).hits, from).length > 0
+  const [earlier] = finder.find(block).hits
+  if (previous && earlier && earlier.line < from) return refuse(wrongOrder(name, earlier.line, block.length, previous))
+  const isDone = finder.find(newLines(changes), from).count > 0
   return refuse(isDone ? alreadyApplied(name) : noMatch(lines, name, block))
 }
 
@@ -202,14 +220,14 @@ function withoutContext(changes: readonly LineChange[], before: number, after: n
   return oldLines(kept).some((line) => line.trim() !== '') ? kept : null
 }
 
-/** Returns the hits below the line that the hunk header names, if it names exactly one. */
-function below(lines: Lines, hits: readonly BlockHit[], section: string): readonly BlockHit[] {
-  if (section === '') return hits
+/** Returns the line that the hunk header names, if it names exactly one; else where the search began. */
+function below(lines: Lines, from: number, section: string): number {
+  if (section === '') return from
   const found: number[] = []
   for (let line = 0; line < lines.count && found.length < 2; line++)
     if (bodyOf(lines, line).trim() === section) found.push(line)
   const [only] = found
-  return found.length === 1 && only !== undefined ? hitsFrom(hits, only) : hits
+  return found.length === 1 && only !== undefined ? Math.max(from, only) : from
 }
 
 function notesOf(name: string, tier: Tier, stale: number): readonly string[] {

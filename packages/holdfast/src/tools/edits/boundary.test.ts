@@ -1,8 +1,8 @@
-import { growRange, orThrow } from '@holdfast/protocol'
+import { growRange } from '@holdfast/protocol'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkSplices, checkTexts, differingLines, findBoundary } from './boundary.ts'
-import { applySplices, type Splice } from './splice.ts'
+import { checkChanges, checkTexts, differingLines, findBoundary } from './boundary.ts'
+import { applySplices, countLines, type Splice, wholeLines } from './splice.ts'
 
 const text = (...lines: readonly string[]) => lines.map((line) => `${line}\n`).join('')
 const numbered = Array.from({ length: 20 }, (_, index) => `line ${index}`)
@@ -45,11 +45,11 @@ describe('a boundary', () => {
   })
 
   it('judges each edit by the lines that the edits before it left', () => {
-    const inside: Splice = { line: 6, removed: ['line 6\n'], added: ['a\n', 'b\n', 'c\n'] }
-    const last: Splice = { line: 10, removed: ['line 8\n'], added: [] }
-    expect(checkSplices('a.ts', range, [inside, last])).toEqual({ ok: true, value: { start: 5, end: 9 } })
-    const below: Splice = { line: 11, removed: ['line 9\n'], added: [] }
-    expect(checkSplices('a.ts', range, [inside, below])).toMatchObject({
+    const inside = { line: 6, removed: 1, added: 3 }
+    const last = { line: 10, removed: 1, added: 0 }
+    expect(checkChanges('a.ts', range, [inside, last])).toEqual({ ok: true, value: { start: 5, end: 9 } })
+    const below = { line: 11, removed: 1, added: 0 }
+    expect(checkChanges('a.ts', range, [inside, below])).toMatchObject({
       fault: {
         message: 'edit outside boundary: it touches line 12 of a.ts, allowed are lines 6\u201311',
       },
@@ -77,10 +77,12 @@ describe('a boundary', () => {
         let allowed = range
         for (const { line, removed, added } of tried) {
           const lines = current.split(/(?<=\n)/)
-          const one: Splice = { line, removed: lines.slice(line, line + removed), added }
-          if (line + removed > lines.length || !checkSplices('a.ts', allowed, [one]).ok) continue
+          const gone = wholeLines(lines.slice(line, line + removed).join(''))
+          const one: Splice = { line, removed: gone, added: wholeLines(added.join('')) }
+          const judged = checkChanges('a.ts', allowed, countLines([one]))
+          if (line + removed > lines.length || !judged.ok) continue
           current = applySplices(current, [one])
-          allowed = orThrow(checkSplices('a.ts', allowed, [one]))
+          allowed = judged.value
         }
         const lines = current.split(/(?<=\n)/)
         expect(lines.slice(0, allowed.start).join('')).toBe(text(...numbered.slice(0, 5)))

@@ -11,7 +11,8 @@ import {
   refuse,
 } from '@holdfast/protocol'
 import { diffArrays } from 'diff'
-import { type Splice, spliceBetween } from './splice.ts'
+import { lineList } from './lines.ts'
+import { countLines, spliceBetween } from './splice.ts'
 
 /** With more lines to compare, or more changed lines, texts are not compared line by line. */
 const comparedLinesMax = 5000
@@ -24,7 +25,7 @@ export function differingLines(before: string, after: string): readonly LineChan
   const { line: first, removed, added } = between
   if (removed.length === 0 || added.length === 0) return [{ line: first, removed: removed.length, added: added.length }]
   if (Math.max(removed.length, added.length) > comparedLinesMax) return null
-  const parts = diffArrays([...removed], [...added], { maxEditLength: changedLinesMax })
+  const parts = diffArrays([...lineList(removed.text)], [...lineList(added.text)], { maxEditLength: changedLinesMax })
   if (parts === undefined) return null
   const changes: { line: number; removed: number; added: number }[] = []
   let line = first
@@ -59,11 +60,10 @@ export function findBoundary(path: string, range: LineRange, counted: string, cu
   return refuse(fault('outside_boundary', message, { path, allowed: range }))
 }
 
-/** Checks each splice against the range, which grows with it. Returns the range after all of them. */
-export function checkSplices(path: string, allowed: LineRange, splices: readonly Splice[]): Result<LineRange> {
+/** Checks each change against the range, which grows with it. Returns the range after all of them. */
+export function checkChanges(path: string, allowed: LineRange, changes: readonly LineChange[]): Result<LineRange> {
   let range = allowed
-  for (const { line, removed, added } of splices) {
-    const change = { line, removed: removed.length, added: added.length }
+  for (const change of changes) {
     if (findOutside(range, [change])) return refuse(outside(path, change, range))
     range = growRange(range, [change])
   }
@@ -73,7 +73,7 @@ export function checkSplices(path: string, allowed: LineRange, splices: readonly
 /** The same for two texts: only the lines that differ count. */
 export function checkTexts(path: string, allowed: LineRange, before: string, after: string): Result<LineRange> {
   const changes = differingLines(before, after)
-  if (changes === null) return checkSplices(path, allowed, spliceBetween(before, after))
+  if (changes === null) return checkChanges(path, allowed, countLines(spliceBetween(before, after)))
   const change = findOutside(allowed, changes)
   return change ? refuse(outside(path, change, allowed)) : ok(growRange(allowed, changes))
 }

@@ -47,6 +47,17 @@ export function changeBlock(
   return splices
 }
 
+/** Counts how many characters changes add at a hit, at most, before they are made: a new line takes the indent of the text. */
+export function createGrowths(changes: readonly LineChange[]): { at(hit: BlockHit): number } {
+  const added = changes.filter(({ type }) => type === 'add')
+  const removed = changes.filter(({ type }) => type === 'remove')
+  const chars = added.reduce((sum, { text }) => sum + text.length + lineEndChars, 0)
+  const less = removed.reduce((sum, { text }) => sum + text.trim().length, 0)
+  return { at: ({ indent }) => chars - less + (indent === undefined ? 0 : added.length * indent.blanks.length) }
+}
+
+const lineEndChars = 2
+
 /** Replaces `count` lines by new ones, which get their ends here. */
 function withEnds(lines: Lines, line: number, count: number, bodies: readonly string[]): Splice {
   const removed = Array.from({ length: count }, (_, index) => lineOf(lines, line + index))
@@ -57,7 +68,7 @@ function withEnds(lines: Lines, line: number, count: number, bodies: readonly st
     const last = lineOf(lines, line - 1)
     const end = endBefore(lines, line - 1)
     const added = [last + end, ...bodies.map((body, index) => body + (index === bodies.length - 1 ? '' : end))]
-    return { line: line - 1, removed: [last], added }
+    return spliceOf(line - 1, [last], added)
   }
   const added = bodies.map((body, index) => {
     const isLast = isAtEnd && lastEnd === '' && index === bodies.length - 1
@@ -65,8 +76,14 @@ function withEnds(lines: Lines, line: number, count: number, bodies: readonly st
     const replaced = count > 0 ? endOf(lines, line + Math.min(index, count - 1)) : ''
     return body + (replaced === '' ? endBefore(lines, line) : replaced)
   })
-  return { line, removed, added }
+  return spliceOf(line, removed, added)
 }
+
+const spliceOf = (line: number, removed: readonly string[], added: readonly string[]): Splice => ({
+  line,
+  removed: { text: removed.join(''), length: removed.length },
+  added: { text: added.join(''), length: added.length },
+})
 
 /** Returns the end of the line before; of the first line, its own; `\n` where there is none. */
 function endBefore(lines: Lines, line: number): string {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeText } from './decode-text.ts'
 import { checkAscii, describeText, encodeText, isBinary } from './encoding.ts'
 import { splitLines } from './lines.ts'
+import { wholeLines } from './splice.ts'
 
 const japanese = '日本語のテキストです。これは文字コードの判定に使う長い文章で、漢字と仮名の両方があります。\n'.repeat(
   20,
@@ -42,7 +43,9 @@ describe('the text of a file', () => {
 
   it('of an unknown encoding may be changed only in ASCII', async () => {
     const unknown = { name: 'latin1', bom: false, isUnknown: true } as const
-    const splice = (removed: string, added: string) => [{ line: 0, removed: [removed], added: [added] }]
+    const splice = (removed: string, added: string) => [
+      { line: 0, removed: wholeLines(removed), added: wholeLines(added) },
+    ]
     expect(checkAscii(unknown, splice('caf\xe9 one\n', 'caf\xe9 two\n'))).toMatchObject({ ok: true })
     expect(checkAscii(unknown, splice('caf\xe9 one\n', 'cafe one\n'))).toMatchObject({ ok: false })
     expect(checkAscii(unknown, splice('one\n', '\xe9\n'))).toMatchObject({ ok: false })

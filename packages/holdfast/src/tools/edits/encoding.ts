@@ -89,7 +89,7 @@ const lacks = (name: string, character: string) =>
 export function checkAscii({ isUnknown }: Encoding, splices: readonly Splice[]): Result<void> {
   if (!isUnknown) return ok(undefined)
   for (const { removed, added } of splices) {
-    const [one, other] = [removed.join(''), added.join('')]
+    const [one, other] = [removed.text, added.text]
     const length = Math.min(one.length, other.length)
     let head = 0
     while (head < length && one[head] === other[head]) head++

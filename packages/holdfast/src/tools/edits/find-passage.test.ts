@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Characters, findPassages } from './find-passage.ts'
+import { type Characters, findDisjoint, findPassages } from './find-passage.ts'
 
 it('finds what a naive search finds', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 16 })
@@ -45,4 +45,10 @@ it.each([
   const [small, large] = [readsAt(2000), readsAt(4000)]
   expect(large / small).toBeLessThan(2.2)
   expect(small).toBeLessThan(8 * 3000)
+})
+
+it('lists places without overlaps, and none if they are too many', () => {
+  expect(findDisjoint('aaaaa', 'aa', 2)).toEqual(Int32Array.of(0, 2))
+  expect(findDisjoint('aaaaa', 'aa', 1)).toBe(null)
+  expect(findDisjoint('aaaaa', 'b', 1)).toEqual(new Int32Array())
 })

@@ -29,16 +29,20 @@ export function findPassages(text: Characters, passage: Characters, linesListedM
   return { count, first, lines }
 }
 
-/** Returns where a passage occurs, from the left, without overlaps, in linear time. */
-export function findDisjoint(text: Characters, passage: Characters): readonly number[] {
-  const starts: number[] = []
-  let end = 0
+/**
+ * Returns where a passage occurs, from the left, without overlaps, in linear time: at most `max` places, as offsets in a
+ * typed array, because a list of millions of numbers can end the process. Null if there are more.
+ */
+export function findDisjoint(text: Characters, passage: Characters, max: number): Int32Array | null {
+  const starts = new Int32Array(Math.min(max, Math.floor(text.length / Math.max(1, passage.length))))
+  let [count, end] = [0, 0]
   scanPassages(text, passage, (start) => {
     if (start < end) return
-    starts.push(start)
+    if (count < max) starts[count] = start
+    count++
     end = start + passage.length
   })
-  return starts
+  return count > max ? null : starts.subarray(0, count)
 }
 
 /** A short text is found by `indexOf` in linear time, and much faster than character by character. */

@@ -1,3 +1,4 @@
+import { limits } from '@holdfast/protocol'
 import { scanPassages } from './find-passage.ts'
 import { bodyOf, type Lines } from './lines.ts'
 
@@ -14,31 +15,85 @@ export type BlockHit = {
 
 export type Indent = { readonly blanks: string; readonly isLess: boolean }
 
-type BlockHits = { readonly tier: Tier; readonly hits: readonly BlockHit[] }
-
-const lineTiers = ['exact', 'trailing blanks', 'typography', 'indent'] as const
-
-/**
- * Finds a block of whole lines. Stops at the first tier with a hit: a looser one could only add more. Takes linear time
- * in the lengths of text and block. `from` is the first tier to try.
- */
-export function findBlock(lines: Lines, block: readonly string[], from: (typeof lineTiers)[number] = 'exact') {
-  if (block.every((line) => line.trim() === '') || block.length > lines.count) return noHits
-  for (const tier of lineTiers.slice(lineTiers.indexOf(from))) {
-    const hits = tier === 'indent' ? findShifted(lines, block) : findEqual(lines, block, keys[tier])
-    if (hits.length > 0) return { tier, hits }
-  }
-  return noHits
+type BlockHits = {
+  readonly tier: Tier
+  /** How many places there are at or behind the line that the search begins at. */
+  readonly count: number
+  /** The first of them, at most `limits.editPlacesMax`. */
+  readonly hits: readonly BlockHit[]
 }
 
-const noHits: BlockHits = { tier: 'exact', hits: [] }
+type LineTier = Exclude<Tier, 'escapes'>
+const lineTiers = ['exact', 'trailing blanks', 'typography', 'indent'] as const satisfies readonly LineTier[]
+
+/** Finds blocks of whole lines in a text. */
+export type BlockFinder = {
+  /**
+   * Finds a block. Stops at the first tier with a hit in the whole text: a looser one could only add more. Lists and counts
+   * the hits from a line on.
+   */
+  find(block: readonly string[], from?: number): BlockHits
+}
+
+/**
+ * Prepares to find blocks that are made of the given lines. The lines of the text are read once for each tier, whatever
+ * the number of blocks. A search takes linear time in the number of lines.
+ */
+export function createBlockFinder(lines: Lines, blockLines: Iterable<string>): BlockFinder {
+  const known = new Set(blockLines)
+  const numbered = new Map<LineTier, NumberedLines>()
+  const numbersIn = (tier: LineTier): NumberedLines => {
+    const before = numbered.get(tier)
+    if (before) return before
+    const made = numberLines(lines, known, keys[tier])
+    numbered.set(tier, made)
+    return made
+  }
+  return {
+    find(block, from = 0) {
+      if (block.every((line) => line.trim() === '') || block.length > lines.count) return noHits
+      for (const tier of lineTiers) {
+        const found = createHits(from)
+        const scan = (add: (line: number) => void) => scanBlock(numbersIn(tier), block, keys[tier], add)
+        if (tier === 'indent') findShifted(lines, block, scan, found.add)
+        else scan((line) => found.add({ line }))
+        if (found.isAny()) return { tier, count: found.count(), hits: found.hits }
+      }
+      return noHits
+    },
+  }
+}
+
+/** Finds one block. */
+export const findBlock = (lines: Lines, block: readonly string[]): BlockHits =>
+  createBlockFinder(lines, block).find(block)
+
+const noHits: BlockHits = { tier: 'exact', count: 0, hits: [] }
+
+/** Collects hits. Only the first are kept, because there may be millions. */
+function createHits(from: number) {
+  const hits: BlockHit[] = []
+  let [count, anywhere] = [0, 0]
+  return {
+    hits,
+    count: () => count,
+    isAny: () => anywhere > 0,
+    add(hit: BlockHit): void {
+      anywhere++
+      if (hit.line < from) return
+      count++
+      if (hits.length < limits.editPlacesMax) hits.push(hit)
+    },
+  }
+}
 
 /** What is compared of a line in each tier. */
 const keys = {
   exact: (line: string) => line,
   'trailing blanks': (line: string) => line.trimEnd(),
   typography: (line: string) => foldTypography(line.trimEnd()),
-} as const
+  indent: (line: string) => line.trim(),
+} as const satisfies Record<LineTier, unknown>
 
 const odd = '\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u2010\u2011\u2012\u2013\u2014\u2015\u2212'
 const plain = '\'\'\'\'""""-------'
@@ -52,33 +107,43 @@ const typographic = /[\u2018-\u201f\u2010-\u2015\u2212\u00a0\u2002-\u200a\u202f\
 export const foldTypography = (text: string): string =>
   text.replace(typographic, (character) => folded.get(character) ?? ' ')
 
-function findEqual(lines: Lines, block: readonly string[], key: (line: string) => string): readonly BlockHit[] {
-  const hits: BlockHit[] = []
-  scanBlock(lines, block, key, (line) => hits.push({ line }))
-  return hits
+/** The lines of a text as numbers: equal keys have equal numbers, and 0 is a line that is in no block. */
+type NumberedLines = { readonly numbers: ReadonlyMap<string, number>; readonly text: LineNumbers }
+type LineNumbers = Uint8Array | Uint16Array | Int32Array
+
+function numberLines(lines: Lines, known: ReadonlySet<string>, key: (line: string) => string): NumberedLines {
+  const numbers = new Map<string, number>()
+  for (const line of known) if (!numbers.has(key(line))) numbers.set(key(line), numbers.size + 1)
+  const text = createNumbers(numbers.size, lines.count)
+  const absent = new Set(numbers.values())
+  for (let line = 0; line < lines.count; line++) {
+    const number = numbers.get(key(bodyOf(lines, line))) ?? 0
+    text[line] = number
+    if (absent.size > 0) absent.delete(number)
+  }
+  for (const [line, number] of numbers) if (absent.has(number)) numbers.delete(line)
+  return { numbers, text }
+}
+
+/** Takes the smallest numbers that suffice: there may be millions of lines. */
+function createNumbers(max: number, count: number): LineNumbers {
+  if (max < 2 ** 8) return new Uint8Array(count)
+  return max < 2 ** 16 ? new Uint16Array(count) : new Int32Array(count)
 }
 
 /** Calls `found` for every place where the keys of the lines are those of the block. */
 function scanBlock(
-  lines: Lines,
+  { numbers, text }: NumberedLines,
   block: readonly string[],
   key: (line: string) => string,
   found: (line: number) => void,
 ): void {
-  const numbers = new Map<string, number>()
-  const number = (line: string) => {
-    const known = numbers.get(key(line))
-    if (known !== undefined) return known
-    numbers.set(key(line), numbers.size + 1)
-    return numbers.size
-  }
-  const passage = Int32Array.from(block, number)
-  const text = new Int32Array(lines.count)
-  for (let line = 0; line < lines.count; line++) text[line] = numbers.get(key(bodyOf(lines, line))) ?? 0
+  const passage = Int32Array.from(block, (line) => numbers.get(key(line)) ?? -1)
+  if (passage.includes(-1)) return // the text has no such line
   scanPassages(characters(text), characters(passage), found)
 }
 
-const characters = (numbers: Int32Array) => ({
+const characters = (numbers: LineNumbers) => ({
   length: numbers.length,
   charCodeAt: (index: number) => numbers[index] ?? -1,
 })
@@ -87,23 +152,22 @@ const characters = (numbers: Int32Array) => ({
  * Finds a block that is indented as a whole by one fixed string, more or less than in the text. A single line proves
  * nothing about its indent, so at least two lines must have text.
  */
-function findShifted(lines: Lines, block: readonly string[]): readonly BlockHit[] {
-  if (block.filter((line) => line.trim() !== '').length < 2) return []
-  const hits: BlockHit[] = []
+function findShifted(
+  lines: Lines,
+  block: readonly string[],
+  scan: (found: (line: number) => void) => void,
+  add: (hit: BlockHit) => void,
+): void {
+  if (block.filter((line) => line.trim() !== '').length < 2) return
   let work = 4 * (lines.count + block.length) // candidates may overlap: without a bound, comparing them is quadratic
-  scanBlock(
-    lines,
-    block,
-    (line) => line.trim(),
-    (line) => {
-      const indent = work > 0 ? findIndent(lines, line, block) : null
-      work -= block.length
-      if (work <= 0)
-        hits.push({ line }, { line }) // ambiguous: nothing is applied
-      else if (indent !== null) hits.push({ line, indent })
-    },
-  )
-  return hits
+  scan((line) => {
+    const indent = work > 0 ? findIndent(lines, line, block) : null
+    work -= block.length
+    if (work <= 0) {
+      add({ line }) // twice, so that it is ambiguous: nothing is applied
+      add({ line })
+    } else if (indent !== null) add({ line, indent })
+  })
 }
 
 function findIndent(lines: Lines, at: number, block: readonly string[]): Indent | null {

@@ -1,18 +1,35 @@
-import { clip, type Fault, fault } from '@holdfast/protocol'
+import { clip, type Fault, fault, limits } from '@holdfast/protocol'
 import { bodyOf, type Lines } from './lines.ts'
 
-const hitsListedMax = 10
 const windowLinesMax = 20
 const lineCharsMax = 200
 
-/** Refuses a passage with more than one place. `lines` count from 0. */
-export function ambiguous(what: string, lines: readonly number[], more = ''): Fault {
-  const numbers = lines.map((line) => line + 1)
-  const shown = numbers.slice(0, hitsListedMax).join(', ')
-  const where = `at lines ${shown}${numbers.length > hitsListedMax ? ', …' : ''}`
-  const message = `${what} is found ${numbers.length} times, ${where}; include more of the surrounding lines${more}`
-  return fault('ambiguous', message, { lines: numbers.slice(0, hitsListedMax), count: numbers.length })
+/** How many places a refusal names. */
+export const placesNamedMax = 10
+
+/** Refuses a passage with more than one place. `lines` are the first places, counted from 1. */
+export function ambiguous(what: string, lines: readonly number[], count: number, more = ''): Fault {
+  const named = lines.slice(0, placesNamedMax)
+  const where = `at lines ${named.join(', ')}${count > named.length ? ', …' : ''}`
+  const message = `${what} is found ${count} times, ${where}; include more of the surrounding lines${more}`
+  return fault('ambiguous', message, { lines: named, count })
 }
+
+/** Refuses to replace a passage at so many places that the list of them would fill the memory. */
+export const tooManyPlaces = (what: string): Fault =>
+  fault('too_large', `${what} is found at more than ${limits.editPlacesMax} places; change fewer at a time`, {
+    placesMax: limits.editPlacesMax,
+  })
+
+/** Refuses a change before the new text is built; null if it is not too long. */
+export const refuseTooLong = (chars: number): Fault | null =>
+  chars <= limits.editedFileBytesMax
+    ? null
+    : fault(
+        'too_large',
+        `the file would be ${chars} characters long, more than ${limits.editedFileBytesMax}; nothing was changed`,
+        { chars, charsMax: limits.editedFileBytesMax },
+      )
 
 /** Refuses a passage that is not in the text, and shows the most similar place. Nothing similar is ever changed. */
 export function noMatch(lines: Lines, what: string, block: readonly string[], hint = ''): Fault {

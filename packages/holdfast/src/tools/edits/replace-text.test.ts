@@ -165,4 +165,25 @@ describe('a replacement', () => {
   ])('takes linear time for %s', (_, text, oldText) => {
     expect(replaceText(text, { oldText, newText: 'z' })).toMatchObject({ ok: false })
   })
+
+  it.each([
+    ['more places than one edit may change', 'a'.repeat(200_000), 'a', 'bb'],
+    ['a result that is larger than a file may be', 'a'.repeat(90_000), 'a', 'b'.repeat(900_000)],
+    ['line ends that make the result too large', `${'a\r\n'.repeat(90_000)}`, 'a', '\n'.repeat(100)],
+    ['more lines than one edit may change', 'a \n'.repeat(200_000), 'a\n', 'b\n'],
+    ['lines whose result is too large', 'a \n'.repeat(90_000), 'a\n', `${'b'.repeat(900_000)}\n`],
+    [
+      'an indent that makes the result too large',
+      `${' '.repeat(1000)}one\n${' '.repeat(1000)}two\n`,
+      'one\ntwo\n',
+      `one\n${'x\n'.repeat(20_000)}two\n`,
+    ],
+  ])('refuses %s before it is built', (_, text, oldText, newText) => {
+    expect(replaceText(text, { oldText, newText, all: true })).toMatchObject({ fault: { code: 'too_large' } })
+  })
+
+  it('joins very many lines into one', () => {
+    const text = `x${'\n'.repeat(90_000)}`
+    expect(replaceText(text, { oldText: '\n', newText: '', all: true })).toMatchObject({ value: { text: 'x' } })
+  })
 })

@@ -1,11 +1,11 @@
-import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { diffArrays } from 'diff'
-import { changeBlock, type LineChange } from './change-block.ts'
-import { findDisjoint, scanPassages } from './find-passage.ts'
-import { bodies, endOf, type Lines, lineAt, lineList, splitLines, startOf } from './lines.ts'
+import { changeBlock, createGrowths, type LineChange } from './change-block.ts'
+import { findDisjoint, findPassages, type Passages } from './find-passage.ts'
+import { bodies, endOf, type Lines, lineAt, splitLines, startOf } from './lines.ts'
 import { findBlock, type Tier } from './match-lines.ts'
-import { alreadyApplied, ambiguous, noMatch } from './refusal.ts'
-import { type Splice, type SplicedText, spliceAll } from './splice.ts'
+import { alreadyApplied, ambiguous, noMatch, placesNamedMax, refuseTooLong, tooManyPlaces } from './refusal.ts'
+import { type Splice, type SplicedText, spliceAll, wholeLines } from './splice.ts'
 
 /** Replaces the only passage of a text; every one, if `all`. */
 export type Replacement = { readonly oldText: string; readonly newText: string; readonly all?: boolean | undefined }
@@ -26,53 +26,46 @@ export function replaceText(text: string, { oldText, newText, all = false }: Rep
     replaceBlocks(lines, oldText, newText, all) ??
     replaceCleaned(lines, oldText, newText)
   if (found !== null) return found
-  const isThere = newText.trim() !== '' && findExact(lines, newText).starts.length > 0
+  const isThere = newText.trim() !== '' && findExact(lines, newText).found.count > 0
   if (isThere) return refuse(alreadyApplied('this edit'))
   return refuse(noMatch(lines, 'old_text', bodies(oldText)))
 }
 
 /** Where a passage is found character by character; an end of a line may be written as `\n` or as `\r\n`. */
-type ExactHits = { readonly lines: Lines; readonly passage: string; readonly starts: readonly number[] }
+type ExactHits = { readonly lines: Lines; readonly passage: string; readonly found: Passages }
 
 function findExact(lines: Lines, passage: string): ExactHits {
-  const hasReturns = passage.includes('\r')
-  const starts = startsOf(lines.text, passage)
-  const isFolded = lines.returns > 0 || hasReturns
-  if (starts.length > 0 || !isFolded) return { lines, passage, starts }
+  const found = findPassages(lines.text, passage, placesNamedMax)
+  const isFolded = lines.returns > 0 || passage.includes('\r')
+  if (found.count > 0 || !isFolded) return { lines, passage, found }
   const plain = splitLines(lines.text.replaceAll('\r\n', '\n'))
   const plainPassage = passage.replaceAll('\r\n', '\n')
-  return { lines: plain, passage: plainPassage, starts: startsOf(plain.text, plainPassage) }
-}
-
-function startsOf(text: string, passage: string): readonly number[] {
-  const starts: number[] = []
-  scanPassages(text, passage, (start) => starts.push(start))
-  return starts
+  return { lines: plain, passage: plainPassage, found: findPassages(plain.text, plainPassage, placesNamedMax) }
 }
 
 type Range = { readonly from: number; readonly to: number }
 
 function replaceExactly(lines: Lines, oldText: string, newText: string, all: boolean): Result<Replaced> | null {
-  const { lines: searched, passage, starts } = findExact(lines, oldText)
-  if (starts.length === 0) return null
-  if (starts.length > 1 && !all) return refuse(ambiguousIn(searched, starts))
-  const chosen = starts.length === 1 ? starts : findDisjoint(searched.text, passage)
-  const ranges = chosen.map((start) => ({ from: start, to: start + passage.length }))
+  const { lines: searched, passage, found } = findExact(lines, oldText)
+  if (found.count === 0) return null
+  if (found.count > 1 && !all) return refuse(ambiguous('old_text', found.lines, found.count, orReplaceAll))
+  const chosen = findDisjoint(searched.text, passage, limits.editPlacesMax)
+  if (chosen === null) return refuse(tooManyPlaces('old_text'))
+  // Each line feed of the new text may become two characters.
+  const growth = newText.length + splitLines(newText).feeds - passage.length
+  const tooLong = refuseTooLong(lines.text.length + chosen.length * growth)
+  if (tooLong !== null) return refuse(tooLong)
+  const ranges = Array.from(chosen, (from): Range => {
+    const range = { from, to: from + passage.length }
+    return searched === lines ? range : unfold(range, searched, lines)
+  })
   // A request that spells the ends out means them; else a line feed stands for the end that the text has there.
   const isLiteral = oldText.includes('\r\n') && searched === lines
-  const parts = toParts(lines, searched === lines ? ranges : ranges.map((range) => unfold(range, searched, lines)), {
-    newText,
-    isLiteral,
-  })
+  const parts = toParts(lines, ranges, { newText, isLiteral })
   return ok({ ...spliceAll(lines, parts), tier: 'exact', count: chosen.length })
 }
 
-const ambiguousIn = (lines: Lines, starts: readonly number[]) =>
-  ambiguous(
-    'old_text',
-    starts.map((start) => lineAt(lines, start)),
-    ', or set replace_all to replace every one',
-  )
+const orReplaceAll = ', or set replace_all to replace every one'
 
 /** Turns a range of the text with plain ends into one of the text itself. */
 function unfold({ from, to }: Range, plain: Lines, lines: Lines): Range {
@@ -98,21 +91,27 @@ function toParts(lines: Lines, ranges: readonly Range[], { newText, isLiteral }:
     const first = lineAt(lines, ranges[index]?.from ?? 0)
     let [last, next, tail] = [first, startOf(lines, first), '']
     const pieces: string[] = []
+    let lastPiece = '' // that is not empty
+    const add = (piece: string) => {
+      pieces.push(piece)
+      if (piece !== '') lastPiece = piece
+    }
     for (let isOpen = true; isOpen; ) {
       for (let range = ranges[index]; range && lineAt(lines, range.from) <= last; range = ranges[++index]) {
         const line = lineAt(lines, range.from)
-        pieces.push(text.slice(next, range.from), isLiteral ? newText : withEndsOf(lines, line, newText))
+        add(text.slice(next, range.from))
+        add(isLiteral ? newText : withEndsOf(lines, line, newText))
         next = range.to
         last = Math.max(last, lineAt(lines, Math.max(range.from, range.to - 1)))
       }
       tail = text.slice(next, startOf(lines, last + 1))
-      const end = tail === '' ? pieces.findLast((piece) => piece !== '') : tail
+      const end = tail === '' ? lastPiece : tail
       // Without an end of its own, the block runs into the next line.
-      isOpen = end !== undefined && !end.endsWith('\n') && last + 1 < lines.count
+      isOpen = end !== '' && !end.endsWith('\n') && last + 1 < lines.count
       if (isOpen) last++
     }
-    const removed = lineList(text.slice(startOf(lines, first), startOf(lines, last + 1)))
-    parts.push({ line: first, removed, added: lineList(pieces.join('') + tail) })
+    const removed = wholeLines(text.slice(startOf(lines, first), startOf(lines, last + 1)))
+    parts.push({ line: first, removed, added: wholeLines(pieces.join('') + tail) })
   }
   return parts
 }
@@ -127,27 +126,26 @@ function withEndsOf(lines: Lines, line: number, newText: string): string {
 
 function replaceBlocks(lines: Lines, oldText: string, newText: string, all: boolean): Result<Replaced> | null {
   const old = bodies(oldText)
-  const { tier, hits } = findBlock(lines, old)
-  if (hits.length === 0) return null
-  if (hits.length > 1 && !all)
-    return refuse(
-      ambiguous(
-        'old_text',
-        hits.map(({ line }) => line),
-        ', or set replace_all to replace every one',
-      ),
-    )
+  const { tier, count, hits } = findBlock(lines, old)
+  if (count === 0) return null
+  const places = hits.slice(0, placesNamedMax).map(({ line }) => line + 1)
+  if (count > 1 && !all) return refuse(ambiguous('old_text', places, count, orReplaceAll))
+  if (count > hits.length) return refuse(tooManyPlaces('old_text'))
   const changes = lineChanges(old, oldText.endsWith('\n') ? bodies(newText) : newLines(newText))
+  const growths = createGrowths(changes)
   const parts: Splice[] = []
-  let end = 0
+  let [end, chars] = [0, lines.text.length]
   for (const hit of hits) {
     if (hit.line < end) continue
+    chars += growths.at(hit)
+    const tooLong = refuseTooLong(chars)
+    if (tooLong !== null) return refuse(tooLong)
     const changed = changeBlock(lines, hit, changes, tier)
     if (changed === null) return null
-    parts.push(...changed)
+    for (const part of changed) parts.push(part)
     end = hit.line + old.length
   }
-  return ok({ ...spliceAll(lines, parts), tier, count: hits.length })
+  return ok({ ...spliceAll(lines, parts), tier, count })
 }
 
 /** Returns the lines of a new text whose old text has no line feed at its end. */

@@ -1,24 +1,23 @@
-import { clip } from '@holdfast/protocol'
+import { clip, type LineChange } from '@holdfast/protocol'
 import { bodyOf, splitFirstLines } from './lines.ts'
-import type { Splice } from './splice.ts'
 
 const around = 3
 const linesMax = 60
 const charsMax = 300
-const splicesMax = 200
+const changesMax = 200
 
 /** Counts the lines that a change adds and removes. */
-export function countChange(splices: readonly Splice[]): string {
-  const [added, removed] = splices.reduce(
-    ([more, less], splice) => [more + splice.added.length, less + splice.removed.length],
+export function countChange(changes: readonly LineChange[]): string {
+  const [added, removed] = changes.reduce(
+    ([more, less], change) => [more + change.added, less + change.removed],
     [0, 0],
   )
   return `+${added} −${removed}`
 }
 
 /** Returns the changed lines of the new text with their numbers and three lines around them. */
-export function showChange(after: string, splices: readonly Splice[]): string {
-  const ranges = changedRanges(splices.slice(0, splicesMax))
+export function showChange(after: string, changes: readonly LineChange[]): string {
+  const ranges = changedRanges(changes.slice(0, changesMax))
   const lines = splitFirstLines(after, (ranges.at(-1)?.[1] ?? 0) + around)
   const shown: string[] = []
   let next = 0
@@ -31,21 +30,21 @@ export function showChange(after: string, splices: readonly Splice[]): string {
     next = end
     if (shown.length >= linesMax) break
   }
-  const isCut = shown.length >= linesMax || splices.length > splicesMax
+  const isCut = shown.length >= linesMax || changes.length > changesMax
   return [...shown, ...(isCut ? ['[more lines changed than are shown]'] : [])].join('\n')
 }
 
 /** Returns where the added lines are in the new text, in order. */
-function changedRanges(splices: readonly Splice[]): readonly (readonly [number, number])[] {
+function changedRanges(changes: readonly LineChange[]): readonly (readonly [number, number])[] {
   const ranges: [number, number][] = []
-  for (const { line, removed, added } of splices) {
-    const shift = added.length - removed.length
+  for (const { line, removed, added } of changes) {
+    const shift = added - removed
     for (const range of ranges) {
-      if (range[0] < line + removed.length) continue
+      if (range[0] < line + removed) continue
       range[0] += shift
       range[1] += shift
     }
-    ranges.push([line, line + added.length])
+    ranges.push([line, line + added])
   }
   return ranges.sort(([one], [other]) => one - other)
 }

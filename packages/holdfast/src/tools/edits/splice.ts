@@ -1,4 +1,5 @@
-import { type Lines, lineList, lineOf, splitLines, startOf } from './lines.ts'
+import type { LineChange } from '@holdfast/protocol'
+import { type Lines, lineOf, splitLines, startOf } from './lines.ts'
 
 /**
  * One change of a text: at a line (counted from 0), some lines are removed and others added. Lines carry their ends. A
@@ -7,9 +8,18 @@ import { type Lines, lineList, lineOf, splitLines, startOf } from './lines.ts'
  */
 export type Splice = {
   readonly line: number
-  readonly removed: readonly string[]
-  readonly added: readonly string[]
+  readonly removed: WholeLines
+  readonly added: WholeLines
 }
+
+/** Whole lines as one text, because they may be millions, and how many they are. */
+export type WholeLines = { readonly text: string; readonly length: number }
+
+export const wholeLines = (text: string): WholeLines => ({ text, length: splitLines(text).count })
+
+/** Returns how many lines each splice removes and adds. The texts of many splices may be large together. */
+export const countLines = (splices: readonly Splice[]): readonly LineChange[] =>
+  splices.map(({ line, removed, added }) => ({ line, removed: removed.length, added: added.length }))
 
 /** A text after a change, and the change. */
 export type SplicedText = { readonly text: string; readonly splices: readonly Splice[] }
@@ -19,9 +29,9 @@ export function applySplices(text: string, splices: readonly Splice[]): string {
   return splices.reduce((current, { line, removed, added }) => {
     const lines = splitLines(current)
     const [start, end] = [startOf(lines, line), startOf(lines, line + removed.length)]
-    if (current.slice(start, end) !== removed.join('') || line + removed.length > lines.count)
+    if (current.slice(start, end) !== removed.text || line + removed.length > lines.count)
       throw new Error(`The splice at line ${line} does not fit the text.`)
-    return current.slice(0, start) + added.join('') + current.slice(end)
+    return current.slice(0, start) + added.text + current.slice(end)
   }, text)
 }
 
@@ -34,7 +44,7 @@ export function spliceAll(lines: Lines, parts: readonly Splice[]): SplicedText {
   for (const part of parts) {
     const { line, removed, added } = trimmed(part)
     if (removed.length === 0 && added.length === 0) continue
-    pieces.push(lines.text.slice(from, startOf(lines, line)), added.join(''))
+    pieces.push(lines.text.slice(from, startOf(lines, line)), added.text)
     from = startOf(lines, line + removed.length)
     splices.push({ line: line + shift, removed, added })
     shift += added.length - removed.length
@@ -45,18 +55,11 @@ export function spliceAll(lines: Lines, parts: readonly Splice[]): SplicedText {
 
 /** Leaves out the lines that a splice removes and adds again at its start and end. */
 function trimmed({ line, removed, added }: Splice): Splice {
-  const length = Math.min(removed.length, added.length)
-  let head = 0
-  while (head < length && removed[head] === added[head]) head++
-  let tail = 0
-  while (tail < length - head && removed[removed.length - 1 - tail] === added[added.length - 1 - tail]) tail++
-  if (head === 0 && tail === 0) return { line, removed, added }
-  return {
-    line: line + head,
-    removed: removed.slice(head, removed.length - tail),
-    added: added.slice(head, added.length - tail),
-  }
+  const [between] = spliceBetween(removed.text, added.text)
+  return between ? { ...between, line: line + between.line } : { line, removed: noLines, added: noLines }
 }
+
+const noLines: WholeLines = { text: '', length: 0 }
 
 /** Returns the splice that turns one text into another: the lines between the first and the last difference. */
 export function spliceBetween(before: string, after: string): readonly Splice[] {
@@ -67,6 +70,9 @@ export function spliceBetween(before: string, after: string): readonly Splice[] 
   while (head < length && lineOf(one, head) === lineOf(other, head)) head++
   let tail = 0
   while (tail < length - head && lineOf(one, one.count - 1 - tail) === lineOf(other, other.count - 1 - tail)) tail++
-  const middle = (lines: Lines) => lineList(lines.text.slice(startOf(lines, head), startOf(lines, lines.count - tail)))
+  const middle = (lines: Lines): WholeLines => ({
+    text: lines.text.slice(startOf(lines, head), startOf(lines, lines.count - tail)),
+    length: lines.count - tail - head,
+  })
   return [{ line: head, removed: middle(one), added: middle(other) }]
 }

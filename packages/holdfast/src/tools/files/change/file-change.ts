@@ -2,6 +2,7 @@ import {
   type BlobHash,
   fault,
   isSeenWhole,
+  type LineChange,
   type LineRange,
   ok,
   type Preview,
@@ -17,7 +18,7 @@ import { checkAscii, type DecodedText, encodeText } from '../../edits/encoding.t
 import { bodies, splitLines } from '../../edits/lines.ts'
 import { type Replacement, replaceText } from '../../edits/replace-text.ts'
 import { countChange, showChange } from '../../edits/show-change.ts'
-import { type Splice, spliceBetween } from '../../edits/splice.ts'
+import { countLines, spliceBetween } from '../../edits/splice.ts'
 import { unifiedDiff } from '../../edits/unified-diff.ts'
 import { checkBoundary } from '../io/bounded-files.ts'
 import { diffDelete } from '../io/entry.ts'
@@ -76,8 +77,8 @@ export async function diffEdit(edit: FileEdit, beforeWork?: BeforeWork): Promise
 export async function editedContent(edit: ContentEdit, beforeWork?: BeforeWork): Promise<Result<EditedContent>> {
   const computed = await computeEdit(edit, beforeWork)
   if (!computed.ok) return computed
-  const { bytes, contentHash, splices, after, notes, isSeen, boundary } = computed.value
-  const report = [`(${countChange(splices)})`, ...notes, showChange(after, splices)].filter((part) => part !== '')
+  const { bytes, contentHash, changes, after, notes, isSeen, boundary } = computed.value
+  const report = [`(${countChange(changes)})`, ...notes, showChange(after, changes)].filter((part) => part !== '')
   const seenLines = isSeen ? splitLines(after).count : null
   return ok({ bytes, contentHash, report: report.join('\n'), seenLines, boundary })
 }
@@ -89,7 +90,7 @@ type Computed = {
   readonly after: string
   readonly bytes: Uint8Array
   readonly contentHash: BlobHash
-  readonly splices: readonly Splice[]
+  readonly changes: readonly LineChange[]
   readonly alwaysAsk: string | null
   /** For people, before the diff. */
   readonly note: string
@@ -119,9 +120,9 @@ async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Pro
     await beforeWork?.()
     const made = createText(edit, shown)
     if (!made.ok) return made
-    const splices = spliceBetween('', made.value)
+    const changes = countLines(spliceBetween('', made.value))
     const contentHash = hashContent(shown, null)
-    const after = { after: made.value, bytes: Buffer.from(made.value), splices, isSeen: true }
+    const after = { after: made.value, bytes: Buffer.from(made.value), changes, isSeen: true }
     return ok({ shown, before: null, ...after, contentHash, alwaysAsk, note: '', notes: [] })
   }
   const current = await readContent(edit.workdir, edit.path, shown)
@@ -141,9 +142,9 @@ async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Pro
   }
   if (bytes === null) return refuse(tooLongToEdit(edit.path, size))
   if (decoded === null) return refuse(fault('bad_request', `${shown} is binary (${size} bytes)`))
-  const changed = changeText(edit, shown, decoded.text)
+  const changed = changeText(edit, shown, decoded)
   if (!changed.ok) return changed
-  const encoded = await encodeChange(decoded, changed.value.text, changed.value.splices)
+  const encoded = await encodeAfter(decoded, changed.value.text)
   if (!encoded.ok) return encoded
   const isStale = known !== undefined && known.hash !== hash
   const notes = [
@@ -151,14 +152,14 @@ async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Pro
     ...(isStale ? ['[the file changed since you read it; the edit still fits]'] : []),
   ]
   const isSeen = known !== undefined && !isStale && isSeenWhole(known)
-  const { text: after, splices } = changed.value
+  const { text: after, changes } = changed.value
   return ok({
     shown,
     before: decoded.text,
     after,
     bytes: encoded.value,
     contentHash,
-    splices,
+    changes,
     alwaysAsk,
     note: '',
     notes,
@@ -174,12 +175,23 @@ function createText(edit: ContentEdit, shown: string): Result<string> {
   return patched.ok ? ok(patched.value.text) : patched
 }
 
-type Changed = { readonly text: string; readonly splices: readonly Splice[]; readonly notes: readonly string[] }
+type Changed = { readonly text: string; readonly changes: readonly LineChange[]; readonly notes: readonly string[] }
 
 /** Applies edits one after the other, or a diff: all of it or nothing. */
-function changeText(edit: Exclude<ContentEdit, { type: 'write' }>, shown: string, text: string): Result<Changed> {
-  if (edit.type === 'patch') return applyDiff({ path: shown, text }, edit.diff)
-  const splices: Splice[] = []
+function changeText(
+  edit: Exclude<ContentEdit, { type: 'write' }>,
+  shown: string,
+  { text, encoding }: DecodedText,
+): Result<Changed> {
+  if (edit.type === 'patch') {
+    const patched = applyDiff({ path: shown, text }, edit.diff)
+    if (!patched.ok) return patched
+    const { text: after, splices, notes } = patched.value
+    const ascii = checkAscii(encoding, splices)
+    return ascii.ok ? ok({ text: after, changes: countLines(splices), notes }) : ascii
+  }
+  // Only the counts of each edit are kept: each may hold a line as long as the file, and there may be many.
+  const changes: LineChange[] = []
   const notes: string[] = []
   let current = text
   for (const [index, one] of edit.edits.entries()) {
@@ -197,10 +209,12 @@ function changeText(edit: Exclude<ContentEdit, { type: 'write' }>, shown: string
     if (tier !== 'exact')
       notes.push(`[${isOne ? 'old_text' : `old_text of ${name}`} was found by ignoring ${ignored[tier]}]`)
     if (count > 1) notes.push(`[${count} places were replaced]`)
+    const ascii = checkAscii(encoding, replaced.value.splices)
+    if (!ascii.ok) return ascii
     current = replaced.value.text
-    splices.push(...replaced.value.splices)
+    for (const change of countLines(replaced.value.splices)) changes.push(change)
   }
-  return ok({ text: current, splices, notes })
+  return ok({ text: current, changes, notes })
 }
 
 /** Refuses to replace a file that the session does not know as it is. */
@@ -215,7 +229,7 @@ function refuseUnseen(shown: string, known: SeenFile | undefined, hash: BlobHash
   return refuse(fault('not_seen', `only a part of ${shown} was read in this session. Read the rest, or use edit_file.`))
 }
 
-type WrittenText = Pick<Computed, 'before' | 'after' | 'bytes' | 'splices'>
+type WrittenText = Pick<Computed, 'before' | 'after' | 'bytes' | 'changes'>
 
 /** Replaces a text whole. It keeps its encoding, its byte-order mark, and line ends that are all `\r\n`. */
 async function writeText(given: string, decoded: DecodedText | null, shown: string): Promise<Result<WrittenText>> {
@@ -231,16 +245,17 @@ async function writeText(given: string, decoded: DecodedText | null, shown: stri
   const after =
     before !== null && hasOnlyReturns(before) && !content.includes('\r\n') ? content.replaceAll('\n', '\r\n') : content
   const splices = spliceBetween(before ?? '', after)
-  const encoded = decoded ? await encodeChange(decoded, after, splices) : ok(Buffer.from(after))
-  return encoded.ok ? ok({ before, after, bytes: encoded.value, splices }) : encoded
+  const ascii = decoded ? checkAscii(decoded.encoding, splices) : ok(undefined)
+  if (!ascii.ok) return ascii
+  const encoded = decoded ? await encodeAfter(decoded, after) : ok(Buffer.from(after))
+  return encoded.ok ? ok({ before, after, bytes: encoded.value, changes: countLines(splices) }) : encoded
 }
 
 const hasOnlyReturns = (text: string): boolean => text.includes('\r\n') && !/(?:^|[^\r])\n/.test(text)
 
-async function encodeChange({ encoding, text: before }: DecodedText, text: string, splices: readonly Splice[]) {
-  const ascii = checkAscii(encoding, splices)
+function encodeAfter({ encoding, text: before }: DecodedText, text: string): Promise<Result<Buffer>> {
   const isTwice = encoding.bom && text.startsWith('\ufeff') && !before.startsWith('\ufeff')
-  return ascii.ok ? encodeText(isTwice ? text.slice(1) : text, encoding) : ascii
+  return encodeText(isTwice ? text.slice(1) : text, encoding)
 }
 
 /** A line that only read_file writes. */

@@ -1,11 +1,10 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BoundedFile, Tool, ToolContext } from '@holdfast/core/ports'
-import { escapeLine, fault, type LineRange, ok, type Result, refuse } from '@holdfast/protocol'
+import { escapeLine, fault, type LineChange, type LineRange, ok, type Result, refuse } from '@holdfast/protocol'
 import { resolvePath, type WorkspacePath } from '../../../system/files/resolve-path.ts'
-import { checkSplices, checkTexts, findBoundary } from '../../edits/boundary.ts'
+import { checkChanges, checkTexts, findBoundary } from '../../edits/boundary.ts'
 import { decodeText } from '../../edits/decode-text.ts'
-import type { Splice } from '../../edits/splice.ts'
 
 /** Lets a file tool see the content that the lines of a boundary were counted in, if a call concerns its file. */
 export const withBoundaries = (tool: Tool): Tool => ({
@@ -26,7 +25,7 @@ async function loadBoundaries(context: ToolContext, path: unknown): Promise<Tool
 }
 
 /** A text before and after an edit. `before` is null if there is no file, or none that is text. */
-type EditedText = { readonly before: string | null; readonly after: string; readonly splices: readonly Splice[] }
+type EditedText = { readonly before: string | null; readonly after: string; readonly changes: readonly LineChange[] }
 
 /**
  * Returns the lines of the file's boundary after an edit; null if it has none. Refused: outside_boundary. A file that is
@@ -35,7 +34,7 @@ type EditedText = { readonly before: string | null; readonly after: string; read
 export async function checkBoundary(
   boundaries: readonly BoundedFile[] | undefined,
   path: string,
-  { before, after, splices }: EditedText,
+  { before, after, changes }: EditedText,
   isWhole: boolean,
 ): Promise<Result<LineRange | null>> {
   const bounded = boundaries?.find((one) => one.path === path)
@@ -52,7 +51,7 @@ export async function checkBoundary(
     )
   const now = findBoundary(shown, bounded, decoded.text, before)
   if (!now.ok) return now
-  return isWhole ? checkTexts(shown, now.value, before, after) : checkSplices(shown, now.value, splices)
+  return isWhole ? checkTexts(shown, now.value, before, after) : checkChanges(shown, now.value, changes)
 }
 
 /**

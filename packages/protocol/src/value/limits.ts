@@ -101,6 +101,12 @@ export const limits = {
   uploadsBytesMax: 128 * 1024 * 1024,
   /** A file uploaded for import. Some formats are parsed in one go, beside running sessions. */
   importBytesMax: 64 * 1024 * 1024,
+  /** The text of one imported message; a longer one becomes several. */
+  importedTextCharsMax: 1024 * 1024,
+  /** Names, values and items of the JSON of one line or document. */
+  importedValuesMax: 4_000_000,
+  /** One record of an own export or log, as JSON; the longest answer fits. */
+  importedRecordCharsMax: 8 * 1024 * 1024,
   /** A file sent to a model unchanged. Providers accept 32 MB per request, in Base64. */
   fileBytesMax: 20_000_000,
   /** 5 MB in Base64, the limit of some providers. They would scale down a longer edge themselves. */
@@ -138,7 +144,7 @@ export const limits = {
   snapshotEveryRecords: 256,
   draftSaveMs: 1000,
   heartbeatMs: 15_000,
-  /** How long a client without a stream stays attached, and how many such clients there may be. */
+  /** How long a client without a stream stays attached, and how many such clients one caller may have. */
   detachedClientMs: 30_000,
   detachedClientsMax: 100,
   /** News buffered for a slow reader before its stream is ended. */

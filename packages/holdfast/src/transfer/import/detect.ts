@@ -7,7 +7,7 @@ import * as pi from './formats/pi.ts'
 import * as picoclaw from './formats/picoclaw.ts'
 import type { DocumentFormat, FormatName, LineFormat } from './parse/format.ts'
 import { isObject, type JsonObject, parse } from './parse/json.ts'
-import { decode, isNestedTooDeep, lineBytesMax, lineFeed } from './parse/read-lines.ts'
+import { decode, isBlank, isTooComplex, lineBytesMax, lineFeed } from './parse/read-lines.ts'
 import type { SourceFile } from './parse/source-file.ts'
 
 /** Tried in this order, because a line may match several formats. */
@@ -33,14 +33,16 @@ type Document = { readonly value: JsonObject; readonly bytes: Uint8Array; readon
 export function detect(file: SourceFile, wanted: FormatName | null): Detected {
   if (file.size === 0) return { type: 'none', why: 'empty' }
   const head = readHead(file)
-  const lines = decodeSilently(head).split('\n', linesChecked)
+  const lines = splitHead(head)
   // An empty line would throw, which takes longer than to parse a short one.
-  const parsed = lines.map((line) => (line === '' ? undefined : parse(line)))
+  const parsed = lines.map((line) =>
+    line.length === 0 || isTooComplex(line) ? undefined : parse(decodeSilently(line)),
+  )
   const values = parsed.filter(isObject)
   const isWanted = ({ name }: { readonly name: FormatName }) => wanted === null || name === wanted
   if (values.some(isHoldfastHeader) && (wanted ?? 'holdfast') === 'holdfast') return { type: 'holdfast' }
   const [first] = values
-  const isSingle = first !== undefined && lines.filter((line) => line.trim() !== '').length === 1
+  const isSingle = first !== undefined && lines.filter((line) => !isBlank(line)).length === 1
   if (!isSingle || !documentFormats.some((format) => isWanted(format) && format.owns(first))) {
     const format = lineFormats.filter(isWanted).find(({ owns }) => values.some(owns))
     if (format) return { type: 'lines', format, parsed: head.length === file.size ? parsed : [] }
@@ -60,6 +62,18 @@ function readHead(file: SourceFile): Uint8Array {
   return head
 }
 
+/** Returns the first lines; the last may be cut. */
+function splitHead(head: Uint8Array): readonly Uint8Array[] {
+  const lines: Uint8Array[] = []
+  let from = 0
+  for (let end = head.indexOf(lineFeed); lines.length < linesChecked; end = head.indexOf(lineFeed, from)) {
+    lines.push(head.subarray(from, end === -1 ? undefined : end))
+    if (end === -1) break
+    from = end + 1
+  }
+  return lines
+}
+
 const looksLikeJson = /^\s*\{/
 const decodeSilently = (bytes: Uint8Array): string => decode(bytes, null, () => undefined)
 
@@ -67,8 +81,9 @@ function detectDocument(file: SourceFile, isWanted: (format: DocumentFormat) => 
   if (file.size > documentBytesMax) return { type: 'none', why: 'too_large' }
   const read = file.read(0, file.size)
   const text = decodeSilently(read)
-  const complete = isNestedTooDeep(read) ? undefined : parse(text)
-  const value = complete ?? repairJson(text)
+  const isComplex = isTooComplex(read)
+  const complete = isComplex ? undefined : parse(text)
+  const value = complete ?? (isComplex ? null : repairJson(text))
   const isRepaired = complete === undefined
   const format = isObject(value) && documentFormats.filter(isWanted).find(({ owns }) => owns(value))
   if (!format) return { type: 'none', why: isRepaired && looksLikeJson.test(text) ? 'damaged' : 'not_a_session' }

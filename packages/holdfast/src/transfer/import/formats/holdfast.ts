@@ -21,7 +21,7 @@ import { exportFormat, exportVersion } from '../../export/jsonl.ts'
 import type { ImportHost } from '../host/import-host.ts'
 import type { Remark } from '../parse/conversation.ts'
 import { isObject, type JsonObject, parse, text } from '../parse/json.ts'
-import { type Line, type LinePlace, readLines } from '../parse/read-lines.ts'
+import { isTooComplex, type Line, type LinePlace, readLines } from '../parse/read-lines.ts'
 import type { SourceFile } from '../parse/source-file.ts'
 import { createImportedLog, type ImportedLog, type LogStart } from '../write/imported-log.ts'
 
@@ -52,7 +52,7 @@ export function findSessions(file: SourceFile, remark: Remark): Result<readonly 
   let begun: LoggedSession | null = null
   for (const line of readLines(file, remark)) {
     const bytes = bufferOf(line)
-    const value = begun !== null || mayBeHeader(bytes) ? parse(bytes.toString('utf8')) : null
+    const value = begun !== null || mayBeHeader(bytes) ? parseSmall(bytes) : null
     if (isHoldfastHeader(value)) {
       const head = readHead(value, bytes)
       if (!head.ok) return head
@@ -70,6 +70,8 @@ export function findSessions(file: SourceFile, remark: Remark): Result<readonly 
 }
 
 const bufferOf = ({ bytes }: Line): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+const parseSmall = (line: Buffer): unknown => (isTooComplex(line) ? undefined : parse(line.toString('utf8')))
 
 /** A header begins with its format; other lines need not be parsed to tell. */
 const mayBeHeader = (line: Buffer): boolean => line.subarray(0, formatWithin).includes('"format"')
@@ -100,8 +102,7 @@ export async function* readSession(
   for (const line of readLines(file, () => undefined, header)) {
     const bytes = bufferOf(line)
     if (line.number === header.number) continue
-    const value =
-      mayBeHeader(bytes) || bytes.subarray(0, formatWithin).includes('"blob"') ? parse(bytes.toString('utf8')) : null
+    const value = mayBeHeader(bytes) || bytes.subarray(0, formatWithin).includes('"blob"') ? parseSmall(bytes) : null
     if (isHoldfastHeader(value)) return
     if (isBlob(value)) {
       await receiver.take(value, readChecksum(session, bytes) !== null, line.number)
@@ -143,8 +144,11 @@ function readHead(value: JsonObject, line: Buffer): Result<LogStart> {
 
 /** Reads the record of a line; returns a sentence if it cannot. */
 function readRecord(session: SessionId, seq: Seq, line: Buffer): Recorded | string {
+  if (isTooComplex(line)) return 'A record is nested too deep or has too many values.'
   const read = parseRecord(session, seq, line)
   if ('lost' in read) return 'A record is missing or damaged.'
+  if (line.length > limits.importedRecordCharsMax && JSON.stringify(read.event).length > limits.importedRecordCharsMax)
+    return `A record has more than ${limits.importedRecordCharsMax} characters.`
   const record = Recorded.safeParse(read)
   // The record is stored as written, so it must equal what the schema reads.
   return record.success && isEqualRecord(record.data, read) ? read : 'A record has an unknown form.'

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { repairJson } from '../detect.ts'
-import { findFusedRecord, isNestedTooDeep, parseLine, readLines } from './read-lines.ts'
+import { limits } from '@holdfast/protocol'
+import { describe, expect, it, vi } from 'vitest'
+import { detect, repairJson } from '../detect.ts'
+import { findFusedRecord, isTooComplex, parseLine, readLines } from './read-lines.ts'
 import { openSourceFile } from './source-file.ts'
 
 async function read(bytes: string | Uint8Array) {
@@ -89,12 +90,31 @@ describe('findFusedRecord', () => {
   })
 })
 
-describe('isNestedTooDeep', () => {
+describe('isTooComplex', () => {
   const encode = (text: string) => new TextEncoder().encode(text)
 
   it('finds values that are nested too deep, and not brackets in strings', () => {
-    expect(isNestedTooDeep(encode('{"a":['.repeat(20_000)))).toBe(true)
-    expect(isNestedTooDeep(encode('[{"a":1}],'.repeat(20_000)))).toBe(false)
-    expect(isNestedTooDeep(encode(JSON.stringify({ text: '[{"\\\\'.repeat(20_000) })))).toBe(false)
+    expect(isTooComplex(encode('{"a":['.repeat(20_000)))).toBe(true)
+    expect(isTooComplex(encode('[{"a":1}],'.repeat(20_000)))).toBe(false)
+    expect(isTooComplex(encode(JSON.stringify({ text: '[{"\\\\'.repeat(20_000) })))).toBe(false)
+  })
+
+  it('finds too many values', () => {
+    const items = (count: number) => encode(`[${'0,'.repeat(count)}0]`)
+    expect(isTooComplex(items(limits.importedValuesMax - 2))).toBe(false)
+    expect(isTooComplex(items(limits.importedValuesMax + 1))).toBe(true)
+  })
+
+  it.each(['[', '{"a":[', '{"type":"user","message":{"content":['])('keeps %s… from the parser', (open) => {
+    const bytes = encode(open.repeat(200_000))
+    const parse = vi.spyOn(JSON, 'parse')
+    const file = {
+      size: bytes.length,
+      isFile: true,
+      read: (at: number, length: number) => bytes.subarray(at, at + length),
+    }
+    expect(detect({ ...file, [Symbol.dispose]: () => undefined }, null)).toMatchObject({ type: 'none' })
+    expect(parse.mock.calls.reduce((chars, [text]) => chars + text.length, 0)).toBe(0)
+    parse.mockRestore()
   })
 })

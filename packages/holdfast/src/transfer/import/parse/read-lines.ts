@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { limits } from '@holdfast/protocol'
 import type { Remark } from './conversation.ts'
 import { isObject, type JsonObject, parse } from './json.ts'
 import type { SourceFile } from './source-file.ts'
@@ -57,7 +58,7 @@ export function* readLines(
   if (last) yield last
 }
 
-const isBlank = (bytes: Uint8Array): boolean => {
+export const isBlank = (bytes: Uint8Array): boolean => {
   for (const byte of bytes) if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09) return false
   return true
 }
@@ -88,7 +89,7 @@ export function parseLine({ number, bytes, isLast }: Line, remark: Remark, parse
     return parsed
   }
   const text = decode(bytes, number, remark)
-  const isDeep = isNestedTooDeep(bytes)
+  const isDeep = isTooComplex(bytes)
   const value = isDeep ? undefined : parse(text)
   if (isObject(value)) return value
   if (value !== undefined) {
@@ -107,14 +108,17 @@ export function parseLine({ number, bytes, isLast }: Line, remark: Remark, parse
   return null
 }
 
-/** Less text cannot nest deep enough to matter. */
+/** Less text cannot nest deep enough, or have enough values, to matter. */
 const checkedBytesMin = 64 * 1024
 const nestingMax = 10_000
 
-/** Returns whether JSON text opens more than 10,000 values at once: its parser needs memory for each of them. */
-export function isNestedTooDeep(bytes: Uint8Array): boolean {
+/**
+ * Returns whether JSON text opens more than 10,000 values at once or has more values than are imported: its parser needs
+ * memory for each of them, far more than the text has bytes.
+ */
+export function isTooComplex(bytes: Uint8Array): boolean {
   if (bytes.length < checkedBytesMin) return false
-  let depth = 0
+  let [depth, values] = [0, 0]
   let isInString = false
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]
@@ -122,12 +126,15 @@ export function isNestedTooDeep(bytes: Uint8Array): boolean {
     else if (byte === backslash) at++
     else if (isInString) continue
     else if (byte === 0x7b || byte === 0x5b) {
-      if (++depth > nestingMax) return true
+      if (++depth > nestingMax || ++values > limits.importedValuesMax) return true
     } else if (byte === 0x7d || byte === 0x5d) depth--
+    else if ((byte === comma || byte === colon) && ++values > limits.importedValuesMax) return true
   }
   return false
 }
 
+const comma = 0x2c
+const colon = 0x3a
 const quote = 0x22
 const backslash = 0x5c
 

@@ -66,6 +66,48 @@ const tornLine: HostileCase = {
   },
 }
 
+/** One message of tens of megabytes, which every page, export, stream and request would hold whole. */
+const longMessage: HostileCase = {
+  name: 'long-message',
+  from: 'import',
+  async run(run) {
+    const size = (run.isQuick ? 4 : 55) * megabyte
+    const texts = ['a', 'a@b.c ']
+    const violations: string[] = []
+    for (const [index, text] of texts.entries()) {
+      const said = (uuid: string, parentUuid: string | null, role: string, content: string) =>
+        line({ type: role, uuid, parentUuid, sessionId: `long${index}`, message: { role, content } })
+      const long = `go ${text.repeat(size / text.length)}`
+      const source = said('m0', null, 'user', long) + said('m1', 'm0', 'assistant', 'yes')
+      const { file, violations: found } = await importBytes(run, 'long.jsonl', source)
+      violations.push(...found)
+      if (!file?.remarks.some(({ code }) => code === 'text_split'))
+        violations.push(`nothing is said of the text that was split: ${JSON.stringify(file).slice(0, 200)}`)
+      const path = `/sessions/${file?.session}`
+      for (const use of ['', '/messages', '/export?format=jsonl&redact=true', '/export?format=md&redact=true'])
+        violations.push(...check(`GET ${use}`, await ask(run.server, `${path}${use}`), [200]))
+    }
+    return { did: `imported, read and exported ${texts.length} messages of ${size} characters`, violations }
+  },
+}
+
+/** Files that are small in bytes and take very much memory once they are parsed. */
+const deepFiles: HostileCase = {
+  name: 'deep-files',
+  from: 'import',
+  async run(run) {
+    const size = (run.isQuick ? 4 : 58) * megabyte
+    const violations: string[] = []
+    for (const unit of ['[', '{"a":', '[],', '{"messages":['])
+      for (const name of ['c.json', 'c.jsonl']) {
+        const text = `${unit === '[],' ? '[' : ''}${unit.repeat(size / unit.length)}`
+        const answer = await ask(run.server, `/import?name=${name}`, { bytes: new TextEncoder().encode(text) })
+        violations.push(...check(`POST /import of ${unit}`, answer, [400, 413]))
+      }
+    return { did: `imported files of ${size} bytes that are nested or have very many values`, violations }
+  },
+}
+
 /** One answer of very many parts, after a first line that is longer than the beginning of a file that is looked at. */
 const manyParts: HostileCase = {
   name: 'many-parts',
@@ -143,4 +185,12 @@ const foreignFolders: HostileCase = {
   },
 }
 
-export const importCases: readonly HostileCase[] = [manyMessages, tornLine, manyParts, checkpoints, foreignFolders]
+export const importCases: readonly HostileCase[] = [
+  manyMessages,
+  tornLine,
+  longMessage,
+  deepFiles,
+  manyParts,
+  checkpoints,
+  foreignFolders,
+]

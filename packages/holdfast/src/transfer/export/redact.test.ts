@@ -117,6 +117,32 @@ describe('redaction', () => {
     expect(measureCpuUs(text + text)).toBeLessThan(3 * measureCpuUs(text) + noiseUs)
   })
 
+  it('removes everything also at the edges of the windows of a long text', () => {
+    for (const text of Object.values(found).flat())
+      for (const edge of [64 * 1024, 72 * 1024])
+        for (let back = 0; back <= text.length + 1; back += 3) {
+          const clean = redactText(`${'x '.repeat(edge / 2).slice(0, edge - back - 1)} ${text} ${'y '.repeat(10_000)}`)
+          expect([text, back, telling.test(clean)]).toEqual([text, back, false])
+        }
+  })
+
+  it.each([
+    ['a key', secret('sk', '-'), '[key removed]'],
+    ['a token', secret('ey', `J${filler}.`), '[token removed]'],
+    ['a header', secret('Bea', 'rer '), secret('Bea', 'rer [token removed]')],
+    ['a value', 'PASSWORD=', 'PASSWORD=[secret removed]'],
+    ['a name', '/home/', '/home/[name]'],
+    ['a private key', secret('-----BEGIN PRI', 'VATE KEY-----'), '[private key removed]'],
+  ])('removes %s that is longer than a window', (_, begin, clean) => {
+    expect(redactText(begin + 'a1B2c3D4'.repeat(50_000))).toBe(clean)
+  })
+
+  it('neither exhausts the stack nor joins a list of all matches for a text of megabytes', () => {
+    const run = 'a'.repeat(12_000_000)
+    expect(redactText(run) === run).toBe(true)
+    expect(redactText('a@b.c '.repeat(500_000))).toBe('[e-mail address removed] '.repeat(500_000))
+  })
+
   it('changes nothing when applied twice', () => {
     const once = Object.values(found)
       .flat()

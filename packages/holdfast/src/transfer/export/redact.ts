@@ -1,14 +1,15 @@
 import { homedir } from 'node:os'
+import { aheadChars, replaceInWindows, type WindowRule } from './replace-in-windows.ts'
 
 const createPlaceholder = (what: string): string => `[${what} removed]`
 
 type Redaction = { readonly what: string; readonly redact: (text: string) => string }
 
-/** `keep` returns the replacement of a match, given its first group. */
+/** `keep` returns the replacement of a match, given its first group. `tail` has the characters that may follow at its end. */
 const replacing =
-  (pattern: RegExp, keep: (match: string, first: string) => string): Redaction['redact'] =>
+  (pattern: RegExp, keep: WindowRule['replace'], tail?: RegExp): Redaction['redact'] =>
   (text) =>
-    text.replace(pattern, keep)
+    replaceInWindows(text, { pattern, replace: keep, tail })
 
 /**
  * What redaction removes and the replacements. The longest forms come first. The time of each is linear in the length of
@@ -17,19 +18,22 @@ const replacing =
 export const redactions: readonly Redaction[] = [
   {
     what: 'a private key',
-    redact: replacing(/-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY)-----[\s\S]*?(?:-----END \1-----|$)/g, () =>
-      createPlaceholder('private key'),
-    ),
+    redact: redactPrivateKeys,
   },
   {
     what: 'a JSON web token',
-    redact: replacing(/[\w.-]{20,}/g, (run) => redactTokens(run)),
+    redact: (text) =>
+      replaceInWindows(text, {
+        ...{ pattern: /[\w.-]{20,}/g, replace: (run) => redactTokens(run) },
+        ...{ tail: /[\w.-]/, cutAt: cutBeforeToken },
+      }),
   },
   {
     what: 'a key with a known beginning',
     redact: replacing(
       /\b(?:sk|pk|rk)[-_][\w-]{16,}|\b(?:gh[pousr]|glpat|xox[abeoprs]|npm|hf|holdfast|dop_v1|shpat|pypi|gsk|xai|rt)[-_][\w-]{16,}|\bgithub_pat_\w{20,}|\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}/g,
       () => createPlaceholder('key'),
+      /[\w-]/,
     ),
   },
   {
@@ -37,6 +41,7 @@ export const redactions: readonly Redaction[] = [
     redact: replacing(
       /\b((?:bearer|basic|token)\s{1,200})[\w.~+/=-]{12,}/gi,
       (_, before) => `${before}${createPlaceholder('token')}`,
+      /[\w.~+/=-]/,
     ),
   },
   {
@@ -52,6 +57,7 @@ export const redactions: readonly Redaction[] = [
     redact: replacing(
       /((?:api[_-]?key|secret|passw(?:or)?d|passphrase|access[_-]?key|auth[_-]?token|token|credential)[\w-]{0,40}["']?\s{0,200}[=:]\s{0,200}["']?)(?!\[)[^\s"',;&<>(){}]{6,}/gi,
       (_, before) => `${before}${createPlaceholder('secret')}`,
+      /[^\s"',;&<>(){}]/,
     ),
   },
   {
@@ -63,6 +69,7 @@ export const redactions: readonly Redaction[] = [
     redact: replacing(
       /((?:\/home|\/Users|[A-Za-z]:(?:\\{1,2}|\/)Users|\/c\/Users)(?:\\{1,2}|\/))(?!\[)[^\s/\\:"'`<>|]+/g,
       (_, before) => `${before}[name]`,
+      /[^\s/\\:"'`<>|]/,
     ),
   },
   {
@@ -89,19 +96,36 @@ function redactTokens(run: string): string {
   return kept.join('.')
 }
 
+/** Leaves a token that begins at the end of what is seen to the next window. */
+function cutBeforeToken(run: string): number {
+  const begin = run.indexOf('eyJ', run.length - aheadChars)
+  return begin === -1 ? run.length : begin
+}
+
 /** Finds the @ first, and then looks at what is around it: a pattern that begins with the name would try every letter. */
 const address = /@(?<=([\p{L}\p{N}._%+-]{1,64})@)[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu
 
 function redactAddresses(text: string): string {
-  let clean = ''
+  const replace = () => createPlaceholder('e-mail address')
+  return replaceInWindows(text, { pattern: address, replace, before: (name) => name.length })
+}
+
+const privateKeyBegin = /-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY)-----/g
+
+/** Removes private keys up to their end, or all of the text if one has none. They may be longer than any window. */
+function redactPrivateKeys(text: string): string {
+  const kept: string[] = []
   let done = 0
-  for (const match of text.matchAll(address)) {
-    const start = Math.max(done, match.index - (match[1]?.length ?? 0))
-    if (start === match.index) continue // its name belongs to the address before it
-    clean += text.slice(done, start) + createPlaceholder('e-mail address')
-    done = match.index + match[0].length
+  privateKeyBegin.lastIndex = 0
+  for (let match = privateKeyBegin.exec(text); match !== null; match = privateKeyBegin.exec(text)) {
+    kept.push(text.slice(done, match.index), createPlaceholder('private key'))
+    const mark = `-----END ${match[1]}-----`
+    const end = text.indexOf(mark, privateKeyBegin.lastIndex)
+    done = end === -1 ? text.length : end + mark.length
+    privateKeyBegin.lastIndex = done
   }
-  return clean + text.slice(done)
+  privateKeyBegin.lastIndex = 0
+  return done === 0 ? text : kept.join('') + text.slice(done)
 }
 
 /** A shorter home path would match unrelated text. */
@@ -114,7 +138,8 @@ export const redactText = (text: string, home: string = ownHome): string =>
 
 function replaceHome(text: string, home: string): string {
   if (home.length < homeCharsMin || !text.includes(home)) return text
-  return text.replaceAll(new RegExp(`(?<![\\w.~-])${RegExp.escape(home)}(?![\\w.-])`, 'g'), '[home]')
+  const pattern = new RegExp(`(?<![\\w.~-])${RegExp.escape(home)}(?![\\w.-])`, 'g')
+  return replaceInWindows(text, { pattern, replace: () => '[home]' })
 }
 
 const secretName =

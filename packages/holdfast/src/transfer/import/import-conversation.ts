@@ -17,6 +17,7 @@ import type { ImportDeps } from './host/import-deps.ts'
 import type { ImportedConversation, Remark } from './parse/conversation.ts'
 import type { FormatName } from './parse/format.ts'
 import type { LogBatch } from './write/imported-log.ts'
+import { splitText } from './write/split-text.ts'
 import { storeContent } from './write/store-content.ts'
 import { writeConversation } from './write/write-conversation.ts'
 import { type ImportWriteResult, writeLog } from './write/write-log.ts'
@@ -117,8 +118,9 @@ async function isSameBeginning(
 ): Promise<boolean> {
   const first = messages.find((message) => message.role === 'user')
   const text = first?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
+  const [begin = ''] = splitText(text ?? '')
   const [stored] = await read(session, { after: 0, limit: 1, types: ['user.said'] })
-  return stored !== undefined && !('lost' in stored) && textOf(stored.event) === text
+  return stored !== undefined && !('lost' in stored) && textOf(stored.event) === begin
 }
 
 /** Returns each message once, also if several lines share it. */

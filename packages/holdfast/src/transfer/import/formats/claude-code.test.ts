@@ -1,3 +1,4 @@
+import { limits } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { openTestImporter, sessionOf } from '../testing/test-importer.ts'
 
@@ -50,7 +51,8 @@ describe('Claude Code', () => {
       line('a1', 'u1', 'assistant', answer('m1', { type: 'text', text: 'done' })),
     ])
     expect(file).toMatchObject({ status: 'imported', format: 'claude-code' })
-    expect(kinds(await importer.messages(sessionOf(file)))).toEqual(['user', 'assistant', 'usage'])
+    const pieces = Array<string>(4).fill('user')
+    expect(kinds(await importer.messages(sessionOf(file)))).toEqual([...pieces, 'assistant', 'usage'])
   })
 
   it('says that the lines name several sessions', async () => {
@@ -77,6 +79,32 @@ describe('Claude Code', () => {
     expect(await importer.records(sessionOf(file))).toHaveLength(role === 'user' ? 7 : 6)
     const said = (await importer.messages(sessionOf(file))).findLast(({ kind }) => kind === role)
     expect(said && 'text' in said ? said.text.replaceAll('\n', '').length : 0).toBe(30_000)
+  })
+
+  it('splits texts that are too long for one message, with a remark, and loses nothing', async () => {
+    using importer = await openTestImporter()
+    const long = `${'a'.repeat(99)}\n`.repeat(25_000)
+    const file = await importer.importLines('a.jsonl', [
+      line('u1', null, 'user', user(long)),
+      line('a1', 'u1', 'assistant', answer('m1', { type: 'text', text: long })),
+    ])
+    expect(file.remarks.map(({ code }) => code)).toEqual(['text_split', 'text_split'])
+    const texts = (await importer.messages(sessionOf(file))).flatMap((one) => ('text' in one ? [one.text] : []))
+    expect(Math.max(...texts.map((text) => text.length))).toBeLessThanOrEqual(limits.importedTextCharsMax)
+    expect(texts).toHaveLength(6)
+    expect(texts.join('') === long + long).toBe(true)
+  })
+
+  it('cuts the arguments of a call that are too long, with a remark', async () => {
+    using importer = await openTestImporter()
+    const input = { content: 'x'.repeat(2 * limits.importedTextCharsMax) }
+    const file = await importer.importLines('a.jsonl', [
+      line('u1', null, 'user', user('go')),
+      line('a1', 'u1', 'assistant', answer('m1', { type: 'tool_use', id: 't1', name: 'Write', input })),
+    ])
+    expect(file.remarks.map(({ code }) => code)).toContain('text_cut')
+    const records = await importer.records(sessionOf(file))
+    expect(JSON.stringify(records).length).toBeLessThan(limits.importedTextCharsMax + 10_000)
   })
 
   it('leaves out the parts of a message with too many, with a remark', async () => {

@@ -100,6 +100,8 @@ export type RemarkCode =
   | 'unknown_part'
   | 'parts_joined'
   | 'parts_dropped'
+  | 'text_split'
+  | 'text_cut'
   | 'several_sessions'
   | 'unusable_message'
   | 'empty_text'

@@ -4,6 +4,7 @@ import {
   type Event,
   type EventOf,
   eventTokens,
+  limits,
   MessageId,
   type Outcome,
   type Seq,
@@ -16,7 +17,7 @@ import { boundParts } from '../parse/bound-parts.ts'
 import type { AnswerPart, CallResult, ImportedAnswer, ImportedMessage, Remark } from '../parse/conversation.ts'
 import { isObject } from '../parse/json.ts'
 import type { ImportedLog } from './imported-log.ts'
-
+import { splitContent, splitText } from './split-text.ts'
 import type { StoredContent } from './store-content.ts'
 
 /** The provider of imported answers: none of ours, so no opaque data is ever sent back with them. */
@@ -111,9 +112,13 @@ export function* writeLine(
       endTurn(at)
       begins.set(message, log.next)
       beginTurn(at)
-      const said: EventOf<'user.said'> = { type: 'user.said', turn, content: [...content] }
-      const seq = log.add(said, at)
-      if (message.isPinned) pins.push(createPin(seq, said))
+      const pieces = splitContent(content)
+      remarkSplit(pieces.length, message.line, remark)
+      for (const piece of pieces) {
+        const said: EventOf<'user.said'> = { type: 'user.said', turn, content: [...piece] }
+        const seq = log.add(said, at)
+        if (message.isPinned) pins.push(createPin(seq, said))
+      }
     } else if (message.role === 'assistant') {
       const parts = usableParts(message, remark)
       if (parts.length > 0) {
@@ -128,8 +133,11 @@ export function* writeLine(
       } else if (message.usage) writeUsage(message.usage)
     } else if (message.role === 'note') {
       if (message.text.trim() === '') continue
-      const { level, text } = message
-      log.add({ type: 'note.added', turn: getTurn(turn, isOpen), kind: 'system', level, text }, at)
+      const { level } = message
+      const texts = splitText(message.text)
+      remarkSplit(texts.length, message.line, remark)
+      for (const text of texts)
+        log.add({ type: 'note.added', turn: getTurn(turn, isOpen), kind: 'system', level, text }, at)
     } else if (message.role === 'usage') {
       writeUsage(message.usage)
     } else if (message.role === 'client') {
@@ -160,7 +168,19 @@ function withoutShared(remark: Remark, whole: readonly ImportedMessage[], from: 
 function usableParts({ parts, line }: ImportedAnswer, remark: Remark): readonly AnswerPart[] {
   const kept = parts.filter((part) => part.type === 'call' || part.text.trim() !== '')
   if (kept.length < parts.length) remark(line, 'empty_text', 'An empty part of an answer was left out.')
-  return boundParts(kept, line, remark)
+  return boundParts(kept, line, remark).flatMap((part): readonly AnswerPart[] => {
+    if (part.type === 'call') return [part]
+    const texts = splitText(part.text)
+    remarkSplit(texts.length, line, remark)
+    return texts.length === 1 ? [part] : texts.map((text) => ({ ...part, text }))
+  })
+}
+
+/** A message is sent, shown and exported whole, so its length has a limit. */
+function remarkSplit(pieces: number, line: number, remark: Remark): void {
+  if (pieces <= 1) return
+  const max = limits.importedTextCharsMax
+  remark(line, 'text_split', `A text of more than ${max} characters was split into ${pieces} messages.`)
 }
 
 /** Splits an answer with very many calls: a round is folded in time proportional to the square of its calls. */
@@ -199,7 +219,11 @@ function writeAnswer(
           'malformed_arguments',
           'The arguments of a call are not an object; they are now its input.',
         )
-      const args = isObject(part.args) ? { ...part.args } : { input: part.args ?? null }
+      const args = boundArgs(
+        isObject(part.args) ? { ...part.args } : { input: part.args ?? null },
+        message.line,
+        remark,
+      )
       const tool = clip(part.tool, toolCharsMax).toWellFormed() || 'unknown'
       const call = add({ type: 'call.requested', turn, step, tool, args, provider }) as CallId // as above
       calls.push({ call, result: results.get(part) })
@@ -221,6 +245,14 @@ function writeAnswer(
   return { step, pins }
 }
 
+/** Cuts arguments that are longer than those of any call here. */
+function boundArgs(args: Record<string, unknown>, line: number, remark: Remark): Record<string, unknown> {
+  const json = JSON.stringify(args)
+  if (json.length <= limits.importedTextCharsMax) return args
+  remark(line, 'text_cut', `The arguments of a call have ${json.length} characters and were cut.`)
+  return { input: clip(json, limits.importedTextCharsMax).toWellFormed() }
+}
+
 const pictureText = '(from the result of a tool)'
 
 function toOutcome(result: CallResult | undefined, stored: StoredContent): Outcome {
@@ -238,7 +270,9 @@ function writeCheckpoint(
   at: number,
 ): void {
   const { state } = log.folded
-  const { summary, keepFrom, line } = message
+  const { keepFrom, line } = message
+  const summary = clip(message.summary, limits.importedTextCharsMax)
+  if (summary !== message.summary) remark(line, 'text_cut', 'The summary of a checkpoint was too long and was cut.')
   const named = keepFrom === null ? undefined : begins.get(keepFrom)
   const what =
     'The first kept message of a checkpoint is not in the file: the model gets only what follows the checkpoint.'

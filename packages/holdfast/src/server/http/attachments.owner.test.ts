@@ -1,5 +1,5 @@
 import type { LocalSession, LocalSessions } from '@holdfast/core'
-import { ok } from '@holdfast/protocol'
+import { limits, ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { openRuntimeServer } from '../testing/runtime-server.ts'
 import { codeOf } from '../testing/test-server.ts'
@@ -48,6 +48,27 @@ describe('an attachment', () => {
     for (const other of others)
       for (const use of uses(other)) expect([String(use), await use()]).toEqual([String(use), 'foreign_attachment'])
     expect(await test.runtime.handle.snapshot()).toEqual(before)
+  })
+
+  it('stays when another caller attaches more clients than one may have', async () => {
+    await using test = await openRuntimeServer()
+    const { attach, uses } = callsOf(test)
+    const [own, flood] = [bearer(test.tokens.driver), await logIn(test)]
+    expect(await attach(own)).toBe(201)
+    for (let each = 0; each <= limits.detachedClientsMax; each++) {
+      const answer = await test.call(`${test.path}/attachments`, {
+        ...{ method: 'POST', headers: { ...flood, 'content-type': 'application/json' } },
+        body: JSON.stringify({ attachment: `f${each}`, role: 'viewer' }),
+      })
+      expect(answer.status).toBe(201)
+    }
+    const snapshot = await test.runtime.handle.snapshot()
+    const attached = snapshot.ok ? (snapshot.value.here?.clients ?? []).map(({ client }) => client) : []
+    expect(attached).toContain('mine')
+    expect(attached).not.toContain('f0')
+    expect(attached).toHaveLength(1 + limits.detachedClientsMax)
+    expect(await attach(flood)).toBe('foreign_attachment')
+    expect(await uses(own)[2]?.()).toBe(202)
   })
 
   it('works for its own caller after a reload, and its name is free once it has left', async () => {

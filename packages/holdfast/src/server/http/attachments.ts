@@ -83,7 +83,8 @@ export function createAttachments({ after, watchToken, closing, onProblem }: Att
     one.cancelDeadline = after(limits.detachedClientMs, () => remove(key, one))
     all.delete(key) // keeps the map in the order in which attachments lost their streams
     all.set(key, one)
-    const waiting = [...all].filter(([, { streams }]) => streams.size === 0)
+    // Each caller has its own places: a flood by another one must not end this attachment, and set its name free.
+    const waiting = [...all].filter(([, { streams, owner }]) => streams.size === 0 && owner === one.owner)
     for (const [oldestKey, oldest] of waiting.slice(0, -limits.detachedClientsMax)) remove(oldestKey, oldest)
   }
   /** Returns a fault if another caller made the attachment. */

@@ -182,7 +182,8 @@ async function checkContent(
 ): Promise<Prepared | 'not wanted'> {
   const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
-  const prepared = await tool.prepare(args, toolContext(deps), signal)
+  // What the model had seen was checked when the call was prepared first. What changed since is shown to a person instead.
+  const prepared = await tool.prepare(args, { ...toolContext(deps), seen: undefined }, signal)
   if (signal.aborted) return 'not wanted'
   if (prepared.type === 'unusable' || prepared.contentHash === contentHash) return prepared
   const facts = withReason(await factsOf(deps, origin.workdir, tool, { call, args }), prepared.alwaysAsk)

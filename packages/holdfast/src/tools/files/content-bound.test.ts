@@ -175,6 +175,19 @@ describe('a session', () => {
     expect(await readFile(file, 'utf8')).toBe('mine\n2\n')
   })
 
+  it('asks again about a file to replace that changed while its question waited', async () => {
+    const { file, questions, answer, outcomes } = await openSession('destructive', [write('new\n')])
+    const [first] = await questions(1, 1)
+    await writeFile(file, 'mine\n')
+    await answer(first?.id)
+    const [second] = await questions(1, 2)
+    expect(second).toMatchObject({ changed: true, preview: { diff: expect.stringContaining('-mine\n+new\n') } })
+    expect(await readFile(file, 'utf8')).toBe('mine\n')
+    await answer(second?.id)
+    expect(await outcomes()).toEqual(['ok'])
+    expect(await readFile(file, 'utf8')).toBe('new\n')
+  })
+
   it('asks again for the second of two edits if the first changed its diff', async () => {
     const { file, questions, answer, outcomes } = await openSession('destructive', [
       edit('one', '1\n1'),

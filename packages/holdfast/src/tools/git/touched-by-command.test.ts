@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openHoldfast } from '../../open.ts'
+import { hashContent } from '../files/io/file-content.ts'
 
 let base = ''
 let workdir = ''
@@ -57,6 +58,20 @@ describe('a command in a git work tree', () => {
     expect([existsSync(join(workdir, 'a new.txt')), text('ignored')]).toEqual([false, 'x\n'])
     await session.restoreFiles({ undo: true })
     expect([text('dirty.txt'), text('a new.txt')]).toEqual(['dirty before\nafter\n', 'new\n'])
+    await holdfast.close()
+  })
+
+  it('says what it left in each file, so that a later call of the round does not take it for foreign', async () => {
+    const { holdfast, session } = await open()
+    await session.prompt('run echo two >> tool.sh; rm gone.txt').text()
+    for await (const item of session.subscribe({ after: 0 })) {
+      if (item.type !== 'record' || item.record.event.type !== 'call.settled') continue
+      expect(item.record.event.files?.map(({ path, contentHash }) => [path, contentHash]).sort()).toEqual([
+        ['gone.txt', hashContent('gone.txt', null)],
+        ['tool.sh', hashContent('tool.sh', Buffer.from('one\ntwo\n'))],
+      ])
+      break
+    }
     await holdfast.close()
   })
 

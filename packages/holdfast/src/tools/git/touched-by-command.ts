@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { OwnPath, SeenEntry, Tool, ToolContext, ToolResult, ToolRun } from '@holdfast/core/ports'
 import { type BeforeImage, type FileChange, isSameState, limits, ok } from '@holdfast/protocol'
 import { keepBefore } from '../files/io/before-image.ts'
+import { identify } from '../files/io/file-content.ts'
 import { createWorkspaceFiles } from '../files/workspace-files.ts'
 import { type CommittedFile, entryOf, listCommitted, readCommitted } from './committed-files.ts'
 import { pairMoves } from './pair-moves.ts'
@@ -187,8 +188,10 @@ async function toChange(
   { wasIgnored, blobs }: ChangeOptions,
 ): Promise<FileChange | null> {
   const before = await toBefore(found, blobs)
-  const after = now ? leftAt(now.state) : {}
-  if (now?.state.type === 'absent') return before.type === 'absent' ? null : { path, change: 'deleted', before }
+  if (now?.state.type === 'absent')
+    return before.type === 'absent' ? null : { path, change: 'deleted', contentHash: identify(path, null), before }
+  const contentHash = now?.state.type === 'file' ? { contentHash: identify(path, now.state.hash) } : {}
+  const after = now ? { ...contentHash, ...leftAt(now.state) } : {}
   if (before.type !== 'absent') return { path, change: 'modified', before, ...after }
   if (!wasIgnored) return { path, change: 'created', before, ...after }
   // It is new to git, but the command did not make it.

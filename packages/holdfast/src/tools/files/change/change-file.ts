@@ -11,7 +11,9 @@ export async function changeFile(
   verb: string,
   { signal, contentHash, blobs }: ToolRun,
 ): Promise<Result<Done>> {
-  const edited = await contentAfter(edit, signal)
+  // The call is bound to this content: it was seen by the model, or shown to a person after a change.
+  const isBound = edit.type === 'write' && contentHash !== undefined
+  const edited = await contentAfter(isBound ? { ...edit, seen: undefined } : edit, signal)
   if (!edited.ok) return edited
   const { bytes, contentHash: found, report, seenLines, boundary } = edited.value
   const written = await replaceFile(edit, edit.path, bytes, { signal, blobs, expected: contentHash ?? found })

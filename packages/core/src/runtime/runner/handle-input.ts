@@ -27,7 +27,7 @@ import type { Hub } from '../stream/hub.ts'
 import type { createAbortTurn } from './abort-turn.ts'
 import type { createArrivalOrder } from './arrival-order.ts'
 import type { createHookNotices } from './hook-notices.ts'
-import { findReuse, hashCommand } from './same-command.ts'
+import { type createUnrecorded, findReuse, hashCommand } from './same-command.ts'
 import type { createSideWork } from './side-work.ts'
 
 export type RunnerOptions = {
@@ -67,6 +67,7 @@ export type RunningSession = {
   readonly sideWork: ReturnType<typeof createSideWork>
   readonly aborting: ReturnType<typeof createAbortTurn>
   readonly notices: ReturnType<typeof createHookNotices>
+  readonly unrecorded: ReturnType<typeof createUnrecorded>
 }
 
 /** When a client may reconnect to a session that left this process. */
@@ -95,12 +96,18 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   if (session.closed && !(session.isEnding && isLate)) return refuse(session.closed)
   const { id, epoch, deps, onChange } = session.options
   const { state } = session.folded
-  const decision = decide(state, input)
   const sent = input.type === 'command' ? input : null
+  const reuse = sent && session.unrecorded.findReuse(sent)
+  if (reuse) return refuse(reuse)
+  const decision = decide(state, input)
   if (!decision.ok) return firstAnswer(session, sent, decision)
   const events = decision.value
   const nothingNew = ok({ seq: state.seq, result: {} })
-  if (events.length === 0) return firstAnswer(session, sent, nothingNew)
+  if (events.length === 0) {
+    const before = sent && (await answerBefore(session, sent))
+    if (sent && before === null) session.unrecorded.remember(sent)
+    return before ?? nothingNew
+  }
 
   const batch = { atMs: deps.clock.now(), events, commandId: sent?.commandId ?? null, by: sent?.by ?? null }
   const { append, next } = encodeAppend({ session: id, epoch, folded: session.folded }, batch)
@@ -137,9 +144,11 @@ export async function firstAnswer(
 
 /** Returns the answer to a command that was accepted before; null if it was not. Refused: command_id_reused. */
 export async function answerBefore(
-  { options: { id, deps } }: Pick<RunningSession, 'options'>,
+  { options: { id, deps }, unrecorded }: Pick<RunningSession, 'options' | 'unrecorded'>,
   sent: Pick<Submission, 'commandId' | 'command'>,
 ): Promise<Result<Answer> | null> {
+  const other = unrecorded.findReuse(sent)
+  if (other) return refuse(other)
   const first = await deps.store.findCommand(id, sent.commandId)
   if (first === null) return null
   const reuse = await findReuse(deps.store, id, sent, first)

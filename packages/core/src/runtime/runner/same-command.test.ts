@@ -6,7 +6,7 @@ import { processRequests } from '../../session/input.ts'
 import { asked, decided, events, phases } from '../../testing/deciding.ts'
 import { eachCommand, type SessionCommandInput } from '../../testing/each-command.ts'
 import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
-import { hashCommand, mayHaveWritten } from './same-command.ts'
+import { createUnrecorded, hashCommand, mayHaveWritten } from './same-command.ts'
 
 const rename = (title: string) => ({ type: 'rename', title }) as const
 const pin = { type: 'pinSession', pinned: true } as const
@@ -35,6 +35,28 @@ describe('a command id that was used before', () => {
       expect(await send('a', other)).toMatchObject({ fault: { code: 'command_id_reused', details: { seq } } })
     const snapshot = await handle.snapshot()
     expect(snapshot).toMatchObject({ value: { seq, meta: { title: 'first', pinned: false } } })
+  })
+
+  it.each([
+    ['an abort without a turn', { type: 'abort' }],
+    ['a setting that is set already', { type: 'pinSession', pinned: false }],
+    ['a request to the process', { type: 'refreshCredentials' }],
+  ] as const)('is refused also after %s, which records nothing', async (_, first) => {
+    const { handle, send } = await openMemoryRuntime()
+    const { seq } = await accepted(send('a', first as typeof pin))
+    expect(await send('a', rename('other'))).toMatchObject({ fault: { code: 'command_id_reused' } })
+    expect(await send('a', pin)).toMatchObject({ fault: { code: 'command_id_reused' } })
+    expect(await send('a', first as typeof pin)).toMatchObject({ ok: true })
+    expect(await handle.snapshot()).toMatchObject({ value: { seq } })
+  })
+
+  it('of a command that recorded nothing is forgotten after a thousand others', () => {
+    const unrecorded = createUnrecorded()
+    const sent = (each: number, command: Command) => ({ commandId: CommandId.parse(`c${each}`), command })
+    for (let each = 0; each <= 1000; each++) unrecorded.remember(sent(each, { type: 'abort' }))
+    expect(unrecorded.findReuse(sent(0, rename('x')))).toBe(null)
+    expect(unrecorded.findReuse(sent(1, rename('x')))).toMatchObject({ code: 'command_id_reused' })
+    expect(unrecorded.findReuse(sent(1, { type: 'abort' }))).toBe(null)
   })
 
   it('is refused for a client event with the same id and another content', async () => {

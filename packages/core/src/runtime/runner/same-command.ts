@@ -41,12 +41,35 @@ export async function findReuse(
   return isSame ? null : commandIdReused(commandId, first.seq)
 }
 
-export const commandIdReused = (commandId: CommandId, seq: number): Fault =>
-  fault(
-    'command_id_reused',
-    `The command id ${commandId} was used for another command, at seq ${seq}. Nothing was done. Use a new id.`,
-    { commandId, seq },
-  )
+/** `seq` is where the other command is on record; null if it recorded nothing. */
+export function commandIdReused(commandId: CommandId, seq: number | null): Fault {
+  const where = seq === null ? '' : `, at seq ${seq}`
+  const message = `The command id ${commandId} was used for another command${where}. Nothing was done. Use a new id.`
+  return fault('command_id_reused', message, { commandId, ...(seq !== null && { seq }) })
+}
+
+const unrecordedMax = 1000
+
+/**
+ * Remembers commands that were accepted and recorded nothing, such as an abort without a turn, so that another command
+ * under the same id is refused. Only the latest, and only in this process: the log does not know them.
+ */
+export function createUnrecorded() {
+  const hashes = new Map<CommandId, string>()
+  return {
+    remember({ commandId, command }: Sent): void {
+      hashes.delete(commandId) // the latest are last
+      hashes.set(commandId, hashCommand(command))
+      const [oldest] = hashes.keys()
+      if (hashes.size > unrecordedMax && oldest !== undefined) hashes.delete(oldest)
+    },
+    /** Returns a fault if another command with this id was accepted. */
+    findReuse({ commandId, command }: Sent): Fault | null {
+      const known = hashes.get(commandId)
+      return known === undefined || known === hashCommand(command) ? null : commandIdReused(commandId, null)
+    },
+  }
+}
 
 /** Returns whether a command of this type can have written this event first. */
 export function mayHaveWritten(type: CommandType, event: Event): boolean {

@@ -36,7 +36,7 @@ import { answerBefore, firstAnswer, handleInput, type RunnerOptions, type Runnin
 import { createHookNotices } from './hook-notices.ts'
 import { refusalOf, seatRefusal } from './refusal.ts'
 import { restoreInTurn } from './restore-in-turn.ts'
-import { commandIdReused } from './same-command.ts'
+import { commandIdReused, createUnrecorded } from './same-command.ts'
 import { createSideWork } from './side-work.ts'
 import { interrupt, settleStopped, stop } from './stop-session.ts'
 
@@ -118,7 +118,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
   })
   const session: RunningSession = {
     ...{ options, enqueue, hub, effects, performer, sideWork, aborting, notices },
-    arrivals: createArrivalOrder(),
+    ...{ arrivals: createArrivalOrder(), unrecorded: createUnrecorded() },
     folded: { state: loaded.state, row: loaded.row },
     ...{ closed: null, isEnding: false },
     snapshots: createSnapshotAutosave(id, deps.store, loaded.snapshotSeq, inBackground),
@@ -197,12 +197,25 @@ async function answerBelow(session: RunningSession, submission: SessionSubmissio
 async function answerRequest(
   session: RunningSession,
   request: ProcessRequest,
-  { by, commandId, needsSeat, person }: Omit<Submission, 'command'>,
+  sender: Omit<Submission, 'command'>,
+): Promise<Result<Answer>> {
+  const sent = { commandId: sender.commandId, command: request }
+  const first = await session.options.deps.store.findCommand(session.options.id, sent.commandId)
+  if (first) return refuse(commandIdReused(sent.commandId, first.seq))
+  const other = session.unrecorded.findReuse(sent)
+  if (other) return refuse(other)
+  const answer = await performRequest(session, request, sender)
+  if (answer.ok) session.unrecorded.remember(sent)
+  return answer
+}
+
+async function performRequest(
+  session: RunningSession,
+  request: ProcessRequest,
+  { by, needsSeat, person }: Omit<Submission, 'command'>,
 ): Promise<Result<Answer>> {
   const { drivers } = session.hub
   const { id, deps } = session.options
-  const first = await deps.store.findCommand(id, commandId)
-  if (first) return refuse(commandIdReused(commandId, first.seq))
   const unseated = by && seatRefusal(session, { needsSeat, person }, by)
   if (unseated) return refuse(unseated)
   const nothingNew = ok({ seq: session.folded.state.seq, result: {} })

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Cli, type CliProcess, createCli, startPath } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
@@ -58,6 +58,21 @@ describe('serve', () => {
       expect((await server.ended).code).toBe(0)
     },
   )
+
+  it('names a copy of the store that was saved when it lost its file', async () => {
+    const first = await serve()
+    expect(jsonOf(await (await fetch(`${first.url}/v1/health`)).text())).not.toHaveProperty('savedCopies')
+    first.server.kill('SIGTERM')
+    await first.server.ended
+    const store = join(cli.home, 'data', 'holdfast.db')
+    copyFileSync(store, `${store}.recovered-1`)
+    const { server, url } = await serve()
+    expect(jsonOf(await (await fetch(`${url}/v1/health`)).text())).toMatchObject({ status: 'ok', savedCopies: 1 })
+    const listed = await cli.run(['ls', '--all'])
+    expect(listed.stderr).toContain(`${store}.recovered-1`)
+    server.kill('SIGTERM')
+    expect((await server.ended).stderr).toContain(`${store}.recovered-1`)
+  })
 
   it('refuses to listen for others without a token', async () => {
     const refused = await cli.run(['serve', '--host', '0.0.0.0', '--port', '0'])

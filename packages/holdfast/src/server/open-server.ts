@@ -47,6 +47,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly trust?: OfferTrust
   /** Without it, the route for hooks refuses. */
   readonly hooks?: HookLister
+  /** How many copies were saved when another program changed the files of the store; 0 by default. */
+  readonly savedCopies?: number
   readonly host: string
   /** 0 uses any free port. */
   readonly port: number
@@ -125,6 +127,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   const app = createApp(routes, {
     transfer: noTransfer,
     spoolDir: tmpdir(),
+    savedCopies: 0,
     stats: async () => refuse(fault('not_found', 'This server has no statistics.')),
     permissions: noPermissions,
     trust: noOffers,

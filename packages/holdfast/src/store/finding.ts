@@ -14,6 +14,7 @@ export const findingCodes = [
   'permissions',
   'unfinished_file',
   'kept_aside',
+  'saved_copy',
   'foreign_file',
   'torn_tail',
   'catalogue',

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { fault } from '@holdfast/protocol/fault'
 import { ok, orThrow, type Result } from '@holdfast/protocol/result'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
+import { describeSavedCopies, findSavedCopies } from '../../store/open/saved-copies.ts'
 import { type DiskLocation, parseDiskUrl, parseStoreUrl } from '../../store/open/store-location.ts'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { storeOf } from '../../system/home.ts'
@@ -33,6 +34,8 @@ export async function openStoreToRead(context: CliContext): Promise<StoreToRead 
   const location = orThrow(resolveDiskStore(context))
   rejectMissingStore(context)
   const source = orThrow(await openReadOnlyStore(location))
+  const copies = await findSavedCopies(location)
+  if (copies.length > 0) await context.err.write(`${describeSavedCopies(copies)}\n`)
   return source && { source, blobsDir: location.blobsDir }
 }
 

@@ -50,6 +50,8 @@ export type ServerDeps = AuthenticateDeps & {
   /** What JSON bodies hold in memory. */
   readonly bodies: ByteBudget
   readonly version: string
+  /** How many copies were saved when another program changed the files of the store: records may be missing. */
+  readonly savedCopies: number
   readonly now: () => number
   readonly describeApi: () => object
   /** The folder of the built page; null serves no page. */

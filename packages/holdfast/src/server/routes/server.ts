@@ -7,8 +7,11 @@ const getHealth = defineRoute({
   on: 'GET /v1/health',
   summary: 'Check that the server runs, and get its version',
   query: z.object({}), // a probe may add parameters to get past a cache
-  answers: answersJson(z.object({ status: z.literal('ok'), version: z.string() })),
-  handle: async (_, { version }) => ok({ status: 'ok', version }),
+  answers: answersJson(
+    z.object({ status: z.literal('ok'), version: z.string(), savedCopies: z.int().min(1).optional() }),
+  ),
+  handle: async (_, { version, savedCopies }) =>
+    ok({ status: 'ok', version, ...(savedCopies > 0 && { savedCopies }) } as const),
 })
 
 /** Exchanges the one-time code of the login link for a cookie, and removes the code from the address bar. */

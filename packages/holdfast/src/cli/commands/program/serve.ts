@@ -8,6 +8,7 @@ import { orThrow } from '@holdfast/protocol/result'
 import { toResult } from '../../../admin/jobs/admin.ts'
 import { isLoopback } from '../../../server/auth/server-address.ts'
 import { openReadOnlyStore } from '../../../store/open/open-read-only.ts'
+import { describeSavedCopies, findSavedCopies } from '../../../store/open/saved-copies.ts'
 import { parseStoreUrl } from '../../../store/open/store-location.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
 import { letYoungSpaceGrow } from '../../../system/young-space.ts'
@@ -55,7 +56,10 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const { openPermissionRules } = await import('../../../permission-rules.ts')
   const { openOfferTrust } = await import('../../../open-offer-trust.ts')
   const { createTransfer } = await import('../../../server-transfer.ts')
-  const store = orThrow(parseStoreUrl(context.store, home)).url
+  const location = orThrow(parseStoreUrl(context.store, home))
+  const store = location.url
+  const copies = location.kind === 'sqlite' || location.kind === 'jsonl' ? await findSavedCopies(location) : []
+  if (copies.length > 0) await err.write(`${describeSavedCopies(copies)}\n`)
   const onPruned = ({ count }: Removal) =>
     void err.write(`Retention moved ${counted(count, 'session')} to the trash.\n`)
   const retention = retentionMs === undefined ? undefined : { days: retentionMs / dayMs, onPruned }
@@ -67,6 +71,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const server = await openServer({
     ...{ host, port, version, now, logger, sessions: holdfast.handles, transfer: createTransfer(holdfast) },
     spoolDir: await openSpoolDir(join(home.stateDir, 'imports')),
+    savedCopies: copies.length,
     stats: (options) => toResult(() => holdfast.stats(options)),
     permissions: openPermissionRules(home),
     trust: openOfferTrust(home),

@@ -1,6 +1,6 @@
 import { constants, existsSync } from 'node:fs'
-import { chmod, copyFile, mkdir, open, readdir, readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { chmod, copyFile, type FileHandle, mkdir, open, readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import type { Seq } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
@@ -17,7 +17,7 @@ import {
   unfinishedFile,
   warning,
 } from '../../finding.ts'
-import type { StoreAdmin } from '../../store-admin.ts'
+import type { Quarantine, StoreAdmin } from '../../store-admin.ts'
 import { readCatalogue } from '../catalogue/catalogue-file.ts'
 import { parseTrash } from '../catalogue/trash-file.ts'
 import { createJsonlPaths, type FoundLog, findDirectoryFault, findLogs, isOurs } from '../files/layout.ts'
@@ -38,6 +38,7 @@ export function createJsonlAdmin(directory: string): StoreAdmin {
     saveDamaged: async () => undefined,
     replaceWith: async () => undefined,
     async repair({ findings, repairs, removals }, quarantine) {
+      for (const { code, subject } of findings) if (code === 'saved_copy') await returnSavedLog(subject, quarantine)
       // If a session's log is missing, only its catalogue row is left.
       const isChanged = findings.some(({ code }) => changesCatalogue.has(code))
       if (isChanged && existsSync(paths.catalogue)) await quarantine.copy(paths.catalogue)
@@ -152,7 +153,8 @@ async function checkLogs(directory: string, isHeld: boolean): Promise<readonly F
       findings.push(warning({ code: 'catalogue', subject: path, what: 'the catalogue does not match this log' }))
     }
   }
-  const existing = new Set(logs.map(({ id }) => id))
+  const saved = (await readdir(directory)).flatMap((name) => savedLogName.exec(name)?.[1] ?? [])
+  const existing = new Set<string>([...logs.map(({ id }) => id), ...saved.map((name) => name.replace('.jsonl', ''))])
   for (const { id, isShared, base, head } of isHeld ? [] : catalogue.rows.values()) {
     if (existing.has(id)) continue
     const what = 'the log of a session is missing; without it the session is lost'
@@ -175,8 +177,7 @@ async function checkNames(directory: string): Promise<readonly Finding[]> {
     if (name.includes(temporaryMark)) findings.push(unfinishedFile(path))
     else if (/\.torn-\d+$/.test(name))
       findings.push(createAsideFinding(path, 'the half-written end of a log after a crash; it was never acknowledged'))
-    else if (/\.recovered-\d+$/.test(name))
-      findings.push(createAsideFinding(path, 'a log that was saved when another program moved, removed or replaced it'))
+    else if (savedLogName.test(name)) findings.push(await checkSavedLog(path))
     else if (/^trash\.json\.damaged-\d+$/.test(name))
       findings.push(
         createAsideFinding(path, 'a damaged trash list that was moved aside; its sessions are listed again'),
@@ -194,6 +195,56 @@ async function checkNames(directory: string): Promise<readonly Finding[]> {
     }
   }
   return findings
+}
+
+const savedLogName = /^(.+\.jsonl)\.recovered-\d+$/
+
+type SavedLog = {
+  /** The log that the copy was saved of. */
+  readonly log: string
+  /** Whether the log has all of the copy, is its beginning, or is another one. */
+  readonly state: 'same' | 'ahead' | 'apart'
+}
+
+async function compareSavedLog(saved: string): Promise<SavedLog> {
+  const log = saved.replace(/\.recovered-\d+$/, '')
+  if (!existsSync(log)) return { log, state: 'ahead' }
+  await using copy = await open(saved)
+  await using own = await open(log)
+  const [copied, owned] = [(await copy.stat()).size, (await own.stat()).size]
+  if (!(await isSameUpTo(copy, own, Math.min(copied, owned)))) return { log, state: 'apart' }
+  return { log, state: copied > owned ? 'ahead' : 'same' }
+}
+
+const comparedBytes = 1024 * 1024
+
+async function isSameUpTo(one: FileHandle, other: FileHandle, end: number): Promise<boolean> {
+  const [left, right] = [Buffer.alloc(comparedBytes), Buffer.alloc(comparedBytes)]
+  for (let at = 0; at < end; at += comparedBytes) {
+    const length = Math.min(comparedBytes, end - at)
+    await Promise.all([one.read(left, 0, length, at), other.read(right, 0, length, at)])
+    if (!left.subarray(0, length).equals(right.subarray(0, length))) return false
+  }
+  return true
+}
+
+async function checkSavedLog(path: string): Promise<Finding> {
+  const what = 'a log that was saved when another program moved, removed or replaced it'
+  const { state } = await compareSavedLog(path)
+  if (state === 'same') return createAsideFinding(path, what)
+  const more = state === 'ahead' ? 'its last records are only there' : 'its session went on without it'
+  return error({ code: 'saved_copy', subject: path, what: `${what}; ${more}`, canRepair: state === 'ahead' })
+}
+
+/** Puts the records of a saved log back. What was in its place is a part of them. */
+async function returnSavedLog(saved: string, quarantine: Quarantine): Promise<void> {
+  const { log, state } = await compareSavedLog(saved)
+  if (state === 'ahead') {
+    if (existsSync(log)) await quarantine.move(log)
+    await copyPrivate(saved, log)
+    await syncDirectory(dirname(log))
+  }
+  if (state !== 'apart') await quarantine.move(saved)
 }
 
 const createAsideFinding = (path: string, what: string): Finding => info({ code: 'kept_aside', subject: path, what })

@@ -8,6 +8,7 @@ import { faultOf } from '../../storage-fault.ts'
 import { isTableReadable, unlessDamaged } from '../files/damaged-pages.ts'
 import { openForReading, recoveredMark } from '../files/database-file.ts'
 import { findHeaderProblems } from '../repair/corrected-copy.ts'
+import { findSavedRecords } from '../repair/recovered-copy.ts'
 import { decompressBody } from '../rows/columns.ts'
 import { searchCursorName } from '../rows/schema.ts'
 import { decodeIndexedEvent } from '../search/indexed-event.ts'
@@ -30,12 +31,29 @@ export async function checkFiles(path: string): Promise<readonly Finding[]> {
   for (const other of await readdir(dirname(path))) {
     if (other.startsWith(name) && draftSuffix.test(other.slice(name.length)))
       findings.push(unfinishedFile(join(dirname(path), other)))
-    if (other.startsWith(`${name}${recoveredMark}`)) {
-      const what = 'a copy that was saved when another program moved, removed, replaced or truncated the store'
-      findings.push(info({ code: 'kept_aside', subject: join(dirname(path), other), what }))
-    }
+    if (other.startsWith(`${name}${recoveredMark}`) && !/-(wal|shm)$/.test(other))
+      findings.push(...checkSavedCopy(path, join(dirname(path), other)))
   }
   return findings
+}
+
+/** Reports what only a copy has that was saved when another program changed the files of the open store. */
+function checkSavedCopy(path: string, saved: string): readonly Finding[] {
+  const what = 'a copy that was saved when another program moved, removed, replaced or truncated the store'
+  try {
+    const { sessions, records, conflicts } = findSavedRecords(path, saved)
+    const only = `${what}; records that are only there: ${records}, of sessions: ${sessions.length}`
+    const isMissing = sessions.length > 0
+    const apart = `${what}; these sessions went on without it, or their names are taken: ${conflicts.join(', ')}. To get them, move it to another place and open it there with --store`
+    return [
+      ...(isMissing ? [error({ code: 'saved_copy', subject: saved, what: only, canRepair: true })] : []),
+      ...(conflicts.length > 0 && !isMissing ? [error({ code: 'saved_copy', subject: saved, what: apart })] : []),
+      ...(conflicts.length === 0 && !isMissing ? [info({ code: 'kept_aside', subject: saved, what })] : []),
+    ]
+  } catch (cause) {
+    const why = `${what}; it could not be compared with the store: ${faultOf(cause, saved).message}`
+    return [error({ code: 'saved_copy', subject: saved, what: why })]
+  }
 }
 
 /** Reports what SQLite finds wrong, and where the tables contradict each other. */

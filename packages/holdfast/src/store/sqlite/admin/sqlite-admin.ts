@@ -5,6 +5,7 @@ import type { FindingCode } from '../../finding.ts'
 import type { StoreAdmin, ToRepair } from '../../store-admin.ts'
 import { openForReading, openForWriting } from '../files/database-file.ts'
 import { describeDamage, findHeaderProblems } from '../repair/corrected-copy.ts'
+import { addSavedRecords, findSavedRecords, removeBeside } from '../repair/recovered-copy.ts'
 import { decompressBody } from '../rows/columns.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
 import { areTablesIntact, canRebuild, checkDatabase, checkFiles, findMissingUses, lossOf } from './check-database.ts'
@@ -37,6 +38,13 @@ export function createSqliteAdmin(path: string): StoreAdmin {
       for (const { session } of found.removals)
         await quarantine.note(`${session}.jsonl`, readWholeSession(path, session))
       repairDatabase(path, found)
+      for (const { code, subject: saved } of found.findings) {
+        if (code !== 'saved_copy') continue
+        addSavedRecords(path, saved)
+        if (findSavedRecords(path, saved).conflicts.length > 0) continue // it is still needed
+        removeBeside(saved)
+        await quarantine.move(saved)
+      }
     },
     async rebuildIndexes(findings) {
       if (!findings.some(({ code }) => pageCodes.has(code))) return

@@ -1,0 +1,113 @@
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { orThrow } from '@holdfast/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openHoldfast } from '../../open.ts'
+import { describeSavedCopies, findSavedCopies } from '../../store/open/saved-copies.ts'
+import { parseDiskUrl } from '../../store/open/store-location.ts'
+import { check } from './check-store.ts'
+
+let base = ''
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'holdfast-saved-'))
+})
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+const open = (store: string) =>
+  openHoldfast({ store, environment: { HOLDFAST_HOME: join(base, 'home'), DEMO_PACE: '0' }, sandbox: 'off' })
+
+/** Prompts a session, a new one by default, and returns its id. */
+async function prompt(store: string, text: string, known?: string): Promise<string> {
+  const holdfast = await open(store)
+  const session = known ? await holdfast.getSession(known) : await holdfast.startSession({ model: 'demo/agent' })
+  await session.prompt(text).text()
+  const { id } = session
+  await holdfast.close()
+  return id
+}
+
+async function transcript(store: string, id: string): Promise<string> {
+  const holdfast = await open(store)
+  const snapshot = await (await holdfast.getSession(id)).snapshot()
+  const text = JSON.stringify(snapshot)
+  await holdfast.close()
+  return text
+}
+
+const doctor = async (store: string, repair = false) => {
+  const home = { storePath: join(base, 'home', 'holdfast.db'), blobsDir: join(base, 'home', 'blobs') }
+  const location = orThrow(parseDiskUrl(store, home))
+  const report = orThrow(await check(location, { repair }))
+  return { location, report, found: report.findings.filter(({ code }) => code === 'saved_copy') }
+}
+
+describe('a copy that was saved when an open SQLite store lost its file', () => {
+  it('is named, and its sessions and records are put back', async () => {
+    const [path, store] = [join(base, 's.db'), `sqlite:${join(base, 's.db')}`]
+    const first = await prompt(store, 'say one')
+    copyFileSync(path, join(base, 'early.db'))
+    await prompt(store, 'say two', first)
+    const second = await prompt(store, 'say three')
+    copyFileSync(path, `${path}.recovered-1`)
+    copyFileSync(join(base, 'early.db'), path)
+    const third = await prompt(store, 'say four')
+
+    const before = await doctor(store)
+    expect(before.report.isIntact).toBe(false)
+    expect(before.found).toMatchObject([
+      { severity: 'error', canRepair: true, what: expect.stringContaining('of sessions: 2') },
+    ])
+    expect(describeSavedCopies(await findSavedCopies(before.location))).toContain(`${path}.recovered-1`)
+
+    expect((await doctor(store, true)).report).toMatchObject({ isIntact: true })
+    expect(existsSync(`${path}.recovered-1`)).toBe(false)
+    expect(readdirSync(`${path}.quarantine`).some((name) => name.startsWith('s.db.recovered-1'))).toBe(true)
+    for (const [id, said] of [
+      [first, 'say two'],
+      [second, 'say three'],
+      [third, 'say four'],
+    ] as const)
+      expect(await transcript(store, id)).toContain(said)
+    await prompt(store, 'say five', first)
+    expect((await doctor(store)).report.isIntact).toBe(true)
+  })
+
+  it('is left alone, and reported, if its session went on without it', async () => {
+    const [path, store] = [join(base, 's.db'), `sqlite:${join(base, 's.db')}`]
+    const id = await prompt(store, 'say one')
+    copyFileSync(path, join(base, 'early.db'))
+    await prompt(store, 'say two and much more', id)
+    await prompt(store, 'say three', id)
+    copyFileSync(path, `${path}.recovered-1`)
+    copyFileSync(join(base, 'early.db'), path)
+    await prompt(store, 'say other', id)
+    const { report, found } = await doctor(store, true)
+    expect(report.isIntact).toBe(false)
+    expect(found).toMatchObject([{ canRepair: false, what: expect.stringContaining(id) }])
+    expect(existsSync(`${path}.recovered-1`)).toBe(true)
+    expect(await transcript(store, id)).toContain('say other')
+  })
+})
+
+describe('a log that was saved when it lost its name', () => {
+  it('is named, and put back', async () => {
+    const directory = join(base, 'logs')
+    const store = `jsonl:${directory}`
+    const id = await prompt(store, 'say one')
+    const log = join(directory, `${id}.jsonl`)
+    copyFileSync(log, `${log}.recovered-1`)
+    rmSync(log)
+    await prompt(store, 'say two')
+
+    const before = await doctor(store)
+    expect(before.report.isIntact).toBe(false)
+    expect(before.found).toMatchObject([{ severity: 'error', canRepair: true, subject: `${log}.recovered-1` }])
+    expect(await findSavedCopies(before.location)).toEqual([`${log}.recovered-1`])
+
+    const after = await doctor(store, true)
+    expect(after.report).toMatchObject({ isIntact: true, accepted: [] })
+    expect(await findSavedCopies(after.location)).toEqual([])
+    expect(await transcript(store, id)).toContain('say one')
+  })
+})

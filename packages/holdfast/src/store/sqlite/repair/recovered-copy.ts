@@ -68,11 +68,13 @@ export function addSavedRecords(path: string, saved: string): void {
     const known = ownSid.get(String(id))?.['sid']
     if (known !== undefined) sids.set(Number(sid), Number(known))
   }
+  const listed = copy.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`)
+  const tables = copiedTables.filter(({ table }) => listed.get(table) !== undefined) // an earlier version lacks some
   for (const session of compare(store, copy).sessions) {
     const sid = session.sid ?? addSession(store, session.row, sids)
     sids.set(Number(session.row['sid']), sid)
     if (session.sid !== null) continueSession(store, sid, session.row)
-    for (const { table, columns } of copiedTables) copyOf(store, copy, table, columns, { ...session, sid })
+    for (const { table, columns } of tables) copyOf(store, copy, table, columns, { ...session, sid })
   }
   for (const { workspace, tool, args_hash } of copy.prepare('select * from trust').all())
     store

@@ -1,8 +1,6 @@
 import {
   type Answer,
   createSerialQueue,
-  fault,
-  noSuchShell,
   ok,
   type Result,
   readBuiltIn,
@@ -11,13 +9,7 @@ import {
   type StorageError,
   type Submission,
 } from '@holdfast/protocol'
-import {
-  type Facts,
-  isProcessRequest,
-  type ProcessRequest,
-  type Report,
-  type SessionSubmission,
-} from '../../session/input.ts'
+import { type Facts, isProcessRequest, type Report, type SessionSubmission } from '../../session/input.ts'
 import { plan } from '../../session/plan.ts'
 import { isAbortOf, waitingCalls } from '../../session/state.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
@@ -34,9 +26,10 @@ import { createAbortTurn } from './abort-turn.ts'
 import { type Arrival, createArrivalOrder } from './arrival-order.ts'
 import { answerBefore, firstAnswer, handleInput, type RunnerOptions, type RunningSession } from './handle-input.ts'
 import { createHookNotices } from './hook-notices.ts'
+import { answerRequest } from './process-request.ts'
 import { refusalOf, seatRefusal } from './refusal.ts'
 import { restoreInTurn } from './restore-in-turn.ts'
-import { commandIdReused, createUnrecorded } from './same-command.ts'
+import { createUnrecorded } from './same-command.ts'
 import { createSideWork } from './side-work.ts'
 import { interrupt, settleStopped, stop } from './stop-session.ts'
 
@@ -192,59 +185,6 @@ async function answerBelow(session: RunningSession, submission: SessionSubmissio
   const refusal = submission.by && refusalOf(session, submission, submission.by)
   return refusal ? refuse(refusal) : subagents.answer(id, state, submission)
 }
-
-/** Answers a request that concerns this process. Nothing of it is recorded, so a record with its id is of another command. */
-async function answerRequest(
-  session: RunningSession,
-  request: ProcessRequest,
-  sender: Omit<Submission, 'command'>,
-): Promise<Result<Answer>> {
-  const sent = { commandId: sender.commandId, command: request }
-  const first = await session.options.deps.store.findCommand(session.options.id, sent.commandId)
-  if (first) return refuse(commandIdReused(sent.commandId, first.seq))
-  const other = session.unrecorded.findReuse(sent)
-  if (other) return refuse(other)
-  const answer = await performRequest(session, request, sender)
-  if (answer.ok) session.unrecorded.remember(sent)
-  return answer
-}
-
-async function performRequest(
-  session: RunningSession,
-  request: ProcessRequest,
-  { by, needsSeat, person }: Omit<Submission, 'command'>,
-): Promise<Result<Answer>> {
-  const { drivers } = session.hub
-  const { id, deps } = session.options
-  const unseated = by && seatRefusal(session, { needsSeat, person }, by)
-  if (unseated) return refuse(unseated)
-  const nothingNew = ok({ seq: session.folded.state.seq, result: {} })
-  if (request.type === 'claimDriver' || request.type === 'handOver') {
-    const refusal = drivers.answer(request, by)
-    return refusal ? refuse(refusal) : nothingNew
-  }
-  const refusal = by && drivers.refusal(by)
-  if (refusal) return refuse(refusal)
-  const done = await perform(session, request)
-  if (done.ok && session.closed) return refuse(session.closed)
-  return done.ok ? nothingNew : done
-}
-
-async function perform(
-  { options: { id, deps }, folded }: RunningSession,
-  request: Exclude<ProcessRequest, { type: 'claimDriver' | 'handOver' }>,
-): Promise<Result<unknown>> {
-  switch (request.type) {
-    case 'refreshCredentials':
-      return deps.models.refresh()
-    case 'stopBackgroundShell':
-      return (await deps.tools.background?.stop(id, request.shell)) ?? refuse(noSuchShell)
-    case 'retryServer':
-      return (await deps.servers?.retry(folded.state.origin?.workdir ?? '', request.server)) ?? refuse(noServers)
-  }
-}
-
-const noServers = fault('not_found', 'There are no MCP servers here.')
 
 /** Looks up what the command needs to know, then decides it in turn. */
 async function admit(

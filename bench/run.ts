@@ -15,6 +15,7 @@ import { benchStartUp } from './start-up.ts'
 import { benchStreaming } from './streaming.ts'
 import { benchSubagents } from './subagents.ts'
 import { number, printRows, type Row } from './table.ts'
+import { benchTakeOver } from './take-over.ts'
 import { benchTurnOverhead, type Overhead } from './turn-overhead.ts'
 
 const rounds = 5
@@ -49,6 +50,7 @@ try {
   const search = await benchSearch({ dir, rounds })
   const files = await benchFileTools({ dir, rounds })
   const shell = await benchShellOutput({ dir })
+  const takeOver = await benchTakeOver({ dir, rounds })
   const ratio = (sessions: number) => append.ofRaw[sessions] ?? Number.NaN
   const rows: readonly Row[] = [
     { what: 'raw write + fdatasync', figure: `${number(append.rawPerSecond)} /s`, goal: '', holds: null },
@@ -75,6 +77,18 @@ try {
         holds: messages === 10_000 ? open.longestToShortest <= 2 : null,
       }),
     ),
+    {
+      what: 'command to a session of another process',
+      figure: `${number(takeOver.forwardedMs, 1)} ms (${number(takeOver.hereMs, 1)} ms in this process)`,
+      goal: '',
+      holds: null,
+    },
+    {
+      what: 'command answered after its owner was killed',
+      figure: `${number(takeOver.killedMs)} ms (${number(takeOver.stoppedMs)} ms if it was stopped)`,
+      goal: '< 2,000 ms',
+      holds: takeOver.killedMs < 2000,
+    },
     {
       what: 'build a request, window of 800 KB',
       figure: buildFigure(request.onThread, request.here),

@@ -192,6 +192,16 @@ const rules: readonly IForbiddenRuleType[] = [
     node,
     vendor,
   ),
+  may(
+    'nodes-import-the-core-index',
+    `${holdfast}nodes/`,
+    coreIndex,
+    '^packages/client/src/(index|http/decode-stream)[.]ts$',
+    system,
+    ports,
+    protocol,
+    node,
+  ),
   {
     name: 'only-the-composition-root-imports-adapters',
     severity: 'error',
@@ -243,11 +253,11 @@ describe('imports', () => {
   })
 
   /** Returns the modules that load with a file; type imports do not load. */
-  function loadedWith(entry: string, lazily: boolean, without?: string): ReadonlySet<string> {
+  function loadedWith(entry: string, lazily: boolean, without: readonly string[] = []): ReadonlySet<string> {
     const loaded = new Set<string>()
     const waiting = [entry]
     for (let source = waiting.pop(); source !== undefined; source = waiting.pop()) {
-      if (loaded.has(source) || source === without) continue
+      if (loaded.has(source) || without.includes(source)) continue
       loaded.add(source)
       const imports = seen.modules.find((module) => module.source === source)?.dependencies ?? []
       for (const { resolved, dependencyTypes, dynamic } of imports)
@@ -264,12 +274,11 @@ describe('imports', () => {
     ['the writer', 'store/sqlite/worker/writer-worker', true],
     ['the reader', 'store/sqlite/worker/reader-worker', true],
   ])('let %s start without zod', (_, file, lazily) => {
-    // Only JSONL stores fold rows that their catalogue lacks, which loads all of core.
-    const loaded = loadedWith(
-      `packages/holdfast/src/${file}.ts`,
-      lazily,
+    // Only JSONL stores fold rows that their catalogue lacks, which loads all of core. Only --url loads the client.
+    const loaded = loadedWith(`packages/holdfast/src/${file}.ts`, lazily, [
       'packages/holdfast/src/store/open/jsonl-entries.ts',
-    )
+      'packages/holdfast/src/cli/sessions/remote.ts',
+    ])
     expect(loaded.size).toBeGreaterThan(8)
     expect(loaded).toContain('packages/protocol/src/value/fault.ts')
     expect(withZod(loaded)).toEqual([])

@@ -1,6 +1,13 @@
 import { join } from 'node:path'
-import { createSessionRegistry, findSession, type Retention, startDailyCleanup } from '@holdfast/core'
-import type { Blobs, OnProblem, OwnPath, Permissions, Store, Tool } from '@holdfast/core/ports'
+import {
+  createNodeApi,
+  createSessionRegistry,
+  findSession,
+  type Retention,
+  type SessionRegistry,
+  startDailyCleanup,
+} from '@holdfast/core'
+import type { Blobs, NodeRow, OnProblem, OwnPath, Permissions, Store, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import { errorMessage, fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { createImages } from './context/images.ts'
@@ -14,6 +21,9 @@ import { createCommands } from './guidance/commands/commands.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { createHoldfast, type Holdfast, type ServedHoldfast } from './holdfast.ts'
 import type { OwnHooks } from './hooks/own-hooks.ts'
+import { serveNode } from './nodes/node-server.ts'
+import { reachNode } from './nodes/other-node.ts'
+import { startWakeWatch } from './nodes/wake-watch.ts'
 import { observeAll } from './observe/combine-observers.ts'
 import { createMaskedLogger, type Logger } from './observe/logging/logger.ts'
 import { createProblems } from './observe/logging/problems.ts'
@@ -139,7 +149,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   await Promise.allSettled([storing, preparing, tracing])
   const { models, configured } = await finding
   opened.defer(() => models.close())
-  const { location, openWriterPort, ...stored } = await storing
+  const { location, openWriterPort, socket, ...stored } = await storing
   const prepared = await preparing
   const spans = await tracing
   const observers = [...(spans ? [spans] : []), ...(logger ? [createSessionLogger(logger)] : [])]
@@ -155,8 +165,10 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     idleUnloadMs,
   })
   opened.defer(() => registry.close())
-  const dead = await registry.settleCrashed()
-  await Promise.all(dead.map(({ address }) => removeNodeSocket(address)))
+  socket.serve(serveNode(createNodeApi(registry), onProblem))
+  const waking = startWakeWatch(pauseMsMax, () => rejoin(registry, socket, onProblem))
+  opened.defer(() => waking.close())
+  await registry.settleCrashed()
   await registry.deps.tools.background?.endLeftovers()
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
@@ -199,7 +211,23 @@ async function openStoreAndNode(
   opened.defer(() => requests?.close())
   const node = listening.value.row
   await store.registerNode(node)
-  return { store, memoryStore, blobs, location, openWriterPort, node, requests: requests ?? undefined }
+  const socket = listening.value
+  return { store, memoryStore, blobs, location, openWriterPort, node, socket, requests: requests ?? undefined }
+}
+
+/** A process that did not run for this long may have been taken for dead: others wait a second for its answer. */
+const pauseMsMax = 400
+
+/** Gives up the sessions that others took over while this process was paused, and makes it known again. */
+function rejoin(registry: SessionRegistry, socket: NodeSocket, onProblem: OnProblem): void {
+  const { store, node } = registry.deps
+  const work = async () => {
+    await registry.dropLost()
+    if ((await store.nodes()).some(({ id }) => id === node.id)) return
+    await socket.listenAgain()
+    await store.registerNode(node)
+  }
+  work().catch((cause) => registry.closedFault() ?? onProblem({ where: 'joining again after a pause', cause }))
 }
 
 /** Creates the adapters that need no opening. */
@@ -244,6 +272,8 @@ function createAdapters(
     files: createWorkspaceFiles(ownPaths),
     clock: wallClock,
     isAlive: isNodeAlive,
+    reach: reachNode,
+    forgetNode: ({ address }: NodeRow) => removeNodeSocket(address),
     newSessionId,
     newHandle,
     resolveWorkdir,

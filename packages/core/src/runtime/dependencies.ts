@@ -20,6 +20,7 @@ import type { Hooks } from '../ports/hooks.ts'
 import type { Images } from '../ports/images.ts'
 import type { NodeRow } from '../ports/lease.ts'
 import type { Observer, OnProblem } from '../ports/observer.ts'
+import type { OtherNode } from '../ports/other-node.ts'
 import type { Permissions } from '../ports/permissions.ts'
 import type { Models, SaidPart } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
@@ -140,6 +141,10 @@ export type NodeDeps = RuntimeDeps & {
   readonly node: NodeRow
   /** Whether a registered node still answers. */
   readonly isAlive: (node: NodeRow) => Promise<boolean>
+  /** Removes what a dead node left on this machine. */
+  readonly forgetNode?: ((node: NodeRow) => Promise<void>) | undefined
+  /** Connects to another node. Absent: sessions of other nodes are refused with session_locked. */
+  readonly reach?: ((node: NodeRow) => OtherNode) | undefined
   /** Returns a handle that is probably free; `attempt` grows while it is not. */
   readonly newHandle: (attempt: number) => string
   /** The model that names untitled sessions after their first turn. Absent: they stay untitled. */

@@ -9,7 +9,7 @@ import { maskKeys } from '../system/secrets/known-keys.ts'
 import { commandHelp, programHelp } from './args/help.ts'
 import { parseArgs } from './args/parse-args.ts'
 import { type CommandName, commandGroups, commandNames, commandSpecs, isCommandName, loadCommand } from './commands.ts'
-import type { CliContext } from './terminal/cli-context.ts'
+import type { CliContext, GivenServer } from './terminal/cli-context.ts'
 import { formatCrash } from './terminal/crash-report.ts'
 import { type CommandResult, type ExitCode, exitCodes, rejectUsage, UsageError } from './terminal/exit.ts'
 import { OutputClosed, toJsonText } from './terminal/output.ts'
@@ -56,12 +56,13 @@ async function runCommand<Name extends CommandName>(
 ): Promise<CommandResult> {
   const args = parseArgs(name, commandSpecs[name], argv)
   if (args === 'help') return void (await context.out.write(commandHelp(name, commandSpecs[name])))
-  const flags: { readonly store?: unknown } = args.flags
+  const flags = args.flags as ServerFlags // of any command: each has some of them, or none
+  const server = await findGivenServer(flags, context)
   const store = typeof flags.store === 'string' ? flags.store : context.store
   const log = await openCommandLog(name, context)
   try {
     const { run } = await loadCommand[name]()
-    return await run(args, { ...context, store, logger: log?.logger })
+    return await run(args, { ...context, store, server, logger: log?.logger })
   } catch (error) {
     const isExpected = error instanceof OutputClosed || error instanceof UsageError || toFault(error)
     if (!isExpected) log?.logger.error({ err: errorFields(error) }, 'crash')
@@ -69,6 +70,20 @@ async function runCommand<Name extends CommandName>(
   } finally {
     await log?.close()
   }
+}
+
+type ServerFlags = { readonly url?: unknown; readonly 'token-file'?: unknown; readonly store?: unknown }
+
+/** Returns the server that `--url` names. Its token is never an argument: others could read it in the list of processes. */
+async function findGivenServer(flags: ServerFlags, context: CliContext): Promise<GivenServer | undefined> {
+  const { url, store, 'token-file': tokenFile } = flags
+  if (typeof url !== 'string') {
+    if (typeof tokenFile === 'string') rejectUsage('--token-file works with --url only.')
+    return undefined
+  }
+  if (typeof store === 'string') rejectUsage('Use either --store or --url, not both.')
+  const { findToken } = await import('./sessions/given-server.ts')
+  return findToken(url, typeof tokenFile === 'string' ? tokenFile : undefined, context)
 }
 
 /** Opens the log that `HOLDFAST_LOG` and `HOLDFAST_LOG_FILE` ask for; null for none. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { connectHoldfast, type HoldfastMethods, type RemoteHoldfast } from '@holdfast/client'
 import { orThrow } from '@holdfast/protocol'
 import { toResult } from '../admin/jobs/admin.ts'
-import type { ServedHoldfast } from '../holdfast.ts'
+import type { Holdfast, ServedHoldfast } from '../holdfast.ts'
 import { open } from '../open.ts'
 import { openOfferTrust } from '../open-offer-trust.ts'
 import { openPermissionRules } from '../permission-rules.ts'
@@ -12,8 +12,8 @@ import { hashToken, openServer } from '../server/index.ts'
 import { createTransfer } from '../server-transfer.ts'
 import { findHome } from '../system/home.ts'
 
-/** Where a runtime is: in the process of the test, or behind a server. */
-export type Where = 'here' | 'of a server'
+/** Where sessions run: in the runtime that the test calls, behind a server, or in another node that owns them. */
+export type Where = 'here' | 'of a server' | 'of another node'
 
 /** A runtime with a home of its own. */
 export type TestApi = AsyncDisposable & {
@@ -35,10 +35,31 @@ export async function openApi(where: Where): Promise<TestApi> {
   const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
   const near = orThrow(await open({ environment, model: 'demo/agent' }))
   opened.defer(() => near.close())
-  const far = where === 'here' ? null : await connectTo(near, home, opened)
+  const far = where === 'of a server' ? await connectTo(near, home, opened) : null
+  const other = where === 'of another node' ? orThrow(await open({ environment, model: 'demo/agent' })) : null
+  opened.defer(() => other?.close())
   const parts = opened.move()
-  return { home, api: far ?? near, near, far, [Symbol.asyncDispose]: () => parts.disposeAsync() }
+  return {
+    home,
+    api: far ?? (other && startedElsewhere(other, near)) ?? near,
+    near,
+    far,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  }
 }
+
+/** Returns a runtime whose sessions are started and owned by another one. Those in memory cannot be: they stay here. */
+const startedElsewhere = (here: Holdfast, owner: Holdfast): HoldfastMethods => ({
+  ...here,
+  async startSession(options) {
+    if (options?.persist === false) return here.startSession(options)
+    return here.getSession((await owner.startSession(options)).id)
+  },
+  async getOrCreate(key, options) {
+    if (options?.persist === false) return here.getOrCreate(key, options)
+    return here.getSession((await owner.getOrCreate(key, options)).id)
+  },
+})
 
 async function connectTo(near: ServedHoldfast, home: string, opened: AsyncDisposableStack): Promise<RemoteHoldfast> {
   const token = 'a'.repeat(30)

@@ -3,7 +3,7 @@ import { SessionId } from '../value/id.ts'
 import { Meta } from '../view/meta.ts'
 
 /** Why a session stopped. */
-export const StopReason = z.enum(['stopped', 'closing', 'crashed', 'restart_exhausted'])
+export const StopReason = z.enum(['stopped', 'closing', 'crashed', 'restart_exhausted', 'taken_over'])
 export type StopReason = z.infer<typeof StopReason>
 
 /** A change of any session, for clients that follow all of them. */

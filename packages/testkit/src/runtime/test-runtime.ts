@@ -25,6 +25,7 @@ import { fakeFiles } from './fake-files.ts'
 import { fakePermissions } from './fake-permissions.ts'
 import { fakeServers } from './fake-servers.ts'
 import { fakeSkills } from './fake-skills.ts'
+import { reachIn } from './reach-in.ts'
 import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from './scripted-model.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
@@ -90,6 +91,8 @@ export type TestRuntimeOptions = {
   readonly takesOver?: boolean
   /** The ids of live nodes; only this one by default. */
   readonly living?: readonly string[]
+  /** The other runtimes on the same store, by node id, which this one can call. */
+  readonly others?: ReadonlyMap<string, SessionRegistry>
 }
 
 /** Opens the real runtime in one process, on a given store, with a scripted model. */
@@ -125,6 +128,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
     observer: options.observer,
     node: { id: node, address: '', startedAt: '' },
     isAlive: async ({ id }) => (options.living ?? [node]).includes(id),
+    reach: options.others && reachIn(options.others),
     newSessionId: () => sessionId(born++),
     newHandle: (attempt) => `calm-harbor-${attempt + 1}`,
     resolveWorkdir: async (path) => ok(path),

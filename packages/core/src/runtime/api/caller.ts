@@ -1,5 +1,5 @@
-import type { AttachOptions, ClientId } from '@holdfast/protocol'
-import type { AttachedClient, Authority } from '../stream/driver-control.ts'
+import type { AttachOptions, Authority, ClientId } from '@holdfast/protocol'
+import type { AttachedClient } from '../stream/driver-control.ts'
 
 /** Who a client of the server is, and what its token lets it do. */
 export type CallerOptions = { readonly caller?: Authority | undefined }
@@ -17,7 +17,10 @@ export function splitCaller(given: CallerOptions): {
 type AskedSeat = { readonly client?: ClientId | undefined } & Pick<AttachOptions, 'role' | 'mayDrive'>
 
 /** Returns who attaches, with its authority. */
-export function attachedClient({ client, role, mayDrive = false }: AskedSeat, caller?: Authority): AttachedClient {
+export function attachedClient(
+  { client, role, mayDrive = false }: AskedSeat,
+  caller?: Authority,
+): AttachedClient & { readonly authority: Authority } {
   // The program decides who may drive, so its clients may then take control from anyone.
   return { client: client ?? null, role, authority: caller ?? { person: null, mayDrive, isAdmin: mayDrive } }
 }

@@ -8,6 +8,7 @@ import {
   orThrow,
   parseFolder,
   parseOptions,
+  type Removal,
   type Result,
   refuse,
   SearchOptions,
@@ -16,14 +17,17 @@ import {
   type StartOptions,
   withTrashedAt,
 } from '@holdfast/protocol'
-import { busyOwners, ownedStatus } from '../../ports/lease.ts'
+import { busyOwners, type Owned, ownedStatus } from '../../ports/lease.ts'
 import type { Search } from '../../ports/search.ts'
 import { storeUpload } from '../blobs/store-upload.ts'
 import { findByKey, findSession, withWorkspace } from '../log/find-session.ts'
+import { hasMoved } from '../registry/owners.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { createRemovals } from '../removal/removals.ts'
-import { createLocalSession, type LocalSession } from './local-session.ts'
+import { createLocalSession } from './local-session.ts'
+import type { LocalSession } from './own-session.ts'
+import { noSignal } from './relocation.ts'
 
 /** The sessions of this process's store. */
 export interface LocalSessions extends Sessions {
@@ -84,6 +88,9 @@ function createOpenSessions(registry: SessionRegistry): LocalSessions {
     async stop(name) {
       const id = await findSession(stores, name)
       if (!id.ok) return id
+      const owner = registry.loaded(id.value) ? null : await registry.owners.find(id.value)
+      const stopped = await owner?.call({ session: id.value, method: 'stop', args: [] }, noSignal)
+      if (stopped?.ok === false && !hasMoved(stopped)) return stopped
       await registry.unload(id.value)
       return ok(null)
     },
@@ -99,16 +106,21 @@ function createOpenSessions(registry: SessionRegistry): LocalSessions {
         ...(running && { runningAt: [...(await findLiveOwners(await nodeIds(), store, isAlive))] }),
         limit: Math.min(limit, limits.listSessionsMax),
       })
-      const sessions = ownedStatus(rows, await findLiveOwners(busyOwners(rows), store, isAlive))
-      return ok({
-        sessions: sessions.map((meta, index) => withTrashedAt(registry.withAttachments(meta), rows[index]?.trashedAt)),
-        next,
+      const [alive, attached] = await Promise.all([
+        findLiveOwners(busyOwners(rows), store, isAlive),
+        countAttached(registry, rows),
+      ])
+      const sessions = ownedStatus(rows, alive).map((meta, index) => {
+        const attachments = attached.get(meta.id)
+        const complete = attachments === undefined ? registry.withAttachments(meta) : { ...meta, attachments }
+        return withTrashedAt(complete, rows[index]?.trashedAt)
       })
+      return ok({ sessions, next })
     },
 
     search: (options) => searchSessions(deps, stores, options),
 
-    ...createRemovals(registry),
+    ...forwardRemovals(registry, createRemovals(registry)),
 
     storeFile: (bytes, options) => storeUpload(deps, bytes, options),
 
@@ -123,9 +135,45 @@ function createOpenSessions(registry: SessionRegistry): LocalSessions {
       const { signal } = orThrow(parseOptions(NewsOptions, given, 'subscribe')) // it cannot return a refusal
       const closed = registry.closedFault()
       if (closed) throw new HoldfastError(closed)
-      yield* registry.news.follow(signal)
+      yield* registry.followAllNews(signal)
     },
   }
+}
+
+/** Counts the attached clients of sessions that other processes run. One that does not answer counts none. */
+async function countAttached(
+  { owners, deps }: SessionRegistry,
+  rows: readonly Owned[],
+): Promise<ReadonlyMap<SessionId, number>> {
+  const byOwner = new Map(rows.flatMap(({ owner, meta }) => (owner === null ? [] : [[owner, meta.id] as const])))
+  byOwner.delete(deps.node.id)
+  const counts = await Promise.all(
+    [...byOwner].map(async ([node, session]) => {
+      const owner = await owners.reach(node)
+      const answer = await owner?.call({ session, method: 'attached', args: [] }, noSignal)
+      return answer?.ok ? (answer.value as [SessionId, number][]) : [] // as the method there returns it
+    }),
+  )
+  return new Map(counts.flat())
+}
+
+type Removals = ReturnType<typeof createRemovals>
+
+/** Lets the owner of a session delete it, if that is another process. */
+function forwardRemovals(registry: SessionRegistry, removals: Removals): Removals {
+  const forward =
+    (method: 'delete' | 'purge'): Removals['delete'] =>
+    async (name, options) => {
+      const removed = await removals[method](name, options)
+      if (removed.ok || removed.fault.code !== 'session_locked') return removed
+      const { session, node } = removed.fault.details ?? {}
+      const id = SessionId.safeParse(session)
+      const owner = id.success ? await registry.owners.reach(node) : null
+      if (!id.success || !owner) return removed
+      const answer = await owner.call({ session: id.data, method, args: [options ?? {}] }, noSignal)
+      return hasMoved(answer) ? removed : (answer as Result<Removal>) // of the same method there
+    }
+  return { ...removals, delete: forward('delete'), purge: forward('purge') }
 }
 
 const toInstant = (time: string): string => new Date(time).toISOString()

@@ -3,6 +3,7 @@ import type { Lease, Leases, NodeRow } from '../../ports/lease.ts'
 import { isAtWork } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import type { SessionRegistry } from './session-registry.ts'
+import type { SessionStores } from './session-stores.ts'
 
 type Claimed = {
   readonly lease: Lease
@@ -33,7 +34,7 @@ export async function claimSession(
 
 /** Settles sessions that dead nodes left busy, removes unspoken ones, and returns the dead nodes. */
 export async function settleCrashed(
-  { store, node, isAlive, onProblem }: NodeDeps,
+  { store, node, isAlive, forgetNode, onProblem }: NodeDeps,
   { load, unload }: Pick<SessionRegistry, 'load' | 'unload'>,
 ): Promise<readonly NodeRow[]> {
   const busy = await store.busy() // read before the nodes: a live owner of one of these has registered by now
@@ -58,8 +59,39 @@ export async function settleCrashed(
     }
   }
   await store.removeUnspoken(dead)
-  for (const id of dead) await store.removeNode(id)
+  for (const row of gone) {
+    await store.removeNode(row.id)
+    await forgetNode?.(row)
+  }
   return gone
+}
+
+/** Runs one settling at a time: who asks meanwhile gets its result. */
+export function createSettle(settle: () => Promise<readonly NodeRow[]>): () => Promise<readonly NodeRow[]> {
+  let settling: Promise<readonly NodeRow[]> | null = null
+  return () => {
+    settling ??= settle().finally(() => {
+      settling = null
+    })
+    return settling
+  }
+}
+
+/** Asks the store who owns each loaded session: a paused process learns here what it missed. Returns how many it lost. */
+export async function dropLost(
+  { node }: Pick<NodeDeps, 'node'>,
+  { entry }: Pick<SessionStores, 'entry'>,
+  { all, loaded }: Pick<SessionRegistry, 'all' | 'loaded'>,
+): Promise<number> {
+  const lost = await Promise.all(
+    all().map(async (runner) => {
+      const row = await entry(runner.id)
+      if (row === null || row.owner === node.id || loaded(runner.id) !== runner) return false
+      await runner.lose()
+      return true
+    }),
+  )
+  return lost.filter(Boolean).length
 }
 
 /** Returns those of `owners` that still answer. Without owners, no node is looked up. */

@@ -9,19 +9,22 @@ import {
   type StartOptions,
 } from '@holdfast/protocol'
 import type { Lease, NodeRow } from '../../ports/lease.ts'
-import { createBackgroundTasks, type RunInBackground } from '../background-tasks.ts'
+import { createBackgroundTasks } from '../background-tasks.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { type LoadedSession, loadSession } from '../log/load-session.ts'
 import { logDamaged } from '../log/read-window.ts'
 import { openRunner, type SessionRunner } from '../runner/session-runner.ts'
-import { createStorageHealth, type StorageHealth } from '../storage-health.ts'
+import { createStorageHealth } from '../storage-health.ts'
 import { createSubagents, type SubagentRoom } from '../subagents/subagents.ts'
 import { createCrashLoopGuard } from './crash-loop-guard.ts'
 import { forkSession } from './fork-session.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
+import { createNodeNews } from './node-news.ts'
 import type { Notifier } from './notifiers.ts'
-import { claimSession, settleCrashed } from './ownership.ts'
-import { createSessionNewsFeed, type SessionNewsFeed } from './session-news.ts'
+import { createOwners, type Owners } from './owners.ts'
+import { claimSession, createSettle, dropLost, settleCrashed } from './ownership.ts'
+import type { LoadedRunner, RegistryState } from './registry-state.ts'
+import type { SessionNewsFeed } from './session-news.ts'
 import { createSessionStores, type SessionStores } from './session-stores.ts'
 import { createSession, startSession } from './start-session.ts'
 import { createWatchers } from './watchers.ts'
@@ -33,6 +36,10 @@ export interface SessionRegistry {
   /** What happens to the sessions of this process. */
   readonly news: SessionNewsFeed
   readonly subagents: SubagentRoom
+  /** Follows what happens to the sessions of all processes of the store. */
+  followAllNews(signal?: AbortSignal): ReturnType<SessionNewsFeed['follow']>
+  /** Connects to the processes that own other sessions of the store. */
+  readonly owners: Owners
   start(options: StartOptions): Promise<Result<SessionRunner>>
   /** Calls `notifier` when the session asks a question or becomes idle, until the process ends. */
   notify(id: SessionId, notifier: Notifier): void
@@ -47,6 +54,8 @@ export interface SessionRegistry {
   unload(id: SessionId): Promise<void>
   /** Runs `work` while the session cannot be loaded; loads wait until it is done. */
   runAlone<Value>(id: SessionId, work: () => Promise<Value>): Promise<Value>
+  /** Gives up the loaded sessions that another process took over, as after a pause of this one. Returns how many. */
+  dropLost(): Promise<number>
   /** Settles what dead nodes left open and returns those nodes. A starting node does this once. */
   settleCrashed(): Promise<readonly NodeRow[]>
   /** Returns the refusal of a runtime that is closing or closed: session_stopped. Null before. */
@@ -54,28 +63,9 @@ export interface SessionRegistry {
   close(): Promise<void>
 }
 
-type LoadedRunner = { readonly runner: SessionRunner; readonly lease: Lease }
-
-/** The sessions of this process, by what happens to them now, and the parts that the functions below share. */
-type RegistryState = {
-  readonly deps: NodeDeps
-  readonly stores: SessionStores
-  readonly news: SessionNewsFeed
-  readonly loaded: Map<SessionId, LoadedRunner>
-  readonly loading: Map<SessionId, Promise<Result<SessionRunner>>>
-  readonly unloading: Map<SessionId, Promise<void>>
-  readonly mutex: ReturnType<typeof createKeyedMutex<SessionId>>
-  readonly inBackground: RunInBackground
-  readonly storageHealth: StorageHealth
-  readonly crashLoopGuard: ReturnType<typeof createCrashLoopGuard>
-  readonly subagents: SubagentRoom
-  /** Called after each change of a session. */
-  readonly watchers: ReturnType<typeof createWatchers>
-  isClosing: boolean
-}
-
 export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
-  const parts = createRegistryState(deps)
+  const settle = createSettle(() => settleCrashed(deps, registry))
+  const parts = createRegistryState(deps, settle)
   const { stores, news, loaded, loading, unloading, mutex } = parts
   deps.models.onChanged(() => {
     for (const { runner } of loaded.values()) runner.hub.publishModel()
@@ -85,7 +75,8 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
     if (runner) afterChange(parts, runner) // its idle timer starts when the last one has ended
   })
   const registry: SessionRegistry = {
-    ...{ deps, stores, news, subagents: parts.subagents },
+    ...{ deps, stores, news, owners: parts.owners, subagents: parts.subagents },
+    followAllNews: (signal) => parts.followAllNews(signal),
     load: load.bind(null, parts),
     withAttachments: (meta) => withAttachments(parts, meta),
     notify: (id, notifier) => parts.watchers.notifiers.set(id, notifier, loaded.get(id)?.runner.folded().state ?? null),
@@ -102,7 +93,8 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
         await unloading.get(id)?.catch(() => undefined) // the caller of unload gets the error
         return work()
       }),
-    settleCrashed: () => settleCrashed(deps, registry),
+    dropLost: () => dropLost(deps, stores, registry),
+    settleCrashed: settle,
     closedFault: () => (parts.isClosing ? closed : null),
     close: () => close(parts),
   }
@@ -111,13 +103,15 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
 
 const closed = fault('session_stopped', 'This runtime is closed.')
 
-function createRegistryState(deps: NodeDeps): RegistryState {
+function createRegistryState(deps: NodeDeps, settle: SessionRegistry['settleCrashed']): RegistryState {
   const { store, clock } = deps
   const stores = createSessionStores(deps)
+  const owners = createOwners(deps, stores)
+  const { news, followAll } = createNodeNews({ ...deps, owners, settle })
   const inBackground = createBackgroundTasks(deps.onProblem)
   const parts: RegistryState = {
-    ...{ deps, stores, inBackground, isClosing: false },
-    news: createSessionNewsFeed(),
+    ...{ deps, stores, owners, inBackground, isClosing: false },
+    ...{ news, followAllNews: followAll },
     loaded: new Map(),
     loading: new Map(),
     unloading: new Map(),
@@ -189,7 +183,7 @@ async function createRunner(
   { epoch, head }: Lease,
   early: Result<LoadedSession> | null,
 ): Promise<Result<SessionRunner>> {
-  const { deps, stores, storageHealth } = parts
+  const { deps, stores, storageHealth, news } = parts
   // A load that ran beside the claim is valid if it ends at the claimed head: records never change.
   const session = early?.ok && early.value.state.seq === head ? early : await loadSession(stores.storeOf(id), id)
   if (!session.ok) return session
@@ -209,6 +203,8 @@ async function createRunner(
       if (code === 'internal') restart(parts, id, message)
       // An append that looked refused had reached the log: load the session again from there.
       if (code === 'log_moved' && !parts.isClosing) parts.inBackground(`loading ${id} again`, load(parts, id))
+      if (code === 'fenced')
+        news.publish({ type: 'session.stopped', session: id, reason: 'taken_over', cause: message })
       if (code !== 'internal' && code !== 'log_moved')
         parts.inBackground(`ending the commands of ${id}`, endBackground(deps, id))
     },
@@ -281,6 +277,7 @@ async function close(parts: RegistryState): Promise<void> {
   const { store, node, onProblem } = deps
   parts.isClosing = true
   parts.subagents.close()
+  parts.owners.close()
   await Promise.allSettled(loading.values()) // the caller of load gets the error
   // One that cannot be released must not stop the others: its lease passes on once this node is gone.
   const leave = (id: SessionId) =>

@@ -184,6 +184,12 @@ function abandon(session: RunningSession, reason: Fault): void {
   session.options.onAbandoned(reason)
 }
 
+/** Gives up a session that another process took over. Does nothing if it is given up already. */
+export function loseToOther(session: RunningSession): void {
+  const message = 'Another process took over this session while this one did not answer.'
+  if (session.closed === null) abandon(session, fault('fenced', message))
+}
+
 /** Ends the streams of all subscribers and reports to the observer that the session left this process. */
 export function endStreams({ options: { id, deps }, hub }: RunningSession, ...why: Parameters<Hub['end']>): void {
   hub.end(...why)

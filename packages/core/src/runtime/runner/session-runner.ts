@@ -24,7 +24,14 @@ import type { SessionStorage } from '../storage-health.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn } from './abort-turn.ts'
 import { type Arrival, createArrivalOrder } from './arrival-order.ts'
-import { answerBefore, firstAnswer, handleInput, type RunnerOptions, type RunningSession } from './handle-input.ts'
+import {
+  answerBefore,
+  firstAnswer,
+  handleInput,
+  loseToOther,
+  type RunnerOptions,
+  type RunningSession,
+} from './handle-input.ts'
 import { createHookNotices } from './hook-notices.ts'
 import { answerRequest } from './process-request.ts'
 import { refusalOf, seatRefusal } from './refusal.ts'
@@ -46,6 +53,8 @@ export interface SessionRunner {
   submit(submission: Submission): Promise<Result<Answer>>
   /** Records the report of work that was done outside the session. */
   report(report: Report): Promise<Result<Answer>>
+  /** Gives up the session because another process owns it now: its work ends, and nothing more is recorded here. */
+  lose(): Promise<void>
   /** Ends all work here and unloads the session. Running calls are interrupted, open questions keep waiting. */
   stop(reason: 'stopped' | 'closing'): Promise<void>
 }
@@ -68,6 +77,7 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
     ...{ id: options.id, hub, isWriting: sideWork.isBusy },
     submit: submit.bind(null, session),
     report: (input) => report(session, input),
+    lose: () => session.enqueue(async () => loseToOther(session)),
     stop: (reason) => stop(session, reason),
     folded: () => session.folded,
     storageError: () => effects.storage.error,

@@ -1,6 +1,6 @@
-import { ClientId } from '@holdfast/protocol'
+import { type Authority, ClientId } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { type Authority, createDriverControl, type DriverControl } from './driver-control.ts'
+import { createDriverControl, type DriverControl } from './driver-control.ts'
 
 const [ada, bob, cyd] = ['ada', 'bob', 'cyd'].map((name) => ClientId.parse(name)) as [ClientId, ClientId, ClientId]
 

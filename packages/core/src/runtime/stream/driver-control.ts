@@ -1,15 +1,5 @@
-import { type ClientId, type Fault, type FrameOf, fault, type Role } from '@holdfast/protocol'
+import { type Authority, type ClientId, type Fault, type FrameOf, fault, type Role } from '@holdfast/protocol'
 import type { ProcessRequest } from '../../session/input.ts'
-
-/** What a client may do besides its role: a token says so over HTTP, the embedding program in the library. */
-export type Authority = {
-  /** The token or login of the client; null for clients of the embedding program, which all count as one person. */
-  readonly person: string | null
-  /** Whether it may claim control and abort as a viewer. */
-  readonly mayDrive: boolean
-  /** Whether it may take control from anyone. */
-  readonly isAdmin: boolean
-}
 
 /** Knows the named clients of a session and which of them drives: at most one. A client may hold several subscriptions. */
 export interface DriverControl {

@@ -19,6 +19,8 @@ export type FlagSpec = {
 export type CommandSpec = {
   /** Starts with a verb; at most 60 characters. */
   readonly about: string
+  /** Whether it reads what a server can also answer: it then takes `--url`. */
+  readonly reads?: true
   /** `<needed>`, `[optional]`, `[any number…]`, in order. */
   readonly positionals?: readonly string[]
   /** The error for too many arguments, if they must not be repeated on the terminal. */

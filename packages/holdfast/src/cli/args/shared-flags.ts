@@ -1,5 +1,11 @@
 export const json = { about: 'print JSON' } as const
 export const store = { value: 'url', about: 'use this store: sqlite:PATH or jsonl:DIR' } as const
+export const url = { value: 'url', about: 'use the server at this address, not a store here' } as const
+export const tokenFile = { value: 'file', about: 'with --url: read the token from this file' } as const
+/** Where the sessions are: in a store of this machine, or at a server. */
+export const where = { store, url, 'token-file': tokenFile } as const
+/** The same for commands that take no store. */
+export const atServer = { url, 'token-file': tokenFile } as const
 export const dryRun = { about: 'only print what would happen' } as const
 export const listLimit = { value: 'n', range: [1, 1_000_000], about: 'print at most n sessions (default: 50)' } as const
 export const listCursor = { value: 'cursor', about: 'continue an earlier list ("next" in its JSON)' } as const

@@ -29,6 +29,8 @@ export interface ReachedSessions {
   readonly sessions: Sessions
   /** Whether a server runs the sessions, so that work goes on when this process ends. */
   readonly isRemote: boolean
+  /** Whether this process runs the session. Without a server, another process may run it. */
+  isHere(id: string): boolean
   /** Unloads a session from this process; does nothing on a server, which unloads its own. */
   unload(id: string): Promise<void>
   close(): Promise<void>
@@ -54,23 +56,41 @@ export async function reachSessions(
   context: CliContext,
   options: { readonly usesDefaultModel?: boolean } = {},
 ): Promise<Result<ReachedSessions>> {
+  if (context.server) {
+    const sessions = connectSessions(context.server)
+    return ok({
+      sessions,
+      isRemote: true,
+      isHere: () => false,
+      unload: async () => undefined,
+      close: async () => undefined,
+    })
+  }
   const server = await findServer(context)
   const isServed = server === null ? ok(false) : isServedStore(context, server)
   if (!isServed.ok) return isServed
   if (server && isServed.value) {
     const sessions = connectSessions({ url: server.url, token: readToken(server) })
-    return ok({ sessions, isRemote: true, unload: async () => undefined, close: async () => undefined })
+    return ok({
+      sessions,
+      isRemote: true,
+      isHere: () => false,
+      unload: async () => undefined,
+      close: async () => undefined,
+    })
   }
   const { open } = await import('../../open.ts') // loads every provider and tool, which a client of a server does not need
   const { store, environment } = context
   const opened = await open({ store, environment, ...options, ...runtimeObservers(context) })
   if (!opened.ok) return opened
-  const { handles: sessions, stopSession: unload, close } = opened.value
-  return ok({ sessions, isRemote: false, unload, close })
+  const { handles: sessions, stopSession: unload, close, listSessions } = opened.value
+  const isHere = (id: string) => listSessions().some(({ session }) => session.id === id)
+  return ok({ sessions, isRemote: false, isHere, unload, close })
 }
 
 /** Returns whether there is a server or a store. */
 function hasSessions(context: CliContext): boolean {
+  if (context.server) return true
   rejectMissingStore(context)
   return readServerFile(context.home) !== null || existsSync(orThrow(resolveDiskStore(context)).path)
 }

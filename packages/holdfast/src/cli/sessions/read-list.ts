@@ -6,10 +6,11 @@ import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { openStoreToRead } from './resolve-store.ts'
 
-type StoredListRequest = Omit<ListRequest, 'runningAt'> & { readonly running?: boolean | undefined }
+export type StoredListRequest = Omit<ListRequest, 'runningAt'> & { readonly running?: boolean | undefined }
 
 /** Reads a list from the store on this thread. `limit` may be more than a page. */
 export async function readStoredList(context: CliContext, request: StoredListRequest): Promise<SessionList> {
+  if (context.server) return (await import('./remote.ts')).readRemoteList(context.server, request)
   const source = (await openStoreToRead(context))?.source
   return source ? readPages(source, request).finally(source.close) : { sessions: [], next: null }
 }

@@ -1,26 +1,32 @@
 import { findSession, openStoredHandle } from '@holdfast/core'
-import {
-  limits,
-  type Message,
-  type MessageId,
-  orThrow,
-  type PageRequest,
-  type SessionId,
-  sessionNotFound,
-  type TranscriptPage,
-} from '@holdfast/protocol'
+import { limits, orThrow, type PageRequest, type SessionId, sessionNotFound } from '@holdfast/protocol'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { isNodeAlive } from '../../system/node/node-socket.ts'
 import { readPages } from '../../transfer/export/export-session.ts'
 import { counted } from '../render/tables.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
+import { readNewest } from './read-newest.ts'
 import { openStoreToRead, type StoreToRead } from './resolve-store.ts'
 import { checkName, latest, noLatest, withSuggestion } from './session-name.ts'
 import { resolveWorkspace } from './workspace.ts'
 
 /** A session read from a store, without a server and without waking it. */
 export type StoredSession = Awaited<ReturnType<typeof readSession>>
+/** The part of it that a server can answer too. */
+export type ReadSession = Omit<StoredSession, 'log' | 'blobsDir'>
+
+/** Runs `work` on a session that is read at the server of `--url`, or from the store. */
+export async function withReadSession(
+  context: CliContext,
+  name: string,
+  branch: Pick<PageRequest, 'branch'>,
+  work: (session: ReadSession) => Promise<CommandResult>,
+): Promise<CommandResult> {
+  if (!context.server) return withStoredSession(context, name, branch, work)
+  const { openRemote, readRemoteSession } = await import('./remote.ts')
+  return work(await readRemoteSession(await openRemote(context, context.server, name), branch.branch))
+}
 
 /** Runs `work` on a stored session, then closes it. `branch` selects the messages. */
 export async function withStoredSession(
@@ -40,7 +46,7 @@ export async function withStoredSession(
 }
 
 /** Warns if records of the session are lost. */
-export async function warnOfLoss({ lost }: StoredSession, { err }: CliContext): Promise<void> {
+export async function warnOfLoss({ lost }: ReadSession, { err }: CliContext): Promise<void> {
   if (lost.length > 0)
     await err.write(
       `${counted(lost.length, 'record')} of this session cannot be read. Run holdfast doctor to see why.\n`,
@@ -54,20 +60,7 @@ async function readSession({ source, blobsDir }: StoreToRead, id: SessionId, bra
     ...{ id, meta, log: source, blobsDir, lost, branches },
     /** Reads the messages page by page, oldest first; never holds all of them in memory. */
     pages: () => readPages(page, branch),
-    /** Reads the newest messages until it has `limit` of those that count. */
-    async newest(limit: number, counts: (message: Message) => boolean) {
-      let messages: readonly Message[] = []
-      let missing = limit
-      let before: MessageId | null = null
-      do {
-        const size = Math.min(missing, limits.pageMessagesMax)
-        const older: TranscriptPage = orThrow(await page({ limit: size, branch, ...(before !== null && { before }) }))
-        messages = [...older.messages, ...messages]
-        missing -= older.messages.filter(counts).length
-        before = older.before
-      } while (before !== null && missing > 0)
-      return { messages, before }
-    },
+    newest: readNewest(page, branch),
   }
 }
 

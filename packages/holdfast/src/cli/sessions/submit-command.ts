@@ -29,10 +29,12 @@ export async function submitCommand(
 ): Promise<CommandResult> {
   checkNamed(context, name)
   const interruption = context.untilInterrupted()
-  return withSessions(context, async ({ sessions, isRemote }) => {
+  return withSessions(context, async ({ sessions, isRemote, isHere }) => {
     const handle = orThrow(await openNamed(sessions, context, name))
     if (!isRemote)
-      return submitHere(handle, command, (answer) => print(answer, sessions, handle.id), context, interruption)
+      return submitHere(handle, command, (answer) => print(answer, sessions, handle.id), {
+        ...{ context, interruption, isHere: () => isHere(handle.id) },
+      })
     await print(orThrow(await handle.submit(command)), sessions, handle.id)
     return exitCodes.ok
   })
@@ -65,12 +67,18 @@ export function submitAndPrint(
   return submitCommand(name, command, print, context)
 }
 
+type SubmitHere = {
+  readonly context: CliContext
+  readonly interruption: AbortSignal
+  /** Whether this process runs the session, so that its work ends with it. */
+  readonly isHere: () => boolean
+}
+
 async function submitHere(
   handle: SessionHandle,
   command: CommandInput,
   print: (answer: Answer) => Promise<void>,
-  { err }: CliContext,
-  interruption: AbortSignal,
+  { context: { err }, interruption, isHere }: SubmitHere,
 ): Promise<CommandResult> {
   const before = orThrow(await handle.snapshot())
   const abort = () => void handle.submit({ type: 'abort' })
@@ -79,6 +87,7 @@ async function submitHere(
   if (interruption.aborted && !answered.ok) return exitCodes.interrupted
   const answer = orThrow(answered)
   await print(answer)
+  if (!isHere()) return exitCodes.ok // the process that owns the session goes on with it
   const view = await waitUntilIdle(handle, before, answer.seq, interruption)
   if (interruption.aborted) {
     await handle.submit({ type: 'abort' })

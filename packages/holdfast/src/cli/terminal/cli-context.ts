@@ -4,12 +4,17 @@ import type { OnCrash } from './crash-report.ts'
 import type { Output } from './output.ts'
 import type { Input } from './prompt-user.ts'
 
+/** A server that `--url` names, with its token if there is one. */
+export type GivenServer = { readonly url: string; readonly token: string | undefined }
+
 /** Everything a command gets from its process. Built once, in main.ts. */
 export type CliContext = {
   readonly environment: Environment
   readonly home: Home
   /** The store named by flag or environment; undefined for the one of the home. */
   readonly store: string | undefined
+  /** The server named by `--url`; undefined for the store or the server of this home. */
+  readonly server?: GivenServer | undefined
   readonly version: string
   /** The directory of the built page. */
   readonly pageDir: string

@@ -1,6 +1,7 @@
-import { type Authority, foreignAttachment, type LocalSession } from '@holdfast/core'
+import { foreignAttachment, type LocalSession } from '@holdfast/core'
 import type { Clock, OnProblem } from '@holdfast/core/ports'
 import {
+  type Authority,
   type ClientId,
   type Fault,
   type Frame,

@@ -34,8 +34,10 @@ async function open({ flags }: Args, context: CliContext) {
 const list: Work = async (args, context) => {
   if (args.positionals.length > 1) rejectUsage('hooks list takes no names. Use --workspace for another folder.')
   if (args.flags.tool !== undefined) rejectUsage('--tool belongs to hooks test.')
-  const { hooks, workdir } = await open(args, context)
-  const found = await hooks.list(workdir)
+  const { server } = context
+  const remote = server && (await import('../../sessions/remote.ts')).connectGiven(server)
+  const workdir = orThrow(resolveWorkspace(context, args.flags.workspace))
+  const found = remote ? await remote.hooks(workdir) : await (await open(args, context)).hooks.list(workdir)
   const { out, err } = context
   if (args.flags.json) return out.writeJson({ hooks: found })
   if (found.length === 0) return err.write(`${escapeLine(workdir)} has no hooks.\n`)
@@ -54,6 +56,7 @@ const waitingText = (waiting: readonly ListedHook[]): string =>
 
 const test: Work = async (args, context) => {
   const [, given, ...more] = args.positionals
+  if (context.server) rejectUsage('hooks test runs hooks on this machine: leave --url out.')
   const { HookEvent, hookText } = await import('@holdfast/protocol')
   const event = HookEvent.safeParse(given)
   if (!event.success || more.length > 0) {

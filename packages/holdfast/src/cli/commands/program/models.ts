@@ -17,11 +17,20 @@ export const run: RunCommand<typeof programSpecs.models> = async ({ positionals:
   if (action === undefined) return list(flags, context)
   if (action !== 'refresh')
     return rejectUsage(`models has no action '${action}'.${didYouMean(action, ['refresh']) || ' Use refresh.'}`)
+  if (context.server) return rejectUsage('models refresh changes the files of this machine: leave --url out.')
   if (file === undefined) return rejectUsage('models refresh needs a file: holdfast models refresh <file>.')
   return flags.all ? rejectUsage('--all works with the list of models only.') : refresh(file, flags, context)
 }
 
 async function list({ all, json }: Flags, context: CliContext): Promise<undefined> {
+  if (context.server) {
+    const { connectGiven } = await import('../../sessions/remote.ts')
+    const listed = orThrow(await connectGiven(context.server).handles.models())
+    const shown = all ? listed : usableOf(listed)
+    if (json) await context.out.writeJson(shown)
+    else await printModels(shown, null, context)
+    return
+  }
   const { openModels } = await import('../../../open-models.ts') // loads every provider, which --help does not need
   const { environment, home, out, err } = context
   const notices: string[] = []
@@ -39,7 +48,11 @@ const usableOf = ({ models, providers }: ModelList): ModelList => ({
   providers: providers.filter(({ unusable }) => unusable === null),
 })
 
-async function printModels({ models, providers }: ModelList, asOf: string, { out, err }: CliContext): Promise<void> {
+async function printModels(
+  { models, providers }: ModelList,
+  asOf: string | null,
+  { out, err }: CliContext,
+): Promise<void> {
   const table = (rows: readonly ListedModel[]) =>
     textTable(['MODEL', 'CONTEXT', 'ANSWER', 'IN', 'OUT', 'CACHED', 'THINKING'], rows.map(cells), out.paint)
   await out.write(table(models.filter(({ unusable }) => unusable === null)))
@@ -49,7 +62,7 @@ async function printModels({ models, providers }: ModelList, asOf: string, { out
     if (rest.length > 0) await out.write(table(rest))
   }
   await err.write(
-    `* marks the default. Prices are dollars per million tokens as of ${asOf}. Models that are not listed can be used by name.\n`,
+    `* marks the default. Prices are dollars per million tokens${asOf === null ? '' : ` as of ${asOf}`}. Models that are not listed can be used by name.\n`,
   )
 }
 

@@ -23,8 +23,14 @@ export const run: RunCommand<typeof programSpecs.permissions> = async (args, con
       `permissions has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`,
     )
   }
+  await work(await openRules(context), args, context)
+}
+
+/** Opens the rules of this user, or of the user who runs the server of `--url`. */
+async function openRules({ server, home }: CliContext): Promise<PermissionRules> {
+  if (server) return (await import('../../sessions/remote.ts')).connectPermissions(server)
   const { openPermissionRules } = await import('../../../permission-rules.ts')
-  await work(openPermissionRules(context.home), args, context)
+  return openPermissionRules(home)
 }
 
 const list: Work = async (rules, { positionals, flags }, { out }) => {

@@ -24,7 +24,8 @@ import {
   writeServerFile,
 } from '../../sessions/server-file.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { failWith, rejectUsage } from '../../terminal/exit.ts'
+import { type CommandResult, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { askLine } from '../../terminal/prompt-user.ts'
 import type { programSpecs } from './specs.ts'
 
 const tokenCharsMin = 22 // of base64url: more than 128 bits
@@ -47,9 +48,9 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   if (configuredToken === undefined && !isLoopback(host) && !(await hasToken(context)))
     return failWith(unprotectedHost(host))
   const other = await findServer(context)
-  if (other) return failWith(alreadyRunning(other))
+  if (other) return offerToOpen(other, context)
   const lock = lockHome(home)
-  if (lock === null) return failWith(await describeStartingServer(context))
+  if (lock === null) return offerToOpen(await waitForStartingServer(context), context)
 
   const interruption = context.untilInterrupted()
   const { open } = await import('../../../open.ts')
@@ -93,7 +94,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const { url } = server.value
   const file = await writeServerFile(home, { url, pid, store }, token)
   try {
-    await printAddress(context, url, flags['no-page'] ? null : server.value.loginLink())
+    await printAddress(context, { url, link: flags['no-page'] ? null : server.value.loginLink(), isJson: flags.json })
     const phoneLink = flags.qr ? server.value.networkLoginLink() : null
     if (phoneLink !== null) await printCode(context, phoneLink)
     await untilAborted(interruption)
@@ -105,15 +106,34 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   }
 }
 
-/** Waits until the server that was started at the same moment has an address, and returns the fault that names it. */
-async function describeStartingServer(context: CliContext): Promise<Fault> {
+/** Says where the server of this home runs. At a terminal, asks whether to open its page. */
+async function offerToOpen(other: ServerFile, context: CliContext): Promise<CommandResult> {
+  const { url, pid } = other
+  const { err } = context
+  const input = context.input()
+  if (!input.isTTY || !err.isTerminal) return failWith(alreadyRunning(other))
+  await err.write(`A server for this home directory already runs at ${url} (process ${pid}).\n`)
+  const typed = await askLine('Open its page in the browser? [y/n] ', {
+    input,
+    err,
+    signal: context.untilInterrupted(),
+  })
+  if (!/^\s*y(es)?\s*$/i.test(typed ?? '')) return failWith(alreadyRunning(other))
+  const { run: openPage } = await import('./open.ts')
+  return openPage({ positionals: [], flags: {} }, context)
+}
+
+/** Waits until the server that was started at the same moment has an address. */
+async function waitForStartingServer(context: CliContext): Promise<ServerFile> {
   const deadline = performance.now() + otherStartMsMax
   while (performance.now() < deadline) {
     const other = await findServer(context)
-    if (other) return alreadyRunning(other)
+    if (other) return other
     await wait(otherStartPollMs)
   }
-  return fault('unreachable', 'Another server of this home directory is starting. Wait for it, or stop it first.')
+  return failWith(
+    fault('unreachable', 'Another server of this home directory is starting. Wait for it, or stop it first.'),
+  )
 }
 
 type Closable = { close(): Promise<void> }
@@ -126,9 +146,12 @@ async function closeInTime(server: Closable, holdfast: Closable, { err }: CliCon
     await err.write('Some work did not stop in time and was killed. Acknowledged data is safe.\n')
 }
 
-async function printAddress(context: CliContext, url: string, link: string | null): Promise<void> {
-  const { out, err, version, pageDir } = context
+type Printed = { readonly url: string; readonly link: string | null; readonly isJson: boolean }
+
+async function printAddress(context: CliContext, { url, link, isJson }: Printed): Promise<void> {
+  const { out, err, version, pageDir, pid } = context
   await err.write(`Holdfast ${version} runs at ${url}\nPress Ctrl-C to stop it.\n`)
+  if (isJson) return out.writeJson({ url, pid, ...(link !== null && { login: link }) })
   if (link === null) return out.write(`${url}\n`)
   if (!existsSync(pageDir))
     await err.write('The page is not built. Build it with: npm run build --workspace @holdfast/web\n')

@@ -30,6 +30,7 @@ const list: Work = async ({ positionals, flags }, context) => {
   if (positionals.length > 1) rejectUsage('skills list takes no name. Use skills show <name>.')
   const { session, workspace, json } = flags
   if (session === undefined) {
+    if (context.server) rejectUsage('With --url, name a session: skills --session <session> --url <url>.')
     const { skills } = await (await openSkills(context)).list(workdirOf(context, workspace))
     await print(skills, json, context)
     return undefined
@@ -43,6 +44,7 @@ const list: Work = async ({ positionals, flags }, context) => {
 
 const show: Work = async ({ positionals: [, name], flags }, context) => {
   if (name === undefined) rejectUsage('skills show needs the name of a skill. holdfast skills lists them.')
+  if (context.server) rejectUsage('skills show reads the files of this machine: leave --url out.')
   if (flags.session !== undefined) rejectUsage('skills show takes a folder, not a session: use --workspace.')
   const workdir = workdirOf(context, flags.workspace)
   const skill = orThrow(await (await openSkills(context)).read({ workdir, name, charsMax: limits.skillCharsMax }))

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../args/command-spec.ts'
-import { ageNote, json, sessionNote, store } from '../../args/shared-flags.ts'
+import { ageNote, atServer, json, sessionNote, store } from '../../args/shared-flags.ts'
 
 /** The commands for the program itself: keys, models and the server. */
 export const programSpecs = {
@@ -22,19 +22,22 @@ export const programSpecs = {
     ],
   },
   models: {
+    reads: true,
     about: 'list the usable models, or refresh their prices and limits',
     positionals: ['[refresh]', '[file]'],
-    flags: { all: { about: 'also list unusable models, with the reason' }, json },
+    flags: { all: { about: 'also list unusable models, with the reason' }, ...atServer, json },
     notes: [
       "refresh reads a file in the form of Holdfast's own list, or api.json of models.dev. Nothing is downloaded.",
       'A model can be used even if its prices and limits are unknown.',
     ],
   },
   permissions: {
+    reads: true,
     about: 'list, add or remove rules for tool calls of all sessions',
     positionals: ['[list/add/remove]', '[verdict]', '[tool]', '[pattern]'],
     flags: {
       workspace: { value: 'dir', about: 'the rules of this folder only' },
+      ...atServer,
       json,
     },
     notes: [
@@ -64,11 +67,13 @@ export const programSpecs = {
     ],
   },
   trust: {
+    reads: true,
     about: 'show or trust what the files of a workspace offer',
     positionals: ['[show/grant/revoke/list]', '[name…]'],
     flags: {
       workspace: { value: 'dir', about: 'the folder, if not the current one' },
       all: { about: 'grant: trust everything that is shown' },
+      ...atServer,
       json,
     },
     notes: [
@@ -77,11 +82,13 @@ export const programSpecs = {
     ],
   },
   skills: {
+    reads: true,
     about: 'list or show skills, or let a session follow one',
     positionals: ['[list/show/on/off]', '[name]'],
     flags: {
       session: { short: 's', value: 'session', about: 'the skills of this session; on, off: this session' },
       workspace: { value: 'dir', about: 'list, show: the folder, if not the current one' },
+      ...atServer,
       json,
     },
     notes: [
@@ -100,11 +107,13 @@ export const programSpecs = {
     ],
   },
   hooks: {
+    reads: true,
     about: 'list the hooks of a folder, or try those of an event',
     positionals: ['[list/test]', '[event]'],
     flags: {
       workspace: { value: 'dir', about: 'the folder, if not the current one' },
       tool: { value: 'name', about: 'test: the tool of the sample call (default: shell)' },
+      ...atServer,
       json,
     },
     notes: [
@@ -165,8 +174,10 @@ export const programSpecs = {
       'trusted-proxy': { value: 'address', many: true, about: 'believe the headers of this proxy; may be repeated' },
       qr: { about: 'also print the login link as a code for a phone' },
       'no-page': { about: 'serve the API only' },
+      json: { about: 'print the address and the login link as JSON' },
     },
     notes: [
+      'One server runs per home directory. A second one says where the first is and ends with exit code 1; at a terminal it offers to open its page.',
       'Prints a login link for the page; it works once. holdfast login prints another one. Ctrl-C stops the server, a second Ctrl-C kills it.',
       'To let others connect (--host), first create a token (holdfast token create), or set HOLDFAST_TOKEN to a secret of at least 22 characters. docs/network.md shows HTTPS with a proxy in front.',
       `Without --retention nothing is moved. ${ageNote}`,

@@ -24,8 +24,14 @@ export const run: RunCommand<typeof programSpecs.trust> = async (args, context) 
     )
   }
   if (args.flags.all && action !== 'grant') rejectUsage('--all belongs to trust grant.')
+  await work(await openTrust(context), args, context)
+}
+
+/** Opens the trust of this user, or of the user who runs the server of `--url`. */
+async function openTrust({ server, home }: CliContext): Promise<OfferTrust> {
+  if (server) return (await import('../../sessions/remote.ts')).connectTrust(server)
   const { openOfferTrust } = await import('../../../open-offer-trust.ts')
-  await work(openOfferTrust(context.home), args, context)
+  return openOfferTrust(home)
 }
 
 const show: Work = async (trust, { positionals, flags }, context) => {

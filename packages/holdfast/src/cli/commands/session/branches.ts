@@ -1,12 +1,12 @@
 import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { branchTable } from '../../render/tables.ts'
-import { withStoredSession } from '../../sessions/stored-session.ts'
+import { withReadSession } from '../../sessions/stored-session.ts'
 import type { sessionSpecs } from './specs.ts'
 
-/** Reads the store and loads no session. */
+/** Reads the store, or a server, and loads no session. */
 export const run: RunCommand<typeof sessionSpecs.branches> = ({ positionals: [name = ''], flags }, context) =>
-  withStoredSession(context, name, {}, async (session) => {
+  withReadSession(context, name, {}, async (session) => {
     const branches = orThrow(await session.branches())
     const { out, err, now } = context
     if (flags.json) await out.writeJson({ branches })

@@ -62,7 +62,7 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
     if (!isHelp) await tellUntrusted(handle.value, context)
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'unattended'
     const ran = await runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, context, interruption })
-    if (!reached.value.isRemote) await tellEnded(handle.value, context)
+    if (reached.value.isHere(handle.value.id)) await tellEnded(handle.value, context)
     return ran
   } finally {
     await reached.value.close()

@@ -1,16 +1,16 @@
 import type { SearchPage, SearchRequest } from '@holdfast/core/ports'
-import type { SessionId } from '@holdfast/protocol'
+import type { FoundMessages, SearchOptions, SessionId } from '@holdfast/protocol'
 import { ageForm, parseAge } from '@holdfast/protocol/age'
 import type { Fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
-import { ok, orThrow } from '@holdfast/protocol/result'
+import { ok, orThrow, type Result } from '@holdfast/protocol/result'
 import type { ReadOnlyStore } from '../../../store/read-only-store.ts'
 import { searchCursorForm } from '../../../store/search/ranked-page.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { formatAge } from '../../render/tables.ts'
 import { openStoreToRead } from '../../sessions/resolve-store.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
-import type { CliContext } from '../../terminal/cli-context.ts'
+import type { CliContext, GivenServer } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
@@ -28,18 +28,50 @@ export const run: RunCommand<typeof sessionSpecs.search> = async ({ positionals,
   if (cursor !== undefined && !searchCursorForm.test(cursor)) return rejectUsage(cursorError)
   const isEverywhere = flags.all || session !== undefined
   const workspace = isEverywhere ? undefined : orThrow(resolveWorkspace(context, flags.workspace))
+  const request = { text, workspace, role, tool, since, until, limit, cursor }
+  const where = workspace === undefined ? '.' : ` in ${workspace}. Use --all to search every workspace.`
+  const print = async (found: Result<FoundMessages>, handleOf: PrintDeps['handleOf']): Promise<undefined> => {
+    if (!found.ok) return isBadCursor(found.fault) ? rejectUsage(cursorError) : failWith(found.fault)
+    await printHits(found.value, json, `No hits${where}`, { ...context, handleOf })
+  }
+  if (context.server) return searchServer(context, context.server, request, session, print)
   const source = (await openStoreToRead(context))?.source
   try {
-    const request = { text, workspace, role, tool, since, until, limit, cursor }
     const found = source ? await search(source, request, session, context) : ok({ hits: [], next: null })
-    if (!found.ok) return isBadCursor(found.fault) ? rejectUsage(cursorError) : failWith(found.fault)
-    const where = workspace === undefined ? '.' : ` in ${workspace}. Use --all to search every workspace.`
-    const handleOf = async (id: SessionId) => (await source?.entry(id))?.entry.meta.handle ?? id
-    await printHits(found.value, json, `No hits${where}`, { ...context, handleOf })
+    await print(
+      found.ok ? ok(toFound(found.value)) : found,
+      async (id) => (await source?.entry(id))?.entry.meta.handle ?? id,
+    )
   } finally {
     await source?.close()
   }
 }
+
+async function searchServer(
+  context: CliContext,
+  server: GivenServer,
+  request: SearchOptions,
+  name: string | undefined,
+  print: (found: Result<FoundMessages>, handleOf: PrintDeps['handleOf']) => Promise<undefined>,
+): Promise<undefined> {
+  const { connectGiven, openRemote } = await import('../../sessions/remote.ts')
+  const { handles } = connectGiven(server)
+  const session = name === undefined ? undefined : (await openRemote(context, server, name)).id
+  const handleOf = async (id: SessionId) => {
+    const handle = await handles.open(id)
+    const state = handle.ok ? await handle.value.state(['meta']) : handle
+    return state.ok ? state.value.meta.handle : id
+  }
+  return print(await handles.search({ ...request, session }), handleOf)
+}
+
+const toFound = ({ hits, next, isIndexing }: SearchPage): FoundMessages => ({
+  hits: hits.map(({ session: sessionId, message: messageId, role: kind, title, at, snippet }) => ({
+    ...{ sessionId, title, messageId, kind, at, snippet },
+  })),
+  next,
+  ...(isIndexing && { isIndexing }),
+})
 
 /** Only the store knows which cursors are valid. */
 const isBadCursor = ({ code, details }: Fault): boolean => code === 'bad_request' && details?.['cursor'] !== undefined
@@ -66,16 +98,11 @@ async function search(source: ReadOnlyStore, request: SearchRequest, name: strin
 
 type PrintDeps = Pick<CliContext, 'out' | 'err' | 'now'> & { readonly handleOf: (id: SessionId) => Promise<string> }
 
-async function printHits(page: SearchPage, isJson: boolean, none: string, deps: PrintDeps): Promise<void> {
+async function printHits(page: FoundMessages, isJson: boolean, none: string, deps: PrintDeps): Promise<void> {
   const { hits, next, isIndexing } = page
   const { out, err, now, handleOf } = deps
-  if (isJson) {
-    const found = hits.map(({ session: sessionId, message: messageId, role: kind, title, at, snippet }) => ({
-      ...{ sessionId, title, messageId, kind, at, snippet },
-    }))
-    return out.writeJson({ hits: found, next, ...(isIndexing && { isIndexing }) })
-  }
-  for (const { session, title, message, role, at, snippet } of hits) {
+  if (isJson) return out.writeJson(page)
+  for (const { sessionId: session, title, messageId: message, kind: role, at, snippet } of hits) {
     const age = formatAge(now() - Date.parse(at))
     await out.write(`${out.paint.bold(escapeLine(title))}  ${await handleOf(session)} #${message}  ${role}  ${age}\n`)
     await out.write(`  ${escapeLine(snippet)}\n`)

@@ -2,12 +2,12 @@ import type { Message } from '@holdfast/protocol'
 import { transcriptJson } from '../../../transfer/export/json.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { headText, messageText } from '../../render/transcript-text.ts'
-import { warnOfLoss, withStoredSession } from '../../sessions/stored-session.ts'
+import { warnOfLoss, withReadSession } from '../../sessions/stored-session.ts'
 import type { sessionSpecs } from './specs.ts'
 
-/** Reads the store and loads no session. */
+/** Reads the store, or a server, and loads no session. */
 export const run: RunCommand<typeof sessionSpecs.show> = ({ positionals: [name = ''], flags }, context) =>
-  withStoredSession(context, name, { branch: flags.branch }, async (session) => {
+  withReadSession(context, name, { branch: flags.branch }, async (session) => {
     const { out } = context
     const isPrinted = (message: Message) => flags.json || messageText(message, out.paint) !== ''
     const newest = flags.limit === undefined ? null : await session.newest(flags.limit, isPrinted)

@@ -1,6 +1,6 @@
 import { limits } from '@holdfast/protocol/limits'
 import type { CommandSpec } from '../../args/command-spec.ts'
-import { ageNote, dryRun, json, listCursor, listLimit, sessionNote, store } from '../../args/shared-flags.ts'
+import { ageNote, dryRun, json, listCursor, listLimit, sessionNote, store, where } from '../../args/shared-flags.ts'
 import { tellCommands } from './tell-help.ts'
 
 const tellRows = Object.entries(tellCommands).map(
@@ -22,7 +22,7 @@ export const sessionSpecs = {
       yes: { about: 'approve every tool call that asks for approval' },
       no: { about: 'reject every tool call that asks (the default)' },
       plan: { about: 'plan only; change nothing' },
-      store,
+      ...where,
       json: { about: 'print one JSON object a line, the result last' },
     },
     exclusive: [['yes', 'no']],
@@ -32,7 +32,23 @@ export const sessionSpecs = {
       sessionNote,
     ],
   },
+  attach: {
+    about: 'follow a session live, and drive it from this terminal',
+    positionals: ['<session>'],
+    flags: {
+      view: { about: 'only watch; send nothing' },
+      ...where,
+      json: { about: 'print each frame as a line of JSON' },
+    },
+    notes: [
+      'A line you type is a prompt; while a turn runs, it steers the turn. A line that begins with / is a slash command. Ctrl-D leaves.',
+      'Ctrl-C aborts the turn that you drive; a second Ctrl-C leaves. If another client drives, you watch. /drive takes control.',
+      'Without a server, attach reaches the process that runs the session, or runs it itself.',
+      sessionNote,
+    ],
+  },
   ls: {
+    reads: true,
     about: 'list sessions: pinned first, then by latest message',
     flags: {
       all: { about: 'list sessions of every workspace, not only this one' },
@@ -44,24 +60,26 @@ export const sessionSpecs = {
       running: { about: 'list running sessions only' },
       limit: listLimit,
       cursor: listCursor,
-      store,
+      ...where,
       json,
     },
     exclusive: [['all', 'workspace']],
     notes: [ageNote],
   },
   show: {
+    reads: true,
     about: 'print the transcript of a session',
     positionals: ['<session>'],
     flags: {
       limit: { value: 'n', range: [1, 1_000_000], about: 'print only the newest n messages' },
       branch: { value: 'name', about: 'print this branch instead of the current line' },
-      store,
+      ...where,
       json,
     },
     notes: [sessionNote],
   },
   search: {
+    reads: true,
     about: 'search the messages of all sessions of this workspace',
     positionals: ['<text>', '[more…]'],
     flags: {
@@ -74,7 +92,7 @@ export const sessionSpecs = {
       until: { value: 'when', about: 'search before this date or age' },
       limit: { value: 'n', range: [1, limits.searchHitsMax], about: 'print at most n hits (default: 20)' },
       cursor: { value: 'cursor', about: 'continue an earlier search ("next" in its JSON)' },
-      store,
+      ...where,
       json,
     },
     exclusive: [['all', 'workspace']],
@@ -86,32 +104,36 @@ export const sessionSpecs = {
     ],
   },
   shells: {
+    reads: true,
     about: 'list or stop the commands in the background of a session',
     positionals: ['<session>'],
-    flags: { stop: { value: 'id', about: 'end the command with this ID, and all its processes' }, store, json },
+    flags: { stop: { value: 'id', about: 'end the command with this ID, and all its processes' }, ...where, json },
     notes: ['Shows what runs in the server. Commands end with their session.', sessionNote],
   },
   files: {
+    reads: true,
     about: 'list the files that a session changed',
     positionals: ['<session>'],
-    flags: { store, json },
+    flags: { ...where, json },
     notes: ['Each file is listed once, with its newest change. holdfast diff shows the changes.', sessionNote],
   },
   boundary: {
+    reads: true,
     about: 'list, set or clear the lines that tools may change',
     positionals: ['<session>', '[path]', '[lines]'],
-    flags: { clear: { about: 'remove the boundary of the file; without path, all' }, store, json },
+    flags: { clear: { about: 'remove the boundary of the file; without path, all' }, ...where, json },
     notes: [
       '<lines> is 3-9, or 3 for one line, counted from 1. With --json, lines count from 0, as in the API.',
       sessionNote,
     ],
   },
   diff: {
+    reads: true,
     about: 'show what a session changed in files',
     positionals: ['<session>', '[path]'],
     flags: {
       turn: { value: 'turn', range: [0, 999_999_999], about: 'show only the changes of this turn' },
-      store,
+      ...where,
       json,
     },
     notes: [
@@ -122,22 +144,23 @@ export const sessionSpecs = {
   branch: {
     about: 'go back to the end of a turn; save a branch',
     positionals: ['<session>', '<turn>'],
-    flags: { store, json },
+    flags: { ...where, json },
     notes: [
       `Saves the current messages as a branch and prints its name. The session continues from the end of the turn. ${turnNote}`,
       sessionNote,
     ],
   },
   branches: {
+    reads: true,
     about: 'list the branches of a session',
     positionals: ['<session>'],
-    flags: { store, json },
+    flags: { ...where, json },
     notes: [sessionNote],
   },
   switch: {
     about: 'switch to a branch; save the current line as a branch',
     positionals: ['<session>', '<branch>'],
-    flags: { store, json },
+    flags: { ...where, json },
     notes: ['<branch> is a name or an index from holdfast branches. Prints the name of the branch.', sessionNote],
   },
   rewind: {
@@ -147,7 +170,7 @@ export const sessionSpecs = {
       files: { about: 'also put files back that tools changed since the turn' },
       preview: { about: 'with --files or --undo: show what would change' },
       undo: { about: 'undo the last restore of files; messages stay' },
-      store,
+      ...where,
       json,
     },
     notes: [
@@ -162,7 +185,7 @@ export const sessionSpecs = {
     positionals: ['<session>'],
     flags: {
       at: { value: 'turn', range: [0, 999_999_999], about: 'share up to this turn (default: the last finished turn)' },
-      store,
+      ...where,
       json,
     },
     notes: [`Prints the handle of the new session. ${turnNote}`, sessionNote],
@@ -170,13 +193,13 @@ export const sessionSpecs = {
   rename: {
     about: 'set the title of a session',
     positionals: ['<session>', '<title>'],
-    flags: { store, json },
+    flags: { ...where, json },
     notes: ["The title '' resets it to the first line of the first prompt.", sessionNote],
   },
   pin: {
     about: 'list a session first; protect it from prune and rm --all',
     positionals: ['<session>'],
-    flags: { off: { about: 'unpin it' }, store, json },
+    flags: { off: { about: 'unpin it' }, ...where, json },
     notes: [sessionNote],
   },
   rm: {
@@ -188,7 +211,7 @@ export const sessionSpecs = {
       all: { about: 'move all but running, attached or pinned sessions' },
       workspace: { value: 'dir', about: 'with --all: only sessions of this workspace' },
       'dry-run': dryRun,
-      store,
+      ...where,
       json,
     },
     notes: [`Prints the handles of the sessions it moved, one a line. ${trashNote}`, sessionNote],
@@ -200,13 +223,14 @@ export const sessionSpecs = {
       all: { about: 'prune every workspace, not only this one' },
       workspace: { value: 'dir', about: 'prune this workspace' },
       'dry-run': dryRun,
-      store,
+      ...where,
       json,
     },
     exclusive: [['all', 'workspace']],
     notes: [`Skips running, attached and pinned sessions, and lists them. ${trashNote}`, ageNote],
   },
   trash: {
+    reads: true,
     about: 'list, restore or delete the sessions in the trash',
     positionals: ['[list/restore/empty]', '[session]'],
     flags: {
@@ -214,7 +238,7 @@ export const sessionSpecs = {
       limit: listLimit,
       cursor: listCursor,
       'dry-run': dryRun,
-      store,
+      ...where,
       json,
     },
     notes: ['empty deletes permanently. Sessions are deleted automatically after 30 days in the trash.', ageNote],
@@ -238,7 +262,7 @@ export const sessionSpecs = {
   tell: {
     about: 'send a command to a session',
     positionals: ['<session>', '<command>', '[name=value…]'],
-    flags: { store, json },
+    flags: { ...where, json },
     list: { heading: 'Commands:', rows: tellRows },
     notes: [
       'A value that is JSON is read as JSON, anything else as text.',

@@ -5,7 +5,7 @@ import { type ExportFormat, exportSession } from '../../../transfer/export/expor
 import type { RunCommand } from '../../args/command-spec.ts'
 import { type StoredSession, warnOfLoss, withStoredSession } from '../../sessions/stored-session.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
-import type { CliContext } from '../../terminal/cli-context.ts'
+import type { CliContext, GivenServer } from '../../terminal/cli-context.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
 import { openPrivateFile } from '../../terminal/private-file.ts'
 import type { storeSpecs } from './specs.ts'
@@ -14,6 +14,7 @@ export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [
   const format = flags.format ?? (flags.json ? 'json' : 'md')
   if (flags.json && format !== 'json') return rejectUsage(`Use either --json or --format ${format}, not both.`)
   if (flags.force && flags.output === undefined) return rejectUsage('--force needs --output <file>.')
+  if (context.server) return exportRemote(context, context.server, name, { ...flags, format })
   return withStoredSession(context, name, {}, async (session) => {
     const file = flags.output === undefined ? null : openOutput(flags.output, flags.force, context)
     const write = file?.write ?? context.out.write
@@ -30,6 +31,37 @@ export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [
     orThrow(file.commit())
     await context.err.write(`Wrote ${flags.output}.\n`)
   })
+}
+
+type RemoteFlags = {
+  readonly format: ExportFormat
+  readonly redact: boolean
+  readonly output?: string | undefined
+  readonly force: boolean
+}
+
+/** Writes the export that a server makes. */
+async function exportRemote(
+  context: CliContext,
+  server: GivenServer,
+  name: string,
+  flags: RemoteFlags,
+): Promise<undefined> {
+  const { connectGiven, openRemote } = await import('../../sessions/remote.ts')
+  const { id } = await openRemote(context, server, name)
+  const { format, redact, output, force } = flags
+  const pieces = connectGiven(server).export(id, { format, redact })
+  const file = output === undefined ? null : openOutput(output, force, context)
+  const write = file?.write ?? context.out.write
+  try {
+    for await (const text of pieces) await write(text)
+  } catch (error) {
+    file?.discard()
+    throw error
+  }
+  if (file === null) return
+  orThrow(file.commit())
+  await context.err.write(`Wrote ${output}.\n`)
 }
 
 const openOutput = (name: string, replaces: boolean, context: CliContext) =>

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../args/command-spec.ts'
-import { dryRun, json, sessionNote, store } from '../../args/shared-flags.ts'
+import { dryRun, json, sessionNote, store, where } from '../../args/shared-flags.ts'
 
 const exportFormats = ['md', 'html', 'json', 'jsonl'] as const
 const importFormats = ['auto', 'holdfast', 'minga', 'ggcode', 'picoclaw', 'claude-code', 'codex', 'pi'] as const
@@ -7,6 +7,7 @@ const importFormats = ['auto', 'holdfast', 'minga', 'ggcode', 'picoclaw', 'claud
 /** The commands that read, copy and repair whole stores, or move sessions between them. */
 export const storeSpecs = {
   export: {
+    reads: true,
     about: 'write a session as markdown, HTML, JSON or JSONL',
     positionals: ['<session>'],
     flags: {
@@ -14,7 +15,7 @@ export const storeSpecs = {
       redact: { about: 'leave out keys, tokens, e-mail addresses and home folders' },
       output: { short: 'o', value: 'file', about: 'write to this file, not to standard output' },
       force: { about: 'replace the file if it exists' },
-      store,
+      ...where,
       json: { about: 'same as --format json' },
     },
     notes: ['JSONL is complete: import reads it back, here or elsewhere.', sessionNote],
@@ -46,8 +47,9 @@ export const storeSpecs = {
     ],
   },
   stats: {
+    reads: true,
     about: 'print usage by day, model and workspace',
-    flags: { days: { value: 'n', range: [1, 3660], about: 'print the last n days (default: 30)' }, store, json },
+    flags: { days: { value: 'n', range: [1, 3660], about: 'print the last n days (default: 30)' }, ...where, json },
     notes: ['Calls without a known price are counted as unpriced, not as free.'],
   },
   doctor: {

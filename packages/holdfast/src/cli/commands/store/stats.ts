@@ -4,6 +4,7 @@ import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { counted, textTable } from '../../render/tables.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
 import type { Output } from '../../terminal/output.ts'
 import type { storeSpecs } from './specs.ts'
 
@@ -11,11 +12,16 @@ export const run: RunCommand<typeof storeSpecs.stats> = async (
   { flags: { days = 30, json } },
   { out, now, ...context },
 ) => {
-  const store = orThrow(resolveDiskStore(context))
-  const { countStore } = await import('../../../admin/stats/count-store.ts')
-  const stats = orThrow(await countStore(store, { days, nowMs: now() }))
+  const stats = context.server
+    ? await (await import('../../sessions/remote.ts')).connectGiven(context.server).stats({ days })
+    : await countHere(context, days, now())
   if (json) await out.writeJson(stats)
   else await printStats(stats, out)
+}
+
+async function countHere(context: Pick<CliContext, 'home' | 'store'>, days: number, nowMs: number): Promise<Stats> {
+  const { countStore } = await import('../../../admin/stats/count-store.ts')
+  return orThrow(await countStore(orThrow(resolveDiskStore(context)), { days, nowMs }))
 }
 
 async function printStats({ sessions, total, days, models, workspaces, store }: Stats, out: Output): Promise<void> {

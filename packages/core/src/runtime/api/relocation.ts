@@ -1,0 +1,30 @@
+import { type Fault, fault, type SessionId } from '@holdfast/protocol'
+import type { Clock } from '../../ports/clock.ts'
+
+/** How often the owner of a session is looked up again; with the pauses below about five seconds. */
+export const lookUpsMax = 14
+
+/** Never aborts. */
+export const noSignal: AbortSignal = new AbortController().signal
+
+/** Waits before the next look-up: not at all the first time, then ever longer, half a second at most. */
+export function pauseBefore(clock: Clock, lookUp: number, signal?: AbortSignal): Promise<void> {
+  if (lookUp === 0 || signal?.aborted) return Promise.resolve()
+  const delayMs = Math.min(25 * 2 ** lookUp, 500)
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel()
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancel = clock.after(delayMs, end, { keepsAlive: true })
+    signal?.addEventListener('abort', end)
+  })
+}
+
+/** Returns the refusal if the owner of a session lives and could not be reached for some seconds. */
+export function ownerUnreachable(id: SessionId, { code, details }: Fault): Fault {
+  const { node, since } = details ?? {}
+  const message = `Session ${id} is open in another process (${node ?? 'unknown'}), which cannot be reached. End that process, or try again.`
+  return fault('session_locked', message, { node, since, ...(code !== 'session_locked' && { cause: code }) })
+}

@@ -1,0 +1,59 @@
+import { connectHoldfast, type RemoteHoldfast } from '@holdfast/client'
+import { connectWire, createRemoteOfferTrust, createRemotePermissions } from '@holdfast/client/internal'
+import {
+  limits,
+  type Meta,
+  type OfferTrust,
+  orThrow,
+  type PageRequest,
+  type PermissionRules,
+  type SessionHandle,
+  type SessionList,
+} from '@holdfast/protocol'
+import { readPages } from '../../transfer/export/export-session.ts'
+import type { CliContext, GivenServer } from '../terminal/cli-context.ts'
+import type { StoredListRequest } from './read-list.ts'
+import { readNewest } from './read-newest.ts'
+import { checkName, openNamed } from './session-name.ts'
+
+/** Connects to the server that `--url` names. */
+export const connectGiven = ({ url, token }: GivenServer): RemoteHoldfast => connectHoldfast(url, token)
+
+/** Reads a list from a server. `limit` may be more than a page. */
+export async function readRemoteList(server: GivenServer, asked: StoredListRequest): Promise<SessionList> {
+  const { handles } = connectGiven(server)
+  const { limit, running, trashed, pinned, activeFrom, cursor, workspace, search, model } = asked
+  const options = {
+    ...{ workspace, search, model, pinned },
+    ...(running && { running }),
+    ...(trashed && { trashed: true as const }),
+    ...(activeFrom !== undefined && { activeFrom: new Date(activeFrom).toISOString() }),
+  }
+  const sessions: Meta[] = []
+  for (let from = cursor; ; ) {
+    const size = Math.min(limit - sessions.length, limits.listSessionsMax)
+    const page = orThrow(await handles.list({ ...options, cursor: from, limit: size }))
+    sessions.push(...page.sessions)
+    if (page.next === null || sessions.length >= limit) return { sessions, next: page.next }
+    from = page.next
+  }
+}
+
+/** Opens a session of the server that `--url` names. */
+export async function openRemote(context: CliContext, server: GivenServer, name: string): Promise<SessionHandle> {
+  orThrow(checkName(context, name))
+  return orThrow(await openNamed(connectGiven(server).handles, context, name))
+}
+
+/** Reads a session of a server, as `readSession` reads one of a store. */
+export async function readRemoteSession(handle: SessionHandle, branch: PageRequest['branch']) {
+  const { page, branches, id } = handle
+  const { session: meta } = orThrow(await page({ limit: 1, branch }))
+  return { ...{ id, meta, lost: [], branches }, pages: () => readPages(page, branch), newest: readNewest(page, branch) }
+}
+
+/** The permission rules of the user who runs the server. */
+export const connectPermissions = (server: GivenServer): PermissionRules => createRemotePermissions(connectWire(server))
+
+/** The trust of the user who runs the server. */
+export const connectTrust = (server: GivenServer): OfferTrust => createRemoteOfferTrust(connectWire(server))

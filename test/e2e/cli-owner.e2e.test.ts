@@ -1,0 +1,108 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Cli, type CliProcess, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+
+describe('without a server', () => {
+  it('a second terminal reaches the session in the process that runs it, and goes on when that one is killed', async () => {
+    using cli = createCli()
+    await cli.run(['run', 'hello'])
+    const owner = cli.start(['run', '-s', '@latest', 'count to 900'], { environment: { DEMO_PACE: '20' } })
+    await owner.until('stdout', /1, 2/)
+    const second = cli.start(['attach', '@latest', '--view'])
+    await second.until('stderr', /Nobody drives this session/)
+    await second.until('stdout', /\d, \d/)
+    expect(await cli.runProcess(['tell', '@latest', 'rename', 'title=Shared'])).toMatchObject({ code: 0 })
+    expect((await cli.run(['ls', '--running'])).stdout).toContain('Shared')
+    owner.kill('SIGKILL')
+    await second.until('stderr', /interrupted/)
+    const asked = await cli.runProcess(['run', '-s', '@latest', 'count to 2'])
+    expect(asked).toMatchObject({ code: 0 })
+    await second.until('stderr', /> count to 2/)
+    second.kill('SIGINT')
+    expect(await second.ended).toMatchObject({ code: 0 })
+  })
+
+  it('attach sends typed lines as prompts and prints the answers', async () => {
+    using cli = createCli()
+    await cli.run(['run', 'hello'])
+    const attached = cli.start(['attach', '@latest'], { input: 'count to 3\n/plan\n' })
+    await attached.until('stderr', /You drive this session/)
+    await attached.until('stdout', /1, 2, 3/)
+    attached.kill('SIGINT')
+    expect(await attached.ended).toMatchObject({ code: 0 })
+  })
+
+  it('attach --json prints frames', async () => {
+    using cli = createCli()
+    await cli.run(['run', 'hello'])
+    const attached = cli.start(['attach', '@latest', '--view', '--json'])
+    const [first = ''] = await attached.until('stdout', /^.*\n/)
+    expect(JSON.parse(first)).toMatchObject({ type: 'snapshot', seq: expect.any(Number) })
+    attached.kill('SIGINT')
+    await attached.ended
+  })
+})
+
+describe('with a server', () => {
+  let cli: Cli
+  let server: CliProcess
+  let url = ''
+  beforeAll(async () => {
+    cli = createCli()
+    server = cli.start(['serve', '--port', '0', '--json'])
+    const [line = ''] = await server.until('stdout', /^\{.*\}\n/)
+    url = (JSON.parse(line) as { readonly url: string }).url
+    await cli.run(['run', 'list the files here'])
+  })
+  afterAll(async () => {
+    server.kill('SIGTERM')
+    await server.ended
+    cli[Symbol.dispose]()
+  })
+
+  it('a second serve says where the first is, and ends with exit code 1', async () => {
+    const second = await cli.runProcess(['serve', '--json'])
+    expect(second).toMatchObject({ code: 1 })
+    expect(second.stderr).toContain(url)
+    expect(JSON.parse(second.stdout)).toMatchObject({ error: { code: 'unreachable', details: { url } } })
+  })
+
+  it.each([
+    [['ls', '--all']],
+    [['show', '@latest']],
+    [['search', 'files']],
+    [['branches', '@latest']],
+    [['files', '@latest']],
+    [['diff', '@latest']],
+    [['boundary', '@latest']],
+    [['shells', '@latest']],
+    [['export', '@latest']],
+    [['stats']],
+    [['skills', '--session', '@latest']],
+    [['models']],
+    [['trash']],
+    [['permissions']],
+    [['trust']],
+    [['hooks']],
+  ])('%s answers the same as the store of this home', async (args) => {
+    const token = join(mkdtempSync(join(tmpdir(), 'hf-token-')), 'token')
+    writeFileSync(token, await readToken(cli))
+    const far = await cli.run([...args, '--url', url, '--token-file', token, '--json'])
+    expect(far).toMatchObject({ code: 0 })
+    const near = await cli.run([...args, '--json'])
+    const { asOf, ...known } = JSON.parse(near.stdout) as { readonly asOf?: unknown } // the server does not say how old prices are
+    expect(JSON.parse(far.stdout)).toEqual(known)
+  })
+
+  it('a wrong token is refused', async () => {
+    const refused = await cli.run(['ls', '--url', url, '--json'], { environment: { HOLDFAST_TOKEN: 'x'.repeat(30) } })
+    expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: 'unauthorized' } })
+  })
+})
+
+async function readToken({ home }: Cli): Promise<string> {
+  const { readFile } = await import('node:fs/promises')
+  return readFile(join(home, 'state', 'server.token'), 'utf8')
+}

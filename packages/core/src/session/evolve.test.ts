@@ -225,7 +225,10 @@ describe('each event', () => {
     [
       'child.started',
       [...requested, approvedBy(5), { type: 'call.started', call: 5 }, aChildStarted],
-      { children: [{ session: aChildStarted.child, call: 5, agent: 'general', isBackground: true }] },
+      {
+        children: [{ session: aChildStarted.child, call: 5, agent: 'general', isBackground: true }],
+        turn: { calls: [{ id: 5, hasChild: true }] },
+      },
     ],
     [
       'child.ended',

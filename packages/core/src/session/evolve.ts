@@ -158,7 +158,7 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       return { ...state, seen, turn, children, ...(event.todos && { todos: event.todos }) }
     }
     case 'child.started':
-      return { ...state, children: withChild(state, event) }
+      return { ...state, ...withChild(state, event) }
     case 'child.ended':
       return { ...state, children: state.children.filter(({ session }) => session !== event.child) }
     case 'turn.ended': {

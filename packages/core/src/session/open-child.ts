@@ -1,4 +1,5 @@
 import type { CallId, EventOf, SessionId } from '@holdfast/protocol'
+import type { Call, Turn } from './state.ts'
 
 /** A subagent whose result is not delivered yet. */
 export type OpenChild = {
@@ -11,11 +12,16 @@ export type OpenChild = {
 
 type Children = { readonly children: readonly OpenChild[] }
 
-/** Adds a subagent that is about to start. */
-export const withChild = (
-  { children }: Children,
+/** Adds a subagent that is about to start, and marks its call: a call starts at most one. */
+export function withChild(
+  { children, turn }: Children & { readonly turn: Turn },
   { child: session, call, agent, background }: EventOf<'child.started'>,
-): readonly OpenChild[] => [...children, { session, call, agent, isBackground: background ?? false }]
+): { readonly children: readonly OpenChild[]; readonly turn: Turn } {
+  const added = { session, call, agent, isBackground: background ?? false }
+  if (turn.phase !== 'acting') return { children: [...children, added], turn }
+  const mark = (one: Call): Call => (one.id === call && one.status === 'started' ? { ...one, hasChild: true } : one)
+  return { children: [...children, added], turn: { ...turn, calls: turn.calls.map(mark) } }
+}
 
 /** Removes the subagent that a settled call has waited for. */
 export const withoutChildOf = ({ children }: Children, call: CallId): readonly OpenChild[] =>

@@ -187,7 +187,8 @@ export type CallProgress = Readonly<
     } & CallTarget)
   /** `preview` is what a person was shown; null if nobody was asked. */
   | ({ status: 'approved'; preview: Preview | null } & CallTarget)
-  | { status: 'started'; argsHash: BlobHash; process: ProcessMark | null; question?: OpenQuestion }
+  /** `hasChild`: it has started a subagent. */
+  | { status: 'started'; argsHash: BlobHash; process: ProcessMark | null; question?: OpenQuestion; hasChild?: true }
 >
 
 /** What a running call asks a person. */

@@ -94,6 +94,19 @@ describe('a subagent in the background', () => {
     expect(aborted.children).toMatchObject([{ session: child }])
   })
 
+  it('is the only one of its call, even if it ended before the call settled', () => {
+    const ended = livedThrough(stateAfter(...started, inBackground), finished)
+    const again = {
+      type: 'child.starting',
+      call,
+      child: other,
+      agent: 'general',
+      task: 'look',
+      background: true,
+    } as const
+    expect(decided(ended, again)).toBe('')
+  })
+
   it('delivers its result as a follow-up of the running turn, once', () => {
     expect(decided(backgroundInTurn(), finished)).toBe('child.ended prompt.queued')
     const delivered = livedThrough(backgroundInTurn(), finished)

@@ -10,7 +10,8 @@ export function startChild(
   state: SessionState,
   { call, child, agent, task, background }: ReportOf<'child.starting'>,
 ): Events {
-  if (findCall(state, call)?.status !== 'started' || state.children.some((one) => one.call === call)) return []
+  const started = findCall(state, call)
+  if (started?.status !== 'started' || started.hasChild) return []
   return [{ type: 'child.started', call, child, agent, task, ...(background && { background }) }]
 }
 

@@ -100,16 +100,7 @@ export { type CommandResult, commandResult, resultFields } from './command/comma
 export { type HistoryCommand, type RestoreInput, RestoreRequest } from './command/history-commands.ts'
 export { Authority, ForwardedSubmission, NodeCall, NodeFollow } from './command/node-request.ts'
 export type { AppendClientEvent, CatalogueCommand, ModelCommand } from './command/settings-commands.ts'
-export {
-  builtInCommands,
-  findTypedCommand,
-  noSuchCommand,
-  readBuiltIn,
-  SlashCommand,
-  SlashCommandList,
-  slashName,
-  type TypedCommand,
-} from './command/slash-command.ts'
+export * from './command/slash-command.ts'
 export {
   ApprovedBy,
   approvalText,

@@ -20,8 +20,8 @@ import type {
   StoredFile,
   Todo,
 } from '@holdfast/protocol'
+import type { ToolSubagents } from './guidance.ts'
 import type { ToolSchema } from './provider.ts'
-import type { ToolSubagents } from './skills.ts'
 
 /** The arguments of a call, as the model sent them. */
 export type ToolArgs = { readonly [key: string]: unknown }

@@ -8,9 +8,8 @@ import {
   type SessionServer,
   type SlashCommand,
 } from '@holdfast/protocol'
+import type { Skills, SlashCommands } from '../../ports/guidance.ts'
 import type { Servers } from '../../ports/servers.ts'
-import type { Skills } from '../../ports/skills.ts'
-import type { SlashCommands } from '../../ports/slash-commands.ts'
 import { listInstructions } from '../effects/prepare-step.ts'
 import type { Folded } from '../log/load-session.ts'
 import type { SessionReader } from './session-reader.ts'

@@ -9,8 +9,8 @@ import {
   noWorkdir,
 } from '@holdfast/protocol'
 import type { Blobs } from '../../ports/blobs.ts'
+import { skillTool } from '../../ports/guidance.ts'
 import type { ModelReadiness, ToolSchema } from '../../ports/provider.ts'
-import { skillTool } from '../../ports/skills.ts'
 import type { Tool } from '../../ports/tool.ts'
 import type { Report, ReportOf } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'

@@ -9,7 +9,7 @@ import {
   orThrow,
   type ProcessMark,
 } from '@holdfast/protocol'
-import type { SubagentRequest } from '../../ports/skills.ts'
+import type { SubagentRequest } from '../../ports/guidance.ts'
 import type { LookLater, Prepared, Tool, ToolArgs, ToolBlobs, ToolResult, Tools } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'

@@ -7,7 +7,7 @@ import {
   type Result,
   type TypedCommand,
 } from '@holdfast/protocol'
-import type { ExpandedPiece } from '../../ports/slash-commands.ts'
+import type { ExpandedPiece } from '../../ports/guidance.ts'
 import type { Facts } from '../../session/input.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { runShell } from './run-shell.ts'

@@ -11,7 +11,7 @@ import {
   type Subagent,
   type Usage,
 } from '@holdfast/protocol'
-import type { SubagentRequest } from '../../ports/skills.ts'
+import type { SubagentRequest } from '../../ports/guidance.ts'
 import type { SessionState } from '../../session/state.ts'
 
 /** What decides how a subagent starts. */

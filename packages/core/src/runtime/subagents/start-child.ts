@@ -9,7 +9,7 @@ import {
   type SessionId,
   type Subagent,
 } from '@holdfast/protocol'
-import type { SubagentRequest } from '../../ports/skills.ts'
+import type { SubagentRequest } from '../../ports/guidance.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { findOffered } from '../effects/offered-tools.ts'
 import type { SubagentHost } from './host.ts'

@@ -1,5 +1,5 @@
 import type { CallId, ChildView, Recorded, SessionId, SubagentContext, Trust } from '@holdfast/protocol'
-import type { SubagentRequest } from '../../ports/skills.ts'
+import type { SubagentRequest } from '../../ports/guidance.ts'
 import type { ToolResult } from '../../ports/tool.ts'
 import type { ChildEnd } from '../../session/input.ts'
 import type { SessionState } from '../../session/state.ts'

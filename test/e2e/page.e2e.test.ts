@@ -307,6 +307,9 @@ describe('the page, in a real browser on a real server', () => {
   it('says how to log in when signed out', async () => {
     await context.clearCookies()
     await page.goto(server.url)
-    await page.getByText(/npm start/).waitFor()
+    await page
+      .getByText(/holdfast login/)
+      .first()
+      .waitFor()
   })
 })

@@ -23,6 +23,7 @@ import { factsGoStale, resolve } from '../resolve/resolve.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn } from './abort-turn.ts'
+import { answerRequest } from './answer-request.ts'
 import { type Arrival, createArrivalOrder } from './arrival-order.ts'
 import {
   answerBefore,
@@ -33,7 +34,6 @@ import {
   type RunningSession,
 } from './handle-input.ts'
 import { createHookNotices } from './hook-notices.ts'
-import { answerRequest } from './process-request.ts'
 import { refusalOf, seatRefusal } from './refusal.ts'
 import { restoreInTurn } from './restore-in-turn.ts'
 import { createUnrecorded } from './same-command.ts'

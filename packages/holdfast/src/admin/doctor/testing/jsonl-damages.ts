@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { flipAt, type Planted, type Row } from './planted-store.ts'
 
@@ -79,6 +79,11 @@ export const jsonlDamages: readonly Row[] = [
     'kept_aside',
     (one) => writeFileSync(`${logOf(one, one.sessions.talk)}.torn-1`, 'half', { mode: 0o600 }),
     'harmless',
+  ],
+  [
+    'a log that only a saved copy has (D14)',
+    'saved_copy',
+    (one) => renameSync(logOf(one, one.sessions.trashed), `${logOf(one, one.sessions.trashed)}.recovered-1`),
   ],
   [
     "a stranger's file",

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -151,6 +151,18 @@ export const sqliteDamages: readonly Row[] = [
     'a damaged stored fold',
     'snapshot',
     (one) => change(one, `insert or replace into snapshot (sid, seq, fold, crc, body) values (1, 2, 1, 1, '{}')`),
+  ],
+  [
+    'records that only a saved copy has (D14)',
+    'saved_copy',
+    (one) => {
+      copyFileSync(one.location.path, `${one.location.path}.recovered-1`)
+      const gone = `(select sid from session where id = '${one.sessions.trashed}')`
+      const tables = ['record', 'blob_use', 'snapshot', 'session'].map(
+        (table) => `delete from ${table} where sid = ${gone}`,
+      )
+      change(one, tables.join(';'))
+    },
   ],
   ['words that cannot be found', 'search', (one) => change(one, `delete from search_docsize`)],
   ['answers that cannot be found', 'search', holeInSearch],

@@ -40,7 +40,7 @@ export function createExportThread(isRedacted: boolean): ExportThread {
 async function startExportThread() {
   // Most exports need no thread, and a short command loads only what it needs.
   const { findScript, startThread } = await import('../../system/start-thread.ts')
-  const worker: Worker = startThread(findScript('./export-worker', import.meta.url))
+  const worker: Worker = startThread(findScript('./export-worker', import.meta.url), { youngMb: 16 })
   worker.unref()
   const ended = once(worker, 'exit').then(([code]) => {
     throw new Error(`The thread of an export ended with code ${code}.`)

@@ -21,7 +21,7 @@ function FullPage({ holdfast }: { readonly holdfast: RemoteHoldfast }) {
 
   if (list.fault?.code === 'unauthorized') return <SignedOut holdfast={holdfast} onRetry={list.refresh} />
 
-  const name = route.at === 'session' ? route.name : null
+  const { name, child } = route.at === 'session' ? route : { name: null, child: undefined }
   const listed = list.sessions.find(({ id, handle }) => id === name || handle === name)
   return (
     <div className={isListOpen ? 'app list-open' : 'app'}>
@@ -30,6 +30,7 @@ function FullPage({ holdfast }: { readonly holdfast: RemoteHoldfast }) {
         search={search}
         onSearch={setSearch}
         current={listed?.id ?? name}
+        child={child}
         onLeave={() => setListOpen(false)}
       />
       <button type="button" className="scrim" aria-label="Close sessions" onClick={() => setListOpen(false)} />
@@ -40,6 +41,7 @@ function FullPage({ holdfast }: { readonly holdfast: RemoteHoldfast }) {
           key={name}
           sessions={sessions}
           name={name}
+          child={child}
           listed={list.sessions}
           onOpenList={() => setListOpen(true)}
         />

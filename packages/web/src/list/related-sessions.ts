@@ -11,7 +11,9 @@ export const titleOf = ({ title, handle }: Pick<Meta, 'title' | 'handle'>): stri
 /** Finds the parent and forks of a session in the list. */
 export const findRelated = (meta: Pick<Meta, 'id' | 'parent'>, listed: readonly Meta[]): RelatedSessions => ({
   parent: parentOf(meta, listed),
-  forks: listed.flatMap((one) => (one.parent === meta.id ? [{ id: one.id, title: titleOf(one) }] : [])),
+  forks: listed.flatMap((one) =>
+    one.parent === meta.id && !one.subagent ? [{ id: one.id, title: titleOf(one) }] : [],
+  ),
 })
 
 export function parentOf({ parent }: Pick<Meta, 'parent'>, listed: readonly Meta[]): RelatedSession | null {

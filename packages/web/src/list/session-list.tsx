@@ -4,6 +4,8 @@ import { Mark } from '../ui/elements.tsx'
 import { hrefOf } from '../ui/route.ts'
 import { useNow } from '../ui/use-now.ts'
 import { parentOf, type RelatedSession, titleOf } from './related-sessions.ts'
+import { groupSessions } from './session-tree.ts'
+import { SubagentRows } from './subagent-rows.tsx'
 import type { SessionListState } from './use-session-list.ts'
 
 type SessionListProps = {
@@ -11,11 +13,13 @@ type SessionListProps = {
   readonly search: string
   readonly onSearch: (search: string) => void
   readonly current: string | null
+  /** The subagent that is open beside it. */
+  readonly child: string | undefined
   /** Called when a session is chosen, to close the drawer. */
   readonly onLeave: () => void
 }
 
-export function SessionList({ list, search, onSearch, current, onLeave }: SessionListProps) {
+export function SessionList({ list, search, onSearch, current, child, onLeave }: SessionListProps) {
   const nowMs = useNow()
   return (
     <nav className="sidebar" aria-label="Session list">
@@ -44,15 +48,18 @@ export function SessionList({ list, search, onSearch, current, onLeave }: Sessio
         <p className="sidebar-note">{search === '' ? 'No sessions yet.' : 'No sessions found.'}</p>
       )}
       <ul className="sessions" aria-label="Sessions">
-        {list.sessions.map((meta) => (
-          <SessionRow
-            key={meta.id}
-            meta={meta}
-            parent={parentOf(meta, list.sessions)}
-            nowMs={nowMs}
-            isCurrent={meta.id === current}
-            onChoose={onLeave}
-          />
+        {groupSessions(list.sessions).map(({ meta, below }) => (
+          <li key={meta.id}>
+            <SessionRow
+              meta={meta}
+              parent={parentOf(meta, list.sessions)}
+              nowMs={nowMs}
+              isWaiting={isAnyWaiting([meta, ...below.map(({ node }) => node)])}
+              isCurrent={meta.id === current}
+              onChoose={onLeave}
+            />
+            {below.length > 0 && <SubagentRows {...{ meta, below, current, child }} onChoose={onLeave} />}
+          </li>
         ))}
       </ul>
       {list.hasMore && (
@@ -64,20 +71,23 @@ export function SessionList({ list, search, onSearch, current, onLeave }: Sessio
   )
 }
 
+const isAnyWaiting = (sessions: readonly Meta[]): boolean => sessions.some(({ waiting }) => waiting !== undefined)
+
 type SessionRowProps = {
   readonly meta: Meta
   /** The parent session, if any. */
   readonly parent: RelatedSession | null
+  /** It, or a subagent of it, waits for an approval. */
+  readonly isWaiting: boolean
   readonly nowMs: number
   readonly isCurrent: boolean
   readonly onChoose: () => void
 }
 
-function SessionRow({ meta, parent, nowMs, isCurrent, onChoose }: SessionRowProps) {
-  const isWaiting = meta.waiting !== undefined
+function SessionRow({ meta, parent, isWaiting, nowMs, isCurrent, onChoose }: SessionRowProps) {
   const status = isWaiting ? 'Waits for your approval' : statusText(meta.status)
   return (
-    <li>
+    <div className="row-box">
       <a
         className="session-row"
         href={hrefOf({ at: 'session', name: meta.id })}
@@ -100,7 +110,7 @@ function SessionRow({ meta, parent, nowMs, isCurrent, onChoose }: SessionRowProp
           from {parent.title}
         </a>
       )}
-    </li>
+    </div>
   )
 }
 

@@ -46,7 +46,7 @@ export function useSessionList(sessions: RemoteSessions, search: string): Sessio
       soon = undefined
       const mine = ++asked
       meanwhile = new Map()
-      const result = await sessions.list({ limit, ...(!isWhole && { search: words }) })
+      const result = await sessions.list({ limit, subagents: true, ...(!isWhole && { search: words }) })
       if (mine !== asked) return // a newer request is pending
       if (!result.ok) {
         setListed((before) => ({ ...before, isLoaded: true, fault: result.fault }))

@@ -6,15 +6,18 @@ import { isBusy } from '../text/format.ts'
 import { ListButton, StorageBar } from '../ui/elements.tsx'
 import { isMenuOpen } from '../ui/header-menu.tsx'
 import { hrefOf } from '../ui/route.ts'
+import { ChildPane } from './child-pane.tsx'
 import { Dock } from './composer/dock.tsx'
 import { SessionHeader } from './header/session-header.tsx'
 import { SidePanel } from './panel/side-panel.tsx'
-import { usePanel } from './panel/use-panel.ts'
+import { type Panel, usePanel } from './panel/use-panel.ts'
 import { useDraftText } from './state/draft-text.ts'
 import { controlOf, SessionContext, type SessionOnScreen, WatchingContext } from './state/session-context.ts'
 import { useBackgroundShells } from './state/use-background-shells.ts'
 import { useCommands } from './state/use-commands.ts'
 import { useOpenSession, useVersion } from './state/use-live-view.ts'
+import { askedKey } from './subagents/asked.ts'
+import { type Subagents, SubagentsContext, useSubagentsOf } from './subagents/use-subagents.ts'
 import { PinnedStrip } from './transcript/pins.tsx'
 import { TranscriptView } from './transcript/transcript-view.tsx'
 import { UntrustedContext, useUntrusted } from './trust/use-untrusted.ts'
@@ -22,11 +25,13 @@ import { UntrustedContext, useUntrusted } from './trust/use-untrusted.ts'
 type SessionPageProps = {
   readonly sessions: Sessions
   readonly name: string
+  /** The subagent that is open beside it. */
+  readonly child: string | undefined
   readonly listed: readonly Meta[]
   readonly onOpenList: () => void
 }
 
-export function SessionPage({ sessions, name, listed, onOpenList }: SessionPageProps) {
+export function SessionPage({ sessions, name, child, listed, onOpenList }: SessionPageProps) {
   const { state: opened, retry } = useOpenSession(sessions, name)
   switch (opened.phase) {
     case 'opening':
@@ -48,20 +53,16 @@ export function SessionPage({ sessions, name, listed, onOpenList }: SessionPageP
         </main>
       )
     case 'open':
-      return <SessionPane handle={opened.handle} live={opened.live} listed={listed} onOpenList={onOpenList} />
+      return (
+        <SessionPane {...{ sessions, name, child, listed, onOpenList }} handle={opened.handle} live={opened.live} />
+      )
   }
 }
 
-type SessionPaneProps = {
-  readonly handle: SessionHandle
-  readonly live: LiveView
-  /** The listed sessions, to find parent and forks. */
-  readonly listed: readonly Meta[]
-  readonly onOpenList: () => void
-}
+type SessionPaneProps = SessionPageProps & { readonly handle: SessionHandle; readonly live: LiveView }
 
 /** An open session: header, transcript, approval, queue and composer. */
-function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
+function SessionPane({ sessions, name, child, handle, live, listed, onOpenList }: SessionPaneProps) {
   useVersion(live)
   const commands = useCommands(live)
   const draft = useDraftText(handle.id)
@@ -72,11 +73,12 @@ function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
     return { handle, live, asks, takeBack }
   }, [handle, live, asks, current, write])
   const { meta, view } = live
-  const panel = usePanel(view)
+  const { subagents, asked, inside, outside } = useSubagentsOf({ sessions, handle, live, view, name, child })
+  const question = asked[0] && askedKey(asked[0])
+  const panel = besideChild(usePanel(view, question), subagents)
   const shells = useBackgroundShells(handle, view)
   const control = controlOf(live)
   const status = view?.status
-  const approval = view?.pendingApprovals[0]
   const untrusted = useUntrusted(meta?.workspace ?? noWorkdir, status)
 
   const stop = useEffectEvent((event: KeyboardEvent) => {
@@ -91,13 +93,14 @@ function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
     return () => removeEventListener('keydown', onKey)
   }, [])
 
+  const isAsked = question !== undefined
   const title = meta?.title ? escapeLine(meta.title) : 'New session'
   useEffect(() => {
-    document.title = `${approval ? '● ' : ''}${title} · Holdfast`
+    document.title = `${isAsked ? '● ' : ''}${title} · Holdfast`
     return () => {
       document.title = 'Holdfast'
     }
-  }, [title, approval])
+  }, [title, isAsked])
 
   if (!view || !meta) {
     return (
@@ -110,34 +113,67 @@ function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
     <SessionContext value={parts}>
       <WatchingContext value={control.watching}>
         <UntrustedContext value={untrusted}>
-          <main className="session-pane">
-            <SessionHeader
-              meta={meta}
-              view={view}
-              connection={live.connection}
-              control={control}
-              commands={commands}
-              related={findRelated(meta, listed)}
-              here={live.here}
-              onOpenList={onOpenList}
-              panel={panel}
-              shells={shells.running.length}
-            />
-            <div className={panel.isOpen ? 'session-body panel-open' : 'session-body'}>
-              <div className="session-column">
-                <PinnedStrip view={view} />
-                <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
-                <Dock
-                  {...{ draft, view, listed, control, commands }}
-                  workspace={meta.workspace}
-                  storageError={live.storageError}
-                />
+          <SubagentsContext value={subagents}>
+            <main className="session-pane">
+              <SessionHeader
+                meta={meta}
+                view={view}
+                connection={live.connection}
+                control={control}
+                commands={commands}
+                related={findRelated(meta, listed)}
+                here={live.here}
+                onOpenList={onOpenList}
+                panel={panel}
+                shells={shells.running.length}
+                isAsked={isAsked}
+              />
+              <div className={`session-body${bodyClass(panel, subagents)}`}>
+                <div className="session-column">
+                  <PinnedStrip view={view} />
+                  <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
+                  <Dock
+                    {...{ draft, view, listed, control, commands }}
+                    asked={outside}
+                    workspace={meta.workspace}
+                    storageError={live.storageError}
+                  />
+                </div>
+                {panel.isOpen && <SidePanel id={panel.id} view={view} workspace={meta.workspace} shells={shells} />}
+                {subagents.opened !== null && (
+                  <ChildPane
+                    key={subagents.opened}
+                    id={subagents.opened}
+                    {...{ sessions, title, inside }}
+                    outside={outside.length}
+                    commands={commands}
+                  />
+                )}
               </div>
-              {panel.isOpen && <SidePanel id={panel.id} view={view} workspace={meta.workspace} shells={shells} />}
-            </div>
-          </main>
+            </main>
+          </SubagentsContext>
         </UntrustedContext>
       </WatchingContext>
     </SessionContext>
   )
+}
+
+const bodyClass = ({ isOpen }: Panel, { opened }: Subagents): string =>
+  opened !== null ? ' child-open' : isOpen ? ' panel-open' : ''
+
+/** A subagent takes the place of the panel, until the panel is wanted. */
+function besideChild(panel: Panel, { opened, close }: Subagents): Panel {
+  if (opened === null) return panel
+  return {
+    ...panel,
+    isOpen: false,
+    toggle() {
+      close()
+      if (!panel.isOpen) panel.toggle()
+    },
+    show(part) {
+      close()
+      panel.show(part)
+    },
+  }
 }

@@ -1,4 +1,4 @@
-import type { CallView, Message, Meta, ProcessView, SessionView } from '@holdfast/protocol'
+import type { CallView, ChildView, Message, Meta, ProcessView, SessionView } from '@holdfast/protocol'
 
 /** The file of `src` that draws a field, or why the page does not draw it. */
 type Drawn = `${string}.ts` | `${string}.tsx` | { readonly notDrawn: string }
@@ -18,7 +18,7 @@ export const drawnFields = {
     thinkingLevel: 'session/header/session-header.tsx',
     fallback: 'text/format.ts',
     step: { notDrawn: 'live parts show the running step' },
-    pendingApprovals: 'session/composer/dock.tsx',
+    pendingApprovals: 'session/subagents/use-subagents.ts',
     activeToolCalls: 'session/transcript/turn-view.tsx',
     queue: 'session/composer/dock.tsx',
     trust: { notDrawn: 'listActiveTrust merges it into the trust menu' },
@@ -46,7 +46,7 @@ export const drawnFields = {
     takes: { notDrawn: 'the page has no uploads' },
     thinkingLevels: { notDrawn: 'the page does not change the level' },
     workspaceTrust: { notDrawn: 'listActiveTrust merges it into the trust menu' },
-    children: { notDrawn: 'the page has no cards for subagents' },
+    children: 'session/subagents/use-subagents.ts',
   },
   meta: {
     id: 'list/session-list.tsx',
@@ -69,8 +69,8 @@ export const drawnFields = {
     recentText: 'list/session-list.tsx',
     pinned: 'list/session-list.tsx',
     trashedAt: { notDrawn: 'the page does not list the trash' },
-    parent: 'list/session-list.tsx',
-    subagent: { notDrawn: 'lists leave subagents out' },
+    parent: 'list/session-tree.ts',
+    subagent: 'list/subagent-rows.tsx',
     background: { notDrawn: 'background sessions are listed as others' },
     persist: { notDrawn: 'the page starts stored sessions only' },
     hooksEnabled: { notDrawn: 'the page starts sessions with hooks only' },
@@ -93,10 +93,10 @@ export const drawnFields = {
     level: 'session/transcript/message-view.tsx',
     code: 'session/transcript/message-view.tsx',
     hook: 'session/transcript/message-view.tsx',
-    child: { notDrawn: 'the text names the subagent' },
     finish: 'session/transcript/turns.ts',
     usage: 'session/transcript/turns.ts',
     fault: 'session/transcript/turns.ts',
+    child: 'session/transcript/message-view.tsx',
   },
   call: {
     id: 'session/transcript/turn-view.tsx',
@@ -110,7 +110,23 @@ export const drawnFields = {
     approval: 'session/transcript/tool-card.tsx',
     preview: 'session/transcript/tool-card.tsx',
     files: 'session/transcript/tool-card.tsx',
-    child: { notDrawn: 'the result names the subagent' },
+    child: 'session/transcript/message-view.tsx',
+  },
+  child: {
+    id: 'session/child-pane.tsx',
+    handle: { notDrawn: 'the page names subagents by task' },
+    parent: 'list/session-tree.ts',
+    call: { notDrawn: 'the card of the call has the subagent' },
+    depth: { notDrawn: 'the panel and the list draw the tree' },
+    agent: 'session/panel/subagents-section.tsx',
+    task: 'session/panel/subagents-section.tsx',
+    background: 'session/panel/subagents-section.tsx',
+    model: 'session/panel/subagents-section.tsx',
+    status: 'session/panel/subagents-section.tsx',
+    tool: 'session/subagents/child-actions.tsx',
+    usage: 'session/subagents/child-actions.tsx',
+    pendingApprovals: 'session/subagents/asked.ts',
+    startedAt: { notDrawn: 'the list shows times' },
   },
 } satisfies {
   readonly view: Readonly<Record<keyof SessionView, Drawn>>
@@ -118,4 +134,5 @@ export const drawnFields = {
   readonly meta: Readonly<Record<keyof Meta, Drawn>>
   readonly message: Readonly<Record<FieldsOf<Message>, Drawn>>
   readonly call: Readonly<Record<keyof CallView, Drawn>>
+  readonly child: Readonly<Record<keyof ChildView, Drawn>>
 }

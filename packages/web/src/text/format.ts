@@ -40,6 +40,10 @@ export function tokensText(tokens: number): string {
   return `${(tokens / 1_000_000).toFixed(1)}M`
 }
 
+/** Returns all tokens of a usage. */
+export const tokensOf = ({ input, output, cacheRead, cacheWrite }: Usage): number =>
+  input + output + cacheRead + cacheWrite
+
 /** Returns the cost. An unknown cost is never shown as zero. */
 export function costText(cost: number | null): string {
   if (cost === null) return 'cost unknown'

@@ -11,11 +11,14 @@ type FoldProps = {
   readonly onFold?: () => void
   /** Its element id. */
   readonly elementId?: string
+  /** Below the header, also while it is collapsed. */
+  readonly strip?: ReactNode
   readonly children: () => ReactNode
 }
 
 /** A collapsible section. Collapsed content is not drawn, so a long transcript stays fast. */
-export function Collapsible({ className, head, label, isOpenAtFirst, onFold, elementId, children }: FoldProps) {
+export function Collapsible(props: FoldProps) {
+  const { className, head, label, isOpenAtFirst, onFold, elementId, strip, children } = props
   const [chosen, setChosen] = useState<{ readonly isOpen: boolean; readonly atFirst: boolean } | null>(null)
   const id = useId()
   const isOpen = chosen?.atFirst === isOpenAtFirst ? chosen.isOpen : isOpenAtFirst
@@ -38,6 +41,7 @@ export function Collapsible({ className, head, label, isOpenAtFirst, onFold, ele
         </svg>
         {head}
       </button>
+      {strip}
       <div id={id} className="fold-body" hidden={!isOpen}>
         {isOpen && children()}
       </div>

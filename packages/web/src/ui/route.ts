@@ -1,14 +1,18 @@
 import { useSyncExternalStore } from 'react'
 
 /** The route. It is in the hash, so that the server serves one page and logs no session names. */
-type Route = { readonly at: 'new' } | { readonly at: 'session'; readonly name: string }
+type Route =
+  | { readonly at: 'new' }
+  /** `child` is the subagent that is open beside the session. */
+  | { readonly at: 'session'; readonly name: string; readonly child?: string | undefined }
 
 export function parseRoute(hash: string): Route {
-  const name = /^#\/s\/([A-Za-z0-9_-]{1,100})$/.exec(hash)?.[1]
-  return name === undefined ? { at: 'new' } : { at: 'session', name }
+  const [, name, child] = /^#\/s\/([A-Za-z0-9_-]{1,100})(?:\/([A-Za-z0-9_-]{1,100}))?$/.exec(hash) ?? []
+  return name === undefined ? { at: 'new' } : { at: 'session', name, ...(child !== undefined && { child }) }
 }
 
-export const hrefOf = (route: Route): string => (route.at === 'session' ? `#/s/${route.name}` : '#/')
+export const hrefOf = (route: Route): string =>
+  route.at === 'new' ? '#/' : `#/s/${route.name}${route.child ? `/${route.child}` : ''}`
 
 export const goTo = (route: Route): void => {
   location.hash = hrefOf(route)

@@ -1,5 +1,5 @@
 import { type Decision, escapeLine, type Fault, type PendingApproval } from '@holdfast/protocol'
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { FaultNote } from '../../ui/elements.tsx'
 import { useArmed } from '../../ui/use-armed.ts'
 import { PreviewView } from './preview-view.tsx'
@@ -7,6 +7,8 @@ import { type Approval, approvals, approvalText, ruleToStore } from './trust-tex
 
 type ApprovalCardProps = {
   readonly approval: PendingApproval
+  /** Says which subagent asks; absent for the session itself. */
+  readonly mark?: ReactNode
   /** How many more approvals are pending. */
   readonly waiting: number
   readonly onDecide: (decision: Decision, message: string) => Promise<Fault | null>
@@ -20,7 +22,7 @@ const questions: Record<PendingApproval['preview']['type'], string> = {
 }
 
 /** Asks for the approval of one call and shows exactly what will run. */
-export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps) {
+export function ApprovalCard({ approval, mark, waiting, onDecide }: ApprovalCardProps) {
   const [message, setMessage] = useState('')
   const [chosen, setChosen] = useState<Approval>('approve')
   const isArmed = useArmed(String(approval.id)) // the next card appears in the same place
@@ -51,6 +53,7 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
         <code>{escapeLine(approval.tool)}</code>
         {waiting > 0 && <span className="approval-more">{waiting} more after this</span>}
       </div>
+      {mark}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long diff scrolls, and must do so by keyboard too */}
       <section className="approval-body" aria-label="What will run" tabIndex={0}>
         {approval.changed && (
@@ -65,7 +68,9 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
         <PreviewView preview={approval.preview} />
       </section>
       <FaultNote fault={fault} />
-      {approval.reason === undefined && <ApprovalScope approval={approval} chosen={chosen} onChoose={setChosen} />}
+      {approval.reason === undefined && (
+        <ApprovalScope approval={approval} isChild={mark !== undefined} chosen={chosen} onChoose={setChosen} />
+      )}
       <form onSubmit={onSubmit}>
         <input
           aria-label="Reason for rejecting"
@@ -87,12 +92,14 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
 
 type ApprovalScopeProps = {
   readonly approval: PendingApproval
+  /** A subagent asks. */
+  readonly isChild: boolean
   readonly chosen: Approval
   readonly onChoose: (decision: Approval) => void
 }
 
 /** Chooses how far an approval reaches, and says what it allows. */
-function ApprovalScope({ approval: { tool, preview }, chosen, onChoose }: ApprovalScopeProps) {
+function ApprovalScope({ approval: { tool, preview }, isChild, chosen, onChoose }: ApprovalScopeProps) {
   const name = useId()
   const text = useId()
   const rule = chosen === 'approve_always' ? ruleToStore(tool, preview) : null
@@ -113,7 +120,7 @@ function ApprovalScope({ approval: { tool, preview }, chosen, onChoose }: Approv
         ))}
       </div>
       <p id={text} aria-live="polite">
-        {approvalText(chosen, tool)}
+        {approvalText(chosen, tool, isChild)}
         {rule !== null && (
           <>
             {' '}

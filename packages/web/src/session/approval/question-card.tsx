@@ -9,7 +9,7 @@ import {
   type QuestionField,
   type QuestionPreview,
 } from '@holdfast/protocol'
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { FaultNote } from '../../ui/elements.tsx'
 import { useArmed } from '../../ui/use-armed.ts'
 import { type Entered, enteredDefault, toAnswers } from './question-answers.ts'
@@ -17,13 +17,15 @@ import { type Entered, enteredDefault, toAnswers } from './question-answers.ts'
 type QuestionCardProps = {
   readonly approval: PendingApproval
   readonly question: QuestionPreview
+  /** Says which subagent asks; absent for the session itself. */
+  readonly mark?: ReactNode
   /** How many more approvals are pending. */
   readonly waiting: number
   readonly onAnswer: (decision: Decision, answers: Answers | undefined) => Promise<Fault | null>
 }
 
 /** Puts the question of a running call to the person: fields to fill in, or a page to open. */
-export function QuestionCard({ approval, question, waiting, onAnswer }: QuestionCardProps) {
+export function QuestionCard({ approval, question, mark, waiting, onAnswer }: QuestionCardProps) {
   const { from, message, fields, url } = question
   const [entered, setEntered] = useState<Entered>(() => new Map(fields.map((one) => [one.name, enteredDefault(one)])))
   const [fault, setFault] = useState<Fault | null>(null)
@@ -57,6 +59,7 @@ export function QuestionCard({ approval, question, waiting, onAnswer }: Question
         <code>{escapeLine(approval.tool)}</code>
         {waiting > 0 && <span className="approval-more">{waiting} more after this</span>}
       </div>
+      {mark}
       <form className="question" onSubmit={onSubmit} noValidate>
         <div className="approval-body">
           <p className="question-text">{escapeHidden(message)}</p>

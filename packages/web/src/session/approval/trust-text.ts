@@ -23,12 +23,19 @@ const reach: Record<Exclude<Approval, 'approve'>, string> = {
   approve_always: 'in every session of this folder',
 }
 
+/** For a subagent: its turns are its own, and the session is the whole tree. */
+const childReach: typeof reach = {
+  ...reach,
+  approve_turn: 'until the turn of the subagent ends',
+  approve_session: 'for the rest of this session, in it and in all its subagents',
+}
+
 /** Says exactly what an answer allows. */
-export function approvalText(decision: Approval, tool: string): string {
+export function approvalText(decision: Approval, tool: string, isChild = false): string {
   if (decision === 'approve') return 'Only this call. The next one asks again.'
   const what =
     tool === 'shell' ? 'This exact command' : isTrustedExactly(tool) ? 'This exact call' : `Every ${escapeLine(tool)}`
-  return `${what} runs without asking ${reach[decision]}.`
+  return `${what} runs without asking ${(isChild ? childReach : reach)[decision]}.`
 }
 
 /** A longer command or arguments do not fit in a rule: then the answer grants trust. As `Permission.pattern`. */

@@ -2,19 +2,21 @@ import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
 import { type Meta, noWorkdir, type SessionView } from '@holdfast/protocol'
 import { useId } from 'react'
 import { FaultNote, StorageBar } from '../../ui/elements.tsx'
-import { ApprovalCard } from '../approval/approval-card.tsx'
-import { QuestionCard } from '../approval/question-card.tsx'
 import type { DraftText } from '../state/draft-text.ts'
 import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
+import type { Asked } from '../subagents/asked.ts'
+import { AskedCard } from '../subagents/asked-card.tsx'
 import { TrustBanner } from '../trust/trust-banner.tsx'
 import { Composer } from './composer.tsx'
 import { FolderForm } from './folder-form.tsx'
-import { holdsFile, QueueView } from './queue-view.tsx'
+import { QueueView, whyNotRecalled } from './queue-view.tsx'
 
 type DockProps = {
   readonly draft: DraftText
   readonly view: SessionView
+  /** The approvals to answer here, those of subagents included. */
+  readonly asked: readonly Asked[]
   readonly workspace: string
   /** The sessions in the list, whose folders are suggested. */
   readonly listed: readonly Meta[]
@@ -24,14 +26,13 @@ type DockProps = {
 }
 
 /** Approval, queue and composer. Disabled for viewers. */
-export function Dock({ draft, view, workspace, listed, control, commands, storageError }: DockProps) {
+export function Dock({ draft, view, asked, workspace, listed, control, commands, storageError }: DockProps) {
   const why = useId()
-  const [approval] = view.pendingApprovals
   const isWatching = control.watching !== null
   const hasFolder = workspace !== noWorkdir
 
   const recall = async () => {
-    if (view.queue.length === 0 || holdsFile(view.queue)) return
+    if (view.queue.length === 0 || whyNotRecalled(view.queue) !== undefined) return
     const entries = await commands.recall()
     if (entries.length > 0) draft.write(combineQueueEntriesToText([...entries, draft.current()]))
   }
@@ -48,23 +49,7 @@ export function Dock({ draft, view, workspace, listed, control, commands, storag
         title={control.watching ?? undefined}
       >
         <TrustBanner workspace={workspace} />
-        {approval?.preview.type === 'question' && (
-          <QuestionCard
-            key={approval.id}
-            approval={approval}
-            question={approval.preview}
-            waiting={view.pendingApprovals.length - 1}
-            onAnswer={(decision, answers) => commands.answer(approval.id, decision, answers)}
-          />
-        )}
-        {approval && approval.preview.type !== 'question' && (
-          <ApprovalCard
-            key={approval.id}
-            approval={approval}
-            waiting={view.pendingApprovals.length - 1}
-            onDecide={(decision, message) => commands.decide(approval.id, decision, message)}
-          />
-        )}
+        <AskedCard asked={asked} commands={commands} />
         <QueueView queue={view.queue} commands={commands} onRecall={recall} />
         {!hasFolder && <FolderForm known={listed.flatMap(folderOf)} onGive={commands.moveWorkdir} />}
         <Composer

@@ -2,6 +2,7 @@ import { contentText, escapeLine, type Fault, type Queue, type QueueEntry } from
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { FaultNote } from '../../ui/elements.tsx'
 import type { Commands } from '../state/use-commands.ts'
+import { kindText, resultText } from '../subagents/child-text.ts'
 
 type QueueViewProps = {
   readonly queue: readonly QueueEntry[]
@@ -13,7 +14,7 @@ type QueueViewProps = {
 /** Shows queued messages in the order they will be sent. */
 export function QueueView({ queue, commands, onRecall }: QueueViewProps) {
   if (queue.length === 0) return null
-  const hold = holdsFile(queue) ? 'A prompt with a file cannot be edited here' : undefined
+  const hold = whyNotRecalled(queue)
   return (
     <section className="queue" aria-label="Queued messages">
       <ol aria-label="Queue">
@@ -42,9 +43,15 @@ export function QueueView({ queue, commands, onRecall }: QueueViewProps) {
   )
 }
 
-/** Whether a queued message has a file; the input holds text only. */
-export const holdsFile = (queue: readonly QueueEntry[]): boolean =>
-  queue.some(({ content }) => content.some(({ type }) => type === 'file'))
+/** Says why the queue cannot go back to the input, which holds what a person wrote as text. */
+export function whyNotRecalled(queue: readonly QueueEntry[]): string | undefined {
+  if (queue.some(({ child }) => child)) return 'The result of a subagent cannot be edited'
+  const hasFile = queue.some(({ content }) => content.some(({ type }) => type === 'file'))
+  return hasFile ? 'A prompt with a file cannot be edited here' : undefined
+}
+
+const kindOf = ({ queue, child }: QueueEntry): string =>
+  child ? `result of ${kindText(child.agent)}` : queue === 'steering' ? 'steers next' : 'follows'
 
 type QueueRowProps = {
   readonly entry: QueueEntry
@@ -59,7 +66,8 @@ type QueueRowProps = {
 /** A queued message. */
 function QueueRow({ entry, up, down, onEdit, onRemove, onMove }: QueueRowProps) {
   const [isEditing, setEditing] = useState(false)
-  const text = entry.typed ?? contentText(entry.content)
+  const written = entry.typed ?? contentText(entry.content)
+  const text = entry.child ? resultText(written) : written
   const files = entry.content.flatMap((part) => (part.type === 'file' ? [part] : []))
   if (isEditing)
     return (
@@ -69,7 +77,7 @@ function QueueRow({ entry, up, down, onEdit, onRemove, onMove }: QueueRowProps) 
     )
   return (
     <li>
-      <span className="queue-kind">{entry.queue === 'steering' ? 'steers next' : 'follows'}</span>
+      <span className="queue-kind">{kindOf(entry)}</span>
       <span className="queue-text" dir="auto" title={text}>
         {text}
         {files.map((file) => (
@@ -99,9 +107,11 @@ function QueueRow({ entry, up, down, onEdit, onRemove, onMove }: QueueRowProps) 
         >
           ↓
         </button>
-        <button type="button" className="quiet" onClick={() => setEditing(true)}>
-          Edit
-        </button>
+        {!entry.child && (
+          <button type="button" className="quiet" onClick={() => setEditing(true)}>
+            Edit
+          </button>
+        )}
         <button type="button" className="quiet" onClick={onRemove}>
           Remove
         </button>

@@ -10,6 +10,7 @@ import {
   counted,
   modelText,
   statusText,
+  tokensOf,
   tokensText,
   usageText,
 } from '../../text/format.ts'
@@ -18,6 +19,8 @@ import { hrefOf } from '../../ui/route.ts'
 import type { Panel } from '../panel/use-panel.ts'
 import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
+import { isAtWork, kindText } from '../subagents/child-text.ts'
+import { useSubagents } from '../subagents/use-subagents.ts'
 import { BranchesMenu } from './branches-menu.tsx'
 import { AttachedMenu, TrustMenu } from './header-menus.tsx'
 import { PanelLink } from './panel-link.tsx'
@@ -35,6 +38,8 @@ type SessionHeaderProps = {
   readonly panel: Panel
   /** How many commands run in the background. */
   readonly shells: number
+  /** Whether an approval waits, also one of a subagent. */
+  readonly isAsked: boolean
 }
 
 export function SessionHeader({
@@ -48,8 +53,8 @@ export function SessionHeader({
   onOpenList,
   panel,
   shells,
+  isAsked,
 }: SessionHeaderProps) {
-  const isAsked = view.pendingApprovals.length > 0
   const { usage } = meta
   return (
     <header className="session-header">
@@ -63,13 +68,13 @@ export function SessionHeader({
             {view.thinkingLevel !== 'off' && ` · thinks ${view.thinkingLevel}`}
           </span>
           <span className="header-usage" title={usageText(usage)}>
-            {tokensText(usage.input + usage.output + usage.cacheRead + usage.cacheWrite)} tokens ·{' '}
-            {costText(usage.cost)}
+            {tokensText(tokensOf(usage))} tokens · {costText(usage.cost)}
           </span>
           <ContextGauge view={view} here={here} />
           {related.parent && (
-            <span className="header-parent">
-              from <a href={hrefOf({ at: 'session', name: related.parent.id })}>{related.parent.title}</a>
+            <span className={meta.subagent ? 'header-above' : 'header-parent'}>
+              {meta.subagent ? `${kindText(meta.subagent.agent)} of` : 'from'}{' '}
+              <a href={hrefOf({ at: 'session', name: related.parent.id })}>{related.parent.title}</a>
             </span>
           )}
         </p>
@@ -86,6 +91,7 @@ export function SessionHeader({
           said={`${counted(view.boundaries.length, 'file')} with an edit boundary`}
         />
       )}
+      <SubagentsLink panel={panel} />
       {shells > 0 && (
         <PanelLink
           panel={panel}
@@ -103,6 +109,15 @@ export function SessionHeader({
       </p>
     </header>
   )
+}
+
+/** Leads to the subagents that work now. */
+function SubagentsLink({ panel }: { readonly panel: Panel }) {
+  const { children } = useSubagents()
+  const running = children.filter(({ status }) => isAtWork(status)).length
+  if (running === 0) return null
+  const label = counted(running, 'subagent')
+  return <PanelLink panel={panel} part="subagents" label={label} said={`${label} at work`} isLive />
 }
 
 /** Shows or hides the panel, and how far the tasks are. */

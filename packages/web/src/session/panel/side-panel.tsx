@@ -7,6 +7,7 @@ import { RulesSection } from './rules-section.tsx'
 import { ServersSection } from './servers-section.tsx'
 import { ShellsSection } from './shells-section.tsx'
 import { SkillsSection } from './skills-section.tsx'
+import { SubagentsSection } from './subagents-section.tsx'
 import { TasksSection } from './tasks-section.tsx'
 import { TrustSection } from './trust-section.tsx'
 
@@ -21,6 +22,7 @@ type SidePanelProps = {
 export function SidePanel({ id, view, workspace, shells }: SidePanelProps) {
   return (
     <aside id={id} className="side-panel" aria-label="Tasks, files and rules">
+      <SubagentsSection />
       <ShellsSection shells={shells} />
       <TasksSection todos={view.todos} />
       <FilesSection />

@@ -2,7 +2,7 @@ import type { SessionView } from '@holdfast/protocol'
 import { useEffect, useId, useState, useSyncExternalStore } from 'react'
 
 /** A part of the panel that the header leads to. */
-export type PanelPart = 'shells' | 'boundaries'
+export type PanelPart = 'shells' | 'subagents' | 'boundaries'
 
 /** The panel beside the transcript. */
 export type Panel = {
@@ -25,7 +25,7 @@ const subscribe = (listener: () => void) => {
 }
 
 /** Opens the panel on a wide screen once there are tasks, until a person decides. */
-export function usePanel(view: Pick<SessionView, 'todos' | 'pendingApprovals'> | null): Panel {
+export function usePanel(view: Pick<SessionView, 'todos'> | null, question: string | undefined): Panel {
   const id = useId()
   const isBeside = useSyncExternalStore(subscribe, () => wide.matches)
   const [chosen, setChosen] = useState(() => localStorage.getItem(key))
@@ -43,7 +43,6 @@ export function usePanel(view: Pick<SessionView, 'todos' | 'pendingApprovals'> |
     if (asked) document.getElementById(panelPartId(asked.part))?.focus()
   }, [asked])
   // A panel over the transcript would hide the question.
-  const question = view?.pendingApprovals[0]?.id
   useEffect(() => {
     if (question !== undefined) setOver(false)
   }, [question])

@@ -40,8 +40,8 @@ export type SessionOnScreen = {
   readonly handle: SessionHandle
   readonly live: LiveView
   readonly asks: PageCommands
-  /** Inserts text at the start of the input. */
-  readonly takeBack: (text: string) => void
+  /** Inserts text at the start of the input; null where there is none, as in a subagent beside its session. */
+  readonly takeBack: ((text: string) => void) | null
 }
 
 export const SessionContext = createContext<SessionOnScreen | null>(null)

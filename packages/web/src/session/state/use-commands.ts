@@ -16,6 +16,7 @@ import {
   type QueueEntry,
   type RestoreInput,
   type Result,
+  type SessionId,
   type TurnNumber,
 } from '@holdfast/protocol'
 import { useMemo, useState } from 'react'
@@ -71,11 +72,20 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
       if (!fault) setFault(null)
       return fault
     },
-    decide: (approval: ApprovalId, decision: Decision, message: string) =>
-      submit({ type: 'respondToApproval', approval, decision, ...(message !== '' && { message }) }),
-    /** Answers the question of a running call. */
-    answer: (approval: ApprovalId, decision: Decision, answers: Answers | undefined) =>
-      submit({ type: 'respondToApproval', approval, decision, ...(answers && { answers }) }),
+    /** Answers an approval of the session, or of a subagent of it. */
+    decide: (approval: ApprovalId, decision: Decision, message: string, child?: SessionId) =>
+      submit({
+        ...{ type: 'respondToApproval', approval, decision },
+        ...(message !== '' && { message }),
+        ...(child !== undefined && { child }),
+      }),
+    /** Answers the question of a running call, also of a subagent. */
+    answer: (approval: ApprovalId, decision: Decision, answers: Answers | undefined, child?: SessionId) =>
+      submit({
+        ...{ type: 'respondToApproval', approval, decision },
+        ...(answers && { answers }),
+        ...(child !== undefined && { child }),
+      }),
     editEntry: ({ id, content }: QueueEntry, text: string) => {
       const files = content.filter(({ type }) => type === 'file') // only the text is edited here
       return submit({ type: 'editQueueEntry', entry: id, content: [{ type: 'text', text }, ...files] })

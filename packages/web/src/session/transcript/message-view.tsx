@@ -5,7 +5,9 @@ import { durationText, oneLine } from '../../text/format.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
 import { ShownOnlyContext, useLive, useSession, whyHistoryLocked } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
+import { ResultMessage } from './result-message.tsx'
 import { messageElementId } from './show-message.ts'
+import { SubagentCard } from './subagent-card.tsx'
 import { TerminalView } from './terminal-view.tsx'
 import { ToolCard } from './tool-card.tsx'
 import { TurnMenu } from './turn-menu.tsx'
@@ -21,20 +23,15 @@ type MessageViewProps = {
 export const MessageView = memo(function MessageView({ message, isOpening = false, liveOutput }: MessageViewProps) {
   switch (message.kind) {
     case 'user':
+      if (message.child) return <ResultMessage message={message} child={message.child} isOpening={isOpening} />
       return <UserMessage message={message} isOpening={isOpening} />
     case 'assistant':
-      return (
-        <div id={messageElementId(message.id)} className={message.pinned ? 'said pinned' : 'said'} tabIndex={-1}>
-          <PinButton message={message} />
-          <article className="assistant prose" aria-label="Assistant">
-            <Markdown text={message.text} />
-            {message.interrupted && <p className="interrupted">interrupted</p>}
-          </article>
-        </div>
-      )
+      return <AssistantMessage message={message} />
     case 'thinking':
       return <ThinkingBlock text={message.text} isLive={false} message={message} />
     case 'tool_call':
+      if (message.call.child)
+        return <SubagentCard message={message} liveOutput={liveOutput} child={message.call.child} />
       return <ToolCard message={message} liveOutput={liveOutput} />
     case 'system':
     case 'notice':
@@ -46,14 +43,37 @@ export const MessageView = memo(function MessageView({ message, isOpening = fals
   }
 })
 
+type AssistantMessageProps = { readonly message: Extract<Message, { readonly kind: 'assistant' }> }
+
+function AssistantMessage({ message }: AssistantMessageProps) {
+  const { handle } = useSession()
+  const { id, text, pinned, interrupted } = message
+  return (
+    <div id={messageElementId(handle.id, id)} className={pinned ? 'said pinned' : 'said'} tabIndex={-1}>
+      <PinButton message={message} />
+      <article className="assistant prose" aria-label="Assistant">
+        <Markdown text={text} />
+        {interrupted && <p className="interrupted">interrupted</p>}
+      </article>
+    </div>
+  )
+}
+
 type UserMessageProps = { readonly message: Extract<Message, { readonly kind: 'user' }>; readonly isOpening: boolean }
 
-/** Shows a person's text as it was written, without markdown. */
+/** Shows a person's text as it was written, without markdown. The first prompt of a subagent is its task. */
 function UserMessage({ message, isOpening }: UserMessageProps) {
+  const { handle, takeBack } = useSession()
+  const isTask = useLive(({ meta }) => meta?.subagent !== undefined) && message.parent === null
   const files = message.parts.flatMap((part) => (part.type === 'file' ? [part] : []))
   return (
-    <div id={messageElementId(message.id)} className={message.pinned ? 'user-row pinned' : 'user-row'} tabIndex={-1}>
-      <article className="user" aria-label="You">
+    <div
+      id={messageElementId(handle.id, message.id)}
+      className={message.pinned ? 'user-row pinned' : 'user-row'}
+      tabIndex={-1}
+    >
+      <article className={isTask ? 'user task' : 'user'} aria-label={isTask ? 'Task' : 'You'}>
+        {isTask && <p className="task-word">Task</p>}
         <p dir="auto">{message.text}</p>
         {message.isExpanded && <ExpandedText parts={message.parts} />}
         {files.map((file) => (
@@ -63,7 +83,7 @@ function UserMessage({ message, isOpening }: UserMessageProps) {
         ))}
       </article>
       <PinButton message={message} />
-      {isOpening && <TurnMenu prompt={message} />}
+      {isOpening && takeBack && <TurnMenu prompt={message} />}
     </div>
   )
 }
@@ -139,11 +159,12 @@ type ThinkingBlockProps = {
 }
 
 export function ThinkingBlock({ text, isLive, message }: ThinkingBlockProps) {
+  const { handle } = useSession()
   const said = isLive ? 'Thinking' : message?.interrupted ? 'Thought, interrupted' : 'Thought'
   return (
     <Collapsible
       className="thinking"
-      {...(message && { elementId: messageElementId(message.id) })}
+      {...(message && { elementId: messageElementId(handle.id, message.id) })}
       label={said}
       isOpenAtFirst={isLive}
       head={

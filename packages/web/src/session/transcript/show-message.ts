@@ -1,7 +1,7 @@
 import type { LiveView } from '@holdfast/client'
 
-/** Returns the element id of a message. */
-export const messageElementId = (message: number): string => `message-${message}`
+/** Returns the element id of a message. A session and its subagent may be on screen together. */
+export const messageElementId = (session: string, message: number): string => `message-${session}-${message}`
 
 const drawnMs = 40
 /** Tries to find a loaded message; some have no element of their own. */
@@ -21,7 +21,7 @@ export async function showMessage(live: LiveView, message: number): Promise<void
 
 async function drawn(live: LiveView, message: number): Promise<HTMLElement | null> {
   for (let looks = 0; looks < looksMax; ) {
-    const found = document.getElementById(messageElementId(message))
+    const found = document.getElementById(messageElementId(live.meta?.id ?? '', message))
     if (found) return found
     const oldest = live.messages[0]?.id ?? 0
     if (message < oldest) {

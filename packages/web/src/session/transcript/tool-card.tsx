@@ -14,10 +14,14 @@ import { ResultFiles } from './result-files.tsx'
 import { messageElementId } from './show-message.ts'
 import { TerminalView } from './terminal-view.tsx'
 
-type ToolCardProps = {
+export type ToolCardProps = {
   readonly message: Extract<Message, { readonly kind: 'tool_call' }>
   /** Output so far, while it runs. */
   readonly liveOutput: string | undefined
+  /** How it looks if its status is not that of the call, but of the subagent that it started. */
+  readonly look?: { readonly name: string; readonly word: string; readonly dot: string }
+  /** Below its head. */
+  readonly strip?: ReactNode
 }
 
 const words: Record<CallStatus, string> = {
@@ -29,29 +33,31 @@ const words: Record<CallStatus, string> = {
   interrupted: 'interrupted',
 }
 
-export function ToolCard({ message, liveOutput }: ToolCardProps) {
-  const { asks } = useSession()
+export function ToolCard({ message, liveOutput, look, strip }: ToolCardProps) {
+  const { handle, asks } = useSession()
   const isWatching = useContext(WatchingContext) !== null // then it collapses on this page only
   const { call, collapsed, pinned } = message
   const waits = call.approval?.preview.type === 'question' ? 'asks you' : 'needs approval'
-  const status = call.approval ? waits : words[call.status]
-  const tool = escapeLine(call.tool)
+  const status = look?.word ?? (call.approval ? waits : words[call.status])
+  const dot = look?.dot ?? (call.approval ? 'asked' : call.status)
+  const tool = look?.name ?? escapeLine(call.tool)
   const summary = callSummary(call)
   const isLive = call.status === 'running' && liveOutput !== undefined
   return (
     <Collapsible
-      className={`tool ${call.approval ? 'asked' : call.status}`}
+      className={`tool ${dot}`}
       label={`${tool} ${summary}, ${status}`}
-      elementId={messageElementId(message.id)}
+      elementId={messageElementId(handle.id, message.id)}
+      strip={strip}
       isOpenAtFirst={!collapsed}
       {...(!isWatching && { onFold: () => asks.toggleFold(message.id) })}
       head={
         <>
-          <span className={`dot ${call.approval ? 'asked' : call.status}`} aria-hidden="true" />
+          <span className={`dot ${dot}`} aria-hidden="true" />
           <span className="tool-name">{tool}</span>
           <code className="tool-summary">{summary}</code>
           <span className="tool-status">
-            {call.status === 'complete' && call.durationMs !== null ? durationText(call.durationMs) : status}
+            {!look && call.status === 'complete' && call.durationMs !== null ? durationText(call.durationMs) : status}
           </span>
           {pinned && <PinMark />}
         </>

@@ -100,7 +100,8 @@ function TurnChoices({ prompt, onDone, onShow }: TurnChoicesProps) {
   const rewind = async () => {
     onDone()
     const isFirst = prompt.parent === null || turn === 0
-    if (!(await asks.rewind(isFirst ? null : TurnNumber.parse(turn - 1)))) takeBack(prompt.text)
+    const refused = await asks.rewind(isFirst ? null : TurnNumber.parse(turn - 1))
+    if (!refused && !prompt.child) takeBack?.(prompt.text) // nobody wrote the result of a subagent
   }
   const show = (what: 'changes' | 'restore') => {
     onDone()

@@ -2,7 +2,23 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Cli, type CliProcess, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+import {
+  type Cli,
+  type CliProcess,
+  type CliResult,
+  createCli,
+} from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+
+/** Leaves with Ctrl-C: with one if nothing runs, with a second one if the first aborted a turn. */
+async function leave(attached: CliProcess): Promise<CliResult> {
+  attached.kill('SIGINT')
+  const aborting = attached.until('stderr', /Aborting/).then(
+    () => attached.kill('SIGINT'),
+    () => undefined, // it has left
+  )
+  await Promise.race([aborting, attached.ended])
+  return attached.ended
+}
 
 describe('without a server', () => {
   it('a second terminal reaches the session in the process that runs it, and goes on when that one is killed', async () => {
@@ -20,18 +36,24 @@ describe('without a server', () => {
     const asked = await cli.runProcess(['run', '-s', '@latest', 'count to 2'])
     expect(asked).toMatchObject({ code: 0 })
     await second.until('stderr', /> count to 2/)
-    second.kill('SIGINT')
-    expect(await second.ended).toMatchObject({ code: 0 })
+    expect(await leave(second)).toMatchObject({ code: 0 })
   })
 
   it('attach sends typed lines as prompts and prints the answers', async () => {
     using cli = createCli()
     await cli.run(['run', 'hello'])
-    const attached = cli.start(['attach', '@latest'], { input: 'count to 3\n/plan\n' })
+    const attached = cli.start(['attach', '@latest'], { input: 'count to 3\n' })
     await attached.until('stderr', /You drive this session/)
     await attached.until('stdout', /1, 2, 3/)
-    attached.kill('SIGINT')
-    expect(await attached.ended).toMatchObject({ code: 0 })
+    expect(await leave(attached)).toMatchObject({ code: 0 })
+  })
+
+  it('attach runs typed slash commands', async () => {
+    using cli = createCli()
+    await cli.run(['run', 'hello'])
+    const attached = cli.start(['attach', '@latest', '--json'], { input: '/plan\n' })
+    await attached.until('stdout', /"type":"settings.changed"[^\n]*"mode":"plan"/)
+    expect(await leave(attached)).toMatchObject({ code: 0 })
   })
 
   it('attach --json prints frames', async () => {
@@ -40,8 +62,7 @@ describe('without a server', () => {
     const attached = cli.start(['attach', '@latest', '--view', '--json'])
     const [first = ''] = await attached.until('stdout', /^.*\n/)
     expect(JSON.parse(first)).toMatchObject({ type: 'snapshot', seq: expect.any(Number) })
-    attached.kill('SIGINT')
-    await attached.ended
+    await leave(attached)
   })
 })
 

@@ -68,6 +68,10 @@ const shared: readonly string[] = [
   'nodes',
   'removeNode',
   'workspaceTrust',
+  'addToken',
+  'tokens',
+  'removeToken',
+  'touchToken',
   'probe',
   'close',
 ] satisfies (keyof Store)[]

@@ -1,5 +1,5 @@
 import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
-import { escapeLine, type Meta, noWorkdir, type SessionHandle, type Sessions } from '@holdfast/protocol'
+import { escapeLine, type Meta, type SessionHandle, type Sessions } from '@holdfast/protocol'
 import { useEffect, useEffectEvent, useMemo } from 'react'
 import { findRelated } from '../list/related-sessions.ts'
 import { isBusy } from '../text/format.ts'
@@ -79,7 +79,7 @@ function SessionPane({ sessions, name, child, handle, live, listed, onOpenList }
   const shells = useBackgroundShells(handle, view)
   const control = controlOf(live)
   const status = view?.status
-  const untrusted = useUntrusted(meta?.workspace ?? noWorkdir, status)
+  const untrusted = useUntrusted(meta, status)
 
   const stop = useEffectEvent((event: KeyboardEvent) => {
     const isSearching = event.target instanceof HTMLInputElement && event.target.type === 'search'

@@ -1,4 +1,4 @@
-import { errorMessage, type JudgedOffer, noWorkdir, type SessionView } from '@holdfast/protocol'
+import { errorMessage, type JudgedOffer, type Meta, noWorkdir, type SessionView } from '@holdfast/protocol'
 import { createContext, useContext, useEffect, useState } from 'react'
 import { TrustContext } from '../state/trust-context.ts'
 
@@ -12,8 +12,12 @@ export type Untrusted = {
 
 export const UntrustedContext = createContext<Untrusted>({ offers: [], problem: null, trust: async () => undefined })
 
-/** Loads the offers without trust, again after each turn: a call may have changed their files. */
-export function useUntrusted(workspace: string, status: SessionView['status'] | undefined): Untrusted {
+/**
+ * Loads the offers without trust, again after each turn: a call may have changed their files. Turns count too, because a
+ * short one may begin and end between two draws, and then the status looks the same.
+ */
+export function useUntrusted(meta: Meta | null, status: SessionView['status'] | undefined): Untrusted {
+  const workspace = meta?.workspace ?? noWorkdir
   const { workspaceOffers, trustOffers } = useContext(TrustContext)
   const [found, setFound] = useState<Pick<Untrusted, 'offers' | 'problem'>>({ offers: [], problem: null })
   const load = async (isLeft = () => false) => {
@@ -30,7 +34,7 @@ export function useUntrusted(workspace: string, status: SessionView['status'] | 
     return () => {
       hasLeft = true
     }
-  }, [workspace, status])
+  }, [workspace, status, meta?.turnCount])
   const trust = async (meant: readonly JudgedOffer[]) => {
     try {
       await trustOffers({ workdir: workspace, offers: meant.map(({ kind, name, hash }) => ({ kind, name, hash })) })

@@ -48,6 +48,16 @@ describe('without a server', () => {
     expect(await leave(attached)).toMatchObject({ code: 0 })
   })
 
+  it('attach leaves at once when its terminal is closed, also during a turn', async () => {
+    using cli = createCli()
+    await cli.run(['run', 'hello'])
+    const options = { input: 'count to 900\n', environment: { DEMO_PACE: '20' } }
+    const attached = cli.start(['attach', '@latest'], options)
+    await attached.until('stdout', /1, 2/)
+    attached.kill('SIGHUP')
+    expect(await attached.ended).toMatchObject({ code: 0 })
+  })
+
   it('attach runs typed slash commands', async () => {
     using cli = createCli()
     await cli.run(['run', 'hello'])

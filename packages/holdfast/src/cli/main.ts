@@ -40,10 +40,10 @@ process.exit(code) // all output is written; an idle connection must not keep th
 /** Aborts at the first signal. Then the system handles signals again, so that the second one ends even a blocked process. */
 function untilInterrupted(): AbortSignal {
   const interruption = new AbortController()
-  const onSignal = () => {
+  const onSignal = (received: NodeJS.Signals) => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, sameSignalMs) // a timer would need a free event loop
     for (const signal of signals) process.removeListener(signal, onSignal)
-    interruption.abort()
+    interruption.abort(received)
   }
   for (const signal of signals) process.on(signal, onSignal)
   return interruption.signal

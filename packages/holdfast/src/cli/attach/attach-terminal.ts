@@ -71,7 +71,7 @@ function cursorOf(frame: Frame): number | null {
   return frame.type === 'record' ? frame.record.seq : null
 }
 
-/** The first Ctrl-C aborts the turn that this client drives; otherwise, and the second time, it leaves. */
+/** The first Ctrl-C aborts the turn that this client drives; otherwise, and the second time, it leaves. So do other signals. */
 function watchInterrupts(
   context: CliContext,
   leaving: AbortController,
@@ -80,6 +80,7 @@ function watchInterrupts(
   const signal = context.untilInterrupted()
   const onSignal = async () => {
     if (leaving.signal.aborted) return
+    if (signal.reason === 'SIGTERM' || signal.reason === 'SIGHUP') return leaving.abort() // nobody may be there for a second one
     watchInterrupts(context, leaving, async () => 'nothing runs') // the second Ctrl-C leaves
     if ((await interrupt()) === 'nothing runs') leaving.abort()
   }

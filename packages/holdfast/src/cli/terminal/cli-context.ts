@@ -30,6 +30,6 @@ export type CliContext = {
   readonly logger?: Logger | undefined
   /** Adds a listener for uncaught errors. */
   readonly onCrash: OnCrash
-  /** Returns a signal that aborts at the first Ctrl-C, SIGTERM or SIGHUP. The second one ends the process. */
+  /** Returns a signal that aborts at the first Ctrl-C, SIGTERM or SIGHUP, with its name. The second one ends the process. */
   readonly untilInterrupted: () => AbortSignal
 }

@@ -72,7 +72,7 @@ export type ServerDeps = AuthenticateDeps & {
 export type Links = {
   /** Returns a link that logs a browser in, and the same for another device on the network, if it can reach us. */
   login(): { readonly link: string; readonly networkLink: string | null }
-  /** Returns the link that shows a session to whoever has it. */
+  /** Returns the link that shows a session to anyone who has it. */
   share(secret: string): string
 }
 

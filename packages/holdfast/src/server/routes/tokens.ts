@@ -43,7 +43,7 @@ const revokeToken = defineRoute({
 /** The secret is in the fragment of the link, which no browser sends to a server and no log shows. */
 const shareSession = defineRoute({
   on: 'POST /v1/sessions/:id/share',
-  summary: 'Create a link that shows one session, and nothing else, to whoever has it',
+  summary: 'Create a link that shows one session, and nothing else, to anyone who has it',
   body: ShareOptions,
   answers: answersJson(SharedSession, 201),
   async handle({ session, input, caller }, { storedTokens, links }) {

@@ -5,7 +5,7 @@ import { openNamed } from '../../sessions/session-name.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
-/** Prints a link that shows one session of the running server to whoever has it. */
+/** Prints a link that shows one session of the running server to anyone who has it. */
 export const run: RunCommand<typeof sessionSpecs.share> = async ({ positionals: [name = ''], flags }, context) => {
   const { out, err, now } = context
   if (flags.expires === 0) return rejectUsage('--expires must be more than 0.')

@@ -7,7 +7,7 @@ import { openPermissionRules } from './permission-rules.ts'
 import { codeOf, openTestServer } from './server/testing/test-server.ts'
 import { findHome } from './system/home.ts'
 
-it("stores a driver's approve_always over HTTP as a rule of this workspace, and a driver can write no other rule", async () => {
+it("stores an admin's approve_always over HTTP as a rule of this workspace, and a driver can write no rule", async () => {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-driver-')))
   onTestFinished(() => rm(home, { recursive: true, force: true }))
   const [here, elsewhere] = [join(home, 'here'), join(home, 'elsewhere')]
@@ -25,10 +25,13 @@ it("stores a driver's approve_always over HTTP as a rule of this workspace, and 
   }
   const session = await ask(here)
   const body = JSON.stringify({ type: 'respondToApproval', decision: 'approve_always' })
-  const answer = await test.post(`/v1/sessions/${session?.id}/commands`, body)
-  expect(answer.status).toBe(202)
-
+  const path = `/v1/sessions/${session?.id}/commands`
   const admin = { headers: { authorization: `Bearer ${test.tokens.admin}` } }
+  const byDriver = await test.post(path, body)
+  expect([byDriver.status, await codeOf(byDriver)]).toEqual([403, 'not_driver'])
+  expect(await (await test.call('/v1/permissions', admin)).json()).toEqual({ permissions: [] })
+  const json = { 'content-type': 'application/json', ...admin.headers }
+  expect((await test.call(path, { method: 'POST', body, headers: json })).status).toBe(202)
   expect(await (await test.call('/v1/permissions', admin)).json()).toMatchObject({
     permissions: [{ tool: 'shell', verdict: 'allow', pattern: 'echo $((1 + 1))', exact: true, workspace: here }],
   })

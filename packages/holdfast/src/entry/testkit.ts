@@ -48,6 +48,7 @@ export const {
   aRecord,
   aRequest,
   aSession,
+  aSubagentTool,
   aQuestion,
   askedFor,
   aTool,

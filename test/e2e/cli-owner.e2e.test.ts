@@ -117,6 +117,8 @@ describe('with a server', () => {
     [['permissions']],
     [['trust']],
     [['hooks']],
+    [['tools']],
+    [['tools', '@latest']],
   ])('%s answers the same as the store of this home', async (args) => {
     const token = join(mkdtempSync(join(tmpdir(), 'hf-token-')), 'token')
     writeFileSync(token, await readToken(cli))

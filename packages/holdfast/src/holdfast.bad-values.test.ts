@@ -66,6 +66,7 @@ const holdfastCalls: Readonly<
   revokeTrust: ({ home }) => [home],
   trustedWorkspaces: () => [],
   hooks: ({ home }) => [home],
+  tools: ({ home }) => [{ workdir: home }],
   stopSession: ({ session }) => [session.id],
   subscribe: () => [{}],
   delete: () => [nobody, { dryRun: true }],

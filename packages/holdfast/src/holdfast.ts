@@ -26,6 +26,7 @@ import {
   type StartOptions,
   type Stats,
   type StatsOptions,
+  type ToolLister,
 } from '@holdfast/protocol'
 import { type Admin, createAdmin } from './admin/jobs/admin.ts'
 import { createConversationPool } from './conversations/conversation-pool.ts'
@@ -76,6 +77,7 @@ type HoldfastParts = {
   readonly permissions: PermissionRules
   readonly trust: OfferTrust
   readonly hooks: HookLister
+  readonly tools: ToolLister
   readonly tokens: LiveTokens
 }
 
@@ -85,7 +87,7 @@ export type ServedHoldfast = Holdfast & { readonly liveTokens: LiveTokens }
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  { location, home, openWriterPort, permissions, trust, hooks, tokens }: HoldfastParts,
+  { location, home, openWriterPort, permissions, trust, hooks, tools, tokens }: HoldfastParts,
   close: () => Promise<void>,
 ): ServedHoldfast {
   const sessions = createLocalSessions(registry)
@@ -95,7 +97,7 @@ export function createHoldfast(
   const common = createHoldfastMethods(sessions, {
     now: registry.deps.clock.now,
     export: exportPieces,
-    ...{ permissions, trust, hooks, tokens },
+    ...{ permissions, trust, hooks, tools, tokens },
   })
   const withNotifier = async (session: Promise<Session>, notifier: Notifier | undefined) => {
     const { id } = await session

@@ -1,16 +1,21 @@
-import { instructedBy, isOffered, judge, type Policy, type SessionState } from '@holdfast/core'
-import type { Tool } from '@holdfast/core/ports'
+import { type Folded, instructedBy, isOffered, judge, type Policy, type SessionState } from '@holdfast/core'
+import type { Permissions, Tool } from '@holdfast/core/ports'
 import {
   BlobHash,
-  type InstructionFile,
   isPathPattern,
+  type ListedTool,
   noWorkdir,
   ok,
   type Permission,
+  type PermissionRules,
+  parseTrustFolder,
   type Result,
+  type ToolList,
+  type ToolLister,
 } from '@holdfast/protocol'
 import { findInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
+import { createAgents } from './guidance/agents/agents.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
 import { permissionPath } from './system/config/permission-file.ts'
@@ -19,36 +24,39 @@ import type { Environment, Home } from './system/home.ts'
 import { canHaveTargets, isAddressPattern } from './tools/permissions/call-targets.ts'
 import { createPermissions } from './tools/permissions/permissions.ts'
 import { describeForPeople } from './tools/sandbox/describe-sandbox.ts'
-import type { SandboxState } from './tools/sandbox/sandbox.ts'
+import type { Sandbox } from './tools/sandbox/sandbox.ts'
 import { createTools } from './tools/tools.ts'
 
-/** What `holdfast tools` shows: the tools of a folder or session, and what limits them. */
-export type ToolList = {
-  readonly workdir: string
-  readonly sandbox: SandboxState & {
-    /** Whether commands have the network without a rule and without being asked. */
-    readonly network: boolean
-    /** What that means, in a sentence. */
-    readonly about: string
-  }
-  readonly tools: readonly ListedTool[]
-  /** The files of instructions that the model is told. Later ones count more. */
-  readonly instructions: readonly InstructionFile[]
-}
-
-/** A built-in tool. */
-export type ListedTool = {
-  readonly name: string
-  readonly about: string
-  readonly isReadOnly: boolean
-  readonly isDestructive: boolean
-  /** What happens to a call that no rule with a pattern covers. */
-  readonly verdict: 'allow' | 'ask' | 'deny'
-  /** The rules of the user and of the session, in words. */
-  readonly rules: readonly string[]
-}
-
 type ListDeps = {
+  readonly home: Pick<Home, 'configDir' | 'userDir'>
+  readonly tools: { readonly all: readonly Tool[]; readonly sandbox: Sandbox['state'] }
+  readonly permissions: Pick<Permissions, 'judge'> & Pick<PermissionRules, 'list'>
+  /** Whether commands in the sandbox have the network unless a rule forbids it. */
+  readonly sandboxNetwork: boolean
+}
+
+/** Lists the tools of a runtime, with the rules and the sandbox in force. */
+export const createToolLister = (
+  deps: ListDeps & {
+    /** Loads a session by its name. */
+    readonly load: (name: string) => Promise<Result<Folded>>
+    readonly resolveWorkdir: (workdir: string) => Promise<Result<string>>
+  },
+): ToolLister => ({
+  async list(of) {
+    if (of.session !== undefined) {
+      const loaded = await deps.load(of.session)
+      if (!loaded.ok) return loaded
+      const { state, row } = loaded.value
+      return listToolsIn(deps, row.entry.meta.workspace, state)
+    }
+    const folder = parseTrustFolder(of.workdir)
+    const workdir = folder.ok ? await deps.resolveWorkdir(folder.value) : folder
+    return workdir.ok ? listToolsIn(deps, workdir.value) : workdir
+  },
+})
+
+type StoredDeps = {
   readonly environment: Environment
   readonly home: Home
   readonly workdir: string
@@ -56,21 +64,31 @@ type ListDeps = {
   readonly session?: SessionState | undefined
 }
 
-/** Lists the built-in tools with the rules and the sandbox in force. It needs no store; bubblewrap is tried out. */
-export async function listTools({ environment, home, workdir, session }: ListDeps): Promise<Result<ToolList>> {
+/** Lists the built-in tools without a runtime. It needs no store; bubblewrap is tried out. */
+export async function listTools({ environment, home, workdir, session }: StoredDeps): Promise<Result<ToolList>> {
   const path = configPath(home.configDir)
   const file = await readConfig(path)
   if (!file.ok) return file
   const config = layerConfig({ file: { path, config: file.value }, environment, options: {} })
   if (!config.ok) return config
   const permissions = createPermissions({ file: permissionPath(home.configDir) })
-  const rules = await permissions.list({ workspace: workdir })
-  if (!rules.ok) return rules
-  const { sandbox: setting, sandboxNetwork: network } = config.value
+  const { sandbox, sandboxNetwork } = config.value
   const memory = createMemory({ userFile: '', now: () => 0 })
   const { configDir, userDir } = home
-  const skills = createSkills({ configDir, userDir, trusted: openTrustedWorkspaces(home) })
-  const tools = createTools({ environment, memory, skills, sandbox: setting, sandboxNetwork: network })
+  const places = { configDir, userDir, trusted: openTrustedWorkspaces(home) }
+  const [skills, agents] = [createSkills(places), createAgents(places)]
+  const tools = createTools({ environment, memory, skills, agents, sandbox, sandboxNetwork })
+  return listToolsIn({ home, tools, permissions, sandboxNetwork }, workdir, session)
+}
+
+/** Lists the tools of a session, or of a new one, in a folder. */
+async function listToolsIn(
+  { home: { configDir, userDir }, tools, permissions, sandboxNetwork: network }: ListDeps,
+  workdir: string,
+  session?: SessionState,
+): Promise<Result<ToolList>> {
+  const rules = await permissions.list({ workspace: workdir })
+  if (!rules.ok) return rules
   const state = await tools.sandbox(workdir)
   const own = session?.settings.permissions ?? []
   const policy: Policy = { settings: session?.settings ?? { mode: 'exec' }, trust: session?.trust ?? [] }
@@ -97,6 +115,7 @@ export async function listTools({ environment, home, workdir, session }: ListDep
   return ok({
     ...{ workdir, tools: await Promise.all(listed), instructions: told.map(({ text: _, ...one }) => one) },
     sandbox: { ...state, network: !state.isInForce || network, about: describeForPeople(state) },
+    ...(session && { boundaries: session.boundaries.map(({ path, start, end }) => ({ path, start, end })) }),
   })
 }
 

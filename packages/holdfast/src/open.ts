@@ -3,6 +3,7 @@ import {
   createNodeApi,
   createSessionRegistry,
   findSession,
+  loadSession,
   type Retention,
   type SessionRegistry,
   startDailyCleanup,
@@ -21,6 +22,7 @@ import { createCommands } from './guidance/commands/commands.ts'
 import { createSkills } from './guidance/skills/skills.ts'
 import { createHoldfast, type Holdfast, type ServedHoldfast } from './holdfast.ts'
 import type { OwnHooks } from './hooks/own-hooks.ts'
+import { createToolLister } from './list-tools.ts'
 import { serveNode } from './nodes/node-server.ts'
 import { reachNode } from './nodes/other-node.ts'
 import { startWakeWatch } from './nodes/wake-watch.ts'
@@ -178,7 +180,11 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     ...{ rows: registry.deps.store, clock: wallClock, onProblem },
     findSession: (name) => findSession(registry.stores, name),
   })
-  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks), tokens }
+  const tools = createToolLister({
+    ...{ home, tools: prepared.tools, permissions, sandboxNetwork: configured.sandboxNetwork, resolveWorkdir },
+    load: (name) => loadNamed(registry.stores, name),
+  })
+  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks), tools, tokens }
 }
 
 /** Opens the store, once the configuration is checked, and registers this process as a node in it. */
@@ -213,6 +219,11 @@ async function openStoreAndNode(
   await store.registerNode(node)
   const socket = listening.value
   return { store, memoryStore, blobs, location, openWriterPort, node, socket, requests: requests ?? undefined }
+}
+
+async function loadNamed(stores: SessionRegistry['stores'], name: string) {
+  const id = await findSession(stores, name)
+  return id.ok ? loadSession(stores.storeOf(id.value), id.value) : id
 }
 
 /** A process that did not run for this long may have been taken for dead: others wait a second for its answer. */

@@ -14,6 +14,7 @@ export {
   TouchedFile,
 } from './api/file-changes.ts'
 export { HookList, type HookLister, ListedHook } from './api/listed-hook.ts'
+export { ListedTool, ToolList, type ToolLister, ToolsOf } from './api/listed-tool.ts'
 export {
   JudgedOffer,
   OfferGrant,

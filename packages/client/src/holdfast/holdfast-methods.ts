@@ -23,6 +23,7 @@ import {
   type PermissionListOptions,
   type PermissionRule,
   type PermissionRules,
+  parseOptions,
   type SearchOptions,
   type SessionHandle,
   type SessionList,
@@ -35,6 +36,9 @@ import {
   type StoreFileOptions,
   type TokenOptions,
   type Tokens,
+  type ToolList,
+  type ToolLister,
+  ToolsOf,
   type TrustedWorkspace,
   type TrustRevoked,
   type WorkspaceOffers,
@@ -168,6 +172,11 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
    * supported. Refused: bad_workdir for a relative path. Over HTTP this needs an admin token.
    */
   hooks(workdir: string): Promise<readonly ListedHook[]>
+  /**
+   * Lists the tools of a session, or of a new session in a folder, with the rules and the sandbox in force. The tools of
+   * MCP servers are listed with their servers.
+   */
+  tools(of: ToolsOf): Promise<ToolList>
   /** Unloads a session: its turn is interrupted, its streams end. The next use loads it again. */
   stopSession(name: string): Promise<void>
   /** Follows all sessions from now on: started, changed, stopped and why. */
@@ -188,12 +197,14 @@ export function createHoldfastMethods(
     permissions,
     trust,
     hooks,
+    tools,
     tokens,
   }: {
     readonly now: () => number
     readonly permissions: PermissionRules
     readonly trust: OfferTrust
     readonly hooks: HookLister
+    readonly tools: ToolLister
     readonly tokens: Tokens
   } & Pick<HoldfastMethods, 'export'>,
 ): Omit<HoldfastMethods, OwnMethods> {
@@ -247,6 +258,7 @@ export function createHoldfastMethods(
     revokeTrust: async (workdir) => orThrow(await trust.revoke(workdir)),
     trustedWorkspaces: async () => orThrow(await trust.list()),
     hooks: async (workdir) => orThrow(await hooks.list(workdir)),
+    tools: async (of) => orThrow(await tools.list(orThrow(parseOptions(ToolsOf, of, 'list tools')))),
     tokens: {
       create: async (options) => orThrow(await tokens.create(options)),
       list: async () => orThrow(await tokens.list()),

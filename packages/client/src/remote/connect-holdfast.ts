@@ -37,6 +37,7 @@ import {
 import { createRemoteHooks, createRemoteOfferTrust } from './remote-offer-trust.ts'
 import { createRemotePermissions } from './remote-permissions.ts'
 import { createLoginLink, createRemoteTokens, logIn, readAccess, shareSession } from './remote-tokens.ts'
+import { createRemoteTools } from './remote-tools.ts'
 
 /** The runtime of a server, with the methods of the one that `openHoldfast` returns. */
 export interface RemoteHoldfast extends HoldfastMethods {
@@ -84,6 +85,7 @@ export function connectHoldfast(
       permissions: createRemotePermissions(wire),
       trust: createRemoteOfferTrust(wire),
       hooks: createRemoteHooks(wire),
+      tools: createRemoteTools(wire),
       tokens: createRemoteTokens(wire),
     }),
     handles,

@@ -12,6 +12,7 @@ import {
   type PermissionRules,
   type Result,
   refuse,
+  type ToolLister,
 } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from '../observe/logging/logger.ts'
@@ -47,6 +48,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly trust?: OfferTrust
   /** Without it, the route for hooks refuses. */
   readonly hooks?: HookLister
+  /** Without it, the routes for tools refuse. */
+  readonly tools?: ToolLister
   /** How many copies were saved when another program changed the files of the store; 0 by default. */
   readonly savedCopies?: number
   readonly host: string
@@ -132,6 +135,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     permissions: noPermissions,
     trust: noOffers,
     hooks: { list: async () => refuse(fault('not_found', 'This server lists no hooks.')) },
+    tools: { list: async () => refuse(fault('not_found', 'This server lists no tools.')) },
     heartbeatMs: limits.heartbeatMs,
     ...options,
     storedTokens,

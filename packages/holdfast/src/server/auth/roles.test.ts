@@ -21,6 +21,7 @@ const queryOf: Readonly<Record<string, string>> = {
   '/v1/permissions': '?workspace=/w',
   '/v1/trust': '?workdir=/w',
   '/v1/hooks': '?workdir=/w',
+  '/v1/tools': '?workdir=/w',
 }
 const concrete = (path: string) =>
   path

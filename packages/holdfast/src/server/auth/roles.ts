@@ -32,6 +32,7 @@ export const routeAccess = {
   'DELETE /v1/trust': all('admin'),
   'GET /v1/trust/workspaces': all('admin'),
   'GET /v1/hooks': all('admin'),
+  'GET /v1/tools': all('driver'),
 
   'GET /v1/sessions': each('viewer'),
   'POST /v1/sessions': all('driver'),
@@ -52,6 +53,7 @@ export const routeAccess = {
   'GET /v1/sessions/:id/instructions': each('viewer', 'driver'),
   'GET /v1/sessions/:id/boundaries': each('viewer'),
   'GET /v1/sessions/:id/shells': each('viewer'),
+  'GET /v1/sessions/:id/tools': each('viewer', 'driver'),
   'GET /v1/sessions/:id/servers': each('viewer', 'driver'),
   'GET /v1/sessions/:id/skills': each('viewer', 'driver'),
   'GET /v1/sessions/:id/commands': each('viewer', 'driver'),

@@ -18,6 +18,7 @@ import {
   refuse,
   type Stats,
   type StatsOptions,
+  type ToolLister,
 } from '@holdfast/protocol'
 import { z } from 'zod'
 import type { AuthenticateDeps, Caller } from '../auth/access.ts'
@@ -43,6 +44,7 @@ export type ServerDeps = AuthenticateDeps & {
   readonly permissions: PermissionRules
   readonly trust: OfferTrust
   readonly hooks: HookLister
+  readonly tools: ToolLister
   readonly attachments: Attachments
   readonly outbox: Outbox
   /** What uploads hold in memory. */

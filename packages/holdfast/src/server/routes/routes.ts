@@ -7,6 +7,7 @@ import { permissionRoutes } from './permissions.ts'
 import { serverRoutes } from './server.ts'
 import { sessionRoutes } from './sessions.ts'
 import { tokenRoutes } from './tokens.ts'
+import { toolRoutes } from './tools.ts'
 import { transferRoutes } from './transfer.ts'
 import { trashRoutes } from './trash.ts'
 import { trustRoutes } from './trust.ts'
@@ -18,6 +19,7 @@ export const routes: readonly Route[] = [
   ...permissionRoutes,
   ...trustRoutes,
   ...hookRoutes,
+  ...toolRoutes,
   ...sessionRoutes,
   ...eventRoutes,
   ...commandRoutes,

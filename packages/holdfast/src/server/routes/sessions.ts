@@ -35,6 +35,7 @@ import { z } from 'zod'
 import { answersJson, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
 import { defineRead, defineStateRead, readState } from './define-read.ts'
 import { sessionFileRoutes } from './session-files.ts'
+import { getSessionTools } from './tools.ts'
 
 const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore } = ListOptions.shape
 
@@ -301,7 +302,7 @@ export const sessionRoutes: readonly Route[] = [
   ...[listSessions, startSession, findByKey, findLatest, searchMessages],
   ...[getSession, getState, getMessages, getBranches, getClientEvents],
   ...sessionFileRoutes,
-  ...[getShells, getServers, getSkills, getCommands, getSubagents, getSubagentContext],
+  ...[getShells, getSessionTools, getServers, getSkills, getCommands, getSubagents, getSubagentContext],
   ...[getTodos, getQueue, getTrust, getApprovals, getUsage],
   stopSession,
 ]

@@ -77,6 +77,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     permissions: openPermissionRules(home),
     trust: openOfferTrust(home),
     hooks: { list: (workdir) => toResult(() => holdfast.hooks(workdir)) },
+    tools: { list: (of) => toResult(() => holdfast.tools(of)) },
     tokens: [{ hash: hashToken(token), role: 'admin' }],
     storedTokens: holdfast.liveTokens,
     publicOrigins,

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../args/command-spec.ts'
-import { ageNote, atServer, json, sessionNote, store } from '../../args/shared-flags.ts'
+import { ageNote, atServer, json, sessionNote, store, where } from '../../args/shared-flags.ts'
 
 /** The commands for the program itself: keys, models and the server. */
 export const programSpecs = {
@@ -122,15 +122,16 @@ export const programSpecs = {
     ],
   },
   tools: {
+    reads: true,
     about: 'list the tools, their rules and the sandbox in force',
     positionals: ['[session]'],
     flags: {
       workspace: { value: 'dir', about: 'list the tools of sessions in this folder (default: here)' },
-      store,
+      ...where,
       json,
     },
     notes: [
-      'Without a session, the tools of a new session in this folder are listed. A program can add its own tools, which are not listed here.',
+      'Without a session, the tools of a new session in this folder are listed. With --url, the own tools of the program that serves are listed too.',
       sessionNote,
     ],
   },

@@ -1,8 +1,8 @@
 import { loadSession } from '@holdfast/core'
-import { type Boundary, linesText } from '@holdfast/protocol'
+import { type ListedTool, linesText, type ToolList } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
-import { type ListedTool, listTools, type ToolList } from '../../../list-tools.ts'
+import { listTools } from '../../../list-tools.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { textTable } from '../../render/tables.ts'
 import { withStoredSession } from '../../sessions/stored-session.ts'
@@ -11,30 +11,30 @@ import type { CliContext } from '../../terminal/cli-context.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
 import type { programSpecs } from './specs.ts'
 
-/** Reads the store only for a session, and loads none. */
+/** Without `--url`, reads the store only for a session, and loads none. */
 export const run: RunCommand<typeof programSpecs.tools> = async ({ positionals: [name], flags }, context) => {
-  const { environment, home } = context
-  const print = async (list: SessionTools): Promise<undefined> => {
+  const print = async (list: ToolList): Promise<undefined> => {
     if (flags.json) await context.out.writeJson(list)
     else await printTools(list, context)
   }
-  if (name === undefined) {
-    const workdir = orThrow(resolveWorkspace(context, flags.workspace))
-    return print(orThrow(await listTools({ environment, home, workdir })))
+  const { environment, home, server } = context
+  if (name !== undefined && flags.workspace !== undefined)
+    return rejectUsage('A session has its own folder: leave --workspace out.')
+  const workdir = orThrow(resolveWorkspace(context, flags.workspace))
+  if (server) {
+    const { connectGiven, openRemote } = await import('../../sessions/remote.ts')
+    const of = name === undefined ? { workdir } : { session: (await openRemote(context, server, name)).id }
+    return print(await connectGiven(server).tools(of))
   }
-  if (flags.workspace !== undefined) return rejectUsage('A session has its own folder: leave --workspace out.')
+  if (name === undefined) return print(orThrow(await listTools({ environment, home, workdir })))
   return withStoredSession(context, name, {}, async ({ id, log, meta }) => {
     const { state } = orThrow(await loadSession(log, id))
-    const boundaries = state.boundaries.map(({ path, start, end }) => ({ path, start, end }))
-    await print({
-      ...orThrow(await listTools({ environment, home, workdir: meta.workspace, session: state })),
-      boundaries,
-    })
+    await print(orThrow(await listTools({ environment, home, workdir: meta.workspace, session: state })))
   })
 }
 
 async function printTools(
-  { workdir, sandbox, tools, instructions, boundaries = [] }: SessionTools,
+  { workdir, sandbox, tools, instructions, boundaries = [] }: ToolList,
   { out }: CliContext,
 ): Promise<void> {
   await out.write(textTable(['TOOL', 'CHANGES', 'CALLS', 'RULES'], tools.map(cells), out.paint))
@@ -49,9 +49,6 @@ async function printTools(
   for (const one of boundaries)
     await out.write(`In ${escapeLine(one.path)}, tools may change only ${linesText(one)}.\n`)
 }
-
-/** The tools of a session, with its edit boundaries. */
-type SessionTools = ToolList & { readonly boundaries?: readonly Boundary[] | undefined }
 
 const withNetwork = 'They have the network.'
 const withoutNetwork = 'They have the network only by a rule or if you approve it.'

@@ -1,6 +1,7 @@
 import { dayMs, limits, type Removal } from '@holdfast/protocol'
 import type { SessionRegistry } from '../registry/session-registry.ts'
-import { emptyTrash, sweepBlobs } from './removals.ts'
+import { emptyTrash } from './removals.ts'
+import { sweepBlobs, sweepTokens } from './sweeps.ts'
 import { trashMany } from './trash.ts'
 
 /** The first sweep is delayed: a short-lived process should not read every blob. */
@@ -44,6 +45,7 @@ export function startDailyCleanup(registry: SessionRegistry, retention: Retentio
       signal: closing.signal,
     })
     if (!emptied.ok) onProblem({ where: 'emptying the trash', cause: emptied.fault })
+    await sweepTokens(registry)
   }
   const sweep = async () => {
     await sweepBlobs(registry.deps, closing.signal)

@@ -5,7 +5,7 @@ import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runti
 import { spokenIn, talkTo } from '../../testing/talk.ts'
 
 import { createLocalSessions } from '../api/local-sessions.ts'
-import { sweepBlobs } from './removals.ts'
+import { sweepBlobs } from './sweeps.ts'
 
 const dayMs = 24 * 3_600_000
 
@@ -110,6 +110,30 @@ describe('emptying the trash', () => {
     const before = new Date(0).toISOString()
     orThrow(await sessions.emptyTrash({ before }))
     expect(asked).toEqual([0])
+  })
+
+  it('revokes the tokens of the sessions, and no others', async () => {
+    const { sessions, handle, store } = await openTrash()
+    await talkTo(handle).ask('Hello')
+    const kept = await spokenIn(sessions)
+    for (const [index, session] of [aSession, kept.id, null].entries()) {
+      const about = {
+        name: 'a link',
+        role: 'viewer',
+        createdAt: '',
+        createdBy: null,
+        expiresAt: null,
+        lastUsedAt: null,
+      } as const
+      orThrow(await store.addToken({ ...about, id: `tok_${index}`, hash: String(index).repeat(64), session }))
+    }
+    const named = async () => (await store.tokens()).map(({ session }) => session)
+    orThrow(await sessions.delete(aSession))
+    expect(await named()).toEqual([aSession, kept.id, null]) // it can be restored
+    orThrow(await sessions.emptyTrash())
+    expect(await named()).toEqual([kept.id, null])
+    orThrow(await sessions.purge(kept.id))
+    expect(await named()).toEqual([null])
   })
 
   it('lets a sweep remove the files that only it used, after a day at the earliest', async () => {

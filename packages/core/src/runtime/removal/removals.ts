@@ -14,12 +14,11 @@ import {
   type Sessions,
   sessionNotFound,
 } from '@holdfast/protocol'
-import type { AreUsed, BlobSweep } from '../../ports/blobs.ts'
 import type { Log } from '../../ports/log.ts'
-import type { NodeDeps } from '../dependencies.ts'
 import { findStored, withWorkspace } from '../log/find-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { descendantsOf } from '../subagents/tree-usage.ts'
+import { sweepBlobs, sweepTokens } from './sweeps.ts'
 import { createRemovalSummary, deleteSession, trashMany } from './trash.ts'
 
 /** Moves sessions to the trash and back, and deletes them. */
@@ -49,10 +48,12 @@ export function createRemovals(
   }
 }
 
-/** Sweeps the blobs that only the deleted sessions referred to; a failed sweep does no harm. */
-async function sweepAfter({ deps }: SessionRegistry, removed: Result<Removal>): Promise<Result<Removal>> {
-  if (removed.ok && removed.value.count > 0 && !removed.value.dryRun)
-    await sweepBlobs(deps).catch((cause) => deps.onProblem({ where: 'sweeping blobs', cause }))
+/** Deletes what only the removed sessions used; a failed sweep does no harm. */
+async function sweepAfter(registry: SessionRegistry, removed: Result<Removal>): Promise<Result<Removal>> {
+  if (!removed.ok || removed.value.count === 0 || removed.value.dryRun) return removed
+  const { onProblem } = registry.deps
+  await sweepTokens(registry).catch((cause) => onProblem({ where: 'revoking tokens', cause }))
+  await sweepBlobs(registry.deps).catch((cause) => onProblem({ where: 'sweeping blobs', cause }))
   return removed
 }
 
@@ -101,27 +102,6 @@ async function restoreSession(registry: SessionRegistry, name: string): Promise<
 async function restoreChildren({ stores }: SessionRegistry, id: SessionId): Promise<void> {
   for await (const { id: child, subagent } of descendantsOf(stores, id))
     if (subagent && (await stores.entry(child))?.trashedAt != null) await stores.storeOf(child).restore(child)
-}
-
-/** Deletes the blobs that no record refers to, on disk and in memory, until `signal` aborts. */
-export async function sweepBlobs(
-  { blobs, memoryBlobs, store, memoryStore, clock }: NodeDeps,
-  signal?: AbortSignal | undefined,
-): Promise<BlobSweep> {
-  const options = { now: clock.now(), graceMs: limits.blobGraceMs, signal }
-  // Asked for at the first old blob: without one, no store has to be read.
-  let asked: Promise<readonly AreUsed[]> | null = null
-  const areUsed: AreUsed = async (hashes) => {
-    asked ??= Promise.all([...new Set([store, memoryStore])].map((one) => one.blobsInUse(signal)))
-    const used = await Promise.all((await asked).map((one) => one(hashes)))
-    return used.reduce((all, some) => all.union(some))
-  }
-  const swept = await Promise.all([...new Set([blobs, memoryBlobs])].map((one) => one.sweep(areUsed, options)))
-  return swept.reduce((sum, one) => ({
-    removed: sum.removed + one.removed,
-    bytes: sum.bytes + one.bytes,
-    setAside: sum.setAside + one.setAside,
-  }))
 }
 
 const pageSize = 100

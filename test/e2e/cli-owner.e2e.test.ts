@@ -39,6 +39,18 @@ describe('without a server', () => {
     expect(await leave(second)).toMatchObject({ code: 0 })
   })
 
+  it('run waits for a turn that another terminal started in its process', async () => {
+    using cli = createCli()
+    const first = 'run while [ ! -e go ]; do sleep 0.02; done'
+    const owner = cli.start(['run', '--yes', first], { environment: { DEMO_PACE: '0.2' } })
+    await owner.until('stderr', /Approved by --yes/)
+    expect(await cli.runProcess(['tell', '@latest', 'queueFollowUp', 'content=count to 90'])).toMatchObject({ code: 0 })
+    writeFileSync(join(cli.workdir, 'go'), '')
+    const { code, stderr } = await owner.ended
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Waiting for a turn that another terminal started')])
+    expect((await cli.run(['show', '@latest'])).stdout).toMatch(/count to 90[\s\S]*88, 89, 90/)
+  })
+
   it('attach sends typed lines as prompts and prints the answers', async () => {
     using cli = createCli()
     await cli.run(['run', 'hello'])

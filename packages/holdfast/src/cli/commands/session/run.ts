@@ -62,7 +62,10 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
     if (!isHelp) await tellUntrusted(handle.value, context)
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'unattended'
     const ran = await runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, context, interruption })
-    if (reached.value.isHere(handle.value.id)) await tellEnded(handle.value, context)
+    if (reached.value.isHere(handle.value.id)) {
+      await waitForOthers(handle.value, context, interruption)
+      await tellEnded(handle.value, context)
+    }
     return ran
   } finally {
     await reached.value.close()
@@ -82,6 +85,19 @@ async function tellUntrusted(handle: SessionHandle, { err, home }: CliContext): 
     ({ kind, name, verdict }) => `  ${kind} ${escapeLine(name)}${verdict === 'changed' ? ', which changed' : ''}\n`,
   )
   await err.write(`Not used before you trust it; holdfast trust shows it:\n${names.join('')}`)
+}
+
+/** Waits for a turn that another terminal started here, because it would end with this process. An open question survives. */
+async function waitForOthers(handle: SessionHandle, { err }: CliContext, interruption: AbortSignal): Promise<void> {
+  const isWorking = async () => {
+    const state = await handle.state(['activity', 'pendingApprovals'])
+    return state.ok && /^(thinking|tool_executing)$/.test(state.value.activity) && !state.value.pendingApprovals.length
+  }
+  if (interruption.aborted || !(await isWorking())) return
+  await err.write('Waiting for a turn that another terminal started in this process. Press Ctrl-C to end it.\n')
+  const frames = handle.subscribe({ signal: interruption })
+  for await (const frame of frames)
+    if ((frame.type === 'snapshot' || frame.type === 'record') && !(await isWorking())) break
 }
 
 /** Says which subagents and commands in the background end with this process. Those of a server go on. */

@@ -1,0 +1,48 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+import { openTerminal } from './cli-terminal.ts'
+
+it('a second serve at a terminal offers to open the page of the first, and does so on y', async () => {
+  using cli = createCli()
+  const first = cli.start(['serve', '--port', '0'])
+  const [url = ''] = await first.until('stderr', /http:\S+/)
+  const browser = join(cli.workdir, 'browser')
+  writeFileSync(browser, '#!/bin/sh\necho "$1" > opened\n')
+  chmodSync(browser, 0o755)
+
+  using no = openTerminal(cli, ['serve'], { BROWSER: browser })
+  await no.until(new RegExp(`already runs at ${url}`))
+  await no.until(/Open its page in the browser\? \[y\/n\]/)
+  no.type('n\r')
+  expect(await no.ended).toBe(1)
+
+  using yes = openTerminal(cli, ['serve'], { BROWSER: browser })
+  await yes.until(/Open its page in the browser\? \[y\/n\]/)
+  yes.type('y\r')
+  await yes.until(/Opened the page/)
+  expect(await yes.ended).toBe(0)
+  const page = new URL((await readFile(join(cli.workdir, 'opened'), 'utf8')).trim())
+  expect(await readFile(page, 'utf8')).toContain(`url=${url}`)
+})
+
+it('attach asks for approvals at a terminal: y runs the call, n refuses it, and another key is a prompt', async () => {
+  using cli = createCli()
+  await cli.run(['run', 'hello'])
+  using attached = openTerminal(cli, ['attach', '@latest'])
+  await attached.until(/You drive this session/)
+  attached.type('run echo $((40 + 2))\r')
+  await attached.until(/shell asks to run/)
+  attached.type('y\r')
+  await attached.until(/returned[\s\S]*42/)
+  attached.type('run echo $((50 + 3))\r')
+  await attached.until(/shell asks to run/)
+  attached.type('n\r')
+  await attached.until(/rejected|refused|not run/i)
+  attached.type('count to 3\r')
+  await attached.until(/1, 2, 3/)
+  attached.type('/leave\r')
+  expect(await attached.ended).toBe(0)
+})

@@ -1,0 +1,58 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { readFileSync, writeSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+import { fillGaps } from './promised-output.ts'
+
+const guide = readFileSync(new URL('../../docs/http-guide.md', import.meta.url), 'utf8')
+const blocks = [...guide.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
+  language,
+  text,
+}))
+const token = 'a-secret-of-the-test-for-the-guide'
+const hasCurl = canRun('curl') && canRun('bash')
+// Written directly, because a test runner may hide output, and a skipped test must not look like a passed one.
+if (!hasCurl) writeSync(2, '\nNOT RUN: the commands of docs/http-guide.md: they need bash and curl.\n')
+
+it.skipIf(!hasCurl)('the commands of docs/http-guide.md do what it says, in its order', async () => {
+  using cli = createCli()
+  const server = cli.start(['serve', '--port', '0'], { environment: { HOLDFAST_TOKEN: token } })
+  const [url = ''] = await server.until('stderr', /http:\S+/)
+  const steps = blocks.flatMap(({ language, text }, index) =>
+    language === 'sh' ? { text, promised: blocks[index + 1] } : [],
+  )
+  expect(steps.length).toBeGreaterThan(8)
+  // One shell runs all blocks, so that a function and variables live on; a mark ends the output of each.
+  const mark = '--- end of a block ---'
+  const script = steps.map(({ text }) => `${text}\necho '${mark}'\n`).join('')
+  const outputs = (await runShell(`set -eu\n${script}`, cli.workdir, { URL: url, TOKEN: token })).split(mark)
+  for (const [index, { text, promised }] of steps.entries()) {
+    const printed = outputs[index]?.trim() ?? ''
+    if (promised?.language === 'json')
+      expect(JSON.parse(printed), text).toMatchObject(fillGaps(JSON.parse(promised.text)))
+    else if (promised?.language === '') expect(printed, text).toMatch(fillGaps(promised.text.trim()))
+  }
+})
+
+async function runShell(script: string, cwd: string, environment: Readonly<Record<string, string>>): Promise<string> {
+  const shell = spawn('bash', ['-c', script], { cwd, env: { ...process.env, ...environment } })
+  let [out, err] = ['', '']
+  shell.stdout.on('data', (chunk) => {
+    out += chunk
+  })
+  shell.stderr.on('data', (chunk) => {
+    err += chunk
+  })
+  const code = await new Promise((resolve) => shell.on('close', resolve))
+  expect([code, err, out.slice(-2000)]).toEqual([0, expect.any(String), expect.any(String)])
+  return out
+}
+
+function canRun(program: string): boolean {
+  try {
+    execFileSync(program, ['--version'])
+    return true
+  } catch {
+    return false
+  }
+}

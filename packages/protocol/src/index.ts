@@ -1,3 +1,26 @@
+export { HookList, type HookLister, ListedHook } from './access/listed-hook.ts'
+export { ListedTool, ToolList, type ToolLister, ToolsOf } from './access/listed-tool.ts'
+export {
+  JudgedOffer,
+  OfferGrant,
+  OfferKind,
+  type OfferTrust,
+  parseTrustFolder,
+  TrustedWorkspace,
+  TrustedWorkspaceList,
+  TrustRevoked,
+  WorkspaceOffers,
+} from './access/offer-trust.ts'
+export {
+  ListedPermission,
+  PermissionList,
+  PermissionListOptions,
+  PermissionRule,
+  type PermissionRules,
+  parseRuleId,
+} from './access/permissions.ts'
+export { coverageText, isPathPattern, isPathRule, literalPath } from './access/rule-coverage.ts'
+export * from './access/tokens.ts'
 export { BackgroundShell, noSuchShell } from './api/background-shell.ts'
 export { ClientEventPage, ClientEventRequest, StoredClientEvent } from './api/client-events.ts'
 export {
@@ -13,29 +36,8 @@ export {
   StoredRestore,
   TouchedFile,
 } from './api/file-changes.ts'
-export { HookList, type HookLister, ListedHook } from './api/listed-hook.ts'
-export { ListedTool, ToolList, type ToolLister, ToolsOf } from './api/listed-tool.ts'
-export {
-  JudgedOffer,
-  OfferGrant,
-  OfferKind,
-  type OfferTrust,
-  parseTrustFolder,
-  TrustedWorkspace,
-  TrustedWorkspaceList,
-  TrustRevoked,
-  WorkspaceOffers,
-} from './api/offer-trust.ts'
 export { parseOptions } from './api/parse-options.ts'
 export { parseSessionName, type SessionName } from './api/parse-session-name.ts'
-export {
-  ListedPermission,
-  PermissionList,
-  PermissionListOptions,
-  PermissionRule,
-  type PermissionRules,
-  parseRuleId,
-} from './api/permissions.ts'
 export {
   ClearOptions,
   DeleteOptions,
@@ -44,7 +46,6 @@ export {
   PruneOptions,
   Removal,
 } from './api/removal.ts'
-export { coverageText, isPathPattern, isPathRule, literalPath } from './api/rule-coverage.ts'
 export {
   AttachOptions,
   CommandOptions,
@@ -73,7 +74,6 @@ export {
 export * from './api/skills.ts'
 export { pickFields, StateField, StateFields, stateSchema } from './api/state-fields.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
-export * from './api/tokens.ts'
 export { linkMoves, type MoveStep, traceMoves } from './api/trace-moves.ts'
 export {
   ExportOptions,

@@ -1,13 +1,17 @@
 import { z } from 'zod'
+import { InstructionFile } from '../api/workspace-file.ts'
 import { Boundary } from '../value/boundary.ts'
 import type { Result } from '../value/result.ts'
-import { InstructionFile } from './workspace-file.ts'
 
 /** A tool, and what happens to its calls. */
 export const ListedTool = z.object({
+  /** Its name, as models call it. */
   name: z.string(),
+  /** The first sentence of its description. */
   about: z.string(),
+  /** Whether it changes nothing. */
   isReadOnly: z.boolean(),
+  /** Whether it can lose something. */
   isDestructive: z.boolean(),
   /** What happens to a call that no rule with a pattern covers. */
   verdict: z.enum(['allow', 'ask', 'deny']),
@@ -18,7 +22,9 @@ export type ListedTool = z.infer<typeof ListedTool>
 
 /** The tools of a folder or session, and what limits them. */
 export const ToolList = z.object({
+  /** The folder; empty if the session has none. */
   workdir: z.string(),
+  /** How commands are confined. */
   sandbox: z.object({
     setting: z.enum(['auto', 'on', 'off']),
     isInForce: z.boolean(),
@@ -29,6 +35,7 @@ export const ToolList = z.object({
     /** What that means, in a sentence. */
     about: z.string(),
   }),
+  /** The tools, in the order in which models see them. */
   tools: z.array(ListedTool),
   /** The files of instructions that the model is told. Later ones count more. */
   instructions: z.array(InstructionFile),
@@ -39,7 +46,12 @@ export type ToolList = z.infer<typeof ToolList>
 
 /** Whose tools to list: those of a session, or those of a new session in a folder, by its absolute path. */
 export const ToolsOf = z
-  .strictObject({ session: z.string().optional(), workdir: z.string().optional() })
+  .strictObject({
+    /** The name of a session. */
+    session: z.string().optional(),
+    /** The absolute path of a folder. */
+    workdir: z.string().optional(),
+  })
   .refine(({ session, workdir }) => (session === undefined) !== (workdir === undefined), {
     error: 'give either a session or a workdir',
   })

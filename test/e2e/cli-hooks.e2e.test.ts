@@ -21,7 +21,7 @@ it('hooks lists those of a workspace with their state, test tries them once they
   )
   expect(waiting.stdout).toMatch(/\nunsupported +WorktreeCreate /)
   expect(waiting.stderr).toContain('1 hook does not run before you trust it.')
-  expect((await cli.run(['hooks', 'test', 'PreToolUse'])).stderr).toContain('No hook runs at PreToolUse here.')
+  expect((await cli.run(['hooks', 'test', 'PreToolUse'])).stderr).toContain('No hook of PreToolUse is active here.')
   const before = await cli.run(['run', 'run echo hi', '--yes'])
   expect(before.stderr).toContain('hook .claude/settings.json PreToolUse 1\n')
   expect(before.stderr).toContain('✓ shell')
@@ -29,7 +29,10 @@ it('hooks lists those of a workspace with their state, test tries them once they
   expect((await cli.run(['trust', 'grant', '--all'])).stderr).toContain('no echo')
   const tried = await cli.run(['hooks', 'test', 'PreToolUse'])
   expect(tried.stdout).toMatch(/^PreToolUse hook sh guard.sh: blocked: no echo \(\d+ ms\)\n\| no echo\n$/)
-  expect((await cli.run(['hooks', 'test', 'PreToolUse', '--tool', 'read_file'])).stderr).toContain('No hook runs')
+  expect((await cli.run(['hooks', 'test', 'PreToolUse', '--tool', 'read_file'])).stderr).toContain(
+    'No hook runs at PreToolUse for read_file: those here are for Bash. Choose another tool with --tool.',
+  )
+  expect((await cli.run(['hooks', 'test', 'Stop'])).stderr).toContain('No hook runs at Stop here.')
   const after = await cli.run(['run', 'run echo hi', '--yes'])
   expect(after.stderr).toContain('PreToolUse hook sh guard.sh: blocked: no echo\n')
   expect(after.stderr).toContain('✗ shell: no echo')

@@ -28,6 +28,8 @@ describe('mcp', () => {
       code: 0,
       stdout: expect.stringContaining('mine answers.\nTools:\n  mcp__mine__hello\n'),
     })
+    expect((await cli.run(['mcp', 'add', 'my notes', '--', 'x'])).stderr).toContain("holdfast mcp test 'my notes'\n")
+    await cli.run(['mcp', 'remove', 'my notes'])
     expect((await cli.run(['mcp'])).stdout).toMatch(/mine +user +stopped +8 /)
     expect(await cli.run(['mcp', 'remove', 'mine'])).toMatchObject({ code: 0 })
     expect(JSON.parse((await cli.run(['mcp', '--json'])).stdout)).toEqual({ servers: [], problems: [] })
@@ -65,6 +67,10 @@ describe('mcp', () => {
       code: 2,
       stderr: expect.stringContaining("has no server min. Did you mean 'mine'?"),
     })
+    expect(await cli.run(['mcp', 'add', '--from', foreign])).toMatchObject({
+      stderr: expect.stringContaining('You have a server mine, which stays as it is.'),
+    })
+    expect((await cli.run(['mcp', 'add', '--from', foreign, 'mine'])).stderr).toContain('Replaced mine in ')
   })
 
   it('signs in to a server in the browser, and out again', async () => {
@@ -93,6 +99,9 @@ describe('mcp', () => {
     const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')
     const everything = join(manifest, '..', 'dist', 'index.js')
     await cli.run(['mcp', 'add', 'every', '--', process.execPath, everything])
+    expect((await cli.run(['mcp', 'test', 'every'])).stdout).toContain(
+      'Prompts, as slash commands:\n  /mcp__every__simple-prompt: A prompt with no arguments\n',
+    )
     const ran = await cli.run(['run', '--yes', 'call mcp__every__trigger-elicitation-request'])
     expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining('Cancelled: run cannot ask you here.') })
     expect(ran.stdout).toMatch(/cancel/i)

@@ -1,4 +1,5 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -57,6 +58,41 @@ describe('without a server', () => {
     const attached = cli.start(['attach', '@latest'], { input: 'count to 3\n' })
     await attached.until('stderr', /You drive this session/)
     await attached.until('stdout', /1, 2, 3/)
+    expect(await leave(attached)).toMatchObject({ code: 0 })
+  })
+
+  it('attach shows what a subagent asks, and answers it', async () => {
+    using cli = createCli()
+    await cli.run(['run', 'hello'])
+    const attached = cli.start(['attach', '@latest'], { input: 'delegate write c.txt: hello\n', isInputOpen: true })
+    await attached.until('stderr', /\? subagent \S+: write_file asks to run: c\.txt[^?]*\+hello[^?]*Type y to approve/)
+    attached.write('y\n')
+    await attached.until('stdout', /subagent \(write c\.txt: hello\) returned/)
+    expect(readFileSync(join(cli.workdir, 'c.txt'), 'utf8')).toBe('hello')
+    const listed = await cli.run(['agents', '@latest'])
+    expect(listed.stdout).toMatch(
+      /HANDLE +STATUS +KIND .*\n\S+ +completed +general +waited for +demo\/agent .* write c\.txt/,
+    )
+    expect((await leave(attached)).stderr).not.toContain('Queued')
+  })
+
+  it('attach asks for the fields of a question of a server', async () => {
+    using cli = createCli()
+    const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')
+    await cli.run(['mcp', 'add', 'every', '--', process.execPath, join(manifest, '..', 'dist', 'index.js')])
+    await cli.run(['permissions', 'add', 'allow', 'mcp__every__trigger-elicitation-request'])
+    await cli.run(['run', 'hello'])
+    const input = 'call mcp__every__trigger-elicitation-request\n'
+    const attached = cli.start(['attach', '@latest'], { input, isInputOpen: true })
+    await attached.until('stderr', /\? every: Please provide inputs[\s\S]*Type y to answer, or n to decline/)
+    attached.write('y\n')
+    await attached.until('stderr', /\/cancel gives no answer\.\n {2}String[^\n]*:\n/)
+    attached.write('Ada\n')
+    await attached.until('stderr', /yes or no[^\n]*:\n/)
+    attached.write('perhaps\n') // no boolean: the field is asked again
+    await attached.until('stderr', /(yes or no[^\n]*:\n)[\s\S]*yes or no[^\n]*:\n/)
+    attached.write('\n'.repeat(20)) // all other fields may be left out
+    await attached.until('stdout', /Ada/)
     expect(await leave(attached)).toMatchObject({ code: 0 })
   })
 

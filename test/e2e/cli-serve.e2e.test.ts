@@ -234,3 +234,25 @@ describe('without a server', () => {
     expect((await cli.run(['tell', '@latest', 'abort'])).code).toBe(0)
   })
 })
+
+describe('run with a server', () => {
+  it('leaves no session behind after /help, so @latest stays what it was', async () => {
+    const { server } = await serve()
+    await cli.run(['run', 'hello'])
+    expect(await cli.run(['run', '/help'])).toMatchObject({ code: 0 })
+    expect(await cli.run(['tell', '@latest', 'rename', 'title=Kept'])).toMatchObject({ code: 0 }) // asks the server
+    expect((await cli.run(['ls'])).stdout).toContain('Kept')
+    server.kill('SIGTERM')
+    await server.ended
+  })
+
+  it('says where the result of a subagent in the background will be', async () => {
+    const { server } = await serve({ DEMO_PACE: '20' })
+    const { stderr } = await cli.run(['run', 'delegate in background count to 900'])
+    expect(stderr).toMatch(
+      /\S+ goes on in the background\. To see the result: holdfast attach \S+, or later holdfast show/,
+    )
+    server.kill('SIGTERM')
+    await server.ended
+  })
+})

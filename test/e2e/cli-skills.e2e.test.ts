@@ -25,9 +25,12 @@ describe('skills', () => {
       /^<skill_content name="tides".*\nLook at the tides\./,
     )
     await cli.run(['run', 'count to 1'])
-    expect(await cli.run(['skills', 'on', 'tides'])).toMatchObject({ code: 0, stderr: 'The session follows tides.\n' })
+    expect(await cli.run(['skills', 'on', 'tides'])).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/^\S+-\d+ follows tides\.\n$/),
+    })
     expect((await cli.run(['skills', '-s', '@latest'])).stdout).toMatch(/tides +listed, active +workspace/)
-    expect((await cli.run(['skills', 'off', 'tides'])).stderr).toBe('The session no longer follows tides.\n')
+    expect((await cli.run(['skills', 'off', 'tides'])).stderr).toMatch(/^\S+-\d+ no longer follows tides\.\n$/)
     expect(await cli.run(['skills', 'off', 'tides'])).toMatchObject({ code: 1 })
   })
 

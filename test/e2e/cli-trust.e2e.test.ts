@@ -45,6 +45,32 @@ describe('trust', () => {
     expect(granted).toContain(`${shown}All of it:\n| - note 0\n| - other\n`)
   })
 
+  it('shows all files of a skill, and the lines of any that changed', async () => {
+    const folder = join(cli.workdir, '.holdfast/skills/tides')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'SKILL.md'), '---\ndescription: Tides\n---\nRun run.sh.\n')
+    writeFileSync(join(folder, 'run.sh'), 'echo low\n')
+    writeFileSync(join(folder, 'chart.bin'), Buffer.from([0, 1, 2]))
+    const shown = (await cli.run(['trust'])).stdout
+    expect(shown).toMatch(/\| chart\.bin, 3 bytes, [0-9a-f]{12}\n\| run\.sh, 9 bytes, [0-9a-f]{12}\n/)
+    expect(shown).toContain('| File run.sh:\n| echo low\n')
+    await cli.run(['trust', 'grant', '--all'])
+    writeFileSync(join(folder, 'run.sh'), 'echo high\n')
+    const changed = (await cli.run(['trust'])).stdout
+    expect(changed).toContain('skill .holdfast/skills/tides, changed since you trusted it:\n')
+    expect(changed).toContain('- echo low\n+ echo high\n')
+    await cli.run(['trust', 'grant', '--all'])
+    writeFileSync(join(folder, 'chart.bin'), Buffer.from([0, 1, 3]))
+    expect((await cli.run(['trust'])).stdout).toMatch(/\n- chart\.bin, 3 bytes, \w+\n\+ chart\.bin, 3 bytes, \w+\n/)
+  })
+
+  it('says how to trust, and suggests the name that was meant', async () => {
+    expect((await cli.run(['trust'])).stderr).toBe(
+      `\nTo trust all of it: holdfast trust grant --all. To trust one: holdfast trust grant ${name}\n`,
+    )
+    expect((await cli.run(['trust', 'grant', 'MEMORY'])).stderr).toContain(`Did you mean '${name}'?`)
+  })
+
   it('lists the trusted workspaces, and is taken back', async () => {
     await cli.run(['trust', 'grant', '--all'])
     expect((await cli.run(['trust', 'grant', '--all'])).stderr).toBe('All of it is trusted already.\n')

@@ -31,6 +31,24 @@ describe('subagents on the page', () => {
   const pane = () => page.getByRole('region', { name: 'Subagent', exact: true })
   const question = () => page.getByRole('region', { name: 'Make this change?' })
 
+  it('keeps the question of a subagent clear of the queue on a phone', async () => {
+    await page.setViewportSize(phone)
+    await startSession('delegate write notes.txt: hello')
+    await question().waitFor()
+    const box = page.getByRole('textbox', { name: 'Message' })
+    for (const text of ['list', 'count to 2', 'count to 3']) {
+      await box.fill(text)
+      await box.press('Enter')
+      await page.locator('.queue li', { hasText: text }).waitFor()
+    }
+    await picture(page, 'phone-queue')
+    const approve = question().getByRole('button', { name: 'Approve' })
+    const [button, queue] = [await approve.boundingBox(), await page.locator('.queue').boundingBox()]
+    expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThanOrEqual(queue?.y ?? 0)
+    await approve.click()
+    await atRest()
+  })
+
   it('answers the approval of a subagent in the page of its session, and opens it beside', async () => {
     await startSession('delegate write notes.txt: hello')
     await question().getByText('The subagent asks: write notes.txt: hello').waitFor()
@@ -142,7 +160,7 @@ describe('subagents on the page', () => {
     await atRest()
     await page.getByRole('button', { name: 'Review…' }).click()
     const review = page.getByRole('dialog', { name: 'What this folder brings along' })
-    await review.getByText('.claude/agents/reviewer.md').click()
+    await review.getByText('.claude/agents/reviewer.md').waitFor()
     await review.getByText('List mistakes.').waitFor()
     await review.getByRole('button', { name: /^Trust agent / }).click()
     await review.waitFor({ state: 'detached' })

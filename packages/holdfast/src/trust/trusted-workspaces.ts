@@ -130,7 +130,7 @@ function judgeOffer(offer: Offer, items: readonly TrustedItem[], diffTexts: Diff
   if (known.hash === offer.hash) return { ...offer, verdict: 'trusted', before: null, diff: null }
   // Of a long text only the beginning was kept, so only the beginnings are compared.
   const after = known.text.length < textCharsMax ? offer.text : clip(offer.text, textCharsMax)
-  const diff = diffTexts({ path: offer.path, before: known.text, after })
+  const diff = known.text === after ? null : diffTexts({ path: offer.path, before: known.text, after })
   return { ...offer, verdict: 'changed', before: known.text, diff }
 }
 

@@ -23,7 +23,7 @@ export const JudgedOffer = z.object({
   verdict: z.enum(['trusted', 'changed', 'new']),
   /** The text that was trusted instead; null unless it changed. */
   before: z.string().nullable(),
-  /** The difference to that text by lines, as a unified diff; null unless it changed. */
+  /** The difference to that text by lines, as a unified diff; null unless it changed, and if its beginning is the same. */
   diff: z.string().nullable(),
 })
 export type JudgedOffer = z.infer<typeof JudgedOffer>

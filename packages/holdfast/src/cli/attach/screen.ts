@@ -1,5 +1,6 @@
 import {
   addToView,
+  type ChildView,
   type ClientId,
   type Frame,
   type FrameOf,
@@ -7,11 +8,19 @@ import {
   type Recorded,
   type SessionView,
   textOf,
+  withChild,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { previewText, type RunOutput } from '../render/run-output.ts'
 import { headText, messageText } from '../render/transcript-text.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
+import type { Paint } from '../terminal/output.ts'
+
+/** A question that waits for an answer: an approval, or a question of a server. */
+export type OpenQuestion = PendingApproval & {
+  /** The subagent that asks; absent if the session itself does. */
+  readonly child?: ChildView
+}
 
 /** Prints a session as it goes on, and knows what its user may do now. */
 export interface Screen {
@@ -20,8 +29,8 @@ export interface Screen {
   isDriving(): boolean
   /** Whether a turn runs. */
   isRunning(): boolean
-  /** The oldest question that waits for an answer. */
-  question(): PendingApproval | null
+  /** The questions that wait for an answer: those of the session first, then those of its subagents. */
+  questions(): readonly OpenQuestion[]
   /** Resolves once the client is attached, so that it may send commands, or when all is over. */
   readonly attached: Promise<void>
   end(): Promise<void>
@@ -39,8 +48,11 @@ const newestShown = 6
 
 export function createScreen({ client, output, isJson, context }: ScreenDeps): Screen {
   let view: SessionView | null = null
+  let children: readonly ChildView[] = []
   let clients: FrameOf<'presence'>['clients'] = []
   let told = ''
+  /** The questions that were printed, and whether with the keys that answer them. */
+  const shown = new Map<string, 'whole' | 'without keys'>()
   const attached = Promise.withResolvers<void>()
   const { out, err } = context
   const isDriving = () => clients.some((one) => one.client === client && one.role === 'driver')
@@ -52,18 +64,34 @@ export function createScreen({ client, output, isJson, context }: ScreenDeps): S
     told = sentence
   }
 
-  async function tellQuestion(asked: PendingApproval): Promise<void> {
-    const how = isDriving() ? '\n  Type y to approve, n to reject, or s to approve it for this session.' : ''
-    await output.note(`? ${escapeLine(asked.tool)} asks to run: ${previewText(asked.preview, err.paint)}${how}`)
+  const questions = (): readonly OpenQuestion[] => [
+    ...(view?.pendingApprovals ?? []),
+    ...children.flatMap((child) => child.pendingApprovals.map((asked) => ({ ...asked, child }))),
+  ]
+
+  /** Prints new questions, and the keys for those that were printed while another client drove. */
+  async function tellQuestions(): Promise<void> {
+    const open = questions()
+    for (const asked of open) {
+      const key = keyOf(asked)
+      const before = shown.get(key)
+      if (before === 'whole' || (before && !isDriving())) continue
+      shown.set(key, isDriving() ? 'whole' : 'without keys')
+      const keys = isDriving() ? `\n  ${answerKeys(asked)}` : ''
+      await output.note(`? ${before ? `${whoAsks(asked)} still waits.` : questionText(asked, err.paint)}${keys}`)
+    }
+    const keys = new Set(open.map(keyOf))
+    for (const key of shown.keys()) if (!keys.has(key)) shown.delete(key)
   }
 
   async function showSnapshot(snapshot: FrameOf<'snapshot'>): Promise<void> {
     view = snapshot.view
     clients = snapshot.here?.clients ?? []
+    children = snapshot.here?.children ?? []
     if (isJson) return
     await err.write(headText(snapshot.meta, err.paint))
     for (const message of snapshot.messages.slice(-newestShown)) await out.write(messageText(message, out.paint))
-    for (const asked of view.pendingApprovals) await tellQuestion(asked)
+    await tellQuestions()
   }
 
   async function showRecord(record: Recorded): Promise<void> {
@@ -75,15 +103,12 @@ export function createScreen({ client, output, isJson, context }: ScreenDeps): S
       await output.note(
         err.paint.dim(event.fault ? escapeHidden(event.fault.message) : `The turn ended: ${event.reason}.`),
       )
-    const asked =
-      event.type === 'approval.asked' ? view?.pendingApprovals.find(({ id }) => id === record.seq) : undefined
-    if (asked) await tellQuestion(asked)
   }
 
   return {
     isDriving,
     isRunning: () => view !== null && view.activity !== 'idle' && view.activity !== 'error',
-    question: () => view?.pendingApprovals[0] ?? null,
+    questions,
     attached: attached.promise,
     async end() {
       attached.resolve()
@@ -95,12 +120,35 @@ export function createScreen({ client, output, isJson, context }: ScreenDeps): S
       if (frame.type === 'snapshot') attached.resolve()
       if (frame.type === 'record') await showRecord(frame.record)
       if (frame.type === 'presence') clients = frame.clients
+      if (frame.type === 'child' && frame.view) children = withChild(children, frame.view)
       if (isJson) return
       if (frame.type === 'presence') await tellDriver()
       if (frame.type === 'end') await output.note(endSentence(frame))
       else await output.show(frame)
+      if (view && (frame.type === 'record' || frame.type === 'presence' || frame.type === 'child'))
+        await tellQuestions()
     },
   }
+}
+
+const keyOf = ({ id, child }: OpenQuestion): string => `${child?.id ?? ''} ${id}`
+
+const whoAsks = ({ child, tool, preview }: OpenQuestion): string =>
+  `${child ? `subagent ${child.handle}: ` : ''}${escapeLine(preview.type === 'question' ? preview.from : tool)}`
+
+function questionText(asked: OpenQuestion, paint: Paint): string {
+  const { child, preview, changed, reason } = asked
+  const text = previewText(preview, paint)
+  if (preview.type === 'question') return `${child ? `subagent ${child.handle}: ` : ''}${text}`
+  const why = `${changed ? ', because the file changed' : ''}${reason === undefined ? '' : ` (asked each time: ${escapeLine(reason)})`}`
+  return `${whoAsks(asked)} asks to run${why}: ${text}`
+}
+
+/** Says which keys answer a question. */
+function answerKeys({ preview, reason }: OpenQuestion): string {
+  if (preview.type === 'question') return 'Type y to answer, or n to decline.'
+  if (reason !== undefined) return 'Type y to approve, or n to reject.'
+  return 'Type y to approve, n to reject, or s to approve it for this session.'
 }
 
 function driverSentence(driver: ClientId | undefined, client: string): string {

@@ -1,7 +1,8 @@
-import { type CommandInput, commandResult, type Decision, type SessionHandle } from '@holdfast/protocol'
+import { type Answers, type CommandInput, commandResult, type Decision, type SessionHandle } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import type { RunOutput } from '../render/run-output.ts'
-import type { Screen } from './screen.ts'
+import { createQuestionForm } from './question-form.ts'
+import type { OpenQuestion, Screen } from './screen.ts'
 
 type TypistDeps = {
   readonly handle: SessionHandle
@@ -29,17 +30,47 @@ export function createTypist({ handle, client, screen, output, leave }: TypistDe
     if (queued !== undefined) await output.note('Queued: it joins the running turn at its next step.')
   }
 
+  const form = createQuestionForm(output.note)
+
+  const answer = (question: OpenQuestion, reply: { readonly decision: Decision; readonly answers?: Answers }) =>
+    send({
+      type: 'respondToApproval',
+      ...reply,
+      approval: question.id,
+      ...(question.child && { child: question.child.id }),
+      via: 'holdfast attach',
+    })
+
+  /** Adds a line to the open form, and sends the answers when it is complete. */
+  async function fill(question: OpenQuestion, text: string): Promise<void> {
+    if (text === '/cancel') return answer(question, { decision: 'cancel' })
+    const answers = await form.add(text)
+    if (answers !== null) await answer(question, { decision: 'approve', answers })
+  }
+
+  /** Answers the oldest question if the text is an answer to it. */
+  async function decide(question: OpenQuestion, text: string): Promise<'answered' | 'no answer'> {
+    const decision = decisions[text.toLowerCase()]
+    const { preview } = question
+    if (!decision || (preview.type === 'question' && decision === 'approve_session')) return 'no answer'
+    if (decision === 'approve' && preview.type === 'question' && preview.fields.length > 0)
+      await form.open(question, preview.fields)
+    else await answer(question, { decision })
+    return 'answered'
+  }
+
   return {
     /** Handles a typed line. */
     async type(line: string): Promise<void> {
       const text = line.trim()
-      const question = screen.question()
-      const decision = question && screen.isDriving() ? decisions[text.toLowerCase()] : undefined
-      if (text === '') return
+      const questions = screen.isDriving() ? screen.questions() : []
+      const filling = form.current(questions)
       if (text === '/leave') return leave()
       if (text === '/drive') return send({ type: 'claimDriver', takeOver: true })
-      if (question && decision)
-        return send({ type: 'respondToApproval', decision, approval: question.id, via: 'holdfast attach' })
+      if (filling) return fill(filling, text)
+      if (text === '') return
+      const [oldest] = questions
+      if (oldest && (await decide(oldest, text)) === 'answered') return
       return send({ type: 'sendPrompt', content: line })
     },
     /** Aborts the turn, if this client drives one. */

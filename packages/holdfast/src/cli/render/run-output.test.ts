@@ -1,4 +1,4 @@
-import { BlobHash, type Frame } from '@holdfast/protocol'
+import { BlobHash, ChildView, type Frame, noUsage } from '@holdfast/protocol'
 import { aFrame, aRecord, type EventInput } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createPaint } from '../terminal/output.ts'
@@ -15,6 +15,12 @@ const draft = (text: string) =>
 const recorded = (seq: number, event: EventInput) => aFrame({ type: 'record', record: aRecord(seq, event) })
 const said = (seq: number, text: string, type: 'text.said' | 'thinking.said' = 'text.said', step = 5) =>
   recorded(seq, { type, turn: 0, step, text, provider: 'demo' })
+
+const aChild = ChildView.parse({
+  ...{ id: `ses_${'0'.repeat(26)}`, parent: `ses_${'1'.repeat(26)}`, handle: 'calm-harbor-1', call: 7, depth: 1 },
+  ...{ agent: 'general', task: 'list src', model: 'demo/agent', status: 'running', tool: null },
+  ...{ usage: noUsage, pendingApprovals: [], startedAt: '2026-01-01T00:00:00.000Z' },
+})
 
 const shown = (...frames: readonly Frame[]) => shownAt(false, ...frames)
 
@@ -60,6 +66,29 @@ describe('the text of a running turn', () => {
     const late = await shown(said(6, 'One.'), said(7, 'Two.'), said(12, 'Three.', 'text.said', 9))
     expect(live.out).toBe('One.\n\nTwo.\n')
     expect(late.out).toBe('One.\n\nTwo.\n\nThree.\n')
+  })
+
+  it('is not torn by lines about subagents, which have the task once', async () => {
+    const child = (status: 'running' | 'waiting' | 'completed', tool: string | null = null) => {
+      const view = { ...aChild, status, tool }
+      return aFrame({ type: 'child', child: view.id, view })
+    }
+    const { out, err } = await shown(
+      child('running'),
+      child('running', 'grep'),
+      delta(1, 'text', 'One '),
+      child('running'),
+      child('running', 'find'),
+      delta(1, 'text', 'answer.'),
+      child('completed'),
+      said(7, 'One answer.'),
+    )
+    expect(out).toBe('One answer.\n')
+    expect(err.split('\n')).toEqual([
+      '  subagent calm-harbor-1 (general) works: list src',
+      ...['runs grep', 'runs find', 'completed'].map((does) => `  subagent calm-harbor-1 (general) ${does}`),
+      '',
+    ])
   })
 
   it('has calls on standard error, on lines of their own', async () => {

@@ -89,6 +89,9 @@ function createTextOutput({ out, err }: Outputs): RunOutput {
   const recordedOfStep = new Map<string, number>()
   let open: { readonly kind: Kind; readonly position: string; readonly endsLine: boolean } | null = null
   const commandLines = createCommandLines()
+  const shownChildren = new Map<string, string>()
+  /** Lines about subagents that wait for the end of a text. */
+  const heldChildren: string[] = []
   let hasText = false
 
   /** Ends the line that is being written. */
@@ -97,6 +100,8 @@ function createTextOutput({ out, err }: Outputs): RunOutput {
     const { kind, endsLine } = open
     open = null
     if (!endsLine) await (kind === 'text' ? out : err).write('\n')
+    const held = heldChildren.splice(0)
+    for (const line of held) await err.write(`${err.paint.dim(line)}\n`)
   }
 
   async function print(kind: Kind, position: string, text: string): Promise<void> {
@@ -149,6 +154,7 @@ function createTextOutput({ out, err }: Outputs): RunOutput {
     }
     if (event.type === 'thinking.said') return printRecorded('thinking', seq, event.step, event.text)
     if (event.type === 'text.said') return printRecorded('text', seq, event.step, event.text)
+    if (event.type === 'turn.ended') return endLine() // what a person types next begins on a line of its own
     if (event.type === 'call.requested') tools.set(seq, event.tool)
     const line = lineOf(event, tools)
     if (line !== null) await note(line.isError ? err.paint.red(line.text) : err.paint.dim(line.text))
@@ -157,13 +163,15 @@ function createTextOutput({ out, err }: Outputs): RunOutput {
   const printStorage = ({ error }: FrameOf<'storage'>): Promise<void> =>
     note(error ? err.paint.red(escapeHidden(error.message)) : err.paint.dim('The store accepts writes again.'))
 
-  const shownChildren = new Map<string, string>()
-  /** Says what a subagent does, when it changes. */
+  /** Says what a subagent does, when it changes. Waits for the end of a text that is being written. */
   async function printChild(view: ChildView): Promise<void> {
-    const line = childLine(view)
-    if (shownChildren.get(view.id) === line) return
-    shownChildren.set(view.id, line)
-    await note(err.paint.dim(line))
+    const before = shownChildren.get(view.id)
+    const does = childDoes(view)
+    if (before === does || (before !== undefined && does === 'works')) return
+    shownChildren.set(view.id, does)
+    const line = childLine(view, does, before === undefined)
+    if (open?.kind === 'text') heldChildren.push(line)
+    else await note(err.paint.dim(line))
   }
 
   return {
@@ -187,12 +195,15 @@ function add(counts: Map<string, number>, key: string, more: number): number {
   return sum
 }
 
-/** Says what a subagent does. */
-function childLine({ handle, agent, task, status, tool, depth }: ChildView): string {
-  const does =
-    status === 'running' && tool !== null ? `runs ${escapeLine(tool)}` : status === 'running' ? 'works' : status
-  return `${'  '.repeat(depth)}subagent ${handle} (${escapeLine(agent)}) ${does}: ${escapeLine(task)}`
+function childDoes({ status, tool, pendingApprovals }: ChildView): string {
+  if (status === 'running') return tool === null ? 'works' : `runs ${escapeLine(tool)}`
+  if (status === 'waiting') return `waits for approval of ${escapeLine(pendingApprovals[0]?.tool ?? tool ?? 'a call')}`
+  return status
 }
+
+/** Says what a subagent does; the first time also its task. */
+const childLine = ({ handle, agent, task, depth }: ChildView, does: string, isFirst: boolean): string =>
+  `${'  '.repeat(depth)}subagent ${handle} (${escapeLine(agent)}) ${does}${isFirst ? `: ${escapeLine(task)}` : ''}`
 
 /** Returns the line that a record adds on standard error, or null. */
 function lineOf(

@@ -54,6 +54,7 @@ describe('a question at a terminal', () => {
 
   it.each([
     [['no'], 'reject'],
+    [['Ada', 'no'], 'reject'], // asks again: it was no answer
     [[], 'cancel'],
     [['yes'], 'cancel'],
   ])('after %j is answered with %s', async (lines, decision) => {

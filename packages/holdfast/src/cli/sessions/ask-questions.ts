@@ -1,8 +1,10 @@
 import {
   type Answers,
   checkAnswers,
+  ok,
   type QuestionField,
   type QuestionPreview,
+  type Result,
   type SessionHandle,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
@@ -68,9 +70,9 @@ export async function askPerson(preview: QuestionPreview, deps: AskDeps): Promis
   if (url !== undefined)
     await deps.err.write(`  It wants you to open this page. It is not opened for you:\n  ${escapeLine(url)}\n`)
   const words = url === undefined ? 'Do you want to answer' : 'Have you opened it, or will you'
-  const typed = await askLine(`  ${words}? yes or no: `, deps)
-  if (typed === null) return { decision: 'cancel' }
-  if (!/^y(es)?$/i.test(typed.trim())) return { decision: 'reject' }
+  const isWilling = await askYesOrNo(`  ${words}? yes or no: `, deps)
+  if (isWilling === null) return { decision: 'cancel' }
+  if (!isWilling) return { decision: 'reject' }
   const answers: [string, Answers[string]][] = []
   for (const field of fields) {
     const value = await askField(field, deps)
@@ -80,19 +82,36 @@ export async function askPerson(preview: QuestionPreview, deps: AskDeps): Promis
   return { decision: 'approve', ...(fields.length > 0 && { answers: Object.fromEntries(answers) }) }
 }
 
+/** Asks until the answer is yes or no. Returns null if the person cancels. */
+async function askYesOrNo(question: string, deps: AskDeps): Promise<boolean | null> {
+  for (;;) {
+    const typed = await askLine(question, deps)
+    if (typed === null) return null
+    if (/^y(es)?$/i.test(typed.trim())) return true
+    if (/^no?$/i.test(typed.trim())) return false
+  }
+}
+
 /** Asks for one field until its value is right. Returns undefined if it is left out, and null if the person cancels. */
 async function askField(field: QuestionField, deps: AskDeps): Promise<Answers[string] | null | undefined> {
   for (;;) {
     const typed = await askLine(`  ${describeField(field)}: `, deps)
     if (typed === null) return null
-    const value = typed.trim() === '' ? undefined : toValue(field, typed.trim())
-    const checked = checkAnswers([field], value === undefined ? {} : { [field.name]: value })
-    if (checked.ok) return value
-    await deps.err.write(`  ${escapeHidden(checked.fault.message)}\n`)
+    const read = readField(field, typed)
+    if (read.ok) return read.value
+    await deps.err.write(`  ${escapeHidden(read.fault.message)}\n`)
   }
 }
 
-function describeField({
+/** Reads the value of a field from a typed line. Returns undefined if it is empty and may be left out. */
+export function readField(field: QuestionField, typed: string): Result<Answers[string] | undefined> {
+  const value = typed.trim() === '' ? undefined : toValue(field, typed.trim())
+  const checked = checkAnswers([field], value === undefined ? {} : { [field.name]: value })
+  return checked.ok ? ok(value) : checked
+}
+
+/** Describes a field: what it is, and which values it takes. */
+export function describeField({
   name,
   title,
   description,

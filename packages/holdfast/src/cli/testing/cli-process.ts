@@ -27,6 +27,8 @@ export type CliResult = {
 
 export type CliOptions = {
   readonly input?: string
+  /** Keeps the input open for `write`. */
+  readonly isInputOpen?: boolean
   readonly environment?: Readonly<Record<string, string>>
   readonly cwd?: string
   readonly script?: string
@@ -39,6 +41,8 @@ export interface CliProcess {
   /** Resolves with the first match in the output, past or future. */
   until(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray>
   kill(signal: NodeJS.Signals): void
+  /** Types into an input that was kept open. */
+  write(text: string): void
 }
 
 /** Runs the real program in its own home and workdir. */
@@ -54,7 +58,7 @@ export interface Cli extends Disposable {
    * saves the second that a process takes to start. Arguments must name no relative path: those are relative to the
    * directory of this process.
    */
-  run(args: readonly string[], options?: Omit<CliOptions, 'script'>): Promise<CliResult>
+  run(args: readonly string[], options?: Omit<CliOptions, 'script' | 'isInputOpen'>): Promise<CliResult>
 }
 
 export function createCli(): Cli {
@@ -90,11 +94,13 @@ export function createCli(): Cli {
       })
     })
     child.stdin.on('error', () => undefined) // the program may end without reading
-    child.stdin.end(options.input ?? '')
+    child.stdin.write(options.input ?? '')
+    if (!options.isInputOpen) child.stdin.end()
     return {
       pid: child.pid ?? 0,
       ended,
       kill: (signal) => child.kill(signal),
+      write: (text) => child.stdin.write(text),
       until: (stream, pattern) =>
         new Promise((resolve, reject) => {
           const look = () => {

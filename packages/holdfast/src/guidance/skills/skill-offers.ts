@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstat, readlink } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { escapeLine } from '@holdfast/protocol'
 import { openFile } from '../../system/files/open-file.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { createOffer, type Offer } from '../../trust/offer.ts'
@@ -10,17 +11,24 @@ import { type SkillOnDisk, skillFileName } from './find-skills.ts'
 const filesMax = 1000
 const bytesMax = 32 * 1024 * 1024
 const cachedMax = 1000
+/** A longer file is shown by its size and hash alone, and so are all after this many bytes of a skill. */
+const shownBytesMax = 16 * 1024
+const shownBytesOfSkillMax = 64 * 1024
 
 /** Returns the name under which a skill of a workspace is trusted. */
 export const offerNameOf = (workspace: string, { folder }: Pick<SkillOnDisk, 'folder'>): string =>
   relative(workspace, folder)
+
+/** A file of a skill's folder: its hash, or where a link leads; and its text if it is short. */
+type SkillFile = { readonly hash: Uint8Array; readonly bytes: number; readonly text: string | null }
+type SkillFiles = ReadonlyMap<string, SkillFile>
 
 /**
  * Returns a skill as what its workspace offers: its text, and all files of its folder, which it can tell the model to run.
  * Null if it cannot be read, or if its folder is too large to be checked.
  */
 export function createSkillOffers() {
-  const known = new Map<string, { readonly stamps: string; readonly files: ReadonlyMap<string, Uint8Array> }>()
+  const known = new Map<string, { readonly stamps: string; readonly files: SkillFiles }>()
 
   return async (workspace: string, skill: SkillOnDisk): Promise<Offer | null> => {
     if (!skill.file.ok) return null
@@ -33,8 +41,26 @@ export function createSkillOffers() {
     if (known.size >= cachedMax) known.clear()
     known.set(skill.folder, { stamps, files })
     const name = offerNameOf(workspace, skill)
-    return createOffer({ kind: 'skill', name, path: join(name, skillFileName), text: skill.file.value.source, files })
+    const text = describe(skill.file.value.source, files)
+    const hashes = new Map([...files].map(([path, { hash }]) => [path, hash]))
+    return createOffer({ kind: 'skill', name, path: join(name, skillFileName), text, files: hashes })
   }
+}
+
+/** Describes a skill in full. The hashes come first: of a long text only the beginning is compared after a change. */
+function describe(source: string, files: SkillFiles): string {
+  const others = [...files].filter(([path]) => path !== skillFileName).sort(([a], [b]) => (a < b ? -1 : 1))
+  if (others.length === 0) return source
+  const list = others.map(
+    ([path, { bytes, hash }]) => `${escapeLine(path)}, ${bytes} bytes, ${Buffer.from(hash).toString('hex', 0, 6)}`,
+  )
+  let room = shownBytesOfSkillMax
+  const texts = others.flatMap(([path, { bytes, text }]) => {
+    if (text === null || bytes > room) return []
+    room -= bytes
+    return ['', `File ${escapeLine(path)}:`, text]
+  })
+  return ['Other files of its folder, with the beginning of their hashes:', ...list, '', source, ...texts].join('\n')
 }
 
 type Stamped = { readonly path: string; readonly stamp: string; readonly link: string | null }
@@ -69,13 +95,13 @@ async function stampFiles(folder: string): Promise<readonly Stamped[] | null> {
   }
 }
 
-async function hashFiles(folder: string, found: readonly Stamped[]): Promise<ReadonlyMap<string, Uint8Array> | null> {
-  const files = new Map<string, Uint8Array>()
+async function hashFiles(folder: string, found: readonly Stamped[]): Promise<SkillFiles | null> {
+  const files = new Map<string, SkillFile>()
   try {
     for (const { path, link } of found) {
-      const content = link === null ? await hashFile(folder, path) : Buffer.from(link)
-      if (content === null) return null
-      files.set(path, content)
+      const file = link === null ? await readSkillFile(folder, path) : describeLink(link)
+      if (file === null) return null
+      files.set(path, file)
     }
     return files
   } catch (error) {
@@ -84,12 +110,26 @@ async function hashFiles(folder: string, found: readonly Stamped[]): Promise<Rea
   }
 }
 
-/** Hashes a file; null if it has become something else. */
-async function hashFile(folder: string, path: string): Promise<Uint8Array | null> {
+const describeLink = (target: string): SkillFile => ({
+  hash: createHash('sha256').update(`link to ${target}`).digest(),
+  bytes: target.length,
+  text: `[a link to ${escapeLine(target)}]`,
+})
+
+/** Hashes a file, and keeps its text if it is short; null if it has become something else. */
+async function readSkillFile(folder: string, path: string): Promise<SkillFile | null> {
   const opened = await openFile(folder, path)
   if (!opened.ok) return null
   await using handle = opened.value.handle
   const hash = createHash('sha256')
-  for await (const piece of handle.createReadStream({ autoClose: false })) hash.update(piece)
-  return hash.digest()
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of handle.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
+    hash.update(piece)
+    bytes += piece.length
+    if (bytes <= shownBytesMax) pieces.push(piece)
+  }
+  const content = Buffer.concat(pieces)
+  const isText = bytes <= shownBytesMax && !content.includes(0)
+  return { hash: hash.digest(), bytes, text: isText ? content.toString('utf8') : null }
 }

@@ -1,5 +1,6 @@
 import type { AssistantPart, ModelRequest, RequestFile, RequestMessage, ToolResultPart } from '@holdfast/core/ports'
 import { clip, continueText } from '@holdfast/protocol'
+import { readTold } from './told.ts'
 
 type Call = Extract<DemoLine, { readonly type: 'call' }>
 
@@ -28,6 +29,7 @@ export function buildAnswer({ messages: all, tools }: ModelRequest): DemoAnswer 
   const failure = lines.find((line) => line.type === 'fail')?.how ?? null
 
   const texts = [
+    ...lines.flatMap((line) => (line.type === 'told' ? [line.text] : [])),
     ...results.map(reportResult),
     ...missing.map(({ verb, tool }) => `I cannot ${verb} here: this session does not offer the tool ${tool}.`),
     ...lines.flatMap((line) => (line.type === 'plan' ? [writePlan(line.request, readDemoLine(line.request))] : [])),
@@ -94,13 +96,15 @@ function findNewLines(messages: readonly RequestMessage[]): readonly DemoLine[] 
     .slice(start)
     .flatMap((message) => (message.role === 'user' ? message.content : []))
     .flatMap((part) => (part.type === 'text' && part.text !== continueText ? [part.text] : []))
-  return prompts.flatMap((prompt, index) =>
-    prompt
+  return prompts.flatMap((prompt, index) => {
+    const told = readTold(prompt)
+    if (told !== null) return [{ type: 'told' as const, text: told }]
+    return prompt
       .split('\n', linesMax)
       .filter((line) => line.trim() !== '')
       .map(readDemoLine)
-      .filter((line) => line.type !== 'fail' || index === prompts.length - 1),
-  )
+      .filter((line) => line.type !== 'fail' || index === prompts.length - 1)
+  })
 }
 
 /** Finds where an interrupted count stopped, so that `continue` resumes there. */
@@ -116,8 +120,10 @@ const announceCalls = (calls: readonly Call[]): string =>
 function describeThoughts(lines: readonly DemoLine[], results: number): string {
   if (lines.length === 0)
     return results === 0 ? 'There is nothing to do yet.' : 'The tools are done. I will say what they returned.'
-  const steps = lines.map((line) => (line.type === 'call' ? `${line.verb} with ${line.tool}` : line.type))
-  return `The request has ${lines.length === 1 ? 'one line' : `${lines.length} lines`}: ${clip(steps.join(', '), 200)}.`
+  const requests = lines.filter(({ type }) => type !== 'told')
+  if (requests.length === 0) return 'There is no request, but something I was told.'
+  const steps = requests.map((line) => (line.type === 'call' ? `${line.verb} with ${line.tool}` : line.type))
+  return `The request has ${requests.length === 1 ? 'one line' : `${requests.length} lines`}: ${clip(steps.join(', '), 200)}.`
 }
 
 /** What `fail` can simulate: the error kinds, and a stream that breaks off. */
@@ -132,6 +138,7 @@ type DemoLine =
   | { readonly type: 'count'; readonly to: number }
   | { readonly type: 'fail'; readonly how: DemoFailure }
   | { readonly type: 'plan'; readonly request: string }
+  | { readonly type: 'told'; readonly text: string }
   | { readonly type: 'unknown'; readonly text: string }
 
 const countMax = 10_000

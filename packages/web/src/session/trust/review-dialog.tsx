@@ -52,7 +52,7 @@ function ReviewDialog({ onClose }: { readonly onClose: () => void }) {
         <ul>
           {offers.map((offer) => (
             <li key={`${offer.kind} ${offer.name}`}>
-              <OfferDetails offer={offer} />
+              <OfferDetails offer={offer} isOpen={offers.length <= openMax || offer.verdict === 'changed'} />
               <button type="button" {...off} aria-label={`Trust ${nameOf(offer)}`} onClick={() => grant([offer])}>
                 Trust
               </button>
@@ -66,14 +66,17 @@ function ReviewDialog({ onClose }: { readonly onClose: () => void }) {
 
 const nameOf = ({ kind, name }: JudgedOffer): string => `${kind} ${escapeLine(name)}`
 
+/** Of more offers only those that changed are open at first: the others would fill pages. */
+const openMax = 3
+
 /** Shows what an offer says, or what changed since it was trusted. */
-function OfferDetails({ offer }: { readonly offer: JudgedOffer }) {
-  const { kind, name, text, diff } = offer
+function OfferDetails({ offer, isOpen }: { readonly offer: JudgedOffer; readonly isOpen: boolean }) {
+  const { kind, name, text, verdict, diff } = offer
   return (
-    <details>
+    <details open={isOpen}>
       <summary>
         {kind} <code>{escapeLine(name)}</code>
-        {diff !== null && <span className="panel-about">changed since you trusted it</span>}
+        {verdict === 'changed' && <span className="panel-about">changed since you trusted it</span>}
       </summary>
       {diff === null ? <pre>{escapeHidden(text)}</pre> : <DiffView diff={diff} isNamed />}
     </details>

@@ -1,12 +1,33 @@
+import type { ChildView } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
-import type { RunCommand } from '../../args/command-spec.ts'
-import { textTable } from '../../render/tables.ts'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { shellWord } from '../../render/shell-word.ts'
+import { formatAge, textTable } from '../../render/tables.ts'
+import { withNamedSession } from '../../sessions/connect.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { exitCodes, rejectUsage } from '../../terminal/exit.ts'
 import type { programSpecs } from './specs.ts'
 
-/** Lists the kinds of subagents for a folder, and below what is wrong with their files. */
-export const run: RunCommand<typeof programSpecs.agents> = async ({ flags }, context) => {
+type Flags = ArgsOf<typeof programSpecs.agents>['flags']
+
+/** Lists the kinds of subagents for a folder, or the subagents of a session. */
+export const run: RunCommand<typeof programSpecs.agents> = async ({ positionals: [session], flags }, context) => {
+  if (session === undefined) return listKinds(flags, context)
+  if (flags.workspace !== undefined) rejectUsage('A session has its own folder: leave --workspace out.')
+  return withNamedSession(context, session, async (handle) => {
+    const subagents = orThrow(await handle.subagents())
+    if (flags.json) await context.out.writeJson({ subagents })
+    else await printSubagents(subagents, session, context)
+    return exitCodes.ok
+  })
+}
+
+/** Prints the kinds of subagents, and below what is wrong with their files. */
+async function listKinds(flags: Flags, context: CliContext): Promise<undefined> {
+  if (context.server || flags.store !== undefined)
+    rejectUsage('The kinds of subagents are files of this machine. With --url or --store, name a session.')
   const { out, err, home } = context
   const { createAgents } = await import('../../../guidance/agents/agents.ts')
   const { openTrustedWorkspaces } = await import('../../../open-trusted-workspaces.ts')
@@ -24,5 +45,33 @@ export const run: RunCommand<typeof programSpecs.agents> = async ({ flags }, con
   await out.write(textTable(['AGENT', 'STATE', 'OF', 'TOOLS', 'MODEL', 'FOR'], rows, out.paint))
   for (const { path, line, message } of agents.flatMap(({ problems }) => problems))
     await err.write(`${escapeLine(path)}${line === null ? '' : `:${line}`}: ${escapeLine(message)}\n`)
+  if (agents.some(({ state }) => state === 'untrusted'))
+    await err.write('An untrusted agent is not used before you trust it. holdfast trust shows it.\n')
   return undefined
+}
+
+/** Prints a row for each subagent, indented below the one that started it, and how to answer those that wait. */
+async function printSubagents(subagents: readonly ChildView[], session: string, context: CliContext): Promise<void> {
+  const { out, err, now } = context
+  if (subagents.length === 0) return err.write('The session has started no subagents.\n')
+  const rows = inTreeOrder(subagents).map(({ handle, depth, status, agent, background, model, startedAt, task }) => [
+    ...[`${'  '.repeat(depth - (subagents[0]?.depth ?? 1))}${handle}`, status, escapeLine(agent)],
+    ...[background ? 'background' : 'waited for', escapeLine(model), formatAge(now() - Date.parse(startedAt))],
+    escapeLine(task),
+  ])
+  await out.write(textTable(['HANDLE', 'STATUS', 'KIND', 'HOW', 'MODEL', 'AGE', 'TASK'], rows, out.paint))
+  for (const { handle, pendingApprovals } of subagents)
+    for (const { tool } of pendingApprovals)
+      await err.write(
+        `${handle} waits for approval of ${escapeLine(tool)}. To answer: holdfast attach ${shellWord(session)}\n`,
+      )
+}
+
+/** Sorts each subagent below the one that started it. */
+function inTreeOrder(subagents: readonly ChildView[]): readonly ChildView[] {
+  const below = (parent: ChildView): readonly ChildView[] => [
+    parent,
+    ...subagents.filter((one) => one.parent === parent.id).flatMap(below),
+  ]
+  return subagents.filter((one) => !subagents.some(({ id }) => id === one.parent)).flatMap(below)
 }

@@ -70,12 +70,24 @@ const test: Work = async (args, context) => {
   const ran = await hooks.run(sampleMoment(event.data, args.flags.tool ?? 'shell'), session, context.untilInterrupted())
   const { out, err } = context
   if (args.flags.json) return out.writeJson({ runs: ran?.runs ?? [], answer: ran?.answer ?? null })
-  if (ran === null) return err.write(`No hook runs at ${event.data} here. holdfast hooks lists them.\n`)
+  if (ran === null) return err.write(`${await whyNone(event.data, args, hooks.list(workdir))}\n`)
   for (const { printed, ...one } of ran.runs) {
     await out.write(`${escapeLine(hookText(one))} (${one.durationMs} ms)\n`)
     if (printed.trim() !== '') await out.write(`${escapeHidden(printed.trimEnd()).replaceAll(/^/gm, '| ')}\n`)
     if (one.context !== undefined) await out.write(`${escapeHidden(one.context).replaceAll(/^/gm, '> ')}\n`)
   }
+}
+
+/** Says why no hook ran: there is none, none is active, or those there are for other tools. */
+async function whyNone(event: string, { flags }: Args, listing: Promise<readonly ListedHook[]>): Promise<string> {
+  const there = (await listing).filter((hook) => hook.event === event)
+  const active = there.filter(({ state }) => state === 'active')
+  if (there.length === 0) return `No hook runs at ${event} here. holdfast hooks lists them.`
+  if (active.length === 0) return `No hook of ${event} is active here. holdfast hooks says why.`
+  const matchers = [...new Set(active.map(({ matcher }) => matcher))].map(escapeLine).join(', ')
+  if (!/ToolUse$/.test(event)) return `The hooks of ${event} here are for ${matchers}, and not for the sample.`
+  const tool = escapeLine(flags.tool ?? 'shell')
+  return `No hook runs at ${event} for ${tool}: those here are for ${matchers}. Choose another tool with --tool.`
 }
 
 const actions = { list, test }

@@ -6,6 +6,7 @@ import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ListedServer, McpServers, ServerEntry } from '../../../open-servers.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { shellWord } from '../../render/shell-word.ts'
 import { textTable } from '../../render/tables.ts'
 import { reportProblem } from '../../sessions/connect.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
@@ -49,10 +50,10 @@ const list: Work = async ({ positionals, flags }, context) => {
   }
   for (const one of servers.filter(({ state }) => state === 'untrusted'))
     await err.write(
-      `${escapeLine(one.name)} comes with the workspace. To use it: holdfast trust grant ${escapeLine(one.name)}\n`,
+      `${escapeLine(one.name)} comes with the workspace. To use it: holdfast trust grant ${shellWord(one.name)}\n`,
     )
   for (const one of servers.filter(({ state }) => state === 'needs_sign_in'))
-    await err.write(`${escapeLine(one.name)} needs a sign-in: holdfast mcp login ${escapeLine(one.name)}\n`)
+    await err.write(`${escapeLine(one.name)} needs a sign-in: holdfast mcp login ${shellWord(one.name)}\n`)
   for (const problem of problems) await err.write(`${escapeLine(problem)}\n`)
 }
 
@@ -73,12 +74,13 @@ const add: Work = async (args, context) => {
   if (flags.json) return out.writeJson({ ...server, file })
   const what = server.isReplaced ? 'Replaced' : 'Added'
   await err.write(
-    `${what} ${escapeLine(name)} ${server.isReplaced ? 'in' : 'to'} ${file}. To try it: holdfast mcp test ${escapeLine(name)}\n`,
+    `${what} ${escapeLine(name)} ${server.isReplaced ? 'in' : 'to'} ${file}. To try it: holdfast mcp test ${shellWord(name)}\n`,
   )
 }
 
 /** Takes over the servers of another program. What cannot be taken over is named, and the others count. */
-const addFrom: Work = async ({ positionals: [, ...names], flags }, { cwd, home, out, err }) => {
+const addFrom: Work = async ({ positionals: [, ...names], flags }, context) => {
+  const { cwd, home, out, err } = context
   if (flags.env.length + flags.header.length > 0) rejectUsage('--env and --header belong to one server, not to --from.')
   const { addServer, convertServers, userServerFile } = await import('../../../open-servers.ts')
   const path = resolve(cwd(), flags.from ?? '')
@@ -89,19 +91,29 @@ const addFrom: Work = async ({ positionals: [, ...names], flags }, { cwd, home, 
     rejectUsage(
       `${path} has no server ${missing.map(escapeLine).join(', ')}.${didYouMean(missing[0] ?? '', Object.keys(servers))}`,
     )
-  const added: string[] = []
+  const { servers: before } = await withServers(context, (all) => all.list(workdirOf(context, flags)))
+  const yours = before.filter(({ from }) => from === 'user').map(({ name }) => name)
+  const [added, replaced]: [string[], string[]] = [[], []]
   const refused = [...problems]
   for (const [name, entry] of Object.entries(servers)) {
     if (names.length > 0 && !names.includes(name)) continue
+    if (names.length === 0 && yours.includes(name)) {
+      refused.push(`You have a server ${name}, which stays as it is. To replace it, name it after the file.`)
+      continue
+    }
     const server = await addServer(userServerFile(home), name, entry)
-    if (server.ok) added.push(name)
-    else refused.push(server.fault.message)
+    if (!server.ok) refused.push(server.fault.message)
+    else if (server.value.isReplaced) replaced.push(name)
+    else added.push(name)
   }
-  if (flags.json) return out.writeJson({ added, problems: refused, file: userServerFile(home) })
+  if (flags.json) return out.writeJson({ added, replaced, problems: refused, file: userServerFile(home) })
   for (const problem of refused) await err.write(`${escapeLine(problem)}\n`)
-  await err.write(
-    `Added ${added.length === 0 ? 'no server' : added.map(escapeLine).join(', ')} to ${userServerFile(home)}.\n`,
-  )
+  if (added.length > 0 || replaced.length === 0)
+    await err.write(
+      `Added ${added.length === 0 ? 'no server' : added.map(escapeLine).join(', ')} to ${userServerFile(home)}.\n`,
+    )
+  if (replaced.length > 0)
+    await err.write(`Replaced ${replaced.map(escapeLine).join(', ')} in ${userServerFile(home)}.\n`)
 }
 
 const remove: Work = async ({ positionals: [, name, ...more], flags }, { home, out, err }) => {
@@ -117,15 +129,20 @@ const remove: Work = async ({ positionals: [, name, ...more], flags }, { home, o
 const test: Work = async ({ positionals: [, name, ...more], flags }, context) => {
   if (name === undefined || more.length > 0) return rejectUsage('mcp test needs the name of one server.')
   const { out } = context
-  const asked = await withServers(context, (all) =>
-    all.test(workdirOf(context, flags), name, context.untilInterrupted()),
-  )
+  const workdir = workdirOf(context, flags)
+  const { asked, commands } = await withServers(context, async (all) => ({
+    asked: await all.test(workdir, name, context.untilInterrupted()),
+    commands: (await all.prompts(workdir)).filter(({ server }) => server === name),
+  }))
   if (!asked.ok) return failWith(asked.fault)
-  const { tools, prompts, problems } = asked.value
+  const { tools, problems } = asked.value
   if (flags.json) return out.writeJson(asked.value)
   const lines = (heading: string, names: readonly string[]) =>
     names.length === 0 ? '' : `${heading}\n${names.map((one) => `  ${escapeLine(one)}\n`).join('')}`
-  await out.write(`${escapeLine(name)} answers.\n${lines('Tools:', tools ?? [])}${lines('Prompts:', prompts)}`)
+  const prompts = commands.map(({ name: typed, prompt }) => `/${typed}: ${prompt.description ?? prompt.name}`)
+  await out.write(
+    `${escapeLine(name)} answers.\n${lines('Tools:', tools ?? [])}${lines('Prompts, as slash commands:', prompts)}`,
+  )
   for (const problem of problems) await context.err.write(`${escapeLine(problem)}\n`)
 }
 

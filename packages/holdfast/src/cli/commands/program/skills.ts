@@ -61,11 +61,9 @@ const turn =
     return withNamedSession(context, flags.session ?? latest, async (handle) => {
       const session = createSession(handle)
       const answer = await (isOn ? session.activateSkill(name) : session.deactivateSkill(name))
+      const { meta } = orThrow(await handle.state(['meta']))
       if (flags.json) await context.out.writeJson(answer)
-      else
-        await context.err.write(
-          `${isOn ? 'The session follows' : 'The session no longer follows'} ${escapeLine(name)}.\n`,
-        )
+      else await context.err.write(`${meta.handle} ${isOn ? 'follows' : 'no longer follows'} ${escapeLine(name)}.\n`)
       return exitCodes.ok
     })
   }
@@ -95,4 +93,6 @@ async function print(skills: readonly (FoundSkill | ListedSkill)[], isJson: bool
   await out.write(textTable(['SKILL', 'STATE', 'OF', 'FOR'], rows, out.paint))
   for (const { path, line, message } of skills.flatMap(({ problems }) => problems))
     await err.write(`${escapeLine(path)}${line === null ? '' : `:${line}`}: ${escapeLine(message)}\n`)
+  if (skills.some(({ state }) => state === 'untrusted'))
+    await err.write('An untrusted skill is not used before you trust it. holdfast trust shows it.\n')
 }

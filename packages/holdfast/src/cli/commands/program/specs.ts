@@ -60,7 +60,7 @@ export const programSpecs = {
     notes: [
       'The actions are list, add, remove, test, login and logout.',
       'add takes a URL, or a command after --: holdfast mcp add notes -- node /home/me/notes-server.mjs',
-      'add --from takes over the servers of Claude Code, Cursor, VS Code, Gemini CLI or opencode: holdfast mcp add --from .vscode/mcp.json',
+      'add --from takes over the servers of Claude Code, Cursor, VS Code, Gemini CLI or opencode: holdfast mcp add --from .vscode/mcp.json. It replaces one that you have only if you name it.',
       'login prints a page where you sign in. Without a browser on this machine, paste the address that yours ends at.',
       'Your servers are in mcp.json in the config directory, in the form that other programs use. docs/mcp.md describes them.',
       'A workspace may bring servers in .mcp.json. They start only after you trust them: holdfast trust.',
@@ -98,12 +98,15 @@ export const programSpecs = {
     ],
   },
   agents: {
-    about: 'list the kinds of subagents of a folder',
-    positionals: [],
-    flags: { workspace: { value: 'dir', about: 'the folder, if not the current one' }, json },
+    reads: true,
+    about: 'list the kinds of subagents, or the subagents of a session',
+    positionals: ['[session]'],
+    flags: { workspace: { value: 'dir', about: 'the folder, if not the current one' }, ...where, json },
     notes: [
+      'With a session it lists the subagents that the session started, and theirs: their status, kind, model and task.',
       'A kind of agent is a Markdown file in .holdfast/agents, .claude/agents or agents of the config directory. docs/subagents.md describes them.',
       'One of a workspace counts once you trust it: holdfast trust.',
+      sessionNote,
     ],
   },
   hooks: {
@@ -118,7 +121,7 @@ export const programSpecs = {
     },
     notes: [
       'Hooks are programs that run at events such as PreToolUse. They come from config.json, and from .holdfast/hooks.json and .claude/settings.json of a workspace that you trust.',
-      'test runs the active hooks of an event with a sample, and shows what they print and decide. No session is changed.',
+      'test runs the active hooks of an event with a sample, and shows what they decide, what they print (after |) and what the model would be told (after >). No session is changed.',
     ],
   },
   tools: {

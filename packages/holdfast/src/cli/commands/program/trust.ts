@@ -1,9 +1,11 @@
+import { parse } from 'node:path'
 import { diffLines, type JudgedOffer, type OfferTrust } from '@holdfast/protocol'
 import { fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { shellWord } from '../../render/shell-word.ts'
 import { textTable } from '../../render/tables.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -42,8 +44,13 @@ const show: Work = async (trust, { positionals, flags }, context) => {
   if (found.offers.length === 0) return err.write(`${escapeLine(found.workspace)} offers nothing that needs trust.\n`)
   const rows = found.offers.map(({ kind, name, verdict }) => [verdict, kind, escapeLine(name)])
   await out.write(textTable(['TRUST', 'KIND', 'NAME'], rows, out.paint))
-  for (const offer of found.offers.filter(({ verdict }) => verdict !== 'trusted'))
-    await out.write(`\n${detailsOf(offer)}`)
+  const untrusted = found.offers.filter(({ verdict }) => verdict !== 'trusted')
+  for (const offer of untrusted) await out.write(`\n${detailsOf(offer)}`)
+  const [first] = untrusted
+  if (first)
+    await err.write(
+      `\nTo trust all of it: holdfast trust grant --all. To trust one: holdfast trust grant ${shellWord(first.name)}\n`,
+    )
 }
 
 const grant: Work = async (trust, { positionals: [, ...names], flags }, context) => {
@@ -55,7 +62,7 @@ const grant: Work = async (trust, { positionals: [, ...names], flags }, context)
       return failWith(
         fault(
           'not_found',
-          `${escapeLine(workspace)} does not offer ${escapeLine(name)}. holdfast trust shows what it offers.`,
+          `${escapeLine(workspace)} does not offer ${escapeLine(name)}.${suggest(name, offers) || ' holdfast trust shows what it offers.'}`,
           { name },
         ),
       )
@@ -69,6 +76,17 @@ const grant: Work = async (trust, { positionals: [, ...names], flags }, context)
       ? 'All of it is trusted already.\n'
       : `Trusted ${meant.map(({ kind, name }) => `${kind} ${escapeLine(name)}`).join(', ')} of ${escapeLine(workspace)}.\n`,
   )
+}
+
+/** Suggests the offer that was likely meant: one with this file name, or the most similar. */
+function suggest(given: string, offers: readonly JudgedOffer[]): string {
+  const named = offers.find(({ name }) => parse(name).name === given || parse(name).base === given)
+  return named
+    ? ` Did you mean '${escapeLine(named.name)}'?`
+    : didYouMean(
+        given,
+        offers.map(({ name }) => name),
+      )
 }
 
 const revoke: Work = async (trust, { positionals, flags }, context) => {
@@ -100,11 +118,9 @@ const workdirOf = (context: CliContext, { workspace }: Args['flags']): string =>
 const idOf = ({ kind, name, hash }: JudgedOffer) => ({ kind, name, hash })
 
 /** Returns what an offer says, or what changed of it by lines. Each line is marked: a text could imitate the rest. */
-function detailsOf({ kind, name, text, diff }: JudgedOffer): string {
-  const heading = `${kind} ${escapeLine(name)}`
-  return diff === null
-    ? `${heading}:\n${marked('|', text)}`
-    : `${heading}, changed since you trusted it:\n${linesOf(diff)}`
+function detailsOf({ kind, name, text, verdict, diff }: JudgedOffer): string {
+  const heading = `${kind} ${escapeLine(name)}${verdict === 'changed' ? ', changed since you trusted it' : ''}`
+  return `${heading}:\n${diff === null ? marked('|', text) : linesOf(diff)}`
 }
 
 /** Returns the whole text of an offer of which `detailsOf` shows only the changed lines. */

@@ -62,10 +62,11 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
     if (!isHelp) await tellUntrusted(handle.value, context)
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'unattended'
     const ran = await runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, context, interruption })
-    if (reached.value.isHere(handle.value.id)) {
+    if (isHelp) await removeHelpSession(reached.value.sessions, handle.value.id)
+    else if (reached.value.isHere(handle.value.id)) {
       await waitForOthers(handle.value, context, interruption)
       await tellEnded(handle.value, context)
-    }
+    } else await tellBackground(handle.value, context)
     return ran
   } finally {
     await reached.value.close()
@@ -100,13 +101,33 @@ async function waitForOthers(handle: SessionHandle, { err }: CliContext, interru
     if ((frame.type === 'snapshot' || frame.type === 'record') && !(await isWorking())) break
 }
 
+/** Removes the session of `/help`, which a server would list, and find as `@latest`. Only an admin may purge. */
+async function removeHelpSession(sessions: Sessions, id: string): Promise<void> {
+  const purged = await sessions.purge(id, { force: true })
+  if (!purged.ok) await sessions.delete(id, { force: true })
+}
+
+/** Returns the subagents that still work, in the background. */
+async function findWorking(handle: SessionHandle) {
+  const subagents = await handle.subagents()
+  return subagents.ok ? subagents.value.filter(({ status }) => status === 'running' || status === 'waiting') : []
+}
+
+/** Says which subagents go on at the server, and where their results will be. */
+async function tellBackground(handle: SessionHandle, { err }: CliContext): Promise<void> {
+  const working = await findWorking(handle)
+  const state = working.length === 0 ? null : await handle.state(['meta'])
+  if (!state?.ok) return
+  const names = working.map(({ handle: name }) => name).join(', ')
+  const go = working.length === 1 ? 'goes on' : 'go on'
+  await err.write(
+    `${names} ${go} in the background. To see the result: holdfast attach ${state.value.meta.handle}, or later holdfast show ${state.value.meta.handle}.\n`,
+  )
+}
+
 /** Says which subagents and commands in the background end with this process. Those of a server go on. */
 async function tellEnded(handle: SessionHandle, { err }: CliContext): Promise<void> {
-  const subagents = await handle.subagents()
-  const working = subagents.ok
-    ? subagents.value.filter(({ status }) => status === 'running' || status === 'waiting')
-    : []
-  for (const { handle: name, task } of working)
+  for (const { handle: name, task } of await findWorking(handle))
     await err.write(
       `Ending subagent ${name}, which works in the background: ${escapeLine(task)}. With holdfast serve it would go on.\n`,
     )

@@ -73,6 +73,9 @@ describe('without a server', () => {
     expect(listed.stdout).toMatch(
       /HANDLE +STATUS +KIND .*\n\S+ +completed +general +waited for +demo\/agent .* write c\.txt/,
     )
+    const [, child = ''] = /\n(\S+) +completed/.exec(listed.stdout) ?? []
+    expect((await cli.run(['show', child])).stdout).toMatch(/ · subagent \(general\) of ses_\w+ · /)
+    expect((await cli.run(['tools'])).stdout).toMatch(/\nsubagent +nothing +run/)
     expect((await leave(attached)).stderr).not.toContain('Queued')
   })
 

@@ -6,9 +6,11 @@ import { diffText } from './diff-text.ts'
 import { counted } from './tables.ts'
 
 /** Formats the head of a transcript for a terminal. */
-export function headText({ id, handle, title, model, status, workspace, messageCount }: Meta, paint: Paint): string {
+export function headText(meta: Meta, paint: Paint): string {
+  const { id, handle, title, model, status, workspace, messageCount, parent, subagent } = meta
   const about = [
     id,
+    ...(subagent && parent ? [`subagent (${escapeLine(subagent.agent)}) of ${parent}`] : []),
     escapeLine(model),
     status,
     counted(messageCount, 'message'),

@@ -160,6 +160,7 @@ describe('with a server', () => {
     [['diff', '@latest']],
     [['boundary', '@latest']],
     [['shells', '@latest']],
+    [['agents', '@latest']],
     [['export', '@latest']],
     [['stats']],
     [['skills', '--session', '@latest']],

@@ -42,6 +42,7 @@ export const sessionSpecs = {
     },
     notes: [
       'A line you type is a prompt; while a turn runs, it steers the turn. A line that begins with / is a slash command. Ctrl-D leaves.',
+      'At a question, also one of a subagent, y approves, n rejects and s approves for this session.',
       'Ctrl-C aborts the turn that you drive; a second Ctrl-C leaves. If another client drives, you watch. /drive takes control.',
       'Without a server, attach reaches the process that runs the session, or runs it itself.',
       sessionNote,

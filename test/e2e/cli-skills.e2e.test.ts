@@ -37,6 +37,13 @@ describe('skills', () => {
   it('can be called by a slash in run, like files and built-in commands', async () => {
     mkdirSync(join(cli.workdir, '.holdfast/commands'), { recursive: true })
     writeFileSync(join(cli.workdir, '.holdfast/commands/count.md'), 'count to $1')
+    mkdirSync(join(cli.workdir, '.holdfast/skills/theirs'), { recursive: true })
+    writeFileSync(join(cli.workdir, '.holdfast/skills/theirs/SKILL.md'), '---\ndescription: Theirs\n---\nx')
+    mkdirSync(join(cli.workdir, '.holdfast/agents'))
+    writeFileSync(join(cli.workdir, '.holdfast/agents/one.md'), '---\nname: one\ndescription: One\n---\nx')
+    const hint = 'is not used before you trust it. holdfast trust shows it.\n'
+    expect((await cli.run(['skills'])).stderr).toContain(`An untrusted skill ${hint}`)
+    expect((await cli.run(['agents'])).stderr).toContain(`An untrusted agent ${hint}`)
     expect((await cli.run(['run', '/count 3'])).stderr).toContain('is not trusted in its current form')
     await cli.run(['trust', 'grant', '--all'])
     expect((await cli.run(['run', '/count 3'])).stdout).toBe('1, 2, 3.\n')

@@ -68,6 +68,15 @@ describe('the text of a running turn', () => {
     expect(late.out).toBe('One.\n\nTwo.\n\nThree.\n')
   })
 
+  it('ends its line with the turn, so that what is typed next does not stick to it', async () => {
+    const out = createTextOutput()
+    const output = createRunOutput(false, { out: out.output, err: createTextOutput().output })
+    await output.show(delta(1, 'text', '1, 2, 3.'))
+    expect(out.text()).toBe('1, 2, 3.')
+    await output.show(recorded(8, { type: 'turn.ended', turn: 0, reason: 'done' }))
+    expect(out.text()).toBe('1, 2, 3.\n')
+  })
+
   it('is not torn by lines about subagents, which have the task once', async () => {
     const child = (status: 'running' | 'waiting' | 'completed', tool: string | null = null) => {
       const view = { ...aChild, status, tool }

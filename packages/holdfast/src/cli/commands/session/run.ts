@@ -15,6 +15,7 @@ import {
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { checkNamed, reachSessions } from '../../sessions/connect.ts'
+import { leaveOwned, tellBackground } from '../../sessions/leave-session.ts'
 import { runTurn } from '../../sessions/run-turn.ts'
 import { saveRefusedPrompt } from '../../sessions/save-refused-prompt.ts'
 import { openNamed } from '../../sessions/session-name.ts'
@@ -63,10 +64,8 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'unattended'
     const ran = await runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, context, interruption })
     if (isHelp) await removeHelpSession(reached.value.sessions, handle.value.id)
-    else if (reached.value.isHere(handle.value.id)) {
-      await waitForOthers(handle.value, context, interruption)
-      await tellEnded(handle.value, context)
-    } else await tellBackground(handle.value, context)
+    else if (reached.value.isHere(handle.value.id)) await leaveOwned(handle.value, context, interruption)
+    else await tellBackground(handle.value, context)
     return ran
   } finally {
     await reached.value.close()
@@ -88,54 +87,10 @@ async function tellUntrusted(handle: SessionHandle, { err, home }: CliContext): 
   await err.write(`Not used before you trust it; holdfast trust shows it:\n${names.join('')}`)
 }
 
-/** Waits for a turn that another terminal started here, because it would end with this process. An open question survives. */
-async function waitForOthers(handle: SessionHandle, { err }: CliContext, interruption: AbortSignal): Promise<void> {
-  const isWorking = async () => {
-    const state = await handle.state(['activity', 'pendingApprovals'])
-    return state.ok && /^(thinking|tool_executing)$/.test(state.value.activity) && !state.value.pendingApprovals.length
-  }
-  if (interruption.aborted || !(await isWorking())) return
-  await err.write('Waiting for a turn that another terminal started in this process. Press Ctrl-C to end it.\n')
-  const frames = handle.subscribe({ signal: interruption })
-  for await (const frame of frames)
-    if ((frame.type === 'snapshot' || frame.type === 'record') && !(await isWorking())) break
-}
-
 /** Removes the session of `/help`, which a server would list, and find as `@latest`. Only an admin may purge. */
 async function removeHelpSession(sessions: Sessions, id: string): Promise<void> {
   const purged = await sessions.purge(id, { force: true })
   if (!purged.ok) await sessions.delete(id, { force: true })
-}
-
-/** Returns the subagents that still work, in the background. */
-async function findWorking(handle: SessionHandle) {
-  const subagents = await handle.subagents()
-  return subagents.ok ? subagents.value.filter(({ status }) => status === 'running' || status === 'waiting') : []
-}
-
-/** Says which subagents go on at the server, and where their results will be. */
-async function tellBackground(handle: SessionHandle, { err }: CliContext): Promise<void> {
-  const working = await findWorking(handle)
-  const state = working.length === 0 ? null : await handle.state(['meta'])
-  if (!state?.ok) return
-  const names = working.map(({ handle: name }) => name).join(', ')
-  const go = working.length === 1 ? 'goes on' : 'go on'
-  await err.write(
-    `${names} ${go} in the background. To see the result: holdfast attach ${state.value.meta.handle}, or later holdfast show ${state.value.meta.handle}.\n`,
-  )
-}
-
-/** Says which subagents and commands in the background end with this process. Those of a server go on. */
-async function tellEnded(handle: SessionHandle, { err }: CliContext): Promise<void> {
-  for (const { handle: name, task } of await findWorking(handle))
-    await err.write(
-      `Ending subagent ${name}, which works in the background: ${escapeLine(task)}. With holdfast serve it would go on.\n`,
-    )
-  const shells = await handle.backgroundShells()
-  const running = shells.ok ? shells.value.filter(({ ended }) => ended === undefined) : []
-  if (running.length === 0) return
-  const commands = running.map(({ command }) => `  ${escapeLine(command)}\n`)
-  await err.write(`Ending what still runs in the background. With holdfast serve it would go on.\n${commands.join('')}`)
 }
 
 async function readInput({ input }: CliContext): Promise<string> {

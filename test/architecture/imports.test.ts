@@ -107,20 +107,12 @@ const rules: readonly IForbiddenRuleType[] = [
     protocol,
     node,
   ),
-  may(
-    'trust-imports-files',
-    `${holdfast}trust/`,
-    `${holdfast}guidance/workspace-root[.]ts$`,
-    system,
-    protocol,
-    node,
-    vendor,
-  ),
+  may('trust-imports-files', `${holdfast}trust/`, system, protocol, node, vendor),
   // A hook is a program, and its group must end with it.
   may(
     'hooks-import-ports',
     `${holdfast}hooks/`,
-    `${holdfast}(guidance/workspace-root[.]ts$|trust/|tools/program/)`,
+    `${holdfast}(trust/|tools/program/)`,
     system,
     ports,
     protocol,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { InstructedSession, Instructions, Permissions, Skills } from '@holdfast/core/ports'
 import { escapeLine, limits } from '@holdfast/protocol'
 import { type ReadInstructions, readInstructions } from '../guidance/instructions/read-instructions.ts'
-import { findWorkspaceRoot } from '../guidance/workspace-root.ts'
+import { findWorkspaceRoot } from '../system/files/workspace-root.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
 import type { Memory, RememberedText } from './memory/memory.ts'
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import type { HookAnswer, HookMoment, Hooks, RanHook, ToolArgs } from '@holdfast/core/ports'
 import { clip, type HookEvent, type ListedHook } from '@holdfast/protocol'
-import { findWorkspaceRoot } from '../guidance/workspace-root.ts'
+import { findWorkspaceRoot } from '../system/files/workspace-root.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
 import type { ProcessRecords } from '../tools/program/process-records.ts'
 import type { OfferPlace } from '../trust/offer-trust.ts'

@@ -9,7 +9,7 @@ import {
   type Result,
   refuse,
 } from '@holdfast/protocol'
-import { findWorkspaceRoot } from '../guidance/workspace-root.ts'
+import { findWorkspaceRoot } from '../system/files/workspace-root.ts'
 import type { Offer } from './offer.ts'
 import type { TrustedWorkspaces } from './trusted-workspaces.ts'
 

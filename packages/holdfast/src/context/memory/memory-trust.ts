@@ -1,5 +1,5 @@
 import { join, relative } from 'node:path'
-import { findWorkspaceRoot } from '../../guidance/workspace-root.ts'
+import { findWorkspaceRoot } from '../../system/files/workspace-root.ts'
 import { createOffer, type Offer } from '../../trust/offer.ts'
 import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
 import { type MemoryTrust, workspaceFile } from './memory.ts'

@@ -1,12 +1,12 @@
 import { relative } from 'node:path'
 import { type AgentKind, type Agents, generalAgent } from '@holdfast/core/ports'
 import { didYouMean, escapeLine, fault, type ListedAgent, ok, refuse } from '@holdfast/protocol'
+import { findWorkspaceRoot } from '../../system/files/workspace-root.ts'
 import { findTrusted } from '../../trust/find-trusted.ts'
 import { createOffer, type Offer } from '../../trust/offer.ts'
 import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
 import { listGuidanceRoots } from '../guidance-roots.ts'
 import { untrusted } from '../untrusted.ts'
-import { findWorkspaceRoot } from '../workspace-root.ts'
 import { type AgentOnDisk, createAgentFinder } from './find-agents.ts'
 import type { AgentFile } from './parse-agent.ts'
 

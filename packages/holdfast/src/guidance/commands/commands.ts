@@ -11,12 +11,12 @@ import {
   refuse,
   type SlashCommand,
 } from '@holdfast/protocol'
+import { findWorkspaceRoot } from '../../system/files/workspace-root.ts'
 import { findTrusted } from '../../trust/find-trusted.ts'
 import { createOffer, type Offer } from '../../trust/offer.ts'
 import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
 import { listGuidanceRoots } from '../guidance-roots.ts'
 import { untrusted } from '../untrusted.ts'
-import { findWorkspaceRoot } from '../workspace-root.ts'
 import { expandTemplate } from './expand-template.ts'
 import { type CommandFile, createCommandFinder } from './find-commands.ts'
 

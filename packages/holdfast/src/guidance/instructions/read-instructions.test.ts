@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findWorkspaceRoot } from '../workspace-root.ts'
+import { findWorkspaceRoot } from '../../system/files/workspace-root.ts'
 import { findImports } from './find-imports.ts'
 import { readInstructions } from './read-instructions.ts'
 

@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isInside } from '../system/files/resolve-path.ts'
+import { isInside } from './resolve-path.ts'
 
 /**
  * Returns the nearest folder with a `.git`, from a workdir upwards; the workdir itself if there is none. The home directory of

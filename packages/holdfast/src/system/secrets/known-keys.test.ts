@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { holdsKey, keyBegun, keyMark, maskError, maskKeys, registerKey } from './known-keys.ts'
+import { holdsKey, keyBegun, keyHeldBack, keyMark, maskError, maskKeys, registerKey } from './known-keys.ts'
 
 /** Has the form of a key, but is not one. Each test has its own, because a key stays registered for the process. */
 const made = (name: string) => `made-${name}-${'X0'.repeat(12)}`
@@ -112,6 +112,17 @@ it('returns how much of the end of a text may start a key', () => {
       end.endsWith('X') ? 0 : 12 + end.length,
     )
   expect(keyBegun(`abc\n${key.slice(0, 5)}\n${key.slice(5, 12)}`)).toBe(13)
+})
+
+it('holds back a start of a key that is longer than four characters, or than a quarter of the key', () => {
+  const [long, short] = [`#${made('held')}`, '~key-1234']
+  for (const one of [long, short]) registerKey(one)
+  expect(keyHeldBack(`abc ${long.slice(0, 4)}`)).toBe(0)
+  expect(keyHeldBack(`abc ${long.slice(0, 5)}`)).toBe(5)
+  expect(keyHeldBack(`abc ${short.slice(0, 2)}`)).toBe(0)
+  expect(keyHeldBack(`abc ${short.slice(0, 3)}`)).toBe(3)
+  expect(keyHeldBack(`abc\n${long.slice(0, 4)}\n`)).toBe(0)
+  expect(keyHeldBack(`abc\n${long.slice(0, 5)}\n`)).toBe(6)
 })
 
 const key = `made-error-${'X0'.repeat(12)}`

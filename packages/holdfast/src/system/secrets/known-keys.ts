@@ -50,16 +50,30 @@ export const keySpanMax = (): number =>
   formCharsPerChar *
   breakChars
 
-/** Returns the length of the text's end that may be the start of a key: piecewise masking holds it back. */
-export function keyBegun(text: string): number {
-  const inLine = forms.reduce((longest, form) => Math.max(longest, begunBy(text, form)), 0)
-  return Math.max(inLine, wrappedBegun(text))
+/** Returns the length of the text's end that may be the start of a key: piecewise masking remembers it. */
+export const keyBegun = (text: string): number => longestStart(text, () => 1)
+
+/** How much of a key may be shown before the rest of it has come, in characters and as a share of the key. */
+const startCharsMax = 4
+const startShareMax = 1 / 4
+
+/**
+ * Returns the length of the text's end that must not be shown yet: so long a start of a key that hardly any other text ends
+ * with it. A shorter one is shown, because a word ends like that more often: with a key `sk-…`, each that ends in `s`.
+ */
+export const keyHeldBack = (text: string): number =>
+  longestStart(text, (form) => Math.min(startCharsMax, Math.floor(form.length * startShareMax)) + 1)
+
+/** Returns the length of the text's longest end that is the start of a key, of `charsMin` characters or more. */
+function longestStart(text: string, charsMin: (form: string) => number): number {
+  const inLine = forms.reduce((longest, form) => Math.max(longest, begunBy(text, form, charsMin(form))), 0)
+  return Math.max(inLine, wrappedBegun(text, charsMin))
 }
 
-function begunBy(text: string, form: string): number {
+function begunBy(text: string, form: string, charsMin: number): number {
   const [first = ''] = form
   const from = Math.max(0, text.length - form.length + 1)
-  for (let at = text.indexOf(first, from); at !== -1; at = text.indexOf(first, at + 1))
+  for (let at = text.indexOf(first, from); at !== -1 && text.length - at >= charsMin; at = text.indexOf(first, at + 1))
     if (form.startsWith(text.slice(at))) return text.length - at
   return 0
 }
@@ -121,14 +135,14 @@ function withoutBreaks(text: string): Buffer {
 const wrapped = (form: string): RegExp =>
   new RegExp(Array.from(form, (char) => RegExp.escape(char)).join(`(?:${lineBreak})?`), 'g')
 
-/** Returns the length of the text's end that may be the start of a key broken into lines. */
-function wrappedBegun(text: string): number {
+/** Returns the same for a key that is broken into lines, with the breaks. */
+function wrappedBegun(text: string, charsMin: (form: string) => number): number {
   const [longest = ''] = forms
   const tail = text.slice(-3 * longest.length)
   const breaks = [...tail.matchAll(lineBreaks)]
   if (breaks.length === 0) return 0
   const joined = tail.replace(lineBreaks, '')
-  const begun = forms.reduce((most, form) => Math.max(most, begunBy(joined, form)), 0)
+  const begun = forms.reduce((most, form) => Math.max(most, begunBy(joined, form, charsMin(form))), 0)
   return begun === 0 ? 0 : tail.length - originalIndex(joined.length - begun, breaks)
 }
 

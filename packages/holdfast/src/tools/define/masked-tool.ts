@@ -1,6 +1,14 @@
 import type { Prepared, Tool, ToolBlobs, ToolResult, ToolRun } from '@holdfast/core/ports'
 import { ownTurn } from '../../system/own-turn.ts'
-import { hasKeys, holdsKey, keyBegun, keySpanMax, maskError, maskKeys } from '../../system/secrets/known-keys.ts'
+import {
+  hasKeys,
+  holdsKey,
+  keyBegun,
+  keyHeldBack,
+  keySpanMax,
+  maskError,
+  maskKeys,
+} from '../../system/secrets/known-keys.ts'
 
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
@@ -13,7 +21,7 @@ export function maskedTool(tool: Tool): Tool {
     ...tool,
     prepare: async (args, context, signal) => maskPrepared(await tool.prepare(args, context, signal)),
     async run(args, context, run) {
-      const live = createPieceMask()
+      const live = createPieceMask(keyHeldBack) // nothing may come after it for minutes
       const masked: ToolRun = {
         ...run,
         show(text) {
@@ -85,22 +93,32 @@ function maskResult(result: ToolResult): ToolResult {
   }
 }
 
-/** Masks text that comes in pieces: an end that may be the start of a key waits for the next piece. */
-function createPieceMask() {
-  let held = ''
+/**
+ * Masks text that comes in pieces. An end that may be the start of a key is remembered, and `heldBack` says how much of it
+ * waits for the next piece. If it is a key, the rest of it is masked.
+ */
+function createPieceMask(heldBack: (text: string) => number = keyBegun) {
+  let end = ''
+  /** How much of `end` was returned already. */
+  let shown = 0
+  const withoutShown = (text: string) => (text.startsWith(end.slice(0, shown)) ? text.slice(shown) : text)
   return {
     add(piece: string): string {
-      const text = held + piece
+      const text = end + piece
       const cut = text.length - keyBegun(text)
+      const until = Math.max(cut, shown, text.length - heldBack(text))
       const [head, whole] = [maskKeys(text.slice(0, cut)), maskKeys(text)]
       // The start of a key may also be the end of another key: cutting there would show the rest of it.
       const splitsKey = head + maskKeys(text.slice(cut)) !== whole
-      held = splitsKey ? '' : text.slice(cut)
-      return splitsKey ? whole : head
+      const added = withoutShown(splitsKey ? whole : head + text.slice(cut, until))
+      end = splitsKey ? '' : text.slice(cut)
+      shown = splitsKey ? 0 : until - cut
+      return added
     },
     end(): string {
-      const rest = maskKeys(held)
-      held = ''
+      const rest = withoutShown(maskKeys(end))
+      end = ''
+      shown = 0
       return rest
     },
   }

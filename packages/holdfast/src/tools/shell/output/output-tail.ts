@@ -1,5 +1,5 @@
 import { limits } from '@holdfast/protocol'
-import { keyBegun, maskKeys } from '../../../system/secrets/known-keys.ts'
+import { keyHeldBack, maskKeys } from '../../../system/secrets/known-keys.ts'
 import type { OutputFile } from './output-file.ts'
 import { readableOutput } from './readable-output.ts'
 
@@ -16,7 +16,7 @@ export async function readTail(output: Pick<OutputFile, 'read'>, sizeBytes: numb
   const bytes = Buffer.concat(await Array.fromAsync(output.read(start, sizeBytes), (piece) => Buffer.from(piece)))
   const text = bytes.toString('utf8')
   // The end of the text may be the first half of a key: it is shown once the rest has come.
-  const masked = maskKeys(text.slice(0, text.length - keyBegun(text)))
+  const masked = maskKeys(text.slice(0, text.length - keyHeldBack(text)))
   const readable = readableOutput(masked)
   const tail = lastLines(readable)
   return { text: tail, isCut: start > 0 || tail.length < readable.length }

@@ -91,16 +91,17 @@ const rules: readonly IForbiddenRuleType[] = [
   ),
   may(
     'guidance-imports-files',
-    `${holdfast}guidance/(?!skills/|commands/|agents/|front-matter/)`,
+    `${holdfast}guidance/instructions/`,
+    `${holdfast}guidance/[\\w-]+[.]ts$`,
     system,
     protocol,
     node,
   ),
   may('front-matter-imports-yaml', `${holdfast}guidance/front-matter/`, '^node_modules/yaml/'),
-  // What a workspace offers of these counts once it is trusted.
+  // What a workspace offers of skills, commands and agents counts once it is trusted.
   may(
     'guidance-asks-trust',
-    `${holdfast}guidance/(skills|commands|agents)/`,
+    `${holdfast}guidance/(?!instructions/|front-matter/)`,
     `${holdfast}(guidance|trust)/`,
     system,
     ports,

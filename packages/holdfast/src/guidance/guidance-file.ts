@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { openFile } from '../system/files/open-file.ts'
 import { systemErrorCode, systemErrorWords } from '../system/system-error.ts'
 
@@ -13,6 +13,12 @@ const cachedMax = 5000
 /** What is said of a longer file. */
 export const tooLong = { line: null, message: `It has more than ${fileBytesMax} bytes; the rest is left out.` }
 
+type ReadOptions = {
+  readonly bytesMax?: number | undefined
+  /** What a refusal calls the folder. */
+  readonly folderName?: string | undefined
+}
+
 /**
  * Reads the beginning of a text file inside a folder. A link must stay in the folder. Refused: a file that is missing,
  * unreadable or not text.
@@ -20,10 +26,12 @@ export const tooLong = { line: null, message: `It has more than ${fileBytesMax} 
 export async function readGuidanceText(
   folder: string,
   name: string,
-  bytesMax: number = fileBytesMax,
+  { bytesMax = fileBytesMax, folderName = 'its folder' }: ReadOptions = {},
 ): Promise<Result<GuidanceText>> {
   try {
     const opened = await openFile(folder, name)
+    if (!opened.ok && opened.fault.code === 'outside_workdir')
+      return refuse({ ...opened.fault, message: `${escapeLine(name)} is outside ${folderName}` })
     if (!opened.ok) return opened
     await using handle = opened.value.handle
     const { size } = opened.value.stats

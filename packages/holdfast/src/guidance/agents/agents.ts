@@ -1,25 +1,14 @@
-import { relative } from 'node:path'
 import { type AgentKind, type Agents, generalAgent } from '@holdfast/core/ports'
 import { didYouMean, escapeLine, fault, type ListedAgent, ok, refuse } from '@holdfast/protocol'
-import { findWorkspaceRoot } from '../../system/files/workspace-root.ts'
-import { findTrusted } from '../../trust/find-trusted.ts'
 import { createOffer, type Offer } from '../../trust/offer.ts'
-import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
-import { listGuidanceRoots } from '../guidance-roots.ts'
+import type { FindOffers } from '../../trust/offer-trust.ts'
+import { createTrustedGuidance, type GuidanceDeps } from '../trusted-guidance.ts'
 import { untrusted } from '../untrusted.ts'
 import { type AgentOnDisk, createAgentFinder } from './find-agents.ts'
 import type { AgentFile } from './parse-agent.ts'
 
-type AgentsDeps = {
-  readonly configDir: string
-  readonly userDir: string
-  readonly trusted: Pick<TrustedWorkspaces, 'items' | 'judge'>
-}
-
 /** The kinds of agents of this machine, and those of a workspace as what it offers. */
-export type AgentFolders = Agents & {
-  offers(place: { readonly workdir: string; readonly workspace: string }): Promise<readonly Offer[]>
-}
+export type AgentFolders = Agents & { readonly offers: FindOffers }
 
 const general: ListedAgent = {
   ...{ name: generalAgent, description: 'any task, with all tools of its parent', scope: 'built-in', path: null },
@@ -27,24 +16,20 @@ const general: ListedAgent = {
 }
 
 /** Finds kinds of agents: of the workspace from the workdir up, then the user's own, then the built-in one. */
-export function createAgents({ configDir, userDir, trusted }: AgentsDeps): AgentFolders {
-  const findOnDisk = createAgentFinder()
+export function createAgents(deps: GuidanceDeps): AgentFolders {
+  const { find, offers } = createTrustedGuidance<AgentOnDisk>(deps, {
+    kind: 'agents',
+    find: createAgentFinder(),
+    pathOf: ({ path }) => path,
+    offer: offerAgent,
+  })
 
   /** Returns all files with their states. An untrusted one never hides a trusted one. */
   async function findAll(
     workdir: string,
   ): Promise<readonly { readonly listed: ListedAgent; readonly file: AgentFile | null }[]> {
-    const workspace = await findWorkspaceRoot(workdir, userDir)
-    const found = await findOnDisk(listGuidanceRoots('agents', { workdir, workspace, configDir, userDir }))
-    const trustedOnes = await findTrusted({
-      ...{ trusted, workspace, kind: 'agent' as const },
-      things: found.filter(({ scope }) => scope === 'workspace'),
-      nameOf: ({ path }: AgentOnDisk) => relative(workspace, path),
-      offer: async (agent: AgentOnDisk) => offerAgent(workspace, agent),
-    })
     const taken = new Set<string>()
-    return found.map((agent) => {
-      const isTrusted = agent.scope === 'user' || trustedOnes.has(agent)
+    return (await find(workdir)).map(({ item: agent, isTrusted }) => {
       const file = agent.file.ok ? agent.file.value : null
       const state = stateOf(file, isTrusted, taken)
       if (state === 'listed' && file) taken.add(file.name)
@@ -65,13 +50,7 @@ export function createAgents({ configDir, userDir, trusted }: AgentsDeps): Agent
       const message = `There is no agent ${escapeLine(name)}.${didYouMean(name, known) || ` There are: ${known.join(', ')}.`}`
       return refuse(fault('bad_request', message, { name, known }))
     },
-    async offers({ workdir, workspace }) {
-      const found = await findOnDisk(listGuidanceRoots('agents', { workdir, workspace, configDir, userDir }))
-      return found.flatMap((agent) => {
-        const offer = agent.scope === 'workspace' ? offerAgent(workspace, agent) : null
-        return offer ? [offer] : []
-      })
-    },
+    offers,
   }
 }
 
@@ -102,8 +81,5 @@ const toKind = ({ name, tools, withoutTools, model, instructions, background }: 
   ...{ name, tools, withoutTools, model, instructions, background },
 })
 
-function offerAgent(workspace: string, { path, file }: AgentOnDisk): Offer | null {
-  if (!file.ok) return null
-  const name = relative(workspace, path)
-  return createOffer({ kind: 'agent', name, path: name, text: file.value.source })
-}
+const offerAgent = async (name: string, { file }: AgentOnDisk): Promise<Offer | null> =>
+  file.ok ? createOffer({ kind: 'agent', name, path: name, text: file.value.source }) : null

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import type { Expansion, Skills, SlashCommands } from '@holdfast/core/ports'
 import {
   builtInCommands,
@@ -11,11 +11,9 @@ import {
   refuse,
   type SlashCommand,
 } from '@holdfast/protocol'
-import { findWorkspaceRoot } from '../../system/files/workspace-root.ts'
-import { findTrusted } from '../../trust/find-trusted.ts'
 import { createOffer, type Offer } from '../../trust/offer.ts'
-import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
-import { listGuidanceRoots } from '../guidance-roots.ts'
+import type { FindOffers } from '../../trust/offer-trust.ts'
+import { createTrustedGuidance, type GuidanceDeps } from '../trusted-guidance.ts'
 import { untrusted } from '../untrusted.ts'
 import { expandTemplate } from './expand-template.ts'
 import { type CommandFile, createCommandFinder } from './find-commands.ts'
@@ -38,34 +36,25 @@ export type LateSource = {
   readonly find: (workdir: string, name: string) => Promise<void>
 }
 
-type CommandsDeps = {
-  readonly configDir: string
-  readonly userDir: string
-  readonly trusted: Pick<TrustedWorkspaces, 'items' | 'judge'>
+type CommandsDeps = GuidanceDeps & {
   readonly skills: Skills
   /** Commands that come from elsewhere, such as the prompts of servers. */
   readonly others?: LateSource | undefined
 }
 
 /** The slash commands of this machine, and those of a workspace as what it offers. */
-export type CommandFolders = SlashCommands & {
-  offers(place: { readonly workdir: string; readonly workspace: string }): Promise<readonly Offer[]>
-}
+export type CommandFolders = SlashCommands & { readonly offers: FindOffers }
 
 /** Creates the slash commands. Of two with the same name the earlier source counts: built-in, skill, file, server. */
-export function createCommands({ configDir, userDir, trusted, skills, others }: CommandsDeps): CommandFolders {
-  const findFiles = createCommandFinder()
-  const fileSource: CommandSource = async (workdir) => {
-    const workspace = await findWorkspaceRoot(workdir, userDir)
-    const files = await findFiles(listGuidanceRoots('commands', { workdir, workspace, configDir, userDir }))
-    const trustedOnes = await findTrusted({
-      ...{ trusted, workspace, kind: 'command' as const },
-      things: files.filter(({ scope }) => scope === 'workspace'),
-      nameOf: ({ path }: CommandFile) => relative(workspace, path),
-      offer: async (file: CommandFile) => offerCommand(workspace, file),
-    })
-    return files.map((file) => ofFile(file, file.scope === 'user' || trustedOnes.has(file)))
-  }
+export function createCommands({ skills, others, ...deps }: CommandsDeps): CommandFolders {
+  const files = createTrustedGuidance<CommandFile>(deps, {
+    kind: 'commands',
+    find: createCommandFinder(),
+    pathOf: ({ path }) => path,
+    offer: offerCommand,
+  })
+  const fileSource: CommandSource = async (workdir) =>
+    (await files.find(workdir)).map(({ item, isTrusted }) => ofFile(item, isTrusted))
   const sources: readonly CommandSource[] = [
     listBuiltIns(() => list),
     listSkillCommands(skills),
@@ -100,17 +89,12 @@ export function createCommands({ configDir, userDir, trusted, skills, others }: 
       }
       return command.isTrusted ? command.expand(given) : refuse(untrusted('command', name))
     },
-    async offers({ workdir, workspace }) {
-      const files = await findFiles(listGuidanceRoots('commands', { workdir, workspace, configDir, userDir }))
-      return files.filter(({ scope }) => scope === 'workspace').map((file) => offerCommand(workspace, file))
-    },
+    offers: files.offers,
   }
 }
 
-function offerCommand(workspace: string, { path, source }: CommandFile): Offer {
-  const name = relative(workspace, path)
-  return createOffer({ kind: 'command', name, path: name, text: source })
-}
+const offerCommand = async (name: string, { source }: CommandFile): Promise<Offer> =>
+  createOffer({ kind: 'command', name, path: name, text: source })
 
 const ofFile = (file: CommandFile, isTrusted: boolean): SourceCommand => ({
   ...{ name: file.name, description: file.description, arguments: file.argumentHint },

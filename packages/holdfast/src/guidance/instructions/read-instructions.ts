@@ -1,9 +1,8 @@
-import { realpath } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { type InstructionFile, limits } from '@holdfast/protocol'
-import { openFile } from '../../system/files/open-file.ts'
 import { isInside } from '../../system/files/resolve-path.ts'
-import { systemErrorCode } from '../../system/system-error.ts'
+import { readGuidanceText } from '../guidance-file.ts'
+import { realOrNull } from '../list-folder.ts'
 import { findImports, withoutComments } from './find-imports.ts'
 
 /** A file of instructions, with the text that the model gets. */
@@ -110,24 +109,11 @@ type ReadText = { readonly path: string; readonly text: string; readonly isCut: 
 
 /** Reads a text file whose real path is inside `root`; null for anything else. */
 async function readText(root: string, path: string): Promise<ReadText | null> {
-  try {
-    const [real, base] = await Promise.all([realpath(path), realpath(root)])
-    if (!isInside(base, real)) return null
-    const opened = await openFile(base, relative(base, real)) // checks again what it opens: a folder may become a link
-    if (!opened.ok) return null
-    await using handle = opened.value.handle
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesMax), 0, bytesMax, 0)
-    const bytes = buffer.subarray(0, bytesRead)
-    if (bytes.includes(0)) return null
-    return {
-      path: real,
-      text: bytes.toString('utf8').replace(/^\ufeff/, ''),
-      isCut: opened.value.stats.size > bytesMax,
-    }
-  } catch (error) {
-    if (systemErrorCode(error) === null) throw error
-    return null
-  }
+  const [real, base] = await Promise.all([realOrNull(path), realOrNull(root)])
+  if (real === null || base === null || !isInside(base, real)) return null
+  const read = await readGuidanceText(base, relative(base, real), { bytesMax }) // checks again: a folder may become a link
+  if (!read.ok) return null
+  return { path: real, text: read.value.text.replace(/^\ufeff/, ''), isCut: read.value.isCut }
 }
 
 /** Returns the lines at the start of a text that fit. */

@@ -22,6 +22,9 @@ const entriesMax = 1000
 const includesMax = 20
 const includeBytesMax = 64 * 1024
 
+/** What a refusal calls the folder of a skill. */
+export const folderName = 'the folder of the skill'
+
 /** Returns the text of a skill for the model: its body with what it includes, and the names of its other files. */
 export async function composeSkill({ name, folder, skill, given, charsMax }: Composed) {
   const body = await withIncludes(
@@ -67,9 +70,8 @@ async function withIncludes(folder: string, body: string): Promise<string> {
       lines.push(line)
       continue
     }
-    const included = await readGuidanceText(folder, path, includeBytesMax)
-    if (!included.ok)
-      lines.push(`[not included: ${included.fault.message.replace('working directory', 'folder of the skill')}]`)
+    const included = await readGuidanceText(folder, path, { bytesMax: includeBytesMax, folderName })
+    if (!included.ok) lines.push(`[not included: ${included.fault.message}]`)
     else
       lines.push(
         included.value.text.trimEnd(),

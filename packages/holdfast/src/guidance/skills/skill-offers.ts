@@ -15,10 +15,6 @@ const cachedMax = 1000
 const shownBytesMax = 16 * 1024
 const shownBytesOfSkillMax = 64 * 1024
 
-/** Returns the name under which a skill of a workspace is trusted. */
-export const offerNameOf = (workspace: string, { folder }: Pick<SkillOnDisk, 'folder'>): string =>
-  relative(workspace, folder)
-
 /** A file of a skill's folder: its hash, or where a link leads; and its text if it is short. */
 type SkillFile = { readonly hash: Uint8Array; readonly bytes: number; readonly text: string | null }
 type SkillFiles = ReadonlyMap<string, SkillFile>
@@ -30,7 +26,7 @@ type SkillFiles = ReadonlyMap<string, SkillFile>
 export function createSkillOffers() {
   const known = new Map<string, { readonly stamps: string; readonly files: SkillFiles }>()
 
-  return async (workspace: string, skill: SkillOnDisk): Promise<Offer | null> => {
+  return async (name: string, skill: SkillOnDisk): Promise<Offer | null> => {
     if (!skill.file.ok) return null
     const found = await stampFiles(skill.folder)
     if (found === null) return null
@@ -40,7 +36,6 @@ export function createSkillOffers() {
     if (files === null) return null
     if (known.size >= cachedMax) known.clear()
     known.set(skill.folder, { stamps, files })
-    const name = offerNameOf(workspace, skill)
     const text = describe(skill.file.value.source, files)
     const hashes = new Map([...files].map(([path, { hash }]) => [path, hash]))
     return createOffer({ kind: 'skill', name, path: join(name, skillFileName), text, files: hashes })

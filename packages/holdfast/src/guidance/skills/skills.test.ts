@@ -145,7 +145,7 @@ describe('skills', () => {
     await write('home/.claude/skills/zero/SKILL.md', 'a\0b')
     await skill('home/.claude/skills/two words')
     expect((await list()).map(({ name, state, problems }) => [name, state, problems[0]?.message])).toEqual([
-      ['leak', 'unusable', 'SKILL.md is outside the working directory.'],
+      ['leak', 'unusable', 'SKILL.md is outside its folder.'],
       ['two words', 'unusable', expect.stringContaining('The name of its folder cannot be used')],
       ['zero', 'unusable', 'SKILL.md is not text.'],
     ])

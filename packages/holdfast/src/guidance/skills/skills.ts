@@ -1,24 +1,15 @@
 import { join } from 'node:path'
 import type { Skills } from '@holdfast/core/ports'
 import { type FoundSkill, limits, noSuchSkill, ok, type Result, refuse } from '@holdfast/protocol'
-import { findWorkspaceRoot } from '../../system/files/workspace-root.ts'
-import { findTrusted } from '../../trust/find-trusted.ts'
-import type { Offer } from '../../trust/offer.ts'
-import type { TrustedWorkspaces } from '../../trust/trusted-workspaces.ts'
+import type { FindOffers } from '../../trust/offer-trust.ts'
 import { readGuidanceText } from '../guidance-file.ts'
-import { listGuidanceRoots } from '../guidance-roots.ts'
+import { createTrustedGuidance, type GuidanceDeps } from '../trusted-guidance.ts'
 import { untrusted } from '../untrusted.ts'
-import { composeSkill } from './compose-skill.ts'
+import { composeSkill, folderName } from './compose-skill.ts'
 import { createSkillFinder, type SkillOnDisk, skillFileName } from './find-skills.ts'
 import type { SkillFile } from './parse-skill.ts'
-import { createSkillOffers, offerNameOf } from './skill-offers.ts'
+import { createSkillOffers } from './skill-offers.ts'
 import { writeSkillsText } from './skills-text.ts'
-
-type SkillsDeps = {
-  readonly configDir: string
-  readonly userDir: string
-  readonly trusted: Pick<TrustedWorkspaces, 'items' | 'judge'>
-}
 
 /** A part of the context for names and descriptions: about 1 % of what a model takes. */
 const listCharsMax = 8000
@@ -36,33 +27,25 @@ type Judged = {
 }
 
 /** What the skills of this machine can do for sessions, and for the list of what a workspace offers. */
-export type SkillFolders = Skills & {
-  /** Returns the skills of a workspace as offers. */
-  offers(place: { readonly workdir: string; readonly workspace: string }): Promise<readonly Offer[]>
-}
+export type SkillFolders = Skills & { readonly offers: FindOffers }
 
 /** Creates the skills. They are looked for each time; files that have not changed are not read again. */
-export function createSkills({ configDir, userDir, trusted }: SkillsDeps): SkillFolders {
-  const findOnDisk = createSkillFinder()
-  const offerOf = createSkillOffers()
+export function createSkills(deps: GuidanceDeps): SkillFolders {
+  const { find, offers } = createTrustedGuidance<SkillOnDisk>(deps, {
+    kind: 'skills',
+    find: createSkillFinder(),
+    pathOf: ({ folder }) => folder,
+    offer: createSkillOffers(),
+  })
   const running = new Map<string, Promise<readonly Judged[]>>()
 
-  const find = async (workdir: string): Promise<readonly Judged[]> => {
-    const workspace = await findWorkspaceRoot(workdir, userDir)
-    const found = await findOnDisk(listGuidanceRoots('skills', { workdir, workspace, configDir, userDir }))
-    const trustedOnes = await findTrusted({
-      ...{ trusted, workspace, kind: 'skill' as const },
-      things: found.filter((skill) => skill.scope === 'workspace'),
-      nameOf: (skill: SkillOnDisk) => offerNameOf(workspace, skill),
-      offer: (skill: SkillOnDisk) => offerOf(workspace, skill),
-    })
-    return judge(found, (skill) => skill.scope === 'user' || trustedOnes.has(skill))
-  }
   /** Finds the skills once for all who ask at the same time: a step asks twice. */
   const findShared = (workdir: string): Promise<readonly Judged[]> => {
     const known = running.get(workdir)
     if (known) return known
-    const finding = find(workdir).finally(() => running.delete(workdir))
+    const finding = find(workdir)
+      .then(judge)
+      .finally(() => running.delete(workdir))
     running.set(workdir, finding)
     return finding
   }
@@ -101,29 +84,23 @@ export function createSkills({ configDir, userDir, trusted }: SkillsDeps): Skill
     async readFile({ workdir, name, path }) {
       const skill = await findNamed(workdir, name)
       if (!skill.ok) return skill
-      const read = await readGuidanceText(skill.value.folder, path, limits.readFileBytesMax)
-      if (read.ok)
-        return ok(read.value.isCut ? `${read.value.text}\n[cut at ${limits.readFileBytesMax} bytes]` : read.value.text)
-      return refuse({ ...read.fault, message: read.fault.message.replace('working directory', 'folder of the skill') })
+      const bytesMax = limits.readFileBytesMax
+      const read = await readGuidanceText(skill.value.folder, path, { bytesMax, folderName })
+      if (!read.ok) return read
+      return ok(read.value.isCut ? `${read.value.text}\n[cut at ${bytesMax} bytes]` : read.value.text)
     },
-    async offers({ workdir, workspace }) {
-      const found = await findOnDisk(listGuidanceRoots('skills', { workdir, workspace, configDir, userDir }))
-      const offered = await Promise.all(
-        found.filter(({ scope }) => scope === 'workspace').map((skill) => offerOf(workspace, skill)),
-      )
-      return offered.filter((offer) => offer !== null)
-    },
+    offers,
   }
 }
 
 const isReadable = (skill: SkillOnDisk): skill is Readable => skill.file.ok
 
 /** Says what each skill is used for. An untrusted one never hides a trusted one. */
-function judge(found: readonly SkillOnDisk[], isTrusted: (skill: SkillOnDisk) => boolean): readonly Judged[] {
+function judge(found: readonly { readonly item: SkillOnDisk; readonly isTrusted: boolean }[]): readonly Judged[] {
   const used = new Map<string, string>()
-  return found.map((skill) => {
+  return found.map(({ item: skill, isTrusted }) => {
     if (!skill.file.ok || !usableName.test(skill.name)) return { skill, state: 'unusable', shadowedBy: null }
-    if (!isTrusted(skill)) return { skill, state: 'untrusted', shadowedBy: null }
+    if (!isTrusted) return { skill, state: 'untrusted', shadowedBy: null }
     const shadowedBy = used.get(skill.name) ?? null
     if (shadowedBy !== null) return { skill, state: 'shadowed', shadowedBy }
     used.set(skill.name, skill.folder)

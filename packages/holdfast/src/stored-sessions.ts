@@ -52,34 +52,9 @@ export function createStoredSessions({ registry, location, home }: StoredSession
     async load(name) {
       const id = await idOf(name)
       const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive, registry.deps.models))
-      // Does not load it.
-      const local = createLocalSession(registry, id)
-      const {
-        models,
-        treeUsage,
-        subagents,
-        subagentContext,
-        previewRestore,
-        diffChanges,
-        readFile,
-        servers,
-        skills,
-        commands,
-        instructionFiles,
-      } = local
       return createSession({
+        ...createLocalSession(registry, id), // only for reads that load nothing, such as `diffChanges`
         ...stored,
-        models,
-        treeUsage,
-        subagents,
-        subagentContext,
-        previewRestore,
-        diffChanges,
-        readFile,
-        servers,
-        skills,
-        instructionFiles,
-        commands,
         backgroundShells: async () => ok([]),
         submit: async () => refuse(readOnly),
         attach: async () => refuse(readOnly),

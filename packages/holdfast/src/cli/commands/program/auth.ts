@@ -1,8 +1,8 @@
 import { fault } from '@holdfast/protocol/fault'
-import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { KeyStatus, Keys, KeyVerdict, StoredCredential } from '../../../keys.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { rejectAction } from '../../args/find-action.ts'
 import { textTable } from '../../render/tables.ts'
 import { refreshServer } from '../../sessions/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -30,10 +30,9 @@ export const run: RunCommand<typeof programSpecs.auth> = async (
 
 function checkUsage(action: string, name: string | undefined, flags: Flags): void {
   if (!actions.includes(action)) {
-    const use = `Use ${actions.join(', ')}.`
     // Anything else might be a key, so it is not repeated.
-    if (!/^[a-z]{1,12}$/.test(action)) rejectUsage(`auth does not have this action. ${use}`)
-    rejectUsage(`auth has no action '${action}'.${didYouMean(action, actions) || ` ${use}`}`)
+    if (!/^[a-z]{1,12}$/.test(action)) rejectUsage(`auth does not have this action. Use ${actions.join(', ')}.`)
+    rejectAction('auth', action, actions)
   }
   if (action === 'status' && name !== undefined) rejectUsage('auth status takes no provider. It lists all of them.')
   if (action === 'logout' && name === undefined)

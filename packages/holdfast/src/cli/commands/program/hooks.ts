@@ -3,6 +3,7 @@ import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { findAction } from '../../args/find-action.ts'
 import { textTable } from '../../render/tables.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -15,13 +16,7 @@ type Work = (args: Args, context: CliContext) => Promise<void>
 /** Lists the hooks of a folder, or tries those of an event with a sample. */
 export const run: RunCommand<typeof programSpecs.hooks> = async (args, context) => {
   const [action = 'list'] = args.positionals
-  const work = Object.entries(actions).find(([name]) => name === action)?.[1]
-  if (!work) {
-    const names = Object.keys(actions)
-    rejectUsage(
-      `hooks has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`,
-    )
-  }
+  const work = findAction('hooks', action, actions)
   await work(args, context)
 }
 

@@ -6,6 +6,7 @@ import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ListedServer, McpServers, ServerEntry } from '../../../open-servers.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { findAction } from '../../args/find-action.ts'
 import { shellWord } from '../../render/shell-word.ts'
 import { textTable } from '../../render/tables.ts'
 import { reportProblem } from '../../sessions/connect.ts'
@@ -20,11 +21,7 @@ type Work = (args: Args, context: CliContext) => Promise<void>
 /** Lists and changes the servers of the Model Context Protocol. Running sessions see a change at their next step. */
 export const run: RunCommand<typeof programSpecs.mcp> = async (args, context) => {
   const [action = 'list'] = args.positionals
-  const work = Object.entries(actions).find(([name]) => name === action)?.[1]
-  if (!work) {
-    const names = Object.keys(actions)
-    rejectUsage(`mcp has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`)
-  }
+  const work = findAction('mcp', action, actions)
   if (action !== 'add' && args.flags.env.length + args.flags.header.length > 0)
     rejectUsage('--env and --header belong to mcp add.')
   if (action !== 'add' && args.flags.from !== undefined) rejectUsage('--from belongs to mcp add.')

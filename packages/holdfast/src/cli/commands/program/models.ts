@@ -1,8 +1,8 @@
 import type { ListedModel, ModelList } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
-import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { rejectAction } from '../../args/find-action.ts'
 import { textTable } from '../../render/tables.ts'
 import { refreshServer } from '../../sessions/connect.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
@@ -15,8 +15,7 @@ type Flags = ArgsOf<typeof programSpecs.models>['flags']
 /** Needs no store. */
 export const run: RunCommand<typeof programSpecs.models> = async ({ positionals: [action, file], flags }, context) => {
   if (action === undefined) return list(flags, context)
-  if (action !== 'refresh')
-    return rejectUsage(`models has no action '${action}'.${didYouMean(action, ['refresh']) || ' Use refresh.'}`)
+  if (action !== 'refresh') return rejectAction('models', action, ['refresh'])
   if (context.server) return rejectUsage('models refresh changes the files of this machine: leave --url out.')
   if (file === undefined) return rejectUsage('models refresh needs a file: holdfast models refresh <file>.')
   return flags.all ? rejectUsage('--all works with the list of models only.') : refresh(file, flags, context)

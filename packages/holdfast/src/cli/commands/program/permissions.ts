@@ -1,10 +1,10 @@
 import type { ListedPermission, PermissionRule, PermissionRules } from '@holdfast/protocol'
 import { fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
-import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import { coverageText } from '@holdfast/protocol/rule-coverage'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { findAction } from '../../args/find-action.ts'
 import { textTable } from '../../render/tables.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
@@ -16,13 +16,7 @@ type Work = (rules: PermissionRules, args: Args, context: CliContext) => Promise
 /** Lists and changes the user's rules. A running server applies a change from the next call on. */
 export const run: RunCommand<typeof programSpecs.permissions> = async (args, context) => {
   const [action = 'list'] = args.positionals
-  const work = Object.entries(actions).find(([name]) => name === action)?.[1]
-  if (!work) {
-    const names = Object.keys(actions)
-    rejectUsage(
-      `permissions has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`,
-    )
-  }
+  const work = findAction('permissions', action, actions)
   await work(await openRules(context), args, context)
 }
 

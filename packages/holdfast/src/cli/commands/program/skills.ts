@@ -1,9 +1,9 @@
 import { createSession } from '@holdfast/client'
 import { type FoundSkill, type ListedSkill, limits } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { findAction } from '../../args/find-action.ts'
 import { textTable } from '../../render/tables.ts'
 import { withNamedSession } from '../../sessions/connect.ts'
 import { latest } from '../../sessions/session-name.ts'
@@ -18,12 +18,7 @@ type Work = (args: Args, context: CliContext) => Promise<ExitCode | undefined>
 /** Lists the skills of a folder or session, prints one, or lets a session follow it. */
 export const run: RunCommand<typeof programSpecs.skills> = (args, context) => {
   const [action = 'list'] = args.positionals
-  const work = Object.entries(actions).find(([name]) => name === action)?.[1]
-  if (work) return work(args, context)
-  const names = Object.keys(actions)
-  return rejectUsage(
-    `skills has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`,
-  )
+  return findAction('skills', action, actions)(args, context)
 }
 
 const list: Work = async ({ positionals, flags }, context) => {

@@ -1,8 +1,8 @@
 import type { ListedToken, Tokens } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
-import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { findAction } from '../../args/find-action.ts'
 import { formatAge, textTable } from '../../render/tables.ts'
 import { withTokens } from '../../sessions/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -15,13 +15,7 @@ type Work = (tokens: Tokens, args: Args, context: CliContext) => Promise<void>
 /** Creates, lists and revokes the tokens that let clients in. A running server applies a change at once. */
 export const run: RunCommand<typeof programSpecs.token> = async (args, context) => {
   const [action = 'list', ...rest] = args.positionals
-  const work = Object.entries(actions).find(([name]) => name === action)?.[1]
-  if (!work) {
-    const names = Object.keys(actions)
-    return rejectUsage(
-      `token has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`,
-    )
-  }
+  const work = findAction('token', action, actions)
   const { role, session, expires } = args.flags
   if (action !== 'create' && (role !== undefined || session !== undefined || expires !== undefined))
     return rejectUsage('--role, --session and --expires belong to token create.')

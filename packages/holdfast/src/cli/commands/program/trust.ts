@@ -5,6 +5,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { findAction } from '../../args/find-action.ts'
 import { shellWord } from '../../render/shell-word.ts'
 import { textTable } from '../../render/tables.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
@@ -18,13 +19,7 @@ type Work = (trust: OfferTrust, args: Args, context: CliContext) => Promise<void
 /** Shows what the files of a workspace offer, and trusts it. Running sessions see a change at their next step. */
 export const run: RunCommand<typeof programSpecs.trust> = async (args, context) => {
   const [action = 'show'] = args.positionals
-  const work = Object.entries(actions).find(([name]) => name === action)?.[1]
-  if (!work) {
-    const names = Object.keys(actions)
-    rejectUsage(
-      `trust has no action '${escapeLine(action)}'.${didYouMean(action, names) || ` Use ${names.join(', ')}.`}`,
-    )
-  }
+  const work = findAction('trust', action, actions)
   if (args.flags.all && action !== 'grant') rejectUsage('--all belongs to trust grant.')
   await work(await openTrust(context), args, context)
 }

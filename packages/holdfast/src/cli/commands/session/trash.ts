@@ -1,8 +1,8 @@
 import { decodeListCursor } from '@holdfast/core/ports'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
-import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { rejectAction } from '../../args/find-action.ts'
 import { deletedForever, nothingRemoved, printRemoval } from '../../render/removal.ts'
 import { printList } from '../../render/tables.ts'
 import { checkNamed, withExistingSessions, withSessions } from '../../sessions/connect.ts'
@@ -26,8 +26,7 @@ export const run: RunCommand<typeof sessionSpecs.trash> = async (
 }
 
 function checkUsage(action: string, name: string | undefined, flags: Flags): void {
-  if (!actions.includes(action))
-    rejectUsage(`trash has no action '${action}'.${didYouMean(action, actions) || ` Use ${actions.join(', ')}.`}`)
+  if (!actions.includes(action)) rejectAction('trash', action, actions)
   if (name !== undefined && action !== 'restore') rejectUsage(`trash ${action} takes no session.`)
   if (flags['older-than'] !== undefined && action !== 'empty') rejectUsage('--older-than works with trash empty only.')
   if ((flags.limit ?? flags.cursor) !== undefined && action !== 'list')

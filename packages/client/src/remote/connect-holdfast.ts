@@ -47,7 +47,7 @@ export interface RemoteHoldfast extends HoldfastMethods {
   /** Returns the version of the server, if it answers. */
   health(): Promise<Health>
   /**
-   * Creates a link that shows one session to anyone who has it, and nothing else. `tokens.revoke` ends it. It needs an admin
+   * Creates a link that shows one session, and nothing else, to anyone with the link. `tokens.revoke` ends it. It needs an admin
    * token. Refused: session_not_found.
    */
   share(name: string, options?: ShareOptions): Promise<SharedSession>

@@ -4,7 +4,7 @@ import { FolderPath } from '../value/id.ts'
 import { ok, type Result, refuse } from '../value/result.ts'
 
 /** What the files of a workspace can bring along that acts, or speaks with a person's voice. */
-export const OfferKind = z.enum(['skill', 'command', 'agent', 'hook', 'server', 'permission', 'memory'])
+export const OfferKind = z.enum(['skill', 'command', 'agent', 'hook', 'server', 'memory'])
 export type OfferKind = z.infer<typeof OfferKind>
 
 /** One thing that a workspace offers, with what a person has decided about it. It takes effect only once it is trusted. */

@@ -87,7 +87,7 @@ export const ShareOptions = z.strictObject({
 })
 export type ShareOptions = z.infer<typeof ShareOptions>
 
-/** A link that shows one session to anyone who has it. */
+/** A link that shows one session to anyone with the link. */
 export const SharedSession = z.object({
   /** The token of the link. Revoking it ends the link and everything that was opened with it. */
   token: ListedToken,

@@ -58,7 +58,7 @@ export function ShareDialog({ session, onClose }: ShareDialogProps) {
   return (
     <Dialog title="Share this session" onClose={onClose}>
       <div className="share">
-        <p>Whoever has the link can read this session as it grows, and nothing else. You can revoke it at any time.</p>
+        <p>Anyone with the link can read this session as it grows, and nothing else. You can revoke it at any time.</p>
         {made === null ? (
           <button type="button" className="primary" onClick={create}>
             Create a link

@@ -5,7 +5,7 @@ import { openNamed } from '../../sessions/session-name.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
-/** Prints a link that shows one session of the running server to anyone who has it. */
+/** Prints a link that shows one session of the running server to anyone with the link. */
 export const run: RunCommand<typeof sessionSpecs.share> = async ({ positionals: [name = ''], flags }, context) => {
   const { out, err, now } = context
   if (flags.expires === 0) return rejectUsage('--expires must be more than 0.')
@@ -17,7 +17,7 @@ export const run: RunCommand<typeof sessionSpecs.share> = async ({ positionals: 
   if (flags.json) return void (await out.writeJson(shared))
   const { link, token } = shared
   await err.write(
-    `Whoever has this link can read the session, and nothing else. End it: holdfast token revoke ${token.id}\n`,
+    `Anyone with this link can read the session, and nothing else. To end it: holdfast token revoke ${token.id}\n`,
   )
   if (/^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(link))
     await err.write('Only this machine can open it. docs/network.md tells how others can reach the server.\n')

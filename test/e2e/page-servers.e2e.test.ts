@@ -64,7 +64,9 @@ describe('MCP servers on the page', () => {
     await servers.getByText(/no configuration/).waitFor()
     await servers.getByText('yours · off in its file').waitFor()
     await look('servers')
+    const refused = page.waitForResponse((response) => response.status() === 502)
     await servers.getByRole('button', { name: 'Retry broken' }).click()
+    await refused // a reload would cancel it
     await servers.getByText('yours · failed').waitFor()
     await servers.getByRole('checkbox', { name: 'every' }).click()
     await servers.getByRole('checkbox', { name: 'every', checked: false }).waitFor()

@@ -1,13 +1,13 @@
-import { escapeLine, type Fault, type InstructionFile } from '@holdfast/protocol'
-import { useEffect, useState } from 'react'
+import { escapeLine, type InstructionFile } from '@holdfast/protocol'
 import { FaultNote } from '../../ui/elements.tsx'
+import { useLoaded } from '../../ui/use-loaded.ts'
 import { FileButton } from '../file-view/file-view.tsx'
 import { useLive, useSession } from '../state/session-context.ts'
 import { Loading, PanelSection } from './panel-section.tsx'
 
 /** Lists the files of instructions, such as `AGENTS.md`, that the model is told. */
 export function InstructionsSection({ workspace }: { readonly workspace: string }) {
-  const { files, fault } = useInstructionFiles(workspace)
+  const { value: files, fault } = useInstructionFiles(workspace)
   return (
     <PanelSection title="Instructions">
       <FaultNote fault={fault} />
@@ -36,25 +36,9 @@ function aboutOf({ scope, importedBy, isCut }: InstructionFile): string {
     .join(' · ')
 }
 
-type Listed = { readonly files: readonly InstructionFile[] | null; readonly fault: Fault | null }
-
 /** Loads the list, again after each turn: the model may have read files of other folders. */
-function useInstructionFiles(workspace: string): Listed {
+function useInstructionFiles(workspace: string) {
   const { handle } = useSession()
-  const [listed, setListed] = useState<Listed>({ files: null, fault: null })
   const status = useLive(({ view }) => view?.status)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the folder and what the model reads change the answer
-  useEffect(() => {
-    let isLeft = false
-    handle.instructionFiles().then((found) => {
-      if (isLeft) return
-      setListed((known) =>
-        found.ok ? { files: found.value, fault: null } : { files: known.files, fault: found.fault },
-      )
-    })
-    return () => {
-      isLeft = true
-    }
-  }, [handle, workspace, status])
-  return listed
+  return useLoaded(() => handle.instructionFiles(), [handle, workspace, status])
 }

@@ -1,6 +1,7 @@
-import { escapeHidden, escapeLine, type Fault, type ServerState, type SessionServer } from '@holdfast/protocol'
-import { useContext, useEffect, useState } from 'react'
+import { escapeHidden, escapeLine, type ServerState, type SessionServer } from '@holdfast/protocol'
+import { useContext, useState } from 'react'
 import { FaultNote } from '../../ui/elements.tsx'
+import { useLoaded } from '../../ui/use-loaded.ts'
 import { useLive, useSession, WatchingContext } from '../state/session-context.ts'
 import { ReviewButton } from '../trust/review-dialog.tsx'
 import { UntrustedContext } from '../trust/use-untrusted.ts'
@@ -97,24 +98,10 @@ function RetryButton({ name, isOff, onTried }: RetryButtonProps) {
 /** Loads the servers: at first, when one is switched or trusted, and when a call or a turn ends, because that may start one. */
 function useServers(off: readonly string[]) {
   const { handle } = useSession()
-  const [found, setFound] = useState<{ readonly servers: readonly SessionServer[]; readonly fault: Fault | null }>({
-    servers: [],
-    fault: null,
-  })
   const [tries, setTries] = useState(0)
   const { offers } = useContext(UntrustedContext)
   const lastTurn = useLive(({ view }) => view?.lastTurn ?? null)
   const running = useLive(({ view }) => view?.activeToolCalls.length ?? 0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: these are what changes the answer
-  useEffect(() => {
-    let isLeft = false
-    void handle.servers().then((answer) => {
-      if (isLeft) return
-      setFound((known) => (answer.ok ? { servers: answer.value, fault: null } : { ...known, fault: answer.fault }))
-    })
-    return () => {
-      isLeft = true
-    }
-  }, [handle, off, lastTurn, running, offers, tries])
-  return { ...found, reload: () => setTries((count) => count + 1) }
+  const { value, fault } = useLoaded(() => handle.servers(), [handle, off, lastTurn, running, offers, tries])
+  return { servers: value ?? [], fault, reload: () => setTries((count) => count + 1) }
 }

@@ -1,6 +1,7 @@
-import { type ActiveSkill, escapeLine, type Fault, type ListedSkill, type SkillState } from '@holdfast/protocol'
-import { useContext, useEffect, useState } from 'react'
+import { type ActiveSkill, escapeLine, type ListedSkill, type SkillState } from '@holdfast/protocol'
+import { useContext } from 'react'
 import { FaultNote } from '../../ui/elements.tsx'
+import { useLoaded } from '../../ui/use-loaded.ts'
 import { useLive, useSession, WatchingContext } from '../state/session-context.ts'
 import { ReviewButton } from '../trust/review-dialog.tsx'
 import { UntrustedContext } from '../trust/use-untrusted.ts'
@@ -71,22 +72,8 @@ const byWords = { person: 'active', model: 'activated by the model' } as const
 /** Loads the skills: at first, when one is activated, ends or is trusted, and when a turn ends, because files may have changed. */
 function useSkills(active: readonly ActiveSkill[]) {
   const { handle } = useSession()
-  const [found, setFound] = useState<{ readonly skills: readonly ListedSkill[]; readonly fault: Fault | null }>({
-    skills: [],
-    fault: null,
-  })
   const { offers } = useContext(UntrustedContext)
   const lastTurn = useLive(({ view }) => view?.lastTurn ?? null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: these are what changes the answer
-  useEffect(() => {
-    let isLeft = false
-    void handle.skills().then((answer) => {
-      if (isLeft) return
-      setFound((known) => (answer.ok ? { skills: answer.value, fault: null } : { ...known, fault: answer.fault }))
-    })
-    return () => {
-      isLeft = true
-    }
-  }, [handle, active, lastTurn, offers])
-  return found
+  const { value, fault } = useLoaded(() => handle.skills(), [handle, active, lastTurn, offers])
+  return { skills: value ?? [], fault }
 }

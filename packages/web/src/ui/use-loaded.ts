@@ -1,0 +1,22 @@
+import type { Fault, Result } from '@holdfast/protocol'
+import { useEffect, useState } from 'react'
+
+/** What was loaded last, and why the newest load was refused. Null until the first answer. */
+export type Loaded<Value> = { readonly value: Value | null; readonly fault: Fault | null }
+
+/** Loads a value, again when one of `causes` changes. What is known stays meanwhile, and if the next load is refused. */
+export function useLoaded<Value>(load: () => Promise<Result<Value>>, causes: readonly unknown[]): Loaded<Value> {
+  const [loaded, setLoaded] = useState<Loaded<Value>>({ value: null, fault: null })
+  useEffect(() => {
+    let isLeft = false
+    void load().then((answer) => {
+      if (isLeft) return
+      setLoaded((known) => (answer.ok ? { value: answer.value, fault: null } : { ...known, fault: answer.fault }))
+    })
+    return () => {
+      isLeft = true
+    }
+    // biome-ignore lint/correctness/useExhaustiveDependencies: `load` is another function at each draw; `causes` say when to call it
+  }, causes)
+  return loaded
+}

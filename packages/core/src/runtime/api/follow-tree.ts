@@ -1,5 +1,5 @@
 import type { Frame, FrameOf, SessionId } from '@holdfast/protocol'
-import type { SubagentRoom } from '../subagents/subagents.ts'
+import type { SubagentRegistry } from '../subagents/subagents.ts'
 
 type Follow = (id: SessionId, signal: AbortSignal) => AsyncIterable<Frame>
 
@@ -9,7 +9,7 @@ type Follow = (id: SessionId, signal: AbortSignal) => AsyncIterable<Frame>
  */
 export async function* followTree(
   own: AsyncIterable<Frame>,
-  { below }: Pick<SubagentRoom, 'below'>,
+  { below }: Pick<SubagentRegistry, 'below'>,
   follow: Follow,
   id: SessionId,
 ): AsyncGenerator<Frame> {

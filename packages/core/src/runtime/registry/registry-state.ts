@@ -4,7 +4,7 @@ import type { RunInBackground } from '../background-tasks.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import type { StorageHealth } from '../storage-health.ts'
-import type { SubagentRoom } from '../subagents/subagents.ts'
+import type { SubagentRegistry } from '../subagents/subagents.ts'
 import type { createCrashLoopGuard } from './crash-loop-guard.ts'
 import type { createKeyedMutex } from './keyed-mutex.ts'
 import type { Owners } from './owners.ts'
@@ -30,7 +30,7 @@ export type RegistryState = {
   readonly inBackground: RunInBackground
   readonly storageHealth: StorageHealth
   readonly crashLoopGuard: ReturnType<typeof createCrashLoopGuard>
-  readonly subagents: SubagentRoom
+  readonly subagents: SubagentRegistry
   /** Called after each change of a session. */
   readonly watchers: ReturnType<typeof createWatchers>
   isClosing: boolean

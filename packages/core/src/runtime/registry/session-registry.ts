@@ -15,7 +15,7 @@ import { type LoadedSession, loadSession } from '../log/load-session.ts'
 import { logDamaged } from '../log/read-window.ts'
 import { openRunner, type SessionRunner } from '../runner/session-runner.ts'
 import { createStorageHealth } from '../storage-health.ts'
-import { createSubagents, type SubagentRoom } from '../subagents/subagents.ts'
+import { createSubagents, type SubagentRegistry } from '../subagents/subagents.ts'
 import { createCrashLoopGuard } from './crash-loop-guard.ts'
 import { forkSession } from './fork-session.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
@@ -35,7 +35,7 @@ export interface SessionRegistry {
   readonly stores: SessionStores
   /** What happens to the sessions of this process. */
   readonly news: SessionNewsFeed
-  readonly subagents: SubagentRoom
+  readonly subagents: SubagentRegistry
   /** Follows what happens to the sessions of all processes of the store. */
   followAllNews(signal?: AbortSignal): ReturnType<SessionNewsFeed['follow']>
   /** Connects to the processes that own other sessions of the store. */

@@ -16,7 +16,7 @@ import { contextOf } from './subagent-context.ts'
 import { createTrees } from './trees.ts'
 
 /** The subagents of the sessions of this process. */
-export interface SubagentRoom extends Subagents {
+export interface SubagentRegistry extends Subagents {
   /** Returns the subagents below a session that ran in this process, oldest first. */
   below(session: SessionId): readonly ChildView[]
   /** Call it after each change of a session. */
@@ -36,7 +36,7 @@ export interface SubagentRoom extends Subagents {
 
 type StartedChild = { readonly error: string | null; readonly notes: readonly string[]; readonly isOnRecord: boolean }
 
-export function createSubagents(host: SubagentHost): SubagentRoom {
+export function createSubagents(host: SubagentHost): SubagentRegistry {
   const known = createKnownChildren(host.loaded)
   const trees = createTrees(host, known)
   const starting = new Map<SessionId, Promise<StartedChild>>()

@@ -9,12 +9,10 @@ import {
   type SubscribeOptions,
 } from '@holdfast/protocol'
 import type { SessionRegistry } from '../registry/session-registry.ts'
+import { retryMs } from '../runner/handle-input.ts'
 import { attachedClient, type CallerOptions, splitCaller } from './caller.ts'
 import type { LocalSession } from './own-session.ts'
 import { lookUpsMax, noSignal, pauseBefore } from './relocation.ts'
-
-/** When a client may retry if the owner of a session cannot be reached. */
-const retryMs = 500
 
 /** Follows a session wherever it runs: when its owner changes, the stream goes on at its cursor, without a gap or a repeat. */
 export async function* followAnywhere(

@@ -39,6 +39,7 @@ import { diffChanges } from '../files/diff-changes.ts'
 import { previewRestore } from '../files/restore-files.ts'
 import { loadSession } from '../log/load-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
+import { retryMs } from '../runner/handle-input.ts'
 import { storageErrorOf, withNotAccepted } from '../storage-health.ts'
 import { modelStatus } from '../stream/hub.ts'
 import { listChildren } from '../subagents/list-children.ts'
@@ -50,9 +51,6 @@ import { listCommands, listInstructionFiles, listServers, listSkills } from './l
 import { checkReadable, readFolded } from './read-folded.ts'
 import { createSessionReader, type SessionReader } from './session-reader.ts'
 import { takeSeat } from './take-seat.ts'
-
-/** When a client may retry a session that the disk refuses to open. */
-const retryMs = 500
 
 /** A session of this machine's store. Reading does not load it; commands and subscriptions do. */
 export interface LocalSession extends SessionHandle {

@@ -70,7 +70,7 @@ export type RunningSession = {
   readonly unrecorded: ReturnType<typeof createUnrecorded>
 }
 
-/** When a client may reconnect to a session that left this process. */
+/** When a client may follow a session again that left this process, cannot be opened now, or has an owner that does not answer. */
 export const retryMs = 500
 
 /**

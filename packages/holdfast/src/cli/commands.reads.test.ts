@@ -18,7 +18,6 @@ const withoutUrl: Readonly<Record<string, string>> = {
   share: 'a link of the server of this home',
   login: 'a link of the server of this home',
   open: 'the page of the server of this home',
-  tools: 'tools, rules and sandbox of this machine',
   serve: 'is a server',
 }
 

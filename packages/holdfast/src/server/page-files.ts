@@ -20,10 +20,11 @@ const plainPath = /^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
 
 const notBuilt = 'Holdfast is running, but its page is not built. Run `npm run build --workspace @holdfast/web`.\n'
 
-/** Returns a file of the built page, or null. The page has its own router, so a path without a file name is the page. */
+/** Returns a file of the built page, or null. The page has its routes in the hash: a path without a file name leads there. */
 export async function answerPageFile(pageDir: string | null, path: string): Promise<Response | null> {
-  const isPage = path === '/' || (plainPath.test(path) && extname(path) === '')
-  const file = isPage ? '/index.html' : path
+  if (path !== '/' && plainPath.test(path) && extname(path) === '')
+    return new Response(null, { status: 302, headers: { location: `/#${path}`, 'cache-control': 'no-store' } })
+  const file = path === '/' ? '/index.html' : path
   const found = pageDir === null ? null : await readPageFile(pageDir, file)
   if (found) {
     // Vite puts a content hash into the names below assets/, so those files never change.

@@ -7,7 +7,8 @@ import type { Logger } from '../observe/logging/logger.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
 import { authenticate, type Caller } from './auth/access.ts'
 import { type DeclaredAccess, findRefusal } from './auth/authorize.ts'
-import type { Route, ServerDeps } from './http/route.ts'
+import type { Route } from './http/route.ts'
+import type { ServerDeps } from './http/server-deps.ts'
 import { withinSession } from './http/within-session.ts'
 import { answerPageFile } from './page-files.ts'
 
@@ -20,7 +21,7 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
 
   app.use(async (context, next) => {
     const refusal = deps.address.checkOrigin(context.req.raw.headers.get('origin'))
-    if (refusal) context.res = answerFault(refusal)
+    if (refusal) context.res = answerFault(refusal, requestIdOf(context))
     else await next()
     const { headers } = context.res
     for (const [name, value] of answerHeaders) if (!headers.has(name)) headers.set(name, value)
@@ -31,8 +32,9 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
     app.on(route.method, route.path, async (context, next) => {
       const { req, env } = context
       if (req.method !== route.method) return next() // Hono answers HEAD with GET, and HEAD must not redeem a login code
-      const caller = await checkAccess(deps, context, route.access, `${route.method} ${route.path}`)
-      if (!caller.ok) return answerFault(caller.fault)
+      const name = `${route.method} ${route.path}`
+      const caller = await checkAccess(deps, context, route.access, name)
+      if (!caller.ok) return answerFault(caller.fault, requestIdOf(context))
       const bound = caller.value?.session ?? null
       const answer = await route.answer(
         {
@@ -47,35 +49,38 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
       )
       if (answer.ok) return answer.value
       const { code, message, details } = answer.fault
-      if (code !== 'internal') return answerFault(answer.fault)
-      return answerFault(fault(code, message, { ...details, id: requestIdOf(env.outgoing) }))
+      const id = requestIdOf(context)
+      if (!route.faults.has(code))
+        deps.onProblem({ where: `${name} (${id})`, cause: new Error(`${undeclared} ${code}`) })
+      return answerFault(code === 'internal' ? fault(code, message, { ...details, id }) : answer.fault, id)
     })
   }
   for (const path of new Set(routes.map((route) => route.path))) {
     const allow = routes.flatMap((route) => (route.path === path ? [route.method] : [])).join(', ')
     app.all(path, async (context) => {
       const caller = await checkAccess(deps, context, anyToken, 'Another method')
-      if (!caller.ok) return answerFault(caller.fault)
+      const requestId = requestIdOf(context)
+      if (!caller.ok) return answerFault(caller.fault, requestId)
       const error = fault('bad_request', `This route accepts only ${allow}.`)
-      return Response.json({ error }, { status: 405, headers: { allow } })
+      return Response.json({ error: { ...error, requestId } }, { status: 405, headers: { allow } })
     })
   }
   app.all('/v1/*', async (context) => {
     const caller = await checkAccess(deps, context, anyToken, 'Another route')
-    return answerFault(caller.ok ? noSuchRoute : caller.fault)
+    return answerFault(caller.ok ? noSuchRoute : caller.fault, requestIdOf(context))
   })
   app.get('*', async (context) => {
     const file = await answerPageFile(deps.pageDir, new URL(context.req.url).pathname)
-    return file ?? answerFault(fault('not_found', 'No such file.'))
+    return file ?? answerFault(fault('not_found', 'No such file.'), requestIdOf(context))
   })
-  app.notFound(() => answerFault(noSuchRoute))
+  app.notFound((context) => answerFault(noSuchRoute, requestIdOf(context)))
   app.onError((error, context) => {
     const expected = error instanceof HoldfastError && error.code !== 'internal' ? error.toFault() : null
-    if (expected && faultStatus[expected.code] < 500) return answerFault(expected)
-    const id = requestIdOf(context.env.outgoing)
+    const id = requestIdOf(context)
+    if (expected && faultStatus[expected.code] < 500) return answerFault(expected, id)
     // The path without its query: a query may hold a login code.
     deps.onProblem({ where: `${context.req.method} ${context.req.path} (${id})`, cause: error })
-    return answerFault(expected ?? fault('internal', `Internal error. Search the server log for ${id}.`, { id }))
+    return answerFault(expected ?? fault('internal', `Internal error. Search the server log for ${id}.`, { id }), id)
   })
   return app
 }
@@ -130,13 +135,13 @@ const requestIdHeader = 'x-request-id'
 const safeId = /^[A-Za-z0-9][\w.:@=+-]{0,127}$/
 const pathCharsMax = 300
 
-/** Sets the request id on the answer (the caller's own if it is safe to log), and logs the request when it ends. */
-export function logRequest(incoming: IncomingMessage, outgoing: ServerResponse, logger: Logger | undefined): void {
+/** Sets the request id on the answer (the caller's own if it is safe to log), logs the request when it ends, returns the id. */
+export function logRequest(incoming: IncomingMessage, outgoing: ServerResponse, logger: Logger | undefined): string {
   const { method, url = '', headers } = incoming
   const given = headers[requestIdHeader]
   const requestId = typeof given === 'string' && safeId.test(given) ? given : randomUUID()
   outgoing.setHeader(requestIdHeader, requestId)
-  if (!logger || logger.isLevelEnabled?.('error') === false) return
+  if (!logger || logger.isLevelEnabled?.('error') === false) return requestId
   const startedMs = performance.now()
   // Without the query: it may hold a login code.
   const [path = ''] = url.split('?', 1)
@@ -146,10 +151,14 @@ export function logRequest(incoming: IncomingMessage, outgoing: ServerResponse, 
     const about = { requestId, method, path: path.slice(0, pathCharsMax), status, ms }
     logger[status >= 500 ? 'error' : 'info']({ ...about, ...(!writableFinished && { isCut: true }) }, 'request')
   })
+  return requestId
 }
 
 /** Returns the id that `logRequest` set. */
-const requestIdOf = (outgoing: ServerResponse): string => String(outgoing.getHeader(requestIdHeader))
+const requestIdOf = ({ env }: Context<Env>): string => String(env.outgoing.getHeader(requestIdHeader))
+
+/** Begins the problem of a route that refuses with a code that the OpenAPI document does not name. */
+export const undeclared = 'The route does not declare the code'
 
 const contentPolicy = [
   "default-src 'none'",
@@ -173,10 +182,10 @@ export const answerHeaders: readonly (readonly [name: string, value: string])[] 
   ['cache-control', 'no-store'],
 ]
 
-/** Returns a fault as every client gets it: `{"error": {code, message, details?}}`, with known keys masked. */
-export function answerFault(fault: Fault): Response {
+/** Returns a fault as every client gets it: `{"error": {code, message, details?, requestId}}`, with known keys masked. */
+export function answerFault(fault: Fault, requestId: string): Response {
   const retryAfter = fault.details?.['retryAfterSeconds']
-  return new Response(maskKeys(JSON.stringify({ error: fault })), {
+  return new Response(maskKeys(JSON.stringify({ error: { ...fault, requestId } })), {
     status: faultStatus[fault.code],
     headers: {
       'content-type': 'application/json',

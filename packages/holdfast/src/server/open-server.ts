@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import type { Clock } from '@holdfast/core/ports'
 import {
   fault,
+  faultStatus,
   type HookLister,
   limits,
   type OfferTrust,
@@ -19,18 +20,18 @@ import type { Logger } from '../observe/logging/logger.ts'
 import { wallClock } from '../system/wall-clock.ts'
 import type { LiveTokens } from '../tokens/live-tokens.ts'
 import { hasExpired } from '../tokens/tokens.ts'
-import { answerFault, answerHeaders, createApp, logRequest } from './app.ts'
+import { answerHeaders, createApp, logRequest } from './app.ts'
 import { createFailedAttempts } from './auth/access.ts'
 import { createLoginCodes, createLoginCookie } from './auth/login.ts'
 import { createProxies } from './auth/proxies.ts'
 import { createServerAddress, isEveryAddress, isLoopback, networkAddresses, urlHost } from './auth/server-address.ts'
-import { describeApi } from './describe-api.ts'
 import { createAttachments } from './http/attachments.ts'
 import { createOutbox } from './http/outbox.ts'
 import { createByteBudget } from './http/request-body.ts'
-import type { ServerDeps } from './http/route.ts'
+import type { ServerDeps } from './http/server-deps.ts'
 import { createSlices } from './http/slices.ts'
 import { noTransfer, type Transfer } from './http/transfer.ts'
+import { describeApi } from './openapi/describe-api.ts'
 import { routes } from './routes/routes.ts'
 
 export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' | 'version' | 'now' | 'onProblem'> & {
@@ -145,7 +146,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     uploads: createByteBudget(options.uploadsBytesMax ?? limits.uploadsBytesMax),
     bodies: createByteBudget(options.bodiesBytesMax ?? limits.requestBodiesBytesMax),
     outbox: createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax }),
-    describeApi: () => describeApi(routes, options.version),
+    describeApi: rememberDocument(options.version),
     address,
     codes,
     cookie: createLoginCookie({ now, key: options.cookieKey, port }),
@@ -155,11 +156,11 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   // Do not replace the globals: an embedding program must keep its own Response.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    logRequest(incoming, outgoing, options.logger)
+    const requestId = logRequest(incoming, outgoing, options.logger)
     const refusal = address.checkRequest(incoming)
     if (refusal === null) return listener(incoming, outgoing)
     const headers = { ...Object.fromEntries(answerHeaders), 'content-type': 'application/json', connection: 'close' }
-    outgoing.writeHead(answerFault(refusal).status, headers).end(JSON.stringify({ error: refusal }))
+    outgoing.writeHead(faultStatus[refusal.code], headers).end(JSON.stringify({ error: { ...refusal, requestId } }))
   }
   const inSlices = createSlices(requestsPerTurn)
   server.on('request', (incoming, outgoing) =>
@@ -180,6 +181,15 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
       return closed
     },
   })
+}
+
+/** Returns the OpenAPI document as JSON. It is built once, when it is first asked for. */
+function rememberDocument(version: string): () => Promise<string> {
+  let document: Promise<string> | null = null
+  return () => {
+    document ??= describeApi(routes, version).then((described) => JSON.stringify(described))
+    return document
+  }
 }
 
 const unwatched = { ended: new AbortController().signal, release: () => undefined }

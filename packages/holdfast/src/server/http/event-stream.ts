@@ -1,7 +1,7 @@
 import type { UnderlyingSource } from 'node:stream/web'
 import { partBytes, partsOf } from './byte-stream.ts'
 import type { Outbox } from './outbox.ts'
-import type { ServerDeps } from './route.ts'
+import type { ServerDeps } from './server-deps.ts'
 
 const comment = new TextEncoder().encode(': holdfast\n\n')
 

@@ -1,82 +1,25 @@
 import { isAbsolute } from 'node:path'
-import type { LocalSessions } from '@holdfast/core'
-import type { OnProblem } from '@holdfast/core/ports'
 import {
   clip,
   escapeLine,
   explainIssue,
   type Fault,
+  type FaultCode,
   fault,
-  type HookLister,
   locateIssue,
   noWorkdir,
-  type OfferTrust,
   ok,
-  type PermissionRules,
   parseSessionName,
   type Result,
   refuse,
-  type Stats,
-  type StatsOptions,
-  type ToolLister,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import type { AuthenticateDeps, Caller } from '../auth/access.ts'
+import type { Caller } from '../auth/access.ts'
 import type { DeclaredAccess } from '../auth/authorize.ts'
-import type { LoginCodes, LoginCookie } from '../auth/login.ts'
-import type { Proxies } from '../auth/proxies.ts'
 import { type RouteName, routeAccess } from '../auth/roles.ts'
-import type { ServerAddress } from '../auth/server-address.ts'
-import type { Attachments } from './attachments.ts'
-import type { Outbox } from './outbox.ts'
-import { type ByteBudget, freeBodyBytes, readJson } from './request-body.ts'
-import type { Transfer } from './transfer.ts'
-
-/** The dependencies of the routes. */
-export type ServerDeps = AuthenticateDeps & {
-  readonly sessions: LocalSessions
-  readonly transfer: Transfer
-  /** The directory of uploads that are being imported. */
-  readonly spoolDir: string
-  /** Counts what the store holds. */
-  readonly stats: (options: StatsOptions) => Promise<Result<Stats>>
-  /** The permission rules of the user. */
-  readonly permissions: PermissionRules
-  readonly trust: OfferTrust
-  readonly hooks: HookLister
-  readonly tools: ToolLister
-  readonly attachments: Attachments
-  readonly outbox: Outbox
-  /** What uploads hold in memory. */
-  readonly uploads: ByteBudget
-  /** What JSON bodies hold in memory. */
-  readonly bodies: ByteBudget
-  readonly version: string
-  /** How many copies were saved when another program changed the files of the store: records may be missing. */
-  readonly savedCopies: number
-  readonly now: () => number
-  readonly describeApi: () => object
-  /** The folder of the built page; null serves no page. */
-  readonly pageDir: string | null
-  readonly address: ServerAddress
-  readonly proxies: Proxies
-  readonly links: Links
-  readonly codes: LoginCodes
-  readonly cookie: LoginCookie
-  readonly heartbeatMs: number
-  /** Aborts when the server starts to close, so that streams can send their last frame. */
-  readonly closing: AbortSignal
-  /** Receives unexpected errors. The client gets only the id that `where` names too. */
-  readonly onProblem: OnProblem
-}
-
-/** The addresses that the server gives to people. */
-export type Links = {
-  /** Returns a link that logs a browser in, and the same for another device on the network, if it can reach us. */
-  login(): { readonly link: string; readonly networkLink: string | null }
-  /** Returns the link that shows a session to anyone who has it. */
-  share(secret: string): string
-}
+import { freeBodyBytes, readJson } from './request-body.ts'
+import { declareFaults } from './route-faults.ts'
+import type { ServerDeps } from './server-deps.ts'
 
 /** A request after all access checks, before its input is parsed. */
 type CheckedRequest = {
@@ -92,53 +35,83 @@ type CheckedRequest = {
   readonly ended: AbortSignal
 }
 
-export type Call<Query, Body> = CheckedRequest & {
+export type Call<Query, Body, Headers = unknown> = CheckedRequest & {
   /** The session named in the path; empty on a route without one. */
   readonly session: string
-  readonly input: { readonly query: Query; readonly body: Body }
+  readonly input: { readonly query: Query; readonly body: Body; readonly headers: Headers }
 }
 
 type Method = 'GET' | 'POST' | 'DELETE'
 
-type RouteSpec<Query, Body> = {
+/** The answer of a route that does what it was asked for. */
+export type DeclaredAnswer = {
+  readonly status: number
+  readonly mediaType: string
+  /** The JSON, or the text; null for an answer without a body. */
+  readonly schema: z.ZodType | null
+  /** The same answer in other media types, by the choice of the client. */
+  readonly otherTypes?: readonly string[]
+  /** What each event of a stream is. */
+  readonly events?: z.ZodType
+  /** Headers that only this answer has, each with its meaning. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether the answer may be 304 without a body. */
+  readonly mayBeUnchanged?: boolean
+}
+
+type RouteSpec<Query, Body, Headers> = {
   /** A row of the table of roles, so that a route cannot be open by accident. */
   readonly on: RouteName
   readonly summary: string
   readonly query?: z.ZodType<Query>
+  /** Headers by their names in lower case. */
+  readonly headers?: z.ZodObject & z.ZodType<Headers>
   readonly body?: z.ZodType<Body>
   /** The body is bytes, which `handle` reads itself. */
   readonly takesBytes?: boolean
   /** Replaces `body` in the OpenAPI document. */
   readonly bodyDescribed?: z.ZodType
-  readonly answers: { readonly status: number; readonly mediaType: string; readonly schema: z.ZodType | null }
+  readonly answers: DeclaredAnswer
+  /** The codes that this route refuses with, besides those of every route of its kind. */
+  readonly refuses?: readonly FaultCode[]
   /** Returns a `Response`, or a value to send as JSON with the status of `answers`. */
-  readonly handle: (call: Call<Query, Body>, deps: ServerDeps) => Promise<Result<unknown>>
+  readonly handle: (call: Call<Query, Body, Headers>, deps: ServerDeps) => Promise<Result<unknown>>
 }
 
 /** One row of the route table. */
-export type Route = Pick<RouteSpec<unknown, unknown>, 'summary' | 'answers'> & {
+export type Route = {
+  readonly summary: string
+  readonly answers: DeclaredAnswer
   readonly access: DeclaredAccess
   readonly method: Method
   readonly path: string
   readonly querySchema: z.ZodType
+  readonly headerSchema: z.ZodObject
   readonly bodySchema: z.ZodType | null
   readonly takesBytes: boolean
+  /** Every code that it may refuse with. */
+  readonly faults: ReadonlySet<FaultCode>
   readonly answer: (request: CheckedRequest, deps: ServerDeps) => Promise<Result<Response>>
 }
 
+const noHeaders = z.object({})
+
 /** Builds a route that parses its whole input before `handle` runs. */
-export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Query, Body>): Route {
-  const { on, handle, query: querySchema = z.strictObject({}), body: bodySchema, bodyDescribed, ...rest } = spec
+export function defineRoute<Query = unknown, Body = unknown, Headers = unknown>(
+  spec: RouteSpec<Query, Body, Headers>,
+): Route {
+  const { on, summary, answers, handle, query: querySchema = z.strictObject({}), body: bodySchema } = spec
+  const { headers: headerSchema = noHeaders, takesBytes = false, bodyDescribed = bodySchema ?? null } = spec
   const [method, path] = on.split(' ') as [Method, string] // as the type of `on` says
+  const access = routeAccess[on]
 
   return {
-    takesBytes: false,
-    ...rest,
-    access: routeAccess[on],
-    method,
-    path,
-    querySchema,
-    bodySchema: bodyDescribed ?? bodySchema ?? null,
+    ...{ summary, answers, access, method, path, querySchema, headerSchema, takesBytes },
+    bodySchema: bodyDescribed,
+    faults: declareFaults(
+      { access, path, answers, querySchema, takesBytes, takesJson: bodySchema !== undefined },
+      spec.refuses,
+    ),
 
     async answer(checked, deps) {
       const session = checked.path['id'] ?? ''
@@ -146,24 +119,36 @@ export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Que
       if (!name.ok) return name
       const query = parse<unknown>(querySchema, checked.query)
       if (!query.ok) return query
+      const headers = parse<unknown>(headerSchema, pickHeaders(checked.request, headerSchema))
+      if (!headers.ok) return headers
       const held = deps.bodies.hold(freeBodyBytes)
       try {
         const json = bodySchema ? await readJson(checked.request, held) : ok(null)
         const body = bodySchema && json.ok ? parse(bodySchema, json.value) : json
         if (!body.ok) return body
         // The types come from these schemas; without a schema the type is `unknown`.
-        const input = { query: query.value as Query, body: body.value as Body }
+        const input = { query: query.value as Query, body: body.value as Body, headers: headers.value as Headers }
         const relative = findRelativeFolder(input.query) ?? findRelativeFolder(input.body)
         if (relative) return refuse(relative)
         const answer = await handle({ ...checked, session, input }, deps)
         if (!answer.ok) return answer
         const { value } = answer
-        return value instanceof Response ? ok(value) : encodeAnswer(value, spec.answers.status)
+        return value instanceof Response ? ok(value) : encodeAnswer(value, answers.status)
       } finally {
         held.release()
       }
     },
   }
+}
+
+/** Returns the headers that a schema names and the request has. */
+function pickHeaders({ headers }: Request, { shape }: z.ZodObject): Readonly<Record<string, string>> {
+  const picked: Record<string, string> = {}
+  for (const name of Object.keys(shape)) {
+    const value = headers.get(name)
+    if (value !== null) picked[name] = value
+  }
+  return picked
 }
 
 /** Returns why the folder of a request cannot be used: a relative one would mean a folder of the server, not of the caller. */
@@ -198,7 +183,9 @@ export function parse<Value>(schema: z.ZodType<Value>, value: unknown): Result<V
 }
 
 /** Describes the usual answer of a route: 200 with JSON. */
-export const answersJson = (schema: z.ZodType, status = 200) => ({ status, mediaType: 'application/json', schema })
+export const answersJson = (schema: z.ZodType, status = 200): DeclaredAnswer => ({
+  ...{ status, mediaType: 'application/json', schema },
+})
 
 export const wholeNumber = z
   .string()

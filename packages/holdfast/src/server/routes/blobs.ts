@@ -11,6 +11,7 @@ const storeFile = defineRoute({
   query: z.strictObject({ name: StoreFileOptions.shape.name, persist: flag }),
   takesBytes: true,
   answers: answersJson(StoredFile, 201),
+  refuses: ['wrong_media_type', 'missing_package'],
   async handle({ request, input }, { sessions, uploads }) {
     const held = uploads.hold()
     try {
@@ -32,6 +33,7 @@ const getSessionBlob = defineRoute({
   on: 'GET /v1/sessions/:id/blobs/:hash',
   summary: 'Get a file or long output that a record of this session names',
   answers: { status: 200, mediaType: 'application/octet-stream', schema: z.string() },
+  refuses: ['blob_not_found'],
   async handle({ session, path }, { sessions, outbox }) {
     const named = parse(z.object({ hash: BlobHash }), { hash: path['hash'] })
     if (!named.ok) return named

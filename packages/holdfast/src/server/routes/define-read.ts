@@ -1,4 +1,5 @@
 import {
+  type FaultCode,
   ok,
   type Result,
   type SessionHandle,
@@ -23,12 +24,14 @@ export function defineRead<Query = unknown>(
   schema: z.ZodType,
   read: (handle: SessionHandle, call: Call<Query, unknown>) => Promise<Result<unknown>>,
   query?: z.ZodType<Query>,
+  refuses: readonly FaultCode[] = [],
 ): Route {
   return defineRoute<Query>({
     on: `GET /v1/sessions/:id${name}`,
     summary,
     ...(query && { query }),
     answers: answersJson(schema),
+    refuses,
     async handle(call, { sessions, outbox }) {
       const handle = await sessions.open(call.session)
       if (!handle.ok) return handle

@@ -1,18 +1,9 @@
-import {
-  ClientId,
-  encodeFrame,
-  type Frame,
-  type FrameOf,
-  type NewsFrame,
-  ok,
-  Seq,
-  type Sessions,
-} from '@holdfast/protocol'
+import { ClientId, encodeFrame, Frame, type FrameOf, NewsFrame, ok, Seq, type Sessions } from '@holdfast/protocol'
 import { z } from 'zod'
 import { authorityOf, readRole } from '../http/attachments.ts'
 import { answerEventStream, openEventStream, reconnectMs } from '../http/event-stream.ts'
 import { privateCopies } from '../http/outbox.ts'
-import { defineRoute, flag, parse, type Route, wholeNumber } from '../http/route.ts'
+import { defineRoute, flag, type Route, wholeNumber } from '../http/route.ts'
 
 const answers = { status: 200, mediaType: 'text/event-stream', schema: z.string() } as const
 const cursor = wholeNumber.pipe(Seq).optional()
@@ -26,20 +17,17 @@ const getEvents = defineRoute({
     role: z.string().optional(),
     children: flag,
   }),
-  answers,
-  async handle(
-    { session, request, caller, ended, input },
-    { sessions, attachments, outbox, closing, heartbeatMs, onProblem },
-  ) {
-    // A browser that reconnects sends its newer cursor in this header and the old one in the URL.
-    const last = parse(cursor, request.headers.get('last-event-id') ?? undefined)
-    if (!last.ok) return last
+  // A browser that reconnects sends its newer cursor in this header and the old one in the URL.
+  headers: z.object({ 'last-event-id': cursor }),
+  answers: { ...answers, events: Frame },
+  refuses: ['invalid_role', 'foreign_attachment'],
+  async handle({ session, caller, ended, input }, { sessions, attachments, outbox, closing, heartbeatMs, onProblem }) {
     const asked = readRole(input.query.role)
     if (!asked.ok) return asked
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
 
-    const after = last.value ?? input.query.after
+    const after = input.headers['last-event-id'] ?? input.query.after
     const client = input.query.attachment
     const { children } = input.query
     const role = caller?.role === 'viewer' ? 'viewer' : asked.value // a viewer token must not block the driver role
@@ -95,7 +83,7 @@ const newsEnd = (reason: 'slow' | 'closing' | 'failed' | 'revoked'): NewsFrame =
 const getNews = defineRoute({
   on: 'GET /v1/events',
   summary: 'Follow all sessions as server-sent events: started, changed, stopped',
-  answers,
+  answers: { ...answers, events: NewsFrame },
   async handle({ ended }, { sessions, outbox, closing, heartbeatMs, onProblem }) {
     const body = openEventStream<NewsFrame>({
       name: 'all sessions',

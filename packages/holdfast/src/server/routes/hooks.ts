@@ -7,6 +7,7 @@ const listHooks = defineRoute({
   summary: 'List the hooks of a folder: those that run, and those of its workspace that do not',
   query: z.strictObject({ workdir: z.string().min(1).max(4096) }),
   answers: answersJson(HookList),
+  refuses: ['not_found', 'bad_config'],
   async handle({ input }, { hooks }) {
     const found = await hooks.list(input.query.workdir)
     return found.ok ? ok({ hooks: [...found.value] }) : found

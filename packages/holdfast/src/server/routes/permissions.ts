@@ -7,6 +7,7 @@ const listPermissions = defineRoute({
   summary: "List the user's permission rules",
   query: z.strictObject({ workspace: z.string().max(4096).optional() }),
   answers: answersJson(PermissionList),
+  refuses: ['not_found', 'bad_config'],
   async handle({ input }, { permissions }) {
     const found = await permissions.list(input.query)
     return found.ok ? ok({ permissions: found.value }) : found
@@ -18,6 +19,7 @@ const addPermission = defineRoute({
   summary: 'Add a permission rule for all sessions, or for those of a workspace',
   body: PermissionRule,
   answers: answersJson(ListedPermission),
+  refuses: ['not_found', 'bad_config'],
   handle: ({ input }, { permissions }) => permissions.add(input.body),
 })
 
@@ -25,6 +27,7 @@ const removePermission = defineRoute({
   on: 'DELETE /v1/permissions/:rule',
   summary: 'Remove a permission rule',
   answers: answersJson(ListedPermission),
+  refuses: ['not_found', 'bad_config'],
   handle: ({ path }, { permissions }) => permissions.remove(path['rule'] ?? ''),
 })
 

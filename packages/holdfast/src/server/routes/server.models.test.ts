@@ -64,7 +64,7 @@ describe('a prompt without credentials, over HTTP', () => {
       const prompt = JSON.stringify({ type: 'sendPrompt', commandId: 'one', content: 'go' })
       const refused = await test.post(`${test.path}/commands`, prompt)
       expect(refused.status).toBe(409)
-      expect(await refused.json()).toEqual({
+      expect(await refused.json()).toMatchObject({
         error: {
           code: 'no_credentials',
           message: 'Add a key with: holdfast auth login sim',

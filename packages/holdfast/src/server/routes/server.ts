@@ -19,7 +19,11 @@ const getLogin = defineRoute({
   on: 'GET /login',
   summary: 'Log the page in with the one-time code of the login link',
   query: z.object({ code: z.string().min(1).max(200) }),
-  answers: { status: 303, mediaType: 'text/plain', schema: null },
+  answers: {
+    ...{ status: 303, mediaType: 'text/plain', schema: null },
+    headers: { Location: 'The page', 'Set-Cookie': 'The login' },
+  },
+  refuses: ['unauthorized', 'too_many_tries'],
   async handle({ input, request, remote, isSecure }, { codes, cookie, attempts }) {
     if (codes.redeem(input.query.code)) return ok(redirectToPage({ 'set-cookie': cookie.issue({ isSecure }) }))
     // Going back in the browser history opens the used link again, already logged in.
@@ -36,7 +40,8 @@ const postLogin = defineRoute({
   on: 'POST /v1/login',
   summary: 'Log the page in with a token, such as that of a share link',
   body: z.strictObject({ token: z.string().min(1).max(200) }),
-  answers: answersJson(Access),
+  answers: { ...answersJson(Access), headers: { 'Set-Cookie': 'The login' } },
+  refuses: ['unauthorized', 'too_many_tries'],
   async handle({ input, remote, isSecure }, { storedTokens, cookie, attempts }) {
     const token = (await storedTokens?.find(input.body.token)) ?? null
     if (token === null) return attempts.refuse(remote, 'This token or link is unknown, was revoked or has expired.')
@@ -71,7 +76,9 @@ const getOpenApi = defineRoute({
   on: 'GET /v1/openapi.json',
   summary: 'Get this OpenAPI document',
   answers: answersJson(z.object({})),
-  handle: async (_, { describeApi }) => ok(describeApi()),
+  async handle(_, { describeApi }) {
+    return ok(new Response(await describeApi(), { headers: { 'content-type': 'application/json' } }))
+  },
 })
 
 /** Sends only the fields of the schema, so that an answer never contains a key. */
@@ -82,6 +89,7 @@ const listModels = defineRoute({
   on: 'GET /v1/models',
   summary: 'List the models that can be called now, and why the others cannot',
   answers: answersJson(ModelList),
+  refuses: ['bad_config'],
   handle: async (_, { sessions }) => onlyKnownFields(await sessions.models()),
 })
 
@@ -89,6 +97,7 @@ const refreshCredentials = defineRoute({
   on: 'POST /v1/credentials/refresh',
   summary: 'Read the credentials again, and list the models that can be called',
   answers: answersJson(ModelList),
+  refuses: ['bad_config'],
   handle: async (_, { sessions }) => onlyKnownFields(await sessions.refreshCredentials()),
 })
 
@@ -97,6 +106,7 @@ const getStats = defineRoute({
   summary: 'Count sessions, messages, tokens and stored bytes',
   query: z.strictObject({ days: wholeNumber.pipe(z.int().min(1).max(3660)).optional() }),
   answers: answersJson(Stats),
+  refuses: ['not_found'],
   handle: ({ input }, { stats }) => stats(input.query),
 })
 

@@ -46,6 +46,7 @@ const getDiff = defineRead(
   FileDiffs,
   (handle, { input }) => handle.diffChanges(input.query),
   z.strictObject({ turn: wholeNumber.optional(), call: wholeNumber.optional(), path: z.string().optional() }),
+  ['not_found', 'message_not_found'],
 )
 
 /** A list of texts as JSON, because a path may contain any separator. */
@@ -77,6 +78,7 @@ const getRestorePreview = defineRead(
       .optional(),
     paths: jsonList.optional(),
   }),
+  ['not_found', 'message_not_found', 'nothing_to_undo'],
 )
 
 const getFile = defineRead(
@@ -89,6 +91,7 @@ const getFile = defineRead(
     start: wholeNumber.pipe(z.int().min(0)).optional(),
     limit: pageLimit(limits.readFileLinesMax),
   }),
+  ['not_found', 'bad_workdir', 'outside_workdir', 'workdir_needed', 'wrong_media_type'],
 )
 
 const getInstructions = defineRead(

@@ -33,6 +33,7 @@ import {
 } from '@holdfast/protocol'
 import { z } from 'zod'
 import { answersJson, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
+import { sessionFaults } from '../http/route-faults.ts'
 import { defineRead, defineStateRead, readState } from './define-read.ts'
 import { sessionFileRoutes } from './session-files.ts'
 import { getSessionTools } from './tools.ts'
@@ -69,7 +70,8 @@ const startSession = defineRoute({
   on: 'POST /v1/sessions',
   summary: 'Start a session',
   body: StartOptions,
-  answers: answersJson(z.object({ session: Meta }), 201),
+  answers: { ...answersJson(z.object({ session: Meta }), 201), headers: { Location: 'The path of the session' } },
+  refuses: ['unknown_model', 'unknown_level', 'session_not_found', 'session_stopped', 'key_taken', 'handle_taken'],
   async handle({ input }, { sessions }) {
     const started = await sessions.start(input.body)
     if (!started.ok) return started
@@ -95,6 +97,7 @@ const findByKey = defineRoute({
   summary: 'Find the session with a key',
   query: z.strictObject({ key: z.string() }),
   answers: oneOrNone,
+  refuses: sessionFaults,
   handle: async ({ input }, { sessions }) => answerFound(await sessions.findByKey(input.query.key)),
 })
 
@@ -103,6 +106,7 @@ const findLatest = defineRoute({
   summary: 'Find the session of a workspace with the latest message',
   query: z.strictObject({ workspace: z.string().optional() }),
   answers: oneOrNone,
+  refuses: sessionFaults,
   handle: async ({ input }, { sessions }) => answerFound(await sessions.latest(input.query.workspace)),
 })
 
@@ -124,6 +128,7 @@ const searchMessages = defineRoute({
   summary: 'Search messages: the best of the newest 1,000 matches first',
   query: z.strictObject({ q, ...filters, limit: pageLimit(limits.searchHitsMax) }),
   answers: answersJson(FoundMessages),
+  refuses: ['bad_id', 'session_not_found', 'session_trashed'],
   async handle({ input }, { sessions }) {
     const { q: text, ...rest } = input.query
     return sessions.search({ text, ...rest })
@@ -175,6 +180,7 @@ const getMessages = defineRead(
     limit: pageLimit(limits.pageMessagesMax),
     branch: BranchName.optional(),
   }),
+  ['branch_not_found'],
 )
 
 const getBranches = defineRead(

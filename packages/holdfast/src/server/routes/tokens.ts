@@ -11,6 +11,7 @@ import {
 } from '@holdfast/protocol'
 import { idOf } from '../http/attachments.ts'
 import { answersJson, defineRoute, type Route } from '../http/route.ts'
+import { sessionFaults } from '../http/route-faults.ts'
 
 const noTokens = refuse(fault('not_found', 'This server stores no tokens.'))
 
@@ -18,6 +19,7 @@ const listTokens = defineRoute({
   on: 'GET /v1/tokens',
   summary: 'List the tokens that let clients in, without their secrets',
   answers: answersJson(TokenList),
+  refuses: ['not_found'],
   async handle(_, { storedTokens }) {
     if (!storedTokens) return noTokens
     const found = await storedTokens.list()
@@ -30,6 +32,7 @@ const createToken = defineRoute({
   summary: 'Create a token; only this answer has its secret',
   body: TokenOptions,
   answers: answersJson(CreatedToken, 201),
+  refuses: ['not_found', ...sessionFaults],
   handle: async ({ input, caller }, { storedTokens }) => storedTokens?.create(input.body, idOf(caller)) ?? noTokens,
 })
 
@@ -37,6 +40,7 @@ const revokeToken = defineRoute({
   on: 'DELETE /v1/tokens/:token',
   summary: 'Revoke a token by its id or name; its streams end within a second',
   answers: answersJson(ListedToken),
+  refuses: ['not_found', 'bad_id'],
   handle: async ({ path }, { storedTokens }) => storedTokens?.revoke(path['token'] ?? '') ?? noTokens,
 })
 
@@ -46,6 +50,7 @@ const shareSession = defineRoute({
   summary: 'Create a link that shows one session, and nothing else, to anyone who has it',
   body: ShareOptions,
   answers: answersJson(SharedSession, 201),
+  refuses: ['not_found'],
   async handle({ session, input, caller }, { storedTokens, links }) {
     if (!storedTokens) return noTokens
     const { name = 'link', ...expiry } = input.body

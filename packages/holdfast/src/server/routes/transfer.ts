@@ -20,7 +20,12 @@ const exportSession = defineRoute({
   on: 'GET /v1/sessions/:id/export',
   summary: 'Export a session as Markdown, HTML, JSON or JSONL',
   query: z.strictObject({ format: z.enum(['md', 'html', 'json', 'jsonl']).optional(), redact: flag }),
-  answers: { status: 200, mediaType: 'text/markdown', schema: null },
+  answers: {
+    ...{ status: 200, mediaType: 'text/markdown', schema: z.string() },
+    otherTypes: ['text/html', 'application/json', 'application/x-ndjson'],
+    headers: { 'Content-Disposition': 'A file name to save it under' },
+  },
+  refuses: ['not_found'],
   async handle({ request, session, input }, { transfer, outbox }) {
     const { format = 'md' } = input.query
     const headers = {
@@ -45,6 +50,7 @@ const importFile = defineRoute({
   }),
   takesBytes: true,
   answers: answersJson(ImportAnswer),
+  refuses: ['import_stopped', 'not_found'],
   async handle({ request, input }, { transfer, spoolDir, closing }) {
     const { name = 'session', from, keepSettings } = input.query
     const made = await catchDiskErrors(() => mkdtemp(join(spoolDir, 'holdfast-import-')))

@@ -25,6 +25,7 @@ const deleteSession = defineRoute({
   summary: 'Move a session to the trash; `force` also if it is running or in use',
   query: z.strictObject({ force: flag, dryRun: flag }),
   answers: answersJson(Removal),
+  refuses: ['turn_running', 'session_in_use'],
   async handle({ session, caller, input }, { sessions }) {
     if (input.query.force && caller?.role !== 'admin') return refuse(forceNeedsAdmin)
     return sessions.delete(session, input.query)
@@ -36,6 +37,7 @@ const purgeSession = defineRoute({
   summary: 'Delete a session permanently, in the trash or not; `force` also if it is running or in use',
   body: DeleteOptions,
   answers: answersJson(Removal),
+  refuses: ['turn_running', 'session_in_use'],
   handle: ({ session, input }, { sessions }) => sessions.purge(session, input.body),
 })
 
@@ -43,6 +45,7 @@ const restoreSession = defineRoute({
   on: 'POST /v1/sessions/:id/restore',
   summary: 'Restore a session from the trash',
   answers: answersJson(z.object({ session: Meta })),
+  refuses: ['session_not_trashed', 'key_taken', 'handle_taken'],
   async handle({ session }, { sessions }) {
     const restored = await sessions.restore(session)
     return restored.ok ? ok({ session: restored.value }) : restored

@@ -9,6 +9,7 @@ const readOffers = defineRoute({
   summary: 'List what the files of a workspace offer, and what of it is trusted',
   query: ofFolder,
   answers: answersJson(WorkspaceOffers),
+  refuses: ['not_found'],
   handle: ({ input }, { trust }) => trust.offers(input.query.workdir),
 })
 
@@ -17,6 +18,7 @@ const grantTrust = defineRoute({
   summary: 'Trust some of what a workspace offers, exactly as it was shown',
   body: OfferGrant,
   answers: answersJson(WorkspaceOffers),
+  refuses: ['not_found'],
   handle: ({ input }, { trust }) => trust.grant(input.body),
 })
 
@@ -25,6 +27,7 @@ const revokeTrust = defineRoute({
   summary: 'Take back all trust in a workspace',
   query: ofFolder,
   answers: answersJson(TrustRevoked),
+  refuses: ['not_found'],
   handle: ({ input }, { trust }) => trust.revoke(input.query.workdir),
 })
 
@@ -32,6 +35,7 @@ const listTrusted = defineRoute({
   on: 'GET /v1/trust/workspaces',
   summary: 'List the workspaces that are trusted',
   answers: answersJson(TrustedWorkspaceList),
+  refuses: ['not_found'],
   async handle(_, { trust }) {
     const found = await trust.list()
     return found.ok ? ok({ workspaces: [...found.value] }) : found

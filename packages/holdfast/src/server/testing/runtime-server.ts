@@ -27,7 +27,7 @@ export async function openRuntimeServer(
     sessions,
     path: `/v1/sessions/${runtime.handle.id}`,
     async [Symbol.asyncDispose]() {
-      await test.server.close()
+      await test[Symbol.asyncDispose]()
       await runtime.registry.close()
     },
   }

@@ -5,6 +5,7 @@ import { createMemoryStore } from '../../store/memory/memory-store.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { createLiveTokens } from '../../tokens/live-tokens.ts'
 import { createSecret, hashToken } from '../../tokens/token-secret.ts'
+import { undeclared } from '../app.ts'
 import { type HoldfastServer, openServer, type ServerOptions } from '../open-server.ts'
 import { createFakeSessions } from './fake-sessions.ts'
 
@@ -65,7 +66,14 @@ export async function openTestServer(overrides: Partial<ServerOptions> = {}) {
     call,
     post,
     raw: (text: string) => sendRaw(server.port, text),
-    [Symbol.asyncDispose]: () => server.close(),
+    async [Symbol.asyncDispose]() {
+      await server.close()
+      const found = problems.filter(({ cause }) => String(cause).includes(undeclared))
+      invariant(
+        found.length === 0,
+        `routes declare their codes: ${JSON.stringify(found.map(({ where, cause }) => [where, String(cause)]))}`,
+      )
+    },
   }
 }
 

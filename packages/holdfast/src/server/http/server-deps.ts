@@ -1,0 +1,58 @@
+import type { LocalSessions } from '@holdfast/core'
+import type { OnProblem } from '@holdfast/core/ports'
+import type { HookLister, OfferTrust, PermissionRules, Result, Stats, StatsOptions, ToolLister } from '@holdfast/protocol'
+import type { AuthenticateDeps } from '../auth/access.ts'
+import type { LoginCodes, LoginCookie } from '../auth/login.ts'
+import type { Proxies } from '../auth/proxies.ts'
+import type { ServerAddress } from '../auth/server-address.ts'
+import type { Attachments } from './attachments.ts'
+import type { Outbox } from './outbox.ts'
+import type { ByteBudget } from './request-body.ts'
+import type { Transfer } from './transfer.ts'
+
+/** The dependencies of the routes. */
+export type ServerDeps = AuthenticateDeps & {
+  readonly sessions: LocalSessions
+  readonly transfer: Transfer
+  /** The directory of uploads that are being imported. */
+  readonly spoolDir: string
+  /** Counts what the store holds. */
+  readonly stats: (options: StatsOptions) => Promise<Result<Stats>>
+  /** The permission rules of the user. */
+  readonly permissions: PermissionRules
+  readonly trust: OfferTrust
+  readonly hooks: HookLister
+  readonly tools: ToolLister
+  readonly attachments: Attachments
+  readonly outbox: Outbox
+  /** What uploads hold in memory. */
+  readonly uploads: ByteBudget
+  /** What JSON bodies hold in memory. */
+  readonly bodies: ByteBudget
+  readonly version: string
+  /** How many copies were saved when another program changed the files of the store: records may be missing. */
+  readonly savedCopies: number
+  readonly now: () => number
+  /** Returns the OpenAPI document as JSON. */
+  readonly describeApi: () => Promise<string>
+  /** The folder of the built page; null serves no page. */
+  readonly pageDir: string | null
+  readonly address: ServerAddress
+  readonly proxies: Proxies
+  readonly links: Links
+  readonly codes: LoginCodes
+  readonly cookie: LoginCookie
+  readonly heartbeatMs: number
+  /** Aborts when the server starts to close, so that streams can send their last frame. */
+  readonly closing: AbortSignal
+  /** Receives unexpected errors. The client gets only the id that `where` names too. */
+  readonly onProblem: OnProblem
+}
+
+/** The addresses that the server gives to people. */
+export type Links = {
+  /** Returns a link that logs a browser in, and the same for another device on the network, if it can reach us. */
+  login(): { readonly link: string; readonly networkLink: string | null }
+  /** Returns the link that shows a session to anyone who has it. */
+  share(secret: string): string
+}

@@ -23,6 +23,7 @@ import {
   type PermissionRules,
   parseImportFiles,
   parseOptions,
+  type Result,
   type StartOptions,
   type Stats,
   type StatsOptions,
@@ -31,6 +32,7 @@ import {
 import { type Admin, createAdmin } from './admin/jobs/admin.ts'
 import { createConversationPool } from './conversations/conversation-pool.ts'
 import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
+import { checkReady } from './nodes/check-ready.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
 import { safeFileName } from './system/files/safe-file-name.ts'
@@ -81,8 +83,8 @@ type HoldfastParts = {
   readonly tokens: LiveTokens
 }
 
-/** A runtime with what a server in the same process needs of it. */
-export type ServedHoldfast = Holdfast & { readonly liveTokens: LiveTokens }
+/** A runtime with what a server in the same process needs of it. `ready` checks whether it can run sessions. */
+export type ServedHoldfast = Holdfast & { readonly liveTokens: LiveTokens; ready(): Promise<Result<null>> }
 
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
@@ -112,6 +114,7 @@ export function createHoldfast(
     ...common,
     handles: sessions,
     liveTokens: tokens,
+    ready: () => checkReady(registry),
     ...stored,
     ...admin,
     export: exportPieces,

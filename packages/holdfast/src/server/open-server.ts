@@ -27,6 +27,7 @@ import { createProxies } from './auth/proxies.ts'
 import { createServerAddress, isEveryAddress, isLoopback, networkAddresses, urlHost } from './auth/server-address.ts'
 import { createAttachments } from './http/attachments.ts'
 import { createOutbox } from './http/outbox.ts'
+import { createReadiness, type Readiness } from './http/readiness.ts'
 import { createByteBudget } from './http/request-body.ts'
 import type { ServerDeps } from './http/server-deps.ts'
 import { createSlices } from './http/slices.ts'
@@ -41,6 +42,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly transfer?: Transfer
   /** The directory of uploads that are being imported; the system's directory for temporary files by default. */
   readonly spoolDir?: string
+  /** Checks whether this process can run sessions; without it, it always can until it closes. */
+  readonly ready?: Readiness
   /** Without it, the route for statistics refuses. */
   readonly stats?: ServerDeps['stats']
   /** Without it, the routes for permission rules refuse. */
@@ -101,7 +104,7 @@ export interface HoldfastServer {
 /** Opens the server. Refuses to listen on a public address without a token. */
 export async function openServer(options: ServerOptions): Promise<Result<HoldfastServer>> {
   const { host, tokens, now, after = wallClock.after, onProblem } = options
-  const { storedTokens = null } = options
+  const { storedTokens = null, ready: check = async () => ok(null) } = options
   if (!isLoopback(host) && tokens.length === 0 && !(await hasToken(storedTokens, now))) {
     const message = `Other machines can reach ${host}, but there is no token. Create one with \`holdfast token create\`, or use 127.0.0.1.`
     return refuse(fault('unauthorized', message, { host }))
@@ -146,6 +149,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     uploads: createByteBudget(options.uploadsBytesMax ?? limits.uploadsBytesMax),
     bodies: createByteBudget(options.bodiesBytesMax ?? limits.requestBodiesBytesMax),
     outbox: createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax }),
+    ready: createReadiness({ check, closing: closing.signal, now, after, onProblem }),
     describeApi: rememberDocument(options.version),
     address,
     codes,

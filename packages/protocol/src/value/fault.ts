@@ -85,6 +85,7 @@ export const faultStatus = {
   storage_error: 503,
   unreachable: 503,
   server_busy: 503,
+  not_ready: 503,
 } as const
 
 /** The code of every fault. docs/errors.md explains each. */

@@ -10,6 +10,7 @@ const each = (role: TokenRole, bound: TokenRole = role): DeclaredAccess => ({ ro
 /** The least role for each route, in the order of docs/http.md. A route without a row does not compile. */
 export const routeAccess = {
   'GET /v1/health': open,
+  'GET /v1/ready': open,
   'GET /login': open,
   'POST /v1/login': open,
   'POST /v1/login-links': all('admin'),

@@ -7,6 +7,7 @@ import type { Proxies } from '../auth/proxies.ts'
 import type { ServerAddress } from '../auth/server-address.ts'
 import type { Attachments } from './attachments.ts'
 import type { Outbox } from './outbox.ts'
+import type { Readiness } from './readiness.ts'
 import type { ByteBudget } from './request-body.ts'
 import type { Transfer } from './transfer.ts'
 
@@ -29,6 +30,8 @@ export type ServerDeps = AuthenticateDeps & {
   readonly uploads: ByteBudget
   /** What JSON bodies hold in memory. */
   readonly bodies: ByteBudget
+  /** Checks whether the server can run sessions. */
+  readonly ready: Readiness
   readonly version: string
   /** How many copies were saved when another program changed the files of the store: records may be missing. */
   readonly savedCopies: number

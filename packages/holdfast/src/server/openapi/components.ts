@@ -2,10 +2,10 @@ import * as protocol from '@holdfast/protocol'
 import { invariant } from '@holdfast/protocol'
 import { z } from 'zod'
 
-export type JsonSchema = z.core.JSONSchema.BaseSchema
+export type ApiSchema = z.core.JSONSchema.BaseSchema
 
 /** Whether a schema describes what a client sends, or what it gets. */
-export type Direction = 'input' | 'output'
+export type ApiSide = 'input' | 'output'
 
 /** The names under which the document describes schemas: those of the protocol. */
 const schemaNames = z.registry<{ readonly id: string }>()
@@ -24,10 +24,10 @@ const anyJson = 'Json'
 const anyJsonSchema = JSON.stringify({ description: 'Any JSON value' })
 
 /** Returns a schema as text, with references that name its direction. */
-const move = (part: JsonSchema, io: Direction): string =>
+const move = (part: ApiSchema, io: ApiSide): string =>
   JSON.stringify(part).replaceAll(/"#\/\$defs\/(\w+)"/g, (_, id) => `${placeOf(io)}${nameOf(id)}"`)
 
-const placeOf = (direction: Direction) => `"#/${direction}/`
+const placeOf = (direction: ApiSide) => `"#/${direction}/`
 
 /**
  * Collects the schemas of the document, each once under its name. `describe` returns a schema with references that only
@@ -36,7 +36,7 @@ const placeOf = (direction: Direction) => `"#/${direction}/`
 export function createComponents() {
   const found = { input: new Map<string, string>(), output: new Map<string, string>() }
 
-  const describe = (schema: z.ZodType, io: Direction): JsonSchema => {
+  const describe = (schema: z.ZodType, io: ApiSide): ApiSchema => {
     const options = { io, unrepresentable: 'any', metadata: schemaNames, override: allowNewFields } as const
     const { $schema, $defs = {}, ...root } = z.toJSONSchema(schema, options)
     for (const [name, part] of Object.entries($defs)) {
@@ -77,7 +77,7 @@ export function createComponents() {
 }
 
 /** Returns the names that mean one thing in what a client sends and another in what it gets. */
-function findDiffering(found: { readonly [Key in Direction]: ReadonlyMap<string, string> }): ReadonlySet<string> {
+function findDiffering(found: { readonly [Key in ApiSide]: ReadonlyMap<string, string> }): ReadonlySet<string> {
   const differing = new Set<string>()
   for (const [name, text] of found.input) {
     const output = found.output.get(name)
@@ -94,7 +94,7 @@ function findDiffering(found: { readonly [Key in Direction]: ReadonlyMap<string,
 }
 
 /** Later versions add fields to answers: only an object that refuses others is described as closed. */
-function allowNewFields({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: JsonSchema }): void {
+function allowNewFields({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: ApiSchema }): void {
   const { def } = zodSchema._zod
   if (def.type === 'object' && def.catchall === undefined) delete jsonSchema.additionalProperties
 }

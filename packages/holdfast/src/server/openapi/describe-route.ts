@@ -1,7 +1,7 @@
 import { BlobHash, ClientId, type FaultCode, faultStatus } from '@holdfast/protocol'
 import { z } from 'zod'
 import type { Route } from '../http/route.ts'
-import type { createComponents, JsonSchema } from './components.ts'
+import type { ApiSchema, createComponents } from './components.ts'
 
 type Describe = ReturnType<typeof createComponents>['describe']
 
@@ -129,7 +129,7 @@ const mayWait = (status: number): boolean => status === 429 || status === 503
 const retryAfter = { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }
 
 /** Returns the schema of an answer with one of these codes. */
-const faultSchema = (codes: readonly FaultCode[]): JsonSchema => ({
+const faultSchema = (codes: readonly FaultCode[]): ApiSchema => ({
   type: 'object',
   properties: {
     error: {

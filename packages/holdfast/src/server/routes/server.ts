@@ -14,6 +14,18 @@ const getHealth = defineRoute({
     ok({ status: 'ok', version, ...(savedCopies > 0 && { savedCopies }) } as const),
 })
 
+const getReady = defineRoute({
+  on: 'GET /v1/ready',
+  summary: 'Check that the server can run sessions: its store works, and it is not shutting down',
+  query: z.object({}),
+  answers: answersJson(z.object({ status: z.literal('ready') })),
+  refuses: ['not_ready'],
+  async handle(_, { ready }) {
+    const found = await ready()
+    return found.ok ? ok({ status: 'ready' } as const) : found
+  },
+})
+
 /** Exchanges the one-time code of the login link for a cookie, and removes the code from the address bar. */
 const getLogin = defineRoute({
   on: 'GET /login',
@@ -112,6 +124,7 @@ const getStats = defineRoute({
 
 export const serverRoutes: readonly Route[] = [
   getHealth,
+  getReady,
   getLogin,
   postLogin,
   createLoginLink,

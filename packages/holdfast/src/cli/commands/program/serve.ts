@@ -73,6 +73,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     ...{ host, port, version, now, logger, sessions: holdfast.handles, transfer: createTransfer(holdfast) },
     spoolDir: await openSpoolDir(join(home.stateDir, 'imports')),
     savedCopies: copies.length,
+    ready: holdfast.ready,
     stats: (options) => toResult(() => holdfast.stats(options)),
     permissions: openPermissionRules(home),
     trust: openOfferTrust(home),

@@ -1,0 +1,19 @@
+import type { SessionRegistry } from '@holdfast/core'
+import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+
+/**
+ * Checks that this process can run sessions: it is not closing, the store accepts writes, and the store knows this process
+ * as a node, so that others reach its sessions. Refused: not_ready, with a sentence that names no path.
+ */
+export async function checkReady(registry: SessionRegistry): Promise<Result<null>> {
+  const { store, node } = registry.deps
+  if (registry.closedFault()) return refuse(notReady('closing', 'The server is shutting down.'))
+  const probed = await store.probe()
+  if (!probed.ok) return refuse(notReady('store', 'The store accepts no writes. See the log of the server.'))
+  const isKnown = (await store.nodes()).some(({ id }) => id === node.id)
+  return isKnown ? ok(null) : refuse(notReady('owner', 'The store does not know this process as an owner of sessions.'))
+}
+
+/** Why a server is not ready. */
+export const notReady = (reason: 'closing' | 'store' | 'owner' | 'timeout', message: string) =>
+  fault('not_ready', message, { reason, retryAfterSeconds: 1 })

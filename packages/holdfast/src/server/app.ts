@@ -7,6 +7,7 @@ import type { Logger } from '../observe/logging/logger.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
 import { authenticate, type Caller } from './auth/access.ts'
 import { type DeclaredAccess, findRefusal } from './auth/authorize.ts'
+import { compressAnswers } from './http/compress-answers.ts'
 import type { Route } from './http/route.ts'
 import type { ServerDeps } from './http/server-deps.ts'
 import { withinSession } from './http/within-session.ts'
@@ -19,6 +20,7 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
   const app = new Hono<Env>()
   const noSuchRoute = fault('not_found', 'No such route. /v1/openapi.json lists all routes.')
 
+  app.use(compressAnswers((context) => peerOf(deps, context).remote))
   app.use(async (context, next) => {
     const refusal = deps.address.checkOrigin(context.req.raw.headers.get('origin'))
     if (refusal) context.res = answerFault(refusal, requestIdOf(context))

@@ -81,6 +81,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly uploadsBytesMax?: number
   /** The same for JSON bodies, beyond the first bytes of each. */
   readonly bodiesBytesMax?: number
+  /** How many connections may be open; more are closed at once. */
+  readonly connectionsMax?: number
   /** How long `close` waits for running requests. */
   readonly closeGraceMs?: number
 }
@@ -119,6 +121,8 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     connectionsCheckingInterval: Math.min(headersTimeout, 1000),
     keepAliveTimeout: 5000,
   })
+  server.maxConnections = options.connectionsMax ?? limits.connectionsMax
+  reportDrops(server, now, onProblem)
   const connections = trackConnections(server)
   cutStalled(server, options.stallMs ?? limits.viewerStallMs, connections.isBusy)
   const listening = await listen(server, options)
@@ -226,6 +230,18 @@ function createLinks(
     },
     share: (secret) => `${networkUrl() ?? url}/shared#${secret}`,
   }
+}
+
+const dropsEveryMs = 60_000
+
+/** Reports connections that were closed because too many are open; once a minute at most. */
+function reportDrops(server: Server, now: () => number, onProblem: ServerDeps['onProblem']): void {
+  let quietUntil = 0
+  server.on('drop', () => {
+    if (now() < quietUntil) return
+    quietUntil = now() + dropsEveryMs
+    onProblem({ where: 'the server', cause: new Error(`More than ${server.maxConnections} connections are open.`) })
+  })
 }
 
 /** Requests that arrive together are begun in slices: each takes a part of a millisecond. */

@@ -136,6 +136,8 @@ export const limits = {
   frameBufferBytesMax: 1024 * 1024,
   /** Bytes that a server holds for all clients that have not taken them yet; then it refuses to read more for anyone. */
   serverBufferBytesMax: 128 * 1024 * 1024,
+  /** Connections of a server that are open at once; more are closed. */
+  connectionsMax: 10_000,
   /** How long a client may take no byte of what waits for it, before it is cut off. */
   viewerStallMs: 30_000,
   /** How long a session that is stopped waits for work that ignores its abort. */

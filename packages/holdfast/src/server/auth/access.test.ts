@@ -12,6 +12,7 @@ describe('access', () => {
   it('has only the expected open routes', () => {
     expect(routes.flatMap(({ access, path }) => (access.role === 'open' ? [path] : []))).toEqual([
       '/v1/health',
+      '/v1/ready',
       '/login',
       '/v1/login',
     ])

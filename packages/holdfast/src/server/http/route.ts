@@ -166,7 +166,9 @@ function findRelativeFolder(input: unknown): Fault | null {
 /** Encodes an answer. Refused: too_large, for one that no string can hold. */
 function encodeAnswer(value: unknown, status: number): Result<Response> {
   try {
-    return ok(Response.json(value, { status }))
+    const text = JSON.stringify(value)
+    const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }
+    return ok(new Response(text, { status, headers }))
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause
     return refuse(fault('too_large', 'The answer is too large to send. Ask for a smaller part.'))

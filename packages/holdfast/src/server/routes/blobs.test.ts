@@ -129,6 +129,29 @@ describe('a file in a session', () => {
   const answers = async (session: Session) =>
     (await session.messages()).filter(({ kind }) => kind === 'assistant').length
 
+  it('is sent once to a client that keeps it: its hash is its ETag, and its bytes never change', async () => {
+    const { file } = await stored(aPng())
+    const session = await createSession(orThrow(await remote().start({ model: 'demo/agent' })))
+    await ask(session, [{ type: 'text', text: 'look' }, file])
+    const get = (path: string, headers: Record<string, string> = {}) =>
+      test.call(path, { headers: { authorization: `Bearer ${test.tokens.driver}`, ...headers } })
+    const path = `/v1/sessions/${session.id}/blobs/${file.blob}`
+    const first = await get(path)
+    const etag = first.headers.get('etag') ?? ''
+    expect([first.status, etag]).toEqual([200, `"${file.blob}"`])
+    expect(first.headers.get('cache-control')).toBe('private, max-age=31536000, immutable')
+    expect(first.headers.get('vary')).toContain('Authorization')
+    for (const known of [etag, `"other", W/${etag}`, '*']) {
+      const again = await get(path, { 'if-none-match': known })
+      expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag])
+    }
+    const changed = await get(path, { 'if-none-match': '"other"' })
+    expect([changed.status, (await changed.arrayBuffer()).byteLength]).toEqual([200, file.bytes])
+    const other = await createSession(orThrow(await remote().start({ model: 'demo/agent' })))
+    const foreign = await get(`/v1/sessions/${other.id}/blobs/${file.blob}`, { 'if-none-match': etag })
+    expect((await errorOf(foreign)).code).toBe('blob_not_found')
+  })
+
   it('that is damaged is refused, and one damaged later does no harm', async () => {
     const sessions = remote()
     const session = createSession(orThrow(await sessions.start({ workdir: home, model: 'demo/agent' })))

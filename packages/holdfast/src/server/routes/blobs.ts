@@ -1,6 +1,7 @@
-import { BlobHash, limits, StoredFile, StoreFileOptions } from '@holdfast/protocol'
+import { BlobHash, limits, ok, StoredFile, StoreFileOptions } from '@holdfast/protocol'
 import { z } from 'zod'
 import { answerByteStream } from '../http/byte-stream.ts'
+import { hasUnchanged } from '../http/if-none-match.ts'
 import { readBytes } from '../http/request-body.ts'
 import { answersJson, defineRoute, flag, parse, type Route } from '../http/route.ts'
 
@@ -23,25 +24,41 @@ const storeFile = defineRoute({
   },
 })
 
-/** Blobs may hold anything: a browser may save them, but must not guess their type or run them in our origin. */
-const inertHeaders = {
+/**
+ * Blobs may hold anything: a browser may save them, but must not guess their type or run them in our origin. Their bytes
+ * never change, but another login must not find them in the cache of the browser.
+ */
+const blobHeaders = {
   'content-type': 'application/octet-stream',
   'content-security-policy': "default-src 'none'; sandbox",
+  'cache-control': 'private, max-age=31536000, immutable',
+  vary: 'Authorization, Cookie',
 } as const
 
 const getSessionBlob = defineRoute({
   on: 'GET /v1/sessions/:id/blobs/:hash',
   summary: 'Get a file or long output that a record of this session names',
-  answers: { status: 200, mediaType: 'application/octet-stream', schema: z.string() },
+  headers: z.object({ 'if-none-match': z.string().max(1000).optional() }),
+  answers: {
+    ...{ status: 200, mediaType: 'application/octet-stream', schema: z.string(), mayBeUnchanged: true },
+    headers: { ETag: 'The hash of the bytes, in quotes', 'Cache-Control': 'The bytes of a hash never change' },
+  },
   refuses: ['blob_not_found'],
-  async handle({ session, path }, { sessions, outbox }) {
+  async handle({ session, path, input }, { sessions, outbox }) {
     const named = parse(z.object({ hash: BlobHash }), { hash: path['hash'] })
     if (!named.ok) return named
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
     const { hash } = named.value
-    const headers = { ...inertHeaders, 'content-disposition': `attachment; filename="${hash}"` }
-    return answerByteStream(outbox, 'stream', headers, () => handle.value.blob(hash))
+    const etag = `"${hash}"`
+    const headers = { ...blobHeaders, etag, 'content-disposition': `attachment; filename="${hash}"` }
+    if (!hasUnchanged(input.headers['if-none-match'], etag))
+      return answerByteStream(outbox, 'stream', headers, () => handle.value.blob(hash))
+    // The session must still name it: a hash alone gives no access.
+    const opened = await handle.value.blob(hash)
+    if (!opened.ok) return opened
+    for await (const _ of opened.value) break // closes the file
+    return ok(new Response(null, { status: 304, headers }))
   },
 })
 

@@ -89,7 +89,9 @@ const getOpenApi = defineRoute({
   summary: 'Get this OpenAPI document',
   answers: answersJson(z.object({})),
   async handle(_, { describeApi }) {
-    return ok(new Response(await describeApi(), { headers: { 'content-type': 'application/json' } }))
+    const text = await describeApi()
+    const headers = { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) }
+    return ok(new Response(text, { headers }))
   },
 })
 

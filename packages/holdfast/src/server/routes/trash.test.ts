@@ -135,7 +135,7 @@ describe('GET /v1/sessions/:id/blobs/:hash', () => {
       'content-disposition': `attachment; filename="${hash}"`,
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
-      'cache-control': 'no-store',
+      'cache-control': 'private, max-age=31536000, immutable',
     })
     expect(test.fake.touched).toEqual([{ open: sessionId }, { blob: hash }])
   })

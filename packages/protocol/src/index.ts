@@ -166,6 +166,7 @@ export {
 export { createLiveParts, type LivePart, type LivePosition } from './frame/live-parts.ts'
 export { NewsFrame, newsSession, SessionNews, StopReason } from './frame/news.ts'
 export { createRecordFrame, createSnapshotFrame, encodeFrame, type RecordedView } from './frame/sse.ts'
+export { StreamFrame, StreamStarted } from './frame/stream.ts'
 export {
   createTranscript,
   messageOf,

@@ -31,6 +31,7 @@ import { createReadiness, type Readiness } from './http/readiness.ts'
 import { createByteBudget } from './http/request-body.ts'
 import type { ServerDeps } from './http/server-deps.ts'
 import { createSlices } from './http/slices.ts'
+import { createStreams } from './http/streams.ts'
 import { noTransfer, type Transfer } from './http/transfer.ts'
 import { describeApi } from './openapi/describe-api.ts'
 import { routes } from './routes/routes.ts'
@@ -150,6 +151,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     proxies: proxies.value,
     links,
     attachments: createAttachments({ after, watchToken, closing: closing.signal, onProblem }),
+    streams: createStreams({ onProblem }),
     uploads: createByteBudget(options.uploadsBytesMax ?? limits.uploadsBytesMax),
     bodies: createByteBudget(options.bodiesBytesMax ?? limits.requestBodiesBytesMax),
     outbox: createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax }),

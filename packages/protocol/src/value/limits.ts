@@ -138,6 +138,8 @@ export const limits = {
   serverBufferBytesMax: 128 * 1024 * 1024,
   /** Connections of a server that are open at once; more are closed. */
   connectionsMax: 10_000,
+  /** Sessions that one stream of several sessions follows. */
+  streamSessionsMax: 200,
   /** How long a client may take no byte of what waits for it, before it is cut off. */
   viewerStallMs: 30_000,
   /** How long a session that is stopped waits for work that ignores its abort. */

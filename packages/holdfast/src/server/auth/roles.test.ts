@@ -71,7 +71,11 @@ describe('roles', () => {
     const weak = routes.filter(
       ({ method, access: { role } }) => method !== 'GET' && role !== 'driver' && role !== 'admin',
     )
-    expect(weak.map(({ path }) => path)).toEqual(['/v1/login'])
+    expect(weak.map(({ path }) => path)).toEqual([
+      '/v1/login',
+      '/v1/stream/:stream/follow',
+      '/v1/stream/:stream/unfollow',
+    ])
     for (const part of ['tokens', 'permissions', 'trust', 'hooks', 'import', 'stats', 'clear', 'prune', 'login-links'])
       for (const { path, access } of routes.filter(({ path }) => path.startsWith(`/v1/${part}`)))
         expect([path, access]).toEqual([path, { role: 'admin', bound: null }])

@@ -68,6 +68,9 @@ export const routeAccess = {
   'POST /v1/sessions/:id/stop': all('admin'),
 
   'GET /v1/events': each('viewer'),
+  'GET /v1/stream': each('viewer'),
+  'POST /v1/stream/:stream/follow': each('viewer'),
+  'POST /v1/stream/:stream/unfollow': each('viewer'),
   'GET /v1/sessions/:id/events': each('viewer'),
   'POST /v1/sessions/:id/attachments': each('driver'),
   'DELETE /v1/sessions/:id/attachments/:attachment': each('driver'),

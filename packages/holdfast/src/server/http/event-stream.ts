@@ -18,6 +18,8 @@ type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
   readonly turn: Outbox['turn']
   /** Called once, when the first frame came, none came for a while, or the stream is over. */
   readonly began?: () => void
+  /** Whether a frame is the last one of the stream; `end` by default. */
+  readonly isLast?: (frame: One) => boolean
   /** Signals that end the stream, each with the last frame then. */
   readonly endings: readonly { readonly when: AbortSignal; readonly last: One }[]
   /** The last frame if `follow` throws. */
@@ -29,7 +31,7 @@ type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
  * are buffered, and limited, only at their source.
  */
 export function openEventStream<One extends { readonly type: string }>(deps: EventStreamDeps<One>) {
-  const { encode, endings, heartbeatMs, hold, turn } = deps
+  const { encode, endings, heartbeatMs, hold, turn, isLast = ({ type }) => type === 'end' } = deps
   const frames = createFrameReader(deps)
   let began = deps.began
   /** A large frame whose parts are being sent. Its own reference lets newcomers share its encoding. */
@@ -48,7 +50,7 @@ export function openEventStream<One extends { readonly type: string }>(deps: Eve
     const [only] = pieces
     if (only && pieces.length === 1 && only.byteLength <= partBytes) {
       controller.enqueue(only)
-      if (frame.type !== 'end') return
+      if (!isLast(frame)) return
       leave()
       return controller.close()
     }

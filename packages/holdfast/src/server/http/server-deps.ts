@@ -9,6 +9,7 @@ import type { Attachments } from './attachments.ts'
 import type { Outbox } from './outbox.ts'
 import type { Readiness } from './readiness.ts'
 import type { ByteBudget } from './request-body.ts'
+import type { Streams } from './streams.ts'
 import type { Transfer } from './transfer.ts'
 
 /** The dependencies of the routes. */
@@ -26,6 +27,7 @@ export type ServerDeps = AuthenticateDeps & {
   readonly tools: ToolLister
   readonly attachments: Attachments
   readonly outbox: Outbox
+  readonly streams: Streams
   /** What uploads hold in memory. */
   readonly uploads: ByteBudget
   /** What JSON bodies hold in memory. */

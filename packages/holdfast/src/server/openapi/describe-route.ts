@@ -16,6 +16,7 @@ const pathParameters: Readonly<Record<string, { readonly schema: z.ZodType; read
   hash: { schema: BlobHash, description: 'The SHA-256 of the bytes, in hex' },
   token: { schema: name, description: 'The id or the name of a token' },
   rule: { schema: name, description: 'The id of a permission rule' },
+  stream: { schema: name, description: 'The id of a stream, as its first event tells it' },
 }
 
 /** Describes one route. */

@@ -1,7 +1,7 @@
-import { ClientId, encodeFrame, Frame, type FrameOf, NewsFrame, ok, Seq, type Sessions } from '@holdfast/protocol'
+import { ClientId, encodeFrame, Frame, NewsFrame, ok, Seq, type Sessions } from '@holdfast/protocol'
 import { z } from 'zod'
-import { authorityOf, readRole } from '../http/attachments.ts'
 import { answerEventStream, openEventStream, reconnectMs } from '../http/event-stream.ts'
+import { openFollowing } from '../http/follow-session.ts'
 import { privateCopies } from '../http/outbox.ts'
 import { defineRoute, flag, type Route, wholeNumber } from '../http/route.ts'
 
@@ -21,52 +21,24 @@ const getEvents = defineRoute({
   headers: z.object({ 'last-event-id': cursor }),
   answers: { ...answers, events: Frame },
   refuses: ['invalid_role', 'foreign_attachment'],
-  async handle({ session, caller, ended, input }, { sessions, attachments, outbox, closing, heartbeatMs, onProblem }) {
-    const asked = readRole(input.query.role)
-    if (!asked.ok) return asked
-    const handle = await sessions.open(session)
-    if (!handle.ok) return handle
-
-    const after = input.headers['last-event-id'] ?? input.query.after
-    const client = input.query.attachment
-    const { children } = input.query
-    const role = caller?.role === 'viewer' ? 'viewer' : asked.value // a viewer token must not block the driver role
-    const { id } = handle.value
-    const end = (reason: FrameOf<'end'>['reason'], retryMs: number | null): Frame => ({
-      ...{ type: 'end', sessionId: id, reason, retryMs },
-    })
-    const place = await outbox.enter('stream')
-    if (!place.ok) return place
-    // After the last `await`: another caller may have attached under this name while this one waited.
-    const joined = client === undefined ? ok(null) : attachments.stream(id, client, caller)
-    if (!joined.ok) {
-      place.value()
-      return joined
-    }
-    const stream = joined.value
+  async handle({ session, caller, ended, input }, deps) {
+    const { outbox, closing, heartbeatMs, onProblem } = deps
+    const { query, headers } = input
+    const after = headers['last-event-id'] ?? query.after
+    const following = await openFollowing({ ...query, session, after }, caller, deps)
+    if (!following.ok) return following
+    const { id, began, left, frames, end } = following.value
     const body = openEventStream<Frame>({
       name: id,
       hold: (piece) => outbox.hold(piece, after === undefined ? 1 : privateCopies),
       turn: outbox.turn,
-      began: place.value,
-      follow(gone) {
-        gone.addEventListener('abort', () => stream?.end(), { once: true })
-        const frames = handle.value.subscribe({
-          after,
-          client,
-          role,
-          children,
-          caller: authorityOf(caller),
-          signal: gone,
-        })
-        // Records after a cursor are read for this client alone; the frames that follow are shared.
-        return after === undefined ? frames : outbox.takeTurns(frames, gone, ({ type }) => type !== 'record')
-      },
+      began,
+      follow: frames,
       encode: encodeFrame,
       endings: [
         { when: ended, last: end('revoked', null) },
         { when: closing, last: end('closing', reconnectMs) },
-        ...(stream ? [{ when: stream.left, last: end('left', null) }] : []),
+        ...(left ? [{ when: left, last: end('left', null) }] : []),
       ],
       failed: end('failed', reconnectMs),
       heartbeatMs,
@@ -104,9 +76,10 @@ const getNews = defineRoute({
 })
 
 /** Ends by itself only when the reader is so slow that its buffer is full. */
-async function* followNews(sessions: Sessions, gone: AbortSignal): AsyncGenerator<NewsFrame> {
+export async function* followNews(sessions: Sessions, gone: AbortSignal): AsyncGenerator<NewsFrame> {
   yield* sessions.subscribe({ signal: gone })
   if (!gone.aborted) yield newsEnd('slow')
 }
 
-export const eventRoutes: readonly Route[] = [getNews, getEvents]
+export const eventRoutes: readonly Route[] = [getEvents]
+export const newsRoutes: readonly Route[] = [getNews]

@@ -1,11 +1,12 @@
 import type { Route } from '../http/route.ts'
 import { blobRoutes } from './blobs.ts'
 import { commandRoutes } from './commands.ts'
-import { eventRoutes } from './events.ts'
+import { eventRoutes, newsRoutes } from './events.ts'
 import { hookRoutes } from './hooks.ts'
 import { permissionRoutes } from './permissions.ts'
 import { serverRoutes } from './server.ts'
 import { sessionRoutes } from './sessions.ts'
+import { streamRoutes } from './stream.ts'
 import { tokenRoutes } from './tokens.ts'
 import { toolRoutes } from './tools.ts'
 import { transferRoutes } from './transfer.ts'
@@ -21,6 +22,8 @@ export const routes: readonly Route[] = [
   ...hookRoutes,
   ...toolRoutes,
   ...sessionRoutes,
+  ...newsRoutes,
+  ...streamRoutes,
   ...eventRoutes,
   ...commandRoutes,
   ...blobRoutes,

@@ -1,0 +1,72 @@
+import { type ClientId, type Frame, type FrameOf, ok, type Result, type Seq, type SessionId } from '@holdfast/protocol'
+import type { Caller } from '../auth/access.ts'
+import { authorityOf, readRole } from './attachments.ts'
+import type { ServerDeps } from './server-deps.ts'
+
+/** What a client wants to follow, and as whom. */
+export type FollowRequest = {
+  readonly session: string
+  readonly after?: Seq | undefined
+  readonly attachment?: ClientId | undefined
+  readonly role?: string | undefined
+  readonly children?: boolean | undefined
+}
+
+/** A session that is ready to be followed. */
+export type Following = {
+  readonly id: SessionId
+  /** Call when the first frame came or the stream is over: others wait for the place. */
+  readonly began: () => void
+  /** Aborts when the client leaves; null for a client without a name. */
+  readonly left: AbortSignal | null
+  /** Gives up a session whose frames are not read. */
+  readonly abandon: () => void
+  /** Yields the frames. Aborting the signal gives up the attachment of the stream. */
+  readonly frames: (gone: AbortSignal) => AsyncIterable<Frame>
+  readonly end: (reason: FrameOf<'end'>['reason'], retryMs: number | null) => Frame
+}
+
+/** Attaches a client that wants to follow a session. Refused: as `open` refuses, invalid_role, foreign_attachment, server_busy. */
+export async function openFollowing(
+  { session, after, attachment: client, role, children }: FollowRequest,
+  caller: Caller | null,
+  { sessions, attachments, outbox }: Pick<ServerDeps, 'sessions' | 'attachments' | 'outbox'>,
+): Promise<Result<Following>> {
+  const asked = readRole(role)
+  if (!asked.ok) return asked
+  const handle = await sessions.open(session)
+  if (!handle.ok) return handle
+  const { id } = handle.value
+  const place = await outbox.enter('stream')
+  if (!place.ok) return place
+  // After the last `await`: another caller may have attached under this name while this one waited.
+  const joined = client === undefined ? ok(null) : attachments.stream(id, client, caller)
+  if (!joined.ok) {
+    place.value()
+    return joined
+  }
+  const stream = joined.value
+  let leavePlace: (() => void) | null = place.value
+  const began = () => {
+    leavePlace?.()
+    leavePlace = null
+  }
+  return ok({
+    ...{ id, began },
+    abandon() {
+      began()
+      stream?.end()
+    },
+    left: stream?.left ?? null,
+    end: (reason, retryMs) => ({ type: 'end', sessionId: id, reason, retryMs }),
+    frames(gone) {
+      gone.addEventListener('abort', () => stream?.end(), { once: true })
+      const frames = handle.value.subscribe({
+        ...{ after, client, children, caller: authorityOf(caller), signal: gone },
+        role: caller?.role === 'viewer' ? 'viewer' : asked.value, // a viewer token must not block the driver role
+      })
+      // Records after a cursor are read for this client alone; the frames that follow are shared.
+      return after === undefined ? frames : outbox.takeTurns(frames, gone, ({ type }) => type !== 'record')
+    },
+  })
+}

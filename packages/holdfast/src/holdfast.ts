@@ -33,11 +33,13 @@ import { type Admin, createAdmin } from './admin/jobs/admin.ts'
 import { createConversationPool } from './conversations/conversation-pool.ts'
 import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
 import { checkReady } from './nodes/check-ready.ts'
+import { openPaths } from './open-paths.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
 import { safeFileName } from './system/files/safe-file-name.ts'
 import type { Home } from './system/home.ts'
 import type { LiveTokens } from './tokens/live-tokens.ts'
+import type { CompletePaths } from './tools/search/complete-paths.ts'
 import { createExportSource, exportSession } from './transfer/export/export-session.ts'
 import { createImportHost } from './transfer/import/host/import-host.ts'
 import type { ImportedFile } from './transfer/import/import-paths.ts'
@@ -81,15 +83,20 @@ type HoldfastParts = {
   readonly hooks: HookLister
   readonly tools: ToolLister
   readonly tokens: LiveTokens
+  readonly completePaths: CompletePaths
 }
 
 /** A runtime with what a server in the same process needs of it. `ready` checks whether it can run sessions. */
-export type ServedHoldfast = Holdfast & { readonly liveTokens: LiveTokens; ready(): Promise<Result<null>> }
+export type ServedHoldfast = Holdfast & {
+  readonly liveTokens: LiveTokens
+  ready(): Promise<Result<null>>
+  readonly paths: ReturnType<typeof openPaths>
+}
 
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  { location, home, openWriterPort, permissions, trust, hooks, tools, tokens }: HoldfastParts,
+  { location, home, openWriterPort, permissions, trust, hooks, tools, tokens, completePaths }: HoldfastParts,
   close: () => Promise<void>,
 ): ServedHoldfast {
   const sessions = createLocalSessions(registry)
@@ -115,6 +122,7 @@ export function createHoldfast(
     handles: sessions,
     liveTokens: tokens,
     ready: () => checkReady(registry),
+    paths: openPaths(registry, completePaths),
     ...stored,
     ...admin,
     export: exportPieces,

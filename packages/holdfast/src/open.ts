@@ -57,6 +57,7 @@ import type { McpServers } from './tools/mcp/mcp-servers.ts'
 import { type OwnTools, readOwnTools } from './tools/own/own-tools.ts'
 import { createPermissions } from './tools/permissions/permissions.ts'
 import type { SandboxSetting } from './tools/sandbox/sandbox.ts'
+import { createCompletePaths } from './tools/search/complete-paths.ts'
 import type { CommandRules } from './tools/shell/confinement.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
 import { createTools } from './tools/tools.ts'
@@ -174,7 +175,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   await registry.deps.tools.background?.endLeftovers()
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
-  const { permissions, hooks } = prepared
+  const { permissions, hooks, completePaths } = prepared
   const trust = openOfferTrust(home)
   const tokens = createLiveTokens({
     ...{ rows: registry.deps.store, clock: wallClock, onProblem },
@@ -184,7 +185,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     ...{ home, tools: prepared.tools, permissions, sandboxNetwork: configured.sandboxNetwork, resolveWorkdir },
     load: (name) => loadNamed(registry.stores, name),
   })
-  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks), tools, tokens }
+  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks), tools, tokens, completePaths }
 }
 
 /** Opens the store, once the configuration is checked, and registers this process as a node in it. */
@@ -281,6 +282,7 @@ function createAdapters(
     commands: createCommands({ configDir, userDir, trusted, skills, others: createPromptCommands(given.servers) }),
     summaryFiles: createSummaryFiles({ now }),
     files: createWorkspaceFiles(ownPaths),
+    completePaths: createCompletePaths({ environment, ownPaths, readRules: given.readRules }),
     clock: wallClock,
     isAlive: isNodeAlive,
     reach: reachNode,

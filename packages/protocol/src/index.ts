@@ -36,6 +36,7 @@ export {
   StoredRestore,
   TouchedFile,
 } from './api/file-changes.ts'
+export { FoundPath, FoundPaths } from './api/found-paths.ts'
 export { parseOptions } from './api/parse-options.ts'
 export { parseSessionName, type SessionName } from './api/parse-session-name.ts'
 export {

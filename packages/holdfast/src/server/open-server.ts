@@ -29,7 +29,7 @@ import { createAttachments } from './http/attachments.ts'
 import { createOutbox } from './http/outbox.ts'
 import { createReadiness, type Readiness } from './http/readiness.ts'
 import { createByteBudget } from './http/request-body.ts'
-import type { ServerDeps } from './http/server-deps.ts'
+import type { PathCompleter, ServerDeps } from './http/server-deps.ts'
 import { createSlices } from './http/slices.ts'
 import { createStreams } from './http/streams.ts'
 import { noTransfer, type Transfer } from './http/transfer.ts'
@@ -51,6 +51,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly permissions?: PermissionRules
   /** Without it, the routes for trust refuse. */
   readonly trust?: OfferTrust
+  /** Without it, the routes that complete paths refuse. */
+  readonly paths?: PathCompleter
   /** Without it, the route for hooks refuses. */
   readonly hooks?: HookLister
   /** Without it, the routes for tools refuse. */
@@ -91,6 +93,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
 const noRules = async () => refuse(fault('not_found', 'This server has no permission rules.'))
 const noPermissions: PermissionRules = { list: noRules, add: noRules, remove: noRules }
 const noTrust = async () => refuse(fault('not_found', 'This server knows no workspaces.'))
+const noCompletion = async () => refuse(fault('not_found', 'This server completes no paths.'))
+const noPaths: PathCompleter = { inSession: noCompletion, folders: noCompletion }
 const noOffers: OfferTrust = { offers: noTrust, grant: noTrust, revoke: noTrust, list: noTrust }
 
 export interface HoldfastServer {
@@ -145,6 +149,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     trust: noOffers,
     hooks: { list: async () => refuse(fault('not_found', 'This server lists no hooks.')) },
     tools: { list: async () => refuse(fault('not_found', 'This server lists no tools.')) },
+    paths: noPaths,
     heartbeatMs: limits.heartbeatMs,
     ...options,
     storedTokens,

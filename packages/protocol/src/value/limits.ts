@@ -76,6 +76,10 @@ export const limits = {
   /** The diffs of one answer together; files beyond are listed without. */
   diffsCharsMax: 1024 * 1024,
   directoryEntriesMax: 500,
+  /** Entries of a folder that are read to complete a path, and paths of one answer. */
+  folderEntriesMax: 10_000,
+  foundPathsMax: 200,
+  foundPathTextCharsMax: 1000,
   /** Files that a session remembers to have read, with their ranges of lines. */
   seenFilesMax: 200,
   seenRangesMax: 20,

@@ -34,6 +34,8 @@ export const routeAccess = {
   'GET /v1/trust/workspaces': all('admin'),
   'GET /v1/hooks': all('admin'),
   'GET /v1/tools': all('driver'),
+  // Who may start a session in any folder may see which folders there are.
+  'GET /v1/folders': all('driver'),
 
   'GET /v1/sessions': each('viewer'),
   'POST /v1/sessions': all('driver'),
@@ -51,6 +53,7 @@ export const routeAccess = {
   // What is on the disk of the server now is not part of the session.
   'GET /v1/sessions/:id/restore-preview': each('driver'),
   'GET /v1/sessions/:id/file': each('driver'),
+  'GET /v1/sessions/:id/complete': each('driver'),
   'GET /v1/sessions/:id/instructions': each('viewer', 'driver'),
   'GET /v1/sessions/:id/boundaries': each('viewer'),
   'GET /v1/sessions/:id/shells': each('viewer'),

@@ -1,6 +1,6 @@
-import type { LocalSessions } from '@holdfast/core'
+import type { LocalSession, LocalSessions } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
-import type { HookLister, OfferTrust, PermissionRules, Result, Stats, StatsOptions, ToolLister } from '@holdfast/protocol'
+import type { FoundPaths, HookLister, OfferTrust, PermissionRules, Result, Stats, StatsOptions, ToolLister } from '@holdfast/protocol'
 import type { AuthenticateDeps } from '../auth/access.ts'
 import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { Proxies } from '../auth/proxies.ts'
@@ -25,6 +25,7 @@ export type ServerDeps = AuthenticateDeps & {
   readonly trust: OfferTrust
   readonly hooks: HookLister
   readonly tools: ToolLister
+  readonly paths: PathCompleter
   readonly attachments: Attachments
   readonly outbox: Outbox
   readonly streams: Streams
@@ -52,6 +53,16 @@ export type ServerDeps = AuthenticateDeps & {
   readonly closing: AbortSignal
   /** Receives unexpected errors. The client gets only the id that `where` names too. */
   readonly onProblem: OnProblem
+}
+
+type Typed = { readonly text: string; readonly limit: number }
+
+/** Completes paths that people type. */
+export type PathCompleter = {
+  /** Returns files and folders of the workdir of a session. Refused: workdir_needed. */
+  inSession(handle: LocalSession, typed: Typed & { readonly signal: AbortSignal }): Promise<Result<FoundPaths>>
+  /** Returns folders below an absolute path. Refused: bad_workdir. */
+  folders(typed: Typed): Promise<Result<FoundPaths>>
 }
 
 /** The addresses that the server gives to people. */

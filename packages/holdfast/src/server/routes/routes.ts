@@ -3,6 +3,7 @@ import { blobRoutes } from './blobs.ts'
 import { commandRoutes } from './commands.ts'
 import { eventRoutes, newsRoutes } from './events.ts'
 import { hookRoutes } from './hooks.ts'
+import { folderRoutes } from './paths.ts'
 import { permissionRoutes } from './permissions.ts'
 import { serverRoutes } from './server.ts'
 import { sessionRoutes } from './sessions.ts'
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...trustRoutes,
   ...hookRoutes,
   ...toolRoutes,
+  ...folderRoutes,
   ...sessionRoutes,
   ...newsRoutes,
   ...streamRoutes,

@@ -15,6 +15,7 @@ import {
 import { z } from 'zod'
 import { pageLimit, type Route, wholeNumber } from '../http/route.ts'
 import { defineRead, defineStateRead } from './define-read.ts'
+import { completionRoutes } from './paths.ts'
 
 const getFileChanges = defineRead(
   '/file-changes',
@@ -114,5 +115,14 @@ const getBoundaries = defineStateRead(
 
 /** The routes about the files that a session works on. */
 export const sessionFileRoutes: readonly Route[] = [
-  ...[getFileChanges, getTouchedFiles, getDiff, getRestorePreview, getFile, getInstructions, getBoundaries],
+  ...[
+    getFileChanges,
+    getTouchedFiles,
+    getDiff,
+    getRestorePreview,
+    getFile,
+    ...completionRoutes,
+    getInstructions,
+    getBoundaries,
+  ],
 ]

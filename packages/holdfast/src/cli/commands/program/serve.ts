@@ -74,6 +74,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     spoolDir: await openSpoolDir(join(home.stateDir, 'imports')),
     savedCopies: copies.length,
     ready: holdfast.ready,
+    paths: holdfast.paths,
     stats: (options) => toResult(() => holdfast.stats(options)),
     permissions: openPermissionRules(home),
     trust: openOfferTrust(home),

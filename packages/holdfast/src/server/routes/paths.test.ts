@@ -1,0 +1,37 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { orThrow } from '@holdfast/protocol'
+import { expect, it } from 'vitest'
+import { open } from '../../open.ts'
+import { codeOf, openTestServer } from '../testing/test-server.ts'
+
+it('paths are completed for drivers: in the workdir of a session under its rules, and folders anywhere', async () => {
+  await using opened = new AsyncDisposableStack()
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-paths-')))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
+  const workdir = join(folder, 'work')
+  await mkdir(join(workdir, 'private'), { recursive: true })
+  for (const name of ['notes.md', 'private/notes.md']) await writeFile(join(workdir, name), '')
+  const holdfast = orThrow(await open({ environment: { HOLDFAST_HOME: join(folder, 'home') } }))
+  opened.defer(() => holdfast.close())
+  const test = opened.use(await openTestServer({ sessions: holdfast.handles, paths: holdfast.paths }))
+  const permissions = [{ tool: 'find', pattern: 'private/**', verdict: 'deny' as const }]
+  const { id } = await holdfast.startSession({ workdir, model: 'demo/agent', permissions })
+
+  const found = await test.call(`/v1/sessions/${id}/complete?text=not`)
+  expect([found.status, await found.json()]).toEqual([
+    200,
+    { paths: [{ path: 'notes.md', type: 'file' }], isCut: false },
+  ])
+  const folders = await test.call(`/v1/folders?text=${encodeURIComponent(join(folder, 'wo'))}`)
+  expect(await folders.json()).toEqual({ paths: [{ path: `${workdir}/`, type: 'folder' }], isCut: false })
+
+  expect(await codeOf(await test.call('/v1/folders?text=work'))).toBe('bad_workdir')
+  expect(await codeOf(await test.call('/v1/folders?text=/nowhere/at/all/'))).toBe('bad_workdir')
+  expect((await test.call(`/v1/sessions/${id}/complete?text=${'x'.repeat(1001)}`)).status).toBe(400)
+  expect((await test.call(`/v1/sessions/${id}/complete?limit=201`)).status).toBe(400)
+  const headers = { authorization: `Bearer ${test.tokens.viewer}` }
+  for (const path of [`/v1/sessions/${id}/complete`, '/v1/folders?text=/'])
+    expect(await codeOf(await test.call(path, { headers }))).toBe('not_driver')
+})

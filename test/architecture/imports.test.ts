@@ -201,7 +201,7 @@ const rules: readonly IForbiddenRuleType[] = [
     // Smaller roots serve commands that need no store: models, keys and rules. The entry points name public types.
     from: {
       pathNot: [
-        `${holdfast}(open|open-models|open-hooks|keys|list-tools|permission-rules|open-offer-trust|open-trusted-workspaces|open-servers|prompt-commands|entry/\\w+)[.]ts$`,
+        `${holdfast}(open|open-models|open-hooks|keys|list-tools|permission-rules|open-offer-trust|open-trusted-workspaces|open-servers|prompt-commands|open-paths|entry/\\w+)[.]ts$`,
         `${holdfast}(providers|tools|context)/`,
         `${holdfast}hooks/`, // has a rule of its own
       ],

@@ -33,13 +33,12 @@ import { type Admin, createAdmin } from './admin/jobs/admin.ts'
 import { createConversationPool } from './conversations/conversation-pool.ts'
 import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
 import { checkReady } from './nodes/check-ready.ts'
-import { openPaths } from './open-paths.ts'
+import type { openPaths } from './open-paths.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
 import { safeFileName } from './system/files/safe-file-name.ts'
 import type { Home } from './system/home.ts'
 import type { LiveTokens } from './tokens/live-tokens.ts'
-import type { CompletePaths } from './tools/search/complete-paths.ts'
 import { createExportSource, exportSession } from './transfer/export/export-session.ts'
 import { createImportHost } from './transfer/import/host/import-host.ts'
 import type { ImportedFile } from './transfer/import/import-paths.ts'
@@ -83,7 +82,7 @@ type HoldfastParts = {
   readonly hooks: HookLister
   readonly tools: ToolLister
   readonly tokens: LiveTokens
-  readonly completePaths: CompletePaths
+  readonly paths: ReturnType<typeof openPaths>
 }
 
 /** A runtime with what a server in the same process needs of it. `ready` checks whether it can run sessions. */
@@ -96,7 +95,7 @@ export type ServedHoldfast = Holdfast & {
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  { location, home, openWriterPort, permissions, trust, hooks, tools, tokens, completePaths }: HoldfastParts,
+  { location, home, openWriterPort, permissions, trust, hooks, tools, tokens, paths }: HoldfastParts,
   close: () => Promise<void>,
 ): ServedHoldfast {
   const sessions = createLocalSessions(registry)
@@ -122,7 +121,7 @@ export function createHoldfast(
     handles: sessions,
     liveTokens: tokens,
     ready: () => checkReady(registry),
-    paths: openPaths(registry, completePaths),
+    paths,
     ...stored,
     ...admin,
     export: exportPieces,

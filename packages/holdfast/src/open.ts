@@ -35,6 +35,7 @@ import { listHooks, openHooks } from './open-hooks.ts'
 import { openModels } from './open-models.ts'
 import { openOfferTrust } from './open-offer-trust.ts'
 import { findOptionFault } from './open-options.ts'
+import { openPaths } from './open-paths.ts'
 import { openServers } from './open-servers.ts'
 import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
 import { createPromptCommands } from './prompt-commands.ts'
@@ -175,7 +176,8 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   await registry.deps.tools.background?.endLeftovers()
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
-  const { permissions, hooks, completePaths } = prepared
+  const { permissions, hooks } = prepared
+  const paths = openPaths(registry, prepared.completePaths)
   const trust = openOfferTrust(home)
   const tokens = createLiveTokens({
     ...{ rows: registry.deps.store, clock: wallClock, onProblem },
@@ -185,7 +187,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     ...{ home, tools: prepared.tools, permissions, sandboxNetwork: configured.sandboxNetwork, resolveWorkdir },
     load: (name) => loadNamed(registry.stores, name),
   })
-  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks), tools, tokens, completePaths }
+  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks), tools, tokens, paths }
 }
 
 /** Opens the store, once the configuration is checked, and registers this process as a node in it. */

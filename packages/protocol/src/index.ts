@@ -36,7 +36,6 @@ export {
   StoredRestore,
   TouchedFile,
 } from './api/file-changes.ts'
-export { FoundPath, FoundPaths } from './api/found-paths.ts'
 export { parseOptions } from './api/parse-options.ts'
 export { parseSessionName, type SessionName } from './api/parse-session-name.ts'
 export {
@@ -85,7 +84,7 @@ export {
   parseImportFiles,
 } from './api/transfer.ts'
 export { withTrashedAt } from './api/trashed-at.ts'
-export { FileLines, FileLinesRequest, InstructionFile } from './api/workspace-file.ts'
+export { FileLines, FileLinesRequest, FoundPath, FoundPaths, InstructionFile } from './api/workspace-file.ts'
 export {
   Answer,
   Command,
@@ -211,6 +210,7 @@ export {
   fault,
   faultStatus,
   HoldfastError,
+  notReady,
   sessionNotFound,
 } from './value/fault.ts'
 export { FaultSchema } from './value/fault-schema.ts'

@@ -1,5 +1,5 @@
 import type { SessionRegistry } from '@holdfast/core'
-import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { notReady, ok, type Result, refuse } from '@holdfast/protocol'
 
 /**
  * Checks that this process can run sessions: it is not closing, the store accepts writes, and the store knows this process
@@ -13,7 +13,3 @@ export async function checkReady(registry: SessionRegistry): Promise<Result<null
   const isKnown = (await store.nodes()).some(({ id }) => id === node.id)
   return isKnown ? ok(null) : refuse(notReady('owner', 'The store does not know this process as an owner of sessions.'))
 }
-
-/** Why a server is not ready. */
-export const notReady = (reason: 'closing' | 'store' | 'owner' | 'timeout', message: string) =>
-  fault('not_ready', message, { reason, retryAfterSeconds: 1 })

@@ -109,6 +109,10 @@ export const fault = (code: FaultCode, message: string, details?: Record<string,
 export const sessionNotFound = (name: string, details: Record<string, unknown> = { name }): Fault =>
   fault('session_not_found', `There is no session ${name}. List the sessions with holdfast ls.`, details)
 
+/** Returns the fault of a server that cannot run sessions now. */
+export const notReady = (reason: 'closing' | 'store' | 'owner' | 'timeout', message: string): Fault =>
+  fault('not_ready', message, { reason, retryAfterSeconds: 1 })
+
 /** Returns the message of whatever was thrown. */
 export const errorMessage = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 

@@ -1,6 +1,5 @@
-import { ok, type Result, refuse } from '@holdfast/protocol'
+import { notReady, ok, type Result, refuse } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { notReady } from '../../nodes/check-ready.ts'
 import { openTestServer } from '../testing/test-server.ts'
 import { createReadiness } from './readiness.ts'
 

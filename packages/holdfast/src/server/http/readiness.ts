@@ -1,6 +1,5 @@
 import type { Clock, OnProblem } from '@holdfast/core/ports'
-import { type Result, refuse } from '@holdfast/protocol'
-import { notReady } from '../../nodes/check-ready.ts'
+import { notReady, type Result, refuse } from '@holdfast/protocol'
 
 /** Anybody may ask, and a check writes to the disk: one answer serves all who ask in this time. */
 const keptMs = 1000

@@ -8,9 +8,13 @@ const description =
   'docs/http.md explains the routes, docs/errors.md the codes.'
 
 /** Builds the OpenAPI document from the schemas that the routes parse with. Other work comes between two routes. */
-export async function describeApi(routes: readonly Route[], version: string, turn: () => Promise<void> = ownTurn) {
+export async function describeApi(
+  routes: readonly Route[],
+  version: string,
+  turn: () => Promise<void> = ownTurn,
+): Promise<object> {
   const { describe, link } = createComponents()
-  const paths: { [path: string]: { [method: string]: ReturnType<typeof describeRoute> } } = {}
+  const paths: { [path: string]: { [method: string]: object } } = {}
   for (const route of routes) {
     const key = route.path.replaceAll(/:(\w+)/g, '{$1}')
     paths[key] = { ...paths[key], [route.method.toLowerCase()]: describeRoute(route, describe) }

@@ -20,7 +20,7 @@ const pathParameters: Readonly<Record<string, { readonly schema: z.ZodType; read
 }
 
 /** Describes one route. */
-export function describeRoute(route: Route, describe: Describe) {
+export function describeRoute(route: Route, describe: Describe): object {
   const { method, path, access, summary, bodySchema, takesBytes } = route
   const body = takesBytes
     ? { 'application/octet-stream': { schema: bytes } }
@@ -112,7 +112,7 @@ const referToFaults = (codes: ReadonlySet<FaultCode>) =>
   )
 
 /** Describes the refusals of all routes. */
-export function describeFaults(routes: readonly Pick<Route, 'faults'>[]) {
+export function describeFaults(routes: readonly Pick<Route, 'faults'>[]): object {
   const answers = routes.flatMap(({ faults }) =>
     byStatus(faults).map(([status, codes]) => [
       faultAnswerName(codes),

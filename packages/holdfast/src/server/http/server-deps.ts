@@ -1,6 +1,15 @@
 import type { LocalSession, LocalSessions } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
-import type { FoundPaths, HookLister, OfferTrust, PermissionRules, Result, Stats, StatsOptions, ToolLister } from '@holdfast/protocol'
+import type {
+  FoundPaths,
+  HookLister,
+  OfferTrust,
+  PermissionRules,
+  Result,
+  Stats,
+  StatsOptions,
+  ToolLister,
+} from '@holdfast/protocol'
 import type { AuthenticateDeps } from '../auth/access.ts'
 import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { Proxies } from '../auth/proxies.ts'

@@ -17,7 +17,7 @@ export default defineConfig({
     reporters: ['default', './test/closing-line.ts'],
     projects: [
       // Unit tests share their modules: reloading them for each of 300 files took a third of the time.
-      project('unit', ['packages/*/src/**/*.test.{ts,tsx}', 'examples/**/*.test.ts'], 60_000, false),
+      project('unit', ['packages/*/src/**/*.test.{ts,tsx}', 'examples/**/*.test.ts', 'bench/*.test.ts'], 60_000, false),
       project('architecture', ['test/architecture/**/*.test.ts'], 60_000),
       project('simulation', ['test/simulation/**/*.test.ts'], 240_000),
       project('faults', ['test/faults/**/*.test.ts'], 120_000),

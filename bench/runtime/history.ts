@@ -1,22 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalSession, createSessionRegistry, type NodeDeps, type SessionRegistry } from '@holdfast/core'
 import type { Blobs, Provider, Store } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import { ok, orThrow, type SessionId, TurnNumber } from '@holdfast/protocol'
 import { aTool, fakeFiles, fakePermissions, modelsWith } from '@holdfast/testkit'
-import { createRequestThread } from '../packages/holdfast/src/context/requests/request-thread.ts'
-import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
-import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
-import { createMemoryStore } from '../packages/holdfast/src/store/memory/memory-store.ts'
-import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
-import { resolveWorkdir } from '../packages/holdfast/src/system/files/resolve-path.ts'
-import { newHandle, newSessionId } from '../packages/holdfast/src/system/identity.ts'
-import { wallClock } from '../packages/holdfast/src/system/wall-clock.ts'
+import { createRequestThread } from '../../packages/holdfast/src/context/requests/request-thread.ts'
+import { openFileBlobs } from '../../packages/holdfast/src/store/blobs/file-blobs.ts'
+import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
+import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { resolveWorkdir } from '../../packages/holdfast/src/system/files/resolve-path.ts'
+import { newHandle, newSessionId } from '../../packages/holdfast/src/system/identity.ts'
+import { wallClock } from '../../packages/holdfast/src/system/wall-clock.ts'
+import { writeLongSession } from '../fixtures/long-session.ts'
+import type { Measurement } from '../measurement.ts'
+import { median } from '../median.ts'
+import { kilobytes, number, type Row } from '../table.ts'
 import { countStore } from './count-store.ts'
-import { writeLongSession } from './fixtures/long-session.ts'
-import { median } from './median.ts'
 
 const lengths = [100, 1_000, 20_000] as const
 const forkedMessages = 10_000
@@ -39,7 +39,7 @@ export type HistoryFigures = {
 }
 
 /** Measures how a step, a branch, a fork and a wake depend on the length of the history. */
-export async function benchHistory({
+async function benchHistory({
   dir,
   rounds,
 }: {
@@ -187,11 +187,37 @@ function createRuntime(storage: Pick<NodeDeps, 'store' | 'blobs' | 'requests'>):
 
 const onProblem: NodeDeps['onProblem'] = ({ cause }) => console.error(cause)
 
-if (import.meta.main) {
-  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
-  try {
-    console.log(await benchHistory({ dir, rounds: 5 }))
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
+/** Returns a row for each figure, beside its goal. */
+export const measureHistory: Measurement = async ({ dir, rounds }) => {
+  const figures = await benchHistory({ dir, rounds })
+  return { figures, rows: rowsOf(figures) }
 }
+
+const rowsOf = (figures: HistoryFigures): readonly Row[] => [
+  {
+    what: 'a step after 100, 1,000, 20,000 messages',
+    figure: `${Object.values(figures.stepMs)
+      .map((stepMs) => number(stepMs, 1))
+      .join(', ')} ms = ${number(figures.slowestToFastest, 2)} ×`,
+    goal: '≤ 1.5 ×',
+    holds: figures.slowestToFastest <= 1.5,
+  },
+  {
+    what: 'branch and switch, 20,000 messages',
+    figure: `${number(figures.branchMs, 1)} ms and ${number(figures.switchMs, 1)} ms`,
+    goal: '< 20 ms each',
+    holds: Math.max(figures.branchMs, figures.switchMs) < 20,
+  },
+  {
+    what: 'a fork of 10,000 messages writes',
+    figure: kilobytes(figures.forkBytes),
+    goal: '< 10 KB',
+    holds: figures.forkBytes < 10 * 1024,
+  },
+  {
+    what: 'resume a session of 10,000 messages and prompt',
+    figure: `${number(figures.resumedRows)} records read, ${number(figures.rowsBefore)} from before its checkpoint`,
+    goal: '0 before it',
+    holds: figures.rowsBefore === 0,
+  },
+]

@@ -1,12 +1,13 @@
-import { closeSync, fdatasyncSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { CatalogueEntry, EncodedRecord, Store } from '@holdfast/core/ports'
 import { SessionId } from '@holdfast/protocol'
 import { aMeta, aRecord } from '@holdfast/testkit'
-import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
-import { median } from './median.ts'
+import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import type { Measurement } from '../measurement.ts'
+import { median } from '../median.ts'
+import { number, type Row } from '../table.ts'
 
 export type AppendFigures = {
   readonly rawPerSecond: number
@@ -22,13 +23,7 @@ const eventBytes = 1024
  * Measures acknowledged appends per second, relative to a plain write + fdatasync of the same bytes on the same disk.
  * The measurements alternate, so that other load on the machine affects all of them. Returns medians over `rounds`.
  */
-export async function benchAppend({
-  dir,
-  rounds,
-}: {
-  readonly dir: string
-  readonly rounds: number
-}): Promise<AppendFigures> {
+async function benchAppend({ dir, rounds }: { readonly dir: string; readonly rounds: number }): Promise<AppendFigures> {
   mkdirSync(dir, { recursive: true })
   const opened = await openSqliteStore({ path: join(dir, 'bench.db') })
   if (!opened.ok) throw new Error(opened.fault.message)
@@ -114,11 +109,28 @@ function entryOf(session: SessionId): CatalogueEntry {
   return { meta, spoken: true, busy: true, activeAt: 1_700_000_000_000 + number }
 }
 
-if (import.meta.main) {
-  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
-  try {
-    console.log(await benchAppend({ dir, rounds: 5 }))
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
+/** Returns a row for each figure, beside its goal. */
+export const measureAppend: Measurement = async ({ dir, rounds }) => {
+  const figures = await benchAppend({ dir, rounds })
+  return { figures, rows: rowsOf(figures) }
 }
+
+const rowsOf = (figures: AppendFigures): readonly Row[] => [
+  { what: 'raw write + fdatasync', figure: `${number(figures.rawPerSecond)} /s`, goal: '', holds: null },
+  ...sessionCounts.map((sessions): Row => {
+    const ratio = figures.ofRaw[sessions] ?? Number.NaN
+    const goal = sessions === 1 ? 0.65 : sessions === 64 ? 3.5 : null
+    return {
+      what: `appends acknowledged, ${sessions} session${sessions === 1 ? '' : 's'}`,
+      figure: `${number(figures.perSecond[sessions] ?? Number.NaN)} /s = ${number(ratio, 2)} of raw`,
+      goal: goal === null ? '' : `≥ ${goal} of raw`,
+      holds: goal === null ? null : ratio >= goal,
+    }
+  }),
+  {
+    what: 'event loop delay while appending, p99',
+    figure: `${number(figures.loopDelayP99Ms, 2)} ms`,
+    goal: '< 10 ms',
+    holds: figures.loopDelayP99Ms < 10,
+  },
+]

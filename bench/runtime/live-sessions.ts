@@ -1,23 +1,23 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
 import type { Provider } from '@holdfast/core/ports'
 import { limits, orThrow, type SessionId } from '@holdfast/protocol'
 import { createVirtualClock, fakeFiles, fakePermissions, modelsOf } from '@holdfast/testkit'
-import { createInstructions } from '../packages/holdfast/src/context/instructions.ts'
-import { createMemory } from '../packages/holdfast/src/context/memory/memory.ts'
-import { createSummaryFiles } from '../packages/holdfast/src/context/summary-files.ts'
-import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
-import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
-import { createMemoryStore } from '../packages/holdfast/src/store/memory/memory-store.ts'
-import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
-import { resolveWorkdir } from '../packages/holdfast/src/system/files/resolve-path.ts'
-import { newHandle, newSessionId } from '../packages/holdfast/src/system/identity.ts'
-import { createTools } from '../packages/holdfast/src/tools/tools.ts'
+import { createInstructions } from '../../packages/holdfast/src/context/instructions.ts'
+import { createMemory } from '../../packages/holdfast/src/context/memory/memory.ts'
+import { createSummaryFiles } from '../../packages/holdfast/src/context/summary-files.ts'
+import { openFileBlobs } from '../../packages/holdfast/src/store/blobs/file-blobs.ts'
+import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
+import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { resolveWorkdir } from '../../packages/holdfast/src/system/files/resolve-path.ts'
+import { newHandle, newSessionId } from '../../packages/holdfast/src/system/identity.ts'
+import { createTools } from '../../packages/holdfast/src/tools/tools.ts'
+import type { Measurement } from '../measurement.ts'
+import { kilobytes, type Row } from '../table.ts'
 
 export const liveSessions = 1_000
 const messages = 10
@@ -35,8 +35,8 @@ export type LiveFigures = {
 }
 
 /** Runs the measurement in a child process with `--expose-gc`. */
-export async function benchLiveSessions(): Promise<LiveFigures> {
-  const child = fork(import.meta.filename, [], { execArgv: ['--expose-gc'] })
+async function benchLiveSessions(dir: string): Promise<LiveFigures> {
+  const child = fork(import.meta.filename, [dir], { execArgv: ['--expose-gc'] })
   const exited = once(child, 'exit')
   const [figures] = await Promise.race([
     once(child, 'message'),
@@ -157,13 +157,28 @@ async function bytesInUse(): Promise<number> {
   return heapUsed + external + arrayBuffers
 }
 
+/** Returns a row for each figure, beside its goal. */
+export const measureLiveSessions: Measurement = async ({ dir }) => {
+  const figures = await benchLiveSessions(dir)
+  return { figures, rows: rowsOf(figures) }
+}
+
+const rowsOf = (figures: LiveFigures): readonly Row[] => [
+  {
+    what: 'memory of an idle session, loaded',
+    figure: kilobytes(figures.loadedBytes),
+    goal: '< 60 KB',
+    holds: figures.loadedBytes < 60 * 1024,
+  },
+  {
+    what: 'memory of an idle session, unloaded',
+    figure: kilobytes(figures.unloadedBytes),
+    goal: '< 2 KB',
+    holds: figures.unloadedBytes < 2 * 1024,
+  },
+]
+
 if (import.meta.main) {
-  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
-  try {
-    const figures = await measure(dir)
-    if (process.send) process.send(figures, () => process.disconnect())
-    else console.log(figures)
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
+  const figures = await measure(process.argv[2] ?? '')
+  process.send?.(figures, () => process.disconnect())
 }

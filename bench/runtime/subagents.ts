@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ModelPart, Provider } from '@holdfast/core/ports'
-import { openHoldfast } from '../packages/holdfast/src/entry/index.ts'
+import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
+import type { Measurement } from '../measurement.ts'
+import { number, type Row } from '../table.ts'
 
 const subagents = 8
 const words = 200
@@ -42,7 +42,7 @@ const provider: Provider = {
  * Measures the event loop while 8 subagents stream at once and one stream shows the whole tree. Throws if a delta of a
  * subagent is lost, duplicated or out of order.
  */
-export async function benchSubagents({ dir }: { readonly dir: string }): Promise<SubagentFigures> {
+async function benchSubagents({ dir }: { readonly dir: string }): Promise<SubagentFigures> {
   await using holdfast = await openHoldfast({
     store: `sqlite:${join(dir, 'subagents.db')}`,
     environment: { HOLDFAST_HOME: dir },
@@ -75,11 +75,17 @@ export async function benchSubagents({ dir }: { readonly dir: string }): Promise
   return { loopDelayP99Ms: loop.percentile(99) / 1e6 - 1, deltas } // the histogram counts from the timer's own 1 ms
 }
 
-if (import.meta.main) {
-  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
-  try {
-    console.log(await benchSubagents({ dir }))
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
+/** Returns a row for each figure, beside its goal. */
+export const measureSubagents: Measurement = async ({ dir }) => {
+  const figures = await benchSubagents({ dir })
+  return { figures, rows: rowsOf(figures) }
 }
+
+const rowsOf = (figures: SubagentFigures): readonly Row[] => [
+  {
+    what: 'event loop delay, 8 subagents streaming, p99',
+    figure: `${number(figures.loopDelayP99Ms, 2)} ms, ${number(figures.deltas)} deltas in one stream, none lost`,
+    goal: '< 20 ms',
+    holds: figures.loopDelayP99Ms < 20,
+  },
+]

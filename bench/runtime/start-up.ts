@@ -1,15 +1,17 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
-import { writeLongSession } from './fixtures/long-session.ts'
-import { median } from './median.ts'
+import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { livingMembers } from '../../packages/holdfast/src/tools/program/process-group.ts'
+import { writeLongSession } from '../fixtures/long-session.ts'
+import type { Measurement } from '../measurement.ts'
+import { median } from '../median.ts'
+import { number, type Row } from '../table.ts'
 
 const run = promisify(execFile)
-const root = resolve(import.meta.dirname, '..')
+const root = resolve(import.meta.dirname, '../..')
 const bin = join(root, 'packages/holdfast/bin/holdfast.mjs')
 const storedSessions = 10_000
 
@@ -26,35 +28,30 @@ export type StartUpFigures = {
 }
 
 /** Measures whole processes, alternating, with warm caches. */
-export async function benchStartUp({ rounds }: { readonly rounds: number }): Promise<StartUpFigures> {
-  const home = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
+async function benchStartUp(home: string, rounds: number): Promise<StartUpFigures> {
   const env = { ...process.env, HOLDFAST_HOME: home }
-  try {
-    await fill(join(home, 'data/holdfast.db'))
-    const samples = { node: [] as number[], version: [] as number[], ls: [] as number[], serve: [] as ServerFigures[] }
-    for (let round = -1; round < rounds; round++) {
-      const node = await timed(() => run(process.execPath, ['-e', '0']))
-      const version = await timed(() => run(process.execPath, [bin, '--version'], { env }))
-      const ls = await timed(() => run(process.execPath, [bin, 'ls', '--all', '--limit', '50'], { env }))
-      const serve = await measureServer(env, home)
-      if (round < 0) continue // the first round warms the caches
-      samples.node.push(node)
-      samples.version.push(version)
-      samples.ls.push(ls)
-      samples.serve.push(serve)
-    }
-    const nodeMs = median(samples.node)
-    const lsMs = median(samples.ls)
-    return {
-      nodeMs,
-      versionMs: median(samples.version),
-      lsMs,
-      lsOverNodeMs: lsMs - nodeMs,
-      serveHealthMs: median(samples.serve.map(({ healthMs }) => healthMs)),
-      idleServerBytes: medianOrNull(samples.serve.map(({ privateBytes }) => privateBytes)),
-    }
-  } finally {
-    await rm(home, { recursive: true, force: true })
+  await fill(join(home, 'data/holdfast.db'))
+  const samples = { node: [] as number[], version: [] as number[], ls: [] as number[], serve: [] as ServerFigures[] }
+  for (let round = -1; round < rounds; round++) {
+    const node = await timed(() => run(process.execPath, ['-e', '0']))
+    const version = await timed(() => run(process.execPath, [bin, '--version'], { env }))
+    const ls = await timed(() => run(process.execPath, [bin, 'ls', '--all', '--limit', '50'], { env }))
+    const serve = await measureServer(env, home)
+    if (round < 0) continue // the first round warms the caches
+    samples.node.push(node)
+    samples.version.push(version)
+    samples.ls.push(ls)
+    samples.serve.push(serve)
+  }
+  const nodeMs = median(samples.node)
+  const lsMs = median(samples.ls)
+  return {
+    nodeMs,
+    versionMs: median(samples.version),
+    lsMs,
+    lsOverNodeMs: lsMs - nodeMs,
+    serveHealthMs: median(samples.serve.map(({ healthMs }) => healthMs)),
+    idleServerBytes: medianOrNull(samples.serve.map(({ privateBytes }) => privateBytes)),
   }
 }
 
@@ -105,10 +102,11 @@ async function measureServer(env: NodeJS.ProcessEnv, home: string): Promise<Serv
       await delay(5)
     }
   } finally {
-    const ended = new Promise((done) => child.once('exit', done))
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
-    await ended
-    while ((await findServer(home)) !== null) await delay(5)
+    const group = child.pid
+    if (group === undefined) throw new Error('npm does not start')
+    process.kill(-group, 'SIGTERM')
+    // npm ends before the server, which removes its state file before it closes its store.
+    while ((await livingMembers(group)).length > 0) await delay(5)
   }
 }
 
@@ -129,3 +127,32 @@ async function readPrivateBytes(pid: number): Promise<number | null> {
     0,
   )
 }
+
+/** Returns a row for each figure, beside its goal. */
+export const measureStartUp: Measurement = async ({ dir, rounds }) => {
+  const figures = await benchStartUp(dir, rounds)
+  return { figures, rows: rowsOf(figures) }
+}
+
+const rowsOf = (figures: StartUpFigures): readonly Row[] => [
+  { what: 'node -e 0', figure: `${number(figures.nodeMs)} ms`, goal: '', holds: null },
+  { what: 'holdfast --version', figure: `${number(figures.versionMs)} ms`, goal: '', holds: null },
+  {
+    what: 'holdfast ls, 10,000 sessions',
+    figure: `${number(figures.lsMs)} ms = node + ${number(figures.lsOverNodeMs)} ms`,
+    goal: '≤ node + 150 ms',
+    holds: figures.lsOverNodeMs <= 150,
+  },
+  {
+    what: 'npm start answers health',
+    figure: `${number(figures.serveHealthMs)} ms`,
+    goal: '≤ 3,000 ms',
+    holds: figures.serveHealthMs <= 3000,
+  },
+  {
+    what: 'private memory of an idle server',
+    figure: figures.idleServerBytes === null ? 'unknown' : `${number(figures.idleServerBytes / 1e6)} MB`,
+    goal: '≤ 90 MB',
+    holds: figures.idleServerBytes === null ? null : figures.idleServerBytes <= 90e6,
+  },
+]

@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RequestBuilder } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import { orThrow } from '@holdfast/protocol'
-import { createRequestThread } from '../packages/holdfast/src/context/requests/request-thread.ts'
-import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
-import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
-import { type BusySession, storeImages, writeBusySession } from './fixtures/busy-session.ts'
-import { median } from './median.ts'
+import { createRequestThread } from '../../packages/holdfast/src/context/requests/request-thread.ts'
+import { openFileBlobs } from '../../packages/holdfast/src/store/blobs/file-blobs.ts'
+import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { type BusySession, storeImages, writeBusySession } from '../fixtures/busy-session.ts'
+import type { Measurement } from '../measurement.ts'
+import { median } from '../median.ts'
+import { number, type Row } from '../table.ts'
 
 const windowBytes = 800 * 1024
 const images = { count: 5, bytesEach: 2_000_000 }
@@ -31,7 +31,7 @@ export type RequestFigures = {
 }
 
 /** Measures building the request of an 800 KB window, on the request thread and on the main thread. */
-export async function benchRequest({
+async function benchRequest({
   dir,
   rounds,
 }: {
@@ -93,11 +93,26 @@ async function time(requests: RequestBuilder, { id, state }: BusySession): Promi
   return performance.now() - start
 }
 
-if (import.meta.main) {
-  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
-  try {
-    console.log(await benchRequest({ dir, rounds: 5 }))
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
+const buildFigure = ({ buildMs, heldMs }: BuildFigures, here: BuildFigures) =>
+  `${number(buildMs, 1)} ms, ${number(heldMs, 1)} of it on the main thread (${number(here.heldMs, 1)} if built there)`
+
+/** Returns a row for each figure, beside its goal. */
+export const measureRequest: Measurement = async ({ dir, rounds }) => {
+  const figures = await benchRequest({ dir, rounds })
+  return { figures, rows: rowsOf(figures) }
 }
+
+const rowsOf = (figures: RequestFigures): readonly Row[] => [
+  {
+    what: 'build a request, window of 800 KB',
+    figure: buildFigure(figures.onThread, figures.here),
+    goal: '< 15 ms, less on the main thread',
+    holds: figures.onThread.buildMs < 15 && figures.onThread.heldMs < figures.here.heldMs,
+  },
+  {
+    what: 'the same with 10 MB of images',
+    figure: buildFigure(figures.filesOnThread, figures.filesHere),
+    goal: '',
+    holds: null,
+  },
+]

@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/entry/index.ts'
-import { startFakeService } from './fixtures/fake-service.ts'
+import { type Holdfast, openHoldfast, type Session } from '../../packages/holdfast/src/entry/index.ts'
+import { startFakeService } from '../fixtures/fake-service.ts'
+import type { Measurement } from '../measurement.ts'
+import { number, type Row } from '../table.ts'
 
 /** The fake service's model `metronome`: a word every 10 ms for one second. */
 const beats = 100
@@ -32,7 +32,7 @@ export type StreamingFigures = {
  * before it is written to the socket, so the time on the socket counts too. Throws if a delta is lost, duplicated or out
  * of order.
  */
-export async function benchStreaming({
+async function benchStreaming({
   dir,
   sessions,
   turns,
@@ -131,12 +131,31 @@ const framesOf = (session: Session) => session.subscribe()[Symbol.asyncIterator]
 const percentile = (values: readonly number[], part: number): number =>
   values.toSorted((left, right) => left - right)[Math.floor(values.length * part)] ?? Number.NaN
 
-if (import.meta.main) {
-  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
-  try {
-    console.log('50 sessions', await benchStreaming({ dir, sessions: 50, turns: 10 }))
-    console.log('100 sessions', await benchStreaming({ dir, sessions: 100, turns: 5 }))
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
+/** Returns a row for each figure, beside its goal. */
+export const measureStreaming: Measurement = async ({ dir }) => {
+  const fifty = await benchStreaming({ dir, sessions: 50, turns: 10 })
+  const hundred = await benchStreaming({ dir, sessions: 100, turns: 5 })
+  const figures = { fifty, hundred }
+  return { figures, rows: rowsOf(figures) }
 }
+
+const rowsOf = ({
+  fifty,
+  hundred,
+}: {
+  readonly fifty: StreamingFigures
+  readonly hundred: StreamingFigures
+}): readonly Row[] => [
+  {
+    what: 'first word to first delta, 50 sessions of 100 words/s',
+    figure: `p50 ${number(fifty.firstP50Ms, 2)} ms, p99 ${number(fifty.firstP99Ms, 2)} ms ; direct model call ${number(fifty.directP50Ms, 2)} and ${number(fifty.directP99Ms, 2)} ms`,
+    goal: 'p99 < 2 ms',
+    holds: fifty.firstP99Ms < 2,
+  },
+  {
+    what: 'event loop delay, 100 sessions streaming, p99',
+    figure: `${number(hundred.loopDelayP99Ms, 2)} ms, ${number(hundred.deltas)} deltas, all in order`,
+    goal: '< 20 ms',
+    holds: hundred.loopDelayP99Ms < 20,
+  },
+]

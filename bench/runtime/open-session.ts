@@ -2,15 +2,17 @@ import { join } from 'node:path'
 import { createLocalSession, createSessionRegistry, type NodeDeps } from '@holdfast/core'
 import { ok, type SessionId } from '@holdfast/protocol'
 import { fakeFiles, fakePermissions, modelsWith } from '@holdfast/testkit'
-import { readWindow } from '../packages/core/src/runtime/log/read-window.ts'
-import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
-import { createMemoryStore } from '../packages/holdfast/src/store/memory/memory-store.ts'
-import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
-import { resolveWorkdir } from '../packages/holdfast/src/system/files/resolve-path.ts'
-import { newHandle, newSessionId } from '../packages/holdfast/src/system/identity.ts'
-import { wallClock } from '../packages/holdfast/src/system/wall-clock.ts'
-import { writeLongSession } from './fixtures/long-session.ts'
-import { median } from './median.ts'
+import { readWindow } from '../../packages/core/src/runtime/log/read-window.ts'
+import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
+import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { resolveWorkdir } from '../../packages/holdfast/src/system/files/resolve-path.ts'
+import { newHandle, newSessionId } from '../../packages/holdfast/src/system/identity.ts'
+import { wallClock } from '../../packages/holdfast/src/system/wall-clock.ts'
+import { writeLongSession } from '../fixtures/long-session.ts'
+import type { Measurement } from '../measurement.ts'
+import { median } from '../median.ts'
+import { number, type Row } from '../table.ts'
 
 const lengths = [10, 1_000, 10_000] as const
 
@@ -25,13 +27,7 @@ export type OpenFigures = {
 }
 
 /** Measures opening a session, by the length of its history before the last checkpoint. */
-export async function benchOpen({
-  dir,
-  rounds,
-}: {
-  readonly dir: string
-  readonly rounds: number
-}): Promise<OpenFigures> {
+async function benchOpen({ dir, rounds }: { readonly dir: string; readonly rounds: number }): Promise<OpenFigures> {
   const opened = await openSqliteStore({ path: join(dir, 'open.db') })
   if (!opened.ok) throw new Error(opened.fault.message)
   const store = opened.value
@@ -98,3 +94,20 @@ export async function benchOpen({
 
 const medians = (samples: ReadonlyMap<number, readonly number[]>) =>
   Object.fromEntries([...samples].map(([messages, values]) => [messages, median(values)]))
+
+/** Returns a row for each figure, beside its goal. */
+export const measureOpenSession: Measurement = async ({ dir, rounds }) => {
+  const figures = await benchOpen({ dir, rounds })
+  return { figures, rows: rowsOf(figures) }
+}
+
+const rowsOf = (figures: OpenFigures): readonly Row[] => [
+  ...lengths.map(
+    (messages): Row => ({
+      what: `open a session of ${number(messages)} messages`,
+      figure: `${number(figures.openMs[messages] ?? Number.NaN, 2)} ms, window ${number(figures.windowMs[messages] ?? Number.NaN, 2)} ms, state ${number(figures.stateBytes[messages] ?? Number.NaN)} bytes`,
+      goal: messages === 10_000 ? '≤ 2 × that of 10' : '',
+      holds: messages === 10_000 ? figures.longestToShortest <= 2 : null,
+    }),
+  ),
+]

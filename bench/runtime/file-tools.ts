@@ -2,9 +2,11 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { Tool, ToolArgs, ToolRun } from '@holdfast/core/ports'
-import { editFileTool } from '../packages/holdfast/src/tools/files/edit-file.ts'
-import { readFileTool } from '../packages/holdfast/src/tools/files/read-file.ts'
-import { median } from './median.ts'
+import { editFileTool } from '../../packages/holdfast/src/tools/files/edit-file.ts'
+import { readFileTool } from '../../packages/holdfast/src/tools/files/read-file.ts'
+import type { Measurement } from '../measurement.ts'
+import { median } from '../median.ts'
+import { number, type Row } from '../table.ts'
 
 export type FileToolFigures = {
   /** A call that reads a small file: the cost of a call itself, without commits. */
@@ -20,7 +22,7 @@ const bytes = 10 * 1024 * 1024
 const line = 'const value = compute(1, 2, 3) // a line of code of usual length\n'
 
 /** Measures calls of the file tools. The thread for large files runs already. */
-export async function benchFileTools({
+async function benchFileTools({
   dir,
   rounds,
 }: {
@@ -68,3 +70,30 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   await work()
   return performance.now() - start
 }
+
+/** Returns a row for each figure, beside its goal. */
+export const measureFileTools: Measurement = async ({ dir, rounds }) => {
+  const figures = await benchFileTools({ dir, rounds })
+  return { figures, rows: rowsOf(figures) }
+}
+
+const rowsOf = (figures: FileToolFigures): readonly Row[] => [
+  {
+    what: 'a call of read_file, besides commits',
+    figure: `${number(figures.callMs, 2)} ms`,
+    goal: '< 1 ms',
+    holds: figures.callMs < 1,
+  },
+  {
+    what: 'edit_file in 10 MB: preview; run, with its sync',
+    figure: `${number(figures.previewMs)} ms; ${number(figures.editMs)} ms`,
+    goal: '< 100 ms each',
+    holds: figures.previewMs < 100 && figures.editMs < 100,
+  },
+  {
+    what: 'longest stall of the event loop meanwhile',
+    figure: `${number(figures.stallMs)} ms`,
+    goal: '< 20 ms',
+    holds: figures.stallMs < 20,
+  },
+]

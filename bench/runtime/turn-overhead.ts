@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/entry/index.ts'
-import { startFakeService } from './fixtures/fake-service.ts'
-import { median } from './median.ts'
+import { type Holdfast, openHoldfast, type Session } from '../../packages/holdfast/src/entry/index.ts'
+import { startFakeService } from '../fixtures/fake-service.ts'
+import type { Measurement } from '../measurement.ts'
+import { median } from '../median.ts'
+import { number, type Row } from '../table.ts'
 
 const deltas = 2000
 /** Warm-up samples, not counted: they compile code and grow the write-ahead log. */
@@ -27,7 +27,7 @@ export type TurnOverheadFigures = {
 }
 
 /** Measures the overhead of a turn over a direct model call with the same request and the same bytes, alternating. */
-export async function benchTurnOverhead({
+async function benchTurnOverhead({
   dir,
   rounds,
 }: {
@@ -120,11 +120,20 @@ function checkDeltas(received: number, tookMs: number): number {
   return tookMs
 }
 
-if (import.meta.main) {
-  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
-  try {
-    console.log(await benchTurnOverhead({ dir, rounds: 5 }))
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
+const overheadRow = (what: string, { overheadMs, ofDirect, turnMs, directMs }: Overhead): Row => ({
+  what,
+  figure: `${number(overheadMs, 1)} ms = ${number(ofDirect * 100, 1)} % (${number(turnMs, 1)} against ${number(directMs, 1)} ms)`,
+  goal: '< 5 ms and < 10 %',
+  holds: overheadMs < 5 && ofDirect < 0.1,
+})
+
+/** Returns a row for each figure, beside its goal. */
+export const measureTurnOverhead: Measurement = async ({ dir, rounds }) => {
+  const figures = await benchTurnOverhead({ dir, rounds })
+  return { figures, rows: rowsOf(figures) }
 }
+
+const rowsOf = (figures: TurnOverheadFigures): readonly Row[] => [
+  overheadRow('turn compared with a direct model call, 2,000 deltas', figures.paced),
+  overheadRow('the same, all deltas at once', figures.atOnce),
+]

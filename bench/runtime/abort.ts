@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Frame } from '@holdfast/protocol'
-import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/entry/index.ts'
-import { livingMembers } from '../packages/holdfast/src/tools/program/process-group.ts'
-import { type FakeService, startFakeService } from './fixtures/fake-service.ts'
-import { median } from './median.ts'
+import { type Holdfast, openHoldfast, type Session } from '../../packages/holdfast/src/entry/index.ts'
+import { livingMembers } from '../../packages/holdfast/src/tools/program/process-group.ts'
+import { type FakeService, startFakeService } from '../fixtures/fake-service.ts'
+import type { Measurement } from '../measurement.ts'
+import { median } from '../median.ts'
+import { number, type Row } from '../table.ts'
 
 /** A shell command with a child process. It prints a line once it runs. */
 const command = 'sleep 60 & echo up; sleep 60'
@@ -25,13 +25,7 @@ export type AbortFigures = {
  * Measures the time from `abort` until the session is idle. A turn either streams a model's answer or runs calls, never
  * both. So two sessions run in parallel, one in a shell and one streaming, both are aborted at once, and the slower counts.
  */
-export async function benchAbort({
-  dir,
-  rounds,
-}: {
-  readonly dir: string
-  readonly rounds: number
-}): Promise<AbortFigures> {
+async function benchAbort({ dir, rounds }: { readonly dir: string; readonly rounds: number }): Promise<AbortFigures> {
   await using service = await startFakeService({ deltas: 0 })
   const environment = {
     HOLDFAST_HOME: dir,
@@ -118,11 +112,17 @@ function follow(session: Session) {
   }
 }
 
-if (import.meta.main) {
-  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
-  try {
-    console.log(await benchAbort({ dir, rounds: 5 }))
-  } finally {
-    rmSync(dir, { recursive: true, force: true })
-  }
+/** Returns a row for each figure, beside its goal. */
+export const measureAbort: Measurement = async ({ dir, rounds }) => {
+  const figures = await benchAbort({ dir, rounds })
+  return { figures, rows: rowsOf(figures) }
 }
+
+const rowsOf = (figures: AbortFigures): readonly Row[] => [
+  {
+    what: 'abort until idle, slower of two',
+    figure: `shell ${number(figures.shellMs, 1)} ms, stream ${number(figures.streamMs, 1)} ms, slowest ${number(figures.slowestMs, 1)} ms`,
+    goal: '< 200 ms',
+    holds: figures.worseMs < 200,
+  },
+]

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { openHoldfast } from '../packages/holdfast/src/entry/index.ts'
-import { median } from './median.ts'
-import { writeImportFiles } from './store/import.ts'
+import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
+import type { Measurement } from '../measurement.ts'
+import { median } from '../median.ts'
+import { writeImportFiles } from '../store/import.ts'
+import { number, type Row } from '../table.ts'
 
 export type ImportFigures = {
   /** Imported bytes per second, by the size of the files. */
@@ -20,13 +22,7 @@ const sizes: readonly (readonly [ImportSize, bytes: number, count: number])[] = 
 ]
 
 /** Measures imports of small, middle and large files, and the delay of the event loop meanwhile. */
-export async function benchImport({
-  dir,
-  rounds,
-}: {
-  readonly dir: string
-  readonly rounds: number
-}): Promise<ImportFigures> {
+async function benchImport({ dir, rounds }: { readonly dir: string; readonly rounds: number }): Promise<ImportFigures> {
   const perSecond: Record<ImportSize, number> = { '3 KB': 0, '20 KB': 0, '8 MB': 0 }
   const delay = monitorEventLoopDelay({ resolution: 1 })
   for (const [size, bytes, count] of sizes) {
@@ -45,3 +41,26 @@ export async function benchImport({
   }
   return { perSecond, loopDelayP99Ms: delay.percentile(99) / 1e6 }
 }
+
+/** Returns a row for each figure, beside its goal. */
+export const measureImport: Measurement = async ({ dir }) => {
+  const figures = await benchImport({ dir, rounds: 3 })
+  return { figures, rows: rowsOf(figures) }
+}
+
+const rowsOf = (figures: ImportFigures): readonly Row[] => [
+  ...sizes.map(
+    ([size]): Row => ({
+      what: `import of files of ${size}`,
+      figure: `${number(figures.perSecond[size] / 1e6, 1)} MB/s`,
+      goal: '≥ 20 MB/s',
+      holds: figures.perSecond[size] >= 20e6,
+    }),
+  ),
+  {
+    what: 'event loop delay while importing, p99',
+    figure: `${number(figures.loopDelayP99Ms, 2)} ms`,
+    goal: '< 50 ms',
+    holds: figures.loopDelayP99Ms < 50,
+  },
+]

@@ -2,7 +2,9 @@ import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { outcomeOutput } from '@holdfast/protocol'
-import { openHoldfast } from '../packages/holdfast/src/entry/index.ts'
+import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
+import type { Measurement } from '../measurement.ts'
+import { number, type Row } from '../table.ts'
 
 const outputBytes = 200 * 1024 * 1024
 const sampleMs = 20
@@ -17,7 +19,7 @@ export type ShellOutputFigures = {
 }
 
 /** Runs a command that prints 200 MB in a session, with a client that follows the live output. */
-export async function benchShellOutput({ dir }: { readonly dir: string }): Promise<ShellOutputFigures> {
+async function benchShellOutput({ dir }: { readonly dir: string }): Promise<ShellOutputFigures> {
   const home = await mkdtemp(join(dir, 'shell-'))
   const environment = { HOLDFAST_HOME: home, PATH: process.env['PATH'], DEMO_PACE: '0' }
   await using holdfast = await openHoldfast({ store: `sqlite:${join(home, 'shell.db')}`, environment, sandbox: 'off' })
@@ -43,3 +45,24 @@ export async function benchShellOutput({ dir }: { readonly dir: string }): Promi
   clearInterval(sampling)
   return { storedBytes, outputBytes, grownBytes: peak - atFirst, loopDelayP99Ms: delay.percentile(99) / 1e6 }
 }
+
+/** Returns a row for each figure, beside its goal. */
+export const measureShellOutput: Measurement = async ({ dir }) => {
+  const figures = await benchShellOutput({ dir })
+  return { figures, rows: rowsOf(figures) }
+}
+
+const rowsOf = (figures: ShellOutputFigures): readonly Row[] => [
+  {
+    what: 'shell output of 200 MB: stored; memory at its peak, more than before',
+    figure: `${number(figures.storedBytes / 1e6)} of ${number(figures.outputBytes / 1e6)} MB; ${number(figures.grownBytes / 1e6)} MB`,
+    goal: 'all; < 128 MB',
+    holds: figures.storedBytes >= figures.outputBytes && figures.grownBytes < 128e6,
+  },
+  {
+    what: 'event loop delay meanwhile, p99',
+    figure: `${number(figures.loopDelayP99Ms, 2)} ms`,
+    goal: '< 20 ms',
+    holds: figures.loopDelayP99Ms < 20,
+  },
+]

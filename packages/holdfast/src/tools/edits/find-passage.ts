@@ -4,29 +4,19 @@ export type Characters = { readonly length: number; charCodeAt(index: number): n
 export type Passages = {
   /** How often the passage occurs. Overlapping occurrences count too: they are just as ambiguous. */
   readonly count: number
-  /** Where the first one begins; -1 if there is none. */
-  readonly first: number
-  /** The line numbers of the first occurrences. */
-  readonly lines: readonly number[]
+  /** Where the first ones begin. */
+  readonly starts: readonly number[]
 }
 
-const lineFeed = 10
-
 /** Finds all occurrences of a passage in linear time. */
-export function findPassages(text: Characters, passage: Characters, linesListedMax: number): Passages {
-  const lines: number[] = []
+export function findPassages(text: Characters, passage: Characters, startsMax: number): Passages {
+  const starts: number[] = []
   let count = 0
-  let first = -1
-  let line = 1 // of the character after the last one that was counted
-  let counted = 0
   scanPassages(text, passage, (start) => {
-    if (count === 0) first = start
     count++
-    if (lines.length >= linesListedMax) return
-    for (; counted < start; counted++) if (text.charCodeAt(counted) === lineFeed) line++
-    lines.push(line)
+    if (starts.length < startsMax) starts.push(start)
   })
-  return { count, first, lines }
+  return { count, starts }
 }
 
 /**

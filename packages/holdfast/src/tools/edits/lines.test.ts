@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { endOf, lineList, lineOf, splitFirstLines, splitLines, splitLinesInSlices } from './lines.ts'
+import { endOf, lineList, lineOf, splitFirstLines, splitLines, splitLinesInSlices, splitThrough } from './lines.ts'
 
 const texts = fc.array(fc.constantFrom('\n', '\r\n', 'a', 'line of a text', ''), { maxLength: 400 })
 
@@ -40,6 +40,19 @@ it('splits the first lines of a text; the rest is one line more', () => {
       const rest = all.slice(max).join('')
       const expected = [...all.slice(0, max), ...(rest === '' ? [] : [rest])]
       expect(Array.from({ length: first.count }, (_, line) => lineOf(first, line))).toEqual(expected)
+    }),
+  )
+})
+
+it('splits the lines up to an offset, and some more', () => {
+  fc.assert(
+    fc.property(texts, fc.nat(20), fc.nat(3), (parts, offset, more) => {
+      const text = parts.join('')
+      const [through, all] = [splitThrough(text, offset, more), lineList(text)]
+      const count = text.slice(0, offset).split('\n').length - 1 + more
+      const rest = all.slice(count).join('')
+      const expected = [...all.slice(0, count), ...(rest === '' ? [] : [rest])]
+      expect(Array.from({ length: through.count }, (_, line) => lineOf(through, line))).toEqual(expected)
     }),
   )
 })

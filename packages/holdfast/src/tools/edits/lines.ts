@@ -31,6 +31,14 @@ export function splitFirstLines(text: string, max: number): Lines {
   return splitter.end()
 }
 
+/** The same for the lines up to an offset, and for `more` lines after it. */
+export function splitThrough(text: string, offset: number, more: number): Lines {
+  const splitter = createSplitter(text)
+  splitter.advance(Number.POSITIVE_INFINITY, offset)
+  splitter.advance(more)
+  return splitter.end()
+}
+
 /** How many lines are found before others get a turn: a few milliseconds. */
 const sliceLines = 200_000
 
@@ -46,10 +54,10 @@ function createSplitter(text: string) {
   let [feeds, returns] = [0, 0]
   let at = text.indexOf('\n')
   return {
-    /** Finds the next line ends, at most `max`. Returns whether there are more. */
-    advance(max: number): boolean {
+    /** Finds the next line ends, at most `max`, and those before `upTo`. Returns whether there are more. */
+    advance(max: number, upTo = Number.POSITIVE_INFINITY): boolean {
       // Once over the text: a search for each line costs more than a list that grows.
-      for (let found = 0; at !== -1 && found < max; found++) {
+      for (let found = 0; at !== -1 && at < upTo && found < max; found++) {
         if (feeds + 2 >= offsets.list.length) offsets.grow()
         offsets.list[++feeds] = at + 1
         if (at > 0 && text.charCodeAt(at - 1) === carriageReturn) returns++

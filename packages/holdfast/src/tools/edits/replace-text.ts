@@ -2,7 +2,7 @@ import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { diffArrays } from 'diff'
 import { changeBlock, createGrowths, type LineChange } from './change-block.ts'
 import { findDisjoint, findPassages, type Passages } from './find-passage.ts'
-import { bodies, endOf, type Lines, lineAt, splitLines, startOf } from './lines.ts'
+import { bodies, endOf, type Lines, lineAt, splitLines, splitThrough, startOf } from './lines.ts'
 import { findBlock, type Tier } from './match-lines.ts'
 import { alreadyApplied, ambiguous, noMatch, placesNamedMax, refuseTooLong, tooManyPlaces } from './refusal.ts'
 import { type Splice, type SplicedText, spliceAll, wholeLines } from './splice.ts'
@@ -20,9 +20,15 @@ export type Replaced = SplicedText & { readonly tier: Tier; readonly count: numb
 export function replaceText(text: string, { oldText, newText, all = false }: Replacement): Result<Replaced> {
   if (oldText === newText)
     return refuse(fault('bad_request', 'old_text and new_text are the same: nothing would change'))
+  const exact = findPassages(text, oldText, placesNamedMax)
+  if (exact.count === 1) {
+    // Only the lines up to the passage matter, and the next ones: its block may run into them.
+    const lines = splitThrough(text, (exact.starts[0] ?? 0) + oldText.length, linesAfterPassage)
+    return replaceFound({ lines, passage: oldText, found: exact }, lines, { oldText, newText, all })
+  }
   const lines = splitLines(text)
   const found =
-    replaceExactly(lines, oldText, newText, all) ??
+    replaceExactly(lines, oldText, newText, all, exact) ??
     replaceBlocks(lines, oldText, newText, all) ??
     replaceCleaned(lines, oldText, newText)
   if (found !== null) return found
@@ -34,8 +40,11 @@ export function replaceText(text: string, { oldText, newText, all = false }: Rep
 /** Where a passage is found character by character; an end of a line may be written as `\n` or as `\r\n`. */
 type ExactHits = { readonly lines: Lines; readonly passage: string; readonly found: Passages }
 
-function findExact(lines: Lines, passage: string): ExactHits {
-  const found = findPassages(lines.text, passage, placesNamedMax)
+function findExact(
+  lines: Lines,
+  passage: string,
+  found = findPassages(lines.text, passage, placesNamedMax),
+): ExactHits {
   const isFolded = lines.returns > 0 || passage.includes('\r')
   if (found.count > 0 || !isFolded) return { lines, passage, found }
   const plain = splitLines(lines.text.replaceAll('\r\n', '\n'))
@@ -45,11 +54,32 @@ function findExact(lines: Lines, passage: string): ExactHits {
 
 type Range = { readonly from: number; readonly to: number }
 
-function replaceExactly(lines: Lines, oldText: string, newText: string, all: boolean): Result<Replaced> | null {
-  const { lines: searched, passage, found } = findExact(lines, oldText)
-  if (found.count === 0) return null
-  if (found.count > 1 && !all) return refuse(ambiguous('old_text', found.lines, found.count, orReplaceAll))
-  const chosen = findDisjoint(searched.text, passage, limits.editPlacesMax)
+/** Lines after a passage that its change may reach: the one that its block runs into, and where the next one begins. */
+const linesAfterPassage = 3
+
+function replaceExactly(
+  lines: Lines,
+  oldText: string,
+  newText: string,
+  all: boolean,
+  exact?: Passages,
+): Result<Replaced> | null {
+  const hits = findExact(lines, oldText, exact)
+  return hits.found.count === 0 ? null : replaceFound(hits, lines, { oldText, newText, all })
+}
+
+/** Replaces what was found. `lines` are those of the text itself. */
+function replaceFound(
+  { lines: searched, passage, found }: ExactHits,
+  lines: Lines,
+  { oldText, newText, all }: Replacement,
+): Result<Replaced> {
+  if (found.count > 1 && !all) {
+    const places = found.starts.map((start) => lineAt(searched, start) + 1)
+    return refuse(ambiguous('old_text', places, found.count, orReplaceAll))
+  }
+  const chosen =
+    found.count === 1 ? Int32Array.from(found.starts) : findDisjoint(searched.text, passage, limits.editPlacesMax)
   if (chosen === null) return refuse(tooManyPlaces('old_text'))
   // Each line feed of the new text may become two characters.
   const growth = newText.length + splitLines(newText).feeds - passage.length

@@ -15,8 +15,9 @@ export async function changeFile(
   const isBound = edit.type === 'write' && contentHash !== undefined
   const edited = await contentAfter(isBound ? { ...edit, seen: undefined } : edit, signal)
   if (!edited.ok) return edited
-  const { bytes, contentHash: found, report, seenLines, boundary } = edited.value
-  const written = await replaceFile(edit, edit.path, bytes, { signal, blobs, expected: contentHash ?? found })
+  const { bytes, contentHash: found, before, report, seenLines, boundary } = edited.value
+  const options = { signal, blobs, expected: contentHash ?? found, ...(before && { before }) }
+  const written = await replaceFile(edit, edit.path, bytes, options)
   if (!written.ok) return written
   const { change, note } = written.value
   const did = verb === 'wrote' && change.change === 'created' ? 'created' : verb

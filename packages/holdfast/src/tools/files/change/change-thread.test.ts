@@ -23,7 +23,9 @@ describe('the thread for changes', () => {
     expect(await thread.run({ type: 'preview', edit, keys: [] }, notAborted)).toEqual(await diffEdit(edit))
     const [there, here] = [await thread.run({ type: 'content', edit, keys: [] }, notAborted), await editedContent(edit)]
     if (!there.ok || !here.ok) throw new Error('both succeed')
-    expect(there.value).toEqual({ ...here.value, bytes: new Uint8Array(here.value.bytes) })
+    const before = here.value.before && { ...here.value.before, bytes: new Uint8Array(here.value.before.bytes) }
+    expect(there.value).toEqual({ ...here.value, before, bytes: new Uint8Array(here.value.bytes) })
+    expect(Buffer.from(before?.bytes ?? []).toString()).toBe('one\ntwo\n')
     const gone = { ...edit, workdir: join(workdir, 'gone') }
     expect(await thread.run({ type: 'preview', edit: gone, keys: [] }, notAborted)).toMatchObject({ ok: false })
   })

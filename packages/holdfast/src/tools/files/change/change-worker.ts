@@ -63,9 +63,12 @@ function toShow({ preview, contentHash, alwaysAsk }: EditPreview): EditPreview {
 
 /** Returns what can be handed over instead of copied. */
 function buffersOf(value: ChangeAnswers[keyof ChangeAnswers]): ArrayBuffer[] {
+  const before = 'before' in value ? value.before?.bytes : undefined
   const bytes = 'bytes' in value ? value.bytes : 'whole' in value ? value.whole : undefined
-  const isWhole = bytes?.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength // a small buffer is part of a pool
-  return isWhole ? [bytes.buffer] : []
+  return [bytes, before].flatMap((one) => {
+    const isOwn = one !== undefined && one.byteLength > Buffer.poolSize // a small buffer is part of a pool
+    return isOwn && one.buffer instanceof ArrayBuffer ? [one.buffer] : []
+  })
 }
 
 parentPort?.on('message', async (job: ChangeJob) => {

@@ -23,6 +23,7 @@ import { unifiedDiff } from '../../edits/unified-diff.ts'
 import { checkBoundary } from '../io/bounded-files.ts'
 import { diffDelete } from '../io/entry.ts'
 import { hashContent, readContent, tooLongToEdit } from '../io/file-content.ts'
+import type { KnownContent } from '../io/replace-file.ts'
 import { findWritable, type Place } from '../io/workspace-file.ts'
 
 /** What a call would do to one file. Plain data, which can be sent to a thread. */
@@ -52,6 +53,8 @@ export type EditPreview = {
 export type EditedContent = {
   readonly bytes: Uint8Array
   readonly contentHash: BlobHash
+  /** The content before; null if there is no file, or one that is too long to be edited. */
+  readonly before: KnownContent | null
   /** The lines that were added and removed, and the changed lines with their numbers, for the model. */
   readonly report: string
   /** How many lines the new content has, if the session has seen all of it. */
@@ -77,10 +80,10 @@ export async function diffEdit(edit: FileEdit, beforeWork?: BeforeWork): Promise
 export async function editedContent(edit: ContentEdit, beforeWork?: BeforeWork): Promise<Result<EditedContent>> {
   const computed = await computeEdit(edit, beforeWork)
   if (!computed.ok) return computed
-  const { bytes, contentHash, changes, after, notes, isSeen, boundary } = computed.value
+  const { bytes, contentHash, known: before, changes, after, notes, isSeen, boundary } = computed.value
   const report = [`(${countChange(changes)})`, ...notes, showChange(after, changes)].filter((part) => part !== '')
   const seenLines = isSeen ? splitLines(after).count : null
-  return ok({ bytes, contentHash, report: report.join('\n'), seenLines, boundary })
+  return ok({ bytes, contentHash, before, report: report.join('\n'), seenLines, boundary })
 }
 
 type Computed = {
@@ -90,6 +93,8 @@ type Computed = {
   readonly after: string
   readonly bytes: Uint8Array
   readonly contentHash: BlobHash
+  /** The bytes before, with their hash; null without a file, or for one that is too long. */
+  readonly known: KnownContent | null
   readonly changes: readonly LineChange[]
   readonly alwaysAsk: string | null
   /** For people, before the diff. */
@@ -123,22 +128,23 @@ async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Pro
     const changes = countLines(spliceBetween('', made.value))
     const contentHash = hashContent(shown, null)
     const after = { after: made.value, bytes: Buffer.from(made.value), changes, isSeen: true }
-    return ok({ shown, before: null, ...after, contentHash, alwaysAsk, note: '', notes: [] })
+    return ok({ shown, before: null, ...after, contentHash, known: null, alwaysAsk, note: '', notes: [] })
   }
   const current = await readContent(edit.workdir, edit.path, shown)
   if (!current.ok) return current
   const { contentHash, bytes, hash, size } = current.value
   await beforeWork?.()
-  const known = edit.seen?.find((file) => file.path === shown)
+  const seen = edit.seen?.find((file) => file.path === shown)
+  const known = bytes && hash ? { bytes, hash } : null
   const decoded = bytes && (await decodeText(bytes))
   if (edit.type === 'write') {
-    const unseen = edit.seen && refuseUnseen(shown, known, hash)
+    const unseen = edit.seen && refuseUnseen(shown, seen, hash)
     if (unseen) return unseen
     const written = await writeText(edit.content, decoded, shown)
     if (!written.ok) return written
     const what = bytes === null ? tooLongToEdit(edit.path, size).message : `${shown} is binary (${size} bytes)`
     const note = decoded ? '' : `Replaced whole: ${what}.\n`
-    return ok({ shown, contentHash, alwaysAsk, note, notes: [], isSeen: true, ...written.value })
+    return ok({ shown, contentHash, known, alwaysAsk, note, notes: [], isSeen: true, ...written.value })
   }
   if (bytes === null) return refuse(tooLongToEdit(edit.path, size))
   if (decoded === null) return refuse(fault('bad_request', `${shown} is binary (${size} bytes)`))
@@ -146,12 +152,12 @@ async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Pro
   if (!changed.ok) return changed
   const encoded = await encodeAfter(decoded, changed.value.text)
   if (!encoded.ok) return encoded
-  const isStale = known !== undefined && known.hash !== hash
+  const isStale = seen !== undefined && seen.hash !== hash
   const notes = [
     ...changed.value.notes,
     ...(isStale ? ['[the file changed since you read it; the edit still fits]'] : []),
   ]
-  const isSeen = known !== undefined && !isStale && isSeenWhole(known)
+  const isSeen = seen !== undefined && !isStale && isSeenWhole(seen)
   const { text: after, changes } = changed.value
   return ok({
     shown,
@@ -159,6 +165,7 @@ async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Pro
     after,
     bytes: encoded.value,
     contentHash,
+    known,
     changes,
     alwaysAsk,
     note: '',

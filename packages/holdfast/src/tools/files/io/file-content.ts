@@ -58,7 +58,7 @@ export async function hashAt(absolute: string, shown: string): Promise<BlobHash 
 }
 
 /** Returns whether a regular file with these bytes is at an absolute path. To compare takes a fraction of a hash. */
-export async function isContentAt(absolute: string, bytes: Buffer): Promise<boolean> {
+export async function isContentAt(absolute: string, bytes: Uint8Array): Promise<boolean> {
   const opened = await openUnfollowed(absolute)
   if (typeof opened === 'string') return false
   await using handle = opened

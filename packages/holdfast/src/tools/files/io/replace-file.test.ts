@@ -10,9 +10,11 @@ import { replaceFile } from './replace-file.ts'
 const noBlob: ToolBlobs['open'] = () => Promise.reject(new Error('nothing is read'))
 
 describe.each([
-  ['small', 1000],
-  ['large, written while its old content is kept', 2 * 1024 * 1024],
-])('a file that is %s', (_, bytes) => {
+  ['small', 1000, false],
+  ['small, with content that is known', 1000, true],
+  ['large, written while its old content is kept', 2 * 1024 * 1024, false],
+  ['large, with content that is known', 2 * 1024 * 1024, true],
+])('a file that is %s', (_, bytes, isKnown) => {
   const [before, after] = [Buffer.alloc(bytes, 'a'), Buffer.alloc(bytes, 'b')]
 
   async function openFolder() {
@@ -20,8 +22,9 @@ describe.each([
     const file = join(workdir, 'f')
     await writeFile(file, before)
     const expected = hashContent('f', before)
+    const known = isKnown && { before: { bytes: before, hash: hashBytes(before) } }
     const replace = (put: ToolBlobs['put']) =>
-      replaceFile({ workdir }, 'f', after, { signal: notAborted, blobs: { put, open: noBlob }, expected })
+      replaceFile({ workdir }, 'f', after, { signal: notAborted, blobs: { put, open: noBlob }, expected, ...known })
     return { workdir, file, replace }
   }
   const hashOf = (stored: Uint8Array) => ({ hash: hashBytes(stored), bytes: stored.length })
@@ -56,6 +59,15 @@ describe.each([
       return hashOf(stored)
     })
     expect(replaced).toMatchObject({ ok: false, fault: { code: 'content_changed' } })
+    expect(mine.equals(await readFile(file))).toBe(true)
+    expect(await readdir(workdir)).toEqual(['f'])
+  })
+
+  it('is not overwritten if it got another content before', async () => {
+    const { workdir, file, replace } = await openFolder()
+    const mine = Buffer.alloc(bytes, 'c')
+    await writeFile(file, mine)
+    expect(await replace(async (stored) => hashOf(stored))).toMatchObject({ fault: { code: 'content_changed' } })
     expect(mine.equals(await readFile(file))).toBe(true)
     expect(await readdir(workdir)).toEqual(['f'])
   })

@@ -24,9 +24,14 @@ import { findWritable, openParent, type Place } from './workspace-file.ts'
 type ReplaceOptions = Pick<ToolRun, 'signal' | 'blobs'> & {
   /** The content that may be replaced; any, if absent. */
   readonly expected?: BlobHash | undefined
+  /** The content that the new one was made from, which is then not read again. It is compared before the change. */
+  readonly before?: KnownContent | undefined
   /** The permission bits of the new file; those of the old one if absent. */
   readonly mode?: number | undefined
 }
+
+/** The bytes of a file with their hash. */
+export type KnownContent = { readonly bytes: Uint8Array; readonly hash: BlobHash }
 
 type Replaced = { readonly change: FileChange; readonly note: string | null }
 
@@ -59,7 +64,7 @@ type Target = { readonly name: string; readonly shown: string; readonly bytes: U
 async function replaceIn(
   parent: OpenDirectory,
   { name, shown, bytes }: Target,
-  { signal, blobs, expected, mode }: ReplaceOptions,
+  { signal, blobs, expected, before: known, mode }: ReplaceOptions,
 ): Promise<Result<Replaced>> {
   const stats = await lstat(parent.at(name)).catch((error: unknown) => {
     if (systemErrorCode(error) === 'ENOENT') return null
@@ -67,13 +72,14 @@ async function replaceIn(
   })
   if (stats !== null && !stats.isFile())
     return refuse(fault('bad_request', `${escapeLine(shown)} is no longer a regular file`))
-  const current = stats === null ? ok(null) : await readBefore(parent, name, shown)
+  const isKnown = known !== undefined && expected !== undefined // else nothing would compare the bytes
+  const current = stats === null ? ok(null) : isKnown ? ok(known.bytes) : await readBefore(parent, name, shown)
   if (!current.ok) return current
   const content = current.value
   const isSmall = bytes.length <= writtenAheadBytes
   const keep = async (): Promise<BeforeImage | 'changed'> => {
     if (!isSmall) await ownTurn() // the write begins first, on another thread
-    const hash = Buffer.isBuffer(content) ? hashBytes(content) : null
+    const hash = content instanceof Uint8Array ? (isKnown ? known.hash : hashBytes(content)) : null
     const isOther = expected !== undefined && content !== 'long' && identify(shown, hash) !== expected
     return isOther ? 'changed' : toBefore(content, stats, blobs, hash)
   }
@@ -84,7 +90,7 @@ async function replaceIn(
   const isExpected = async () => {
     if ((await keeping) === 'changed') return false
     if (expected === undefined) return true
-    if (Buffer.isBuffer(content)) return isContentAt(parent.at(name), content)
+    if (content instanceof Uint8Array) return isContentAt(parent.at(name), content)
     return (await hashAt(parent.at(name), shown)) === expected
   }
   const inPlace = stats === null ? null : whyInPlace(stats)
@@ -118,7 +124,7 @@ async function readBefore(parent: OpenDirectory, name: string, shown: string): P
 }
 
 async function toBefore(
-  bytes: Buffer | null | 'long',
+  bytes: Uint8Array | null | 'long',
   stats: Stats | null,
   blobs: ToolRun['blobs'],
   hash: BlobHash | null,
@@ -162,10 +168,10 @@ async function writeInPlace({ parent, name, bytes, stats, signal, isExpected, mo
   if (!now.isFile() || now.ino !== stats?.ino || now.dev !== stats.dev) return 'changed'
   if (signal.aborted) return 'aborted'
   if (!(await isExpected())) return 'changed'
-  await writeAll(handle, bytes)
+  const after = await writeAndHash(handle, bytes)
   await handle.truncate(bytes.length)
   if (mode !== undefined) await handle.chmod(mode)
-  const after = await syncAndHash(handle, bytes)
+  await handle.sync()
   return { mode: mode ?? now.mode & 0o7777, after }
 }
 
@@ -177,14 +183,14 @@ async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Hashes the bytes while the disk takes them. */
-async function syncAndHash(handle: FileHandle, bytes: Uint8Array): Promise<BlobHash> {
-  const [after] = await Promise.all([hashLater(bytes), handle.sync()])
+/** Writes bytes, and hashes them meanwhile. */
+async function writeAndHash(handle: FileHandle, bytes: Uint8Array): Promise<BlobHash> {
+  const [after] = await Promise.all([hashLater(bytes), writeAll(handle, bytes)])
   return after
 }
 
 const hashLater = async (bytes: Uint8Array): Promise<BlobHash> => {
-  await ownTurn()
+  await ownTurn() // the write begins first, on another thread
   return hashBytes(bytes)
 }
 
@@ -203,10 +209,10 @@ async function writeBeside({
   await using handle = await open(temporary, flags, stats === null ? 0o666 : 0o600)
   let isMoved = false
   try {
-    await writeAll(handle, bytes)
+    const after = await writeAndHash(handle, bytes)
     if (stats !== null) await keepOwnerAndMode(handle, stats)
     if (mode !== undefined) await handle.chmod(mode)
-    const after = await syncAndHash(handle, bytes)
+    await handle.sync()
     const written = (await handle.stat()).mode & 0o7777
     if (signal.aborted) return 'aborted'
     if (!(await isExpected())) return 'changed' // as late as possible: nothing locks the file

@@ -94,7 +94,7 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
     createGitStatus({ environment, keyNames }),
     createGitDiff({ environment, keyNames, readRules }),
     createGitLog({ environment, keyNames }),
-    createGitStage({ environment, keyNames }),
+    createGitStage({ environment, keyNames, readRules }),
     withBoundedFiles(createGitCommit({ environment, keyNames, records, sandbox: sandbox.state })),
     withTouchedFiles(createShell({ ...shellDeps, background, confinement }), {
       ...{ environment, keyNames, ownPaths },

@@ -3,8 +3,10 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ToolArgs } from '@holdfast/core/ports'
+import { ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, notAborted, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import type { ReadRules } from '../define/read-rules.ts'
 import { createProcessRecords } from '../program/process-records.ts'
 import { createGitCommit } from './commit.ts'
 import { createGitDiff } from './diff.ts'
@@ -136,6 +138,27 @@ describe('git_stage', () => {
     expect(await git('diff', '--cached')).toBe('')
     expect(await run('stage', { paths })).toContain('staged a.txt, new.txt, gone.txt')
     expect(await git('diff', '--cached')).toBe(diff)
+  })
+
+  it('leaves out what a deny rule covers, and says so', async () => {
+    const { write, git, workdir } = await openRepository({ 'a.txt': 'one\n', 'kept.key': 'old\n', 'gone.key': 'x\n' })
+    await write('a.txt', 'eins\n')
+    await write('.env', 'TOKEN=hush\n')
+    await write('sub/new.txt', 'new\n')
+    await write('kept.key', 'hush\n')
+    await rm(join(workdir, 'gone.key'))
+    const readRules: ReadRules = { deniedTest: async () => ok((path) => /(?:^|\/)\.env$|\.key$/.test(path)) }
+    const stage = createGitStage({ environment, readRules })
+    const prepared = await stage.prepare({ paths: ['.'] }, { workdir }, notAborted)
+    if (prepared.type !== 'ready' || prepared.preview.type !== 'diff') throw new Error('it shows a diff')
+    expect(prepared.preview.diff).toMatch(/\+new\n\n\[3 paths were left out by a deny rule\]$/)
+    expect(prepared.preview.diff).not.toMatch(/hush|\.env|\.key/)
+    const { contentHash } = prepared
+    const staged = await stage.run({ paths: ['.'] }, { workdir }, createToolRun({ contentHash }).run)
+    expect(staged).toMatchObject({ type: 'ok', output: { text: expect.stringContaining('3 paths were left out') } })
+    expect((await git('diff', '--cached', '--name-only')).trim().split('\n')).toEqual(['a.txt', 'sub/new.txt'])
+    const named = await stage.prepare({ paths: ['.env', 'kept.key'] }, { workdir }, notAborted)
+    expect(named).toMatchObject({ message: expect.stringContaining('2 paths were left out by a deny rule') })
   })
 
   it('refuses what has no change, what is ignored, what is outside, and content that changed meanwhile', async () => {

@@ -379,6 +379,29 @@ describe('a wildcard', () => {
   ])('still covers %s', async (text) => expect(await judged(text, by)).toBe('allow'))
 })
 
+describe('the rule `ps **`', () => {
+  const all = [rule('allow', 'ps **')]
+
+  it.each([
+    'ps',
+    'ps aux',
+    'ps -ef',
+    'ps -e',
+    'ps -eo pid,args',
+    'ps -p 12,13',
+    'ps axjf',
+    'ps -ef --forest',
+    'ps -u ada',
+  ])('allows %j', async (text) => expect(await judged(text, all)).toBe('allow'))
+
+  it.each([
+    ...['ps e', 'ps auxe', 'ps axeww', 'ps -auxe', 'ps -ux -E', 'ps -o environ', 'ps -oenviron'],
+    ...['ps -u x -e', 'ps -eux', 'ps -ue', 'ps -p 1 e'],
+  ])('asks about %j, which may print the variables of other programs', async (text) =>
+    expect(await judged(text, all)).not.toBe('allow'),
+  )
+})
+
 describe('a command of git that sets or runs programs', () => {
   const by = ['git config **', 'git -c **', 'git submodule **', 'git bisect **', 'git rebase **', 'git archive **']
   const allowing = [...by, 'git clone **', 'git help **'].map((pattern) => rule('allow', pattern))

@@ -15,6 +15,7 @@ export function isRisky([program, ...words]: readonly [string, ...string[]], cov
   if (program === 'sed' && !isPlainSed(covered)) return true
   // A program of jq can read modules and data by a name that is only a part of a word.
   if (program === 'jq' && covered.some((word) => /\b(?:import|include)\b/.test(word))) return true
+  if (program === 'ps' && mayPrintVariables(covered)) return true
   if (program === 'git' && mayRunPrograms(words)) return true
   // Git runs programs for addresses such as ext::sh.
   return covered.some((word) => isOneOf(word, knownOptions) || word.includes('::'))
@@ -36,6 +37,20 @@ function isOneOf(word: string, { letters = '', words = [], long = [] }: OptionNa
   }
   return /^-./.test(word) && [...letters].some((letter) => word.includes(letter))
 }
+
+/**
+ * Whether `ps` may print the variables of other programs, among which are keys: `ps e` and `ps auxe` do, and so does
+ * `ps -u x -e` where no user is named `x`, because `ps` then reads all options as if they had no dash.
+ */
+function mayPrintVariables(words: readonly string[]): boolean {
+  const dashed = words.filter((word) => /^-[^-]/.test(word) && /e/i.test(word))
+  const plain = words.filter((word) => !word.startsWith('-'))
+  if (plain.some((word) => /e/i.test(word)) || dashed.some((word) => !selectsAll.test(word))) return true
+  return dashed.length > 0 && plain.some((word) => /^[a-z]+$/i.test(word))
+}
+
+/** `-e` selects all processes; these options may follow it in one word, and have no value but that of `o`. */
+const selectsAll = /^-e[fFlLjHyZMwcT]*o?$/
 
 /** Whether the script of `sed` only selects and replaces: its commands `e` and `w` run programs and write files. */
 function isPlainSed(words: readonly string[]): boolean {

@@ -146,6 +146,30 @@ describe('the edit boundaries of a session', () => {
     await holdfast.close()
   })
 
+  it.each([
+    ['the file', 'mv d/e.ts d/f.ts', 'd/f.ts'],
+    ['a folder above it', 'mv d g', 'g/e.ts'],
+    ['a copy, and removes the file', 'cp d/e.ts f.ts; rm d/e.ts', 'f.ts'],
+  ])('fail a command that moves %s, and hold for its new name until a person decides', async (_, move, moved) => {
+    mkdirSync(join(workdir, 'd'))
+    writeFileSync(join(workdir, 'd/e.ts'), 'one\ntwo\nthree\n')
+    const { holdfast, session } = await openSession()
+    await session.setBoundary('d/e.ts', 1, 1)
+    await session.prompt(`run ${move}`).text()
+    await session.prompt(`edit ${moved}: three => 3`).text()
+    await session.prompt(`delete ${moved}`).text()
+    const [ran, ...refused] = await callsOf(session)
+    expect([ran?.status, ran?.result?.text]).toEqual(['error', expect.stringContaining('d/e.ts is gone')])
+    expect(refused.map(({ status }) => status)).toEqual(['denied', 'denied'])
+    expect(refused[0]?.result?.text).toContain(`${moved} has the content of d/e.ts, which has an edit boundary`)
+    expect(readFileSync(join(workdir, moved), 'utf8')).toBe('one\ntwo\nthree\n')
+    await session.setBoundary(moved, 1, 1)
+    await session.prompt(`edit ${moved}: three => 3`).text()
+    await session.prompt(`edit ${moved}: two => 2`).text()
+    expect(readFileSync(join(workdir, moved), 'utf8')).toBe('one\n2\nthree\n')
+    await holdfast.close()
+  })
+
   it('hold for a file in whose place a person puts a link, and can be cleared by its old path', async () => {
     const { holdfast, session } = await openSession()
     await session.setBoundary('a.ts', 1, 1)

@@ -1,7 +1,9 @@
-import { lstat } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { lstat, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BoundedFile, Tool, ToolContext } from '@holdfast/core/ports'
-import { escapeLine, fault, type LineChange, type LineRange, ok, type Result, refuse } from '@holdfast/protocol'
+import { escapeLine, fault, type LineChange, type LineRange, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { resolvePath, type WorkspacePath } from '../../../system/files/resolve-path.ts'
 import { checkChanges, checkTexts, findBoundary } from '../../edits/boundary.ts'
 import { decodeText } from '../../edits/decode-text.ts'
@@ -90,6 +92,42 @@ export async function refuseLinked(
   const bounded = escapeLine(linked.path)
   const message = `${bounded} has an edit boundary, and was replaced: it is reached through a link now, at ${escapeLine(linked.now.value.shown)}. Nothing may be changed until a person sets the boundary of ${bounded} again.`
   return refuse(fault('outside_boundary', message, { path: shown, bounded: linked.path }))
+}
+
+/**
+ * Refuses to change a file that has the content of one with a boundary whose path is empty now: a command or a person has
+ * moved it. A boundary of its own counts instead.
+ */
+export async function refuseMoved(
+  workdir: string,
+  boundaries: readonly BoundedFile[] | undefined,
+  { shown, absolute, missing }: WorkspacePath,
+): Promise<Result<void>> {
+  if (!boundaries?.length || missing.length > 0 || boundaries.some(({ path }) => path === shown)) return ok(undefined)
+  const isGone = async ({ path }: BoundedFile) => (await lstat(join(workdir, path)).catch(() => null)) === null
+  const areGone = await Promise.all(boundaries.map(isGone))
+  const gone = boundaries.filter((_, index) => areGone[index])
+  const content = gone.length === 0 ? null : await hashFile(absolute)
+  const moved = gone.find((one) => one.content === content)
+  if (moved === undefined) return ok(undefined)
+  const [was, now] = [escapeLine(moved.path), escapeLine(shown)]
+  const message = `${now} has the content of ${was}, which has an edit boundary and was moved. Nothing may be changed until a person puts ${was} back, sets a boundary for ${now}, or clears that of ${was}.`
+  return refuse(fault('outside_boundary', message, { path: shown, bounded: moved.path }))
+}
+
+/** Hashes a file chunk by chunk; null if it is empty, too long to have a boundary, or not readable. */
+async function hashFile(absolute: string): Promise<string | null> {
+  const stats = await lstat(absolute).catch(() => null)
+  if (!stats?.isFile() || stats.size === 0 || stats.size > limits.editedFileBytesMax) return null
+  const hash = createHash('sha256')
+  try {
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+    await using handle = await open(absolute, flags)
+    for await (const chunk of handle.createReadStream({ autoClose: false })) hash.update(chunk)
+  } catch {
+    return null // the tool itself reports that it cannot be read
+  }
+  return hash.digest('hex')
 }
 
 /** Refuses to delete or rename a file with a boundary, and to put another one in its place. */

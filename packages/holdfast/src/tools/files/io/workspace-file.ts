@@ -6,7 +6,7 @@ import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { type OpenDirectory, openDirectory, statFile } from '../../../system/files/open-file.ts'
 import { resolvePath, type WorkspacePath } from '../../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { refuseAlias, refuseBounded, refuseLinked } from './bounded-files.ts'
+import { refuseAlias, refuseBounded, refuseLinked, refuseMoved } from './bounded-files.ts'
 import { findGuard, refuseOwn, refuseOwnFolder } from './guarded-path.ts'
 
 /** Where a file tool may work. */
@@ -34,6 +34,8 @@ export async function findWritable({ workdir, ownPaths, boundaries }: Place, pat
   if (!alias.ok) return alias
   const linked = await refuseLinked(workdir, boundaries, resolved.value)
   if (!linked.ok) return linked
+  const moved = await refuseMoved(workdir, boundaries, resolved.value)
+  if (!moved.ok) return moved
   const stats = found.value
   if (stats !== null) {
     // The rename would succeed all the same; a file made read-only is meant to stay as it is.
@@ -80,7 +82,9 @@ export async function findName({ workdir, ownPaths, boundaries }: Place, path: s
   const bounded = refuseBounded(boundaries, resolved.value.shown)
   if (!bounded.ok) return bounded
   const linked = await refuseLinked(workdir, boundaries, resolved.value)
-  return linked.ok ? resolved : linked
+  if (!linked.ok) return linked
+  const moved = await refuseMoved(workdir, boundaries, resolved.value)
+  return moved.ok ? resolved : moved
 }
 
 /** Opens the directory of a path. Makes those that are missing, inside the workdir. */

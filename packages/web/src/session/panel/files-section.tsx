@@ -4,7 +4,6 @@ import {
   type Fault,
   type FileChangePage,
   listTouched,
-  type Message,
   type RestoreInput,
   type Seq,
   type TouchedFile,
@@ -15,8 +14,9 @@ import { FaultNote } from '../../ui/elements.tsx'
 import { FileButton } from '../file-view/file-view.tsx'
 import { ChangesDialog } from '../files/changes-dialog.tsx'
 import { RestoreDialog } from '../files/restore-dialog.tsx'
-import { useLive, useSession } from '../state/session-context.ts'
+import { useSession } from '../state/session-context.ts'
 import { Loading, PanelSection } from './panel-section.tsx'
+import { useFileChangeCount } from './use-file-change-count.ts'
 
 const marks: Readonly<Record<TouchedFile['action'], string>> = {
   created: 'A',
@@ -168,7 +168,7 @@ type Touched = {
 function useTouchedFiles(): Touched {
   const { handle } = useSession()
   const [touched, setTouched] = useState<Touched>({ files: null, canUndo: false, fault: null })
-  const ended = useLive(({ messages }) => messages.reduce((sum, message) => sum + changesIn(message), 0))
+  const ended = useFileChangeCount()
   // biome-ignore lint/correctness/useExhaustiveDependencies: a call that ended is what changes the answer
   useEffect(() => {
     let isLeft = false
@@ -190,11 +190,4 @@ function useTouchedFiles(): Touched {
     }
   }, [handle, ended])
   return touched
-}
-
-/** Counts what a message says about files: an ended call, what its command did in the background, or a restore. */
-function changesIn(message: Message): number {
-  if (message.kind === 'tool_call')
-    return (message.call.durationMs === null ? 0 : 1) + (message.call.files?.length ?? 0)
-  return 'code' in message && message.code === 'files_restored' ? 1 : 0
 }

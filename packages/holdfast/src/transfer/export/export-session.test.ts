@@ -1,7 +1,12 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Message } from '@holdfast/protocol'
 import { aMessage, aMeta } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { exportSession } from './export-session.ts'
+import { pieceCharsMax } from './pieces.ts'
+
+setFlagsFromString('--expose-gc')
 
 const table = (rows: number) => `|a|b|\n|-|-|\n${'|1|2|\n'.repeat(rows)}`
 
@@ -40,6 +45,41 @@ it.each(['md', 'html', 'json'] as const)('lets others work between small message
   const { turns, pieces } = await countTurns(messages, { format })
   expect(pieces.length).toBeGreaterThanOrEqual(200)
   expect(turns).toBeGreaterThanOrEqual(Math.floor(pieces.join('').length / 100_000))
+})
+
+describe.each(['md', 'html', 'json'] as const)('the redacted export of a long message: %s', (format) => {
+  const text = `${'a@b.c '.repeat(150_000)}${'\u{1f600}'.repeat(100_000)}`
+
+  it('comes in pieces that are bounded and split no character', async () => {
+    const pieces: string[] = []
+    for await (const piece of exportSession(sourceOf([aMessage('user', { text })]), { format, redact: true }))
+      pieces.push(piece)
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(pieceCharsMax)
+    expect(pieces.every((piece) => piece.isWellFormed())).toBe(true)
+    const whole = pieces.join('')
+    expect(whole).not.toContain('a@b.c')
+    expect(whole.split('[e-mail address removed]').length).toBeGreaterThan(150_000)
+    expect(whole.split('\u{1f600}').length).toBeGreaterThan(100_000)
+  })
+})
+
+it('keeps nothing of what it has given out', async () => {
+  const collect: () => void = runInNewContext('gc')
+  const messages = Array.from({ length: 40 }, () => aMessage('user', { text: 'a@b.c '.repeat(20_000) }))
+  let [exported, before, after] = [0, 0, 0]
+  for await (const piece of exportSession(sourceOf(messages), { format: 'md', redact: true })) {
+    if (exported === 0) {
+      collect()
+      before = process.memoryUsage().heapUsed
+    }
+    exported += piece.length
+    if (exported < 18_000_000) continue
+    collect()
+    after = process.memoryUsage().heapUsed
+    break
+  }
+  expect(after).toBeGreaterThan(0)
+  expect(after - before).toBeLessThan(exported / 4)
 })
 
 it('formats the same on a thread as at once', async () => {

@@ -17,6 +17,7 @@ import * as html from './html.ts'
 import { transcriptJson } from './json.ts'
 import { type ExportedLog, sessionLines } from './jsonl.ts'
 import * as markdown from './markdown.ts'
+import { pieceCharsMax } from './pieces.ts'
 
 /** The formats of an export. */
 export type ExportFormat = NonNullable<ExportOptions['format']>
@@ -37,7 +38,7 @@ type Transcript = {
   pages(): AsyncIterable<readonly Message[]>
 }
 
-/** Exports a session piece by piece, never all of it in memory. */
+/** Exports a session piece by piece, never all of it or of a long message in memory. */
 export async function* exportSession(source: ExportSource, options: ExportOptions = {}): AsyncGenerator<string> {
   const { format = 'md', redact = false } = orThrow(parseOptions(ExportOptions, options, 'export'))
   await using thread = createExportThread(redact)
@@ -45,14 +46,11 @@ export async function* exportSession(source: ExportSource, options: ExportOption
   for await (const piece of writeSession(source, format, redact, thread)) {
     yield piece
     chars += piece.length
-    if (chars < turnCharsMax) continue
+    if (chars < pieceCharsMax) continue
     await setImmediate() // the caller may take pieces without ever waiting
     chars = 0
   }
 }
-
-/** How much is written in one turn of the event loop. */
-const turnCharsMax = 64 * 1024
 
 async function* writeSession(
   source: ExportSource,
@@ -68,7 +66,7 @@ async function* writeSession(
   if (format === 'json') return yield* transcriptJson(meta, transcript.pages(), null, write)
   const { head, tail } = format === 'md' ? markdown : html
   yield head(meta)
-  for await (const messages of transcript.pages()) for (const message of messages) yield await write(message)
+  for await (const messages of transcript.pages()) for (const message of messages) yield* write(message)
   if (tail !== '') yield tail
 }
 

@@ -1,5 +1,6 @@
 import type { Message, MessageId, Meta } from '@holdfast/protocol'
 import { escapeHiddenInJson } from '@holdfast/protocol/hostile-text'
+import { cutPieces } from './pieces.ts'
 
 export const toJsonText = (value: unknown): string => escapeHiddenInJson(JSON.stringify(value))
 
@@ -8,13 +9,14 @@ export async function* transcriptJson(
   session: Meta,
   pages: AsyncIterable<readonly Message[]> | Iterable<readonly Message[]>,
   before: MessageId | null,
-  write: (message: Message) => string | Promise<string> = toJsonText,
+  write: (message: Message) => AsyncIterable<string> | Iterable<string> = (message) => cutPieces(toJsonText(message)),
 ): AsyncGenerator<string> {
   yield `{"session":${toJsonText(session)},"messages":[`
   let isFirst = true
   for await (const messages of pages) {
     for (const message of messages) {
-      yield `${isFirst ? '' : ','}\n${await write(message)}`
+      yield isFirst ? '\n' : ',\n'
+      yield* write(message)
       isFirst = false
     }
   }

@@ -2,7 +2,9 @@ import type { ReadRange } from '@holdfast/core/ports'
 import { SessionId } from '@holdfast/protocol'
 import { aMeta, aRecord } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
+import { readChecksum } from '../../store/jsonl/log/log-line.ts'
 import { exportSession } from './export-session.ts'
+import { pieceCharsMax } from './pieces.ts'
 
 describe('the JSONL export of a session with large records', () => {
   it('reads bounded pages when they are asked for, and does not fold the log', async () => {
@@ -23,5 +25,24 @@ describe('the JSONL export of a session with large records', () => {
     for await (const _ of lines);
     expect(ranges).toHaveLength(head + 1)
     for (const { limit, charsMax = limit * 1024 * 1024 } of ranges) expect(charsMax).toBeLessThanOrEqual(1024 * 1024)
+  })
+  it.each([true, false])('writes bounded pieces that split no character, redacted: %s', async (redact) => {
+    const id = SessionId.parse(aMeta().id)
+    const text = `${'a@b.c '.repeat(150_000)}${'\u{1f600}'.repeat(100_000)}`
+    const log = {
+      entry: async () => ({ head: 1, base: 0 }) as never, // as above
+      read: async () => [aRecord(1, { type: 'user.said', turn: 0, content: [{ type: 'text', text }] })],
+    }
+    const transcript = () => Promise.reject(new Error('folds the log'))
+    const pieces = await Array.fromAsync(
+      exportSession({ id, log, blobs: null, transcript }, { format: 'jsonl', redact }),
+    )
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(pieceCharsMax)
+    expect(pieces.every((piece) => piece.isWellFormed())).toBe(true)
+    const [head = '', line = '', rest] = pieces.join('').split('\n')
+    expect([JSON.parse(head).session, rest]).toEqual([id, ''])
+    expect(readChecksum(id, Buffer.from(line))).not.toBeNull()
+    expect(line.includes('a@b.c')).toBe(!redact)
+    expect(line.split('\u{1f600}').length).toBe(100_001)
   })
 })

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { blobsOf } from '@holdfast/core'
-import type { Blobs, Catalogue, Log, ReadRecord } from '@holdfast/core/ports'
-import { type BlobHash, type Fork, type Recorded, refOf, type SessionId } from '@holdfast/protocol'
-import { appendChecksum, encodeLine } from '../../store/jsonl/log/log-line.ts'
+import type { Blobs, Catalogue, Log } from '@holdfast/core/ports'
+import type { BlobHash, Fork, Recorded, SessionId } from '@holdfast/protocol'
+import { appendChecksum } from '../../store/jsonl/log/log-line.ts'
 import type { ExportThread } from './export-thread.ts'
+import { cutPieces } from './pieces.ts'
+import { recordLine } from './record-line.ts'
 
 export const exportFormat = 'holdfast-export'
 export const exportVersion = 1
@@ -17,13 +19,13 @@ export type ExportedLog = Pick<Log, 'read'> & Pick<Catalogue, 'entry'>
 
 /**
  * Writes a session without loss, each line with a checksum. For each ancestor and the session itself, oldest first: a
- * header, then the records as in a log, each blob before the first record that refers to it.
+ * header, then the records as in a log, each blob before the first record that refers to it. A long line is several pieces.
  */
 export async function* sessionLines(
   log: ExportedLog,
   id: SessionId,
   blobs: Pick<Blobs, 'open'> | null,
-  redactor: Pick<ExportThread, 'redact'> | null,
+  redactor: Pick<ExportThread, 'redactedLine'> | null,
 ): AsyncGenerator<string> {
   const written = new Set<BlobHash>()
   for (const { upTo, ...start } of await listSpans(log, id)) {
@@ -36,7 +38,8 @@ export async function* sessionLines(
       for (const record of page) {
         after = record.seq
         if (blobs && !('lost' in record)) yield* blobLines(record, session, blobs, written)
-        yield recordLine(redactor ? await redactRecord(record, redactor) : record, session)
+        if (redactor) yield* redactor.redactedLine(record, session)
+        else yield* cutPieces(recordLine(record, session))
       }
     }
   }
@@ -54,16 +57,6 @@ async function listSpans(log: ExportedLog, id: SessionId) {
     const before = lineage[index - 1]
     return { session, parent: before?.session ?? null, base: before?.upTo ?? 0, upTo }
   })
-}
-
-const redactRecord = async (record: ReadRecord, { redact }: Pick<ExportThread, 'redact'>): Promise<ReadRecord> =>
-  'lost' in record ? record : { ...record, event: await redact(record.event) }
-
-function recordLine(record: ReadRecord, session: SessionId): string {
-  if ('lost' in record) return appendChecksum(session, JSON.stringify(record).slice(0, -1))
-  const { seq, at, v, by = null, commandId = null, event } = record
-  const line = { seq, at, type: event.type, v, by, commandId, ref: refOf(event), body: JSON.stringify(event) }
-  return encodeLine(session, line, { prior: 0, more: 0, endsDraft: false, blobs: [] })
 }
 
 async function* blobLines(
@@ -87,9 +80,9 @@ async function* blobLines(
     for await (const chunk of bytes) {
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
       for (; pending.length > pieceBytes; pending = pending.subarray(pieceBytes))
-        yield line(pending.subarray(0, pieceBytes), false)
+        yield* cutPieces(line(pending.subarray(0, pieceBytes), false))
     }
-    yield line(pending, true)
+    yield* cutPieces(line(pending, true))
   }
 }
 

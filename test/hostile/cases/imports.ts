@@ -108,6 +108,8 @@ const deepFiles: HostileCase = {
   },
 }
 
+const countPieces = (chars: number): number => Math.ceil(chars / limits.importedTextCharsMax)
+
 /** One answer of very many parts, after a first line that is longer than the beginning of a file that is looked at. */
 const manyParts: HostileCase = {
   name: 'many-parts',
@@ -125,8 +127,8 @@ const manyParts: HostileCase = {
     const { file, violations } = await importBytes(run, 'parts.jsonl', text.join(''))
     return {
       did: `imported ${file?.messages ?? 0} messages, one of ${count} parts`,
-      // The long question is split, the answer is one message.
-      violations: [...violations, ...checkCount(file, Math.ceil(long.length / limits.importedTextCharsMax) + 1)],
+      // The parts of the answer are joined, with an empty line between them; then both messages are split.
+      violations: [...violations, ...checkCount(file, countPieces(long.length) + countPieces(3 * count - 2))],
     }
   },
 }

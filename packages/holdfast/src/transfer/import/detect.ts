@@ -53,13 +53,10 @@ export function detect(file: SourceFile, wanted: FormatName | null): Detected {
 
 /** Reads the beginning of a file, at least its first line: a pasted image may be on it. */
 function readHead(file: SourceFile): Uint8Array {
-  let length = Math.min(file.size, headBytes)
-  let head = file.read(0, length)
-  while (length < file.size && length < lineBytesMax && !head.includes(lineFeed)) {
-    length = Math.min(4 * length, file.size, lineBytesMax)
-    head = file.read(0, length)
-  }
-  return head
+  const head = file.read(0, Math.min(file.size, headBytes))
+  if (head.length === file.size || head.includes(lineFeed)) return head
+  const { end } = file.findEnd(head.length, lineFeed)
+  return file.read(0, Math.min(file.size, Math.min(end, lineBytesMax) + headBytes))
 }
 
 /** Returns the first lines; the last may be cut. */

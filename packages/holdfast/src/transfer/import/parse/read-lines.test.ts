@@ -42,6 +42,31 @@ describe('readLines', () => {
     ])
   })
 
+  it('copies no line: each is a view of what one read returned', () => {
+    const lengths = [3, 5 * 1024 * 1024, 200, 1024 * 1024 - 1, 1024 * 1024, 7, 2 * 1024 * 1024]
+    const whole = Buffer.from(lengths.map((length) => 'x'.repeat(length)).join('\n'))
+    const given = new Set<ArrayBufferLike>()
+    let bytesRead = 0
+    const file = {
+      read(position: number, length: number) {
+        const bytes = Uint8Array.from(whole.subarray(position, position + length))
+        given.add(bytes.buffer)
+        bytesRead += bytes.length
+        return bytes
+      },
+      findEnd(position: number, byte: number) {
+        const found = whole.indexOf(byte, position)
+        return { end: found === -1 ? whole.length : found, isLast: found === -1 }
+      },
+    }
+    const lines = [...readLines(file, () => undefined)]
+    expect(lines.map(({ bytes }) => bytes.length)).toEqual(lengths)
+    expect(lines.map(({ number }) => number)).toEqual(lengths.map((_, index) => index + 1))
+    expect(lines.map(({ isLast }) => isLast)).toEqual(lengths.map((_, index) => index === lengths.length - 1))
+    for (const { bytes } of lines) expect(given).toContain(bytes.buffer)
+    expect(bytesRead).toBeLessThan(2 * whole.length)
+  })
+
   it.each([
     ['{"a":1}\n{"type":"mess', ['2 torn_tail']],
     ['{"type":"x\n{"a":1}\n', ['1 damaged_line']],
@@ -112,6 +137,7 @@ describe('isTooComplex', () => {
       size: bytes.length,
       isFile: true,
       read: (at: number, length: number) => bytes.subarray(at, at + length),
+      findEnd: () => ({ end: bytes.length, isLast: true }),
     }
     expect(detect({ ...file, [Symbol.dispose]: () => undefined }, null)).toMatchObject({ type: 'none' })
     expect(parse.mock.calls.reduce((chars, [text]) => chars + text.length, 0)).toBe(0)

@@ -16,47 +16,44 @@ export type Line = LinePlace & { readonly bytes: Uint8Array; readonly isLast: bo
 
 const firstLine: LinePlace = { number: 1, position: 0 }
 
-/** Reads the lines of a file from a line on, one chunk at a time. Blank lines are skipped but counted. */
+/**
+ * Reads the lines of a file from a line on, one chunk at a time. Blank lines are skipped but counted. Each line is a view of
+ * what one read returned: a long one would otherwise be in memory twice.
+ */
 export function* readLines(
-  file: Pick<SourceFile, 'read'>,
+  file: Pick<SourceFile, 'read' | 'findEnd'>,
   remark: Remark,
   from: LinePlace = firstLine,
 ): Generator<Line> {
-  let pending: Uint8Array[] = []
-  let pendingBytes = 0
-  let number = from.number - 1
-  let begin = from.position
-  const endLine = (rest: Uint8Array, isLast: boolean): Line | null => {
-    number++
-    const bytes = pending.length === 0 ? rest : Buffer.concat([...pending, rest])
-    const length = pendingBytes + rest.length
-    const isTooLong = length > lineBytesMax
-    const position = begin
-    begin += length + 1
-    pending = []
-    pendingBytes = 0
-    if (isTooLong) remark(number, 'line_too_long', `A line of more than ${lineBytesMax} bytes was left out.`)
-    return isTooLong || isBlank(bytes) ? null : { number, position, bytes, isLast }
-  }
-
-  for (let { position } = from; ; ) {
+  let { number, position } = from
+  for (;;) {
     const chunk = file.read(position, chunkBytes)
-    if (chunk.length === 0) break
-    position += chunk.length
     let start = 0
     for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
-      const line = endLine(chunk.subarray(start, end), false)
-      if (line) yield line
+      const bytes = chunk.subarray(start, end)
+      if (!isBlank(bytes)) yield { number, position: position + start, bytes, isLast: false }
+      number++
       start = end + 1
     }
-    const rest = chunk.subarray(start)
-    pendingBytes += rest.length
-    if (pendingBytes > lineBytesMax) pending = []
-    else if (rest.length > 0) pending.push(rest)
+    if (chunk.length < chunkBytes) {
+      const rest = chunk.subarray(start)
+      if (!isBlank(rest)) yield { number, position: position + start, bytes: rest, isLast: true }
+      return
+    }
+    position += start
+    if (start > 0) continue // the next read begins with the line that this one cut
+    const { end, isLast } = file.findEnd(position + chunk.length, lineFeed)
+    const long = readLong(file, position, end - position)
+    if (long === null) remark(number, 'line_too_long', `A line of more than ${lineBytesMax} bytes was left out.`)
+    else if (!isBlank(long)) yield { number, position, bytes: long, isLast }
+    if (isLast) return
+    number++
+    position = end + 1
   }
-  const last = pendingBytes > 0 ? endLine(new Uint8Array(0), true) : null
-  if (last) yield last
 }
+
+const readLong = (file: Pick<SourceFile, 'read'>, position: number, length: number): Uint8Array | null =>
+  length > lineBytesMax ? null : file.read(position, length)
 
 export const isBlank = (bytes: Uint8Array): boolean => {
   for (const byte of bytes) if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09) return false

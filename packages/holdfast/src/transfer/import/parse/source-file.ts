@@ -6,6 +6,8 @@ export interface SourceFile extends Disposable {
   readonly isFile: boolean
   /** Reads up to `length` bytes from a position; fewer at the end of the file. */
   read(position: number, length: number): Uint8Array
+  /** Finds the next `byte` from a position on; the end of the file, `isLast`, if there is none. Keeps nothing of the file. */
+  findEnd(position: number, byte: number): { readonly end: number; readonly isLast: boolean }
 }
 
 /** A file up to this size is read once, and then served from memory. */
@@ -14,6 +16,8 @@ const keptBytesMax = 1024 * 1024
 const sharedBytes = 1024 * 1024
 const smallBytesMax = 64 * 1024
 let shared = Buffer.alloc(0)
+/** A file is searched in pieces of this size. */
+const searchedBytes = 256 * 1024
 
 /** Returns memory that nothing else uses. */
 function allocate(length: number): Buffer {
@@ -28,13 +32,23 @@ export function openSourceFile(path: string): SourceFile {
   // O_NONBLOCK: opening a pipe must not block.
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const stats = fstatSync(descriptor)
-  const readAt = (position: number, length: number): Uint8Array => {
-    // Lines are views of what is read, so each read needs new memory.
-    const bytes = allocate(length)
+  const fill = (bytes: Buffer, position: number): Buffer => {
     let read = 0
-    for (let more = -1; more !== 0 && read < length; read += more)
-      more = readSync(descriptor, bytes, read, length - read, position + read)
+    for (let more = -1; more !== 0 && read < bytes.length; read += more)
+      more = readSync(descriptor, bytes, read, bytes.length - read, position + read)
     return bytes.subarray(0, read)
+  }
+  // Lines are views of what is read, so each read needs new memory.
+  const readAt = (position: number, length: number): Uint8Array => fill(allocate(length), position)
+  const findEnd = (position: number, byte: number) => {
+    const bytes = Buffer.allocUnsafe(searchedBytes)
+    for (let at = position; ; ) {
+      const searched = kept?.subarray(at, at + searchedBytes) ?? fill(bytes, at)
+      const found = searched.indexOf(byte)
+      if (found !== -1) return { end: at + found, isLast: false }
+      at += searched.length
+      if (searched.length === 0) return { end: at, isLast: true }
+    }
   }
   const isFile = stats.isFile()
   const kept = isFile && stats.size <= keptBytesMax ? readAt(0, stats.size) : null
@@ -42,6 +56,7 @@ export function openSourceFile(path: string): SourceFile {
   return {
     ...{ size: stats.size, isFile },
     read: (position, length) => kept?.subarray(position, position + length) ?? readAt(position, length),
+    findEnd,
     [Symbol.dispose]() {
       if (kept === null) closeSync(descriptor)
     },

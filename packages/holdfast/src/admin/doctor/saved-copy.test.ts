@@ -90,6 +90,49 @@ describe('a copy that was saved when an open SQLite store lost its file', () => 
   })
 })
 
+describe.each(['sqlite', 'jsonl'] as const)('a session that was purged after a copy was saved (%s)', (kind) => {
+  const purge = async (store: string, id: string) => {
+    const holdfast = await open(store)
+    await holdfast.purge(id)
+    await holdfast.close()
+  }
+  const save = (store: string, id: string) => {
+    const path = kind === 'sqlite' ? store.slice('sqlite:'.length) : join(base, 'logs', `${id}.jsonl`)
+    copyFileSync(path, `${path}.recovered-1`)
+  }
+
+  it('is not brought back by a repair, and nothing of it stays in the copy', async () => {
+    const store = kind === 'sqlite' ? `sqlite:${join(base, 's.db')}` : `jsonl:${join(base, 'logs')}`
+    const id = await prompt(store, 'say a secret word')
+    const other = await prompt(store, 'say other')
+    save(store, id)
+    await purge(store, id)
+    const { report } = await doctor(store, true)
+    expect(report.isIntact).toBe(true)
+    const holdfast = await open(store)
+    expect((await holdfast.list()).sessions.map((one) => one.id)).toEqual([other])
+    await expect(holdfast.getSession(id)).rejects.toMatchObject({ code: 'session_not_found' })
+    await holdfast.close()
+  })
+
+  it('keeps the records that its forks share, and only these', async () => {
+    const store = kind === 'sqlite' ? `sqlite:${join(base, 's.db')}` : `jsonl:${join(base, 'logs')}`
+    const id = await prompt(store, 'say one')
+    const holdfast = await open(store)
+    const { session: fork } = await (await holdfast.getSession(id)).fork()
+    await holdfast.close()
+    await prompt(store, 'say two', id)
+    save(store, id)
+    await purge(store, id)
+    expect((await doctor(store, true)).report.isIntact).toBe(true)
+    const after = await open(store)
+    expect((await after.list()).sessions.map((one) => one.id)).toEqual([fork])
+    await expect(after.getSession(id)).rejects.toMatchObject({ code: 'session_not_found' })
+    await after.close()
+    expect(await transcript(store, fork)).toContain('say one')
+  })
+})
+
 describe('a log that was saved when it lost its name', () => {
   it('is named, and put back', async () => {
     const directory = join(base, 'logs')

@@ -1,4 +1,5 @@
-import { copyFile, open, rename, rm, truncate } from 'node:fs/promises'
+import { copyFile, open, readdir, rename, rm, truncate } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import type { NewSession } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
@@ -151,8 +152,12 @@ export function createSessionRemover(deps: SessionFilesDeps) {
     catalogue.changed(row)
   }
 
+  /** A copy that was saved when the log lost its name is one of them: a repair would bring the session back. */
   async function removeSideFiles(id: SessionId): Promise<void> {
-    for (const path of [paths.draft(id), paths.snapshot(id)]) await rm(path, { force: true })
+    const log = paths.log(id, false)
+    const saved = (await readdir(dirname(log))).filter((name) => name.startsWith(`${basename(log)}.recovered-`))
+    const copies = saved.map((name) => join(dirname(log), name))
+    for (const path of [paths.draft(id), paths.snapshot(id), ...copies]) await rm(path, { force: true })
   }
 
   return {

@@ -6,7 +6,7 @@ import { error, type Finding, info, lstatIfThere, modeFindings, unfinishedFile, 
 import { searchedTypes } from '../../search/searched-event.ts'
 import { faultOf } from '../../storage-fault.ts'
 import { isTableReadable, unlessDamaged } from '../files/damaged-pages.ts'
-import { openForReading, recoveredMark } from '../files/database-file.ts'
+import { listSavedCopies, openForReading } from '../files/database-file.ts'
 import { findHeaderProblems } from '../repair/corrected-copy.ts'
 import { findSavedRecords } from '../repair/recovered-copy.ts'
 import { decompressBody } from '../rows/columns.ts'
@@ -31,9 +31,8 @@ export async function checkFiles(path: string): Promise<readonly Finding[]> {
   for (const other of await readdir(dirname(path))) {
     if (other.startsWith(name) && draftSuffix.test(other.slice(name.length)))
       findings.push(unfinishedFile(join(dirname(path), other)))
-    if (other.startsWith(`${name}${recoveredMark}`) && !/-(wal|shm)$/.test(other))
-      findings.push(...checkSavedCopy(path, join(dirname(path), other)))
   }
+  for (const saved of listSavedCopies(path)) findings.push(...checkSavedCopy(path, saved))
   return findings
 }
 

@@ -6,11 +6,12 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  readdirSync,
   readSync,
   rmSync,
   statSync,
 } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ensurePrivateDirectory, tighten } from '../../../system/files/private-directory.ts'
@@ -42,6 +43,13 @@ export function findSavedCopy(path: string): Fault | null {
   for (let number = 1; existsSync(`${path}${recoveredMark}${number}`); number++)
     saved = `${path}${recoveredMark}${number}`
   return saved === null ? null : recoveredFault(path, saved)
+}
+
+/** Returns the paths of all copies of a store's records that were saved when the store lost its files. */
+export function listSavedCopies(path: string): readonly string[] {
+  const begin = `${basename(path)}${recoveredMark}`
+  const names = readdirSync(dirname(path)).filter((name) => name.startsWith(begin) && !/-(wal|shm)$/.test(name))
+  return names.map((name) => join(dirname(path), name))
 }
 
 /** Creates the store or upgrades it, and makes its files private. Safe if another process does the same. */

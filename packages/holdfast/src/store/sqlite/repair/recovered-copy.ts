@@ -32,21 +32,28 @@ export function findSavedRecords(path: string, saved: string): SavedRecords {
 
 function compare(store: DatabaseSync, copy: DatabaseSync): SavedRecords {
   const last = '(select max(seq) from record where record.sid = session.sid)'
-  const own = store.prepare(`select sid, base, ${last} as last from session where id = ?`)
+  const own = store.prepare(`select sid, base, purged_at, ${last} as last from session where id = ?`)
   const named = store.prepare('select 1 from session where handle = ? or key = ?')
   const recordIn = (database: DatabaseSync) =>
     database.prepare('select at, type, crc from record where sid = ? and seq = ?')
   const [inStore, inCopy] = [recordIn(store), recordIn(copy)]
   const sessions: SavedSession[] = []
   const conflicts: string[] = []
+  const idOf = copy.prepare('select id from session where sid = ?')
+  /** A fork of a session that was purged since lacks the records that it shared. */
+  const isParentKnown = ({ parent }: Row): boolean => {
+    if (parent === null || parent === undefined) return true
+    const id = String(idOf.get(parent)?.['id'])
+    return own.get(id) !== undefined || sessions.some(({ row }) => row['id'] === id)
+  }
   for (const row of copy.prepare(`select *, ${last} as last from session where purged_at is null order by sid`).all()) {
     const known = own.get(String(row['id'])) ?? null
     const after = Number(known?.['last'] ?? known?.['base'] ?? row['base'])
     const upTo = Number(row['last'] ?? 0)
-    if (upTo <= after) continue
+    if (upTo <= after || (known?.['purged_at'] ?? null) !== null) continue
     const isSame =
       known === null
-        ? named.get(row['handle'] ?? null, row['key'] ?? null) === undefined
+        ? isParentKnown(row) && named.get(row['handle'] ?? null, row['key'] ?? null) === undefined
         : known['last'] === null ||
           JSON.stringify(inStore.get(known['sid'] ?? null, after)) ===
             JSON.stringify(inCopy.get(row['sid'] ?? null, after))

@@ -1,6 +1,9 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Fault } from '@holdfast/protocol/fault'
 import { done, ok, refuse } from '@holdfast/protocol/result'
+import { faultOf } from '../../storage-fault.ts'
 import { sessionLocked, sessionNotFound, sessionNotTrashed } from '../../store-faults.ts'
+import { listSavedCopies } from '../files/database-file.ts'
 import { numberOrNull } from '../rows/columns.ts'
 import type { WriteRequests } from '../rows/requests.ts'
 import { removalsName, trashingsName } from '../rows/schema.ts'
@@ -69,6 +72,8 @@ function createPurge(
       const since = numberOrNull(row['trashed_at'])
       if (trashedAt !== null && since !== trashedAt) return refuse(sessionNotTrashed(session, since))
       if (row['owner'] !== null) return refuse(sessionLocked(session, String(row['owner'])))
+      const kept = purgeFromCopies(database.location(), session)
+      if (kept !== null) return refuse(kept)
       shrink(Number(row['sid']), numberOrNull(row['parent']))
       lowerCursors()
       return done
@@ -81,6 +86,25 @@ function createPurge(
       return ok(rows.length)
     },
   }
+}
+
+/**
+ * Removes a session also from the copies that were saved when the store lost its files: a repair would bring it back.
+ * Returns a fault if that is not possible.
+ */
+function purgeFromCopies(path: string | null, session: string): Fault | null {
+  for (const saved of path === null ? [] : listSavedCopies(path)) {
+    try {
+      using copy = new DatabaseSync(saved)
+      copy.exec('begin immediate')
+      const row = copy.prepare('select sid, parent from session where id = ? and purged_at is null').get(session)
+      if (row !== undefined) createRowRemover(copy).shrink(Number(row['sid']), numberOrNull(row['parent']))
+      copy.exec('commit')
+    } catch (error) {
+      return faultOf(error, saved)
+    }
+  }
+  return null
 }
 
 function createRowRemover(database: DatabaseSync) {

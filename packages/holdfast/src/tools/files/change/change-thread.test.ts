@@ -7,7 +7,9 @@ import { diffEdit, editedContent } from './file-change.ts'
 
 const scriptOf = (source: string) => new URL(`data:text/javascript,${encodeURIComponent(source)}`)
 /** A worker that never answers, however long it runs. */
-const endless = scriptOf("require('node:worker_threads').parentPort.on('message', () => { for (;;); })")
+const endless = scriptOf(
+  "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { for (;;); })",
+)
 const job = {
   type: 'preview',
   edit: { type: 'write', workdir: '/', path: 'f', content: '' },
@@ -49,6 +51,15 @@ describe('the thread for changes', () => {
 
   it('ends a job at its time limit with a fault, and runs the next', async () => {
     const thread = createChangeThread({ script: endless, timeMsMax: 1 })
+    for (const run of [thread.run(job, notAborted), thread.run(job, notAborted)])
+      expect(await run).toMatchObject({ ok: false, fault: { code: 'too_large' } })
+  })
+
+  it('ends a job that needs more memory than the thread has with a fault, and runs the next', async () => {
+    const greedy = scriptOf(
+      "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { const all = []; for (;;) all.push([1]) })",
+    )
+    const thread = createChangeThread({ script: greedy, heapMb: 16 })
     for (const run of [thread.run(job, notAborted), thread.run(job, notAborted)])
       expect(await run).toMatchObject({ ok: false, fault: { code: 'too_large' } })
   })

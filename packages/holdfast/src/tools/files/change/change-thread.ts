@@ -10,6 +10,8 @@ type ChangeThreadOptions = {
   readonly script?: URL | undefined
   /** How long the thread waits for another job before it ends. */
   readonly idleMs?: number | undefined
+  /** The memory that the thread may use. */
+  readonly heapMb?: number | undefined
 }
 
 export type ChangeThread = {
@@ -24,7 +26,11 @@ type Answered = ChangeAnswer | 'aborted' | 'late' | Error
 
 /** A job takes linear time; only a very slow machine or disk reaches this. */
 const timeMsMaxDefault = 60_000
-const heapMb = 512
+/**
+ * A job that needs more ends with a fault. One value that is 16 MB larger than what is left would end the process, because
+ * V8 cannot undo such an allocation: the limits on files and edits keep all values far below that.
+ */
+const heapMbDefault = 512
 /** Starting a thread takes longer than most jobs, and edits come in a row. */
 const idleMsDefault = 10_000
 
@@ -36,6 +42,7 @@ export function createChangeThread({
   timeMsMax = timeMsMaxDefault,
   script = ownScript,
   idleMs = idleMsDefault,
+  heapMb = heapMbDefault,
 }: ChangeThreadOptions = {}): ChangeThread {
   const enqueue = createSerialQueue()
   let worker: Worker | null = null

@@ -71,6 +71,23 @@ describe('the request thread', () => {
     await thread.close()
   })
 
+  it('asks again if the file of the store was changed, because the writer has saved its records', async () => {
+    const lost = { code: 'storage_error', message: 'gone', details: { reason: 'log_removed' } }
+    const { thread, ask, untilUp } = mortalThread(
+      mortal.replace(
+        'const messages',
+        `globalThis.tries = (globalThis.tries ?? 0) + (asked.seq === 7 ? 1 : 0)
+    if (asked.seq === 8 || (asked.seq === 7 && globalThis.tries === 1))
+      return parentPort.postMessage({ number, built: { type: 'failed', fault: ${JSON.stringify(lost)} } })
+    const messages`,
+      ),
+    )
+    await untilUp()
+    expect(await ask(7)).toEqual(requestNamed('there 7'))
+    await expect(ask(8)).rejects.toMatchObject({ code: 'storage_error' })
+    await thread.close()
+  })
+
   it('lets a long request wait for its start', async () => {
     const { thread, ask, builds } = mortalThread()
     expect(await ask(5000)).toEqual(requestNamed('there 5000'))

@@ -2,6 +2,7 @@ import type { Worker } from 'node:worker_threads'
 import type { ModelRequest, OnProblem, RequestAsked, RequestBuilder } from '@holdfast/core/ports'
 import { WindowDamaged } from '@holdfast/core/requests'
 import { errorMessage, fault, HoldfastError } from '@holdfast/protocol'
+import { isPossibleLoss } from '../../store/storage-fault.ts'
 import { findBundle, startThread } from '../../system/start-thread.ts'
 import type { Built, FromThread, RequestSource, ToThread } from './request-worker.ts'
 
@@ -84,7 +85,13 @@ export function createRequestThread({
   async function askThread(asked: RequestAsked): Promise<ModelRequest> {
     // The system text and tools are the same for each step: do not send them to the thread.
     const { system, tools } = asked
-    return { ...(await ask({ ...asked, system: '', tools: [] })), system, tools }
+    const short = { ...asked, system: '', tools: [] }
+    const built = await ask(short).catch((cause: unknown) => {
+      // The writer has saved what a changed file lost, and the thread opens the file again for its next request.
+      if (cause instanceof HoldfastError && isPossibleLoss(cause.toFault())) return ask(short)
+      throw cause
+    })
+    return { ...built, system, tools }
   }
 
   return {

@@ -1,6 +1,6 @@
 import { done, fault, type Result, refuse, type StorageError } from '@holdfast/protocol'
 import { createGate, createVirtualClock, diskFull } from '@holdfast/testkit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createBackgroundTasks } from './background-tasks.ts'
 import { createStorageHealth } from './storage-health.ts'
 
@@ -45,6 +45,18 @@ describe('storage health', () => {
     expect([reports, storage.error]).toEqual([[error], error])
     storage.track(refuse(fault('storage_error', 'It may not be written.', { reason: 'read_only' })))
     expect(reports.at(-1)).toEqual({ reason: 'read_only', message: 'It may not be written.' })
+  })
+
+  it('keeps the process alive while a write is repeated, and not for a probe', async () => {
+    const { clock, join } = openWatch()
+    const after = vi.spyOn(clock, 'after')
+    const { storage } = join()
+    const answers = [full, done]
+    const written = storage.insist(async () => answers.shift() ?? done)
+    await settled()
+    expect(after.mock.calls.map(([, , options]) => options?.keepsAlive ?? false).toSorted()).toEqual([false, true])
+    clock.advance(500)
+    expect(await written).toBe(done)
   })
 
   it('reports recovery after an accepted write, not after a refusal for another reason', () => {

@@ -191,7 +191,8 @@ function createPauses(clock: Clock) {
           waiting.delete(end)
           resolve()
         }
-        const cancel = clock.after(repeatEveryMs, end)
+        // A turn waits for the write: the process must not end as if nothing were left to do.
+        const cancel = clock.after(repeatEveryMs, end, { keepsAlive: true })
         waiting.add(end)
       }),
     endAll(): void {

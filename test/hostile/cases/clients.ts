@@ -97,7 +97,10 @@ const newcomers: HostileCase = {
     const followed = Array.from({ length: count }, async () => {
       const leaving = new AbortController()
       const headers = { authorization: `Bearer ${run.server.token}` }
-      const response = await fetch(`${run.server.url}/v1/sessions/${id}/events`, { headers, signal: leaving.signal })
+      const url = `${run.server.url}/v1/sessions/${id}/events`
+      const follow = () => fetch(url, { headers, signal: leaving.signal })
+      // `fetch` may take a kept connection that the server has just closed, because it was idle.
+      const response = await follow().catch(follow)
       const reader = response.body?.getReader()
       let text = ''
       const decoder = new TextDecoder()

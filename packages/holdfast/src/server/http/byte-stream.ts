@@ -14,18 +14,24 @@ export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmedia
 
 type Pieces = AsyncIterable<string | Uint8Array>
 
+type ByteAnswer = {
+  readonly kind: 'stream' | 'export'
+  readonly headers: Readonly<Record<string, string>>
+  readonly open: () => Promise<Result<Pieces>>
+  /** What the source of the pieces holds while one is sent; it counts if it is more than the piece. */
+  readonly sourceBytes?: number | undefined
+}
+
 /** Answers with a body that `open` returns piece by piece. Refused: server_busy, and as `open` refuses. */
 export async function answerByteStream(
   outbox: Pick<Outbox, 'enter' | 'hold' | 'turn'>,
-  kind: 'stream' | 'export',
-  headers: Readonly<Record<string, string>>,
-  open: () => Promise<Result<Pieces>>,
+  { kind, headers, open, sourceBytes }: ByteAnswer,
 ): Promise<Result<Response>> {
   const place = await outbox.enter(kind)
   if (!place.ok) return place
   try {
     const pieces = await open()
-    return pieces.ok ? ok(new Response(openByteStream(pieces.value, outbox), { headers })) : pieces
+    return pieces.ok ? ok(new Response(openByteStream(pieces.value, outbox, sourceBytes), { headers })) : pieces
   } finally {
     place.value()
   }
@@ -33,11 +39,12 @@ export async function answerByteStream(
 
 /**
  * Opens a body that is pulled: the next piece is read only when the socket took the last one. A piece counts as held by
- * the server until it is sent.
+ * the server until it is sent, with what its source holds meanwhile.
  */
 export function openByteStream(
   pieces: Pieces,
   { hold, turn }: Pick<Outbox, 'hold' | 'turn'>,
+  sourceBytes = 0,
 ): ReadableStream<Uint8Array> {
   const iterator = pieces[Symbol.asyncIterator]()
   const encoder = new TextEncoder()
@@ -61,8 +68,10 @@ export function openByteStream(
       if (isOver) return
       if (next.done) return controller.close()
       const piece = typeof next.value === 'string' ? encoder.encode(next.value) : next.value
-      if (piece.byteLength <= partBytes) return controller.enqueue(piece)
-      sending = { parts: partsOf([piece]), sent: hold(piece, privateCopies) }
+      const isSmall = piece.byteLength <= partBytes && sourceBytes === 0
+      if (isSmall || piece.byteLength === 0) return controller.enqueue(piece)
+      const copies = Math.max(privateCopies, Math.ceil(sourceBytes / piece.byteLength))
+      sending = { parts: partsOf([piece]), sent: hold(piece, copies) }
       controller.enqueue(sending.parts.next().value)
     },
 

@@ -53,7 +53,7 @@ const getSessionBlob = defineRoute({
     const etag = `"${hash}"`
     const headers = { ...blobHeaders, etag, 'content-disposition': `attachment; filename="${hash}"` }
     if (!hasUnchanged(input.headers['if-none-match'], etag))
-      return answerByteStream(outbox, 'stream', headers, () => handle.value.blob(hash))
+      return answerByteStream(outbox, { kind: 'stream', headers, open: () => handle.value.blob(hash) })
     // The session must still name it: a hash alone gives no access.
     const opened = await handle.value.blob(hash)
     if (!opened.ok) return opened

@@ -15,6 +15,9 @@ const mediaTypes = {
   jsonl: 'application/x-ndjson',
 } as const
 
+/** What the thread of an export holds while a piece of its text is sent. */
+const threadBytes = 8 * 1024 * 1024
+
 /** Streams the export, so that a session is never whole in memory. A browser saves it instead of showing it. */
 const exportSession = defineRoute({
   on: 'GET /v1/sessions/:id/export',
@@ -32,10 +35,12 @@ const exportSession = defineRoute({
       'content-type': mediaTypes[format],
       'content-disposition': `attachment; filename="session.${format}"`,
     }
-    return answerByteStream(outbox, 'export', headers, async () => {
+    const open = async () => {
       const pieces = await transfer.export(session, input.query)
       return pieces.ok ? ok(outbox.takeTurns(pieces.value, request.signal)) : pieces
-    })
+    }
+    const sourceBytes = format === 'jsonl' && !input.query.redact ? 0 : threadBytes
+    return answerByteStream(outbox, { kind: 'export', headers, open, sourceBytes })
   },
 })
 

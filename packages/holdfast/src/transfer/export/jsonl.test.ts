@@ -26,7 +26,7 @@ describe('the JSONL export of a session with large records', () => {
     expect(ranges).toHaveLength(head + 1)
     for (const { limit, charsMax = limit * 1024 * 1024 } of ranges) expect(charsMax).toBeLessThanOrEqual(1024 * 1024)
   })
-  it.each([true, false])('writes bounded pieces that split no character, redacted: %s', async (redact) => {
+  it('writes a redacted record in bounded pieces that split no character', async () => {
     const id = SessionId.parse(aMeta().id)
     const text = `${'a@b.c '.repeat(150_000)}${'\u{1f600}'.repeat(100_000)}`
     const log = {
@@ -35,14 +35,14 @@ describe('the JSONL export of a session with large records', () => {
     }
     const transcript = () => Promise.reject(new Error('folds the log'))
     const pieces = await Array.fromAsync(
-      exportSession({ id, log, blobs: null, transcript }, { format: 'jsonl', redact }),
+      exportSession({ id, log, blobs: null, transcript }, { format: 'jsonl', redact: true }),
     )
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(pieceCharsMax)
     expect(pieces.every((piece) => piece.isWellFormed())).toBe(true)
     const [head = '', line = '', rest] = pieces.join('').split('\n')
     expect([JSON.parse(head).session, rest]).toEqual([id, ''])
     expect(readChecksum(id, Buffer.from(line))).not.toBeNull()
-    expect(line.includes('a@b.c')).toBe(!redact)
+    expect(line).not.toContain('a@b.c')
     expect(line.split('\u{1f600}').length).toBe(100_001)
   })
 })

@@ -4,7 +4,6 @@ import type { Blobs, Catalogue, Log } from '@holdfast/core/ports'
 import type { BlobHash, Fork, Recorded, SessionId } from '@holdfast/protocol'
 import { appendChecksum } from '../../store/jsonl/log/log-line.ts'
 import type { ExportThread } from './export-thread.ts'
-import { cutPieces } from './pieces.ts'
 import { recordLine } from './record-line.ts'
 
 export const exportFormat = 'holdfast-export'
@@ -19,7 +18,7 @@ export type ExportedLog = Pick<Log, 'read'> & Pick<Catalogue, 'entry'>
 
 /**
  * Writes a session without loss, each line with a checksum. For each ancestor and the session itself, oldest first: a
- * header, then the records as in a log, each blob before the first record that refers to it. A long line is several pieces.
+ * header, then the records as in a log, each blob before the first record that refers to it. A redacted line may be several pieces.
  */
 export async function* sessionLines(
   log: ExportedLog,
@@ -39,7 +38,7 @@ export async function* sessionLines(
         after = record.seq
         if (blobs && !('lost' in record)) yield* blobLines(record, session, blobs, written)
         if (redactor) yield* redactor.redactedLine(record, session)
-        else yield* cutPieces(recordLine(record, session))
+        else yield recordLine(record, session) // whole, so that a server counts what a slow client makes it hold
       }
     }
   }
@@ -80,9 +79,9 @@ async function* blobLines(
     for await (const chunk of bytes) {
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
       for (; pending.length > pieceBytes; pending = pending.subarray(pieceBytes))
-        yield* cutPieces(line(pending.subarray(0, pieceBytes), false))
+        yield line(pending.subarray(0, pieceBytes), false)
     }
-    yield* cutPieces(line(pending, true))
+    yield line(pending, true)
   }
 }
 

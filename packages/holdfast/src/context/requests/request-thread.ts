@@ -2,7 +2,6 @@ import type { Worker } from 'node:worker_threads'
 import type { ModelRequest, OnProblem, RequestAsked, RequestBuilder } from '@holdfast/core/ports'
 import { WindowDamaged } from '@holdfast/core/requests'
 import { errorMessage, fault, HoldfastError } from '@holdfast/protocol'
-import { isPossibleLoss } from '../../store/storage-fault.ts'
 import { findBundle, startThread } from '../../system/start-thread.ts'
 import type { Built, FromThread, RequestSource, ToThread } from './request-worker.ts'
 
@@ -88,7 +87,7 @@ export function createRequestThread({
     const short = { ...asked, system: '', tools: [] }
     const built = await ask(short).catch((cause: unknown) => {
       // The writer has saved what a changed file lost, and the thread opens the file again for its next request.
-      if (cause instanceof HoldfastError && isPossibleLoss(cause.toFault())) return ask(short)
+      if (cause instanceof HoldfastError && cause.code === 'storage_error') return ask(short)
       throw cause
     })
     return { ...built, system, tools }

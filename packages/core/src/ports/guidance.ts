@@ -126,15 +126,16 @@ export type Expansion =
 
 /** The slash commands of a folder: built-in ones, skills, and files of the user and the workspace. */
 export interface SlashCommands {
-  /** Lists the commands that can be used in a folder, by name. */
-  list(workdir: string): Promise<readonly SlashCommand[]>
+  /** Lists the commands that can be used in a folder, by name, without those of servers that are off. */
+  list(workdir: string, serversOff: readonly string[]): Promise<readonly SlashCommand[]>
   /**
    * Expands a command with what was typed after its name; null for a text that only looks like a command. Refused:
-   * command_not_found, untrusted_workspace.
+   * command_not_found, untrusted_workspace, bad_request.
    */
   expand(command: {
     readonly workdir: string
     readonly name: string
     readonly given: string
+    readonly serversOff: readonly string[]
   }): Promise<Result<Expansion | null>>
 }

@@ -50,8 +50,10 @@ export async function listCommands(
   commands: SlashCommands | undefined,
   reader: Pick<SessionReader, 'state'>,
 ): Promise<Result<readonly SlashCommand[]>> {
-  const state = await reader.state(['meta'])
-  return state.ok ? ok((await commands?.list(state.value.meta.workspace)) ?? []) : state
+  const state = await reader.state(['meta', 'serversOff'])
+  if (!state.ok) return state
+  const { meta, serversOff } = state.value
+  return ok((await commands?.list(meta.workspace, serversOff)) ?? [])
 }
 
 /** Lists the files of instructions that the model is told at the next step of a session. */

@@ -26,10 +26,13 @@ export async function expandPrompt(
 ): Promise<Result<Pick<Facts, 'expanded'>>> {
   const command = findTypedCommand(content)
   if (command === null || !deps.commands) return ok({})
-  const { origin } = deps.state()
+  const { origin, settings } = deps.state()
   invariant(origin, 'a prompt needs a started session')
   const { name, given, typed } = command
-  const expansion = await deps.commands.expand({ workdir: origin.workdir, name, given })
+  const expansion = await deps.commands.expand({
+    ...{ workdir: origin.workdir, name, given },
+    serversOff: settings.serversOff ?? [],
+  })
   if (!expansion.ok) return expansion
   if (expansion.value === null) return ok({})
   if (expansion.value.type === 'note') return ok({ expanded: { note: expansion.value.text, name } })

@@ -22,6 +22,8 @@ import { type CommandFile, createCommandFinder } from './find-commands.ts'
 export type SourceCommand = SlashCommand & {
   /** False for a command of a workspace that is not trusted in its current form. */
   readonly isTrusted: boolean
+  /** The server that it is a prompt of. */
+  readonly server?: string | undefined
   /** Returns what the command is replaced by. */
   readonly expand: (given: string) => Promise<Result<Expansion>>
 }
@@ -71,15 +73,17 @@ export function createCommands({ skills, others, ...deps }: CommandsDeps): Comma
         if (command.isTrusted === isTrusted && !byName.has(command.name)) byName.set(command.name, command)
     return byName
   }
-  const list = async (workdir: string): Promise<readonly SlashCommand[]> =>
+  const isOff = ({ server }: SourceCommand, serversOff: readonly string[]): boolean =>
+    server !== undefined && serversOff.includes(server)
+  const list = async (workdir: string, serversOff: readonly string[] = []): Promise<readonly SlashCommand[]> =>
     [...(await findAll(workdir)).values()]
-      .filter(({ isTrusted }) => isTrusted)
-      .map(({ isTrusted: _, expand: _expand, ...command }) => command)
+      .filter((command) => command.isTrusted && !isOff(command, serversOff))
+      .map(({ isTrusted: _, expand: _expand, server: _server, ...command }) => command)
       .sort((a, b) => (a.name < b.name ? -1 : 1))
 
   return {
     list,
-    async expand({ workdir, name, given }) {
+    async expand({ workdir, name, given, serversOff }) {
       if (others && !(await findAll(workdir)).has(name)) await others.find(workdir, name)
       const found = await findAll(workdir)
       const command = found.get(name)
@@ -87,6 +91,7 @@ export function createCommands({ skills, others, ...deps }: CommandsDeps): Comma
         const missing = noSuchCommand({ name, given }, [...found.keys()])
         return missing ? refuse(missing) : ok(null)
       }
+      if (isOff(command, serversOff)) return refuse(serverOff(name, command.server ?? ''))
       return command.isTrusted ? command.expand(given) : refuse(untrusted('command', name))
     },
     offers: files.offers,
@@ -150,6 +155,16 @@ const listBuiltIns =
       },
     ]
   }
+
+const serverOff = (name: string, server: string) =>
+  fault(
+    'bad_request',
+    `/${name} is a prompt of the server ${escapeLine(server)}, which is off in this session. Turn it on first.`,
+    {
+      name,
+      server,
+    },
+  )
 
 const notQueued = (name: string) =>
   fault('bad_request', `/${name} runs at once; it cannot wait in a queue. Send it as a prompt.`, { name })

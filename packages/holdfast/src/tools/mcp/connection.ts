@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
+  clip,
   errorMessage,
   fault,
   ok,
@@ -32,6 +33,8 @@ export type ServerOffer = {
   readonly hasResources: boolean
   /** What the server says about its use. */
   readonly about: string | null
+  /** Whether it offers more than these: what is too much is left out. */
+  readonly isCut: boolean
 }
 
 /** The result of a call, as the server returned it. */
@@ -81,6 +84,10 @@ type ConnectionDeps = Omit<ClientDeps, 'onElicit'> & {
 }
 
 const answerMs = 20_000
+/** A server may answer with any text as its error. */
+const reasonCharsMax = 1000
+/** How long all pages of a list may take. */
+const listMs = 60_000
 const idleStopMs = 10 * 60_000
 /** How long a call may take without progress. */
 const callMs = { stdio: 30 * 60_000, http: 5 * 60_000 }
@@ -173,16 +180,16 @@ export function createConnection(server: McpServer, deps: ConnectionDeps): McpCo
   async function use<Value>(
     signal: AbortSignal,
     find: (signal: AbortSignal) => Promise<OpenClient>,
-    work: (client: Client) => Promise<Value>,
+    work: (client: Client, opened: OpenClient) => Promise<Value>,
   ): Promise<Result<Value>> {
     clearTimeout(timer)
     users += 1
     try {
       const opened = await untilAborted(find(signal), signal)
-      return ok(await work(opened.client).catch((error) => throwEnded(opened, error)))
+      return ok(await work(opened.client, opened).catch((error) => throwEnded(opened, error)))
     } catch (error) {
       if (error instanceof NeedsSignIn) deps.onSignIn(error.message)
-      const why = signal.aborted ? 'the call was stopped' : errorMessage(error)
+      const why = signal.aborted ? 'the call was stopped' : clip(errorMessage(error), reasonCharsMax)
       return refuse(fault('mcp_failed', `The server ${name} failed: ${why}`, { server: name }))
     } finally {
       users -= 1
@@ -200,7 +207,7 @@ export function createConnection(server: McpServer, deps: ConnectionDeps): McpCo
 
   return {
     state: () => state,
-    list: (signal) => use(signal, open, (client) => listAll(client, signal)),
+    list: (signal) => use(signal, open, (client, opened) => listAll(client, opened, signal)),
     call: (tool, args, options) =>
       use(options.signal, reach, (client) => callTool(client, { name: tool, arguments: { ...args } }, options)),
     getPrompt: (prompt, args, signal) =>
@@ -229,7 +236,8 @@ export function createConnection(server: McpServer, deps: ConnectionDeps): McpCo
 const isFinal = (error: unknown): boolean => error instanceof WrongConfiguration || error instanceof NeedsSignIn
 
 const failedBy = (error: unknown): ConnectionState => ({
-  ...{ type: error instanceof NeedsSignIn ? 'needs_sign_in' : 'failed', why: errorMessage(error) },
+  type: error instanceof NeedsSignIn ? 'needs_sign_in' : 'failed',
+  why: clip(errorMessage(error), reasonCharsMax),
 })
 
 /** The library says only that the connection is closed: the end of the program says why. */
@@ -252,14 +260,28 @@ export function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): 
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort))
 }
 
-async function listAll(client: Client, signal: AbortSignal): Promise<ServerOffer> {
+async function listAll(
+  client: Client,
+  { isCut }: Pick<OpenClient, 'isCut'>,
+  signal: AbortSignal,
+): Promise<ServerOffer> {
   const can = client.getServerCapabilities() ?? {}
-  const options = { signal, timeout: answerMs }
+  const options = { signal: AbortSignal.any([signal, AbortSignal.timeout(listMs)]), timeout: answerMs }
   const [{ tools }, { prompts }] = await Promise.all([
     can.tools ? client.listTools(undefined, options) : { tools: [] },
     can.prompts ? client.listPrompts(undefined, options) : { prompts: [] },
   ])
-  return { tools, prompts, hasResources: can.resources !== undefined, about: client.getInstructions() ?? null }
+  return {
+    ...{ tools: eachOnce(tools), prompts: eachOnce(prompts), hasResources: can.resources !== undefined },
+    about: client.getInstructions() ?? null,
+    isCut: isCut('tools/list') || isCut('prompts/list'),
+  }
+}
+
+/** Of two with one name only the first can be called, and providers refuse a request that has both. */
+function eachOnce<Named extends { readonly name: string }>(all: readonly Named[]): readonly Named[] {
+  const seen = new Set<string>()
+  return all.filter(({ name }) => !seen.has(name) && seen.add(name))
 }
 
 async function listResources(client: Client, signal: AbortSignal): Promise<ServerResources> {

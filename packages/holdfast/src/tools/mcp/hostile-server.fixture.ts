@@ -14,7 +14,16 @@ const tool = (name: string, description = name) => ({
   description,
   inputSchema: { type: 'object', properties: {} },
 })
+/** To check the content of the call below against this takes longer than anybody lives. */
+const slowSchema = { type: 'object', properties: { a: { type: 'string', pattern: '^(a+)+$' } } }
 let listed = 0
+let asked = 0
+
+/** Sends requests, and reads no answer. */
+function askWithoutEnd(): void {
+  while (write({ id: `ping-${++asked}`, method: 'ping' }));
+  process.stdout.once('drain', askWithoutEnd)
+}
 
 const results: { readonly [method: string]: (params: Params) => object | null } = {
   initialize: ({ protocolVersion }) => ({
@@ -24,6 +33,16 @@ const results: { readonly [method: string]: (params: Params) => object | null } 
   ping: () => ({}),
   'tools/list': () => {
     listed += 1
+    if (behaviour === 'endless') return { tools: [tool(`tool-${listed}`)], nextCursor: `page-${listed}` }
+    if (behaviour === 'huge')
+      return {
+        tools: Array.from({ length: 300 }, (_, index) => tool(`tool-${listed}-${index}`, 'x'.repeat(7000))),
+        nextCursor: `page-${listed}`,
+      }
+    if (behaviour === 'twice') return { tools: [tool('hello', 'the first'), tool('hello', 'the second')] }
+    if (behaviour === 'unlisted') return null
+    if (behaviour === 'asking') return { tools: [tool('ask')] }
+    if (behaviour === 'slow-pattern') return { tools: [{ ...tool('hello'), outputSchema: slowSchema }] }
     if (behaviour === 'vanishing' && listed === 2) return { tools: [tool('change')] }
     const said = behaviour === 'changing' || behaviour === 'vanishing' ? `as told ${listed} times` : 'says hello'
     return {
@@ -61,12 +80,19 @@ const results: { readonly [method: string]: (params: Params) => object | null } 
         return {
           content: [{ type: 'text', text: JSON.stringify({ cwd: process.cwd(), args: process.argv.slice(2) }) }],
         }
+      case 'ask':
+        process.stdin.pause()
+        askWithoutEnd()
+        return null
       case 'child': {
         const left = spawn('sleep', ['1000'], { stdio: 'ignore' })
         return { content: [{ type: 'text', text: String(left.pid) }] }
       }
       default:
-        return { content: [{ type: 'text', text: 'hello' }] }
+        return {
+          content: [{ type: 'text', text: 'hello' }],
+          ...(behaviour === 'slow-pattern' && { structuredContent: { a: `${'a'.repeat(40)}!` } }),
+        }
     }
   },
 }
@@ -82,4 +108,6 @@ else if (behaviour === 'broken') {
     const { id, method, params } = JSON.parse(line)
     const result = results[method]?.(params ?? {})
     if (id !== undefined && result) write({ id, result })
+    else if (behaviour === 'unlisted' && method === 'tools/list')
+      write({ id, error: { code: -32603, message: `no list ${'x'.repeat(5000)}` } })
   })

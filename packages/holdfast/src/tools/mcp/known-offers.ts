@@ -15,6 +15,7 @@ const OfferFile = z.object({
   prompts: z.array(z.looseObject({ name: z.string() })),
   hasResources: z.boolean().default(false),
   about: z.string().nullable(),
+  isCut: z.boolean().default(false),
   allowed: z.record(z.string(), z.string()),
 })
 
@@ -24,11 +25,19 @@ export type KnownOffer = ServerOffer & {
   readonly allowed: ReadonlyMap<string, string>
 }
 
-/** Identifies what a server says of a tool. */
-export const hashTool = ({ name, description, inputSchema, annotations }: ServerTool): string =>
+/** Identifies what a server says of a tool. The order of fields says nothing. */
+export const hashTool = ({ name, title, description, inputSchema, outputSchema, annotations }: ServerTool): string =>
   createHash('sha256')
-    .update(JSON.stringify([name, description ?? '', inputSchema, annotations ?? {}]))
+    .update(JSON.stringify([name, title, description, inputSchema, outputSchema, annotations], withSortedFields))
     .digest('hex')
+
+const withSortedFields = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+    : value
+
+/** Of so many tools it is remembered how a person allowed them. Any more count as changed. */
+const allowedMax = 5000
 
 /**
  * Remembers what servers offer, in one private file for each, so that no server must be started to tell a model of its tools. A
@@ -48,13 +57,14 @@ export function createKnownOffers(directory: string, onProblem: OnProblem) {
 
   async function write(key: string, offer: KnownOffer): Promise<KnownOffer> {
     known.set(key, offer)
-    const { tools, prompts, hasResources, about, allowed } = offer
+    const { tools, prompts, hasResources, about, isCut, allowed } = offer
     const text = JSON.stringify({
       version: 1,
       tools,
       prompts,
       hasResources,
       about,
+      isCut,
       allowed: Object.fromEntries(allowed),
     })
     try {
@@ -92,8 +102,8 @@ export function createKnownOffers(directory: string, onProblem: OnProblem) {
      */
     async save(key: string, offer: ServerOffer): Promise<KnownOffer> {
       const before = (await read(key))?.allowed ?? new Map<string, string>()
-      const seen = offer.tools.map((tool) => [tool.name, before.get(tool.name) ?? hashTool(tool)] as const)
-      const allowed = new Map([...before, ...seen])
+      const fresh = offer.tools.filter(({ name }) => !before.has(name)).slice(0, Math.max(0, allowedMax - before.size))
+      const allowed = new Map([...before, ...fresh.map((tool) => [tool.name, hashTool(tool)] as const)])
       return write(key, { ...offer, allowed })
     },
     /** Records that a person has allowed a call of a tool as it is now. */
@@ -112,8 +122,8 @@ async function readOffer(path: string): Promise<KnownOffer | null> {
   try {
     const parsed = OfferFile.safeParse(JSON.parse(await readFile(path, 'utf8')))
     if (!parsed.success) return null
-    const { tools, prompts, hasResources, about, allowed } = parsed.data
-    const offer = { tools, prompts, hasResources, about } as unknown as ServerOffer // written by `write`; only checked fields are used
+    const { tools, prompts, hasResources, about, isCut, allowed } = parsed.data
+    const offer = { tools, prompts, hasResources, about, isCut } as unknown as ServerOffer // written by `write`; only checked fields are used
     return { ...offer, allowed: new Map(Object.entries(allowed)) }
   } catch (error) {
     if (error instanceof SyntaxError || systemErrorCode(error) !== null) return null

@@ -27,6 +27,8 @@ type Running = {
   readonly connection: Pick<McpConnection, 'state'>
   readonly offer: KnownOffer | null
   readonly signIn: string | null
+  /** Why it did not say what it offers when it was last asked; null if it did. */
+  readonly failure: string | null
 }
 
 /** A tool of a server, or why it cannot be used. */
@@ -54,7 +56,9 @@ export function describeRunning<One extends Running>(one: One, all: readonly Bui
     prompts: offer?.prompts.map(({ name }) => name) ?? [],
     problems: [
       ...own.flatMap((built) => ('problem' in built ? [built.problem] : [])),
-      ...(count > toolsMax ? [`Only the first ${toolsMax} of its ${count} tools are used.`] : []),
+      ...(count > toolsMax ? [`Only the first ${toolsMax} of its tools are used.`] : []),
+      ...(offer?.isCut ? ['It offers more than can be used; the rest is left out.'] : []),
+      ...(one.failure !== null && state.type === 'ready' ? [`It did not say what it offers now. ${one.failure}`] : []),
     ],
   })
 }

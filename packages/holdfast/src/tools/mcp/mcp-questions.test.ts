@@ -168,6 +168,19 @@ describe('prompts and resources of a server', () => {
     await expect(session.prompt('/mcp__every__args-promt').text()).rejects.toMatchObject({ code: 'command_not_found' })
   })
 
+  it('does not list or send the prompts of a server that is off in the session', async () => {
+    await using test = await open()
+    const { session, model } = test
+    await session.prompt('/mcp__every__args-prompt Rome').text()
+    const asked = model.requests.length
+    await session.setServer('every', false)
+    expect((await session.getCommands()).filter(({ source }) => source === 'server')).toEqual([])
+    await expect(session.prompt('/mcp__every__args-prompt Rome').text()).rejects.toMatchObject({
+      ...{ code: 'bad_request', message: expect.stringContaining('every, which is off in this session') },
+    })
+    expect(model.requests).toHaveLength(asked)
+  })
+
   it('offers tools that list and read resources, without asking', async () => {
     await using test = await open(
       ['list_mcp_resources', {}],

@@ -58,6 +58,8 @@ type Running = {
   offer: KnownOffer | null
   /** Why a person must sign in to it; null if nobody must. */
   signIn: string | null
+  /** Why it did not say what it offers when it was last asked; null if it did. */
+  failure: string | null
   asking: Promise<Result<KnownOffer>> | null
   askedMs: number
 }
@@ -142,6 +144,7 @@ export function createMcpServers(deps: ServersDeps) {
         server,
         offer: await deps.known.read(key),
         signIn: await deps.known.readSignIn(key),
+        failure: null,
         asking: null,
         askedMs: Number.NEGATIVE_INFINITY,
       },
@@ -170,6 +173,7 @@ export function createMcpServers(deps: ServersDeps) {
 
   async function askNow(one: Running): Promise<Result<KnownOffer>> {
     const listed = await one.connection.list(closing.signal)
+    one.failure = listed.ok ? null : listed.fault.message
     if (!listed.ok) return listed
     one.offer = await deps.known.save(one.key, listed.value)
     return ok(one.offer)

@@ -1,6 +1,7 @@
 import { errorMessage } from '@holdfast/protocol'
 import type { Client, ElicitRequest, ElicitResult, Transport } from '@modelcontextprotocol/client'
 import type { ProcessRecords } from '../program/process-records.ts'
+import { boundLists, boundMessages, boundSends } from './bounded-client.ts'
 import { loadMcpLibrary, type McpLibrary } from './library.ts'
 import { expandConnect, type McpConnect, type McpServer } from './server-config.ts'
 import { createSessionAuth, NeedsSignIn } from './sign-in/session-auth.ts'
@@ -32,6 +33,8 @@ export type OpenClient = {
   readonly whyEnded: () => string | null
   /** Why a person must sign in to the server; null if nobody must. */
   readonly whySignIn: () => string | null
+  /** Whether the last answer to a list was longer than what is used of it. */
+  readonly isCut: (method: string) => boolean
   close(): Promise<void>
 }
 
@@ -47,7 +50,7 @@ export async function openClient(server: McpServer, deps: ClientDeps, signal: Ab
   const connect = expandConnect(server, deps.environment)
   if (!connect.ok) throw new WrongConfiguration(connect.fault.message)
   const library = await loadMcpLibrary()
-  const { transport, whyEnded, whySignIn } = createTransport(library, server.name, connect.value, deps)
+  const { transport, whyEnded, whySignIn, end } = createTransport(library, server.name, connect.value, deps)
   const changed = { autoRefresh: false, onChanged: deps.onChanged } // `onChanged` asks for the lists itself
   const client = new library.Client(
     { name: 'holdfast', version: '0' }, // servers only log it
@@ -56,8 +59,10 @@ export async function openClient(server: McpServer, deps: ClientDeps, signal: Ab
       // To find out the version, a program would be started twice. Over HTTP it is one more request.
       ...(connect.value.type === 'http' && { versionNegotiation: { mode: 'auto' } }),
       listChanged: { tools: changed, prompts: changed },
+      jsonSchemaValidator: uncheckedOutput,
     },
   )
+  const isCut = boundLists(client)
   client.setRequestHandler('elicitation/create', ({ params }) => deps.onElicit(params))
   const { promise: ended, resolve } = Promise.withResolvers<string | null>()
   let isClosing = false
@@ -76,8 +81,15 @@ export async function openClient(server: McpServer, deps: ClientDeps, signal: Ab
     if (why !== null) throw new NeedsSignIn(why)
     throw new Error(whyEnded() ?? errorMessage(error), { cause: error })
   }
-  return { client, ended, whyEnded, whySignIn, close }
+  boundMessages(transport, end)
+  return { client, ended, whyEnded, whySignIn, isCut, close }
 }
+
+/** Takes any structured content: the pattern of a server's schema can keep the process busy for ever, and only text is used. */
+const uncheckedOutput: NonNullable<NonNullable<ConstructorParameters<McpLibrary['Client']>[1]>['jsonSchemaValidator']> =
+  {
+    getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+  }
 
 /** An HTTP server that was restarted answers 400 or 404 for ever, and nothing closes the connection. */
 const watchHttp =
@@ -90,51 +102,70 @@ function createTransport(library: McpLibrary, server: string, connect: McpConnec
   if (connect.type === 'stdio') {
     const { cwd, passed, records } = deps
     const transport = createStdioTransport(library, connect, { cwd, environment: passed, records })
-    return { transport, whyEnded: transport.whyEnded, whySignIn: () => null }
+    const { end, whyEnded } = transport
+    return { transport: boundSends(transport, end), whyEnded, whySignIn: () => null, end }
   }
   const url = URL.parse(connect.url)
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new WrongConfiguration(`${JSON.stringify(connect.url)} is not an http or https URL`)
   const { headers, oauth: config = {} } = connect
   const requestInit = { headers: { ...headers } }
+  let why: string | null = null
+  let opened: Transport | null = null
+  const end = (reason: string) => {
+    why ??= reason
+    void opened?.close()
+  }
+  const fetchHere = (input: string | URL, init?: RequestInit) => fetchBounded(end, input, init)
+  const bounded = (transport: Transport): Transporting => {
+    opened = boundSends(transport, end)
+    return { transport: opened, whyEnded: () => why, whySignIn: () => null, end }
+  }
   // A token of the configuration is the only one: nobody can sign in to replace it.
   if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')) {
-    const transport = new library.StreamableHTTPClientTransport(url, { requestInit, fetch: fetchBounded })
-    return { transport, whyEnded: () => null, whySignIn: () => null }
+    return bounded(new library.StreamableHTTPClientTransport(url, { requestInit, fetch: fetchHere }))
   }
   const auth = createSessionAuth({ library, server, url: url.href, credentials: deps.credentials, config })
   const fetchSigned = async (input: string | URL, init?: RequestInit): Promise<Response> => {
-    const answer = await fetchBounded(input, init)
+    const answer = await fetchHere(input, init)
     await auth.onAnswer(answer)
     return answer
   }
   const transport = new library.StreamableHTTPClientTransport(url, {
     ...{ requestInit, fetch: fetchSigned, authProvider: auth },
   })
-  return { transport, whyEnded: () => null, whySignIn: auth.whySignIn }
+  return { ...bounded(transport), whySignIn: auth.whySignIn }
 }
 
-/** Fetches, and ends an answer with an error when one of its messages is too long. */
-async function fetchBounded(url: string | URL, init?: RequestInit): Promise<Response> {
+/** Fetches, and ends the connection when a message of an answer is too long. */
+async function fetchBounded(end: (why: string) => void, url: string | URL, init?: RequestInit): Promise<Response> {
   const answer = await fetch(url, init)
   if (answer.body === null) return answer
   const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false
   const { status, statusText, headers } = answer
-  return new Response(answer.body.pipeThrough(createByteLimit(isStream)), { status, statusText, headers })
+  return new Response(answer.body.pipeThrough(createByteLimit(isStream, end)), { status, statusText, headers })
 }
 
 /** Passes bytes on until a message is too long. An event of a stream ends with an empty line; any other answer is one message. */
-function createByteLimit(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+function createByteLimit(isStream: boolean, onExcess: (why: string) => void): TransformStream<Uint8Array, Uint8Array> {
   let bytes = 0
   return new TransformStream({
     transform(chunk, controller) {
-      const end = isStream ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).lastIndexOf('\n\n') : -1
+      const end = isStream ? endOfEvents(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)) : -1
       bytes = end < 0 ? bytes + chunk.byteLength : chunk.byteLength - end
-      if (bytes > messageBytesMax)
-        controller.error(new Error(`it sent a message of more than ${messageBytesMax} bytes`))
-      else controller.enqueue(chunk)
+      if (bytes <= messageBytesMax) return controller.enqueue(chunk)
+      const why = `it sent a message of more than ${messageBytesMax} bytes`
+      controller.error(new Error(why))
+      onExcess(why) // the library would wait for the answer
     },
   })
 }
 
-type Transporting = Pick<OpenClient, 'whyEnded' | 'whySignIn'> & { readonly transport: Transport }
+const endOfEvents = (chunk: Buffer): number =>
+  Math.max(...['\n\n', '\r\n\r\n', '\r\r'].map((emptyLine) => chunk.lastIndexOf(emptyLine)))
+
+type Transporting = Pick<OpenClient, 'whyEnded' | 'whySignIn'> & {
+  readonly transport: Transport
+  /** Ends the connection, and says why. */
+  readonly end: (why: string) => void
+}

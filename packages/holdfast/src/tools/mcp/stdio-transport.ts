@@ -1,9 +1,15 @@
-import { clip, errorMessage, findJsonExcess } from '@holdfast/protocol'
+import { clip, errorMessage } from '@holdfast/protocol'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { ProcessRecords } from '../program/process-records.ts'
 import { type Program, type ProgramEnd, startProgram } from '../program/program.ts'
 import type { McpLibrary } from './library.ts'
 import type { McpConnect } from './server-config.ts'
+
+type StdioTransport = Transport & {
+  readonly whyEnded: () => string | null
+  /** Ends the server, and says why. */
+  readonly end: (why: string) => void
+}
 
 type StdioOptions = {
   readonly cwd: string
@@ -24,7 +30,7 @@ export function createStdioTransport(
   { serializeMessage }: Pick<McpLibrary, 'serializeMessage'>,
   { command, args, env }: Extract<McpConnect, { type: 'stdio' }>,
   { cwd, environment, records }: StdioOptions,
-): Transport & { readonly whyEnded: () => string | null } {
+): StdioTransport {
   const lines = createLineReader()
   const stopped = new AbortController()
   let program: Program | null = null
@@ -49,8 +55,12 @@ export function createStdioTransport(
     transport.onclose?.()
   }
 
-  const transport: Transport & { readonly whyEnded: () => string | null } = {
+  const transport: StdioTransport = {
     whyEnded: () => whyEnded,
+    end(why) {
+      whyEnded ??= why
+      program?.stop()
+    },
     async start() {
       program = await startProgram(command, args, {
         ...{ cwd, graceMs, records, signal: stopped.signal, keepsInputOpen: true },
@@ -94,10 +104,7 @@ function createLineReader() {
   }
 }
 
-/**
- * Returns the message of a line; null if it is none: some servers print greetings. Throws for one with so many values, or so
- * deeply nested, that to check it would hold up all sessions.
- */
+/** Returns the message of a line; null if it is none: some servers print greetings. */
 function readMessage(line: string): JSONRPCMessage | null {
   let message: unknown
   try {
@@ -105,8 +112,6 @@ function readMessage(line: string): JSONRPCMessage | null {
   } catch {
     return null
   }
-  const excess = findJsonExcess(message)
-  if (excess !== null) throw new Error(`it sent a message that cannot be used: ${excess}`)
   return typeof message === 'object' && message !== null ? (message as JSONRPCMessage) : null // the library checks it
 }
 

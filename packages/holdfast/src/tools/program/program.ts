@@ -107,8 +107,13 @@ export async function startProgram(path: string, args: readonly string[], option
     const type = why ?? (code === null ? 'killed' : 'exited')
     return { type, code: type === 'exited' ? code : null, errors: await errors }
   })
+  let drained: Promise<unknown> | null = null // one for all that wait
   const write = async (text: string): Promise<void> => {
-    if (stdin?.writable && !stdin.write(text)) await Promise.race([once(stdin, 'drain'), exited])
+    if (!stdin?.writable || stdin.write(text)) return
+    drained ??= Promise.race([once(stdin, 'drain'), exited]).finally(() => {
+      drained = null
+    })
+    await drained
   }
   return { output: untilDestroyed(stdout), ended, write, stop: () => end('stopped') }
 }

@@ -21,7 +21,7 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../../ports/provider.ts'
-import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
+import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { createLocalSession } from '../api/local-session.ts'
 
 const writeTool = () =>
@@ -342,6 +342,71 @@ describe('a change above a subagent', () => {
     await untilFrame(handle, turnsEnded(1))
     const { messages } = orThrow(await createLocalSession(registry, id).page())
     expect(messages.find((message) => message.kind === 'tool_call')).toMatchObject({ call: { status: 'denied' } })
+  })
+})
+
+describe('what changes above a subagent', () => {
+  /** Starts a subagent that works until the gate opens. */
+  async function openWorking() {
+    const gate = createGate()
+    const test = await open({ go: () => delegate({ task: 'look' }), look: () => [waitAt(gate), say('Done.')] })
+    await test.send('1', { type: 'sendPrompt', content: 'go' })
+    const { id } = await untilChild(test.handle, () => true)
+    return { ...test, gate, child: createLocalSession(test.registry, id) }
+  }
+  const isRecord = (type: string) => (frame: Frame) => frame.type === 'record' && frame.record.event.type === type
+
+  it('reaches it: boundaries that are set and cleared', async () => {
+    const { send, child, gate, handle } = await openWorking()
+    orThrow(await send('2', { type: 'setBoundary', path: 'a.txt', start: 0, end: 1 }))
+    await untilFrame(child, isRecord('boundary.set'))
+    expect(orThrow(await child.state(['boundaries'])).boundaries).toMatchObject([{ path: 'a.txt', start: 0, end: 1 }])
+    orThrow(await send('3', { type: 'clearBoundary', path: 'a.txt' }))
+    await untilFrame(child, isRecord('boundary.cleared'))
+    expect(orThrow(await child.state(['boundaries'])).boundaries).toEqual([])
+    gate.open()
+    await untilFrame(handle, turnsEnded(1))
+  })
+
+  it('reaches it: servers that are turned off and on', async () => {
+    const { send, child, gate, handle } = await openWorking()
+    orThrow(await send('2', { type: 'setServer', server: 'files', on: false }))
+    await untilFrame(child, isRecord('settings.changed'))
+    expect(orThrow(await child.state(['serversOff'])).serversOff).toEqual(['files'])
+    orThrow(await send('3', { type: 'setServer', server: 'files', on: true }))
+    let changes = 0
+    await untilFrame(child, (frame) => isRecord('settings.changed')(frame) && ++changes === 2)
+    expect(orThrow(await child.state(['serversOff'])).serversOff).toEqual([])
+    gate.open()
+    await untilFrame(handle, turnsEnded(1))
+  })
+
+  it('reaches it also while it is being started', async () => {
+    const [creating, gate] = [createGate(), createGate()]
+    const store = createMemoryStore()
+    let created = 0
+    const create: typeof store.create = async (session) => {
+      if (++created === 2) await creating.pass()
+      return store.create(session)
+    }
+    const { handle, send, registry } = await open(
+      { go: () => delegate({ task: 'look' }), look: () => [waitAt(gate), call('write', { path: 'a' })] },
+      { store: { ...store, create } },
+    )
+    await send('1', { type: 'sendPrompt', content: 'go' })
+    await creating.reached
+    orThrow(await send('2', { type: 'enterPlan' }))
+    orThrow(await send('3', { type: 'setBoundary', path: 'a.txt', start: 0, end: 1 }))
+    creating.open()
+    const { id } = await untilChild(handle, () => true)
+    const child = createLocalSession(registry, id)
+    await untilFrame(child, isRecord('boundary.set'))
+    expect(orThrow(await child.state(['mode', 'boundaries']))).toMatchObject({
+      mode: 'plan',
+      boundaries: [{ path: 'a.txt' }],
+    })
+    gate.open()
+    await untilFrame(handle, turnsEnded(1))
   })
 })
 

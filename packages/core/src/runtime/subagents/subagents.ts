@@ -10,7 +10,7 @@ import { taskPreview } from './child-view.ts'
 import { abortChild, lookAtChildren, waitForEnd } from './follow-child.ts'
 import type { SubagentHost } from './host.ts'
 import { createKnownChildren } from './known-children.ts'
-import { passOn } from './pass-on.ts'
+import { catchUp, passOn } from './pass-on.ts'
 import { admitChild, beginChild, placeBelow } from './start-child.ts'
 import { contextOf } from './subagent-context.ts'
 import { createTrees } from './trees.ts'
@@ -77,6 +77,7 @@ export function createSubagents(host: SubagentHost): SubagentRegistry {
       if (!recorded.ok || !isOnRecord || run.signal.aborted)
         return { error: 'it is no longer wanted', notes, isOnRecord }
       const begun = await beginChild(host, child, admitted.value)
+      if (begun.ok) await catchUp(host, child, admitted.value.state, deps.state())
       return { error: begun.ok ? null : begun.fault.message, notes, isOnRecord }
     }
     const beginning = begin().finally(() => {

@@ -110,7 +110,7 @@ function createOpenSessions(registry: SessionRegistry): LocalSessions {
         findLiveOwners(busyOwners(rows), store, isAlive),
         countAttached(registry, rows),
       ])
-      const sessions = ownedStatus(rows, alive).map((meta, index) => {
+      const sessions = (await ownedStatus(rows, alive, stores)).map((meta, index) => {
         const attachments = attached.get(meta.id)
         const complete = attachments === undefined ? registry.withAttachments(meta) : { ...meta, attachments }
         return withTrashedAt(complete, rows[index]?.trashedAt)

@@ -1,4 +1,5 @@
 import { ok, type Result, type Seq, type SessionHandle, type SessionId } from '@holdfast/protocol'
+import type { Catalogue } from '../../ports/catalogue.ts'
 import { busyOwners, type Leases, type NodeRow, ownedStatus } from '../../ports/lease.ts'
 
 import type { Models } from '../../ports/provider.ts'
@@ -16,7 +17,7 @@ export interface StoredHandle extends Pick<SessionHandle, 'id' | ReadMethod> {
   readonly lost: readonly Seq[]
 }
 
-type StoredSource = SessionSource & LineReader & Pick<Leases, 'nodes'>
+type StoredSource = SessionSource & LineReader & Pick<Leases, 'nodes'> & Pick<Catalogue, 'list'>
 
 /** Loads a session for reading only, without claiming it; `models` knows its model's abilities. Refused: session_not_found, log_damaged. */
 export async function openStoredHandle(
@@ -30,12 +31,13 @@ export async function openStoredHandle(
   if (!loaded.ok) return loaded
   const { meta, busy } = loaded.value.row.entry
   const rows = [{ meta, busy, owner }]
-  const [current = meta] = ownedStatus(rows, await findLiveOwners(busyOwners(rows), source, isAlive))
-  const { status } = current
+  const alive = await findLiveOwners(busyOwners(rows), source, isAlive)
+  const [current = meta] = await ownedStatus(rows, alive, source)
+  const { status, waiting } = current
   const folded = async () => loaded
   const { snapshot, state, page, messages, branches, clientEvents, fileChanges } = createSessionReader({
     ...{ id, log: source, folded },
-    completeMeta: (now) => ({ ...now, status }),
+    completeMeta: (now) => ({ ...now, status, ...(waiting !== undefined && { waiting }) }),
     workspaceTrust: async () => [],
     here: ({ settings }) =>
       models && { clients: [], storageError: null, ...modelStatus(models.find(settings.model)), workspaceTrust: [] },

@@ -1,5 +1,5 @@
-import { TurnNumber } from '@holdfast/protocol'
-import { aSession, aTool, call, createGate, isRecord, say, waitAt } from '@holdfast/testkit'
+import { orThrow, TurnNumber } from '@holdfast/protocol'
+import { aSession, aSubagentTool, aTool, call, createGate, isRecord, say, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Problem } from '../../ports/observer.ts'
 import { emptySession } from '../../session/state.ts'
@@ -37,6 +37,28 @@ describe('a notifier', () => {
     runtime.registry.notify(aSession, ({ type }) => void notifications.push(type))
     await runtime.send('b', { type: 'abort' })
     expect(notifications).toEqual(['approval.asked', 'turn.ended'])
+  })
+
+  it('is called for the questions of subagents, with the subagent, and not for the end of their turns', async () => {
+    const runtime = await openMemoryRuntime({
+      tools: [aSubagentTool(), aTool('touch', async () => ({ type: 'ok', output: { text: 'touched' } }))],
+      script: [[call('subagent', { task: 'touch it' })], [call('touch', {})], [say('Touched.')], [say('Done.')]],
+    })
+    const [early, late]: [Notification[], Notification[]] = [[], []]
+    const asked = Promise.withResolvers<void>()
+    runtime.registry.notify(aSession, (notification) => {
+      early.push(notification)
+      asked.resolve()
+    })
+    await runtime.send('a', { type: 'sendPrompt', content: 'go' })
+    await asked.promise
+    runtime.registry.notify(aSession, (notification) => void late.push(notification))
+    const [child] = orThrow(await runtime.handle.subagents())
+    const question = { type: 'approval.asked', session: aSession, child: child?.id, approval: { tool: 'touch' } }
+    expect(early).toMatchObject([question])
+    await runtime.send('b', { type: 'respondToApproval', decision: 'approve' })
+    await runtime.frame(isRecord('turn.ended'))
+    expect(late).toMatchObject([question, { type: 'turn.ended', session: aSession, reason: 'done' }])
   })
 
   it('is called when a turn ends because its session crashed', async () => {

@@ -79,7 +79,14 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
     followAllNews: (signal) => parts.followAllNews(signal),
     load: load.bind(null, parts),
     withAttachments: (meta) => withAttachments(parts, meta),
-    notify: (id, notifier) => parts.watchers.notifiers.set(id, notifier, loaded.get(id)?.runner.folded().state ?? null),
+    notify(id, notifier) {
+      const { notifiers } = parts.watchers
+      notifiers.set(id, notifier, loaded.get(id)?.runner.folded().state ?? null)
+      for (const child of parts.subagents.below(id)) {
+        const runner = loaded.get(child.id)?.runner
+        if (runner) notifiers.afterChange(child.id, runner.folded().state)
+      }
+    },
     async start(options) {
       const started = await startSession(deps, stores, options)
       return started.ok ? load(parts, started.value) : started

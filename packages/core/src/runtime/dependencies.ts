@@ -106,7 +106,7 @@ export interface Subagents {
   /** Waits for a subagent in the background and returns its result; null when it is aborted. */
   follow(deps: EffectDeps, child: SessionId, signal: AbortSignal): Promise<Report | null>
   /** Finds out what became of the subagents that a session waits for. They are not running now. */
-  look(state: SessionState): Promise<readonly FoundChild[]>
+  look(session: SessionId, state: SessionState): Promise<readonly FoundChild[]>
   /** Returns the trust of the session at the top of the tree; empty for that one itself. */
   rootTrust(state: SessionState): readonly Trust[]
   /** Returns the budgets of the tree and what it has used; undefined if it is one session or has no budget. */

@@ -66,7 +66,7 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
   const { state } = session.folded
   await endLeftovers(state, options.deps.tools)
   const draft = state.turn.phase === 'thinking' ? await options.deps.store.loadDraft(options.id) : null // no other phase uses a draft
-  const children = await options.subagents?.look(state)
+  const children = await options.subagents?.look(options.id, state)
   const restarted = await session.enqueue(() => handleInput(session, { type: 'process.restarted', draft, children }))
   if (!restarted.ok) {
     effects.storage.leave()

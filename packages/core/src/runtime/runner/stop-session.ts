@@ -14,7 +14,7 @@ export function interrupt(
 /** Records that nothing runs any more: calls are interrupted, open questions keep waiting. */
 export async function settleStopped(session: RunningSession): Promise<Result<Answer>> {
   session.performer.interrupt() // also work that began after the stop was asked for
-  const children = await session.options.subagents?.look(session.folded.state)
+  const children = await session.options.subagents?.look(session.options.id, session.folded.state)
   return handleInput(session, { type: 'process.stopped', draft: session.effects.answer?.draft() ?? null, children })
 }
 

@@ -6,11 +6,17 @@ import { isAsking, outcomeOf, readEnd, unknownEnd } from './child-end.ts'
 import type { SubagentHost } from './host.ts'
 import type { KnownChildren } from './known-children.ts'
 
+type Followed = {
+  readonly id: SessionId
+  readonly parent: SessionId
+  readonly isLeaving: (id: SessionId) => boolean
+}
+
 /** Waits until the work of a subagent has ended. Loads it if no process runs it; null when `signal` aborts. */
 export async function waitForEnd(
   host: SubagentHost,
   known: KnownChildren,
-  { id, isLeaving }: { readonly id: SessionId; readonly isLeaving: (id: SessionId) => boolean },
+  { id, parent, isLeaving }: Followed,
   signal: AbortSignal,
 ): Promise<ChildEnd | null> {
   while (!signal.aborted) {
@@ -21,6 +27,7 @@ export async function waitForEnd(
       const runner = isLeaving(id) ? null : await host.load(id)
       if (runner && !runner.ok) return isLeaving(id) ? null : unknownEnd('failed', cannotOpen(runner.fault.message))
       const state = runner?.value.folded().state
+      if (state && !isChildOf(state, parent)) return unknownEnd('failed', notItsChild)
       const status = state && outcomeOf(state)
       if (state && status && !isLeaving(id)) return endOf(host, id, state, status)
       await next
@@ -48,17 +55,30 @@ export async function abortChild(host: SubagentHost, id: SessionId): Promise<voi
 }
 
 /** Finds out what became of the subagents that a session waits for, while none of them runs. */
-export async function lookAtChildren(host: SubagentHost, state: SessionState): Promise<readonly FoundChild[]> {
+export async function lookAtChildren(
+  host: SubagentHost,
+  parent: SessionId,
+  state: SessionState,
+): Promise<readonly FoundChild[]> {
   return Promise.all(
-    state.children.map(async ({ session }): Promise<FoundChild> => ({ session, end: await findEnd(host, session) })),
+    state.children.map(
+      async ({ session }): Promise<FoundChild> => ({ session, end: await findEnd(host, parent, session) }),
+    ),
   )
 }
 
+/** A log may have been imported, and name any session: only one that names its parent too is its subagent. */
+const isChildOf = ({ origin }: SessionState, parent: SessionId): boolean =>
+  origin?.subagent != null && origin.parent === parent
+
+const notItsChild = 'The session that was to do this work is not a subagent of this one.'
+
 /** Returns the end of a subagent's work; null if it waits for an approval. */
-async function findEnd(host: SubagentHost, id: SessionId): Promise<ChildEnd | null> {
+async function findEnd(host: SubagentHost, parent: SessionId, id: SessionId): Promise<ChildEnd | null> {
   const stored = await readState(host, id)
   if (typeof stored === 'string') return unknownEnd('interrupted', stored)
-  if (await isWaiting(host, stored)) return null
+  if (!isChildOf(stored, parent)) return unknownEnd('interrupted', notItsChild)
+  if (await isWaiting(host, id, stored)) return null
   if (stored.turns === 0) return unknownEnd('interrupted', neverBegan)
   return endOf(host, id, stored, outcomeOf(stored) ?? 'interrupted')
 }
@@ -74,11 +94,12 @@ async function readState(host: SubagentHost, id: SessionId): Promise<SessionStat
   return loaded.fault.code === 'session_not_found' ? neverBegan : cannotOpen(loaded.fault.message)
 }
 
-async function isWaiting(host: SubagentHost, state: SessionState): Promise<boolean> {
+async function isWaiting(host: SubagentHost, id: SessionId, state: SessionState): Promise<boolean> {
   const asking = new Set<SessionId>()
   for (const { session } of state.children) {
     const below = await readState(host, session)
-    if (typeof below !== 'string' && (await isWaiting(host, below))) asking.add(session)
+    if (typeof below !== 'string' && isChildOf(below, id) && (await isWaiting(host, session, below)))
+      asking.add(session)
   }
   return isAsking(state, (child) => asking.has(child))
 }

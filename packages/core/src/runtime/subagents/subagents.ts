@@ -43,7 +43,8 @@ export function createSubagents(host: SubagentHost): SubagentRegistry {
   const leaving = new Map<SessionId, number>()
   let isClosing = false
   const isLeaving = (id: SessionId) => isClosing || leaving.has(id)
-  const waitFor = (id: SessionId, signal: AbortSignal) => waitForEnd(host, known, { id, isLeaving }, signal)
+  const waitFor = (parent: SessionId, id: SessionId, signal: AbortSignal) =>
+    waitForEnd(host, known, { id, parent, isLeaving }, signal)
 
   /** Records the start, then starts: a crash in between leaves a start without a subagent, never two of them. */
   async function start(
@@ -101,12 +102,13 @@ export function createSubagents(host: SubagentHost): SubagentRegistry {
     }
     if (request.background) return { type: 'ok', output: { text: [startedText(host, child), ...notes].join('\n\n') } }
     const abort = () => {
-      if (!isLeaving(child)) host.inBackground(`aborting ${child}`, abortChild(host, child))
+      if (!isLeaving(child) && known.isAbove(deps.session, child))
+        host.inBackground(`aborting ${child}`, abortChild(host, child))
     }
     effect.signal.addEventListener('abort', abort, { once: true })
     if (effect.signal.aborted) abort()
     try {
-      const end = await waitFor(child, effect.signal)
+      const end = await waitFor(deps.session, child, effect.signal)
       return end ? resultOf(child, end, notes) : failed('aborted')
     } finally {
       effect.signal.removeEventListener('abort', abort)
@@ -115,13 +117,14 @@ export function createSubagents(host: SubagentHost): SubagentRegistry {
 
   return {
     run,
-    async follow(_deps, child, signal) {
+    async follow({ session }, child, signal) {
       const started = await starting.get(child)
       if (started?.error != null) return null // its call tells why
-      const end = await waitFor(child, signal)
+      const end = await waitFor(session, child, signal)
       return end && { type: 'child.finished', child, ...end }
     },
-    look: (state) => (state.children.length === 0 ? Promise.resolve([]) : lookAtChildren(host, state)),
+    look: (session, state) =>
+      state.children.length === 0 ? Promise.resolve([]) : lookAtChildren(host, session, state),
     rootTrust({ origin }): readonly Trust[] {
       const root = origin?.subagent?.root
       return root === undefined ? [] : (host.loaded(root)?.folded().state.trust ?? [])

@@ -55,6 +55,72 @@ describe.each(['sqlite', 'jsonl'] as const)('session imported again (%s)', (kind
     expect(existsSync(join(workdir, 'hook.txt'))).toBe(false)
   })
 
+  describe('of a tree', () => {
+    const start = async (prompt = 'delegate list') => {
+      const workdir = join(directory, 'work')
+      mkdirSync(workdir, { recursive: true })
+      const session = await here.startSession({ workdir, model: 'demo/agent', approvals: 'none' })
+      await session.prompt(prompt).text()
+      const [child] = await session.subagents()
+      if (!child) throw new Error('there is no subagent')
+      return { session, child }
+    }
+    /** Writes other ids everywhere, and the checksums anew. */
+    const renamed = (lines: readonly string[], ids: Readonly<Record<string, string>>, name: string) =>
+      lines
+        .map((line) => {
+          const other = Object.entries(ids).reduce((text, [from, to]) => text.replaceAll(from, to), line)
+          return appendChecksum(name, other.slice(0, other.lastIndexOf(',"crc":"')))
+        })
+        .join('')
+    const linesOf = async (id: string) => (await written(id)).trimEnd().split('\n')
+
+    it('is the same as what is stored, root and subagent', async () => {
+      const { session, child } = await start()
+      expect(await take(await written(session.id))).toMatchObject({ status: 'same' })
+      const again = await take(await written(child.id))
+      expect([again.status, codes(again)]).toEqual(['same', expect.not.arrayContaining(['subagent_unlinked'])])
+      expect(await session.subagents()).toMatchObject([{ id: child.id }])
+    })
+
+    it('does not become a subagent of a session that has not started it, nor gets its trust', async () => {
+      const { session, child } = await start()
+      await session.setToolTrust('write_file', 'session')
+      const other = `${child.id.slice(0, -4)}zzzz`
+      const file = await take(renamed(await linesOf(child.id), { [child.id]: other }, other))
+      expect(file).toMatchObject({ status: 'imported', session: other })
+      expect(codes(file)).toContain('subagent_unlinked')
+      expect(await session.subagents()).toMatchObject([{ id: child.id }])
+      const copy = await here.getSession(other)
+      const { parent } = await copy.metadata()
+      expect(parent).toBeUndefined()
+      for await (const item of copy.prompt('write planted.txt: x')) {
+        if (item.type === 'approval') await copy.respondToApproval('reject', item.approval.id)
+        expect(item.type === 'end' && item.reason).not.toBe('failed')
+      }
+      expect(existsSync(join(directory, 'work', 'planted.txt'))).toBe(false)
+    })
+
+    it('does not get what another session said as the result of a subagent', async () => {
+      const { session, child } = await start('delegate in background list')
+      const victim = await here.startSession({ workdir: join(directory, 'work'), model: 'demo/agent' })
+      const secret = (await victim.prompt('what can you do?').text()).slice(0, 40)
+      const lines = (await linesOf(session.id)).filter((line) => !line.includes('"child.ended"'))
+      const upTo = lines.findIndex((line) => line.includes('"call.settled"')) + 1
+      const own = `${session.id.slice(0, -4)}zzzz`
+      const ids = { [session.id]: own, [child.id]: victim.id }
+      const file = await take(renamed(lines.slice(0, upTo), ids, own))
+      expect(file.session).toBe(own)
+      const copy = await here.getSession(own)
+      await copy.rename('loaded')
+      for await (const frame of copy.subscribe({ after: 0 }))
+        if (frame.type === 'record' && frame.record.event.type === 'prompt.queued') break
+      const queued = JSON.stringify(await copy.getQueuedMessages())
+      expect(queued).toContain('is not a subagent of this one')
+      expect(queued).not.toContain(secret)
+    })
+  })
+
   it('is the same while it is unchanged, also if it changed files and may run everything', async () => {
     const workdir = join(directory, 'work')
     mkdirSync(workdir)

@@ -9,6 +9,7 @@ import {
   readSession,
   remarkMissingBlobs,
   type Started,
+  unlinkSubagent,
 } from './formats/holdfast.ts'
 import type { ImportDeps } from './host/import-deps.ts'
 import type { ImportOutcome } from './import-conversation.ts'
@@ -49,7 +50,9 @@ export async function importHoldfast(
   async function* readBatches(source: LoggedSession, log: ImportedLog, remark: Remark): AsyncGenerator<LogBatch> {
     const changes = {
       async started(event: Started) {
-        const kept = renameInStarted(keepSettings ? event : dropOrigin(event, remark), getNewId)
+        const known = source === last ? (stored?.entry.meta ?? null) : null
+        const bare = keepSettings ? event : dropOrigin(unlinkSubagent(event, known, remark), remark)
+        const kept = renameInStarted(bare, getNewId)
         return { ...kept, workdir: await adoptWorkdir(deps, kept.workdir, remark) }
       },
       any: keepSettings ? (event: Event) => event : (event: Event) => dropper.drop(dropFileContents(event)),

@@ -9,6 +9,7 @@ import {
   fault,
   InvariantViolation,
   limits,
+  type Meta,
   ok,
   Recorded,
   type Result,
@@ -121,6 +122,21 @@ async function changeRecord(record: Recorded, changes: Changes): Promise<Recorde
   const begun = record.event.type === 'session.started' ? await changes.started(record.event) : record.event
   const event = changes.any(begun)
   return event === record.event ? record : { ...record, event }
+}
+
+/**
+ * Makes a subagent a session of its own, unless it is stored as one of this parent. The trust of the session at the top
+ * counts for its subagents, and a file that is imported may name any session.
+ */
+export function unlinkSubagent(
+  event: Started,
+  stored: Pick<Meta, 'parent' | 'subagent'> | null,
+  remark: Remark,
+): Started {
+  const { subagent, parent, ...kept } = event
+  if (!subagent || (stored?.subagent && stored.parent === parent)) return event
+  remark(null, 'subagent_unlinked', `It was a subagent of ${parent}. It was imported as a session of its own.`)
+  return kept
 }
 
 /** Drops the instructions and the provider options, which only the first record of a session has. */

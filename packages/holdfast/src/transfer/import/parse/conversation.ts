@@ -130,6 +130,7 @@ export type RemarkCode =
   | 'permissions_dropped'
   | 'instructions_dropped'
   | 'provider_options_dropped'
+  | 'subagent_unlinked'
   | 'blob_missing'
 
 export type Remark = (line: number | null, code: RemarkCode, what: string) => void

@@ -124,6 +124,20 @@ describe('the hooks of a workspace', () => {
     expect(await touched()).toBeNull()
   })
 
+  it.each([
+    ['npm run check', 'package.json'],
+    ['cat | node tools/check', 'tools/check.js'],
+    ['make check', 'Makefile'],
+  ])('of which %s looks up in %s what it runs are asked about again when that changes', async (text, path) => {
+    await settings({ PreToolUse: [command(text)] })
+    await mkdir(join(workdir, 'tools'), { recursive: true })
+    await write(path, 'the first text')
+    const [before] = await findHookOffers({ workdir, workspace: workdir })
+    expect(before?.text).toContain('the first text')
+    await write(path, 'the other text')
+    expect((await findHookOffers({ workdir, workspace: workdir }))[0]?.hash).not.toBe(before?.hash)
+  })
+
   const braces = ['$', '{CLAUDE_PROJECT_DIR}'].join('') // no template
   it.each(['$CLAUDE_PROJECT_DIR/check.sh', `"${braces}"/check.sh`, './check.sh', 'sh -c "./check.sh"'])(
     'show the script that %s runs, which is part of what is trusted',

@@ -3,6 +3,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path'
 import { escapeLine } from '@holdfast/protocol'
 import { openFile } from '../system/files/open-file.ts'
 import { isInside } from '../system/files/resolve-path.ts'
+import { filesNamedBy } from '../trust/named-files.ts'
 import { createOffer, type Offer } from '../trust/offer.ts'
 import type { OfferPlace } from '../trust/offer-trust.ts'
 import { type DeclaredHook, findHooks, type UnsupportedHook } from './hook-config.ts'
@@ -94,7 +95,7 @@ function shownText(content: Uint8Array): string {
 /** Reads the files of the workspace that a hook names: an unchanged hook may run a changed script. */
 async function readScripts({ workspace, workdir }: OfferPlace, hook: DeclaredHook): Promise<Map<string, Uint8Array>> {
   const scripts = new Map<string, Uint8Array>()
-  for (const word of wordsOf(hook, workspace)) {
+  for (const word of filesNamedBy(wordsOf(hook, workspace))) {
     for (const folder of new Set([workdir, workspace])) {
       const path = isAbsolute(word) ? word : resolve(folder, word)
       const name = relative(workspace, path)

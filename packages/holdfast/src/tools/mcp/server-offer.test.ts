@@ -39,6 +39,18 @@ describe('the trust in a server of a workspace', () => {
     expect((await offer(command, ...args)).hash).not.toBe(before.hash)
   })
 
+  it('covers a file that one of its variables names', async () => {
+    await write('hook.cjs', 'the first text')
+    const connect = { type: 'stdio', command: 'node', args: ['-e', '0'] } as const
+    const named = { name: 'theirs', from: 'workspace', isOff: false, file: join(workspace, '.mcp.json') } as const
+    const withEnv = () =>
+      offerServer(workspace, { ...named, connect: { ...connect, env: { NODE_OPTIONS: '--require ./hook.cjs' } } })
+    const before = await withEnv()
+    expect(before.text).toContain('the first text')
+    await write('hook.cjs', 'the other text')
+    expect((await withEnv()).hash).not.toBe(before.hash)
+  })
+
   it('says if it covers no file, and covers none outside', async () => {
     expect((await offer('uvx', 'server')).text).toContain('no file of the workspace that it may run')
     expect((await offer('node', '../../etc/hostname')).text).toContain('no file of the workspace that it may run')

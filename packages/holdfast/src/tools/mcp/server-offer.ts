@@ -1,8 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
-import { basename, relative, resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { clip } from '@holdfast/protocol'
 import { isInside } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
+import { filesNamedBy } from '../../trust/named-files.ts'
 import { createOffer, type Offer } from '../../trust/offer.ts'
 import type { ConfiguredServer } from './configured-servers.ts'
 import { describeConnect, type McpConnect } from './server-config.ts'
@@ -11,18 +12,6 @@ import { describeConnect, type McpConnect } from './server-config.ts'
 const fileBytesMax = 4 * 1024 * 1024
 /** How much of each file is shown to the person who is asked. */
 const shownCharsMax = 16 * 1024
-
-/** How programs complete the name of a script or of a folder. */
-const endings = ['', '.js', '.mjs', '.cjs', '.ts', '/index.js', '/index.mjs', '/index.cjs', '/package.json']
-/** Programs that look up in these files of the workspace what they run. */
-const launchers: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
-  ...['npm', 'npx', 'pnpm', 'pnpx', 'yarn', 'bun', 'bunx'].map((name) => [name, ['package.json', '.npmrc']] as const),
-  ['make', ['Makefile', 'makefile']],
-  ['just', ['justfile']],
-  ['deno', ['deno.json', 'deno.jsonc']],
-  ['cargo', ['Cargo.toml']],
-  ['uv', ['pyproject.toml']],
-])
 
 /**
  * Returns a server of a workspace as what the workspace offers: how it is started, and the files of the workspace that its command
@@ -48,19 +37,21 @@ const describeCover = (paths: readonly string[]): string =>
     ? 'Your trust covers this command, and no file of the workspace that it may run.'
     : `Your trust covers this command and ${paths.join(', ')}, and no other file of the workspace that they may run.`
 
-/** Returns the paths that a command may mean by its words. */
+/** Returns the paths that a command may mean by its words, or by variables such as NODE_OPTIONS. */
 function pathsOf(connect: McpConnect): readonly string[] {
   if (connect.type === 'http') return []
-  const words = [connect.command, ...connect.args]
+  const words = [
+    connect.command,
+    ...connect.args,
+    ...Object.values(connect.env).flatMap((text) => [text, ...text.split(/[\s:]+/)]),
+  ]
   // The value of an option, and the value that a variable has if it is not set.
   const pieces = words.flatMap((word) => [
     word,
     ...word.split('='),
     ...[...word.matchAll(/:-([^}]*)\}/g)].map(([, text]) => text ?? ''),
   ])
-  const named = [...new Set(pieces)].filter((piece) => piece !== '' && !piece.startsWith('-'))
-  const looked = words.flatMap((word) => launchers.get(basename(word)) ?? [])
-  return [...new Set([...named.flatMap((piece) => endings.map((ending) => `${piece}${ending}`)), ...looked])]
+  return filesNamedBy([...new Set(pieces)].filter((piece) => piece !== '' && !piece.startsWith('-')))
 }
 
 async function readIfFile(path: string): Promise<Uint8Array | null> {

@@ -72,7 +72,7 @@ const rules: readonly IForbiddenRuleType[] = [
   may(
     'mcp-asks-trust',
     `${holdfast}tools/mcp/`,
-    `${holdfast}(tools/(define|program)/|tools/files/io/guarded-path[.]ts$|trust/offer[.]ts$)`,
+    `${holdfast}(tools/(define|program)/|tools/files/io/guarded-path[.]ts$|trust/(named-files|offer)[.]ts$)`,
     system,
     ports,
     protocol,

@@ -1,7 +1,5 @@
-import { type Meta, SessionId } from '@holdfast/protocol'
-import { aMeta, aSession } from '@holdfast/testkit'
+import { aMeta } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Listed, ListRequest } from './catalogue.ts'
 import { busyOwners, ownedStatus } from './lease.ts'
 
 const meta = aMeta({ status: 'thinking' })
@@ -13,36 +11,9 @@ const rows = [
 ]
 
 describe('a list', () => {
-  it('shows busy sessions with a dead owner as interrupted', async () => {
-    const none = { list: async () => ({ sessions: [], next: null }) }
-    const metas = await ownedStatus(rows, new Set(['alive']), none)
-    const statuses = metas.map(({ status }) => status)
+  it('shows busy sessions with a dead owner as interrupted', () => {
+    const statuses = ownedStatus(rows, new Set(['alive'])).map(({ status }) => status)
     expect(statuses).toEqual(['thinking', 'interrupted', 'interrupted', 'thinking'])
-  })
-
-  it('shows a session that waits with a subagent for an approval as waiting', async () => {
-    const [root, child, grandchild] = ['w', 'x', 'y'].map((end) => SessionId.parse(`${aSession.slice(0, -1)}${end}`))
-    if (!root || !child || !grandchild) throw new Error('three names are three ids')
-    const asSubagent = (id: SessionId, parent: SessionId, rest: Partial<Meta>): Listed => ({
-      ...{ busy: rest.waiting === undefined, owner: null, trashedAt: null, position: { pinned: 0, at: 0, order: 0 } },
-      meta: aMeta({ id, parent, subagent: { root, depth: 1, call: 1, agent: 'general' }, ...rest }),
-    })
-    const below = (rest: Partial<Meta>) => ({
-      list: async ({ startedFor }: ListRequest) => ({
-        sessions:
-          startedFor === root
-            ? [asSubagent(child, root, {})]
-            : startedFor === child
-              ? [asSubagent(grandchild, child, rest)]
-              : [],
-        next: null,
-      }),
-    })
-    const busy = [{ meta: aMeta({ id: root, status: 'tool_executing' }), busy: true, owner: 'dead' }]
-    const shown = async (rest: Partial<Meta>) => (await ownedStatus(busy, new Set(), below(rest)))[0]
-    expect(await shown({ waiting: 2 })).toMatchObject({ status: 'tool_executing', waiting: 2 })
-    expect(await shown({})).toMatchObject({ status: 'interrupted' })
-    expect(await shown({ waiting: 2, background: true })).toMatchObject({ status: 'interrupted' }) // no call waits for it
   })
 
   it('depends only on the owners of busy sessions', () => {

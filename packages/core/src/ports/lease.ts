@@ -1,6 +1,5 @@
 import type { Meta, Result, Seq, SessionId } from '@holdfast/protocol'
-import { limits } from '@holdfast/protocol/limits'
-import type { Catalogue, Listed } from './catalogue.ts'
+import type { Listed } from './catalogue.ts'
 
 /** A process that runs sessions, and the address where it answers while it is alive. */
 export type NodeRow = { readonly id: string; readonly address: string; readonly startedAt: string }
@@ -34,27 +33,8 @@ export type Owned = Pick<Listed, 'meta' | 'busy' | 'owner'>
 export const busyOwners = (rows: readonly Owned[]): ReadonlySet<string> =>
   new Set(rows.flatMap(({ busy, owner }) => (busy && owner !== null ? [owner] : [])))
 
-/** Shows busy sessions with a dead owner as interrupted, except those that wait with a subagent for an approval. */
-export const ownedStatus = (
-  rows: readonly Owned[],
-  alive: ReadonlySet<string>,
-  catalogue: Pick<Catalogue, 'list'>,
-): Promise<readonly Meta[]> =>
-  Promise.all(
-    rows.map(async ({ meta, busy, owner }): Promise<Meta> => {
-      if (!busy || (owner !== null && alive.has(owner))) return meta
-      const waiting = await countWaiting(catalogue, meta.id, limits.subagentDepthMax)
-      return waiting === 0 ? { ...meta, status: 'interrupted' } : { ...meta, waiting }
-    }),
+/** Shows busy sessions with a dead owner as interrupted. */
+export const ownedStatus = (rows: readonly Owned[], alive: ReadonlySet<string>): readonly Meta[] =>
+  rows.map(({ meta, busy, owner }) =>
+    busy && (owner === null || !alive.has(owner)) ? { ...meta, status: 'interrupted' } : meta,
   )
-
-/** Counts the approvals that the subagents wait for which calls of a session wait for. */
-async function countWaiting(catalogue: Pick<Catalogue, 'list'>, id: SessionId, levels: number): Promise<number> {
-  if (levels === 0) return 0
-  const { sessions } = await catalogue.list({ startedFor: id, limit: limits.listSessionsMax })
-  let count = 0
-  for (const { meta, busy } of sessions)
-    if (meta.subagent && !meta.background)
-      count += busy ? await countWaiting(catalogue, meta.id, levels - 1) : (meta.waiting ?? 0)
-  return count
-}

@@ -25,6 +25,7 @@ import { hasMoved } from '../registry/owners.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { createRemovals } from '../removal/removals.ts'
+import { showWaiting } from '../subagents/waiting-children.ts'
 import { createLocalSession } from './local-session.ts'
 import type { LocalSession } from './own-session.ts'
 import { noSignal } from './relocation.ts'
@@ -110,7 +111,7 @@ function createOpenSessions(registry: SessionRegistry): LocalSessions {
         findLiveOwners(busyOwners(rows), store, isAlive),
         countAttached(registry, rows),
       ])
-      const sessions = (await ownedStatus(rows, alive, stores)).map((meta, index) => {
+      const sessions = (await showWaiting(stores, ownedStatus(rows, alive))).map((meta, index) => {
         const attachments = attached.get(meta.id)
         const complete = attachments === undefined ? registry.withAttachments(meta) : { ...meta, attachments }
         return withTrashedAt(complete, rows[index]?.trashedAt)

@@ -1,12 +1,12 @@
 import { ok, type Result, type Seq, type SessionHandle, type SessionId } from '@holdfast/protocol'
 import type { Catalogue } from '../../ports/catalogue.ts'
 import { busyOwners, type Leases, type NodeRow, ownedStatus } from '../../ports/lease.ts'
-
 import type { Models } from '../../ports/provider.ts'
 import { loadSession, type SessionSource } from '../log/load-session.ts'
 import type { LineReader } from '../log/read-page.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
 import { modelStatus } from '../stream/hub.ts'
+import { showWaiting } from '../subagents/waiting-children.ts'
 import { createSessionReader } from './session-reader.ts'
 
 type ReadMethod = 'snapshot' | 'state' | 'page' | 'messages' | 'branches' | 'clientEvents' | 'fileChanges'
@@ -32,7 +32,7 @@ export async function openStoredHandle(
   const { meta, busy } = loaded.value.row.entry
   const rows = [{ meta, busy, owner }]
   const alive = await findLiveOwners(busyOwners(rows), source, isAlive)
-  const [current = meta] = await ownedStatus(rows, alive, source)
+  const [current = meta] = await showWaiting(source, ownedStatus(rows, alive))
   const { status, waiting } = current
   const folded = async () => loaded
   const { snapshot, state, page, messages, branches, clientEvents, fileChanges } = createSessionReader({

@@ -82,10 +82,8 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
     notify(id, notifier) {
       const { notifiers } = parts.watchers
       notifiers.set(id, notifier, loaded.get(id)?.runner.folded().state ?? null)
-      for (const child of parts.subagents.below(id)) {
-        const runner = loaded.get(child.id)?.runner
-        if (runner) notifiers.afterChange(child.id, runner.folded().state)
-      }
+      for (const { runner } of loaded.values())
+        if (runner.folded().state.origin?.subagent?.root === id) notifiers.afterChange(runner.id, runner.folded().state)
     },
     async start(options) {
       const started = await startSession(deps, stores, options)

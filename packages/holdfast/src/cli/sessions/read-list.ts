@@ -34,7 +34,9 @@ async function readPages(source: ReadOnlyStore, asked: StoredListRequest): Promi
 async function withOwnedStatus(rows: readonly Listed[], source: ReadOnlyStore): Promise<readonly Meta[]> {
   if (!rows.some(({ busy }) => busy)) return rows.map(({ meta }) => meta)
   const { busyOwners, ownedStatus } = await import('@holdfast/core/ports')
-  return ownedStatus(rows, new Set(await findLiveNodeIds(source, busyOwners(rows))), source)
+  const metas = ownedStatus(rows, new Set(await findLiveNodeIds(source, busyOwners(rows))))
+  if (!metas.some(({ status }) => status === 'interrupted')) return metas
+  return (await import('@holdfast/core')).showWaiting(source, metas)
 }
 
 async function findLiveNodeIds(source: ReadOnlyStore, ids?: ReadonlySet<string>): Promise<readonly string[]> {

@@ -24,7 +24,6 @@ export { createSessionRegistry, type SessionRegistry } from './runtime/registry/
 export { createSessionStores } from './runtime/registry/session-stores.ts'
 export { type DailyCleanup, type Retention, startDailyCleanup } from './runtime/removal/daily-cleanup.ts'
 export { foreignAttachment, notSubscribed } from './runtime/stream/driver-control.ts'
-export { showWaiting } from './runtime/subagents/waiting-children.ts'
 export { decide } from './session/decide.ts'
 export { evolve, foldNumber } from './session/evolve.ts'
 export type { Input, ReportOf, SessionCommand } from './session/input.ts'

@@ -1,4 +1,5 @@
-import { limits, type Meta, type SessionId } from '@holdfast/protocol'
+import type { Meta, SessionId } from '@holdfast/protocol'
+import { limits } from '@holdfast/protocol/limits'
 import type { Catalogue } from '../../ports/catalogue.ts'
 
 type Rows = Pick<Catalogue, 'list'>

@@ -36,7 +36,7 @@ async function withOwnedStatus(rows: readonly Listed[], source: ReadOnlyStore): 
   const { busyOwners, ownedStatus } = await import('@holdfast/core/ports')
   const metas = ownedStatus(rows, new Set(await findLiveNodeIds(source, busyOwners(rows))))
   if (!metas.some(({ status }) => status === 'interrupted')) return metas
-  return (await import('@holdfast/core')).showWaiting(source, metas)
+  return (await import('@holdfast/core/waiting-children')).showWaiting(source, metas)
 }
 
 async function findLiveNodeIds(source: ReadOnlyStore, ids?: ReadonlySet<string>): Promise<readonly string[]> {

@@ -204,16 +204,21 @@ async function goBack(
   const { changes, together } = await world.restore(after)
   const now = await world.tree()
   const firstOf = (path: string) => changes.find((change) => change.path === path)?.seq
+  /** Whether the changes of the session cancelled each other out: there is nothing to put back. */
+  const isUnchanged = (path: string, first: number) => world.trees[first - 1]?.[path] === left.get(path)
   const isForeignAt = (path: string) => {
     const first = firstOf(path)
     if (first === undefined) return false
-    return before[path] !== left.get(path) || world.foreign.some((one) => one.path === path && one.at >= first)
+    // Somebody who made it as it was then is in no one's way: who deleted what the session had moved there, for example.
+    const isAsThen = before[path] === world.trees[first - 1]?.[path]
+    const isChanged = before[path] !== left.get(path) && !isAsThen && !isUnchanged(path, first)
+    return isChanged || world.foreign.some((one) => one.path === path && one.at >= first)
   }
   for (const path of paths) {
     const first = firstOf(path)
     const linked = together.find((group) => group.includes(path)) ?? [path] // what moves connect stays together
     const isForeign = linked.some(isForeignAt)
-    const then = first !== undefined && !isForeign ? world.trees[first - 1] : before
+    const then = first !== undefined && !isForeign && !isUnchanged(path, first) ? world.trees[first - 1] : before
     expect([path, now[path]]).toEqual([path, then?.[path]])
     if (first !== undefined) count[isForeign ? 'left' : 'restored']++
   }

@@ -25,6 +25,7 @@ import { createFailedAttempts } from './auth/access.ts'
 import { createLoginCodes, createLoginCookie } from './auth/login.ts'
 import { createProxies } from './auth/proxies.ts'
 import { createServerAddress, isEveryAddress, isLoopback, networkAddresses, urlHost } from './auth/server-address.ts'
+import { answerBrokenRequests } from './broken-requests.ts'
 import { createAttachments } from './http/attachments.ts'
 import { createOutbox } from './http/outbox.ts'
 import { createReadiness, type Readiness } from './http/readiness.ts'
@@ -125,7 +126,9 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     requestTimeout: options.requestTimeoutMs ?? 60_000,
     connectionsCheckingInterval: Math.min(headersTimeout, 1000),
     keepAliveTimeout: 5000,
+    requireHostHeader: false, // our own check refuses it, with the error that every refusal has
   })
+  answerBrokenRequests(server)
   server.maxConnections = options.connectionsMax ?? limits.connectionsMax
   reportDrops(server, now, onProblem)
   const connections = trackConnections(server)

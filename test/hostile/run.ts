@@ -1,19 +1,20 @@
 import { createDice } from '@holdfast/testkit'
 import { cases } from './cases.ts'
+import { runFuzz } from './fuzz/run-fuzz.ts'
 import { runRandomCalls } from './random/run-calls.ts'
 import { megabytes, runCase } from './run-case.ts'
 
 /**
  * `npm run test:hostile` sends hostile input to real servers, one case after the other, and reports the longest stall of
- * the event loop, the peak of memory and everything lost. Then it calls the built-in tools with 10,000 random inputs.
- * `-- preview-bomb` runs only this case, `-- random-calls` only the random inputs, `-- --quick` uses small inputs,
- * `SEED=27` repeats the random choices.
+ * the event loop, the peak of memory and everything lost. Then it calls the built-in tools with 10,000 random inputs, and
+ * all routes with 10,000 random requests. `-- preview-bomb` runs only this case, `-- random-calls` or `-- routes` only the
+ * random inputs or requests, `-- --quick` uses small inputs, `SEED=27` repeats the random choices.
  */
 const asked = process.argv.slice(2)
 const isQuick = asked.includes('--quick')
 const names = asked.filter((word) => !word.startsWith('--'))
-const randomCalls = 'random-calls'
-const known = [...cases.map(({ name }) => name), randomCalls]
+const [randomCalls, routes] = ['random-calls', 'routes']
+const known = [...cases.map(({ name }) => name), randomCalls, routes]
 const unknown = names.filter((name) => !known.includes(name))
 if (unknown.length > 0) {
   console.error(`There is no case ${unknown.join(', ')}. The cases are ${known.join(', ')}.`)
@@ -49,6 +50,16 @@ if (names.length === 0 || names.includes(randomCalls)) {
   const verdict = violations.length === 0 ? 'ok' : 'VIOLATED'
   console.log(`${verdict}: model ${randomCalls}: ${called} random inputs for the built-in tools, ${refused} refused`)
   for (const violation of violations.slice(0, 20)) console.log(`  ${violation}`)
+  violated += violations.length
+}
+if (names.length === 0 || names.includes(routes)) {
+  const { sent, statuses, worked, violations, ...report } = await runFuzz({ requests: isQuick ? 500 : 10_000, seed })
+  const verdict = violations.length === 0 ? 'ok' : 'VIOLATED'
+  console.log(
+    `${verdict}: client ${routes}: ${sent} random requests, ${worked.size} of ${report.routes} routes did some work, ` +
+      `statuses ${JSON.stringify(statuses)}`,
+  )
+  for (const violation of violations) console.log(`  ${violation}`)
   violated += violations.length
 }
 console.log(

@@ -14,6 +14,8 @@ export type HostileRequest = {
   readonly isRouted: boolean
   /** Whether only the caller, the path, the query and the body were chosen: the headers are those of a usual client. */
   readonly isFramed: boolean
+  /** Whether the headers that tell where the request ends are right: the server may wait for the rest of any other. */
+  readonly isWhole: boolean
   readonly method: string
   /** A line that tells what was sent. */
   readonly told: string
@@ -184,12 +186,16 @@ export function createRequestMaker(
     if (body === null) return dice.chance(1, 20) ? spoilJson('{"a":1}', dice) : new Uint8Array()
     if (body === 'bytes') return spoilJson(pick(['{"a":1}', '# text', '{"type":"header"}\n{"seq":1}']), dice)
     const json = JSON.stringify(make(body, 'body')) ?? 'null'
-    return dice.chance(3, 5) ? spoilJson(json, dice) : new TextEncoder().encode(json)
+    return dice.chance(1, 2) ? spoilJson(json, dice) : new TextEncoder().encode(json)
   }
 
+  // A route that takes many commands, or changes something, gets more of the requests.
+  const weighted = operations.flatMap((one) => Array<Operation>(weightOf(one)).fill(one))
+  const mighty = world.callers.filter(({ role }) => role === 'driver' || role === 'admin')
+
   return (): HostileRequest => {
-    const operation = pick(operations)
-    const caller = pick(world.callers)
+    const operation = pick(weighted)
+    const caller = pick(dice.chance(1, 3) ? mighty : world.callers)
     const isStrange = dice.chance(1, 12)
     const target = isStrange ? pick(targets) : pathOf(operation)
     const method = dice.chance(1, 15) ? pick(methods) : operation.method
@@ -207,11 +213,23 @@ export function createRequestMaker(
     return {
       bytes: Buffer.concat([Buffer.from(head, 'utf8'), body]),
       ...{ caller, operation, method, isFramed },
+      isWhole: isFramed || endsOf(lines) === endsOf(usual),
       isRouted: !isStrange && method === operation.method,
       told: `${caller.name}: ${tell(head)}${tell(Buffer.from(body).toString('latin1'))}`,
     }
   }
 }
+
+/** Returns the headers that tell where a request ends. Without a colon, the next line may be part of another header. */
+const endsOf = (lines: readonly string[]): string =>
+  lines
+    .filter(
+      (line) => /^(content-length|transfer-encoding|expect|upgrade|connection)/i.test(line) || !/^[\w-]+:/.test(line),
+    )
+    .join()
+
+const weightOf = ({ method, path }: Operation): number =>
+  path.endsWith('/commands') && method === 'POST' ? 20 : method === 'GET' ? 1 : 2
 
 const wellFormed = (value: unknown): string => String(value).toWellFormed()
 

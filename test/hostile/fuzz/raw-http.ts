@@ -16,39 +16,47 @@ export type RawAnswer = {
 const silentMs = 30_000
 
 /**
- * Sends bytes and reads until the server closes the connection. Leaves a stream of events after its head. `half` sends
- * the end of the connection after the bytes, as a client that was cut would.
+ * Sends bytes, reads one answer, and then everything that comes until the server closes. Leaves a stream of events after
+ * its head. `isCut` ends the connection after the bytes, as a client does that was cut, for a request that has no end.
  */
-export function sendBytes(port: number, bytes: Uint8Array, { half = false } = {}): Promise<RawAnswer> {
+export function sendBytes(port: number, bytes: Uint8Array, { isCut = false } = {}): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    let received = Buffer.alloc(0)
+    const isHead = Buffer.from(bytes.subarray(0, 5)).toString() === 'HEAD '
     const socket = connect(port, '127.0.0.1')
     const finish = () => {
       socket.destroy()
-      resolve(parseAnswer(Buffer.concat(chunks)))
+      resolve(parseAnswer(received))
     }
-    socket.on('connect', () => (half ? socket.end(bytes) : socket.write(bytes)))
+    socket.on('connect', () => (isCut ? socket.end(bytes) : socket.write(bytes)))
     socket.on('data', (chunk) => {
-      chunks.push(chunk)
-      if (
-        /^HTTP\/1\.1 200[\s\S]*?content-type: text\/event-stream[\s\S]*?\r\n\r\n/i.test(
-          Buffer.concat(chunks).toString('latin1'),
-        )
-      )
-        finish()
+      received = Buffer.concat([received, chunk])
+      const text = received.toString('latin1')
+      const head = /^(?:HTTP\/1\.1 1\d\d [^\r]*\r\n\r\n)?(HTTP\/1\.1 [\s\S]*?)\r\n\r\n/.exec(text)
+      if (head?.[1] === undefined) return
+      if (/content-type: text\/event-stream/i.test(head[1])) finish()
+      else if (!isCut && (isHead || isComplete(head[1], text.slice(head[0].length)))) socket.end()
     })
     // A server may reset a connection after its answer, because it does not read the rest of the request.
     socket.on('error', () => undefined)
     socket.on('close', finish)
     socket.setTimeout(silentMs, () => {
-      socket.destroy()
+      const sent = JSON.stringify(Buffer.from(bytes).toString('latin1').slice(0, 300))
       reject(
         new Error(
-          `no answer within ${silentMs} ms to ${JSON.stringify(Buffer.from(bytes).toString('latin1').slice(0, 300))}`,
+          `no answer within ${silentMs} ms to ${sent}; received ${JSON.stringify(received.toString('latin1').slice(0, 300))}`,
         ),
       )
+      socket.destroy()
     })
   })
+}
+
+/** Returns whether an answer has arrived whole. One without a length ends with its connection, or has no body. */
+function isComplete(head: string, body: string): boolean {
+  const length = /content-length: *(\d+)/i.exec(head)?.[1]
+  if (length !== undefined) return body.length >= Number(length)
+  return !/transfer-encoding: *chunked/i.test(head) || body.endsWith('0\r\n\r\n')
 }
 
 const interim = /^HTTP\/1\.1 1\d\d [^\r]*\r\n\r\n/

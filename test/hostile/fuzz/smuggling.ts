@@ -40,7 +40,6 @@ export function smugglingAttempts({ port, callers, session }: FuzzWorld): readon
     `GET /v1/health HTTP/0.9\r\n\r\n${inner}`,
     `GET /v1/health HTTP/3.0\r\n${usual}\r\n${inner}`,
     `GET /v1/health\r\n\r\n${inner}`,
-    `GET  /v1/health HTTP/1.1\r\n${usual}\r\n${inner}`,
     `\u0000GET /v1/health HTTP/1.1\r\n${usual}\r\n${inner}`,
     `\u0016\u0003\u0001 hello over TLS`,
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',

@@ -28,3 +28,13 @@ it.each([
   const answer = await test.call(`${test.path}/file${query}`)
   expect([answer.status, await codeOf(answer)]).toEqual([status, code])
 })
+
+it.each([
+  ['?turn=5', 404, 'turn_not_found'],
+  ['?call=5', 404, 'message_not_found'],
+  ['?turn=-1', 400, 'bad_request'],
+])('refuses a diff of %j with a code that the route declares', async (query, status, code) => {
+  const answer = await test.call(`${test.path}/diff${query}`)
+  expect([answer.status, await codeOf(answer)]).toEqual([status, code])
+  expect(test.problems).toEqual([])
+})

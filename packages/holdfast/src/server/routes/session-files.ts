@@ -47,7 +47,7 @@ const getDiff = defineRead(
   FileDiffs,
   (handle, { input }) => handle.diffChanges(input.query),
   z.strictObject({ turn: wholeNumber.optional(), call: wholeNumber.optional(), path: z.string().optional() }),
-  ['not_found', 'message_not_found'],
+  ['not_found', 'message_not_found', 'turn_not_found'],
 )
 
 /** A list of texts as JSON, because a path may contain any separator. */

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { runFuzz } from './fuzz/run-fuzz.ts'
+
+const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000))
+const requests = Number(process.env['FUZZ_REQUESTS'] ?? 400)
+
+it(`answers ${requests} hostile requests without an internal error, and changes nothing for those it refuses (SEED=${seed})`, async () => {
+  process.stdout.write(`hostile requests: SEED=${seed} repeats them\n`)
+  const { sent, worked, statuses, violations } = await runFuzz({ requests, seed })
+  expect(violations).toEqual([])
+  expect(sent).toBe(requests)
+  // The requests are worth something only if many get past the access checks and the parser.
+  expect(worked.size).toBeGreaterThan(15)
+  expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '404']))
+})

@@ -33,8 +33,10 @@ it.each([
   ['?turn=5', 404, 'turn_not_found'],
   ['?call=5', 404, 'message_not_found'],
   ['?turn=-1', 400, 'bad_request'],
-])('refuses a diff of %j with a code that the route declares', async (query, status, code) => {
-  const answer = await test.call(`${test.path}/diff${query}`)
-  expect([answer.status, await codeOf(answer)]).toEqual([status, code])
+])('refuses a diff and a preview of %j with a code that the route declares', async (query, status, code) => {
+  for (const route of ['diff', 'restore-preview']) {
+    const answer = await test.call(`${test.path}/${route}${query}`)
+    expect([route, answer.status, await codeOf(answer)]).toEqual([route, status, code])
+  }
   expect(test.problems).toEqual([])
 })

@@ -79,7 +79,7 @@ const getRestorePreview = defineRead(
       .optional(),
     paths: jsonList.optional(),
   }),
-  ['not_found', 'message_not_found', 'nothing_to_undo'],
+  ['not_found', 'message_not_found', 'turn_not_found', 'nothing_to_undo'],
 )
 
 const getFile = defineRead(

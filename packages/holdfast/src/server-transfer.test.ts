@@ -71,6 +71,25 @@ describe('a server', () => {
     await other.close()
   })
 
+  it.each([
+    ['a zip file', [0x50, 0x4b, 0x03, 0x04, 0x14, 0, 0, 0, 8, 0]],
+    ['a gzip file', [0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0, 0, 3]],
+    ['a tar file', [...Buffer.from('../../evil.txt'.padEnd(257, '\0')), ...Buffer.from('ustar\0')]],
+    ['a database', [...Buffer.from('SQLite format 3\0')]],
+  ])('unpacks no archive: %s is no session, and nothing of it is left', async (_, head) => {
+    await using test = await openTest()
+    const before = (await holdfast.handles.list()) as unknown
+    const answer = await test.call('/v1/import?name=session.jsonl', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${test.tokens.admin}`, 'content-type': 'application/octet-stream' },
+      body: Uint8Array.from([...head, ...Array<number>(2000).fill(7)]),
+    })
+    const text = await answer.text()
+    expect(text).not.toContain('"imported"')
+    expect(text).toMatch(/"code":"[a-z_]+"|"status":"(failed|skipped|refused)"/)
+    expect(await holdfast.handles.list()).toEqual(before)
+  })
+
   const oddNames = ['../../list.txt', '..', '.', '', '\0', 'a\0b', '聊'.repeat(200), 'a/', '\\']
   it.each(oddNames)('rejects the file %j without a session, and does not reveal a path', async (name) => {
     await using test = await openTest()

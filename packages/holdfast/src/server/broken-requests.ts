@@ -11,14 +11,16 @@ type Refusal = { readonly status: number; readonly fault: Fault }
  * itself would send an empty answer.
  */
 export function answerBrokenRequests(server: Server): void {
-  const answers = new WeakMap<Duplex, ServerResponse>()
-  server.prependListener('request', ({ socket }: IncomingMessage, outgoing: ServerResponse) => {
-    answers.set(socket, outgoing)
+  const requests = new WeakMap<Duplex, { readonly incoming: IncomingMessage; readonly outgoing: ServerResponse }>()
+  server.prependListener('request', (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    requests.set(incoming.socket, { incoming, outgoing })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const answer = answers.get(socket)
-    const isAnswered = answer?.headersSent === true && !answer.writableFinished
-    if (!socket.writable || isAnswered || error.code === 'ECONNRESET') socket.destroy()
+    const last = requests.get(socket)
+    const running = last?.outgoing.writableFinished === false ? last : null
+    if (!socket.writable || running?.outgoing.headersSent || error.code === 'ECONNRESET') socket.destroy()
+    // The error is in the bytes after a whole request. Its client must learn what came of it.
+    else if (running?.incoming.complete) running.outgoing.once('close', () => socket.end(() => socket.destroy()))
     else refuseOn(socket, describeError(error))
   })
   server.on('connect', (_, socket) => refuseOn(socket, { status: 405, fault: notAProxy }))

@@ -137,7 +137,7 @@ describe('awkward strings in a browser', () => {
       }
       expect(await said()).toEqual(strings)
       expect(await transcript.locator('article.assistant').count()).toBe(strings.length)
-      expect(await page.evaluate(() => [Reflect.get(window, 'hit'), Reflect.get(window, 'XSS')])).toEqual([
+      expect(await page.evaluate(() => [Reflect.get(globalThis, 'hit'), Reflect.get(globalThis, 'XSS')])).toEqual([
         undefined,
         undefined,
       ])
@@ -170,7 +170,7 @@ describe('awkward strings in a browser', () => {
       const plain = strings.filter((one) => !isMarkdown(one))
       expect(plain.length).toBeGreaterThan(strings.length / 2)
       expect(plain.filter((one) => !text.includes(escapeHidden(one)) && !text.includes(one))).toEqual([])
-      expect(await page.evaluate(() => [Reflect.get(window, 'hit'), Reflect.get(window, 'XSS')])).toEqual([
+      expect(await page.evaluate(() => [Reflect.get(globalThis, 'hit'), Reflect.get(globalThis, 'XSS')])).toEqual([
         undefined,
         undefined,
       ])

@@ -166,10 +166,10 @@ describe('awkward strings in a browser', () => {
       const asked: string[] = []
       page.on('request', (request) => asked.push(request.url()))
       await page.goto(pathToFileURL(path).href)
-      const text = (await page.locator('body').textContent()) ?? ''
+      const text = escapeJoiners((await page.locator('body').textContent()) ?? '')
       const plain = strings.filter((one) => !isMarkdown(one))
       expect(plain.length).toBeGreaterThan(strings.length / 2)
-      expect(plain.filter((one) => !text.includes(escapeHidden(one)) && !text.includes(one))).toEqual([])
+      expect(plain.filter((one) => !text.includes(escapeHidden(one)))).toEqual([])
       expect(await page.evaluate(() => [Reflect.get(globalThis, 'hit'), Reflect.get(globalThis, 'XSS')])).toEqual([
         undefined,
         undefined,
@@ -183,6 +183,9 @@ describe('awkward strings in a browser', () => {
     }
   })
 })
+
+/** Exports keep joiners, which many scripts need. */
+const escapeJoiners = (text: string): string => text.replaceAll(/[\u200c\u200d]/g, (char) => escapeHidden(char))
 
 /** The export draws Markdown, so its signs are not part of the text. */
 const isMarkdown = (text: string): boolean => /[`*_\\&~|\r\n]|\]\(|^[\s#>-]|^\d+\. |^\[|<\w+:|\s$/.test(text)
@@ -202,7 +205,7 @@ describe('awkward strings in a terminal', () => {
   ])('are escaped by %s, and nothing of them is lost', async (_, [command = '', ...flags]) => {
     const text = await run(command, handle.id, ...flags)
     expect(acting.exec(text)).toBeNull()
-    const printed = squeeze(text.replaceAll(/[\u200c\u200d]/g, (char) => escapeHidden(char)))
+    const printed = squeeze(escapeJoiners(text))
     expect(strings.filter((one) => !printed.includes(squeeze(escapeHidden(one))))).toEqual([])
   })
 

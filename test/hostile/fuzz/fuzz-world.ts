@@ -87,6 +87,7 @@ export async function openFuzzWorld(): Promise<FuzzWorld> {
   ]
   await asAdmin('/tokens', { name: 'spare', role: 'viewer' })
 
+  const stream = await openStream(server.url, callers[4]?.secret ?? '')
   let sessions = [session, other]
   const texts: { readonly [name: string]: () => readonly string[] } = {
     id: () => [...sessions, ...sessions, trashed],
@@ -94,9 +95,10 @@ export async function openFuzzWorld(): Promise<FuzzWorld> {
     attachment: () => ['tab-1', 'tab-2'],
     client: () => ['tab-1', 'tab-2'],
     hash: () => [file.hash ?? '0'.repeat(64), '0'.repeat(64)],
-    token: () => ['spare', 'none'],
+    token: () => ['spare', 'none', callers[2]?.secret ?? ''],
     rule: () => [rule.id, 'none'],
-    stream: () => ['none', session],
+    stream: () => ['none', stream.id],
+    text: () => [root, `${workdir}/`, 'no'],
     workdir: () => [workdir, workdir, `${workdir}/none`],
     workspace: () => [workdir],
     model: () => ['demo/agent', 'none/none'],
@@ -151,11 +153,25 @@ export async function openFuzzWorld(): Promise<FuzzWorld> {
     },
     get: (path) => ask(server, path),
     async close() {
+      stream.leave()
       database.close()
       await server.kill()
       await rm(root, { recursive: true, force: true })
     },
   }
+}
+
+/** Opens a stream for several sessions, and returns its id. */
+async function openStream(url: string, secret: string) {
+  const leaving = new AbortController()
+  const headers = { authorization: `Bearer ${secret}` }
+  const { body } = await fetch(`${url}/v1/stream`, { headers, signal: leaving.signal })
+  const reader = body?.getReader()
+  let text = ''
+  while (reader && !text.includes('\n\n')) text += new TextDecoder().decode((await reader.read()).value)
+  const id = /"stream":"([^"]+)"/.exec(text)?.[1]
+  if (id === undefined) throw new Error(`a stream begins with its id: ${text}`)
+  return { id, leave: () => leaving.abort() }
 }
 
 /** Returns the names and texts of all files below a folder. */

@@ -112,7 +112,7 @@ function mayCall({ role, isForOneSession }: Caller, { leastRole, leastRoleOfOne 
 function checkShape(answer: RawAnswer, codes: ReadonlySet<string>): readonly string[] {
   const { status, headers, body } = answer
   if (status === 500 || status === 504) return [`got ${status}: ${body.slice(0, 300)}`]
-  const leaked = /\n\s+at |node_modules|file:\/\/\/|\.ts:\d/.exec(body)
+  const leaked = /\\n +at |node_modules|\.ts:\d/.exec(body)
   if (status < 400) return []
   if (leaked) return [`got ${status} with internals: ${body.slice(0, 300)}`]
   const code = codeOf(answer)

@@ -41,13 +41,16 @@ const getTouchedFiles = defineRead(
   },
 )
 
+/** The codes of a route that names a file of the working directory. */
+const ofWorkdir = ['not_found', 'bad_workdir', 'outside_workdir', 'workdir_needed'] as const
+
 const getDiff = defineRead(
   '/diff',
   'Show the changes of files as one diff a file: of a turn, of a call, or all until now',
   FileDiffs,
   (handle, { input }) => handle.diffChanges(input.query),
   z.strictObject({ turn: wholeNumber.optional(), call: wholeNumber.optional(), path: z.string().optional() }),
-  ['not_found', 'message_not_found', 'turn_not_found'],
+  [...ofWorkdir, 'message_not_found', 'turn_not_found'],
 )
 
 /** A list of texts as JSON, because a path may contain any separator. */
@@ -79,7 +82,7 @@ const getRestorePreview = defineRead(
       .optional(),
     paths: jsonList.optional(),
   }),
-  ['not_found', 'message_not_found', 'turn_not_found', 'nothing_to_undo'],
+  [...ofWorkdir, 'message_not_found', 'turn_not_found', 'nothing_to_undo'],
 )
 
 const getFile = defineRead(
@@ -92,7 +95,7 @@ const getFile = defineRead(
     start: wholeNumber.pipe(z.int().min(0)).optional(),
     limit: pageLimit(limits.readFileLinesMax),
   }),
-  ['not_found', 'bad_workdir', 'outside_workdir', 'workdir_needed', 'wrong_media_type'],
+  [...ofWorkdir, 'wrong_media_type'],
 )
 
 const getInstructions = defineRead(

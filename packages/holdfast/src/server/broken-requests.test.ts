@@ -1,10 +1,12 @@
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { sessionId } from './testing/fake-sessions.ts'
 import { openTestServer } from './testing/test-server.ts'
 
 /** Reads the refusal from a raw answer. */
 function parseRefusal(answer: string) {
   const [head = '', body = ''] = answer.split('\r\n\r\n')
+  expect(answer.match(/HTTP\/1\.1 \d{3} /g)).toHaveLength(1)
   const { error } = JSON.parse(body)
   expect(head.toLowerCase()).toContain(`content-length: ${Buffer.byteLength(body)}`)
   expect(head.toLowerCase()).toContain('x-content-type-options: nosniff')
@@ -53,6 +55,21 @@ describe('a request that is not valid HTTP', () => {
     const answer = await test.raw(`GET /v1/access HTTP/1.1\r\n${lines}\r\n\r\nhello\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*"role":"driver"/)
     expect(answer).not.toContain('HTTP/1.1 400')
+  })
+
+  it('gets one answer if its body breaks after it was refused', async () => {
+    await using test = await openTestServer()
+    const head = `POST /v1/clear HTTP/1.1\r\nHost: 127.0.0.1:${test.server.port}\r\nTransfer-Encoding: chunked\r\n\r\n`
+    expect((await test.raw(`${head}1\r\n{\r\nzz\r\n`)).match(/HTTP\/1\.1 4\d\d /g)).toHaveLength(1)
+    expect(test.fake.touched).toEqual([])
+  })
+
+  it('in a body that its route does not read does nothing', async () => {
+    await using test = await openTestServer()
+    const lines = `Host: 127.0.0.1:${test.server.port}\r\nAuthorization: Bearer ${test.tokens.driver}`
+    const head = `DELETE /v1/sessions/${sessionId} HTTP/1.1\r\n${lines}\r\nTransfer-Encoding: chunked\r\n\r\n`
+    expect(parseRefusal(await test.raw(`${head}1\r\n{\r\nzz\r\n`))).toEqual([400, 'bad_request'])
+    expect(test.fake.touched).toEqual([])
   })
 
   it('is cut if its client has reset the connection', async () => {

@@ -16,11 +16,15 @@ export function answerBrokenRequests(server: Server): void {
     requests.set(incoming.socket, { incoming, outgoing })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const last = requests.get(socket)
-    const running = last?.outgoing.writableFinished === false ? last : null
-    if (!socket.writable || running?.outgoing.headersSent || error.code === 'ECONNRESET') socket.destroy()
+    const { incoming, outgoing } = requests.get(socket) ?? {}
+    if (!socket.writable || error.code === 'ECONNRESET') socket.destroy()
+    else if (!incoming || !outgoing) refuseOn(socket, describeError(error))
+    else if (outgoing.writableFinished)
+      // A request whose body breaks after its answer gets no second one.
+      incoming.complete ? refuseOn(socket, describeError(error)) : socket.end(() => socket.destroy())
+    else if (outgoing.headersSent) socket.destroy()
     // The error is in the bytes after a whole request. Its client must learn what came of it.
-    else if (running?.incoming.complete) running.outgoing.once('close', () => socket.end(() => socket.destroy()))
+    else if (incoming.complete) outgoing.once('close', () => socket.end(() => socket.destroy()))
     else refuseOn(socket, describeError(error))
   })
   server.on('connect', (_, socket) => refuseOn(socket, { status: 405, fault: notAProxy }))

@@ -144,8 +144,8 @@ describe('request body', () => {
   it('ends at its Content-Length', async () => {
     await using test = await openTestServer()
     const answer = await test.raw(`${head(test, 'Content-Length: 16')}{"type":"abort"}{"type":"abort"}`)
-    expect(answer).toContain('HTTP/1.1 400 ')
-    expect(test.fake.records.length).toBeLessThan(2)
+    expect(answer).toMatch(/^HTTP\/1.1 202 /)
+    expect(test.fake.records).toHaveLength(1)
   })
 })
 

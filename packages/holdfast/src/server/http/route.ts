@@ -6,6 +6,7 @@ import {
   type Fault,
   type FaultCode,
   fault,
+  limits,
   locateIssue,
   noWorkdir,
   ok,
@@ -17,7 +18,7 @@ import { z } from 'zod'
 import type { Caller } from '../auth/access.ts'
 import type { DeclaredAccess } from '../auth/authorize.ts'
 import { type RouteName, routeAccess } from '../auth/roles.ts'
-import { freeBodyBytes, readJson } from './request-body.ts'
+import { freeBodyBytes, type HeldBytes, readBytes, readJson } from './request-body.ts'
 import { declareFaults } from './route-faults.ts'
 import type { ServerDeps } from './server-deps.ts'
 
@@ -123,7 +124,9 @@ export function defineRoute<Query = unknown, Body = unknown, Headers = unknown>(
       if (!headers.ok) return headers
       const held = deps.bodies.hold(freeBodyBytes)
       try {
-        const json = bodySchema ? await readJson(checked.request, held) : ok(null)
+        const json = bodySchema
+          ? await readJson(checked.request, held)
+          : await skipBody(checked.request, takesBytes, held)
         const body = bodySchema && json.ok ? parse(bodySchema, json.value) : json
         if (!body.ok) return body
         // The types come from these schemas; without a schema the type is `unknown`.
@@ -139,6 +142,13 @@ export function defineRoute<Query = unknown, Body = unknown, Headers = unknown>(
       }
     },
   }
+}
+
+/** Waits for the end of a body that nothing reads: a request that is broken in the middle must do nothing. */
+async function skipBody(request: Request, takesBytes: boolean, held: HeldBytes): Promise<Result<null>> {
+  if (takesBytes || request.body === null) return ok(null)
+  const skipped = await readBytes(request, limits.requestBodyBytesMax, held)
+  return skipped.ok ? ok(null) : skipped
 }
 
 /** Returns the headers that a schema names and the request has. */

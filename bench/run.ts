@@ -5,6 +5,7 @@ import { measureAbort } from './runtime/abort.ts'
 import { measureAppend } from './runtime/append.ts'
 import { measureFileTools } from './runtime/file-tools.ts'
 import { measureHistory } from './runtime/history.ts'
+import { measureIdleServers } from './runtime/idle-servers.ts'
 import { measureImport } from './runtime/import.ts'
 import { measureLiveSessions } from './runtime/live-sessions.ts'
 import { measureOpenSession } from './runtime/open-session.ts'
@@ -27,6 +28,7 @@ const measurements: Measurements = {
   'turn-overhead': measureTurnOverhead,
   streaming: measureStreaming,
   subagents: measureSubagents,
+  'idle-servers': measureIdleServers,
   'live-sessions': measureLiveSessions,
   import: measureImport,
   search: measureSearch,

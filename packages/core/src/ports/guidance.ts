@@ -42,6 +42,9 @@ export interface Skills {
   readFile(request: SkillFileRequest): Promise<Result<string>>
 }
 
+/** The name of the tool that describes other tools to the model. */
+export const describingTool = 'describe_tools'
+
 /** The tool by which the model activates a skill. */
 export const skillTool = 'skill'
 

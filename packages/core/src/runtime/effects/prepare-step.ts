@@ -10,8 +10,7 @@ import {
 } from '@holdfast/protocol'
 import type { Blobs } from '../../ports/blobs.ts'
 import { skillTool } from '../../ports/guidance.ts'
-import type { ModelReadiness, ToolSchema } from '../../ports/provider.ts'
-import type { Tool } from '../../ports/tool.ts'
+import type { ModelReadiness } from '../../ports/provider.ts'
 import type { Report, ReportOf } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import { skillsToTell } from '../../session/skills-to-tell.ts'
@@ -22,6 +21,7 @@ import type { SessionStorage } from '../storage-health.ts'
 import { type Compaction, writeCheckpoint } from './compaction.ts'
 import { findOffered } from './offered-tools.ts'
 import { runHooks } from './run-hooks.ts'
+import { schemasOfStep } from './step-schemas.ts'
 
 /**
  * Gathers and stores the system text and tool schemas, so that the request can be built from log and blobs alone. A
@@ -53,7 +53,9 @@ async function prepareStep(
         hookContext: began.context,
       })
       .then((text) => contextBlobs.store('system', text)),
-    schemasIn(workdir, offered).then((found) => contextBlobs.store('tools', JSON.stringify(found))),
+    schemasOfStep(offered, workdir, model.contextTokens).then((found) =>
+      contextBlobs.store('tools', JSON.stringify(found)),
+    ),
     isOverfull(state(), model.contextTokens) ? writeCheckpoint(deps, 'auto', signal) : null,
   ])
   const hooks = [...began.runs, ...(compaction?.hooks ?? [])]
@@ -102,12 +104,6 @@ export async function prepareWithNews(
   const started = await report({ ...prepared, news: { text, isBreach } })
   if (started.ok && deps.state().turn.phase === 'thinking') news.told()
   return null
-}
-
-/** Returns the schemas of tools in a folder, without those that are of no use there. */
-async function schemasIn(workdir: string, tools: readonly Tool[]): Promise<readonly ToolSchema[]> {
-  const schemas = await Promise.all(tools.map((tool) => (tool.schemaIn ? tool.schemaIn(workdir) : tool.schema)))
-  return schemas.filter((schema) => schema !== null)
 }
 
 /** Returns the files of instructions that the next step would be told. */

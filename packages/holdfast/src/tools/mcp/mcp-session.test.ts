@@ -74,6 +74,22 @@ describe('a session with servers', () => {
     expect(sent).toMatchObject({ input: { type: 'object', required: ['message'] } })
   })
 
+  it('tells only the names of very many tools, and describes those that the model asks about', async () => {
+    const fixture = join(import.meta.dirname, 'hostile-server.fixture.ts')
+    await using test = await open({ many: started(fixture, 'huge') }, [
+      ['describe_tools', { names: ['mcp__many__tool-1-7'] }],
+      ['describe_tools', { names: ['mcp__many__tool-1-7x'] }],
+    ])
+    const { results } = await run(test.session)
+    const sent = test.model.requests[0]?.tools.filter(({ name }) => name.startsWith('mcp__many__')) ?? []
+    expect(sent.length).toBeGreaterThan(200)
+    expect(sent.find(({ description }) => description.includes('xxx'))).toBeUndefined()
+    expect(results).toMatchObject([
+      { status: 'complete', text: expect.stringMatching(/^mcp__many__tool-1-7\(\)[\s\S]*xxx[\s\S]*JSON Schema: \{/) },
+      { status: 'error', text: expect.stringContaining('mcp__many__tool-1-7') },
+    ])
+  })
+
   it('lets a server work on files', async () => {
     await using test = await open({ files: started(filesystem, workdir) }, [
       ['mcp__files__write_file', { path: join(workdir, 'a.txt'), content: 'written by a server\n' }],

@@ -21,7 +21,7 @@ describe('a subagent on the command line', () => {
     const { code, stdout, stderr } = await cli.runProcess(['run', 'delegate list'])
     expect(code).toBe(0)
     expect(stderr).toMatch(/→ subagent \{"task":"list"\}\n {2}subagent [a-z]+-[a-z]+-\d+ \(general\) works: list\n/)
-    expect(stderr).toMatch(/\(general\) completed: list\n✓ subagent/)
+    expect(stderr).toMatch(/\(general\) completed\n✓ subagent/)
     expect(stdout).toContain('harbour.txt')
   })
 

@@ -33,6 +33,7 @@ describe('the page', () => {
     expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     const style = await fetch(`${test.server.url}/assets/index-abc123.css`)
     expect(style.headers.get('content-type')).toBe('text/css; charset=utf-8')
+    expect((await fetch(`${test.server.url}/shared`)).headers.get('content-type')).toContain('text/html')
     const named = await fetch(`${test.server.url}/s/calm-harbor-12`, { redirect: 'manual' })
     expect([named.status, named.headers.get('location')]).toEqual([302, '/#/s/calm-harbor-12'])
     expect((await fetch(`${test.server.url}/assets/gone.js`)).status).toBe(404)

@@ -20,11 +20,15 @@ const plainPath = /^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
 
 const notBuilt = 'Holdfast is running, but its page is not built. Run `npm run build --workspace @holdfast/web`.\n'
 
-/** Returns a file of the built page, or null. The page has its routes in the hash: a path without a file name leads there. */
+/**
+ * Returns a file of the built page, or null. A path without a file name is the page, such as `/shared`. The page asks for
+ * its files beside itself, so a deeper path is led to a route of the page, which is in the hash.
+ */
 export async function answerPageFile(pageDir: string | null, path: string): Promise<Response | null> {
-  if (path !== '/' && plainPath.test(path) && extname(path) === '')
+  const isPage = path === '/' || (plainPath.test(path) && extname(path) === '')
+  if (isPage && path.lastIndexOf('/') > 0)
     return new Response(null, { status: 302, headers: { location: `/#${path}`, 'cache-control': 'no-store' } })
-  const file = path === '/' ? '/index.html' : path
+  const file = isPage ? '/index.html' : path
   const found = pageDir === null ? null : await readPageFile(pageDir, file)
   if (found) {
     // Vite puts a content hash into the names below assets/, so those files never change.

@@ -7,7 +7,7 @@ import { usePage } from './page-fixture.ts'
 const wide = { width: 1360, height: 820 }
 const phone = { width: 390, height: 844 }
 
-/** Keeps a picture for whoever looks at the page, if a folder is given. */
+/** Saves a screenshot, if the environment names a folder for it. */
 async function picture(page: Page, name: string): Promise<void> {
   const { HOLDFAST_PICTURES: folder } = process.env
   if (folder === undefined) return

@@ -128,7 +128,7 @@ describe('the hooks of a workspace', () => {
     ['npm run check', 'package.json'],
     ['cat | node tools/check', 'tools/check.js'],
     ['make check', 'Makefile'],
-  ])('of which %s looks up in %s what it runs are asked about again when that changes', async (text, path) => {
+  ])('run %s: a change of %s, which says what that runs, is asked about again', async (text, path) => {
     await settings({ PreToolUse: [command(text)] })
     await mkdir(join(workdir, 'tools'), { recursive: true })
     await write(path, 'the first text')

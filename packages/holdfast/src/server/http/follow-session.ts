@@ -3,7 +3,7 @@ import type { Caller } from '../auth/access.ts'
 import { authorityOf, readRole } from './attachments.ts'
 import type { ServerDeps } from './server-deps.ts'
 
-/** What a client wants to follow, and as whom. */
+/** The session that a client follows, from which record on, and in which role. */
 export type FollowRequest = {
   readonly session: string
   readonly after?: Seq | undefined

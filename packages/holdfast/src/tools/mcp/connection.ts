@@ -18,9 +18,9 @@ import type {
   Tool as ServerTool,
 } from '@modelcontextprotocol/client'
 import { createCallClock } from './call-clock.ts'
+import type { McpServer } from './config/server-config.ts'
 import { readElicitation, toElicitResult } from './elicitation.ts'
 import { type ClientDeps, type OpenClient, openClient, WrongConfiguration } from './open-client.ts'
-import type { McpServer } from './server-config.ts'
 import { NeedsSignIn } from './sign-in/session-auth.ts'
 
 export type { Progress, Prompt, ServerTool }

@@ -1,9 +1,9 @@
 import type { Tool } from '@holdfast/core/ports'
 import type { SessionServer } from '@holdfast/protocol'
-import type { ConfiguredServer } from './configured-servers.ts'
+import type { ConfiguredServer } from './config/configured-servers.ts'
+import type { McpServer } from './config/server-config.ts'
 import type { ConnectionState, McpConnection } from './connection.ts'
 import type { KnownOffer } from './known-offers.ts'
-import type { McpServer } from './server-config.ts'
 
 /** A server, as people see it. */
 export type ListedServer = Pick<McpServer, 'name' | 'from' | 'connect'> & {

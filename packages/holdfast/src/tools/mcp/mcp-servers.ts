@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Servers, Tool } from '@holdfast/core/ports'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import type { Offer } from '../../trust/offer.ts'
-import { type Configuration, type ConfiguredServer, readConfiguration, stampOf } from './configured-servers.ts'
+import { type Configuration, type ConfiguredServer, readConfiguration, stampOf } from './config/configured-servers.ts'
+import { expandConnect, hashConnect, type McpServer } from './config/server-config.ts'
 import {
   createConnection,
   type McpConnection,
@@ -25,7 +26,6 @@ import {
 import { createMcpTool } from './mcp-tool.ts'
 import type { ClientDeps } from './open-client.ts'
 import { createResourceTools } from './resource-tools.ts'
-import { expandConnect, hashConnect, type McpServer } from './server-config.ts'
 import { offerServer } from './server-offer.ts'
 import { nameTools } from './tool-names.ts'
 

@@ -5,8 +5,8 @@ import { isInside } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { filesNamedBy } from '../../trust/named-files.ts'
 import { createOffer, type Offer } from '../../trust/offer.ts'
-import type { ConfiguredServer } from './configured-servers.ts'
-import { describeConnect, type McpConnect } from './server-config.ts'
+import type { ConfiguredServer } from './config/configured-servers.ts'
+import { describeConnect, type McpConnect } from './config/server-config.ts'
 
 /** Of a longer file only its size and time are part of what is trusted. */
 const fileBytesMax = 4 * 1024 * 1024

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
-import type { SignInConfig } from './sign-in/client-metadata.ts'
+import type { SignInConfig } from '../sign-in/client-metadata.ts'
 
 /** A server of the Model Context Protocol, as a person or a workspace has configured it. */
 export type McpServer = {

@@ -1,8 +1,8 @@
 import { orThrow } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { readInputSchema } from './input-schema.ts'
+import { readInputSchema } from '../input-schema.ts'
+import { nameTools } from '../tool-names.ts'
 import { expandConnect, readServerFile } from './server-config.ts'
-import { nameTools } from './tool-names.ts'
 
 const read = (mcpServers: unknown) => orThrow(readServerFile(JSON.stringify({ mcpServers }), '/srv/.mcp.json', 'user'))
 

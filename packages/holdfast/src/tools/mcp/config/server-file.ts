@@ -1,8 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { didYouMean, escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
-import { replaceAlone } from '../../system/files/replace-alone.ts'
-import { systemErrorCode } from '../../system/system-error.ts'
+import { replaceAlone } from '../../../system/files/replace-alone.ts'
+import { systemErrorCode } from '../../../system/system-error.ts'
 import { type McpServer, readServerFile } from './server-config.ts'
 
 /** An entry of `mcpServers`, as it is written. */

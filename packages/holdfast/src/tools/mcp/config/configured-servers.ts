@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
-import { systemErrorCode, systemErrorWords } from '../../system/system-error.ts'
+import { systemErrorCode, systemErrorWords } from '../../../system/system-error.ts'
 import { type McpServer, readServerFile } from './server-config.ts'
 
 /** The files of a workspace that configure servers. The first that names a server counts. */

@@ -1,11 +1,15 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { orThrow } from '@holdfast/protocol'
 import { number, type Row } from '../table.ts'
 import { startCrowd } from './parts/crowd.ts'
 import { eventsPath, type LoadServer, startLoadServer } from './parts/load-server.ts'
 import { openViewer } from './parts/viewer.ts'
+import { type Gone, goneWithinSeconds, waitUntilGone } from './parts/wait-until-gone.ts'
 import type { Scenario } from './scenario.ts'
 
-const goneWithinSeconds = 60
+const run = promisify(execFile)
 /** More than the buffers of the system and of the stream hold for one client. */
 const producedBytes = 24 * 1024 ** 2
 
@@ -15,18 +19,18 @@ export const leaveHalfOpen: Scenario = async ({ dir, isQuick }) => {
   await using server = await startLoadServer(dir)
   const ended = await endHalf(server, clients)
   const stopped = isQuick ? null : await stopProcess(server, clients)
+  const vanished = isQuick ? null : await vanish(dir, clients)
   const all = [
     { what: `${clients} clients closed their side only`, ...ended },
     ...(stopped ? [{ what: `${clients} clients were stopped (SIGSTOP) while events came`, ...stopped }] : []),
+    ...(vanished ? [{ what: `${clients} clients vanished from the network`, ...vanished }] : []),
   ]
   return {
-    figures: { ended, stopped },
+    figures: { ended, stopped, vanished },
     rows: all.map(rowOf),
     violations: all.flatMap(({ what, left }) => (left > 0 ? [`${what}: ${left} are still connected`] : [])),
   }
 }
-
-type Gone = { readonly seconds: number; readonly left: number }
 
 const rowOf = ({ what, seconds, left }: Gone & { readonly what: string }): Row => ({
   ...{ what: `${what}: gone after`, figure: left > 0 ? `${left} still connected` : `${number(seconds, 1)} s` },
@@ -60,13 +64,14 @@ async function stopProcess(server: LoadServer, clients: number): Promise<Gone> {
   return waitUntilGone(server, connections)
 }
 
-async function waitUntilGone(server: LoadServer, before: number): Promise<Gone> {
-  const start = performance.now()
-  for (;;) {
-    const seconds = (performance.now() - start) / 1000
-    const { connections } = await server.look()
-    const left = Math.max(0, connections - before)
-    if (left <= 0 || seconds > 1.5 * goneWithinSeconds) return { seconds, left }
-    await new Promise((resolve) => setTimeout(resolve, 100))
+/** Returns the result of clients that vanish; null where no network of its own can be made for them. */
+async function vanish(dir: string, clients: number): Promise<Gone | null> {
+  const file = join(import.meta.dirname, 'parts/vanishing.ts')
+  try {
+    const { stdout } = await run('unshare', ['-rn', process.execPath, file, dir, String(clients)])
+    return JSON.parse(stdout)
+  } catch (cause) {
+    process.stderr.write(`No clients could vanish: ${cause}\n`)
+    return null
   }
 }

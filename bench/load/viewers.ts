@@ -44,9 +44,10 @@ export const watchWithViewers: Scenario = async ({ dir, isQuick }) => {
 async function watchOwn(server: LoadServer, crowd: Crowd, viewers: number, wish: Words): Promise<Watched> {
   const handle = await server.start()
   await crowd.open(server.target(eventsPath(handle)), viewers)
+  const finished = await say(handle, wish)
+  await crowd.waitForWords(wish.words / 10) // the records of the beginning come at once
   await crowd.forget()
   await server.reset()
-  const finished = await say(handle, wish)
   const report = await crowd.waitForWords(wish.words)
   const { cpuMs } = await server.look()
   await finished()
@@ -59,9 +60,11 @@ async function watchBare(crowd: Crowd, viewers: number, { words, rate }: Words):
   await using bare = forkPart('bare-server.ts')
   const { port } = (await nextMessage(bare.process)) as { readonly port: number } // its first message
   await crowd.open({ url: `http://127.0.0.1:${port}`, path: '/', token: '' }, viewers)
+  const written = bare.ask({ words, bytes: eventBytes, rate })
+  await crowd.waitForWords(words / 10)
   await crowd.forget()
-  await bare.ask({ words, bytes: eventBytes, rate })
   const report = await crowd.waitForWords(words)
+  await written
   await crowd.drop()
   return report
 }

@@ -64,6 +64,8 @@ async function obey(order: CrowdOrder): Promise<CrowdReport | null> {
     case 'forget':
       late.length = 0
       return null
+    case 'report':
+      return report()
     case 'wait':
       await Promise.all(viewers.map((viewer) => viewer.until(({ words }) => words >= order.words)))
       return report()

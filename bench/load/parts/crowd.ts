@@ -5,6 +5,7 @@ import type { Target } from './viewer.ts'
 export type CrowdOrder =
   | { readonly do: 'open'; readonly target: Target; readonly paths: readonly string[] }
   | { readonly do: 'forget' }
+  | { readonly do: 'report' }
   | { readonly do: 'wait'; readonly words: number }
   | { readonly do: 'wait-records'; readonly upTo: number }
   | { readonly do: 'wait-closed' }
@@ -31,9 +32,9 @@ export type CrowdReport = {
 
 export type Crowd = ReturnType<typeof startCrowd>
 
-/** Starts a process with viewers. The same viewers watch every server that is compared. */
-export function startCrowd() {
-  const part = forkPart('crowd-process.ts')
+/** Starts a process with viewers, by another program if `by` names one. The same viewers watch every server that is compared. */
+export function startCrowd(by: readonly string[] = []) {
+  const part = forkPart('crowd-process.ts', by)
   const order = async (asked: CrowdOrder): Promise<CrowdReport> => {
     const answer = await part.ask<{ readonly done: CrowdReport } | { readonly failed: string }>(asked)
     if ('failed' in answer) throw new Error(answer.failed)
@@ -47,6 +48,7 @@ export function startCrowd() {
     openEach: (target: Target, paths: readonly string[]) => order({ do: 'open', target, paths }),
     /** Forgets the delays so far. */
     forget: () => order({ do: 'forget' }),
+    report: () => order({ do: 'report' }),
     /** Waits until each viewer has this many words. */
     waitForWords: (words: number) => order({ do: 'wait', words }),
     waitForRecords: (upTo: number) => order({ do: 'wait-records', upTo }),

@@ -8,9 +8,10 @@ export type Part = AsyncDisposable & {
   ask<Answer>(question: unknown): Promise<Answer>
 }
 
-/** Starts another file of this folder as a process. It ends when it is disconnected. */
-export function forkPart(file: string): Part {
-  const child = fork(join(import.meta.dirname, file), { serialization: 'advanced' })
+/** Starts another file of this folder as a process, by another program if `by` names one. It ends when it is disconnected. */
+export function forkPart(file: string, by: readonly string[] = []): Part {
+  const [execPath = process.execPath, ...execArgv] = [...by, process.execPath]
+  const child = fork(join(import.meta.dirname, file), { serialization: 'advanced', execPath, execArgv })
   return {
     process: child,
     async ask(question) {

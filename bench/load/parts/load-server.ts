@@ -29,14 +29,17 @@ const model = 'anthropic/claude-sonnet-4-5'
 const probe = new URL('./probe.mjs', import.meta.url).href
 
 /** Starts a real `holdfast serve` with a probe in it, and a fake model service: each is a process of its own. */
-export async function startLoadServer(dir: string, { home = join(dir, 'home') }: { readonly home?: string } = {}) {
+export async function startLoadServer(
+  dir: string,
+  { home = join(dir, 'home'), args = [] }: { readonly home?: string; readonly args?: readonly string[] } = {},
+) {
   const workdir = join(dir, 'work')
   await mkdir(workdir, { recursive: true })
   const service = forkPart('model-service.ts')
   const { port } = (await nextMessage(service.process)) as { readonly port: number } // its first message
   const env = { ANTHROPIC_API_KEY: 'sk-ant-load', ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}/v1` }
   const startedAtMs = performance.now()
-  const server = await startServerProcess({ home, env, preload: probe })
+  const server = await startServerProcess({ home, env, args, preload: probe })
   const startMs = performance.now() - startedAtMs
   const ask = async <Answer>(question: string): Promise<Answer> => {
     const answer = nextMessage(server.process)

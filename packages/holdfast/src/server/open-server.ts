@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import type { Clock } from '@holdfast/core/ports'
 import {
@@ -16,6 +14,7 @@ import {
   type ToolLister,
 } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Logger } from '../observe/logging/logger.ts'
 import { wallClock } from '../system/wall-clock.ts'
 import type { LiveTokens } from '../tokens/live-tokens.ts'
@@ -26,7 +25,9 @@ import { createLoginCodes, createLoginCookie } from './auth/login.ts'
 import { createProxies } from './auth/proxies.ts'
 import { createServerAddress, isEveryAddress, isLoopback, networkAddresses, urlHost } from './auth/server-address.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
+import { closeWithin, cutStalled, reportDrops, trackConnections } from './connections.ts'
 import { createAttachments } from './http/attachments.ts'
+import { eventStreamOf } from './http/event-stream.ts'
 import { createOutbox } from './http/outbox.ts'
 import { createReadiness, type Readiness } from './http/readiness.ts'
 import { createByteBudget } from './http/request-body.ts'
@@ -36,6 +37,7 @@ import { createStreams } from './http/streams.ts'
 import { noTransfer, type Transfer } from './http/transfer.ts'
 import { describeApi } from './openapi/describe-api.ts'
 import { routes } from './routes/routes.ts'
+import { cutVanishedPeers } from './vanished-peers.ts'
 
 export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' | 'version' | 'now' | 'onProblem'> & {
   /** The tokens of the store. Without it, only `tokens` let clients in, and the routes for tokens refuse. */
@@ -133,6 +135,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   reportDrops(server, now, onProblem)
   const connections = trackConnections(server)
   cutStalled(server, options.stallMs ?? limits.viewerStallMs, connections.isBusy)
+  cutVanishedPeers(server, { connections: connections.all })
   const listening = await listen(server, options)
   if (!listening.ok) return listening
   const port = listening.value
@@ -172,7 +175,13 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     closing: closing.signal,
   })
   // Do not replace the globals: an embedding program must keep its own Response.
-  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
+  const listener = getRequestListener(
+    // This server speaks HTTP/1.1 only.
+    async (request, env) => sendEvents(await app.fetch(request, env), env.outgoing as ServerResponse),
+    {
+      overrideGlobalObjects: false,
+    },
+  )
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const requestId = logRequest(incoming, outgoing, options.logger)
     const refusal = address.checkRequest(incoming)
@@ -180,9 +189,9 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     const headers = { ...Object.fromEntries(answerHeaders), 'content-type': 'application/json', connection: 'close' }
     outgoing.writeHead(faultStatus[refusal.code], headers).end(JSON.stringify({ error: { ...refusal, requestId } }))
   }
-  const inSlices = createSlices(requestsPerTurn)
+  const slices = createSlices(requestsPerTurn)
   server.on('request', (incoming, outgoing) =>
-    inSlices(() => {
+    slices.run(() => {
       if (!incoming.socket.destroyed) answer(incoming, outgoing) // else the client left while it waited
     }),
   )
@@ -199,6 +208,20 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
       return closed
     },
   })
+}
+
+/** Writes an answer that is a stream of events, and returns any other for the adapter. */
+function sendEvents(response: Response, outgoing: ServerResponse): Response {
+  const stream = eventStreamOf(response)
+  if (!stream) return response
+  if (outgoing.destroyed) stream.leave()
+  else {
+    // The stream ends with its connection: framing each event again for each viewer costs a third of the time of a write.
+    outgoing.removeHeader('transfer-encoding')
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers))
+    stream.writeTo(outgoing)
+  }
+  return RESPONSE_ALREADY_SENT
 }
 
 /** Returns the OpenAPI document as JSON. It is built once, when it is first asked for. */
@@ -242,79 +265,14 @@ function createLinks(
   }
 }
 
-const dropsEveryMs = 60_000
-
-/** Reports connections that were closed because too many are open; once a minute at most. */
-function reportDrops(server: Server, now: () => number, onProblem: ServerDeps['onProblem']): void {
-  let quietUntil = 0
-  server.on('drop', () => {
-    if (now() < quietUntil) return
-    quietUntil = now() + dropsEveryMs
-    onProblem({ where: 'the server', cause: new Error(`More than ${server.maxConnections} connections are open.`) })
-  })
-}
-
 /** Requests that arrive together are begun in slices: each takes a part of a millisecond. */
 const requestsPerTurn = 50
-const stallChecks = 4
 
 /**
- * Cuts connections whose client took no byte for `stallMs` although some wait, and idle ones. Checks several times in
- * between: Node takes the bytes that the system buffered right after a write for progress, and reports a stall one
- * timeout later.
+ * Connections that the system accepts for us before we take them. With Node's 511, some of a thousand clients that come
+ * back at once have to send again, a second later. The system may have a lower limit.
  */
-function cutStalled(server: Server, stallMs: number, isBusy: (socket: Socket) => boolean): void {
-  const checkMs = Math.ceil(stallMs / stallChecks)
-  const stalls = new WeakMap<Socket, { readonly bytes: number; readonly checks: number; readonly atMs: number }>()
-  server.setTimeout(checkMs)
-  server.on('timeout', (socket) => {
-    if (!isBusy(socket)) return socket.destroy()
-    // A request that is being worked on keeps its connection: nothing waits for its client yet.
-    if (socket.writableLength === 0) return
-    const [last, atMs, bytes] = [stalls.get(socket), performance.now(), socket.bytesWritten]
-    // A longer gap means that Node saw progress in between.
-    const isStill = last !== undefined && last.bytes === bytes && atMs - last.atMs < 1.5 * checkMs
-    const checks = isStill ? last.checks + 1 : 1
-    if (checks >= stallChecks) return socket.destroy()
-    stalls.set(socket, { bytes, checks, atMs })
-    socket.setTimeout(checkMs)
-  })
-}
-
-/**
- * Tracks the open connections. `closeIdle` closes every idle one, now and as soon as one becomes idle. Node's own
- * `closeIdleConnections` skips connections without a request yet, which browsers open in advance.
- */
-function trackConnections(server: Server) {
-  const requests = new Map<Socket, number>()
-  let isClosing = false
-  const closeIfIdle = (socket: Socket) => {
-    if (requests.get(socket) === 0) socket.destroySoon()
-  }
-
-  server.on('connection', (socket) => {
-    requests.set(socket, 0)
-    socket.once('close', () => requests.delete(socket))
-    if (isClosing) closeIfIdle(socket)
-  })
-  server.on('request', ({ socket }, response) => {
-    requests.set(socket, (requests.get(socket) ?? 0) + 1)
-    response.once('close', () => {
-      if (!requests.has(socket)) return
-      requests.set(socket, (requests.get(socket) ?? 1) - 1)
-      if (isClosing) closeIfIdle(socket)
-    })
-  })
-
-  return {
-    all: () => requests.keys(),
-    isBusy: (socket: Socket) => (requests.get(socket) ?? 0) > 0,
-    closeIdle(): void {
-      isClosing = true
-      for (const socket of requests.keys()) closeIfIdle(socket)
-    },
-  }
-}
+const waitingConnectionsMax = 4096
 
 function listen(server: Server, { host, port }: ServerOptions): Promise<Result<number>> {
   return new Promise((resolve) => {
@@ -323,18 +281,9 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<Result<n
       const why = code === 'EADDRINUSE' ? 'the port is taken' : `the system reports ${code}`
       resolve(refuse(fault('unreachable', `Cannot listen on ${host}:${port}: ${why}.`, { host, port })))
     })
-    server.listen({ host: host.replace(/^\[|\]$/g, ''), port }, () => {
+    server.listen({ host: host.replace(/^\[|\]$/g, ''), port, backlog: waitingConnectionsMax }, () => {
       const bound = server.address()
       resolve(ok(typeof bound === 'object' && bound ? bound.port : port))
     })
   })
-}
-
-async function closeWithin(graceMs: number, server: Server, closeIdle: () => void): Promise<void> {
-  const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
-  const closed = once(server, 'close')
-  server.close()
-  closeIdle()
-  await closed
-  clearTimeout(deadline)
 }

@@ -1,11 +1,13 @@
+import { getEventListeners, once } from 'node:events'
 import { connect } from 'node:net'
+import { Writable } from 'node:stream'
 import { decodeFrames } from '@holdfast/client'
 import { encodeFrame, type Frame, invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
 import { partBytes } from './byte-stream.ts'
-import { openEventStream } from './event-stream.ts'
+import { type EventSource, openEventStream } from './event-stream.ts'
 import { createOutbox, partsPerTurn } from './outbox.ts'
 
 type Test = Awaited<ReturnType<typeof openTestServer>>
@@ -182,23 +184,27 @@ describe('a large frame for many viewers', () => {
     let inThisTurn = 0
     let inTurnMax = 0
     const watch = async () => {
-      const body = openEventStream<Frame>({
-        ...{ name: 'test', encode: encodeFrame, endings: [], failed: end, heartbeatMs: 60_000 },
-        ...{ hold: outbox.hold, turn: outbox.turn, onProblem: () => {} },
+      const source: EventSource<Frame> = {
+        ...{ name: 'test', encode: encodeFrame, hold: outbox.hold, end: () => end },
         async *follow() {
           yield await published.promise
           yield end
         },
-      })
-      let bytes = 0
-      for await (const part of body) {
-        bytes += part.byteLength
-        if (part.byteLength === partBytes) inThisTurn += 1
-        inTurnMax = Math.max(inTurnMax, inThisTurn)
-        setImmediate(() => {
-          inThisTurn = 0
-        })
       }
+      let bytes = 0
+      const client = new Writable({
+        write(part: Buffer, _, taken) {
+          bytes += part.byteLength
+          if (part.byteLength === partBytes) inThisTurn += 1
+          inTurnMax = Math.max(inTurnMax, inThisTurn)
+          setImmediate(() => {
+            inThisTurn = 0
+            taken()
+          })
+        },
+      })
+      openEventStream(source, { outbox, heartbeatMs: 60_000, onProblem: () => {} }, []).writeTo(client)
+      await once(client, 'finish')
       return bytes
     }
     const watching = Array.from({ length: viewers }, watch)
@@ -207,5 +213,90 @@ describe('a large frame for many viewers', () => {
     expect(Math.min(...received)).toBeGreaterThan(10 * partBytes)
     expect(inTurnMax).toBeGreaterThan(0)
     expect(inTurnMax).toBeLessThanOrEqual(2 * partsPerTurn) // a reader may see the parts of two turns in one
+  })
+})
+
+describe('a stream', () => {
+  const outbox = createOutbox({ connections: () => [] })
+  const deps = { outbox, heartbeatMs: 60_000, onProblem: () => undefined }
+  const endOf = (reason: string): Frame => ({ type: 'end', sessionId, reason: reason as 'closing', retryMs: null })
+  const frame = (reason: string): Frame => ({ type: 'resync', sessionId, reason })
+
+  /** Collects what is written. Takes the first bytes only when `take` is called. */
+  function createClient() {
+    const written: string[] = []
+    let take = () => {}
+    const client = new Writable({
+      highWaterMark: 1,
+      write(part: Buffer, _, taken) {
+        written.push(part.toString())
+        take = taken
+      },
+    })
+    return { client, written, take: () => take() }
+  }
+  const sourceOf = (follow: EventSource<Frame>['follow']): EventSource<Frame> => ({
+    ...{ name: 'test', encode: encodeFrame, hold: outbox.hold, end: endOf, follow },
+  })
+
+  it('reads the next frame only when the client took the last one', async () => {
+    const read: string[] = []
+    const { client, written, take } = createClient()
+    const follow = async function* () {
+      for (const name of ['one', 'two', 'three']) {
+        read.push(name)
+        yield frame(name)
+      }
+    }
+    openEventStream(sourceOf(follow), deps, []).writeTo(client)
+    await expect.poll(() => read).toEqual(['one', 'two'])
+    expect(written).toEqual([': holdfast\n\n'])
+    for (let frames = 1; frames < 4; frames++) {
+      take()
+      await expect.poll(() => written.length).toBe(frames + 1)
+    }
+    take()
+    await once(client, 'finish')
+    expect(written.slice(1).map((text) => /"reason":"(\w+)"/.exec(text)?.[1])).toEqual(['one', 'two', 'three'])
+  })
+
+  it('sends its last frame when a signal ends it, waiting or not', async () => {
+    for (const waits of [true, false]) {
+      const closing = new AbortController()
+      const { client, written, take } = createClient()
+      const follow = async function* (gone: AbortSignal) {
+        if (!waits) yield frame('one')
+        await once(gone, 'abort')
+      }
+      const endings = [{ when: closing.signal, last: endOf('closing') }]
+      openEventStream(sourceOf(follow), deps, endings).writeTo(client)
+      await expect.poll(() => written.length).toBe(1)
+      closing.abort()
+      const finished = once(client, 'finish')
+      const taking = setInterval(take, 1)
+      await finished
+      clearInterval(taking)
+      expect(written.at(-1)).toContain('"reason":"closing"')
+      expect(getEventListeners(closing.signal, 'abort')).toEqual([])
+    }
+  })
+
+  it('leaves its source and forgets its signals when the client is gone', async () => {
+    const closing = new AbortController()
+    const { client, written, take } = createClient()
+    let began = 0
+    const left = Promise.withResolvers<void>()
+    const follow = async function* (gone: AbortSignal): AsyncGenerator<Frame> {
+      yield frame('one')
+      await once(gone, 'abort')
+      left.resolve()
+    }
+    const source = { ...sourceOf(follow), began: () => void began++ }
+    openEventStream(source, deps, [{ when: closing.signal, last: endOf('closing') }]).writeTo(client)
+    take()
+    await expect.poll(() => written.length).toBe(2)
+    client.destroy()
+    await left.promise
+    expect([began, getEventListeners(closing.signal, 'abort').length]).toEqual([1, 0])
   })
 })

@@ -1,4 +1,4 @@
-import type { UnderlyingSource } from 'node:stream/web'
+import type { Writable } from 'node:stream'
 import { partBytes, partsOf } from './byte-stream.ts'
 import type { Outbox } from './outbox.ts'
 import type { ServerDeps } from './server-deps.ts'
@@ -7,158 +7,182 @@ const comment = new TextEncoder().encode(': holdfast\n\n')
 
 export const reconnectMs = 1000
 
-type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
+/** Why the server ends a stream: its token was revoked, the server closes, its client leaves, or it failed. */
+export type EndReason = 'revoked' | 'closing' | 'left' | 'failed'
+
+export type EventSource<One> = {
   /** For problem reports. */
   readonly name: string
   /** Returns the frames. The signal aborts when the stream is over. */
   readonly follow: (gone: AbortSignal) => AsyncIterable<One>
   readonly encode: (frame: One) => readonly Uint8Array[]
   readonly hold: (piece: Uint8Array) => ReturnType<Outbox['hold']>
-  /** Waits until a part may be written. */
-  readonly turn: Outbox['turn']
   /** Called once, when the first frame came, none came for a while, or the stream is over. */
   readonly began?: () => void
   /** Whether a frame is the last one of the stream; `end` by default. */
   readonly isLast?: (frame: One) => boolean
-  /** Signals that end the stream, each with the last frame then. */
-  readonly endings: readonly { readonly when: AbortSignal; readonly last: One }[]
-  /** The last frame if `follow` throws. */
-  readonly failed: One
+  /** Aborts when the client leaves. */
+  readonly left?: AbortSignal | null
+  /** Returns the last frame. The client shall not reconnect if `retryMs` is null. */
+  readonly end: (reason: EndReason, retryMs: number | null) => One
 }
+
+type StreamDeps = Pick<ServerDeps, 'heartbeatMs' | 'onProblem' | 'closing'> & {
+  readonly outbox: Pick<Outbox, 'openTurns'>
+}
+
+type EventStream = {
+  /** Writes the frames to a client until the last one. */
+  writeTo(outgoing: Writable): void
+  /** Ends a stream that is not written. */
+  leave(): void
+}
+
+/** The streams that are to be written, by the bodies of their answers. */
+const streams = new WeakMap<ReadableStream, EventStream>()
 
 /**
- * Opens a body that is pulled: the next part is sent only when the socket took the last one. So frames for a slow client
- * are buffered, and limited, only at their source.
+ * Answers with a stream of events. The frames do not pass through the body: `eventStreamOf` finds the stream, which
+ * writes them to the connection itself. A body that is pulled would cost each viewer of each frame several times as much.
  */
-export function openEventStream<One extends { readonly type: string }>(deps: EventStreamDeps<One>) {
-  const { encode, endings, heartbeatMs, hold, turn, isLast = ({ type }) => type === 'end' } = deps
-  const frames = createFrameReader(deps)
-  let began = deps.began
-  /** A large frame whose parts are being sent. Its own reference lets newcomers share its encoding. */
-  let sending: { readonly frame: One; readonly parts: Iterator<Uint8Array>; readonly sent: () => void } | null = null
-  const leave = () => {
-    began?.()
-    began = undefined
-    sending?.sent()
-    sending = null
-    frames.leave()
-  }
-
-  /** Sends a small frame, or the first part of a large one. */
-  const send = (frame: One, controller: ReadableStreamDefaultController<Uint8Array>) => {
-    const pieces = encode(frame)
-    const [only] = pieces
-    if (only && pieces.length === 1 && only.byteLength <= partBytes) {
-      controller.enqueue(only)
-      if (!isLast(frame)) return
-      leave()
-      return controller.close()
-    }
-    const parts = partsOf(pieces)
-    const first = parts.next()
-    if (!first.done) controller.enqueue(first.value)
-    const releases = pieces.map(hold)
-    sending = {
-      ...{ frame, parts },
-      sent: () => {
-        for (const release of releases) release()
-      },
-    }
-  }
-
-  const source: UnderlyingSource<Uint8Array> = {
-    start(controller) {
-      frames.start() // before the first byte, so that a connected client misses nothing
-      controller.enqueue(comment) // tells the client that it is connected
-    },
-
-    async pull(controller) {
-      const part = sending?.parts.next()
-      if (part && !part.done) {
-        await turn() // other connections come between
-        return frames.gone.aborted ? undefined : controller.enqueue(part.value)
-      }
-      sending?.sent()
-      sending = null
-      let frame: One | 'done' | null = await frames.next(heartbeatMs)
-      began?.()
-      began = undefined
-      if (!frames.gone.aborted) await turn()
-      if (frames.gone.aborted) return
-      for (const { when, last } of endings) if (when.aborted) frame ??= last
-      if (frame === null) return controller.enqueue(comment)
-      if (frame !== 'done') return send(frame, controller)
-      leave()
-      controller.close()
-    },
-
-    cancel: leave,
-  }
-  return new ReadableStream(source, { highWaterMark: 0 })
-}
-
-/** Reads one frame ahead. */
-function createFrameReader<One>({ name, follow, endings, failed, onProblem }: EventStreamDeps<One>) {
-  const gone = new AbortController()
-  const frames = follow(gone.signal)[Symbol.asyncIterator]()
-  let isReading = false
-  let arrived: One | 'done' | null = null
-  let wake = () => {}
-  const start = () => {
-    isReading = true
-    const report = (cause: unknown) => {
-      onProblem({ where: `events of ${name}`, cause })
-      return { value: failed, done: false }
-    }
-    frames
-      .next()
-      .catch(report)
-      .then((next) => {
-        arrived = next.done ? 'done' : next.value
-        wake()
-      })
-  }
-
-  return {
-    gone: gone.signal,
-    start,
-    /** Returns the next frame; null if none came in time, or if the stream shall end first. */
-    async next(forMs: number): Promise<One | 'done' | null> {
-      if (!isReading) start()
-      if (arrived === null) {
-        const waited = Promise.withResolvers<void>()
-        const timer = setTimeout(waited.resolve, forMs)
-        wake = waited.resolve
-        for (const { when } of endings) {
-          if (when.aborted) waited.resolve()
-          else when.addEventListener('abort', wake)
-        }
-        await waited.promise
-        clearTimeout(timer)
-        for (const { when } of endings) when.removeEventListener('abort', wake)
-        wake = () => {}
-      }
-      const frame = arrived
-      if (frame !== null) {
-        arrived = null
-        isReading = false
-      }
-      return frame
-    },
-    leave() {
-      gone.abort()
-      frames.return?.().catch(() => undefined) // its errors no longer matter
-      wake()
-    },
-  }
-}
-
-export function answerEventStream(body: ReadableStream<Uint8Array>): Response {
+export function answerEventStream<One extends { readonly type: string }>(
+  source: EventSource<One>,
+  { ended, ...deps }: StreamDeps & { readonly ended: AbortSignal },
+): Response {
+  const stream = openEventStream(source, deps, [
+    { when: ended, last: source.end('revoked', null) },
+    { when: deps.closing, last: source.end('closing', reconnectMs) },
+    ...(source.left ? [{ when: source.left, last: source.end('left', null) }] : []),
+  ])
+  const body = new ReadableStream({ cancel: stream.leave })
+  streams.set(body, stream)
   const headers = {
     'content-type': 'text/event-stream; charset=utf-8',
-    'transfer-encoding': 'chunked', // makes the adapter send the first bytes at once
     'x-accel-buffering': 'no',
     connection: 'close', // an ended stream must leave no idle socket, which would delay the server's close
   }
   return new Response(body, { headers })
+}
+
+/** Returns the stream of an answer; null if it is another answer. */
+export const eventStreamOf = ({ body }: Response): EventStream | null => (body && streams.get(body)) ?? null
+
+type Ending<One> = { readonly when: AbortSignal; readonly last: One }
+
+/**
+ * Opens a stream that reads a frame only when the client took the last one. So frames for a slow client are buffered, and
+ * limited, only at their source.
+ */
+export function openEventStream<One extends { readonly type: string }>(
+  { name, follow, encode, hold, began, isLast = ({ type }) => type === 'end', end }: EventSource<One>,
+  { heartbeatMs, onProblem, outbox }: Omit<StreamDeps, 'closing'>,
+  endings: readonly Ending<One>[],
+): EventStream {
+  const gone = new AbortController()
+  const frames = follow(gone.signal)[Symbol.asyncIterator]()
+  const fail = (cause: unknown) => {
+    onProblem({ where: `events of ${name}`, cause })
+    return end('failed', reconnectMs)
+  }
+  let first: ReturnType<typeof frames.next> | null = frames.next() // before the first byte, so that a connected client misses nothing
+  first.catch(() => undefined) // `run` gets it too
+  let hasBegun = false
+  const begin = () => {
+    if (!hasBegun) began?.()
+    hasBegun = true
+  }
+  const leave = () => {
+    if (gone.signal.aborted) return
+    begin()
+    gone.abort()
+    frames.return?.().catch(() => undefined) // its errors no longer matter
+  }
+
+  return {
+    leave,
+    writeTo(outgoing) {
+      const client = createClientWriter(outgoing, outbox, hold)
+      /** Whether a frame is awaited, and nothing is being written. */
+      let isWaiting = false
+      const heartbeat = setTimeout(beat, heartbeatMs)
+      function beat(): void {
+        begin()
+        if (isWaiting) outgoing.write(comment)
+        heartbeat.refresh()
+      }
+      const over = () => {
+        clearTimeout(heartbeat)
+        for (const { when } of endings) when.removeEventListener('abort', endWaiting)
+        leave()
+      }
+      const endWith = async (frame: One) => {
+        isWaiting = false
+        await client.write(encode(frame))
+        over()
+        outgoing.end()
+      }
+      const endWaiting = () => {
+        const last = endings.find(({ when }) => when.aborted)?.last
+        if (last && isWaiting) endWith(last).catch(() => outgoing.destroy())
+      }
+      const run = async () => {
+        while (!gone.signal.aborted) {
+          isWaiting = true
+          endWaiting()
+          const next = await (first ?? frames.next())
+          first = null
+          if (!isWaiting || gone.signal.aborted) return
+          isWaiting = false
+          begin()
+          heartbeat.refresh()
+          if (next.done) return void outgoing.end()
+          if (isLast(next.value)) return endWith(next.value)
+          const waited = client.write(encode(next.value))
+          if (waited) await waited
+        }
+      }
+      outgoing.once('close', over)
+      outgoing.write(comment) // tells the client that it is connected
+      for (const { when } of endings) when.addEventListener('abort', endWaiting)
+      run().catch((cause) => endWith(fail(cause)).catch(() => outgoing.destroy()))
+    },
+  }
+}
+
+/** Writes frames to one client, a part at a time. */
+function createClientWriter(
+  outgoing: Writable,
+  { openTurns }: Pick<Outbox, 'openTurns'>,
+  hold: EventSource<never>['hold'],
+) {
+  const turn = openTurns()
+  let wake = () => {}
+  outgoing.on('drain', () => wake())
+  outgoing.once('close', () => wake())
+  const put = (part: Uint8Array): Promise<void> | null => {
+    if (outgoing.destroyed || outgoing.write(part)) return null
+    return new Promise((resolve) => {
+      wake = resolve
+    })
+  }
+  const writePart = (part: Uint8Array): Promise<unknown> | null => {
+    const waited = turn(part.byteLength) // other connections come between
+    return waited ? waited.then(() => put(part)) : put(part)
+  }
+  const writeParts = async (pieces: readonly Uint8Array[]): Promise<void> => {
+    const releases = pieces.map(hold)
+    try {
+      const parts = partsOf(pieces)
+      for (let part = parts.next(); !part.done && !outgoing.destroyed; part = parts.next()) await writePart(part.value)
+    } finally {
+      for (const release of releases) release()
+    }
+  }
+  return {
+    /** Returns what to wait for before the next frame: the client has not taken enough of this one. */
+    write(pieces: readonly Uint8Array[]): Promise<unknown> | null {
+      const [only] = pieces
+      return only && pieces.length === 1 && only.byteLength <= partBytes ? writePart(only) : writeParts(pieces)
+    },
+  }
 }

@@ -10,6 +10,9 @@ import { createSlices } from './slices.ts'
 const builtAtOnceMax = { page: 1, stream: 16, export: 1, part: 3 } as const
 /** Parts that streams write in one turn of the event loop: the system takes up to a millisecond for each. */
 export const partsPerTurn = 8
+/** So many short frames, such as deltas, are written in the time of one part. */
+const framesPerPart = 8
+const shortFrameBytes = 4096
 const retryAfterSeconds = 5
 const pauseMs = 100
 
@@ -41,7 +44,7 @@ export function createOutbox({
   /** Pieces that streams are sending. */
   const held = new Map<Uint8Array, { streams: number; readonly bytes: number }>()
   let heldBytes = 0
-  const inSlices = createSlices(partsPerTurn)
+  const slices = createSlices(partsPerTurn * framesPerPart)
   const places = {
     page: createPlaces(builtAtOnceMax.page, nextTurn),
     stream: createPlaces(builtAtOnceMax.stream, nextTurn),
@@ -99,8 +102,32 @@ export function createOutbox({
       }
     },
 
-    /** Waits for the turn to write one part: a frame that all viewers get at once is written to few of them at a time. */
-    turn: (): Promise<void> => new Promise(inSlices),
+    /** Waits for the turn to write one part: many connections write few parts at a time. */
+    turn: (): Promise<void> => new Promise((go) => slices.run(go, framesPerPart)),
+
+    /**
+     * Returns a function that waits for the turn of one stream to write so many bytes: a frame that all viewers get at once
+     * is written to few of them at a time. It returns null if the stream has its turn and may write another short frame.
+     */
+    openTurns() {
+      let current = -1
+      let left = 0
+      return (bytes: number): Promise<void> | null => {
+        const isShort = bytes <= shortFrameBytes
+        if (isShort && left > 0 && current === slices.turn()) {
+          left -= 1
+          return null
+        }
+        return new Promise((go) => {
+          const take = () => {
+            current = slices.turn()
+            left = framesPerPart
+            go()
+          }
+          slices.run(take, isShort ? 1 : framesPerPart)
+        })
+      }
+    },
 
     /**
      * Counts bytes that a stream sends, once for all its streams, with the copies that its source keeps meanwhile. Call

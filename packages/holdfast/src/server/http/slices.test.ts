@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createSlices } from './slices.ts'
 
 it('runs a bounded number in each turn of the event loop, in order', async () => {
-  const run = createSlices(50)
+  const { run } = createSlices(50)
   const done: number[] = []
   for (let each = 0; each < 1000; each++) run(() => done.push(each))
   const perTurn = [done.length]

@@ -1,6 +1,6 @@
-import { ClientId, encodeFrame, Frame, NewsFrame, ok, Seq, type Sessions } from '@holdfast/protocol'
+import { ClientId, encodeFrame, Frame, invariant, NewsFrame, ok, Seq, type Sessions } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answerEventStream, openEventStream, reconnectMs } from '../http/event-stream.ts'
+import { answerEventStream, type EndReason, type EventSource, reconnectMs } from '../http/event-stream.ts'
 import { openFollowing } from '../http/follow-session.ts'
 import { privateCopies } from '../http/outbox.ts'
 import { defineRoute, flag, type Route, wholeNumber } from '../http/route.ts'
@@ -22,63 +22,44 @@ const getEvents = defineRoute({
   answers: { ...answers, events: Frame },
   refuses: ['invalid_role', 'foreign_attachment'],
   async handle({ session, caller, ended, input }, deps) {
-    const { outbox, closing, heartbeatMs, onProblem } = deps
     const { query, headers } = input
     const after = headers['last-event-id'] ?? query.after
     const following = await openFollowing({ ...query, session, after }, caller, deps)
     if (!following.ok) return following
     const { id, began, left, frames, end } = following.value
-    const body = openEventStream<Frame>({
-      name: id,
-      hold: (piece) => outbox.hold(piece, after === undefined ? 1 : privateCopies),
-      turn: outbox.turn,
-      began,
-      follow: frames,
-      encode: encodeFrame,
-      endings: [
-        { when: ended, last: end('revoked', null) },
-        { when: closing, last: end('closing', reconnectMs) },
-        ...(left ? [{ when: left, last: end('left', null) }] : []),
-      ],
-      failed: end('failed', reconnectMs),
-      heartbeatMs,
-      onProblem,
-    })
-    return ok(answerEventStream(body))
+    const source: EventSource<Frame> = {
+      ...{ name: id, follow: frames, encode: encodeFrame, began, left, end },
+      hold: (piece) => deps.outbox.hold(piece, after === undefined ? 1 : privateCopies),
+    }
+    return ok(answerEventStream(source, { ...deps, ended }))
   },
 })
 
-const newsEnd = (reason: 'slow' | 'closing' | 'failed' | 'revoked'): NewsFrame => ({
-  ...{ type: 'end', reason, retryMs: reason === 'revoked' ? null : reconnectMs },
-})
+const newsEnd = (reason: EndReason | 'slow', retryMs: number | null): NewsFrame => {
+  invariant(reason !== 'left', 'a client leaves a session, not the news')
+  return { type: 'end', reason, retryMs }
+}
 
 const getNews = defineRoute({
   on: 'GET /v1/events',
   summary: 'Follow all sessions as server-sent events: started, changed, stopped',
   answers: { ...answers, events: NewsFrame },
-  async handle({ ended }, { sessions, outbox, closing, heartbeatMs, onProblem }) {
-    const body = openEventStream<NewsFrame>({
+  async handle({ ended }, deps) {
+    const source: EventSource<NewsFrame> = {
       name: 'all sessions',
-      hold: outbox.hold,
-      turn: outbox.turn,
-      follow: (gone) => followNews(sessions, gone),
+      hold: deps.outbox.hold,
+      follow: (gone) => followNews(deps.sessions, gone),
       encode: encodeFrame,
-      endings: [
-        { when: ended, last: newsEnd('revoked') },
-        { when: closing, last: newsEnd('closing') },
-      ],
-      failed: newsEnd('failed'),
-      heartbeatMs,
-      onProblem,
-    })
-    return ok(answerEventStream(body))
+      end: newsEnd,
+    }
+    return ok(answerEventStream(source, { ...deps, ended }))
   },
 })
 
 /** Ends by itself only when the reader is so slow that its buffer is full. */
 export async function* followNews(sessions: Sessions, gone: AbortSignal): AsyncGenerator<NewsFrame> {
   yield* sessions.subscribe({ signal: gone })
-  if (!gone.aborted) yield newsEnd('slow')
+  if (!gone.aborted) yield newsEnd('slow', reconnectMs)
 }
 
 export const eventRoutes: readonly Route[] = [getEvents]

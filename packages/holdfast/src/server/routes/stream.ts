@@ -1,16 +1,27 @@
-import { ClientId, encodeFrame, ok, parseSessionName, refuse, Seq, SessionId, StreamFrame } from '@holdfast/protocol'
+import {
+  ClientId,
+  encodeFrame,
+  invariant,
+  ok,
+  parseSessionName,
+  refuse,
+  Seq,
+  SessionId,
+  StreamFrame,
+} from '@holdfast/protocol'
 import { z } from 'zod'
 import { idOf } from '../http/attachments.ts'
-import { answerEventStream, openEventStream, reconnectMs } from '../http/event-stream.ts'
+import { answerEventStream, type EndReason, type EventSource } from '../http/event-stream.ts'
 import { openFollowing } from '../http/follow-session.ts'
 import { privateCopies } from '../http/outbox.ts'
 import { answersJson, defineRoute, flag, type Route } from '../http/route.ts'
 import { sessionFaults } from '../http/route-faults.ts'
 import { followNews } from './events.ts'
 
-const end = (reason: 'closing' | 'failed' | 'revoked'): StreamFrame => ({
-  ...{ type: 'end', reason, retryMs: reason === 'revoked' ? null : reconnectMs },
-})
+const end = (reason: EndReason, retryMs: number | null): StreamFrame => {
+  invariant(reason !== 'left', 'a client leaves a session, not the stream')
+  return { type: 'end', reason, retryMs }
+}
 const encoder = new TextEncoder()
 
 const getStream = defineRoute({
@@ -18,14 +29,14 @@ const getStream = defineRoute({
   summary: 'Follow several sessions, and the news of all, as one stream of server-sent events',
   query: z.strictObject({ news: flag }),
   answers: { status: 200, mediaType: 'text/event-stream', schema: z.string(), events: StreamFrame },
-  async handle({ caller, ended, input }, { sessions, streams, outbox, closing, heartbeatMs, onProblem }) {
+  async handle({ caller, ended, input }, deps) {
+    const { sessions, streams, outbox } = deps
     const gone = new AbortController()
     const news = input.query.news === false ? null : followNews(sessions, gone.signal)
     const stream = streams.open(idOf(caller), news)
-    const body = openEventStream<StreamFrame>({
+    const source: EventSource<StreamFrame> = {
       name: 'several sessions',
       hold: (piece) => outbox.hold(piece, privateCopies),
-      turn: outbox.turn,
       follow(over) {
         over.addEventListener('abort', () => gone.abort(), { once: true })
         return stream.frames(over)
@@ -35,15 +46,9 @@ const getStream = defineRoute({
           ? [encoder.encode(`event: stream\ndata: ${JSON.stringify(frame)}\n\n`)]
           : encodeFrame(frame),
       isLast: (frame) => frame.type === 'end' && !('sessionId' in frame),
-      endings: [
-        { when: ended, last: end('revoked') },
-        { when: closing, last: end('closing') },
-      ],
-      failed: end('failed'),
-      heartbeatMs,
-      onProblem,
-    })
-    return ok(answerEventStream(body))
+      end,
+    }
+    return ok(answerEventStream(source, { ...deps, ended }))
   },
 })
 

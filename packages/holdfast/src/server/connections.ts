@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { ServerDeps } from './http/server-deps.ts'
+
+const dropsEveryMs = 60_000
+
+/** Reports connections that were closed because too many are open; once a minute at most. */
+export function reportDrops(server: Server, now: () => number, onProblem: ServerDeps['onProblem']): void {
+  let quietUntil = 0
+  server.on('drop', () => {
+    if (now() < quietUntil) return
+    quietUntil = now() + dropsEveryMs
+    onProblem({ where: 'the server', cause: new Error(`More than ${server.maxConnections} connections are open.`) })
+  })
+}
+
+const stallChecks = 4
+/** How late a check may be on a busy machine. */
+const lateMsMax = 1000
+
+/**
+ * Cuts connections whose client took no byte for `stallMs` although some wait, and idle ones. Checks several times in
+ * between: Node takes the bytes that the system buffered right after a write for progress, and reports a stall one
+ * timeout later.
+ */
+export function cutStalled(server: Server, stallMs: number, isBusy: (socket: Socket) => boolean): void {
+  const checkMs = Math.ceil(stallMs / stallChecks)
+  const stalls = new WeakMap<Socket, { readonly bytes: number; readonly checks: number; readonly atMs: number }>()
+  server.setTimeout(checkMs)
+  server.on('timeout', (socket) => {
+    if (!isBusy(socket)) return socket.destroy()
+    // A request that is being worked on keeps its connection: nothing waits for its client yet.
+    if (socket.writableLength === 0) return
+    const [last, atMs, bytes] = [stalls.get(socket), performance.now(), socket.bytesWritten]
+    // A longer gap means that Node saw progress in between and began anew, or that this check is late.
+    const isStill = last !== undefined && last.bytes === bytes && atMs - last.atMs < 1.5 * checkMs + lateMsMax
+    const checks = isStill ? last.checks + 1 : 1
+    if (checks >= stallChecks) return socket.destroy()
+    stalls.set(socket, { bytes, checks, atMs })
+    socket.setTimeout(checkMs)
+  })
+}
+
+/**
+ * Tracks the open connections. `closeIdle` closes every idle one, now and as soon as one becomes idle. Node's own
+ * `closeIdleConnections` skips connections without a request yet, which browsers open in advance.
+ */
+export function trackConnections(server: Server) {
+  const requests = new Map<Socket, number>()
+  let isClosing = false
+  const closeIfIdle = (socket: Socket) => {
+    if (requests.get(socket) === 0) socket.destroySoon()
+  }
+
+  server.on('connection', (socket) => {
+    requests.set(socket, 0)
+    socket.once('close', () => requests.delete(socket))
+    if (isClosing) closeIfIdle(socket)
+  })
+  server.on('request', ({ socket }, response) => {
+    requests.set(socket, (requests.get(socket) ?? 0) + 1)
+    response.once('close', () => {
+      if (!requests.has(socket)) return
+      requests.set(socket, (requests.get(socket) ?? 1) - 1)
+      if (isClosing) closeIfIdle(socket)
+    })
+  })
+
+  return {
+    all: () => requests.keys(),
+    isBusy: (socket: Socket) => (requests.get(socket) ?? 0) > 0,
+    closeIdle(): void {
+      isClosing = true
+      for (const socket of requests.keys()) closeIfIdle(socket)
+    },
+  }
+}
+
+export async function closeWithin(graceMs: number, server: Server, closeIdle: () => void): Promise<void> {
+  const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
+  const closed = once(server, 'close')
+  server.close()
+  closeIdle()
+  await closed
+  clearTimeout(deadline)
+}

@@ -142,6 +142,7 @@ export function openEventStream<One extends { readonly type: string }>(
         }
       }
       outgoing.once('close', over)
+      outgoing.on('error', over) // it was written to while it closed
       outgoing.write(comment) // tells the client that it is connected
       for (const { when } of endings) when.addEventListener('abort', endWaiting)
       run().catch((cause) => endWith(fail(cause)).catch(() => outgoing.destroy()))

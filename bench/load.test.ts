@@ -7,7 +7,7 @@ import { scenarios } from './load/scenarios.ts'
 /** Scenarios whose short form finds what must never happen, whatever the speed of the machine. */
 const checked = ['viewers', 'stalled-reader', 'half-open', 'reconnect-storm', 'attach-and-detach']
 
-it.each(checked)('loses nothing and keeps nothing under load: %s', async (name) => {
+it.each(checked)('loses nothing and keeps nothing under load: %s', { timeout: 240_000 }, async (name) => {
   const dir = await mkdtemp(join(tmpdir(), 'holdfast-load-'))
   try {
     const result = await scenarios[name]?.({ dir, isQuick: true, soakMinutes: 0 })

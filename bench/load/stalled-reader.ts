@@ -16,7 +16,7 @@ type Produced = { readonly late: Percentiles; readonly head: number; readonly se
 
 /** One client stops to read beside others that do read, while much is produced. */
 export const stallOneReader: Scenario = async ({ dir, isQuick }) => {
-  const [bytes, seconds] = isQuick ? [16 * 1024 ** 2, 2] : [100 * 1024 ** 2, 20]
+  const [bytes, seconds] = isQuick ? [4 * 1024 ** 2, 1] : [100 * 1024 ** 2, 20]
   await using server = await startLoadServer(dir)
   await using crowd = startCrowd()
   const handle = await server.start()

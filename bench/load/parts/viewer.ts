@@ -92,8 +92,9 @@ export function openViewer(
     seen.isClosed = true
     changed.resolve()
   })
-  const cursor = after === undefined ? '' : `${path.includes('?') ? '&' : '?'}after=${after}`
-  socket.write(`GET ${path}${cursor} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  const base = after === undefined ? path : path.replace(/\?after=\d+/, '')
+  const cursor = after === undefined ? '' : `${base.includes('?') ? '&' : '?'}after=${after}`
+  socket.write(`GET ${base}${cursor} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`)
 
   return {
     seen,

@@ -58,10 +58,11 @@ async function stopProcess(server: LoadServer, clients: number): Promise<Gone> {
   const { connections } = await server.look()
   await crowd.open(server.target(eventsPath(handle)), clients)
   crowd.process.kill('SIGSTOP')
+  const stoppedAt = performance.now()
   const data = 'x'.repeat(256 * 1024)
   for (let sent = 0; sent < producedBytes / data.length; sent++)
     orThrow(await handle.submit({ type: 'appendClientEvent', event: { eventId: String(sent), type: 'load', data } }))
-  return waitUntilGone(server, connections)
+  return waitUntilGone(server, connections, stoppedAt)
 }
 
 /** Returns the result of clients that vanish; null where no network of its own can be made for them. */

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startCrowd } from './crowd.ts'
@@ -14,6 +15,7 @@ const [dir = '', clients = ''] = process.argv.slice(2)
 
 const ip = (...args: readonly string[]): string => execFileSync('ip', args, { encoding: 'utf8' })
 
+process.env['HOLDFAST_TOKEN'] ??= randomUUID() // a server that others can reach needs one
 ip('link', 'set', 'lo', 'up')
 await using crowd = startCrowd(['unshare', '-n'])
 await crowd.forget() // it is in its own namespace now

@@ -5,8 +5,7 @@ export const goneWithinSeconds = 60
 export type Gone = { readonly seconds: number; readonly left: number }
 
 /** Waits until the server has only as many connections as before. Gives up after a while. */
-export async function waitUntilGone(server: LoadServer, before: number): Promise<Gone> {
-  const start = performance.now()
+export async function waitUntilGone(server: LoadServer, before: number, start = performance.now()): Promise<Gone> {
   for (;;) {
     const seconds = (performance.now() - start) / 1000
     const { connections } = await server.look()

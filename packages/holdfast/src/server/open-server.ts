@@ -216,7 +216,7 @@ function sendEvents(response: Response, outgoing: ServerResponse): Response {
   if (!stream) return response
   if (outgoing.destroyed) stream.leave()
   else {
-    // The stream ends with its connection: framing each event again for each viewer costs a third of the time of a write.
+    // The stream ends with its connection, so no event is framed as a chunk again for each viewer.
     outgoing.removeHeader('transfer-encoding')
     outgoing.writeHead(response.status, Object.fromEntries(response.headers))
     stream.writeTo(outgoing)
@@ -269,8 +269,8 @@ function createLinks(
 const requestsPerTurn = 50
 
 /**
- * Connections that the system accepts for us before we take them. With Node's 511, some of a thousand clients that come
- * back at once have to send again, a second later. The system may have a lower limit.
+ * Connections that the system accepts for us before we take them. With Node's 511, the queue of the system overflows when
+ * a thousand clients come back at once: they have to send again, a second later. The system may have a lower limit.
  */
 const waitingConnectionsMax = 4096
 

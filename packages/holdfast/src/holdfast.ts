@@ -24,6 +24,7 @@ import {
   parseImportFiles,
   parseOptions,
   type Result,
+  type SpendingCaps,
   type StartOptions,
   type Stats,
   type StatsOptions,
@@ -36,6 +37,7 @@ import { checkReady } from './nodes/check-ready.ts'
 import type { openPaths } from './open-paths.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
+import type { RateLimit } from './system/config/config.ts'
 import { safeFileName } from './system/files/safe-file-name.ts'
 import type { Home } from './system/home.ts'
 import type { LiveTokens } from './tokens/live-tokens.ts'
@@ -82,12 +84,17 @@ type HoldfastParts = {
   readonly hooks: HookLister
   readonly tools: ToolLister
   readonly tokens: LiveTokens
+  readonly spending: SpendingCaps
+  /** How many requests each caller of a server may send, as configured. */
+  readonly rateLimit: RateLimit | undefined
   readonly paths: ReturnType<typeof openPaths>
 }
 
 /** A runtime with what a server in the same process needs of it. `ready` checks whether it can run sessions. */
 export type ServedHoldfast = Holdfast & {
   readonly liveTokens: LiveTokens
+  readonly spendingCaps: SpendingCaps
+  readonly rateLimit: RateLimit | undefined
   ready(): Promise<Result<null>>
   readonly paths: ReturnType<typeof openPaths>
 }
@@ -95,7 +102,7 @@ export type ServedHoldfast = Holdfast & {
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  { location, home, openWriterPort, permissions, trust, hooks, tools, tokens, paths }: HoldfastParts,
+  { location, home, openWriterPort, permissions, trust, hooks, tools, tokens, spending, rateLimit, paths }: HoldfastParts,
   close: () => Promise<void>,
 ): ServedHoldfast {
   const sessions = createLocalSessions(registry)
@@ -105,7 +112,7 @@ export function createHoldfast(
   const common = createHoldfastMethods(sessions, {
     now: registry.deps.clock.now,
     export: exportPieces,
-    ...{ permissions, trust, hooks, tools, tokens },
+    ...{ permissions, trust, hooks, tools, tokens, spending },
   })
   const withNotifier = async (session: Promise<Session>, notifier: Notifier | undefined) => {
     const { id } = await session
@@ -119,7 +126,7 @@ export function createHoldfast(
   return {
     ...common,
     handles: sessions,
-    liveTokens: tokens,
+    ...{ liveTokens: tokens, spendingCaps: spending, rateLimit },
     ready: () => checkReady(registry),
     paths,
     ...stored,

@@ -40,6 +40,7 @@ import { openServers } from './open-servers.ts'
 import { openTrustedWorkspaces } from './open-trusted-workspaces.ts'
 import { createPromptCommands } from './prompt-commands.ts'
 import type { CustomModels } from './providers/models.ts'
+import { createSpendingCaps, resolveGivenCaps } from './spending-caps.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { openStorage } from './store/open/open-storage.ts'
 import { locateStore, pathsOf } from './store/open/store-location.ts'
@@ -158,8 +159,10 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const spans = await tracing
   const observers = [...(spans ? [spans] : []), ...(logger ? [createSessionLogger(logger)] : [])]
   if (options.usesDefaultModel) await models.settleDefault()
+  const caps = orThrow(await resolveGivenCaps(configured.caps, resolveWorkdir))
   const registry = createSessionRegistry({
     ...stored,
+    caps,
     ...prepared,
     models,
     titleModel: configured.titleModel,
@@ -183,11 +186,14 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     ...{ rows: registry.deps.store, clock: wallClock, onProblem },
     findSession: (name) => findSession(registry.stores, name),
   })
+  const spending = createSpendingCaps({
+    ...{ rows: registry.deps.store, given: caps, now: wallClock.now, resolveWorkdir },
+  })
   const tools = createToolLister({
     ...{ home, tools: prepared.tools, permissions, sandboxNetwork: configured.sandboxNetwork, resolveWorkdir },
     load: (name) => loadNamed(registry.stores, name),
   })
-  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks), tools, tokens, paths }
+  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks), tools, tokens, spending, rateLimit: configured.rateLimit, paths }
 }
 
 /** Opens the store, once the configuration is checked, and registers this process as a node in it. */

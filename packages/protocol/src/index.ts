@@ -20,6 +20,7 @@ export {
   parseRuleId,
 } from './access/permissions.ts'
 export { coverageText, isPathPattern, isPathRule, literalPath } from './access/rule-coverage.ts'
+export * from './access/spending.ts'
 export * from './access/tokens.ts'
 export { BackgroundShell, noSuchShell } from './api/background-shell.ts'
 export { ClientEventPage, ClientEventRequest, StoredClientEvent } from './api/client-events.ts'
@@ -272,6 +273,7 @@ export {
   ThinkingLevel,
 } from './value/settings.ts'
 export { ActiveSkill, addSkill, dropSkill, SkillName } from './value/skill.ts'
+export * from './value/spent.ts'
 export { Todo } from './value/todo.ts'
 export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
 export { ChildList, ChildView, SubagentContext, withChild } from './view/child.ts'
@@ -285,6 +287,7 @@ export {
   modelCallEvents,
   outcomeTokens,
   spentAfter,
+  spentOf,
   textTokens,
   tokensAfter,
   turnUsageAfter,

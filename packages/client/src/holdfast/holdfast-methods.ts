@@ -1,4 +1,6 @@
 import {
+  type Cap,
+  type CapScope,
   type ClientEvent,
   type CommandResult,
   type CreatedToken,
@@ -10,6 +12,7 @@ import {
   type ImportChoice,
   type ImportFile,
   type ImportResult,
+  type ListedCap,
   type ListedHook,
   type ListedPermission,
   type ListedToken,
@@ -29,6 +32,9 @@ import {
   type SessionList,
   type SessionNews,
   type Sessions,
+  type Spending,
+  type SpendingCaps,
+  type SpendingOptions,
   type StartOptions,
   type Stats,
   type StatsOptions,
@@ -146,6 +152,19 @@ export interface HoldfastMethods extends SessionAdmin, AsyncDisposable {
   import(files: ImportFile | readonly ImportFile[], options?: ImportChoice): Promise<readonly ImportResult[]>
   /** Counts sessions, messages, usage and disk space. Over HTTP it needs an admin token. */
   stats(options?: StatsOptions): Promise<Stats>
+  /**
+   * Tells what model calls have cost on a day in UTC, by token and workspace, and lists the caps. Refused: bad_request. Over
+   * HTTP these three need an admin token.
+   */
+  spending(options?: SpendingOptions): Promise<Spending>
+  /**
+   * Limits what model calls may cost in a day: for everything, for one token or for one workspace. All caps apply together.
+   * It replaces the cap of the same scope, and applies to running turns from their next model call on. Refused: bad_request,
+   * not_found for an unknown token, bad_workdir for an unknown folder.
+   */
+  setCap(cap: Cap): Promise<ListedCap>
+  /** Removes the cap for everything, for a token or for a workspace, and returns it. Refused: not_found. */
+  removeCap(scope?: CapScope): Promise<ListedCap>
   /** Lists the user's permission rules: all of them, or those that apply to sessions of a folder. */
   permissions(options?: PermissionListOptions): Promise<readonly ListedPermission[]>
   /**
@@ -199,6 +218,7 @@ export function createHoldfastMethods(
     hooks,
     tools,
     tokens,
+    spending,
   }: {
     readonly now: () => number
     readonly permissions: PermissionRules
@@ -206,6 +226,7 @@ export function createHoldfastMethods(
     readonly hooks: HookLister
     readonly tools: ToolLister
     readonly tokens: Tokens
+    readonly spending: SpendingCaps
   } & Pick<HoldfastMethods, 'export'>,
 ): Omit<HoldfastMethods, OwnMethods> {
   const getSession = async (name: string) => createSession(await findNamed(sessions, name))
@@ -250,6 +271,9 @@ export function createHoldfastMethods(
       typeof value === 'string' ? metaOf(sessions, value) : ensureMeta(sessions, value),
     exportMarkdown,
     exportSessionMarkdown: async (session, options) => exportMarkdown(requireSession(session), options),
+    spending: async (options) => orThrow(await spending.read(options)),
+    setCap: async (cap) => orThrow(await spending.set(cap)),
+    removeCap: async (scope) => orThrow(await spending.remove(scope)),
     permissions: async (options) => orThrow(await permissions.list(options)),
     addPermission: async (rule) => orThrow(await permissions.add(rule)),
     removePermission: async (id) => orThrow(await permissions.remove(id)),

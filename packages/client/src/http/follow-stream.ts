@@ -8,6 +8,7 @@ const retryable: readonly FaultCode[] = [
   'internal',
   'storage_error',
   'session_locked',
+  'too_many_requests',
   'too_many_tries',
   'fenced',
   'log_moved',

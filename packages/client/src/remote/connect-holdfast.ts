@@ -36,6 +36,7 @@ import {
 } from './connect-sessions.ts'
 import { createRemoteHooks, createRemoteOfferTrust } from './remote-offer-trust.ts'
 import { createRemotePermissions } from './remote-permissions.ts'
+import { createRemoteSpending } from './remote-spending.ts'
 import { createLoginLink, createRemoteTokens, logIn, readAccess, shareSession } from './remote-tokens.ts'
 import { createRemoteTools } from './remote-tools.ts'
 
@@ -87,6 +88,7 @@ export function connectHoldfast(
       hooks: createRemoteHooks(wire),
       tools: createRemoteTools(wire),
       tokens: createRemoteTokens(wire),
+      spending: createRemoteSpending(wire),
     }),
     handles,
     export: exportSession,

@@ -1,5 +1,6 @@
 import type { BlobHash, CommandId, LostRecord, Recorded, Result, Seq, SessionId, Trust } from '@holdfast/protocol'
 import type { CatalogueEntry } from './catalogue.ts'
+import type { Charge } from './spending.ts'
 
 /** A record with its event encoded, once for the disk and for every subscriber. */
 export type EncodedRecord = {
@@ -27,6 +28,8 @@ export type Append = {
   readonly blobs: readonly BlobHash[]
   /** What these records change in the trust of the session's workspace. */
   readonly trust: readonly TrustChange[]
+  /** What the model calls of these records have cost, added to what was spent in the same transaction. */
+  readonly charge?: Charge | undefined
   /** The hash of the command that made the batch, stored with its first record. */
   readonly commandHash?: string | undefined
 }

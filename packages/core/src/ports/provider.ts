@@ -132,6 +132,8 @@ export type ModelReadiness =
       readonly takes?: readonly string[] | undefined
       /** The thinking levels it knows; all when absent. */
       readonly thinkingLevels?: readonly ThinkingLevel[] | undefined
+      /** False if its price is unknown: a cap in dollars cannot count it. */
+      readonly isPriced?: boolean | undefined
       /** The address it is called at, for people, without secrets. */
       readonly endpoint?: string | undefined
     }

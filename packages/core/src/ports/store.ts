@@ -5,6 +5,7 @@ import type { Leases } from './lease.ts'
 import type { Log, Trusts } from './log.ts'
 import type { SaidPart } from './provider.ts'
 import type { Search } from './search.ts'
+import type { SpendingRows } from './spending.ts'
 import type { TokenRows } from './tokens.ts'
 
 /** The text of a running answer, saved each second and dropped when the message is recorded. */
@@ -30,7 +31,8 @@ export interface Snapshots {
 }
 
 /** Everything that a store must provide. A new store is done when it passes `describeStore`. */
-export interface Store extends Log, Catalogue, Leases, Drafts, Snapshots, Trusts, TokenRows, Search, BlobUses {
+export interface Store
+  extends Log, Catalogue, Leases, Drafts, Snapshots, Trusts, TokenRows, SpendingRows, Search, BlobUses {
   /** Tests whether the disk accepts writes: writes 64 KiB durably and removes them. Refused: storage_error. */
   probe(): Promise<Result<void>>
   /** Waits for running work, then closes the store. */

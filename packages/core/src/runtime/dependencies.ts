@@ -2,6 +2,7 @@ import type {
   Answer,
   Budgets,
   CallId,
+  Cap,
   createSerialQueue,
   Fault,
   ModelName,
@@ -61,6 +62,8 @@ export type RuntimeDeps = {
   readonly permissions: Permissions
   /** Absent: no hooks run. */
   readonly hooks?: Hooks | undefined
+  /** The caps that the program or its configuration sets, beside those of the store. */
+  readonly caps?: readonly Cap[] | undefined
   readonly clock: Clock
   readonly newSessionId: () => SessionId
   /** Returns the real path of an existing directory. Refused: bad_workdir. */

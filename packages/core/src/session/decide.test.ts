@@ -60,6 +60,7 @@ describe('a report', () => {
       durationMs: 1,
       files: [],
     },
+    'step.capped': { type: 'step.capped', turn, fault: { code: 'spending_cap', message: 'The cap is reached.' } },
     'question.asked': { type: 'question.asked', call, preview: aQuestion(), atMs: 0 },
     'restore.starting': { type: 'restore.starting', items: [] },
     'files.found': { type: 'files.found', call, files: [{ path: 'a.txt', change: 'deleted' }] },
@@ -74,7 +75,7 @@ describe('a report', () => {
     'child.finished': {
       ...{ type: 'child.finished', child: aChild, status: 'completed', output: { text: 'found' }, handle: null },
     },
-    'task.given': { type: 'task.given', task: 'look' },
+    'task.given': { type: 'task.given', task: 'look', payer: 'local' },
     'trust.spread': { type: 'trust.spread', trust: { tool: 'look' }, isGranted: true },
     'process.stopped': { type: 'process.stopped', draft: null },
     'process.restarted': { type: 'process.restarted', draft: null },
@@ -82,6 +83,7 @@ describe('a report', () => {
 
   it.each<[Report['type'], SessionState, string]>([
     ['step.prepared', phases.preparing, 'context.changed step.started'],
+    ['step.capped', phases.preparing, 'note.added turn.ended'],
     ['step.refused', phases.preparing, 'turn.ended'],
     ['model.replied', phases.thinking, 'text.said step.ended turn.ended'],
     ['model.failed', phases.thinking, 'step.ended turn.ended'],
@@ -109,6 +111,8 @@ describe('a report', () => {
   it.each<[Report['type'], SessionState]>([
     ['step.prepared', phases.idle],
     ['step.prepared', phases.thinking],
+    ['step.capped', phases.thinking],
+    ['step.capped', phases.idle],
     ['step.refused', phases.thinking],
     ['model.replied', phases.preparing],
     ['model.replied', stateAfter(...thinking, turnEnded('aborted'))],

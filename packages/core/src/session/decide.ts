@@ -5,6 +5,7 @@ import {
   isOnLine,
   messagesAfter,
   ok,
+  payerOf,
   refuse,
   tokensAfter,
   unreachable,
@@ -31,7 +32,7 @@ import { abandonTurn, recover } from './decide/recovery.ts'
 import { startRestore } from './decide/restore.ts'
 import * as settings from './decide/settings.ts'
 import { activateSkill, deactivateSkill } from './decide/skill.ts'
-import { endStep, failTurn, finishTurn, noteRetry, startStep } from './decide/step.ts'
+import { capStep, endStep, failTurn, finishTurn, noteRetry, startStep } from './decide/step.ts'
 import type { Asked, Decided, Events, Input } from './input.ts'
 import { isAbortOf, type SessionState } from './state.ts'
 
@@ -48,6 +49,8 @@ function decideInput(state: SessionState, input: Input): Decided {
     case 'step.prepared':
       // Prepared for another mode, it is outdated: the step is being prepared again.
       return ok(isPreparing(state, input.turn) && input.mode === state.settings.mode ? startStep(state, input) : [])
+    case 'step.capped':
+      return ok(isPreparing(state, input.turn) ? capStep(state, input) : [])
     case 'step.refused':
       return ok(isPreparing(state, input.turn) ? failTurn(state, input.fault) : [])
     case 'model.replied':
@@ -96,13 +99,14 @@ function decideInput(state: SessionState, input: Input): Decided {
   }
 }
 
-function decideCommand(state: SessionState, { command, by, facts }: Asked): Decided {
+function decideCommand(state: SessionState, { command, by, person, facts }: Asked): Decided {
+  const payer = payerOf(person)
   switch (command.type) {
     case 'sendPrompt':
     case 'queueSteering':
-      return sendPrompt(state, command.content, 'steering', facts)
+      return sendPrompt(state, { content: command.content, queue: 'steering', payer }, facts)
     case 'queueFollowUp':
-      return sendPrompt(state, command.content, 'follow_up', facts)
+      return sendPrompt(state, { content: command.content, queue: 'follow_up', payer }, facts)
     case 'recallQueues':
       return ok(recallQueues(state, ['steering', 'follow_up'], true))
     case 'clearQueues':
@@ -110,7 +114,7 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Deci
     case 'dequeueSteering':
       return ok(recallQueues(state, ['steering'], true))
     case 'editQueueEntry':
-      return editEntry(state, command, facts)
+      return editEntry(state, { ...command, payer }, facts)
     case 'removeQueueEntry':
       return removeEntry(state, command)
     case 'reorderQueue':
@@ -120,7 +124,7 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Deci
     case 'abort':
       return ok(isAbortOf(state, command) ? abandonTurn(state, 'aborted', facts) : []) // idle: nothing to do
     case 'continue':
-      return continueTurn(state)
+      return continueTurn(state, payer, facts)
     case 'enterPlan':
       return ok(settings.enterMode(state, 'plan', by))
     case 'enterExec':

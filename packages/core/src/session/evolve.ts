@@ -13,6 +13,7 @@ import {
   invariant,
   isEstimateAfter,
   limits,
+  localPayer,
   type MessageId,
   type ModelName,
   messagesAfter,
@@ -43,7 +44,7 @@ import {
 } from './state.ts'
 
 /** The version of this fold. Raise it when the same log would fold to another state: old snapshots are then ignored. */
-export const foldNumber = 19
+export const foldNumber = 20
 
 /** How many written contents of a round are remembered. */
 const writtenMax = 1000
@@ -96,8 +97,10 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
     case 'user.said':
       if (event.entry === undefined) return state
       return { ...state, queue: state.queue.filter(({ id }) => id !== event.entry), turn: withoutGoingOn(state.turn) }
-    case 'turn.started':
-      return { ...state, turns: event.turn + 1, turn: preparing({ number: event.turn, steps: 0, fallback: null }) }
+    case 'turn.started': {
+      const turn = preparing({ number: event.turn, steps: 0, fallback: null })
+      return { ...state, turns: event.turn + 1, payer: event.payer ?? localPayer, turn }
+    }
     case 'step.started': {
       const { model, thinkingLevel, attempt } = event
       const step = seq as StepId // a step's id is its seq; to parse it takes long in a fold of many records

@@ -8,6 +8,7 @@ import type {
   DenialCode,
   Event,
   EventOf,
+  Fault,
   FileChange,
   Finish,
   HookRun,
@@ -17,6 +18,7 @@ import type {
   ModelName,
   Outcome,
   Output,
+  Payer,
   Preview,
   ProcessMark,
   QuestionPreview,
@@ -102,6 +104,8 @@ export type Facts = {
   readonly skill?: Pick<ActiveSkill, 'name' | 'hash'> | undefined
   /** The hooks that ran for the command, and what they tell the model. */
   readonly hooks?: { readonly runs: readonly HookRun[]; readonly context: string | null } | undefined
+  /** The cap that keeps a turn from starting, or why no cap can count its model. */
+  readonly capped?: Fault | undefined
   /** The id for a new fork. */
   readonly fork?: SessionId | undefined
 }
@@ -192,6 +196,8 @@ export type Report = Readonly<
       /** When the call was not accepted: the model that may answer instead, null when there is none. */
       fallback?: ModelName | null | undefined
     }
+  /** A cap keeps the next step from starting, or no cap can count its model. */
+  | { type: 'step.capped'; turn: TurnNumber; fault: Fault }
   /** The model did not accept the call and is called again later; `tries` counts the calls so far. */
   | {
       type: 'model.retrying'
@@ -238,7 +244,7 @@ export type Report = Readonly<
   /** The work of a subagent in the background has ended. */
   | ({ type: 'child.finished'; child: SessionId } & ChildEnd)
   /** A subagent gets its task. */
-  | { type: 'task.given'; task: string }
+  | { type: 'task.given'; task: string; payer: Payer }
   /** A person trusted calls in a session of the tree. `isGranted`: here, at its top; otherwise only open questions are answered. */
   | { type: 'trust.spread'; trust: Pick<Trust, 'tool' | 'argsHash'>; isGranted: boolean }
   /** Files are about to be put back. */

@@ -71,8 +71,8 @@ export function inherit(started: SessionState, fork: Fork): SessionState {
   const { line, turns, messages, tokens, last, checkpoints, pins, skills = [] } = fork
   const { seq, origin, settings } = started // the settings are part of the fork's first event
   const { isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust } = started
-  const { boundaries, seen, todos, children, collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage } =
-    started
+  const { boundaries, seen, todos, children, collapse, lastAnswer, awaited, clientEventsComplete } = started
+  const { used, payer, turnUsage } = started
   return {
     ...{ seq, origin, settings },
     // Shared with the parent.
@@ -81,7 +81,8 @@ export function inherit(started: SessionState, fork: Fork): SessionState {
     turn: { phase: 'idle', last: last && { number: last.turn, reason: last.reason } },
     // Begins anew.
     ...{ isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust },
-    ...{ boundaries, seen, todos, children, collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage },
+    ...{ boundaries, seen, todos, children, collapse, lastAnswer, awaited, clientEventsComplete },
+    ...{ used, payer, turnUsage },
   }
 }
 

@@ -13,10 +13,12 @@ import {
   type Key,
   type Line,
   type LineLength,
+  localPayer,
   type MessageId,
   type ModelFault,
   type ModelName,
   noUsage,
+  type Payer,
   type Preview,
   type ProcessMark,
   type ProviderOptions,
@@ -95,6 +97,8 @@ export type SessionState = {
   readonly clientEventsComplete: boolean
   /** What the session has used so far, without unknown prices: budgets are compared with this. */
   readonly used: Usage
+  /** Who pays for the running or last turn. */
+  readonly payer: Payer
   /** What the running or last turn has used; null when unknown. */
   readonly turnUsage: Usage | null
   readonly turn: Turn
@@ -228,6 +232,7 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   awaited: [],
   clientEventsComplete: false,
   used: noUsage,
+  payer: localPayer,
   turnUsage: null,
   turn: { phase: 'idle', last: null },
 })

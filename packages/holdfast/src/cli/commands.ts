@@ -61,6 +61,7 @@ export const loadCommand: {
   agents: () => import('./commands/program/agents.ts'),
   tools: () => import('./commands/program/tools.ts'),
   token: () => import('./commands/program/token.ts'),
+  caps: () => import('./commands/program/caps.ts'),
   login: () => import('./commands/program/login.ts'),
   open: () => import('./commands/program/open.ts'),
   serve: () => import('./commands/program/serve.ts'),

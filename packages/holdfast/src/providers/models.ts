@@ -126,14 +126,16 @@ type Sources = {
 /** Returns a provider for a model, or why it cannot be called. Sends no request and loads no library. */
 function findModel(model: ModelName, { custom, environment, services, connect, facts: all }: Sources): ModelReadiness {
   const facts = all.find(model)
-  const { contextTokens, takes, thinkingLevels } = facts
+  const { contextTokens, takes, thinkingLevels, price } = facts
   const known = {
     contextTokens: contextTokens ?? undefined,
     takes: takes ?? undefined,
     thinkingLevels: thinkingLevels ?? undefined,
+    isPriced: price !== null,
   }
   const own = custom.get(model)
-  if (own !== undefined && 'stream' in own) return { type: 'ready', provider: own, ...known }
+  // A provider of the program says itself what its calls cost.
+  if (own !== undefined && 'stream' in own) return { type: 'ready', provider: own, ...known, isPriced: true }
   if (own !== undefined) {
     const options = { ...facts, title: providerOf(model) }
     const load = async () => (await import('./ai-sdk/provider.ts')).createAiSdkProvider(own, options)

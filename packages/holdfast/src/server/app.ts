@@ -99,7 +99,7 @@ async function checkAccess(
   if (access.role === 'open') return ok(null)
   const caller = await authenticate(deps, context.req.raw, peerOf(deps, context).remote)
   if (!caller.ok) return caller
-  const refusal = findRefusal(caller.value, access, what)
+  const refusal = deps.requestLimit?.take(caller.value.id) ?? findRefusal(caller.value, access, what)
   return refusal ? refuse(refusal) : caller
 }
 

@@ -11,6 +11,7 @@ import {
   type PermissionRules,
   type Result,
   refuse,
+  type SpendingCaps,
   type ToolLister,
 } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
@@ -23,6 +24,7 @@ import { answerHeaders, createApp, logRequest } from './app.ts'
 import { createFailedAttempts } from './auth/access.ts'
 import { createLoginCodes, createLoginCookie } from './auth/login.ts'
 import { createProxies } from './auth/proxies.ts'
+import { createRequestLimit, type RateLimit, usualRate } from './auth/rate-limit.ts'
 import { createServerAddress, isEveryAddress, isLoopback, networkAddresses, urlHost } from './auth/server-address.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import { closeWithin, cutStalled, reportDrops, trackConnections } from './connections.ts'
@@ -50,6 +52,10 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly ready?: Readiness
   /** Without it, the route for statistics refuses. */
   readonly stats?: ServerDeps['stats']
+  /** Without it, the routes for spending and caps refuse. */
+  readonly spending?: SpendingCaps
+  /** How many requests each token or login may send: 4,000 at once and 400 a second by default; null for no limit. */
+  readonly rateLimit?: RateLimit | null | undefined
   /** Without it, the routes for permission rules refuse. */
   readonly permissions?: PermissionRules
   /** Without it, the routes for trust refuse. */
@@ -95,6 +101,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
 
 const noRules = async () => refuse(fault('not_found', 'This server has no permission rules.'))
 const noPermissions: PermissionRules = { list: noRules, add: noRules, remove: noRules }
+const noSums = async () => refuse(fault('not_found', 'This server does not know what was spent.'))
+const noSpending: SpendingCaps = { read: noSums, set: noSums, remove: noSums }
 const noTrust = async () => refuse(fault('not_found', 'This server knows no workspaces.'))
 const noCompletion = async () => refuse(fault('not_found', 'This server completes no paths.'))
 const noPaths: PathCompleter = { inSession: noCompletion, folders: noCompletion }
@@ -114,7 +122,7 @@ export interface HoldfastServer {
 /** Opens the server. Refuses to listen on a public address without a token. */
 export async function openServer(options: ServerOptions): Promise<Result<HoldfastServer>> {
   const { host, tokens, now, after = wallClock.after, onProblem } = options
-  const { storedTokens = null, ready: check = async () => ok(null) } = options
+  const { storedTokens = null, ready: check = async () => ok(null), rateLimit = usualRate } = options
   if (!isLoopback(host) && tokens.length === 0 && !(await hasToken(storedTokens, now))) {
     const message = `Other machines can reach ${host}, but there is no token. Create one with \`holdfast token create\`, or use 127.0.0.1.`
     return refuse(fault('unauthorized', message, { host }))
@@ -151,6 +159,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     spoolDir: tmpdir(),
     savedCopies: 0,
     stats: async () => refuse(fault('not_found', 'This server has no statistics.')),
+    spending: noSpending,
     permissions: noPermissions,
     trust: noOffers,
     hooks: { list: async () => refuse(fault('not_found', 'This server lists no hooks.')) },
@@ -172,6 +181,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     codes,
     cookie: createLoginCookie({ now, key: options.cookieKey, port }),
     attempts: createFailedAttempts({ now }),
+    requestLimit: rateLimit && createRequestLimit(rateLimit, now),
     closing: closing.signal,
   })
   // Do not replace the globals: an embedding program must keep its own Response.

@@ -1,12 +1,14 @@
 import type {
   Catalogue,
   CatalogueEntry,
+  Charge,
   Drafts,
   Leases,
   Log,
   ReadRecord,
   Search,
   Snapshots,
+  StoredCap,
   StoredSnapshot,
   StoredToken,
 } from '@holdfast/core/ports'
@@ -53,6 +55,9 @@ export interface ReadOnlyStore
   countOwn(session: SessionId): Promise<readonly TypeCount[]>
   trusts(): Promise<readonly WorkspaceTrust[]>
   tokens(): Promise<readonly StoredToken[]>
+  /** Returns all that was spent, by day, payer and workspace. */
+  charges(): Promise<readonly Charge[]>
+  caps(): Promise<readonly StoredCap[]>
   /** Returns the snapshot of any fold version, or `damaged` if its checksum does not match. */
   snapshotOf(session: SessionId): Promise<StoredSnapshot | 'damaged' | null>
   close(): Promise<void>

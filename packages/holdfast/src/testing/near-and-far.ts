@@ -73,6 +73,7 @@ async function connectTo(near: ServedHoldfast, home: string, opened: AsyncDispos
       trust: openOfferTrust(findHome({ HOLDFAST_HOME: home })),
       hooks: { list: (workdir) => toResult(() => near.hooks(workdir)) },
       storedTokens: near.liveTokens,
+      spending: near.spendingCaps,
     }),
   )
   opened.defer(() => server.close())

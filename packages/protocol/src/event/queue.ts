@@ -31,6 +31,7 @@ export const queuedEntry = (
   ...(prompt.skill && { skill: prompt.skill }),
   ...(prompt.context !== undefined && { context: prompt.context }),
   ...(prompt.child && { child: prompt.child }),
+  ...(prompt.payer !== undefined && { payer: prompt.payer }),
 })
 
 /** Reorders one queue. Entries of the other queue and entries not named stay in place. */

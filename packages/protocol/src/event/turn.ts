@@ -3,6 +3,7 @@ import { Content } from '../value/content.ts'
 import { EntryId, StepId, TurnNumber } from '../value/id.ts'
 import { ModelName, ThinkingLevel } from '../value/settings.ts'
 import { ActiveSkill } from '../value/skill.ts'
+import { Payer } from '../value/spent.ts'
 import { Usage } from '../value/usage.ts'
 import { ChildResult } from './child.ts'
 
@@ -35,6 +36,8 @@ export const TypedPrompt = z.object({
   context: z.string().optional(),
   /** The subagent whose result it is; absent for what a person sent. */
   child: ChildResult.optional(),
+  /** The token that pays for the turn it starts; absent for the person at this machine. */
+  payer: Payer.optional(),
 })
 export type TypedPrompt = z.infer<typeof TypedPrompt>
 
@@ -78,6 +81,8 @@ export const turnEvents = [
     type: z.literal('turn.started'),
     turn: TurnNumber,
     cause: z.enum(['prompt', 'follow_up', 'continue', 'seed']),
+    /** The token that pays for its model calls; absent for the person at this machine. */
+    payer: Payer.optional(),
   }),
   z.object({
     /** The type of the event. */

@@ -195,6 +195,13 @@ export const limits = {
   tokenNameCharsMax: 100,
   /** How long a client may go on after its token was revoked by another process. */
   tokenCheckMs: 500,
+  /** Caps that one store holds, payers and workspaces that one answer lists, and how long a store knows what was spent. */
+  capsMax: 1000,
+  spendingRowsMax: 200,
+  spendingDaysMax: 400,
+  /** Requests that each token may send at once, and the number that is added each second. */
+  requestsAtOnceMax: 4000,
+  requestsPerSecondMax: 400,
   /** A generated title; a person may give a longer one. */
   titleCharsMax: 80,
   givenTitleCharsMax: 200,

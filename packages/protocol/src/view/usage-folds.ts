@@ -3,6 +3,7 @@ import type { Event, EventOf } from '../event/event.ts'
 import type { Content } from '../value/content.ts'
 import { limits } from '../value/limits.ts'
 import { isTextType } from '../value/media-type.ts'
+import { type Spent, spentBy } from '../value/spent.ts'
 import { addUsage, noUsage, type Usage } from '../value/usage.ts'
 
 const charsPerToken = 4
@@ -106,6 +107,13 @@ export function usageAfter(used: Usage, event: Event): Usage {
 export function spentAfter(spent: Usage, event: Event): Usage {
   const usage = usageOf(event) ?? (event.type === 'step.ended' ? event.estimate : undefined)
   return usage ? addUsage(spent, { ...usage, cost: usage.cost ?? 0 }) : spent
+}
+
+/** Returns what the model call of an event has cost, for caps; null if it called no model. */
+export function spentOf(event: Event): Spent | null {
+  const usage = usageOf(event) ?? (event.type === 'step.ended' ? event.estimate : undefined)
+  if (usage) return spentBy(usage)
+  return usageOf(event) === null && isAnswered(event) ? spentBy(null) : null
 }
 
 /** Whether a model call was answered, and so cost something even if no usage is known. */

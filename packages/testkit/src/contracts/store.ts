@@ -16,6 +16,7 @@ import { describeLists } from './store-lists.ts'
 import { describeLog } from './store-log.ts'
 import { describeReads } from './store-reads.ts'
 import { describeSearch } from './store-search.ts'
+import { describeSpending } from './store-spending.ts'
 import { describeTokens } from './store-tokens.ts'
 import { describeTrash } from './store-trash.ts'
 import { describeTrusts } from './store-trusts.ts'
@@ -31,6 +32,7 @@ const suites = [
   describeProbe,
   describeTrusts,
   describeTokens,
+  describeSpending,
   describeSearch,
 ]
 

@@ -17,6 +17,7 @@ import { skillsToTell } from '../../session/skills-to-tell.ts'
 import { modelNow, type SessionState } from '../../session/state.ts'
 import { readBlob } from '../blobs/read-blob.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
+import { findCap } from '../find-cap.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { type Compaction, writeCheckpoint } from './compaction.ts'
 import { findOffered } from './offered-tools.ts'
@@ -40,7 +41,11 @@ async function prepareStep(
   if (model.type !== 'ready') return { type: 'step.refused', turn, fault: modelUnavailable(model) }
 
   const { workdir, instructions: added } = origin
-  await tools.whenDescribed?.(workdir)
+  const [capped] = await Promise.all([
+    findCap(deps, { payer: state().payer, workspace: workdir, model: modelNow(state()) }),
+    tools.whenDescribed?.(workdir),
+  ])
+  if (capped) return { type: 'step.capped', turn, fault: capped }
   const began = await beginSession(deps, turn, signal)
   const offered = await findOffered(tools, origin, settings)
   const hasSkillTool = offered.some(({ schema }) => schema.name === skillTool)

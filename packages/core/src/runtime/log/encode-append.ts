@@ -1,14 +1,19 @@
 import {
+  addSpent,
   blobsOf,
   type ClientId,
   type CommandId,
+  dayOf,
   type Event,
   eventVersion,
+  type Payer,
   type Recorded,
   type Seq,
   type SessionId,
+  spentOf,
 } from '@holdfast/protocol'
 import type { Append, EncodedRecord, TrustChange } from '../../ports/log.ts'
+import type { Charge } from '../../ports/spending.ts'
 import { type Folded, fold } from './load-session.ts'
 
 type Batch = {
@@ -18,6 +23,9 @@ type Batch = {
   readonly commandId: CommandId | null
   readonly by: ClientId | null
 }
+
+/** A batch, and who pays for the model calls in it. */
+type PaidBatch = Omit<Batch, 'after'> & { readonly payer: Payer }
 
 /** Numbers the events of a batch and encodes each once: the same text goes to the disk and to every subscriber. */
 export function encodeRecords({ after, atMs, events, commandId, by }: Batch): readonly EncodedRecord[] {
@@ -39,7 +47,7 @@ export function encodeRecords({ after, atMs, events, commandId, by }: Batch): re
 /** Encodes a batch and folds it, ready to be appended at the head of the session. */
 export function encodeAppend(
   { session, epoch, folded }: { readonly session: SessionId; readonly epoch: number; readonly folded: Folded },
-  batch: Omit<Batch, 'after'>,
+  { payer, ...batch }: PaidBatch,
 ): { readonly append: Append; readonly next: Folded } {
   const { seq: after } = folded.state
   const { events } = batch
@@ -54,8 +62,15 @@ export function encodeAppend(
     ...{ session, after, epoch, records, entry: next.row.entry, clearDraft },
     blobs: events.flatMap(blobsOf),
     trust: events.flatMap(trustChangesOf),
+    charge: chargeFor(events, { day: dayOf(new Date(batch.atMs).toISOString()), payer, workspace: next.row.entry.meta.workspace }),
   }
   return { append, next }
+}
+
+/** Returns what the model calls of a batch have cost; undefined without any. */
+function chargeFor(events: readonly Event[], of: Pick<Charge, 'day' | 'payer' | 'workspace'>): Charge | undefined {
+  const spent = events.map(spentOf).filter((one) => one !== null)
+  return spent.length === 0 ? undefined : { ...of, ...spent.reduce(addSpent) }
 }
 
 /** Returns what an event changes in the trust of its workspace. */

@@ -2,6 +2,7 @@ import type { ModelName, SessionId } from '@holdfast/protocol'
 import { cleanTitle, titleRequest } from '../../context/text-request.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { completeObserved } from '../effects/write-text.ts'
+import { findCap } from '../find-cap.ts'
 import { readWindow } from '../log/read-window.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import type { SessionStores } from './session-stores.ts'
@@ -16,6 +17,9 @@ export function createAutoTitle(deps: NodeDeps, storeOf: SessionStores['storeOf'
   async function ask(runner: SessionRunner): Promise<void> {
     const readiness = deps.models.find(model)
     if (readiness.type !== 'ready') return
+    const { payer, origin } = runner.folded().state
+    const spending = { payer, workspace: origin?.workdir ?? '', model }
+    if (await findCap({ ...deps, store: storeOf(runner.id) }, spending)) return
     const window = await readWindow(storeOf(runner.id), runner.id, runner.folded().state)
     const options = { clock: deps.clock, signal: closing.signal, seed: `${runner.id}:title` }
     const written = await completeObserved(deps, runner.id, readiness.provider, titleRequest(model, window), options)

@@ -1,4 +1,4 @@
-import { done, type Fault, fault, type Meta, type Result, refuse, type SessionId } from '@holdfast/protocol'
+import { done, type Fault, fault, HoldfastError, type Meta, type Result, refuse, type SessionId } from '@holdfast/protocol'
 import type { NewSession } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import type { NodeDeps } from '../dependencies.ts'
@@ -26,6 +26,15 @@ export function createSessionStores(deps: NodeDeps): SessionStores {
     // Nodes and the trust of workspaces are shared with other processes.
     nodes: () => store.nodes(),
     workspaceTrust: (workspace) => store.workspaceTrust(workspace),
+    // What a session in memory spends is stored: a restart does not give it back.
+    async append({ charge, ...append }) {
+      const appended = await memoryStore.append(append)
+      const charged = appended.ok && charge ? await store.addCharge(charge) : done
+      if (!charged.ok) deps.onProblem({ where: 'storing what was spent', cause: new HoldfastError(charged.fault) })
+      return appended
+    },
+    spentOn: (day, of) => store.spentOn(day, of),
+    caps: () => store.caps(),
     async purge(id, options) {
       const purged = await memoryStore.purge(id, options)
       if (purged.ok) inMemory.delete(id)

@@ -16,6 +16,7 @@ import {
   MessageId,
   noWorkdir,
   ok,
+  type Payer,
   type Result,
   refuse,
   type Submission,
@@ -32,6 +33,7 @@ import { modelNow, type Pin } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { writeCheckpoint } from '../effects/compaction.ts'
 import { writeSummary } from '../effects/write-text.ts'
+import { findCap } from '../find-cap.ts'
 import { planRestoring } from '../files/restore-files.ts'
 import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
 import { readWindow } from '../log/read-window.ts'
@@ -44,6 +46,7 @@ export async function resolveHistory(
   deps: EffectDeps,
   command: HistoryCommand,
   commandId: Submission['commandId'],
+  payer: Payer,
 ): Promise<Result<Facts>> {
   switch (command.type) {
     case 'branchAt':
@@ -73,9 +76,9 @@ export async function resolveHistory(
     case 'undoCompaction':
       return ok({ contextTokens: contextTokensOf(deps) })
     case 'compact':
-      return (await settledBefore(deps, commandId)) ?? compactFacts(deps)
+      return (await settledBefore(deps, commandId)) ?? (await refuseCapped(deps, payer)) ?? compactFacts(deps)
     case 'summarize': {
-      const settled = await settledBefore(deps, commandId)
+      const settled = (await settledBefore(deps, commandId)) ?? (await refuseCapped(deps, payer))
       if (settled) return settled
       const saved = await writeSummaryFile(deps, deps.sideWorkSignal())
       return saved.ok ? ok(saved.value ? { saved: saved.value } : {}) : saved
@@ -102,6 +105,13 @@ export async function resolveHistory(
     default:
       return unreachable(command)
   }
+}
+
+/** Refuses a command that calls a model while a cap is reached; null if it may. */
+async function refuseCapped(deps: EffectDeps, payer: Payer): Promise<Result<never> | null> {
+  const workspace = deps.state().origin?.workdir ?? noWorkdir
+  const capped = await findCap(deps, { payer, workspace, model: deps.compactionModel ?? modelNow(deps.state()) })
+  return capped && refuse(capped)
 }
 
 /** Returns the context size of the session's model. */

@@ -10,6 +10,8 @@ import {
   noSuchSkill,
   noWorkdir,
   ok,
+  type Payer,
+  payerOf,
   type Result,
   refuse,
   ThinkingLevel,
@@ -20,23 +22,28 @@ import { askedCalls, waitingCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { readArgs } from '../effects/call-hooks.ts'
 import { lookAtRunning } from '../effects/run-tool.ts'
+import { findCap } from '../find-cap.ts'
 import { checkFiles, filesOf, refuseText } from './check-files.ts'
 import { expandPrompt } from './expand-prompt.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
 import { lookForHooks, submitToHooks } from './submit-to-hooks.ts'
 
 /** Looks up, before the command is queued, what its decision needs. A command refused here never reaches the session. */
-export async function resolve(deps: EffectDeps, { command, commandId }: SessionSubmission): Promise<Result<Facts>> {
+export async function resolve(
+  deps: EffectDeps,
+  { command, commandId, person }: SessionSubmission,
+): Promise<Result<Facts>> {
+  const payer = payerOf(person)
   switch (command.type) {
     case 'sendPrompt':
     case 'queueSteering':
     case 'queueFollowUp':
-      return submitToHooks(deps, await resolvePrompt(deps, command.content, commandId), { command, commandId })
+      return submitToHooks(deps, await resolvePrompt(deps, command.content, commandId, payer), { command, commandId })
     case 'editQueueEntry':
       return submitToHooks(deps, await expandContent(deps, command.content, commandId), { command, commandId })
     case 'continue':
       await lookForHooks(deps)
-      return factsUnless(refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage()))
+      return withCap(deps, payer, factsUnless(refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage())))
     case 'respondToApproval':
       return resolveAnswer(deps, command)
     case 'setModel':
@@ -81,16 +88,29 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
     case 'appendClientEvent':
       return ok({})
     default:
-      return resolveHistory(deps, command, commandId)
+      return resolveHistory(deps, command, commandId, payer)
   }
 }
 
+/** Adds the cap that keeps a turn from starting now. A running turn meets its cap itself. */
+async function withCap(deps: EffectDeps, payer: Payer, facts: Result<Facts>): Promise<Result<Facts>> {
+  const { turn, origin, settings } = deps.state()
+  if (!facts.ok || !origin || turn.phase !== 'idle') return facts
+  const capped = await findCap(deps, { payer, workspace: origin.workdir, model: settings.model })
+  return capped ? ok({ ...facts.value, capped }) : facts
+}
+
 /** Expands a prompt and checks it. What a slash command answers people needs neither a folder nor a model. */
-async function resolvePrompt(deps: EffectDeps, content: Content, commandId: CommandId): Promise<Result<Facts>> {
+async function resolvePrompt(
+  deps: EffectDeps,
+  content: Content,
+  commandId: CommandId,
+  payer: Payer,
+): Promise<Result<Facts>> {
   const facts = await expandContent(deps, content, commandId)
   if (!facts.ok || (facts.value.expanded && 'note' in facts.value.expanded)) return facts
   const refusal = refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage())
-  return refusal ? refuse(refusal) : facts
+  return refusal ? refuse(refusal) : withCap(deps, payer, facts)
 }
 
 /** Expands the slash command that a prompt begins with, if any, and checks what it became. */

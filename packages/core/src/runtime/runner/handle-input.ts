@@ -6,6 +6,7 @@ import {
   fault,
   HoldfastError,
   ok,
+  payerOf,
   type Recorded,
   type Result,
   refuse,
@@ -109,7 +110,8 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
     return before ?? nothingNew
   }
 
-  const batch = { atMs: deps.clock.now(), events, commandId: sent?.commandId ?? null, by: sent?.by ?? null }
+  const payer = sent ? payerOf(sent.person) : state.payer
+  const batch = { atMs: deps.clock.now(), events, commandId: sent?.commandId ?? null, by: sent?.by ?? null, payer }
   const { append, next } = encodeAppend({ session: id, epoch, folded: session.folded }, batch)
   const appended = await deps.store.append(sent ? { ...append, commandHash: hashCommand(sent.command) } : append)
   session.effects.storage.track(appended)

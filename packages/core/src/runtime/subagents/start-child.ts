@@ -81,6 +81,7 @@ export async function beginChild(host: SubagentHost, child: SessionId, admitted:
   if (!created.ok) return created
   const runner = await host.load(child)
   if (!runner.ok) return runner
-  const given = await runner.value.report({ type: 'task.given', task: admitted.request.task })
+  const { request, state } = admitted
+  const given = await runner.value.report({ type: 'task.given', task: request.task, payer: state.payer })
   return given.ok ? ok(null) : given
 }

@@ -181,7 +181,7 @@ describe('a task', () => {
     const idle = stateAfter()
     const subagent = { root: other, call, agent: 'general', depth: 1 }
     const below = { ...idle, origin: idle.origin && { ...idle.origin, parent: other, subagent } }
-    const given = { type: 'task.given', task: '/help me' } as const
+    const given = { type: 'task.given', task: '/help me', payer: 'local' } as const
     expect(decided(below, given)).toBe('turn.started user.said')
     expect(decided(idle, given)).toBe('')
     expect(decided(livedThrough(below, given), given)).toBe('')

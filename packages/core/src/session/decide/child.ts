@@ -3,7 +3,7 @@ import { TurnNumber } from '@holdfast/protocol'
 import type { ChildEnd, Events, FoundChild, ReportOf } from '../input.ts'
 import { childOf, type OpenChild } from '../open-child.ts'
 import { findCall, type SessionState } from '../state.ts'
-import { nothingBars, say } from './prompt.ts'
+import { nothingBars, paidBy, say } from './prompt.ts'
 
 /** Records that a call is about to start a subagent, once for each call. */
 export function startChild(
@@ -16,10 +16,11 @@ export function startChild(
 }
 
 /** Starts the only turn that a subagent begins by itself. */
-export function giveTask(state: SessionState, { task }: ReportOf<'task.given'>): Events {
+export function giveTask(state: SessionState, { task, payer }: ReportOf<'task.given'>): Events {
   if (state.origin?.subagent == null || state.turns > 0 || state.turn.phase !== 'idle') return []
   const turn = TurnNumber.parse(0)
-  return [{ type: 'turn.started', turn, cause: 'prompt' }, ...say(turn, { content: [{ type: 'text', text: task }] })]
+  const started: Event = { type: 'turn.started', turn, cause: 'prompt', ...paidBy(payer) }
+  return [started, ...say(turn, { content: [{ type: 'text', text: task }] })]
 }
 
 /**
@@ -36,7 +37,7 @@ export function deliver(state: SessionState, report: ReportOf<'child.finished'>)
   const waiting = state.queue.filter((entry) => entry.child)
   return [
     endOf(child, report),
-    { type: 'turn.started', turn: number, cause: 'follow_up' },
+    { type: 'turn.started', turn: number, cause: 'follow_up', ...paidBy(state.payer) },
     ...waiting.flatMap((entry) => say(number, entry)),
     ...say(number, resultPrompt(child, report)),
   ]

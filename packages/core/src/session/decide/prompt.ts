@@ -6,8 +6,10 @@ import {
   type Fault,
   fault,
   limits,
+  localPayer,
   noWorkdir,
   ok,
+  type Payer,
   type Queue,
   type QueueEntry,
   refuse,
@@ -21,18 +23,24 @@ import { hooksRan } from './hook.ts'
 import { turnNow } from './message.ts'
 
 /** Starts a turn when idle; otherwise queues the prompt. */
-export function sendPrompt(state: SessionState, sent: Content, queue: Queue, facts: Facts): Decided {
+export function sendPrompt(state: SessionState, sent: SentPrompt, facts: Facts): Decided {
   const { expanded, hooks } = facts
   if (expanded && 'note' in expanded) return ok([answerPeople(state, expanded)])
-  const prompt = { ...(expanded ?? { content: sent }), ...contextOf(hooks) }
+  const { content, queue, payer } = sent
+  const prompt = { ...(expanded ?? { content }), ...contextOf(hooks) }
   if (isEmpty(prompt.content)) return refuse(emptyPrompt)
-  if (state.turn.phase !== 'idle') return enqueue(state, queue, prompt, hooks)
-  const barred = findBar(state)
+  if (state.turn.phase !== 'idle') return enqueue(state, queue, { ...prompt, ...paidBy(payer) }, hooks)
+  const barred = findBar(state) ?? facts.capped
   if (barred) return refuse(barred)
   const turn = TurnNumber.parse(state.turns)
   const ran = hooksRan(state, hooks?.runs).map((event) => ({ ...event, turn }))
-  return ok([{ type: 'turn.started', turn, cause: 'prompt' }, ...say(turn, prompt), ...ran])
+  return ok([{ type: 'turn.started', turn, cause: 'prompt', ...paidBy(payer) }, ...say(turn, prompt), ...ran])
 }
+
+type SentPrompt = { readonly content: Content; readonly queue: Queue; readonly payer: Payer }
+
+/** Returns the payer as events have it. */
+export const paidBy = (payer: Payer) => (payer === localPayer ? {} : { payer })
 
 /** Returns what hooks add to a prompt. */
 const contextOf = (hooks: Facts['hooks']) => (hooks && hooks.context !== null ? { context: hooks.context } : {})
@@ -61,12 +69,12 @@ export function say(turn: TurnNumber, prompt: Prompt & { readonly id?: EntryId }
 type Prompt = { readonly content: Content } & TypedPrompt
 
 /** Continues an interrupted turn under the same number. */
-export function continueTurn(state: SessionState): Decided {
+export function continueTurn(state: SessionState, payer: Payer, { capped }: Facts): Decided {
   const { turn } = state
   if (turn.phase !== 'idle') return refuse(turnRunning)
   if (turn.last === null || turn.last.reason === 'done') {
     const waiting = nextFollowUps(state)
-    if (waiting.length > 0) return startFollowUps(state, waiting)
+    if (waiting.length > 0) return startFollowUps(state, waiting, capped)
     return refuse(
       fault(
         'nothing_to_continue',
@@ -74,17 +82,24 @@ export function continueTurn(state: SessionState): Decided {
       ),
     )
   }
-  const barred = findBar(state)
+  const barred = findBar(state) ?? capped
   if (barred) return refuse(barred)
-  return ok([{ type: 'turn.started', turn: turn.last.number, cause: 'continue' }])
+  return ok([{ type: 'turn.started', turn: turn.last.number, cause: 'continue', ...paidBy(payer) }])
 }
 
 /** Starts a turn with follow-ups that wait although the last turn is complete: results of subagents after a restart. */
-function startFollowUps(state: SessionState, entries: readonly QueueEntry[]): Decided {
-  const barred = findBar(state)
-  if (barred) return refuse(barred)
+function startFollowUps(state: SessionState, entries: readonly QueueEntry[], capped: Facts['capped']): Decided {
+  const barred = findBar(state) ?? capped
+  return barred ? refuse(barred) : ok(followUp(state, entries))
+}
+
+/** Starts a turn with waiting follow-ups. Whoever queued the first pays; for results of subagents, whoever paid last. */
+export function followUp(state: SessionState, entries: readonly QueueEntry[]): Events {
   const turn = TurnNumber.parse(state.turns)
-  return ok([{ type: 'turn.started', turn, cause: 'follow_up' }, ...entries.flatMap((entry) => say(turn, entry))])
+  const [first] = entries
+  const payer = first?.child ? state.payer : (first?.payer ?? localPayer)
+  const started: Event = { type: 'turn.started', turn, cause: 'follow_up', ...paidBy(payer) }
+  return [started, ...entries.flatMap((entry) => say(turn, entry))]
 }
 
 /** Returns the prompts of the next turn: the oldest follow-up, and with the result of a subagent all other results. */
@@ -138,11 +153,11 @@ export function recallQueues(state: SessionState, which: readonly Queue[], recal
 
 export function editEntry(
   state: SessionState,
-  { entry, content: sent }: CommandOf<'editQueueEntry'>,
+  { entry, content: sent, payer }: CommandOf<'editQueueEntry'> & { readonly payer: Payer },
   { expanded, hooks }: Facts,
 ): Decided {
   if (expanded && 'note' in expanded) return refuse(noPrompt)
-  const prompt = { ...(expanded ?? { content: sent }), ...contextOf(hooks) }
+  const prompt = { ...(expanded ?? { content: sent }), ...contextOf(hooks), ...paidBy(payer) }
   if (isEmpty(prompt.content)) return refuse(emptyPrompt)
   const found = findEntry(state, entry)
   if (!found) return refuse(notWaiting(entry))

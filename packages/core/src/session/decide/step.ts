@@ -7,7 +7,7 @@ import {
   type ModelName,
   providerOf,
   type StepId,
-  TurnNumber,
+  type TurnNumber,
 } from '@holdfast/protocol'
 import type { SaidPart } from '../../ports/provider.ts'
 import type { Events, ReportOf } from '../input.ts'
@@ -15,7 +15,7 @@ import { modelNow, type SessionState } from '../state.ts'
 import { settle } from './call.ts'
 import { compacted } from './checkpoint.ts'
 import { goOn, hooksRan, stoppedByHook, tooOften } from './hook.ts'
-import { limitReached, nextFollowUps, say } from './prompt.ts'
+import { followUp, limitReached, nextFollowUps, say } from './prompt.ts'
 
 /** Starts the next step. The round is closed, so waiting steering prompts are added before the model call. */
 export function startStep(state: SessionState, report: ReportOf<'step.prepared'>): Events {
@@ -26,12 +26,7 @@ export function startStep(state: SessionState, report: ReportOf<'step.prepared'>
   const steering = state.queue.filter(({ queue }) => queue === 'steering')
   if (state.turn.isAnswered && steering.length === 0) return endTurn(state, turn) // the steering prompt was removed
   const limit = limitReached(state, state.turn.steps, tree)
-  if (limit !== null) {
-    return [
-      { type: 'note.added', turn, kind: 'notice', level: 'info', ...limit },
-      { type: 'turn.ended', turn, reason: 'limit' },
-    ]
-  }
+  if (limit !== null) return endAtLimit(turn, limit)
   const { thinkingLevel } = state.settings
   const isSame = state.context?.system === system && state.context.tools === tools
   return [
@@ -43,6 +38,20 @@ export function startStep(state: SessionState, report: ReportOf<'step.prepared'>
     { type: 'step.started', turn, model: modelNow(state), thinkingLevel, attempt: state.turn.attempt },
   ]
 }
+
+/** Ends the turn before a step that a cap keeps from starting. It can be continued. */
+export function capStep(state: SessionState, { turn, fault }: ReportOf<'step.capped'>): Events {
+  invariant(state.turn.phase === 'preparing', 'a step begins between rounds')
+  const stopped = stoppedByHook(state)
+  if (stopped) return stopped
+  const isOver = state.turn.isAnswered && !state.queue.some(({ queue }) => queue === 'steering')
+  return isOver ? endTurn(state, turn) : endAtLimit(turn, { code: fault.code, text: fault.message })
+}
+
+const endAtLimit = (turn: TurnNumber, limit: { readonly code: string; readonly text: string }): Events => [
+  { type: 'note.added', turn, kind: 'notice', level: 'info', ...limit },
+  { type: 'turn.ended', turn, reason: 'limit' },
+]
 
 /** Tells people and the model what became of commands in the background. */
 const tellNews = (turn: TurnNumber, { text, isBreach }: NonNullable<ReportOf<'step.prepared'>['news']>): Event => ({
@@ -140,10 +149,7 @@ export function finishTurn(state: SessionState, report: ReportOf<'turn.finishing
 function endTurn(state: SessionState, turn: TurnNumber): Events {
   const next = nextFollowUps(state)
   const ended: Event = { type: 'turn.ended', turn, reason: 'done' }
-  if (next.length === 0) return [ended]
-  const number = TurnNumber.parse(state.turns)
-  const started: Event = { type: 'turn.started', turn: number, cause: 'follow_up' }
-  return [ended, started, ...next.flatMap((entry) => say(number, entry))]
+  return next.length === 0 ? [ended] : [ended, ...followUp(state, next)]
 }
 
 /** Adds a notice: what failed, how long until the next try, and how many tries there are. */

@@ -7,7 +7,7 @@ import { type DiskStore, openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { everyRecord, everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
 import { type CopyDeps, copySession, findCommonHead, verifyBlobs, verifyRecords } from './copy-session.ts'
-import { copyTokens, removeTemporaryStores, writeTrusts } from './target-files.ts'
+import { copySpending, copyTokens, removeTemporaryStores, writeTrusts } from './target-files.ts'
 
 /** How far a migration is. */
 export type MigrationProgress = {
@@ -129,6 +129,7 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
     if (signal?.aborted !== true) {
       await purgeAndTrash(source, refused, opened)
       await copyTokens(source, opened.store)
+      await copySpending(source, opened.store)
     }
   } finally {
     await before?.close()

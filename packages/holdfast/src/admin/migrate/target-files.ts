@@ -6,8 +6,9 @@ import { listNames } from '../../store/finding.ts'
 import { lockDirectory } from '../../store/jsonl/files/directory-lock.ts'
 import { createJsonlPaths } from '../../store/jsonl/files/layout.ts'
 import { readJsonIfExists, replaceFile } from '../../store/jsonl/files/replace-file.ts'
+import { scopeKey } from '../../store/ledger.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import type { WorkspaceTrust } from '../../store/read-only-store.ts'
+import type { ReadOnlyStore, WorkspaceTrust } from '../../store/read-only-store.ts'
 import { openForWriting } from '../../store/sqlite/files/database-file.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { wallClock } from '../../system/wall-clock.ts'
@@ -75,4 +76,18 @@ export async function copyTokens(
 ): Promise<void> {
   const known = new Set((await target.tokens()).map(({ id }) => id))
   for (const token of await source.tokens()) if (!known.has(token.id)) orThrow(await target.addToken(token))
+}
+
+/** Adds the caps that the target does not have, and what was spent on days for which it knows nothing. */
+export async function copySpending(
+  source: Pick<ReadOnlyStore, 'charges' | 'caps'>,
+  target: Pick<Store, 'listSpending' | 'addCharge' | 'caps' | 'setCap'>,
+): Promise<void> {
+  const known = new Set((await target.caps()).map(scopeKey))
+  for (const cap of await source.caps()) if (!known.has(scopeKey(cap))) orThrow(await target.setCap(cap))
+  const charges = Map.groupBy(await source.charges(), ({ day }) => day)
+  for (const [day, ofDay] of charges) {
+    if ((await target.listSpending(day, 1)).total.calls > 0) continue
+    for (const charge of ofDay) orThrow(await target.addCharge(charge))
+  }
 }

@@ -9,6 +9,7 @@ import {
   refuse,
   type SessionHandle,
   type Sessions,
+  type SpendingCaps,
   sessionNotFound,
   type Tokens,
 } from '@holdfast/protocol'
@@ -193,4 +194,37 @@ export const reportProblem = (context: CliContext): OnProblem =>
 function printProblem({ where, cause }: Problem, { err }: CliContext): void {
   const text = cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause)
   void err.write(escapeHidden(maskKeys(`Problem in ${where}: ${text}\n`)))
+}
+
+/**
+ * Runs `work` on what was spent: at the server of `--url`, the running one of this home, or in the store. Only `creates`
+ * makes a store that is missing.
+ */
+export async function withSpending(
+  context: CliContext,
+  { creates }: { readonly creates: boolean },
+  work: (spending: SpendingCaps) => Promise<void>,
+): Promise<CommandResult> {
+  const running = context.server ? null : await findServer(context)
+  const isServed = running !== null && orThrow(isServedStore(context, running))
+  const far = context.server ?? (isServed ? { url: running.url, token: readToken(running) } : null)
+  if (far) {
+    const holdfast = connectHoldfast(far.url, far.token)
+    await work({
+      read: (options) => toResult(() => holdfast.spending(options)),
+      set: (cap) => toResult(() => holdfast.setCap(cap)),
+      remove: (scope) => toResult(() => holdfast.removeCap(scope)),
+    })
+    return undefined
+  }
+  if (!creates && !hasSessions(context)) {
+    const missing = async () => refuse(fault('not_found', 'There is no store yet, so nothing was spent and there are no caps.'))
+    await work({ read: missing, set: missing, remove: missing })
+    return undefined
+  }
+  const { open } = await import('../../open.ts')
+  const { store, environment } = context
+  const opened = orThrow(await open({ store, environment, ...runtimeObservers(context) }))
+  await work(opened.spendingCaps).finally(opened.close)
+  return undefined
 }

@@ -25,6 +25,10 @@ export const routeAccess = {
   'DELETE /v1/tokens/:token': all('admin'),
   'POST /v1/sessions/:id/share': all('admin'),
 
+  'GET /v1/spending': all('admin'),
+  'POST /v1/caps': all('admin'),
+  'DELETE /v1/caps': all('admin'),
+
   'GET /v1/permissions': all('admin'),
   'POST /v1/permissions': all('admin'),
   'DELETE /v1/permissions/:rule': all('admin'),

@@ -6,6 +6,7 @@ import type {
   OfferTrust,
   PermissionRules,
   Result,
+  SpendingCaps,
   Stats,
   StatsOptions,
   ToolLister,
@@ -13,6 +14,7 @@ import type {
 import type { AuthenticateDeps } from '../auth/access.ts'
 import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { Proxies } from '../auth/proxies.ts'
+import type { RequestLimit } from '../auth/rate-limit.ts'
 import type { ServerAddress } from '../auth/server-address.ts'
 import type { Attachments } from './attachments.ts'
 import type { Outbox } from './outbox.ts'
@@ -29,6 +31,10 @@ export type ServerDeps = AuthenticateDeps & {
   readonly spoolDir: string
   /** Counts what the store holds. */
   readonly stats: (options: StatsOptions) => Promise<Result<Stats>>
+  /** What was spent, and the caps. */
+  readonly spending: SpendingCaps
+  /** Counts the requests of each caller; null for no limit. */
+  readonly requestLimit: RequestLimit | null
   /** The permission rules of the user. */
   readonly permissions: PermissionRules
   readonly trust: OfferTrust

@@ -46,6 +46,7 @@ const commandFaults: readonly FaultCode[] = [
   ...(['turn_running', 'nothing_to_continue', 'nothing_to_compact', 'nothing_to_summarize'] as const),
   ...(['nothing_to_undo', 'no_pending_approval', 'already_decided', 'driver_taken', 'not_subscribed'] as const),
   ...(['key_taken', 'handle_taken', 'no_rotation', 'skill_active', 'skill_not_active', 'hook_vetoed'] as const),
+  ...(['spending_cap', 'price_unknown'] as const),
   ...(['over_budget', 'no_credentials', 'workdir_needed', 'context_too_large', 'command_id_reused'] as const),
   ...(['content_changed', 'queue_full', 'missing_package', 'summary_failed', 'mcp_failed'] as const),
 ]

@@ -7,6 +7,7 @@ import { folderRoutes } from './paths.ts'
 import { permissionRoutes } from './permissions.ts'
 import { serverRoutes } from './server.ts'
 import { sessionRoutes } from './sessions.ts'
+import { spendingRoutes } from './spending.ts'
 import { streamRoutes } from './stream.ts'
 import { tokenRoutes } from './tokens.ts'
 import { toolRoutes } from './tools.ts'
@@ -18,6 +19,7 @@ import { trustRoutes } from './trust.ts'
 export const routes: readonly Route[] = [
   ...serverRoutes,
   ...tokenRoutes,
+  ...spendingRoutes,
   ...permissionRoutes,
   ...trustRoutes,
   ...hookRoutes,

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Catalogue, Drafts, Leases, Log, OnProblem, ReadRecord, Store, TokenRows } from '@holdfast/core/ports'
+import type { Catalogue, Drafts, Leases, Log, OnProblem, ReadRecord, SpendingRows, Store, TokenRows } from '@holdfast/core/ports'
 import type { CommandId, Recorded, SessionId } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
@@ -19,12 +19,14 @@ import { lockDirectory, openNodeFile } from './files/directory-lock.ts'
 import { createJsonlPaths, findDirectoryFault, prepareDirectory } from './files/layout.ts'
 import { createDirectorySync, writeTemporaryFile } from './files/replace-file.ts'
 import { dropSnapshotAhead, loadDraft, loadSnapshot, saveDraft, saveSnapshot } from './files/side-files.ts'
+import { openSpendingFile } from './files/spending-file.ts'
 import { openTokenFile } from './files/token-file.ts'
 import { openTrustFile } from './files/trust-file.ts'
 import { createOpenLogs } from './log/open-logs.ts'
 import { findRow, listRows, type SessionRow, toStoredEntry } from './log/session-row.ts'
 import { createBlobUses } from './read/blob-uses.ts'
 import { createLogReader } from './read/log-reader.ts'
+import { createSpendingLedger } from './read/spending-ledger.ts'
 import { createGroupAppender } from './write/append.ts'
 import { createSessionCreator, createSessionRemover } from './write/session-files.ts'
 import { createSessionQueue } from './write/session-queue.ts'
@@ -43,7 +45,7 @@ const openMaxDefault = 256
 /**
  * Opens a directory of plain files as a store; creates it if needed. The `<id>.jsonl` logs are the only source of truth:
  * every other file can be deleted (without `trash.json`, trashed sessions are listed again; without `tokens.json`, all tokens are
- * revoked). Only one process can hold
+ * revoked; without `spending.json`, there are no caps, and what purged sessions spent is forgotten). Only one process can hold
  * the directory. Faults: session_locked, not_a_store, store_too_new, storage_error.
  */
 export async function openJsonlStore(options: JsonlStoreOptions): Promise<Result<Store>> {
@@ -87,6 +89,8 @@ async function openFiles(options: JsonlStoreOptions, lock: FileLock) {
   const trusts = await openTrustFile(paths.trust, reader.hasRecord)
   const nodes = await openNodeFile(paths.nodes)
   const tokens = await openTokenFile(paths.tokens)
+  const spendingFile = await openSpendingFile(paths.spending, (session) => findRow(rows, session) !== null)
+  const ledger = createSpendingLedger({ paths, rows, logs, file: spendingFile, runExclusive: queue.runExclusive })
   const source = {
     read: reader.read,
     loadSnapshot: (session: SessionId, fold: number) => loadSnapshot(paths, session, fold),
@@ -109,7 +113,7 @@ async function openFiles(options: JsonlStoreOptions, lock: FileLock) {
     order += 1
     return order
   }
-  const appendGroup = createGroupAppender({ paths, rows, logs, catalogue, trusts })
+  const appendGroup = createGroupAppender({ paths, rows, logs, catalogue, trusts, charged: ledger.charged })
   const shared = { paths, rows, forks: createForkIndex(rows.values()), names, logs, catalogue, trash }
   const syncNames = createDirectorySync(paths.directory)
   const creator = createSessionCreator({ ...shared, syncNames, nextOrder })
@@ -119,12 +123,13 @@ async function openFiles(options: JsonlStoreOptions, lock: FileLock) {
   async function close(): Promise<void> {
     try {
       await Promise.all([queue.settled(), creator.settled(), trusts.settled(), tokens.settled()])
+      await Promise.all([ledger.settled(), spendingFile.settled()])
       await Promise.all([logs.close(), catalogue.close(), trash.close()])
     } finally {
       lock.release()
     }
   }
-  return { ...shared, queue, reader, source, creator, remover, trusts, blobUses, nodes, tokens, close }
+  return { ...shared, queue, reader, source, creator, remover, trusts, blobUses, nodes, tokens, spendingFile, ledger, close }
 }
 
 type JsonlFiles = Awaited<ReturnType<typeof openFiles>>
@@ -148,6 +153,7 @@ function createStore(files: JsonlFiles): Store {
     },
     workspaceTrust: (workspace) => run(async () => trusts.of(workspace)),
     ...createTokenRows(files, guard),
+    ...createSpendingRows(files, guard),
     search: (request) => attempt(() => reader.search(request)),
     blobsInUse: (signal) => run(() => blobUses.blobsInUse(signal)),
     refersTo: (session, hash) => run(() => blobUses.refersTo(session, hash)),
@@ -242,7 +248,7 @@ async function removeUnspoken(files: JsonlFiles, owners: readonly string[]): Pro
     .map((row) =>
       queue.runExclusive(row.id, async () => {
         if (findRow(rows, row.id) !== row || !isUnspoken(row)) return 0
-        await remover.remove(row)
+        await removeSession(files, row)
         return 1
       }),
     )
@@ -262,7 +268,7 @@ const setTrashed = ({ rows, queue, trash }: JsonlFiles, session: SessionId, at: 
   })
 
 async function purge(files: JsonlFiles, ...[session, options]: Parameters<Catalogue['purge']>): Promise<Result<void>> {
-  const { rows, queue, remover } = files
+  const { rows, queue } = files
   await untilRemovable(files)
   return queue.runExclusive(session, async () => {
     const row = findRow(rows, session)
@@ -270,14 +276,15 @@ async function purge(files: JsonlFiles, ...[session, options]: Parameters<Catalo
     if (options !== undefined && row.trashedAt !== options.trashedAt)
       return refuse(faults.sessionNotTrashed(session, row.trashedAt))
     if (row.owner !== null) return refuse(faults.sessionLocked(session, row.owner))
-    await remover.remove(row)
+    await removeSession(files, row)
     return done
   })
 }
 
-/** Waits until no fork of an existing session is being created. */
-async function untilRemovable({ creator, trusts }: JsonlFiles): Promise<void> {
+/** Waits until no fork of an existing session is being created, and no log is read for a sum. */
+async function untilRemovable({ creator, trusts, ledger }: JsonlFiles): Promise<void> {
   await Promise.all([creator.settled(), trusts.settled()])
+  await ledger.settled()
 }
 
 const createTokenRows = ({ tokens }: JsonlFiles, { run, attempt }: Guard): TokenRows => ({
@@ -286,6 +293,25 @@ const createTokenRows = ({ tokens }: JsonlFiles, { run, attempt }: Guard): Token
   removeToken: (id) => attempt(async () => ok(await tokens.remove(id))),
   touchToken: (id, at) => attempt(() => tokens.touch(id, at).then(() => done)),
 })
+
+const createSpendingRows = ({ ledger, spendingFile: file }: JsonlFiles, { run, attempt }: Guard): SpendingRows => ({
+  addCharge: (charge) => attempt(() => ledger.addCharge(charge).then(() => done)),
+  spentOn: (day, of) => run(() => ledger.spentOn(day, of)),
+  listSpending: (day, limit) => run(() => ledger.listSpending(day, limit)),
+  caps: () => run(async () => file.caps()),
+  setCap: (cap) => attempt(() => file.setCap(cap).then(() => done)),
+  removeCap: (scope) => attempt(async () => ok(await file.removeCap(scope))),
+})
+
+/** Removes a session. What it spent still counts. */
+async function removeSession({ logs, remover, spendingFile }: JsonlFiles, row: SessionRow): Promise<void> {
+  // A log that cannot be read is removed all the same.
+  const charges = await logs.get(row).then(
+    ({ index }) => index.charges(),
+    () => [],
+  )
+  await spendingFile.outliving(row.id, charges, () => remover.remove(row))
+}
 
 const notFound = (session: SessionId) => refuse(faults.sessionNotFound(session))
 

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { ReadRecord } from '@holdfast/core/ports'
+import type { Charge, ReadRecord } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { findSessions, listSessions } from '../memory/memory-catalogue.ts'
+import { addCharges } from '../ledger.ts'
 import { everyRecord, type ReadOnlyStore, type StoreSession, type TypeCount } from '../read-only-store.ts'
 import { faultOf, storageFault } from '../storage-fault.ts'
 import { readCatalogue } from './catalogue/catalogue-file.ts'
@@ -14,6 +15,7 @@ import { readNodes } from './files/directory-lock.ts'
 import { createJsonlPaths, findDirectoryFault, findLogs, type JsonlPaths } from './files/layout.ts'
 import { readTextIfExists } from './files/replace-file.ts'
 import { loadAnySnapshot, loadDraft, loadSnapshot } from './files/side-files.ts'
+import { readSpending } from './files/spending-file.ts'
 import { readTokens } from './files/token-file.ts'
 import { readTrusts } from './files/trust-file.ts'
 import { type LoadedLog, loadLog } from './log/load-log.ts'
@@ -63,6 +65,7 @@ async function openStore(paths: JsonlPaths, entryOf: EntryOfLog): Promise<ReadOn
     if (!row.isShared) row.entry = (await entryOf(source, row.id).catch(() => null)) ?? row.entry
   }
   const ownRecords: ReadOnlyStore['ownRecords'] = (session, after, limit) => readOwn(session, null, after, limit)
+  const hasLog = (session: SessionId) => findRow(rows, session) !== null
   const inOrder = [...rows.values()].toSorted((left, right) => left.order - right.order)
 
   return {
@@ -92,6 +95,13 @@ async function openStore(paths: JsonlPaths, entryOf: EntryOfLog): Promise<ReadOn
       return Object.entries(trusts).flatMap(([workspace, all]) => all.map((trust) => ({ workspace, trust })))
     },
     tokens: () => readTokens(paths.tokens),
+    async charges() {
+      const { spending } = await readSpending(paths.spending, hasLog)
+      let charges: readonly Charge[] = spending.added
+      for (const row of listRows(rows)) charges = addCharges(charges, (await logs.get(row)).index.charges())
+      return charges
+    },
+    caps: async () => (await readSpending(paths.spending, hasLog)).spending.caps,
     async snapshotOf(session) {
       if (!existsSync(paths.snapshot(session))) return null
       return (await loadAnySnapshot(paths, session)) ?? 'damaged'

@@ -1,9 +1,10 @@
-import type { Catalogue, Drafts, Leases, Log, Store, StoredToken, TokenRows } from '@holdfast/core/ports'
+import type { Catalogue, Charge, Drafts, Leases, Log, Store, StoredToken, TokenRows } from '@holdfast/core/ports'
 import { done, ok, refuse, type SessionId, type Trust } from '@holdfast/protocol'
 import * as faults from '../store-faults.ts'
 import { findSessions, listSessions } from './memory-catalogue.ts'
 import { searchSessions } from './memory-search.ts'
 import { createBlobUses, decodeRecords, listBlobs, type MemorySession, readRange, readRefs } from './memory-session.ts'
+import { createMemorySpending } from './memory-spending.ts'
 import { applyTrustChange, compareTrusts } from './memory-trusts.ts'
 
 type MemorySessions = Map<SessionId, MemorySession>
@@ -13,12 +14,14 @@ type MemoryTrusts = Map<string, readonly Trust[]>
 export function createMemoryStore(): Store {
   const sessions: MemorySessions = new Map()
   const trusts: MemoryTrusts = new Map()
+  const spending = createMemorySpending()
   return {
-    ...createLog(sessions, trusts),
+    ...createLog(sessions, trusts, spending.add),
     ...createCatalogue(sessions),
     ...createLeases(sessions),
     ...createDrafts(sessions),
     ...createTokenRows(),
+    ...spending.rows,
     search: (request) => searchSessions(sessions, request),
     async blobsInUse() {
       const used = new Set([...sessions.values()].flatMap(listBlobs))
@@ -45,7 +48,7 @@ export function createMemoryStore(): Store {
 const notFound = (session: SessionId) => refuse(faults.sessionNotFound(session))
 const fenced = ({ id, epoch: current }: MemorySession, epoch: number) => refuse(faults.fenced(id, epoch, current))
 
-function createLog(sessions: MemorySessions, trusts: MemoryTrusts): Log {
+function createLog(sessions: MemorySessions, trusts: MemoryTrusts, charge: (charge: Charge) => void): Log {
   let order = 0
   return {
     async create({ session, parent, base, owner, records, entry, blobs }) {
@@ -69,7 +72,7 @@ function createLog(sessions: MemorySessions, trusts: MemoryTrusts): Log {
       return done
     },
 
-    async append({ session, after, epoch, records, entry, clearDraft, blobs, trust, commandHash }) {
+    async append({ session, after, epoch, records, entry, clearDraft, blobs, trust, charge: charged, commandHash }) {
       const found = sessions.get(session)
       if (found === undefined) return notFound(session)
       if (found.epoch !== epoch) return fenced(found, epoch)
@@ -84,6 +87,7 @@ function createLog(sessions: MemorySessions, trusts: MemoryTrusts): Log {
       const commandId = records[0]?.record.commandId
       if (commandId !== undefined && commandHash !== undefined) found.commandHashes.set(commandId, commandHash)
       if (clearDraft) found.draft = null
+      if (charged) charge(charged)
       const { workspace } = entry.meta
       trusts.set(workspace, trust.reduce(applyTrustChange, trusts.get(workspace) ?? []))
       return done

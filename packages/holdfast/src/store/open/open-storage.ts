@@ -88,6 +88,7 @@ const storeMethods = Object.keys({
   ...{ registerNode: true, nodes: true, removeNode: true, claim: true, release: true, workspaceTrust: true },
   ...{ saveDraft: true, loadDraft: true, saveSnapshot: true, loadSnapshot: true, search: true },
   ...{ addToken: true, tokens: true, removeToken: true, touchToken: true },
+  ...{ addCharge: true, spentOn: true, listSpending: true, caps: true, setCap: true, removeCap: true },
   ...{ blobsInUse: true, refersTo: true, probe: true, close: true },
 } satisfies Record<keyof Store, true>) as readonly (keyof Store)[] // TypeScript widens the keys to string
 

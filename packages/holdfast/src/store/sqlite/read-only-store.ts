@@ -12,6 +12,7 @@ import { createDamagedReader, lastSessionOf, runOnReadableRows, unlessDamaged } 
 import { openForReading } from './files/database-file.ts'
 import { createReadMethods, decodeDraft, decodeEntry, decodeRecord, decodeTrust } from './read/read-methods.ts'
 import { openReader, selectTokens, toToken } from './read/reader.ts'
+import { readCharges } from './read/spending-reader.ts'
 import * as columns from './rows/columns.ts'
 import { hasTable } from './rows/schema.ts'
 import { catchUpIndex } from './write/writer.ts'
@@ -56,6 +57,7 @@ export function openReadOnlySqlite(path: string): Result<ReadOnlyStore | null> {
     countOwn: query((whole) => whole.countOwn),
     trusts: query((whole) => whole.trusts),
     tokens: query((whole) => whole.tokens),
+    charges: query((whole) => whole.charges),
     snapshotOf: query((whole) => whole.snapshotOf),
     async close() {
       reader.close()
@@ -149,6 +151,7 @@ function prepareWholeStore(database: DatabaseSync) {
     /** A store of an earlier version has no tokens. */
     tokens: (): readonly StoredToken[] =>
       hasTable(database, 'token') ? database.prepare(selectTokens).all().map(toToken) : [],
+    charges: () => readCharges(database),
     snapshotOf(session: SessionId): StoredSnapshot | 'damaged' | null {
       const sid = findSid(session)
       const row = sid === null ? undefined : unlessDamaged('damaged', () => snapshotBySid.get(sid))

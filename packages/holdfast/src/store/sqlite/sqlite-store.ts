@@ -118,6 +118,9 @@ export async function openSqliteStore(
     addToken: (token) => write('addToken', token),
     removeToken: (id) => write('removeToken', id),
     touchToken: (id, at) => write('touchToken', id, at),
+    addCharge: (charge) => write('addCharge', charge),
+    setCap: (cap) => write('setCap', cap),
+    removeCap: (scope) => write('removeCap', scope),
 
     saveDraft: (session, epoch, { step, parts }) =>
       write('saveDraft', session, epoch, { step, parts: JSON.stringify(parts) }),

@@ -1,4 +1,4 @@
-import { GivenFacts, ModelName, ProviderName, RotationEntry } from '@holdfast/protocol'
+import { Cap, GivenFacts, ModelName, ProviderName, RotationEntry } from '@holdfast/protocol'
 import { z } from 'zod'
 import { HooksConfig } from './hooks-config.ts'
 
@@ -29,6 +29,13 @@ const ProviderConfig = z.strictObject({
     .optional()
     .describe('Sent with every call.'),
 })
+
+/** How many requests each token or login may send to the server. */
+const RateLimit = z.strictObject({
+  perSecond: z.number().min(0.1).max(1_000_000).describe('Requests that are added each second.'),
+  atOnce: z.int().min(1).max(1_000_000).describe('Requests that it may send at once after a pause.'),
+})
+export type RateLimit = Readonly<z.infer<typeof RateLimit>>
 
 /** A stop of the rotation: a model, or a model with the thinking level it gets there. */
 const RotationStop = z.union([ModelName, RotationEntry])
@@ -63,6 +70,8 @@ export const Config = z.strictObject({
     .optional()
     .describe('Providers of your own, or something else about one that is known.'),
   hooks: HooksConfig.optional().describe('Programs that run at certain events, such as before a call of a tool.'),
+  caps: z.array(Cap).max(100).optional().describe('What model calls may cost in a day: docs/spending.md.'),
+  rateLimit: RateLimit.optional().describe('How many requests each token or login may send to the server.'),
   fetchHosts: z
     .array(
       z

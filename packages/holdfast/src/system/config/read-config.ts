@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fault, ok, type Result, type RotationEntry, refuse } from '@holdfast/protocol'
+import { type Cap, fault, ok, type Result, type RotationEntry, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import type { Environment } from '../home.ts'
 import { systemErrorCode, systemErrorWords } from '../system-error.ts'
@@ -61,6 +61,8 @@ export type ConfigOptions = {
   readonly sandbox?: 'auto' | 'on' | 'off' | undefined
   /** Whether commands in the sandbox have the network; by default only those that a rule or a person allows it. */
   readonly sandboxNetwork?: boolean | undefined
+  /** What model calls may cost in a day: in all, for a token or for a workspace. The caps of the configuration and of the store apply too. */
+  readonly caps?: readonly Cap[] | undefined
 }
 
 /** One layer: its values, and its name for error messages. */
@@ -85,8 +87,8 @@ const variables: { readonly [Key in Layered]: string } = {
 
 type Given =
   | ('fallbacks' | 'localModels' | 'providers' | 'models' | 'fetchHosts' | 'shellEnvironment' | 'hooks')
-  | ('sandbox' | 'sandboxNetwork')
-export type Configured = Pick<Config, 'model' | 'titleModel' | 'compactionModel'> & {
+  | ('sandbox' | 'sandboxNetwork' | 'caps')
+export type Configured = Pick<Config, 'model' | 'titleModel' | 'compactionModel' | 'rateLimit'> & {
   readonly [Key in Given]: NonNullable<Config[Key]>
 } & {
   readonly rotation: readonly RotationEntry[]
@@ -126,9 +128,12 @@ export function layerConfig({ file, environment, options }: ConfigLayers): Resul
     ...models
   } = values as Config // each by its own schema
   const { providers = {}, models: facts = {}, fetchHosts = [], shellEnvironment = [], hooks = {} } = file.config
+  const added = Config.shape.caps.safeParse(options.caps, { reportInput: true })
+  if (!added.success) return refuse(configFault('The option caps', at('caps', added.error)))
+  const caps = [...(file.config.caps ?? []), ...(added.data ?? [])] // all apply together
   const stops = rotation.map((stop) => (typeof stop === 'string' ? { model: stop } : stop))
-  const given = { providers, models: facts, fetchHosts, shellEnvironment, hooks, sandbox, sandboxNetwork }
-  return ok({ ...models, ...given, rotation: stops, fallbacks, localModels, from })
+  const given = { providers, models: facts, fetchHosts, shellEnvironment, hooks, sandbox, sandboxNetwork, caps }
+  return ok({ ...models, ...given, rateLimit: file.config.rateLimit, rotation: stops, fallbacks, localModels, from })
 }
 
 /** Parses a variable: models separated by commas, a thinking level after `=`. Empty counts as unset. */

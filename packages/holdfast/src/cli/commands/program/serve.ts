@@ -82,6 +82,8 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     tools: { list: (of) => toResult(() => holdfast.tools(of)) },
     tokens: [{ hash: hashToken(token), role: 'admin' }],
     storedTokens: holdfast.liveTokens,
+    spending: holdfast.spendingCaps,
+    rateLimit: holdfast.rateLimit,
     publicOrigins,
     trustedProxies: flags['trusted-proxy'],
     pageDir: flags['no-page'] ? null : context.pageDir,

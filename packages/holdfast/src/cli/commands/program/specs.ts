@@ -154,6 +154,26 @@ export const programSpecs = {
       `${ageNote} docs/tokens.md explains roles.`,
     ],
   },
+  caps: {
+    reads: true,
+    about: 'show what was spent today, and set or remove caps on it',
+    positionals: ['[list/set/remove]'],
+    flags: {
+      cost: { value: 'dollars', about: 'set: dollars a day; 0 stops all work' },
+      tokens: { value: 'n', range: [0, Number.MAX_SAFE_INTEGER], about: 'set: tokens of models a day' },
+      token: { value: 'token', about: 'only this access token, by id or name; or local' },
+      workspace: { value: 'dir', about: 'only sessions of this folder' },
+      day: { value: 'day', about: 'list: what was spent on this day, such as 2026-01-31' },
+      ...where,
+      json,
+    },
+    exclusive: [['token', 'workspace']],
+    notes: [
+      'Without --token and --workspace a cap is for everything. All caps apply together. A day is one in UTC.',
+      'At a cap, turns end between two model calls, and prompts are refused until the next day or until the cap is raised. continue goes on with a turn.',
+      'docs/spending.md explains who pays, and what happens with a model whose price is unknown.',
+    ],
+  },
   login: {
     about: 'print a fresh login link of the running server',
     flags: { qr: { about: 'print a code for a phone on the same network' }, json },

@@ -25,6 +25,7 @@ export const createJsonlPaths = (directory: string) => ({
   trash: join(directory, 'trash.json'),
   nodes: join(directory, 'nodes.json'),
   tokens: join(directory, 'tokens.json'),
+  spending: join(directory, 'spending.json'),
   drafts: join(directory, 'drafts'),
   snapshots: join(directory, 'snapshots'),
   log: (session: SessionId, isShared: boolean) => join(directory, `${session}${isShared ? sharedMark : ''}.jsonl`),

@@ -1,12 +1,13 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import type { ReadRecord } from '@holdfast/core/ports'
+import type { Charge, ReadRecord } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
+import { addCharges } from '../../ledger.ts'
 import { type LineMeta, parseRecord, readChecksum } from './log-line.ts'
 
 /** The position of a record's line in its file, without the line break. */
 export type LogPosition = { readonly offset: number; readonly bytes: number }
 
-type IndexedLine = Pick<LineMeta, 'seq' | 'type' | 'ref' | 'commandId' | 'commandHash'>
+type IndexedLine = Pick<LineMeta, 'seq' | 'type' | 'ref' | 'commandId' | 'commandHash' | 'charge'>
 
 type SelectRange = {
   /** Both ends included. */
@@ -27,6 +28,8 @@ export function createLogIndex(base: Seq) {
   const types: (string | null)[] = []
   const refs = new Map<Seq, Seq[]>()
   const commands = new Map<string, { readonly seq: Seq; readonly hash: string | null }>()
+  /** What was spent, by day, payer and workspace. */
+  let charges: readonly Charge[] = []
   /** One string instance per type, to save memory. */
   const known = new Map<string, string>()
   const head = () => base + offsets.length
@@ -45,13 +48,14 @@ export function createLogIndex(base: Seq) {
     loseUpTo,
 
     /** Adds the last line; skipped seqs are lost. */
-    add({ seq, type, ref, commandId, commandHash }: IndexedLine, { offset, bytes }: LogPosition): void {
+    add({ seq, type, ref, commandId, commandHash, charge }: IndexedLine, { offset, bytes }: LogPosition): void {
       loseUpTo(seq - 1)
       offsets.push(offset)
       lengths.push(bytes)
       if (!known.has(type)) known.set(type, type)
       types.push(known.get(type) ?? type)
       if (commandId !== null && !commands.has(commandId)) commands.set(commandId, { seq, hash: commandHash ?? null })
+      if (charge) charges = addCharges(charges, [charge])
       if (ref === null) return
       if (!refs.get(ref)?.push(seq)) refs.set(ref, [seq])
     },
@@ -81,6 +85,7 @@ export function createLogIndex(base: Seq) {
         .filter((seq) => seq <= upTo)
         .toSorted((left, right) => left - right),
 
+    charges: (): readonly Charge[] => charges,
     seqOf: (commandId: string): Seq | null => commands.get(commandId)?.seq ?? null,
     hashOf: (commandId: string): string | null => commands.get(commandId)?.hash ?? null,
   }

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import type { CatalogueEntry, ReadRecord } from '@holdfast/core/ports'
+import type { CatalogueEntry, Charge, ReadRecord } from '@holdfast/core/ports'
 import { blobsOf, type Event, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
 
 export const logFormat = 'holdfast-log'
@@ -34,6 +34,8 @@ type WriteMarks = {
   /** True if the batch holds the answer that the draft was part of. */
   readonly endsDraft: boolean
   readonly blobs: readonly string[]
+  /** What the model calls of the batch have cost. */
+  readonly charge?: Charge | undefined
   /** The hash of the command that made the batch. */
   readonly commandHash?: string | undefined
 }
@@ -80,7 +82,7 @@ export function parseHeader(session: SessionId, line: Buffer): LogHeader | 'too_
 
 export function encodeLine(session: SessionId, record: LineRecord, marks: WriteMarks): string {
   const { seq, at, type, v, by, commandId, ref, body } = record
-  const { prior, more, endsDraft, blobs, commandHash } = marks
+  const { prior, more, endsDraft, blobs, charge, commandHash } = marks
   const meta = JSON.stringify({
     ...{ seq, at, type, v },
     ...(by !== null && { client: by }),
@@ -91,6 +93,7 @@ export function encodeLine(session: SessionId, record: LineRecord, marks: WriteM
     ...(more > 0 && { more }),
     ...(endsDraft && { endsDraft }),
     ...(blobs.length > 0 && { blobs }),
+    ...(charge && { charge }),
   })
   return appendChecksum(session, `${meta.slice(0, -1)}${eventMark}${body}`)
 }
@@ -104,8 +107,8 @@ export function parseLineMeta(session: SessionId, line: Buffer): LineMeta | null
   if (readChecksum(session, line) === null) return null
   const meta = parseMeta(line)
   if (meta === null) return null
-  const { seq, at, type, ref = null, commandId = null, commandHash, prior = 0, more = 0, endsDraft = false } = meta
-  return { seq, at, type, ref, commandId, commandHash, prior, more, endsDraft }
+  const { seq, at, type, ref = null, commandId = null, prior = 0, more = 0, endsDraft = false } = meta
+  return { seq, at, type, ref, commandId, prior, more, endsDraft, commandHash: meta.commandHash, charge: meta.charge }
 }
 
 /** Parses the record of a line; it is lost if the line is damaged or has another seq. */

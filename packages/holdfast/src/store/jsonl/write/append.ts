@@ -11,6 +11,7 @@ import type { TrustFile } from '../files/trust-file.ts'
 import { encodeLine, type LineRecord } from '../log/log-line.ts'
 import type { OpenLog, OpenLogs } from '../log/open-logs.ts'
 import { findRow, type SessionRow } from '../log/session-row.ts'
+import type { SpendingLedger } from '../read/spending-ledger.ts'
 
 type GroupAppenderDeps = {
   readonly paths: JsonlPaths
@@ -18,14 +19,16 @@ type GroupAppenderDeps = {
   readonly logs: OpenLogs
   readonly catalogue: CatalogueFile
   readonly trusts: TrustFile
+  /** Called with each charge that is on disk. */
+  readonly charged: SpendingLedger['charged']
 }
 
-type Line = { readonly record: LineRecord; readonly commandHash?: string | undefined; readonly text: string }
+type Line = { readonly record: LineRecord; readonly text: string } & Pick<Append, 'charge' | 'commandHash'>
 /** The appends of one group that were accepted so far, and the head after them. */
 type Accepted = { head: Seq; readonly commands: Map<string, Seq>; readonly appends: Append[] }
 
 /** Appends a group to a session's log with one write and one sync. Each append is accepted or refused on its own. */
-export function createGroupAppender({ paths, rows, logs, catalogue, trusts }: GroupAppenderDeps) {
+export function createGroupAppender({ paths, rows, logs, catalogue, trusts, charged }: GroupAppenderDeps) {
   async function appendGroup(session: SessionId, group: readonly Append[]): Promise<readonly Result<void>[]> {
     const row = findRow(rows, session)
     if (row === null) return group.map(() => refuse(faults.sessionNotFound(session)))
@@ -63,6 +66,7 @@ export function createGroupAppender({ paths, rows, logs, catalogue, trusts }: Gr
     }
 
     addToIndex(log, lines, log.writer.end() - Buffer.byteLength(text))
+    for (const { charge } of appends) if (charge) charged(row.id, charge)
     for (const { clearDraft, after, records } of appends)
       if (clearDraft && records.length > 0) log.draftEndedAt = after + 1
     ;[row.head, row.bytes, row.entry] = [head, log.writer.end(), structuredClone(last.entry)]
@@ -96,7 +100,7 @@ function accept(append: Append, accepted: Accepted): void {
   accepted.head += append.records.length
 }
 
-type Batch = Pick<Append, 'after' | 'records' | 'clearDraft' | 'blobs' | 'commandHash'>
+type Batch = Pick<Append, 'after' | 'records' | 'clearDraft' | 'blobs' | 'charge' | 'commandHash'>
 
 /**
  * Encodes the lines of one write. The first line of a batch carries the batch's side effects. Every line carries the
@@ -105,16 +109,16 @@ type Batch = Pick<Append, 'after' | 'records' | 'clearDraft' | 'blobs' | 'comman
 export function encodeWrite(session: SessionId, batches: readonly Batch[]): readonly Line[] {
   const total = batches.reduce((sum, { records }) => sum + records.length, 0)
   const lines: Line[] = []
-  for (const { after, records, clearDraft, blobs, commandHash } of batches) {
+  for (const { after, records, clearDraft, blobs, charge, commandHash } of batches) {
     for (const [index, encoded] of records.entries()) {
       const record = toLineRecord(encoded)
       const { seq } = record
       invariant(seq === after + index + 1, `a record at seq ${seq} does not follow ${after + index}`)
       const isFirst = index === 0
       const [prior, more] = [lines.length, total - lines.length - 1]
-      const ofFirst = isFirst ? { endsDraft: clearDraft, blobs, commandHash } : { endsDraft: false, blobs: [] }
+      const ofFirst = isFirst ? { endsDraft: clearDraft, blobs, charge, commandHash } : { endsDraft: false, blobs: [] }
       const text = encodeLine(session, record, { prior, more, ...ofFirst })
-      lines.push({ record, commandHash: ofFirst.commandHash, text })
+      lines.push({ record, charge: ofFirst.charge, commandHash: ofFirst.commandHash, text })
     }
   }
   return lines
@@ -128,9 +132,9 @@ function toLineRecord({ record, body }: EncodedRecord): LineRecord {
 /** Adds consecutive lines that start at `offset` to the index. */
 export function addToIndex(log: Pick<OpenLog, 'index'>, lines: readonly Line[], offset: number): void {
   let at = offset
-  for (const { record, commandHash, text } of lines) {
+  for (const { record, charge, commandHash, text } of lines) {
     const bytes = Buffer.byteLength(text)
-    log.index.add({ ...record, commandHash }, { offset: at, bytes: bytes - 1 })
+    log.index.add({ ...record, charge, commandHash }, { offset: at, bytes: bytes - 1 })
     at += bytes
   }
 }

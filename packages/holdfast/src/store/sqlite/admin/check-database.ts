@@ -193,6 +193,8 @@ const checkMessagesMax = 10
 export const lossOf: Readonly<Record<string, string>> = {
   trust: 'some of what workspaces allow without asking',
   token: 'some of the tokens that let clients in',
+  spending: 'some of what was spent, which caps count',
+  cap: 'some of the caps on spending',
   draft: 'some of the answers that were not finished',
 }
 

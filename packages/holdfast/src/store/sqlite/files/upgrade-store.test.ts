@@ -18,6 +18,7 @@ import { writeVersion1 } from './version-1.fixture.ts'
 import { writeVersion2 } from './version-2.fixture.ts'
 import { writeVersion3 } from './version-3.fixture.ts'
 import { writeVersion4 } from './version-4.fixture.ts'
+import { writeVersion5 } from './version-5.fixture.ts'
 
 let path = ''
 beforeEach(() => {
@@ -76,6 +77,7 @@ describe.each([
   [2, writeVersion2],
   [3, writeVersion3],
   [4, writeVersion4],
+  [5, writeVersion5],
 ])('a store of version %i', (version, write) => {
   beforeEach(() => write(path))
 

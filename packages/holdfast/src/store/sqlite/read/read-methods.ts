@@ -53,6 +53,9 @@ export function createReadMethods(ask: Ask) {
     loadSnapshot: (session, fold) => read('loadSnapshot', session, fold),
     workspaceTrust: async (workspace) => (await read('workspaceTrust', workspace)).map(decodeTrust),
     tokens: () => read('tokens'),
+    spentOn: (day, of) => read('spentOn', day, of),
+    listSpending: (day, limit) => read('listSpending', day, limit),
+    caps: () => read('caps'),
     blobsInUse: async () => async (hashes) => new Set(await read('blobsInUse', hashes)),
     refersTo: (session, hash) => read('refersTo', session, hash),
   } satisfies Partial<Store>

@@ -15,6 +15,7 @@ import { isIndexDamage, searchIndexFault } from '../search/index-tables.ts'
 import { createSearchReader } from '../search/search-reader.ts'
 import { createCatalogueReader } from './catalogue-reader.ts'
 import { createFollowReader } from './follow-reader.ts'
+import { createSpendingReader } from './spending-reader.ts'
 
 export interface Reader {
   ask<Name extends keyof ReadRequests>(
@@ -121,6 +122,7 @@ export function createQuestions(database: DatabaseSync): ReadRequests {
     ...createCatalogueReader(database),
     ...createBlobUseReader(database),
     ...createFollowReader(database),
+    ...createSpendingReader(database),
     open: () => undefined,
     search(request) {
       search ??= createSearchReader(database)

@@ -136,7 +136,7 @@ function hasOurTables(path: string, header: Buffer): boolean {
 }
 
 /** The tables that version 2 lacks. */
-const laterTables: ReadonlySet<unknown> = new Set(['started_for', 'command_hash', 'token'])
+const laterTables: ReadonlySet<unknown> = new Set(['started_for', 'command_hash', 'token', 'spending', 'cap'])
 
 /** Returns the pages of a corrected copy that keep removed rows. Null: unknown, as the header or their list is damaged. */
 export function findFreePages(path: string, copy: string): ReadonlySet<number> | null {

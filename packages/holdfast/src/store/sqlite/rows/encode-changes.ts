@@ -3,9 +3,9 @@ import { invariant, refOf, type Seq } from '@holdfast/protocol'
 import type { CallOf, RecordColumns, WriteRequests } from './requests.ts'
 
 export const encodeAppend = (append: Append): CallOf<Pick<WriteRequests, 'append'>> => {
-  const { session, after, epoch, clearDraft, blobs, trust, commandHash = null } = append
+  const { session, after, epoch, clearDraft, blobs, trust, charge = null, commandHash = null } = append
   const { entry, records } = encodeColumns(append, after)
-  return ['append', session, after, epoch, entry, records, clearDraft, blobs, trust, commandHash]
+  return ['append', session, after, epoch, entry, records, clearDraft, blobs, trust, charge, commandHash]
 }
 
 export const encodeNew = (created: NewSession): CallOf<Pick<WriteRequests, 'create'>> => {

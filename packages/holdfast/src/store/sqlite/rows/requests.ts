@@ -1,8 +1,10 @@
 import type {
   CatalogueEntry,
   CatalogueRow,
+  Charge,
   Lease,
   Listed,
+  ListedSpending,
   ListRequest,
   NewSession,
   NodeRow,
@@ -10,11 +12,13 @@ import type {
   SearchPage,
   SearchRequest,
   SessionLookup,
+  SpentOn,
+  StoredCap,
   StoredSnapshot,
   StoredToken,
   TrustChange,
 } from '@holdfast/core/ports'
-import type { BlobHash, LostRecord, SessionId } from '@holdfast/protocol'
+import type { BlobHash, CapScope, LostRecord, SessionId } from '@holdfast/protocol'
 import type { Result } from '@holdfast/protocol/result'
 import type { StoreSession } from '../../read-only-store.ts'
 import type { RecordTexts } from './record-texts.ts'
@@ -72,6 +76,9 @@ export interface ReadRequests {
   loadSnapshot(session: string, fold: number): StoredSnapshot | null
   workspaceTrust(workspace: string): readonly StoredTrust[]
   tokens(): readonly StoredToken[]
+  spentOn(day: string, of: Pick<Charge, 'payer' | 'workspace'>): SpentOn
+  listSpending(day: string, limit: number): ListedSpending
+  caps(): readonly StoredCap[]
   blobsInUse(hashes: readonly string[]): readonly BlobHash[]
   refersTo(session: string, hash: string): boolean
   /** Returns a bounded page of the records after the cursor of this name. */
@@ -124,6 +131,7 @@ export interface WriteRequests {
     clearDraft: boolean,
     blobs: readonly string[],
     trust: readonly TrustChange[],
+    charge: Charge | null,
     commandHash: string | null,
   ): Result<undefined>
   create(session: SessionToCreate): Result<undefined>
@@ -136,6 +144,9 @@ export interface WriteRequests {
   addToken(token: StoredToken): Result<undefined>
   removeToken(id: string): Result<boolean>
   touchToken(id: string, at: string): Result<undefined>
+  addCharge(charge: Charge): Result<undefined>
+  setCap(cap: StoredCap): Result<undefined>
+  removeCap(scope: CapScope): Result<boolean>
   removeUnspoken(owners: readonly string[]): Result<number>
   trash(session: string, at: number): Result<undefined>
   restore(session: string): Result<undefined>

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 export const applicationId = 0x686f6c64
 
 /** The version of the tables. `upgrades` converts every earlier version. */
-export const schemaVersion = 5
+export const schemaVersion = 6
 
 /** How far each follower of the log has read, and counts of removals. Some stores of version 1 lack this table. */
 const cursorTable = `
@@ -91,6 +91,20 @@ create table if not exists token (
 `
 
 /**
+ * What was spent by day, payer and workspace, since version 6, and the caps. Each charge is added to four rows, where `*`
+ * stands for all, so that a sum is one row. The day is in UTC. A cost is that of the calls with a price.
+ */
+const spendingTables = `
+create table if not exists spending (
+  day text, payer text, workspace text, calls integer not null, unpriced integer not null, tokens integer not null,
+  cost real not null, primary key (day, payer, workspace)
+) strict, without rowid;
+create table if not exists cap (
+  scope text primary key, token text, workspace text, max_cost real, max_tokens integer
+) strict, without rowid;
+`
+
+/**
  * `record.pos` makes every insert an append to one tree, whatever the session. `active_at` changes with a prompt and not
  * with each record, so an ordinary append touches no index of `session`. An empty `args_hash` trusts any arguments.
  */
@@ -121,7 +135,7 @@ create table node (id text primary key, address text not null, started_at text n
 create table trust (
   workspace text, tool text, args_hash text not null default '', primary key (workspace, tool, args_hash)
 ) strict, without rowid;
-${cursorTable}${listIndexes}${searchTables}${startedFor}${commandHashes}${tokenTable}`
+${cursorTable}${listIndexes}${searchTables}${startedFor}${commandHashes}${tokenTable}${spendingTables}`
 
 export type Upgrade = { readonly to: number; readonly statements: string }
 
@@ -131,6 +145,7 @@ export const upgrades: readonly Upgrade[] = [
   { to: 3, statements: `${startedFor}${fillStartedFor}` },
   { to: 4, statements: commandHashes },
   { to: 5, statements: tokenTable },
+  { to: 6, statements: spendingTables },
 ]
 
 /** Returns whether the database has a table, which a store of an earlier version may lack. */

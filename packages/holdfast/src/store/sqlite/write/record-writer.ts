@@ -5,6 +5,7 @@ import { done, refuse } from '@holdfast/protocol/result'
 import * as faults from '../../store-faults.ts'
 import { checksumOf, compressBody } from '../rows/columns.ts'
 import type { RecordColumns, SessionToCreate, WriteRequests } from '../rows/requests.ts'
+import { createChargeWriter } from './spending-writer.ts'
 
 const cachedSidsMax = 10_000
 
@@ -49,9 +50,10 @@ function createAppend(database: DatabaseSync, { insertAll, useBlobs }: RecordRow
   const insertHash = database.prepare('insert or replace into command_hash (sid, seq, hash) values (?, ?, ?)')
   const sids = createSidCache(database)
   const changeTrust = createTrustWriter(database)
+  const addCharge = createChargeWriter(database)
 
   const append: WriteRequests['append'] = (...change) => {
-    const [session, after, epoch, entry, records, clearDraft, blobs, trust, commandHash] = change
+    const [session, after, epoch, entry, records, clearDraft, blobs, trust, charge, commandHash] = change
     const sid = sids.get(session)
     if (sid === null) return refuse(faults.sessionNotFound(session))
     for (const { 5: commandId } of records) {
@@ -73,6 +75,7 @@ function createAppend(database: DatabaseSync, { insertAll, useBlobs }: RecordRow
     if (clearDraft) dropDraft.run(sid)
     useBlobs(sid, after + 1, blobs)
     for (const one of trust) changeTrust(workspace, one)
+    if (charge !== null) addCharge(charge)
     return done
   }
 

@@ -14,6 +14,7 @@ import { createAnswers } from './answers.ts'
 import { createRecordWriter } from './record-writer.ts'
 import { createSessionRemover } from './remove-sessions.ts'
 import { createRowWriter } from './row-writer.ts'
+import { createSpendingWriter } from './spending-writer.ts'
 
 export type WriterOptions = {
   readonly path: string
@@ -239,6 +240,7 @@ function createChanges(database: DatabaseSync, index: WordIndex): WriteRequests 
   return {
     ...createRecordWriter(database),
     ...createRowWriter(database),
+    ...createSpendingWriter(database),
     ...createSessionRemover(database),
     open: () => done,
     extendIndex: (forMs) => ok(!index.isBehind() || index.extend(performance.now() + forMs)),

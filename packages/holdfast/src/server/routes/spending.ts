@@ -1,0 +1,31 @@
+import { Cap, CapScope, ListedCap, Spending, SpendingOptions } from '@holdfast/protocol'
+import { answersJson, defineRoute, type Route } from '../http/route.ts'
+
+const readSpending = defineRoute({
+  on: 'GET /v1/spending',
+  summary: 'Tell what was spent on a day, by token and workspace, and list the caps',
+  query: SpendingOptions,
+  answers: answersJson(Spending),
+  refuses: ['not_found'],
+  handle: async ({ input }, { spending }) => spending.read(input.query),
+})
+
+const setCap = defineRoute({
+  on: 'POST /v1/caps',
+  summary: 'Set the cap for everything, a token or a workspace; it replaces the former one',
+  body: Cap,
+  answers: answersJson(ListedCap),
+  refuses: ['not_found', 'bad_id'],
+  handle: async ({ input }, { spending }) => spending.set(input.body),
+})
+
+const removeCap = defineRoute({
+  on: 'DELETE /v1/caps',
+  summary: 'Remove the cap for everything, a token or a workspace',
+  query: CapScope,
+  answers: answersJson(ListedCap),
+  refuses: ['not_found', 'bad_id', 'bad_workdir'],
+  handle: async ({ input }, { spending }) => spending.remove(input.query),
+})
+
+export const spendingRoutes: readonly Route[] = [readSpending, setCap, removeCap]

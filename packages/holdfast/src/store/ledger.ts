@@ -1,0 +1,67 @@
+import type { Charge, ListedSpending, SpentOn, StoredCap } from '@holdfast/core/ports'
+import { addSpent, type CapScope, type Day, limits, noneSpent, type Spent } from '@holdfast/protocol'
+
+/** The day before which a store may forget what was spent. */
+export const oldestDay = (day: Day): Day =>
+  new Date(Date.parse(day) - limits.spendingDaysMax * 86_400_000).toISOString().slice(0, 10)
+
+/** Adds charges to sums by day, payer and workspace. */
+export function addCharges(sums: readonly Charge[], charges: readonly Charge[]): readonly Charge[] {
+  const all = new Map<string, Charge>()
+  for (const { day, payer, workspace, ...spent } of [...sums, ...charges]) {
+    const key = JSON.stringify([day, payer, workspace])
+    all.set(key, { day, payer, workspace, ...addSpent(all.get(key) ?? noneSpent, spent) })
+  }
+  return [...all.values()]
+}
+
+/** What was spent on one day, in memory: in all, by payer and by workspace. */
+export function createDaySums() {
+  let total = noneSpent
+  const payers = new Map<string, Spent>()
+  const workspaces = new Map<string, Spent>()
+  const addTo = (sums: Map<string, Spent>, name: string, spent: Spent) =>
+    sums.set(name, addSpent(sums.get(name) ?? noneSpent, spent))
+
+  return {
+    add({ day: _, payer, workspace, ...spent }: Charge): void {
+      total = addSpent(total, spent)
+      addTo(payers, payer, spent)
+      addTo(workspaces, workspace, spent)
+    },
+    of: ({ payer, workspace }: Pick<Charge, 'payer' | 'workspace'>): SpentOn => ({
+      ...{ all: { ...total }, payer: { ...(payers.get(payer) ?? noneSpent) } },
+      workspace: { ...(workspaces.get(workspace) ?? noneSpent) },
+    }),
+    list: (limit: number): ListedSpending => ({
+      total: { ...total },
+      payers: listLargest(payers, limit).map(([payer, spent]) => ({ payer, ...spent })),
+      workspaces: listLargest(workspaces, limit).map(([workspace, spent]) => ({ workspace, ...spent })),
+    }),
+  }
+}
+
+export type DaySums = ReturnType<typeof createDaySums>
+
+const listLargest = (sums: ReadonlyMap<string, Spent>, limit: number): readonly (readonly [string, Spent])[] =>
+  [...sums].toSorted(([one, left], [other, right]) => compareSpent(left, right) || (one < other ? -1 : 1)).slice(0, limit)
+
+/** Compares for lists: the most expensive first, then the one with the most tokens. */
+const compareSpent = (left: Spent, right: Spent): number =>
+  (right.cost ?? 0) - (left.cost ?? 0) || right.tokens - left.tokens
+
+/** Returns a text for what a cap is for, which sorts as `caps` of the port does. */
+export const scopeKey = ({ token, workspace }: CapScope): string => {
+  if (token !== undefined) return `token ${token}`
+  return workspace === undefined ? 'all' : `workspace ${workspace}`
+}
+
+/** Caps in memory, at most one for each scope. */
+export function withCap(caps: readonly StoredCap[], cap: StoredCap): readonly StoredCap[] {
+  const key = scopeKey(cap)
+  const others = caps.filter((one) => scopeKey(one) !== key)
+  return [...others, { ...cap }].toSorted((left, right) => (scopeKey(left) < scopeKey(right) ? -1 : 1))
+}
+
+export const withoutCap = (caps: readonly StoredCap[], scope: CapScope): readonly StoredCap[] =>
+  caps.filter((one) => scopeKey(one) !== scopeKey(scope))

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { buildRequest, type SessionState } from '@holdfast/core'
 import type { ModelRequest } from '@holdfast/core/ports'
-import { invariant } from '@holdfast/protocol'
+import { addSpent, dayOf, invariant, noneSpent, type Spent, spentOf } from '@holdfast/protocol'
 import { historyModels, historyProviders, validateHistory } from '@holdfast/testkit'
 import { readBlob, readFiles } from '../../packages/core/src/runtime/blobs/read-blob.ts'
 import { readWindow } from '../../packages/core/src/runtime/log/read-window.ts'
@@ -71,4 +71,17 @@ export function checkRest({ durableLog }: Simulation): void {
     state.turn.phase === 'idle' || isWaiting,
     `the session is left in ${JSON.stringify(state.turn)} and no work runs`,
   )
+}
+
+/** Checks that what was spent is what the records say, however often processes crashed: nothing is lost, nothing counts twice. */
+export async function checkSpending({ durableLog, store }: Simulation): Promise<void> {
+  const days = new Map<string, Spent>()
+  for (const { at, event } of durableLog.records) {
+    const spent = spentOf(event)
+    if (spent) days.set(dayOf(at), addSpent(days.get(dayOf(at)) ?? noneSpent, spent))
+  }
+  for (const [day, spent] of days) {
+    const { total } = await store.listSpending(day, 1)
+    invariant(isDeepStrictEqual(total, spent), `on ${day} ${JSON.stringify(total)} was spent, but the log says ${JSON.stringify(spent)}`)
+  }
 }

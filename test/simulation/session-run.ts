@@ -2,7 +2,7 @@ import { type CommandInput, invariant } from '@holdfast/protocol'
 import { createDice, type Dice } from '@holdfast/testkit'
 import { askedCalls } from '../../packages/core/src/session/state.ts'
 import { createCommandClient } from './command-client.ts'
-import { checkNow, checkReplay, checkRequest, checkRest, checkWork } from './invariants.ts'
+import { checkNow, checkReplay, checkRequest, checkRest, checkSpending, checkWork } from './invariants.ts'
 import { settlePromises } from './scheduler.ts'
 import { createSimulation, type Simulation } from './simulation.ts'
 import { createSubscriber, type Subscriber } from './subscriber.ts'
@@ -62,6 +62,7 @@ export async function runSessionSeed(seed: number, naming: ClientNaming): Promis
   checkRest(simulation)
   checkWell(simulation, subscribers)
   await checkReplay(simulation)
+  await checkSpending(simulation)
 }
 
 /** Checks that subscribers with a storage error learn that the disk accepts writes again, even without a command. */

@@ -12,6 +12,7 @@ import type {
   Tool,
 } from '@holdfast/core/ports'
 import {
+  type Cap,
   CommandId,
   type CommandInput,
   type Frame,
@@ -79,6 +80,8 @@ export type TestRuntimeOptions = {
   readonly titleModel?: string
   /** Writes the summaries. */
   readonly compactionModel?: string
+  /** The caps of the program, beside those of the store. */
+  readonly caps?: readonly Cap[]
   /** What the tools have running outside turns. */
   readonly background?: BackgroundWork
   /** The clock; a new virtual one by default. */
@@ -133,6 +136,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
     newHandle: (attempt) => `calm-harbor-${attempt + 1}`,
     resolveWorkdir: async (path) => ok(path),
     titleModel: options.titleModel,
+    caps: options.caps,
     compactionModel: options.compactionModel,
   })
   if (!options.takesOver) await registry.start({ workdir: '/work', ...options.start })

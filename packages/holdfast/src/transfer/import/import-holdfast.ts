@@ -15,7 +15,7 @@ import type { ImportDeps } from './host/import-deps.ts'
 import type { ImportOutcome } from './import-conversation.ts'
 import type { Remark } from './parse/conversation.ts'
 import type { SourceFile } from './parse/source-file.ts'
-import { createTrustDropper, dropFileContents, revokeTrust } from './write/drop-trust.ts'
+import { createTrustDropper, dropFileContents, dropPayer, revokeTrust } from './write/drop-trust.ts'
 import { createImportedLog, type ImportedLog, type LogBatch } from './write/imported-log.ts'
 import { isPurgedSession, writeLog } from './write/write-log.ts'
 
@@ -55,7 +55,7 @@ export async function importHoldfast(
         const kept = renameInStarted(bare, getNewId)
         return { ...kept, workdir: await adoptWorkdir(deps, kept.workdir, remark) }
       },
-      any: keepSettings ? (event: Event) => event : (event: Event) => dropper.drop(dropFileContents(event)),
+      any: keepSettings ? (event: Event) => event : (event: Event) => dropper.drop(dropPayer(dropFileContents(event))),
     }
     for await (const _ of readSession(file, source, log, { host: deps, remark, changes, named })) yield* log.takeFull()
     log.endSource()

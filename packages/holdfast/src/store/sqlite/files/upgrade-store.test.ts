@@ -116,7 +116,7 @@ describe.each([
       expect(prepareStoreFile(path, { at: fail })).toMatchObject({ message: expect.stringContaining('the failure') })
       const isNew = step === 'committed'
       expect(versionOf(path)).toEqual([isNew ? schemaVersion : version])
-      expect(schemaOf(path).some((row) => JSON.stringify(row).includes('"token"'))).toBe(isNew)
+      expect(schemaOf(path).some((row) => JSON.stringify(row).includes('"spending"'))).toBe(isNew)
       expect(everyRecord(path)).toEqual(records)
       expect(prepareStoreFile(path)).toBeNull()
       expect([versionOf(path), everyRecord(path)]).toEqual([[schemaVersion], records])

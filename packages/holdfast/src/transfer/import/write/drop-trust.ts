@@ -25,6 +25,13 @@ export function dropFileContents(event: Event): Event {
   return { ...event, files }
 }
 
+/** Returns the event without its payer: a file that is imported may name any token, and its turns must not count for it. */
+export function dropPayer(event: Event): Event {
+  if (!('payer' in event)) return event
+  const { payer: _, ...rest } = event
+  return rest
+}
+
 const imported = { type: 'not_kept', why: 'the session was imported' } as const
 
 type Allowing = Pick<Partial<Settings>, 'approvals' | 'permissions'>

@@ -12,7 +12,7 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import type { ImportHost } from '../host/import-host.ts'
-import { dropFileContents, dropTrust } from './drop-trust.ts'
+import { dropFileContents, dropPayer, dropTrust } from './drop-trust.ts'
 import type { LogBatch, LogStart } from './imported-log.ts'
 
 type WriteDeps = Pick<ImportHost, 'entry' | 'create' | 'append' | 'read' | 'claim' | 'release'> & {
@@ -239,7 +239,7 @@ const isStored = ({ event }: Recorded, wanted: EncodedRecord | undefined): boole
   (JSON.stringify(event) === wanted.body ||
     JSON.stringify(dropAll(event)) === JSON.stringify(dropAll(wanted.record.event)))
 
-const dropAll = (event: Event): Event => dropFileContents(dropTrust(event))
+const dropAll = (event: Event): Event => dropPayer(dropFileContents(dropTrust(event)))
 
 /** Returns whether the id belongs to a purged session whose forks still share its records. */
 export const isPurgedSession = ({ code, details }: Fault, session: SessionId): boolean =>

@@ -23,6 +23,8 @@ describe('a cap', () => {
   it('is reached by what was spent in its scope, at its amount', () => {
     expect(faultOf([{ maxCost: 5 }], { payer: spent(9), workspace: spent(9), all: spent(4.99) })).toBeNull()
     expect(faultOf([{ maxCost: 5 }], { all: spent(5) })).toMatchObject({ code: 'spending_cap' })
+    const rounded = Array.from({ length: 11 }, () => 0.2).reduce((sum, cost) => sum + cost, 0)
+    expect(faultOf([{ maxCost: 2.2 }], { all: spent(rounded) })).toMatchObject({ code: 'spending_cap' })
     expect(faultOf([{ token: anna, maxCost: 5 }], { all: spent(9), payer: spent(4) })).toBeNull()
     expect(faultOf([{ token: anna, maxCost: 5 }], { payer: spent(5) })).toMatchObject({ details: { token: anna } })
     expect(faultOf([{ workspace: '/work', maxTokens: 100 }], { workspace: spent(null) })).toMatchObject({
@@ -45,8 +47,8 @@ describe('a cap', () => {
       ...{ limit: 'cost', token: anna, maxCost: 5, spent: spent(5.02) },
       ...{ opensAt: '2026-02-01T00:00:00.000Z', retryAfterSeconds: 6 * 3600 },
     })
-    expect(faultOf([{ token: 'local', maxCost: 0.5 }], { payer: spent(0.5) })?.message).toContain(
-      '$0.5000 a day for the person at this machine is reached: $0.5000 was spent',
+    expect(faultOf([{ token: 'local', maxCost: 0.5 }], { payer: spent(0.5025) })?.message).toContain(
+      '$0.50 a day for the person at this machine is reached: $0.5025 was spent',
     )
     expect(faultOf([{ maxTokens: 100 }], { all: spent(1) })?.message).toContain(
       'The cap of 100 tokens a day for everything is reached: 100 tokens were spent today.',

@@ -69,8 +69,8 @@ function priceUnknown(cap: Cap, model: ModelName): Fault {
 const amountText = ({ maxCost = 0, maxTokens = 0 }: Cap, amount: 'cost' | 'tokens'): string =>
   amount === 'cost' ? dollars(maxCost) : `${maxTokens} tokens`
 
-/** Writes dollars with cents, and small amounts with more digits. */
-const dollars = (amount: number): string => `$${amount.toFixed(amount > 0 && amount < 1 ? 4 : 2)}`
+/** Writes dollars with two to four digits after the point. */
+const dollars = (amount: number): string => `$${amount.toFixed(4).replace(/0{1,2}$/, '')}`
 
 function scopeText({ token, workspace }: Cap): string {
   if (token === localPayer) return 'the person at this machine'

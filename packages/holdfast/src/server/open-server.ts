@@ -54,7 +54,7 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly stats?: ServerDeps['stats']
   /** Without it, the routes for spending and caps refuse. */
   readonly spending?: SpendingCaps
-  /** How many requests each token or login may send: 4,000 at once and 400 a second by default; null for no limit. */
+  /** How many requests each token or login may send: 20,000 at once and 1,000 a second by default; null for no limit. */
   readonly rateLimit?: RateLimit | null | undefined
   /** Without it, the routes for permission rules refuse. */
   readonly permissions?: PermissionRules

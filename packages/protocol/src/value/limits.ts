@@ -200,8 +200,8 @@ export const limits = {
   spendingRowsMax: 200,
   spendingDaysMax: 400,
   /** Requests that each token may send at once, and the number that is added each second. */
-  requestsAtOnceMax: 4000,
-  requestsPerSecondMax: 400,
+  requestsAtOnceMax: 20_000,
+  requestsPerSecondMax: 1000,
   /** A generated title; a person may give a longer one. */
   titleCharsMax: 80,
   givenTitleCharsMax: 200,

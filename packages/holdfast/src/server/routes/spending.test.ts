@@ -52,7 +52,7 @@ describe('/v1/caps and /v1/spending', () => {
     const refused = await test.prompt(anna.secret)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '86400'])
     expect(await refused.json()).toMatchObject({
-      error: { code: 'spending_cap', message: expect.stringContaining(`The cap of $0.5000 a day for token ${anna.id}`) },
+      error: { code: 'spending_cap', message: expect.stringContaining(`The cap of $0.50 a day for token ${anna.id}`) },
     })
     expect((await test.prompt(ben.secret)).status).toBe(202)
 

@@ -82,6 +82,9 @@ export async function checkSpending({ durableLog, store }: Simulation): Promise<
   }
   for (const [day, spent] of days) {
     const { total } = await store.listSpending(day, 1)
-    invariant(isDeepStrictEqual(total, spent), `on ${day} ${JSON.stringify(total)} was spent, but the log says ${JSON.stringify(spent)}`)
+    invariant(
+      isDeepStrictEqual(total, spent),
+      `on ${day} ${JSON.stringify(total)} was spent, but the log says ${JSON.stringify(spent)}`,
+    )
   }
 }

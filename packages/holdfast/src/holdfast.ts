@@ -102,7 +102,19 @@ export type ServedHoldfast = Holdfast & {
 /** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  { location, home, openWriterPort, permissions, trust, hooks, tools, tokens, spending, rateLimit, paths }: HoldfastParts,
+  {
+    location,
+    home,
+    openWriterPort,
+    permissions,
+    trust,
+    hooks,
+    tools,
+    tokens,
+    spending,
+    rateLimit,
+    paths,
+  }: HoldfastParts,
   close: () => Promise<void>,
 ): ServedHoldfast {
   const sessions = createLocalSessions(registry)

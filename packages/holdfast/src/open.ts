@@ -193,7 +193,20 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     ...{ home, tools: prepared.tools, permissions, sandboxNetwork: configured.sandboxNetwork, resolveWorkdir },
     load: (name) => loadNamed(registry.stores, name),
   })
-  return { registry, location, home, openWriterPort, permissions, trust, hooks: listHooks(hooks), tools, tokens, spending, rateLimit: configured.rateLimit, paths }
+  return {
+    registry,
+    location,
+    home,
+    openWriterPort,
+    permissions,
+    trust,
+    hooks: listHooks(hooks),
+    tools,
+    tokens,
+    spending,
+    rateLimit: configured.rateLimit,
+    paths,
+  }
 }
 
 /** Opens the store, once the configuration is checked, and registers this process as a node in it. */

@@ -24,7 +24,9 @@ const open = (options: Parameters<typeof openHoldfast>[0] = {}) =>
   openHoldfast({
     environment: { HOLDFAST_HOME: home, PATH: process.env['PATH'] },
     model: 'own/model',
-    models: { 'own/model': createScriptedModel(() => [say('Done.'), finish('stop', { ...scriptedUsage, cost: 0.25 })]) },
+    models: {
+      'own/model': createScriptedModel(() => [say('Done.'), finish('stop', { ...scriptedUsage, cost: 0.25 })]),
+    },
     ...options,
   })
 
@@ -33,13 +35,25 @@ describe.each<Where>(['here', 'of a server'])('the caps of the runtime %s', (whe
     await using place = await openApi(where)
     const { api } = place
     const token = await api.tokens.create({ name: 'phone', role: 'driver' })
-    expect(await api.setCap({ maxCost: 20 })).toMatchObject({ token: null, workspace: null, maxCost: 20, maxTokens: null })
+    expect(await api.setCap({ maxCost: 20 })).toMatchObject({
+      token: null,
+      workspace: null,
+      maxCost: 20,
+      maxTokens: null,
+    })
     expect(await api.setCap({ token: 'phone', maxTokens: 1000 })).toMatchObject({ token: token.id, maxTokens: 1000 })
-    expect(await api.setCap({ workspace: place.home, maxCost: 0 })).toMatchObject({ workspace: place.home, isReached: true })
+    expect(await api.setCap({ workspace: place.home, maxCost: 0 })).toMatchObject({
+      workspace: place.home,
+      isReached: true,
+    })
     const session = await api.startSession({ workdir: place.home })
     expect(await codeOf(session.sendPrompt('count to 2'))).toBe('spending_cap')
     expect((await api.spending()).caps.map(({ token, workspace }) => [token, workspace])).toEqual([
-      ...[[null, null], [token.id, null], [null, place.home]],
+      ...[
+        [null, null],
+        [token.id, null],
+        [null, place.home],
+      ],
     ])
     await api.tokens.revoke('phone')
     expect(await api.removeCap({ token: token.id })).toMatchObject({ maxTokens: 1000 })
@@ -56,35 +70,41 @@ describe.each<Where>(['here', 'of a server'])('the caps of the runtime %s', (whe
 })
 
 describe('the caps of a program', () => {
-  it.each(['sqlite:', 'jsonl:'])('come from its option and the config file, and count on after a restart (%s)', async (kind) => {
-    await mkdir(join(home, 'config'), { recursive: true })
-    await writeFile(join(home, 'config', 'config.json'), JSON.stringify({ caps: [{ token: 'local', maxCost: 0.75 }] }))
-    await mkdir(join(home, 'work'))
-    await symlink(join(home, 'work'), join(home, 'link'))
-    const store = `${kind}${join(home, 'store')}`
-    const caps = [{ workspace: join(home, 'link'), maxCost: 0.5 }]
-    {
-      await using holdfast = await open({ store, caps })
-      const session = await holdfast.startSession({ workdir: join(home, 'work') })
-      await session.prompt('one').text()
-      expect((await holdfast.spending()).caps).toMatchObject([
-        { token: 'local', setBy: 'program', spent: { cost: 0.25 } },
-        { workspace: join(home, 'work'), setBy: 'program', maxCost: 0.5 },
-      ])
-      expect(await codeOf(holdfast.removeCap({ token: 'local' }))).toBe('not_found')
-    }
-    {
-      await using holdfast = await open({ store, caps })
-      const session = await holdfast.latest(join(home, 'work'))
-      await session?.prompt('two').text()
-      expect(session && (await codeOf(session.sendPrompt('three')))).toBe('spending_cap')
-    }
-    await using holdfast = await open({ store })
-    const other = await holdfast.startSession({ workdir: home, persist: false })
-    await other.prompt('one').text()
-    expect(await codeOf(other.sendPrompt('two'))).toBe('spending_cap')
-    expect((await holdfast.spending()).total).toMatchObject({ calls: 3, cost: 0.75 })
-  })
+  it.each(['sqlite:', 'jsonl:'])(
+    'come from its option and the config file, and count on after a restart (%s)',
+    async (kind) => {
+      await mkdir(join(home, 'config'), { recursive: true })
+      await writeFile(
+        join(home, 'config', 'config.json'),
+        JSON.stringify({ caps: [{ token: 'local', maxCost: 0.75 }] }),
+      )
+      await mkdir(join(home, 'work'))
+      await symlink(join(home, 'work'), join(home, 'link'))
+      const store = `${kind}${join(home, 'store')}`
+      const caps = [{ workspace: join(home, 'link'), maxCost: 0.5 }]
+      {
+        await using holdfast = await open({ store, caps })
+        const session = await holdfast.startSession({ workdir: join(home, 'work') })
+        await session.prompt('one').text()
+        expect((await holdfast.spending()).caps).toMatchObject([
+          { token: 'local', setBy: 'program', spent: { cost: 0.25 } },
+          { workspace: join(home, 'work'), setBy: 'program', maxCost: 0.5 },
+        ])
+        expect(await codeOf(holdfast.removeCap({ token: 'local' }))).toBe('not_found')
+      }
+      {
+        await using holdfast = await open({ store, caps })
+        const session = await holdfast.latest(join(home, 'work'))
+        await session?.prompt('two').text()
+        expect(session && (await codeOf(session.sendPrompt('three')))).toBe('spending_cap')
+      }
+      await using holdfast = await open({ store })
+      const other = await holdfast.startSession({ workdir: home, persist: false })
+      await other.prompt('one').text()
+      expect(await codeOf(other.sendPrompt('two'))).toBe('spending_cap')
+      expect((await holdfast.spending()).total).toMatchObject({ calls: 3, cost: 0.75 })
+    },
+  )
 
   it('are refused with a token that is not an id, and with unknown fields', async () => {
     expect(await codeOf(open({ caps: [{ token: 'phone', maxCost: 1 }] }))).toBe('bad_config')

@@ -34,7 +34,11 @@ export function createSpendingCaps({ rows, given, now, resolveWorkdir }: Spendin
 
   const listCap = async (cap: Cap, setBy: ListedCap['setBy']): Promise<ListedCap> => {
     const { token = null, workspace = null, maxCost = null, maxTokens = null } = cap
-    const { all, payer, workspace: there } = await rows.spentOn(today(), {
+    const {
+      all,
+      payer,
+      workspace: there,
+    } = await rows.spentOn(today(), {
       payer: token ?? localPayer,
       workspace: workspace ?? '',
     })
@@ -123,7 +127,9 @@ const isSame = (one: CapScope, other: CapScope): boolean =>
   one.token === other.token && one.workspace === other.workspace
 
 const noToken = (name: string): Fault =>
-  fault('not_found', `There is no token ${escapeLine(name)}. holdfast token list lists them; local is this machine.`, { name })
+  fault('not_found', `There is no token ${escapeLine(name)}. holdfast token list lists them; local is this machine.`, {
+    name,
+  })
 
 const sameName = (name: string): Fault =>
   fault('bad_id', `Several tokens are named ${escapeLine(name)}. Give the id of one: holdfast token list.`, { name })
@@ -144,7 +150,9 @@ export async function resolveGivenCaps(
   for (const cap of caps) {
     const { token, workspace } = cap
     if (token !== undefined && token !== localPayer && !/^tok_[0-9a-f]{16}$/.test(token))
-      return refuse(fault('bad_config', `A cap is for the token ${escapeLine(token)}. Give the id of a token, tok_…, or local.`))
+      return refuse(
+        fault('bad_config', `A cap is for the token ${escapeLine(token)}. Give the id of a token, tok_…, or local.`),
+      )
     const real = workspace === undefined ? null : await resolveWorkdir(workspace)
     resolved.push(real?.ok ? { ...cap, workspace: real.value } : cap)
   }

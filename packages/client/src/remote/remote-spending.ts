@@ -1,4 +1,12 @@
-import { Cap, CapScope, ListedCap, parseOptions, Spending, type SpendingCaps, SpendingOptions } from '@holdfast/protocol'
+import {
+  Cap,
+  CapScope,
+  ListedCap,
+  parseOptions,
+  Spending,
+  type SpendingCaps,
+  SpendingOptions,
+} from '@holdfast/protocol'
 import { type Http, parseAnswer, queryOf } from '../http/http.ts'
 
 /** What was spent through a server, and its caps. */

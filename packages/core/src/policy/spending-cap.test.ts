@@ -4,7 +4,12 @@ import { applies, findCapFault } from './spending-cap.ts'
 
 const anna = 'tok_000000000000000a'
 const payment = { payer: anna, workspace: '/work' }
-const spent = (cost: number | null, tokens = 100): Spent => ({ calls: 1, unpriced: cost === null ? 1 : 0, tokens, cost })
+const spent = (cost: number | null, tokens = 100): Spent => ({
+  calls: 1,
+  unpriced: cost === null ? 1 : 0,
+  tokens,
+  cost,
+})
 
 function faultOf(caps: readonly Cap[], sums: { readonly [name: string]: Spent } = {}, isPriced = true) {
   return findCapFault({

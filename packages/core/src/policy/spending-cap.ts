@@ -42,7 +42,9 @@ export function findCapFault(situation: Situation): Fault | null {
     const amount = reachedAmount(cap, sum)
     if (amount !== null) return capReached(cap, amount, sum, { day, nowMs })
   }
-  const blind = isPriced ? undefined : caps.find(({ maxCost, maxTokens }) => maxCost !== undefined && maxTokens === undefined)
+  const blind = isPriced
+    ? undefined
+    : caps.find(({ maxCost, maxTokens }) => maxCost !== undefined && maxTokens === undefined)
   return blind ? priceUnknown(blind, model) : null
 }
 

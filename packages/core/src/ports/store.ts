@@ -32,7 +32,16 @@ export interface Snapshots {
 
 /** Everything that a store must provide. A new store is done when it passes `describeStore`. */
 export interface Store
-  extends Log, Catalogue, Leases, Drafts, Snapshots, Trusts, TokenRows, SpendingRows, Search, BlobUses {
+  extends Log,
+    Catalogue,
+    Leases,
+    Drafts,
+    Snapshots,
+    Trusts,
+    TokenRows,
+    SpendingRows,
+    Search,
+    BlobUses {
   /** Tests whether the disk accepts writes: writes 64 KiB durably and removes them. Refused: storage_error. */
   probe(): Promise<Result<void>>
   /** Waits for running work, then closes the store. */

@@ -44,7 +44,9 @@ export function createDaySums() {
 export type DaySums = ReturnType<typeof createDaySums>
 
 const listLargest = (sums: ReadonlyMap<string, Spent>, limit: number): readonly (readonly [string, Spent])[] =>
-  [...sums].toSorted(([one, left], [other, right]) => compareSpent(left, right) || (one < other ? -1 : 1)).slice(0, limit)
+  [...sums]
+    .toSorted(([one, left], [other, right]) => compareSpent(left, right) || (one < other ? -1 : 1))
+    .slice(0, limit)
 
 /** Compares for lists: the most expensive first, then the one with the most tokens. */
 const compareSpent = (left: Spent, right: Spent): number =>

@@ -16,7 +16,12 @@ const day = '2026-01-02'
 const [anna, ben] = ['tok_000000000000000a', 'tok_000000000000000b']
 
 /** A charge of one call, as a batch of records has it. */
-export const aCharge = (payer: string, workspace: string, cost: number | null, change: Partial<Charge> = {}): Charge => ({
+export const aCharge = (
+  payer: string,
+  workspace: string,
+  cost: number | null,
+  change: Partial<Charge> = {},
+): Charge => ({
   ...{ day, payer, workspace, calls: 1, unpriced: cost === null ? 1 : 0, tokens: 100, cost },
   ...change,
 })
@@ -95,7 +100,7 @@ export function describeSpending(open: OpenStore): void {
     })
 
     it('outlives the session, and has charges of sessions that are elsewhere', async () => {
-      await mustCreate(store(), newSession(1, { owner: null }), newSession(2))
+      await mustCreate(store(), { ...newSession(1), owner: null }, newSession(2))
       await mustAppend(store(), appendTo(1, 1, { charge: aCharge(anna, '/one', 1) }))
       await mustAppend(store(), appendTo(2, 1, { charge: aCharge(ben, '/two', 2) }))
       expect(codeOf(await store().addCharge(aCharge(anna, '/one', 0.5)))).toBe('ok')
@@ -109,7 +114,11 @@ export function describeSpending(open: OpenStore): void {
   describe('caps', () => {
     it('are kept, one for each scope, in order', async () => {
       expect(await store().caps()).toEqual([])
-      const caps = [{ maxCost: 20 }, { token: anna, maxCost: 2.5, maxTokens: 1000 }, { workspace: '/für 日本', maxTokens: 0 }]
+      const caps = [
+        { maxCost: 20 },
+        { token: anna, maxCost: 2.5, maxTokens: 1000 },
+        { workspace: '/für 日本', maxTokens: 0 },
+      ]
       for (const cap of caps.toReversed()) expect(codeOf(await store().setCap(cap))).toBe('ok')
       expect(await store().caps()).toStrictEqual(caps)
       await store().setCap({ token: anna, maxTokens: 7 })

@@ -62,7 +62,11 @@ export function encodeAppend(
     ...{ session, after, epoch, records, entry: next.row.entry, clearDraft },
     blobs: events.flatMap(blobsOf),
     trust: events.flatMap(trustChangesOf),
-    charge: chargeFor(events, { day: dayOf(new Date(batch.atMs).toISOString()), payer, workspace: next.row.entry.meta.workspace }),
+    charge: chargeFor(events, {
+      day: dayOf(new Date(batch.atMs).toISOString()),
+      payer,
+      workspace: next.row.entry.meta.workspace,
+    }),
   }
   return { append, next }
 }

@@ -72,6 +72,7 @@ const shared: readonly string[] = [
   'tokens',
   'removeToken',
   'touchToken',
+  ...['addCharge', 'spentOn', 'listSpending', 'caps', 'setCap', 'removeCap'],
   'probe',
   'close',
 ] satisfies (keyof Store)[]

@@ -1,4 +1,13 @@
-import { done, type Fault, fault, HoldfastError, type Meta, type Result, refuse, type SessionId } from '@holdfast/protocol'
+import {
+  done,
+  type Fault,
+  fault,
+  HoldfastError,
+  type Meta,
+  type Result,
+  refuse,
+  type SessionId,
+} from '@holdfast/protocol'
 import type { NewSession } from '../../ports/log.ts'
 import type { Store } from '../../ports/store.ts'
 import type { NodeDeps } from '../dependencies.ts'

@@ -1,7 +1,17 @@
-import { type Cap, ClientId, Command, CommandId, type CommandInput, orThrow, type SessionHandle } from '@holdfast/protocol'
+import {
+  type Cap,
+  type ClientId,
+  Command,
+  CommandId,
+  type CommandInput,
+  type Frame,
+  orThrow,
+  type SessionHandle,
+} from '@holdfast/protocol'
 import {
   aSubagentTool,
   call,
+  createGate,
   finish,
   modelsWith,
   type ScriptedAnswer,
@@ -9,12 +19,13 @@ import {
   scriptedUsage,
   type TestRuntime,
   type TestRuntimeOptions,
+  waitAt,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { LocalSession } from '../api/own-session.ts'
-import { letWaitsPass, stillness } from '../../testing/let-waits-pass.ts'
+import { letWaitsPass } from '../../testing/let-waits-pass.ts'
 import { createLookingTool } from '../../testing/looking-tool.ts'
 import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
+import type { LocalSession } from '../api/own-session.ts'
 
 const day = '2026-01-01' // of the virtual clock
 const anna = 'tok_000000000000000a'
@@ -35,15 +46,29 @@ async function open(caps: readonly Cap[], options: Partial<TestRuntimeOptions> =
   return { runtime, store, runs, calls: () => calls }
 }
 
+const turnsEnded = (count: number) => {
+  let ended = 0
+  return (frame: Frame) => frame.type === 'record' && frame.record.event.type === 'turn.ended' && ++ended === count
+}
+
 let sent = 0
 /** Sends a command as a token, or without one. */
 function sendAs({ handle }: Pick<TestRuntime, 'handle'>, token: string | null, command: CommandInput) {
-  const submission = { commandId: CommandId.parse(`c${++sent}`), by: null as ClientId | null, command: Command.parse(command) }
+  const submission = {
+    commandId: CommandId.parse(`c${++sent}`),
+    by: null as ClientId | null,
+    command: Command.parse(command),
+  }
   // The handle of a test runtime is a local one.
-  return (handle as SessionHandle as LocalSession).dispatch({ ...submission, ...(token !== null && { person: `token:${token}` }) })
+  return (handle as SessionHandle as LocalSession).dispatch({
+    ...submission,
+    ...(token !== null && { person: `token:${token}` }),
+  })
 }
 const promptAs = (runtime: TestRuntime, token: string | null, content = 'go') =>
-  letWaitsPass(runtime, () => sendAs(runtime, token, { type: 'sendPrompt', content: [{ type: 'text', text: content }] }))
+  letWaitsPass(runtime, () =>
+    sendAs(runtime, token, { type: 'sendPrompt', content: [{ type: 'text', text: content }] }),
+  )
 const last = async ({ handle }: TestRuntime) => orThrow(await handle.snapshot()).view.lastTurn?.reason
 const spentBy = async (runtime: TestRuntime, payer: string, on = day) =>
   (await runtime.store.spentOn(on, { payer, workspace: '/work' })).payer.cost
@@ -60,7 +85,11 @@ describe('a cap that is reached in a turn', () => {
     expect((await runtime.events()).slice(-3)).toEqual(['call.settled', 'note.added', 'turn.ended'])
     expect([await last(runtime), calls(), runs()]).toEqual(['limit', 2, 2])
     const { messages } = orThrow(await runtime.handle.page())
-    expect(messages.at(-1)).toMatchObject({ kind: 'notice', code: 'spending_cap', text: expect.stringContaining('is reached') })
+    expect(messages.at(-1)).toMatchObject({
+      kind: 'notice',
+      code: 'spending_cap',
+      text: expect.stringContaining('is reached'),
+    })
 
     for (const command of [{ type: 'continue' }, { type: 'sendPrompt', content: 'more' }] as const)
       expect(await sendAs(runtime, anna, command)).toMatchObject({
@@ -102,17 +131,23 @@ describe('a cap that is reached in a turn', () => {
   })
 
   it('leaves queued prompts in the queue, and whoever queued one pays for its turn', async () => {
-    const { runtime, store, calls } = await open([{ maxCost: 0.5 }])
-    const ended = promptAs(runtime, anna)
-    for (const text of ['next', 'and then'])
-      await sendAs(runtime, 'tok_000000000000000b', { type: 'queueFollowUp', content: text })
-    await ended
+    const ben = 'tok_000000000000000b'
+    const gate = createGate()
+    let calls = 0
+    const script = (): ScriptedAnswer => {
+      const held = ++calls === 1 ? [waitAt(gate)] : []
+      return [...held, ...(calls % 4 === 0 ? [say('Done.'), finish('stop', used)] : [call('look', {}), finish('calls', used)])]
+    }
+    const { runtime, store } = await open([{ maxCost: 0.5 }], { script })
+    await sendAs(runtime, anna, { type: 'sendPrompt', content: 'go' })
+    for (const content of ['next', 'and then']) await sendAs(runtime, ben, { type: 'queueFollowUp', content })
+    await letWaitsPass(runtime, async () => gate.open())
     expect(orThrow(await runtime.handle.snapshot()).view.queue).toHaveLength(2)
     orThrow(await store.setCap({ maxCost: 10 }))
     await sendAs(runtime, anna, { type: 'continue' })
-    for (let turns = 0; turns < 1; turns = (await last(runtime)) === 'done' && calls() === 12 ? 1 : 0) await stillness()
+    await runtime.frame(turnsEnded(4))
     expect(orThrow(await runtime.handle.snapshot()).view.queue).toHaveLength(0)
-    expect([await spentBy(runtime, anna), await spentBy(runtime, 'tok_000000000000000b')]).toEqual([1, 2])
+    expect([await spentBy(runtime, anna), await spentBy(runtime, ben)]).toEqual([1, 2])
   })
 
   it('refuses a compaction and a summary, which also call a model', async () => {
@@ -150,8 +185,8 @@ describe('a model without a known price', () => {
       ...{ type: 'ready', isPriced: false },
       provider: {
         async *stream() {
-          yield { type: 'said', said: { type: 'text', text: 'Hi.' } }
-          yield { type: 'end', end: { type: 'finished', finish: 'stop', usage: { ...scriptedUsage, cost: null } } }
+          yield { type: 'said', part: 0, said: { type: 'text', text: 'Hi.' } }
+          yield { type: 'end', end: { type: 'complete', finish: 'stop', usage: { ...scriptedUsage, cost: null } } }
         },
       },
     })),
@@ -161,7 +196,10 @@ describe('a model without a known price', () => {
   it('is refused by a cap in dollars, with the way out', async () => {
     const { runtime } = await open([{ maxCost: 5 }], unpriced())
     expect(await sendAs(runtime, anna, { type: 'sendPrompt', content: 'go' })).toMatchObject({
-      ...{ ok: false, fault: { code: 'price_unknown', message: expect.stringContaining('Set its price in the config') } },
+      ...{
+        ok: false,
+        fault: { code: 'price_unknown', message: expect.stringContaining('Set its price in the config') },
+      },
     })
     expect(await runtime.events()).toEqual(['session.started'])
   })

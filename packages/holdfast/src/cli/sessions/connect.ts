@@ -218,7 +218,8 @@ export async function withSpending(
     return undefined
   }
   if (!creates && !hasSessions(context)) {
-    const missing = async () => refuse(fault('not_found', 'There is no store yet, so nothing was spent and there are no caps.'))
+    const missing = async () =>
+      refuse(fault('not_found', 'There is no store yet, so nothing was spent and there are no caps.'))
     await work({ read: missing, set: missing, remove: missing })
     return undefined
   }

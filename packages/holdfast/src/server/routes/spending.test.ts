@@ -12,7 +12,12 @@ import { codeOf } from '../testing/test-server.ts'
 async function openSpendingServer(rateLimit?: RateLimit) {
   const script = () => [say('Done.'), finish('stop', { ...scriptedUsage, cost: 0.25 })]
   const [store, clock] = [createMemoryStore(), createVirtualClock()]
-  const spendingCaps = createSpendingCaps({ rows: store, given: [], now: clock.now, resolveWorkdir: async (path) => ok(path) })
+  const spendingCaps = createSpendingCaps({
+    rows: store,
+    given: [],
+    now: clock.now,
+    resolveWorkdir: async (path) => ok(path),
+  })
   const overrides = { spending: spendingCaps, ...(rateLimit && { rateLimit }) }
   const test = await openRuntimeServer(overrides, undefined, { store, clock, script }, undefined, (runtime) =>
     createLiveTokens({
@@ -35,8 +40,7 @@ async function openSpendingServer(rateLimit?: RateLimit) {
         if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
     return answer
   }
-  const spending = async () =>
-    Spending.parse(await (await test.call('/v1/spending', { headers: asAdmin })).json())
+  const spending = async () => Spending.parse(await (await test.call('/v1/spending', { headers: asAdmin })).json())
   return { ...test, asAdmin, as, create, prompt, spending, id }
 }
 

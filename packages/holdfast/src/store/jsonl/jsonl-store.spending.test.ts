@@ -14,7 +14,12 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 async function open(): Promise<Store> {
-  const opened = await openJsonlStore({ directory, now: () => 0, entryOf: async () => null, onProblem: () => undefined })
+  const opened = await openJsonlStore({
+    directory,
+    now: () => 0,
+    entryOf: async () => null,
+    onProblem: () => undefined,
+  })
   if (!opened.ok) throw new Error(opened.fault.message)
   return opened.value
 }
@@ -55,22 +60,25 @@ describe('what was spent, in plain files', () => {
     await again.close()
   })
 
-  it.each(['before', 'after'])('counts a purged session once if the process dies %s its log is removed', async (when) => {
-    const store = await open()
-    await mustCreate(store, newSession(1, { owner: 'node-a' }))
-    await mustAppend(store, appendTo(1, 1, { charge: aCharge('local', '/one', 0.25) }))
-    await store.close()
-    // As the file is while the log is being removed.
-    const leaving = { [sessionId(1)]: [aCharge('local', '/one', 0.25)] }
-    writeFileSync(join(directory, 'spending.json'), JSON.stringify({ caps: [{ maxCost: 5 }], added: [], leaving }))
-    if (when === 'after') rmSync(logOf(1))
-    const again = await open()
-    expect([await spent(again), await again.caps()]).toEqual([0.25, [{ maxCost: 5 }]])
-    await again.close()
-    const third = await open()
-    expect(await spent(third)).toBe(0.25)
-    await third.close()
-  })
+  it.each(['before', 'after'])(
+    'counts a purged session once if the process dies %s its log is removed',
+    async (when) => {
+      const store = await open()
+      await mustCreate(store, newSession(1, { owner: 'node-a' }))
+      await mustAppend(store, appendTo(1, 1, { charge: aCharge('local', '/one', 0.25) }))
+      await store.close()
+      // As the file is while the log is being removed.
+      const leaving = { [sessionId(1)]: [aCharge('local', '/one', 0.25)] }
+      writeFileSync(join(directory, 'spending.json'), JSON.stringify({ caps: [{ maxCost: 5 }], added: [], leaving }))
+      if (when === 'after') rmSync(logOf(1))
+      const again = await open()
+      expect([await spent(again), await again.caps()]).toEqual([0.25, [{ maxCost: 5 }]])
+      await again.close()
+      const third = await open()
+      expect(await spent(third)).toBe(0.25)
+      await third.close()
+    },
+  )
 
   it('counts a session once that is purged while a sum is read', async () => {
     const store = await open()

@@ -1,6 +1,16 @@
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { Catalogue, Drafts, Leases, Log, OnProblem, ReadRecord, SpendingRows, Store, TokenRows } from '@holdfast/core/ports'
+import type {
+  Catalogue,
+  Drafts,
+  Leases,
+  Log,
+  OnProblem,
+  ReadRecord,
+  SpendingRows,
+  Store,
+  TokenRows,
+} from '@holdfast/core/ports'
 import type { CommandId, Recorded, SessionId } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
@@ -129,7 +139,21 @@ async function openFiles(options: JsonlStoreOptions, lock: FileLock) {
       lock.release()
     }
   }
-  return { ...shared, queue, reader, source, creator, remover, trusts, blobUses, nodes, tokens, spendingFile, ledger, close }
+  return {
+    ...shared,
+    queue,
+    reader,
+    source,
+    creator,
+    remover,
+    trusts,
+    blobUses,
+    nodes,
+    tokens,
+    spendingFile,
+    ledger,
+    close,
+  }
 }
 
 type JsonlFiles = Awaited<ReturnType<typeof openFiles>>

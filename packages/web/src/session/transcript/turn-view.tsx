@@ -111,7 +111,7 @@ const words: Record<TurnEndProps['reason'], string> = {
   aborted: 'Stopped. Everything so far is saved.',
   failed: 'The model could not answer.',
   interrupted: 'Interrupted: the server stopped during this turn. Nothing was restarted.',
-  limit: 'This turn reached its limit of model calls.',
+  limit: 'This turn stopped at a limit; the notice above says which.',
 }
 
 /** Says why a turn ended early, and offers to continue it. */

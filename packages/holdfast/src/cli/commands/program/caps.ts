@@ -6,8 +6,8 @@ import { findAction } from '../../args/find-action.ts'
 import { textTable } from '../../render/tables.ts'
 import { withSpending } from '../../sessions/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import type { Output } from '../../terminal/output.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
+import type { Output } from '../../terminal/output.ts'
 import type { programSpecs } from './specs.ts'
 
 type Args = ArgsOf<typeof programSpecs.caps>
@@ -26,7 +26,8 @@ export const run: RunCommand<typeof programSpecs.caps> = async (args, context) =
     return rejectUsage('--token and --workspace belong to caps set and caps remove.')
   if (action === 'set' && cost === undefined && tokens === undefined)
     return rejectUsage(`caps set needs --cost, --tokens or both. ${setExample}`)
-  if (cost !== undefined && !isAmount(cost)) return rejectUsage(`--cost is a number of dollars, such as 2.50, not '${escapeLine(cost)}'.`)
+  if (cost !== undefined && !isAmount(cost))
+    return rejectUsage(`--cost is a number of dollars, such as 2.50, not '${escapeLine(cost)}'.`)
   return withSpending(context, { creates: action === 'set' }, (spending) => work(spending, args, context))
 }
 
@@ -76,7 +77,10 @@ function scopeOf({ token, workspace }: Pick<ListedCap, 'token' | 'workspace'>): 
 
 const set: Work = async (spending, { flags }, { out, err }) => {
   const { cost, tokens, json } = flags
-  const amounts = { ...(cost !== undefined && { maxCost: Number(cost) }), ...(tokens !== undefined && { maxTokens: tokens }) }
+  const amounts = {
+    ...(cost !== undefined && { maxCost: Number(cost) }),
+    ...(tokens !== undefined && { maxTokens: tokens }),
+  }
   const cap = orThrow(await spending.set({ ...scopeIn(flags), ...amounts }))
   if (json) return out.writeJson(cap)
   const limits = [

@@ -21,7 +21,17 @@ export async function readSpending(path: string, hasLog: (session: SessionId) =>
   const { caps = [], added = [], leaving = {} } = stored ?? {}
   const gone = Object.entries(leaving).filter(([session]) => !hasLog(session as SessionId)) // its keys are ids
   const isPending = Object.keys(leaving).length > 0
-  return { isPending, spending: { caps, added: addCharges(added, gone.flatMap(([, charges]) => charges)), leaving: {} } }
+  return {
+    isPending,
+    spending: {
+      caps,
+      added: addCharges(
+        added,
+        gone.flatMap(([, charges]) => charges),
+      ),
+      leaving: {},
+    },
+  }
 }
 
 /** Opens the caps and what was spent that no log has. If the file is deleted, there are no caps, and both are forgotten. */

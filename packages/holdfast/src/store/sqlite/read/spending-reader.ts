@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Charge, StoredCap } from '@holdfast/core/ports'
 import { noneSpent, type Spent } from '@holdfast/protocol'
-import { hasTable } from '../rows/schema.ts'
 import type { ReadRequests } from '../rows/requests.ts'
+import { hasTable } from '../rows/schema.ts'
 
 /** Stands for all payers, or all workspaces. No payer and no path has this name. */
 export const allRows = '*'

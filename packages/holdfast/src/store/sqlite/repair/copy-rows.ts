@@ -26,7 +26,8 @@ export function copyRows(damaged: DatabaseSync, to: string): string | null {
     copyNumbered(damaged, copy, { table: 'started_for', key: 'sid', last: sessions })
   copy.exec(fillStartedFor)
   for (const table of ['node', 'trust', 'blob_use', 'cursor']) copySmall(damaged, copy, table)
-  for (const table of ['command_hash', 'token', 'spending', 'cap']) if (hasTable(damaged, table)) copySmall(damaged, copy, table)
+  for (const table of ['command_hash', 'token', 'spending', 'cap'])
+    if (hasTable(damaged, table)) copySmall(damaged, copy, table)
   // Rebuilds the word index from the first record on.
   copy.prepare('delete from cursor where name = ?').run(searchCursorName)
   // The sid of a removed session is never reused.

@@ -273,9 +273,8 @@ export {
   ThinkingLevel,
 } from './value/settings.ts'
 export { ActiveSkill, addSkill, dropSkill, SkillName } from './value/skill.ts'
-export * from './value/spent.ts'
 export { Todo } from './value/todo.ts'
-export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
+export * from './value/usage.ts'
 export { ChildList, ChildView, SubagentContext, withChild } from './view/child.ts'
 export { CallFile, CallStatus, CallView, Message } from './view/message.ts'
 export { addToMeta, Meta } from './view/meta.ts'

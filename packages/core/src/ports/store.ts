@@ -2,10 +2,9 @@ import type { Result, Seq, SessionId, StepId } from '@holdfast/protocol'
 import type { BlobUses } from './blobs.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Leases } from './lease.ts'
-import type { Log, Trusts } from './log.ts'
+import type { Log, SpendingRows, Trusts } from './log.ts'
 import type { SaidPart } from './provider.ts'
 import type { Search } from './search.ts'
-import type { SpendingRows } from './spending.ts'
 import type { TokenRows } from './tokens.ts'
 
 /** The text of a running answer, saved each second and dropped when the message is recorded. */

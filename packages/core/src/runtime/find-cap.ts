@@ -1,6 +1,7 @@
-import { dayOf, type Fault, type ModelName } from '@holdfast/protocol'
+import { dayOf, type Fault, type ModelName, ok, type Payer, type Result } from '@holdfast/protocol'
 import { applies, findCapFault, type Payment } from '../policy/spending-cap.ts'
-import type { RuntimeDeps } from './dependencies.ts'
+import type { Facts } from '../session/input.ts'
+import type { EffectDeps, RuntimeDeps } from './dependencies.ts'
 
 /** Returns why a payer may not call a model in a workspace now; null if it may. Reads what was spent only if a cap applies. */
 export async function findCap(
@@ -15,4 +16,12 @@ export async function findCap(
   const found = models.find(model)
   const isPriced = found.type !== 'ready' || found.isPriced !== false
   return findCapFault({ caps: applying, day, nowMs, spent, model, isPriced })
+}
+
+/** Adds the cap that keeps a turn from starting now. A running turn meets its cap itself. */
+export async function withCap(deps: EffectDeps, payer: Payer, facts: Result<Facts>): Promise<Result<Facts>> {
+  const { turn, origin, settings } = deps.state()
+  if (!facts.ok || !origin || turn.phase !== 'idle') return facts
+  const capped = await findCap(deps, { payer, workspace: origin.workdir, model: settings.model })
+  return capped ? ok({ ...facts.value, capped }) : facts
 }

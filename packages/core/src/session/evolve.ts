@@ -81,9 +81,8 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
     }
     case 'context.changed':
       return { ...state, context: { system: event.system, tools: event.tools } }
-    case 'prompt.queued': {
+    case 'prompt.queued':
       return { ...state, queue: [...state.queue, queuedEntry(EntryId.parse(seq), event.queue, event)] }
-    }
     case 'queue.edited': {
       const edited = (one: QueueEntry) => (one.id === event.entry ? queuedEntry(one.id, one.queue, event) : one)
       return { ...state, queue: state.queue.map(edited) }
@@ -119,16 +118,11 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
       return { ...state, turn: { ...preparing(counted(state.turn)), isAnswered: true } }
     case 'approval.asked': {
       const { argsHash, contentHash = null, preview, expiresAt = null, changed = false, reason } = event
-      const target = { argsHash, contentHash }
       const asked = {
-        status: 'asked',
-        approval: ApprovalId.parse(seq),
-        ...target,
-        preview,
-        expiresAt,
-        changed,
+        ...({ status: 'asked', approval: ApprovalId.parse(seq), argsHash, contentHash } as const),
+        ...{ preview, expiresAt, changed },
         ...(reason !== undefined && { reason }),
-      } as const
+      }
       return { ...state, turn: progressed(state.turn, event.call, asked) }
     }
     case 'call.rewritten':

@@ -18,7 +18,6 @@ import type {
   ModelName,
   Outcome,
   Output,
-  Payer,
   Preview,
   ProcessMark,
   QuestionPreview,
@@ -28,7 +27,6 @@ import type {
   SeenLines,
   Seq,
   SessionId,
-  Settings,
   StepId,
   Submission,
   ThinkingLevel,
@@ -43,7 +41,7 @@ import type { HookAnswer } from '../ports/hooks.ts'
 import type { StoredRule } from '../ports/permissions.ts'
 import type { SaidPart } from '../ports/provider.ts'
 import type { Draft } from '../ports/store.ts'
-import type { Pin } from './state.ts'
+import type { Pin, SessionState } from './state.ts'
 
 /** What the runtime looked up for a command before it is decided. */
 export type Facts = {
@@ -171,7 +169,7 @@ export type Report = Readonly<
       /** The hooks that ran while it was prepared. */
       hooks?: readonly HookRun[] | undefined
       /** The budgets of the session at the top of the tree, and what the whole tree has used; absent without subagents. */
-      tree?: { readonly budgets: Settings['budgets']; readonly used: Usage } | undefined
+      tree?: { readonly budgets: SessionState['settings']['budgets']; readonly used: Usage } | undefined
     }
   /** The step cannot start: a key or a blob is missing. */
   | { type: 'step.refused'; turn: TurnNumber; fault: ModelFault }
@@ -244,7 +242,7 @@ export type Report = Readonly<
   /** The work of a subagent in the background has ended. */
   | ({ type: 'child.finished'; child: SessionId } & ChildEnd)
   /** A subagent gets its task. */
-  | { type: 'task.given'; task: string; payer: Payer }
+  | { type: 'task.given'; task: string; payer: SessionState['payer'] }
   /** A person trusted calls in a session of the tree. `isGranted`: here, at its top; otherwise only open questions are answered. */
   | { type: 'trust.spread'; trust: Pick<Trust, 'tool' | 'argsHash'>; isGranted: boolean }
   /** Files are about to be put back. */

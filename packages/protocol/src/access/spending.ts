@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Instant } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import type { Result } from '../value/result.ts'
-import { Day, Spent } from '../value/spent.ts'
+import { Day, Spent } from '../value/usage.ts'
 
 const scope = {
   /** Only for this token, by id or name; `local` is the person at this machine and the program. */

@@ -3,8 +3,7 @@ import { Content } from '../value/content.ts'
 import { EntryId, StepId, TurnNumber } from '../value/id.ts'
 import { ModelName, ThinkingLevel } from '../value/settings.ts'
 import { ActiveSkill } from '../value/skill.ts'
-import { Payer } from '../value/spent.ts'
-import { Usage } from '../value/usage.ts'
+import { Payer, Usage } from '../value/usage.ts'
 import { ChildResult } from './child.ts'
 
 /** Why a model call failed, judged by error type and status code, never by message text. */

@@ -3,8 +3,7 @@ import type { Event, EventOf } from '../event/event.ts'
 import type { Content } from '../value/content.ts'
 import { limits } from '../value/limits.ts'
 import { isTextType } from '../value/media-type.ts'
-import { type Spent, spentBy } from '../value/spent.ts'
-import { addUsage, noUsage, type Usage } from '../value/usage.ts'
+import { addUsage, noUsage, type Spent, spentBy, type Usage } from '../value/usage.ts'
 
 const charsPerToken = 4
 /** Overhead of a message. */

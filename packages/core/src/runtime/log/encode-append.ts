@@ -12,8 +12,7 @@ import {
   type SessionId,
   spentOf,
 } from '@holdfast/protocol'
-import type { Append, EncodedRecord, TrustChange } from '../../ports/log.ts'
-import type { Charge } from '../../ports/spending.ts'
+import type { Append, Charge, EncodedRecord, TrustChange } from '../../ports/log.ts'
 import { type Folded, fold } from './load-session.ts'
 
 type Batch = {

@@ -10,7 +10,6 @@ import {
   noSuchSkill,
   noWorkdir,
   ok,
-  type Payer,
   payerOf,
   type Result,
   refuse,
@@ -22,7 +21,7 @@ import { askedCalls, waitingCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { readArgs } from '../effects/call-hooks.ts'
 import { lookAtRunning } from '../effects/run-tool.ts'
-import { findCap } from '../find-cap.ts'
+import { withCap } from '../find-cap.ts'
 import { checkFiles, filesOf, refuseText } from './check-files.ts'
 import { expandPrompt } from './expand-prompt.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
@@ -38,7 +37,9 @@ export async function resolve(
     case 'sendPrompt':
     case 'queueSteering':
     case 'queueFollowUp':
-      return submitToHooks(deps, await resolvePrompt(deps, command.content, commandId, payer), { command, commandId })
+      return submitToHooks(deps, await withCap(deps, payer, await resolvePrompt(deps, command.content, commandId)), {
+        ...{ command, commandId },
+      })
     case 'editQueueEntry':
       return submitToHooks(deps, await expandContent(deps, command.content, commandId), { command, commandId })
     case 'continue':
@@ -92,25 +93,12 @@ export async function resolve(
   }
 }
 
-/** Adds the cap that keeps a turn from starting now. A running turn meets its cap itself. */
-async function withCap(deps: EffectDeps, payer: Payer, facts: Result<Facts>): Promise<Result<Facts>> {
-  const { turn, origin, settings } = deps.state()
-  if (!facts.ok || !origin || turn.phase !== 'idle') return facts
-  const capped = await findCap(deps, { payer, workspace: origin.workdir, model: settings.model })
-  return capped ? ok({ ...facts.value, capped }) : facts
-}
-
 /** Expands a prompt and checks it. What a slash command answers people needs neither a folder nor a model. */
-async function resolvePrompt(
-  deps: EffectDeps,
-  content: Content,
-  commandId: CommandId,
-  payer: Payer,
-): Promise<Result<Facts>> {
+async function resolvePrompt(deps: EffectDeps, content: Content, commandId: CommandId): Promise<Result<Facts>> {
   const facts = await expandContent(deps, content, commandId)
   if (!facts.ok || (facts.value.expanded && 'note' in facts.value.expanded)) return facts
   const refusal = refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage())
-  return refusal ? refuse(refusal) : withCap(deps, payer, facts)
+  return refusal ? refuse(refusal) : facts
 }
 
 /** Expands the slash command that a prompt begins with, if any, and checks what it became. */

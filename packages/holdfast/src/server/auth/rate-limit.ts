@@ -1,12 +1,5 @@
 import { type Fault, fault, limits } from '@holdfast/protocol'
-
-/** How many requests each token or login may send. */
-export type RateLimit = {
-  /** Requests that are added each second. */
-  readonly perSecond: number
-  /** Requests that it may send at once after a pause. */
-  readonly atOnce: number
-}
+import type { RateLimit } from '../../system/config/config.ts'
 
 export const usualRate: RateLimit = { perSecond: limits.requestsPerSecondMax, atOnce: limits.requestsAtOnceMax }
 

@@ -3,8 +3,8 @@ import { createVirtualClock, finish, say, scriptedUsage } from '@holdfast/testki
 import { describe, expect, it } from 'vitest'
 import { createSpendingCaps } from '../../spending-caps.ts'
 import { createMemoryStore } from '../../store/memory/memory-store.ts'
+import type { RateLimit } from '../../system/config/config.ts'
 import { createLiveTokens } from '../../tokens/live-tokens.ts'
-import type { RateLimit } from '../auth/rate-limit.ts'
 import { openRuntimeServer } from '../testing/runtime-server.ts'
 import { codeOf } from '../testing/test-server.ts'
 

@@ -12,10 +12,11 @@ interface Sql {
   insertRecords(session: string, records: Append['records'], commandHash: string | undefined): Promise<void>
   updateRow(session: string, row: Pick<Append, 'entry' | 'clearDraft' | 'blobs'> & { head: number }): Promise<void>
   changeTrust(workspace: string, trust: Append['trust']): Promise<void>
+  addCharge(charge: NonNullable<Append['charge']>): Promise<void>
 }
 
 export const createAppend = (database: Database): Pick<Store, 'append'> => ({
-  async append({ session, after, epoch, records, entry, clearDraft, blobs, trust, commandHash }) {
+  async append({ session, after, epoch, records, entry, clearDraft, blobs, trust, charge, commandHash }) {
     return await database.transaction(async (sql) => {
       const row = await sql.lockSession(session) // the row stays locked until the commit
       if (!row) return refuse(storeFaults.sessionNotFound(session))
@@ -26,6 +27,7 @@ export const createAppend = (database: Database): Pick<Store, 'append'> => ({
       await sql.insertRecords(session, records, commandHash)
       await sql.updateRow(session, { head: after + records.length, entry, clearDraft, blobs })
       await sql.changeTrust(entry.meta.workspace, trust)
+      if (charge) await sql.addCharge(charge)
       return done
     })
   },

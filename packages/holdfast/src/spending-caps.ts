@@ -11,11 +11,13 @@ import {
   type ListedCap,
   limits,
   localPayer,
+  noWorkdir,
   ok,
   parseOptions,
   type Result,
   reachedAmount,
   refuse,
+  type Spending,
   type SpendingCaps,
   SpendingOptions,
 } from '@holdfast/protocol'
@@ -29,80 +31,22 @@ type SpendingDeps = {
 }
 
 /** Tells what was spent, and sets the caps of the store. */
-export function createSpendingCaps({ rows, given, now, resolveWorkdir }: SpendingDeps): SpendingCaps {
-  const today = (): Day => dayOf(new Date(now()).toISOString())
-
-  const listCap = async (cap: Cap, setBy: ListedCap['setBy']): Promise<ListedCap> => {
-    const { token = null, workspace = null, maxCost = null, maxTokens = null } = cap
-    const {
-      all,
-      payer,
-      workspace: there,
-    } = await rows.spentOn(today(), {
-      payer: token ?? localPayer,
-      workspace: workspace ?? '',
-    })
-    const spent = token !== null ? payer : workspace !== null ? there : all
-    return { token, workspace, maxCost, maxTokens, setBy, spent, isReached: reachedAmount(cap, spent) !== null }
-  }
-
-  /** Finds the token that an id or a name means. */
-  const findPayer = async (name: string): Promise<Result<string>> => {
-    if (name === localPayer) return ok(name)
-    const tokens = await rows.tokens()
-    const byId = tokens.find(({ id }) => id === name)
-    const fits = byId ? [byId] : tokens.filter((token) => token.name === name)
-    const [token, another] = fits
-    if (token === undefined) return refuse(noToken(name))
-    return another === undefined ? ok(token.id) : refuse(sameName(name))
-  }
-
-  const resolveScope = async ({ token, workspace }: CapScope): Promise<Result<CapScope>> => {
-    if (token !== undefined) {
-      const payer = await findPayer(token)
-      return payer.ok ? ok({ token: payer.value }) : payer
-    }
-    if (workspace === undefined) return ok({})
-    const real = await resolveWorkdir(workspace)
-    return real.ok ? ok({ workspace: real.value }) : real
-  }
-
+export function createSpendingCaps(deps: SpendingDeps): SpendingCaps {
+  const { rows, given } = deps
   return {
-    async read(options = {}) {
-      const asked = parseOptions(SpendingOptions, options, 'read what was spent')
-      if (!asked.ok) return asked
-      const day = asked.value.day ?? today()
-      const [listed, tokens, stored] = await Promise.all([
-        rows.listSpending(day, limits.spendingRowsMax),
-        rows.tokens(),
-        rows.caps(),
-      ])
-      const names = new Map(tokens.map(({ id, name }) => [id as string, name]))
-      return ok({
-        ...{ day, opensAt: dayAfter(today()), total: listed.total },
-        tokens: listed.payers.map(({ payer, ...spent }) => ({
-          ...{ token: payer, name: names.get(payer) ?? null },
-          ...spent,
-        })),
-        workspaces: [...listed.workspaces],
-        caps: await Promise.all([
-          ...given.map((cap) => listCap(cap, 'program')),
-          ...stored.map((cap) => listCap(cap, 'person')),
-        ]),
-      })
-    },
+    read: (options = {}) => readSpending(deps, options),
 
     async set(asked) {
       const cap = parseOptions(Cap, asked, 'set the cap')
       if (!cap.ok) return cap
       const { token: _, workspace: _workspace, ...amounts } = cap.value
-      const scope = await resolveScope(cap.value)
+      const scope = await resolveScope(deps, cap.value)
       if (!scope.ok) return scope
       const known = await rows.caps()
       if (known.length >= limits.capsMax && !known.some((one) => isSame(one, scope.value))) return refuse(tooMany)
       const set = { ...scope.value, ...amounts }
       const stored = await rows.setCap(set)
-      return stored.ok ? ok(await listCap(set, 'person')) : stored
+      return stored.ok ? ok(await listCap(deps, set, 'person')) : stored
     },
 
     async remove(asked = {}) {
@@ -111,16 +55,74 @@ export function createSpendingCaps({ rows, given, now, resolveWorkdir }: Spendin
       const known = await rows.caps()
       // The token may be revoked and the folder gone.
       const asGiven = known.find((one) => isSame(one, scope.value))
-      const resolved: Result<CapScope> = asGiven ? ok(asGiven) : await resolveScope(scope.value)
+      const resolved: Result<CapScope> = asGiven ? ok(asGiven) : await resolveScope(deps, scope.value)
       if (!resolved.ok) return resolved
       const cap = known.find((one) => isSame(one, resolved.value))
       if (!cap) return refuse(noCap(given.some((one) => isSame(one, resolved.value))))
-      const listed = await listCap(cap, 'person')
+      const listed = await listCap(deps, cap, 'person')
       const { token, workspace } = cap
       const removed = await rows.removeCap({ token, workspace })
       return removed.ok ? ok(listed) : removed
     },
   }
+}
+
+const todayOf = ({ now }: SpendingDeps): Day => dayOf(new Date(now()).toISOString())
+
+async function readSpending(deps: SpendingDeps, options: SpendingOptions): Promise<Result<Spending>> {
+  const { rows, given } = deps
+  const asked = parseOptions(SpendingOptions, options, 'read what was spent')
+  if (!asked.ok) return asked
+  const day = asked.value.day ?? todayOf(deps)
+  const [listed, tokens, stored] = await Promise.all([
+    rows.listSpending(day, limits.spendingRowsMax),
+    rows.tokens(),
+    rows.caps(),
+  ])
+  const names = new Map<string, string>(tokens.map(({ id, name }) => [id, name]))
+  return ok({
+    ...{ day, opensAt: dayAfter(todayOf(deps)), total: listed.total },
+    tokens: listed.payers.map(({ payer, ...spent }) => ({
+      ...{ token: payer, name: names.get(payer) ?? null },
+      ...spent,
+    })),
+    workspaces: [...listed.workspaces],
+    caps: await Promise.all([
+      ...given.map((cap) => listCap(deps, cap, 'program')),
+      ...stored.map((cap) => listCap(deps, cap, 'person')),
+    ]),
+  })
+}
+
+/** Returns a cap with what was spent of it today. */
+async function listCap(deps: SpendingDeps, cap: Cap, setBy: ListedCap['setBy']): Promise<ListedCap> {
+  const { token = null, workspace = null, maxCost = null, maxTokens = null } = cap
+  const sums = await deps.rows.spentOn(todayOf(deps), { payer: token ?? localPayer, workspace: workspace ?? noWorkdir })
+  const spent = token !== null ? sums.payer : workspace !== null ? sums.workspace : sums.all
+  return { token, workspace, maxCost, maxTokens, setBy, spent, isReached: reachedAmount(cap, spent) !== null }
+}
+
+/** Finds the token that an id or a name means, and the real path of a folder. */
+async function resolveScope(
+  { rows, resolveWorkdir }: SpendingDeps,
+  { token, workspace }: CapScope,
+): Promise<Result<CapScope>> {
+  if (token !== undefined) {
+    const payer = token === localPayer ? ok(token) : await findToken(rows, token)
+    return payer.ok ? ok({ token: payer.value }) : payer
+  }
+  if (workspace === undefined) return ok({})
+  const real = await resolveWorkdir(workspace)
+  return real.ok ? ok({ workspace: real.value }) : real
+}
+
+async function findToken(rows: Pick<TokenRows, 'tokens'>, name: string): Promise<Result<string>> {
+  const tokens = await rows.tokens()
+  const byId = tokens.find(({ id }) => id === name)
+  const fits = byId ? [byId] : tokens.filter((token) => token.name === name)
+  const [token, another] = fits
+  if (token === undefined) return refuse(noToken(name))
+  return another === undefined ? ok(token.id) : refuse(sameName(name))
 }
 
 const isSame = (one: CapScope, other: CapScope): boolean =>

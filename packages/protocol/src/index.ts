@@ -279,6 +279,7 @@ export { ChildList, ChildView, SubagentContext, withChild } from './view/child.t
 export { CallFile, CallStatus, CallView, Message } from './view/message.ts'
 export { addToMeta, Meta } from './view/meta.ts'
 export { ServerList, ServerState, SessionServer } from './view/server.ts'
+export { addSpent, noneSpent, spentBy } from './view/sum-spent.ts'
 export {
   eventTokens,
   fileTokens,

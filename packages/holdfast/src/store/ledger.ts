@@ -1,5 +1,7 @@
 import type { Charge, ListedSpending, SpentOn, StoredCap } from '@holdfast/core/ports'
-import { addSpent, type CapScope, type Day, limits, noneSpent, type Spent } from '@holdfast/protocol'
+import type { CapScope, Day, Spent } from '@holdfast/protocol'
+import { limits } from '@holdfast/protocol/limits'
+import { addSpent, noneSpent } from '@holdfast/protocol/sum-spent'
 
 /** The day before which a store may forget what was spent. */
 export const oldestDay = (day: Day): Day =>

@@ -3,7 +3,8 @@ import type { Event, EventOf } from '../event/event.ts'
 import type { Content } from '../value/content.ts'
 import { limits } from '../value/limits.ts'
 import { isTextType } from '../value/media-type.ts'
-import { addUsage, noUsage, type Spent, spentBy, type Usage } from '../value/usage.ts'
+import { addUsage, noUsage, type Spent, type Usage } from '../value/usage.ts'
+import { spentBy } from './sum-spent.ts'
 
 const charsPerToken = 4
 /** Overhead of a message. */

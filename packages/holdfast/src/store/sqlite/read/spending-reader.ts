@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Charge, StoredCap } from '@holdfast/core/ports'
-import { noneSpent, type Spent } from '@holdfast/protocol'
+import type { Spent } from '@holdfast/protocol'
+import { noneSpent } from '@holdfast/protocol/sum-spent'
 import type { ReadRequests } from '../rows/requests.ts'
 import { hasTable } from '../rows/schema.ts'
 

@@ -93,7 +93,7 @@ function startFollowUps(state: SessionState, entries: readonly QueueEntry[], cap
   return barred ? refuse(barred) : ok(followUp(state, entries))
 }
 
-/** Starts a turn with waiting follow-ups. Whoever queued the first pays; for results of subagents, whoever paid last. */
+/** Starts a turn with waiting follow-ups. The sender of the first one pays; for results of subagents, the payer of the last turn. */
 export function followUp(state: SessionState, entries: readonly QueueEntry[]): Events {
   const turn = TurnNumber.parse(state.turns)
   const [first] = entries

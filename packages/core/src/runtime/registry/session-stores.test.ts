@@ -72,7 +72,7 @@ const shared: readonly string[] = [
   'tokens',
   'removeToken',
   'touchToken',
-  ...['addCharge', 'spentOn', 'listSpending', 'caps', 'setCap', 'removeCap'],
+  ...(['addCharge', 'spentOn', 'listSpending', 'caps', 'setCap', 'removeCap'] as const),
   'probe',
   'close',
 ] satisfies (keyof Store)[]

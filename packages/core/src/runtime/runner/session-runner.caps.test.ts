@@ -136,7 +136,10 @@ describe('a cap that is reached in a turn', () => {
     let calls = 0
     const script = (): ScriptedAnswer => {
       const held = ++calls === 1 ? [waitAt(gate)] : []
-      return [...held, ...(calls % 4 === 0 ? [say('Done.'), finish('stop', used)] : [call('look', {}), finish('calls', used)])]
+      return [
+        ...held,
+        ...(calls % 4 === 0 ? [say('Done.'), finish('stop', used)] : [call('look', {}), finish('calls', used)]),
+      ]
     }
     const { runtime, store } = await open([{ maxCost: 0.5 }], { script })
     await sendAs(runtime, anna, { type: 'sendPrompt', content: 'go' })

@@ -30,7 +30,6 @@ import type {
   StepId,
   Submission,
   ThinkingLevel,
-  Todo,
   Trust,
   TurnNumber,
   TypedPrompt,
@@ -229,7 +228,7 @@ export type Report = Readonly<
       files: readonly FileChange[]
       seen?: readonly SeenLines[] | undefined
       /** The new list of tasks, if the call wrote one. */
-      todos?: readonly Todo[] | undefined
+      todos?: SessionState['todos'] | undefined
       /** The skill that the call has told the model. */
       skill?: Pick<ActiveSkill, 'name' | 'hash'> | undefined
       /** The hooks that saw the result. */

@@ -1,10 +1,11 @@
-import { Cap, CapScope, ListedCap, Spending, SpendingOptions } from '@holdfast/protocol'
+import { Cap, CapScope, Day, ListedCap, Spending } from '@holdfast/protocol'
+import { z } from 'zod'
 import { answersJson, defineRoute, type Route } from '../http/route.ts'
 
 const readSpending = defineRoute({
   on: 'GET /v1/spending',
   summary: 'Tell what was spent on a day, by token and workspace, and list the caps',
-  query: SpendingOptions,
+  query: z.strictObject({ day: Day.optional() }),
   answers: answersJson(Spending),
   refuses: ['not_found'],
   handle: async ({ input }, { spending }) => spending.read(input.query),
@@ -22,7 +23,7 @@ const setCap = defineRoute({
 const removeCap = defineRoute({
   on: 'DELETE /v1/caps',
   summary: 'Remove the cap for everything, a token or a workspace',
-  query: CapScope,
+  query: z.strictObject({ ...CapScope.shape }),
   answers: answersJson(ListedCap),
   refuses: ['not_found', 'bad_id', 'bad_workdir'],
   handle: async ({ input }, { spending }) => spending.remove(input.query),

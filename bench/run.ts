@@ -4,6 +4,7 @@ import { chooseMeasurements, runMeasurements } from './run-measurements.ts'
 import { measureAbort } from './runtime/abort.ts'
 import { measureAppend } from './runtime/append.ts'
 import { measureFileTools } from './runtime/file-tools.ts'
+import { measureFirstDelta } from './runtime/first-delta.ts'
 import { measureHistory } from './runtime/history.ts'
 import { measureIdleServers } from './runtime/idle-servers.ts'
 import { measureImport } from './runtime/import.ts'
@@ -26,6 +27,7 @@ const measurements: Measurements = {
   history: measureHistory,
   abort: measureAbort,
   'turn-overhead': measureTurnOverhead,
+  'first-delta': measureFirstDelta,
   streaming: measureStreaming,
   subagents: measureSubagents,
   'idle-servers': measureIdleServers,

@@ -22,17 +22,19 @@ export function createInstructions({ now, memory, skills, ...places }: Instructi
     async gather({ mode, added, hasSkillTool, skills: active, hookContext, ...session }) {
       const { workdir } = session
       const day = new Date(now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
-      const [files, listed] = await Promise.all([
+      const [files, listed, remembered, followed] = await Promise.all([
         findInstructions(places, session),
         hasSkillTool ? skills?.list(workdir) : undefined,
+        memory.read(workdir),
+        activeSkillsText(skills, workdir, active),
       ])
       const parts = [
         baseText(workdir, day, mode),
         // These files may contain a key, and the text is recorded and sent to the service.
         maskKeys(instructionsText(files)),
-        maskKeys(memoryText(await memory.read(workdir))),
+        maskKeys(memoryText(remembered)),
         maskKeys(listed?.told ?? ''),
-        maskKeys(await activeSkillsText(skills, workdir, active)),
+        maskKeys(followed),
         hookContext ? `# Context from hooks\n\n${fenced(hookContext)}` : '',
         added?.trim() ?? '',
       ]

@@ -1,4 +1,4 @@
-import type { Dirent } from 'node:fs'
+import { type Dirent, stat } from 'node:fs'
 import { opendir, realpath } from 'node:fs/promises'
 import { systemErrorCode } from '../system/system-error.ts'
 
@@ -16,6 +16,10 @@ export async function listFolder(path: string, max: number): Promise<readonly Di
   }
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1)) // the order of the disk must change nothing
 }
+
+/** Returns whether there is anything at a path: each step asks for files and folders that hardly ever exist. */
+export const exists = (path: string): Promise<boolean> =>
+  new Promise((resolve) => stat(path, (error) => resolve(error === null))) // a rejected promise would cost more
 
 /** Returns the path without links; null if there is nothing. */
 export async function realOrNull(path: string): Promise<string | null> {

@@ -34,6 +34,31 @@ it('lets other work run while a model has many parts ready', async () => {
   expect(turns).toBeGreaterThanOrEqual(40)
 })
 
+it('shows a burst of fragments in few frames, and its first fragment in one of its own', async () => {
+  const words = Array.from({ length: 2000 }, (_, index) => `${index} `)
+  const runtime = await openMemoryRuntime({
+    models: modelsWith(() => ({
+      type: 'ready',
+      provider: {
+        async *stream() {
+          for (const word of words) yield { type: 'delta', part: 0, kind: 'text', text: word }
+          yield { type: 'said', part: 0, said: { type: 'text', text: words.join('') } }
+          yield { type: 'end', end: { type: 'complete', finish: 'stop', usage: null } }
+        },
+      },
+    })),
+  })
+  const shown: string[] = []
+  for await (const frame of runtime.handle.subscribe()) {
+    if (frame.type === 'snapshot') await runtime.send('go', { type: 'sendPrompt', content: 'go' })
+    if (frame.type === 'delta') shown.push(frame.text)
+    if (isRecord('turn.ended')(frame)) break
+  }
+  expect(shown.join('')).toBe(words.join(''))
+  expect(shown[0]).toBe('0 ')
+  expect(shown.length).toBeLessThanOrEqual(20) // two for each turn of the event loop
+})
+
 it('keeps nothing of an answer in memory once its turn has ended', async () => {
   const parts: WeakRef<SaidPart>[] = []
   const runtime = await openMemoryRuntime({

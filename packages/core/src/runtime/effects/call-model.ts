@@ -1,6 +1,6 @@
 import { HoldfastError, invariant, limits, type ModelFault, type ModelName, type StepId } from '@holdfast/protocol'
 import type { Clock } from '../../ports/clock.ts'
-import type { ModelEnd, ModelPart, ModelRequest, Provider, SaidPart, ToolSchema } from '../../ports/provider.ts'
+import type { ModelEnd, ModelPart, ModelRequest, Provider, SaidPart } from '../../ports/provider.ts'
 import type { Draft } from '../../ports/store.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
@@ -63,8 +63,10 @@ async function requestForStep(
   const { context, line, seq, checkpoint, pins, origin } = deps.state()
   invariant(context, 'a step begins with its context on record')
   try {
-    const [system, schemas] = await Promise.all([contextBlobs.read(context.system), contextBlobs.read(context.tools)])
-    const tools: readonly ToolSchema[] = JSON.parse(schemas) // our own JSON, checked by its hash
+    const [system, tools] = await Promise.all([
+      contextBlobs.read(context.system),
+      contextBlobs.readTools(context.tools),
+    ])
     const window = { session, line, seq, checkpoint, pins, providerOptions: origin?.providerOptions }
     return { request: await requests.build({ ...window, model, thinkingLevel, system, tools, takes }) }
   } catch (cause) {

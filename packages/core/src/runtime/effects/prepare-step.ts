@@ -10,17 +10,17 @@ import {
 } from '@holdfast/protocol'
 import type { Blobs } from '../../ports/blobs.ts'
 import { skillTool } from '../../ports/guidance.ts'
-import type { ModelReadiness } from '../../ports/provider.ts'
+import type { ModelReadiness, ToolSchema } from '../../ports/provider.ts'
 import type { Report, ReportOf } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import { skillsToTell } from '../../session/skills-to-tell.ts'
-import { modelNow, type SessionState } from '../../session/state.ts'
+import { modelNow, type Origin, type SessionState } from '../../session/state.ts'
 import { readBlob } from '../blobs/read-blob.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { findCap } from '../find-cap.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { type Compaction, writeCheckpoint } from './compaction.ts'
-import { findOffered } from './offered-tools.ts'
+import { findOffered, isOffered } from './offered-tools.ts'
 import { runHooks } from './run-hooks.ts'
 import { schemasOfStep } from './step-schemas.ts'
 
@@ -41,14 +41,10 @@ async function prepareStep(
   if (model.type !== 'ready') return { type: 'step.refused', turn, fault: modelUnavailable(model) }
 
   const { workdir, instructions: added } = origin
-  const [capped] = await Promise.all([
-    findCap(deps, { payer: state().payer, workspace: workdir, model: modelNow(state()) }),
-    tools.whenDescribed?.(workdir),
-  ])
+  const capped = await findCap(deps, { payer: state().payer, workspace: origin.workdir, model: modelNow(state()) })
   if (capped) return { type: 'step.capped', turn, fault: capped }
   const began = await beginSession(deps, turn, signal)
-  const offered = await findOffered(tools, origin, settings)
-  const hasSkillTool = offered.some(({ schema }) => schema.name === skillTool)
+  const hasSkillTool = tools.all.some((tool) => tool.schema.name === skillTool && isOffered(origin, tool))
   const [system, schemas, compaction] = await Promise.all([
     instructions
       .gather({
@@ -58,9 +54,7 @@ async function prepareStep(
         hookContext: began.context,
       })
       .then((text) => contextBlobs.store('system', text)),
-    schemasOfStep(offered, workdir, model.contextTokens).then((found) =>
-      contextBlobs.store('tools', JSON.stringify(found)),
-    ),
+    describeTools(deps, origin, model.contextTokens).then((text) => contextBlobs.store('tools', text)),
     isOverfull(state(), model.contextTokens) ? writeCheckpoint(deps, 'auto', signal) : null,
   ])
   const hooks = [...began.runs, ...(compaction?.hooks ?? [])]
@@ -69,6 +63,17 @@ async function prepareStep(
   const tree = await deps.subagents?.spent(deps.session, state())
   const more = { ...ran, ...(tree && { tree }) }
   return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint, ...more }
+}
+
+/** Returns the schemas of the tools of a step as JSON, once the servers of the folder have said what they offer. */
+async function describeTools(
+  { tools, state }: EffectDeps,
+  origin: Origin,
+  contextTokens: number | undefined,
+): Promise<string> {
+  await tools.whenDescribed?.(origin.workdir)
+  const offered = await findOffered(tools, origin, state().settings)
+  return JSON.stringify(await schemasOfStep(offered, origin.workdir, contextTokens))
 }
 
 /** Returns the result of an automatic compaction, as the session learns it. */
@@ -152,6 +157,15 @@ export type ContextBlobs = ReturnType<typeof createContextBlobs>
 /** Stores the system text and tool schemas of one session as blobs, and caches the newest. */
 export function createContextBlobs(blobs: Blobs, insist: SessionStorage['insist'] = (write) => write()) {
   const newest = new Map<'system' | 'tools', { readonly text: string; readonly hash: BlobHash }>()
+  let parsed: { readonly hash: BlobHash; readonly tools: readonly ToolSchema[] } | null = null
+
+  async function read(hash: BlobHash): Promise<string> {
+    for (const known of newest.values()) if (known.hash === hash) return known.text
+    const bytes = await readBlob(blobs, hash)
+    if (!bytes) throw new Error(`blob ${hash} is gone`)
+    return Buffer.from(bytes).toString('utf8')
+  }
+
   return {
     /** Stores a text; the same text is stored once in the life of a session. */
     async store(which: 'system' | 'tools', text: string): Promise<BlobHash> {
@@ -165,11 +179,12 @@ export function createContextBlobs(blobs: Blobs, insist: SessionStorage['insist'
     },
 
     /** Reads the text of a blob. Its name is its hash, so the cached text equals the stored one. */
-    async read(hash: BlobHash): Promise<string> {
-      for (const known of newest.values()) if (known.hash === hash) return known.text
-      const bytes = await readBlob(blobs, hash)
-      if (!bytes) throw new Error(`blob ${hash} is gone`)
-      return Buffer.from(bytes).toString('utf8')
+    read,
+
+    /** Reads the tool schemas of a blob. Those of the step before are not parsed again. */
+    async readTools(hash: BlobHash): Promise<readonly ToolSchema[]> {
+      if (parsed?.hash !== hash) parsed = { hash, tools: JSON.parse(await read(hash)) } // our own JSON, checked by its hash
+      return parsed.tools
     },
   }
 }

@@ -1,5 +1,5 @@
 import { CallId, ClientId, type Frame, StepId } from '@holdfast/protocol'
-import { aSession, aView, type EventInput, recordsOf, settled, stepEnded, turnEnded } from '@holdfast/testkit'
+import { aSession, aView, type EventInput, recordsOf, settled, stepEnded, turnEnded, userSaid } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createHub } from './hub.ts'
 
@@ -76,6 +76,44 @@ describe('the hub', () => {
     expect(draft).toMatchObject({ index: 0, parts: [{ text: 'Hel' }] })
     const next: Frame = (await subscription[Symbol.asyncIterator]().next()).value
     expect(next).toMatchObject({ type: 'delta', index: 1, text: 'lo' })
+  })
+
+  it('sends live text before what was published after it', async () => {
+    const hub = open()
+    const { subscription } = hub.join()
+    for (const word of ['a', 'b', 'c']) hub.show(text, word)
+    hub.publish(encoded(6, userSaid('hi')))
+    hub.show(text, 'd')
+    hub.publishStorage(null)
+    hub.show(text, 'e')
+    hub.end('stopped', null)
+    const got = await Array.fromAsync(subscription, (frame) => (frame.type === 'delta' ? frame.text : frame.type))
+    expect(got).toEqual(['a', 'bc', 'record', 'd', 'storage', 'e', 'end'])
+  })
+
+  it('gives a new subscriber each fragment of a burst once, in the draft or after it', async () => {
+    const hub = open()
+    for (const word of ['a', 'b', 'c']) hub.show(text, word)
+    const { draft, subscription } = hub.join()
+    for (const word of ['d', 'e']) hub.show(text, word)
+    hub.end('stopped', null)
+    expect(draft).toMatchObject({ index: 1, parts: [{ text: 'abc' }] })
+    expect(await Array.fromAsync(subscription)).toMatchObject([{ index: 2, text: 'de' }, { type: 'end' }])
+  })
+
+  it('gives a slow subscriber a draft with all text so far, and none of it again', async () => {
+    const hub = open()
+    const { subscription } = hub.join()
+    const frames = subscription[Symbol.asyncIterator]()
+    for (let fragment = 0; fragment < 10; fragment++) hub.show(text, 'x'.repeat(100_000))
+    hub.show(text, 'end')
+    const draft: Frame = (await frames.next()).value
+    expect(draft).toMatchObject({ type: 'draft', parts: [{ text: `${'x'.repeat(1_000_000)}end` }] })
+    hub.show(text, '!')
+    hub.end('stopped', null)
+    const rest: Frame = (await frames.next()).value
+    expect(rest).toMatchObject({ type: 'delta', text: '!', index: (draft.type === 'draft' ? draft.index : 0) + 1 })
+    expect((await frames.next()).value).toMatchObject({ type: 'end' })
   })
 
   it('has no draft when nothing runs', () => {

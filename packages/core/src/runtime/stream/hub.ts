@@ -2,8 +2,6 @@ import {
   type CallId,
   type ChildView,
   type ClientId,
-  clip,
-  createLiveParts,
   createRecordFrame,
   type Frame,
   type FrameOf,
@@ -13,18 +11,15 @@ import {
   type RecordedView,
   type Seq,
   type SessionId,
-  type StepId,
   type StorageError,
 } from '@holdfast/protocol'
 import type { EncodedRecord } from '../../ports/log.ts'
 import type { ModelReadiness } from '../../ports/provider.ts'
 import { type AttachedClient, createDriverControl, type DriverControl } from './driver-control.ts'
+import { createLiveAnswer } from './live-answer.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
 
 type EndFrame = (reason: FrameOf<'end'>['reason'], retryMs: number | null) => FrameOf<'end'>
-
-/** A longer fragment is several frames: each is encoded in a turn of its own. */
-const deltaCharsMax = 128 * 1024
 
 /** Publishes frames to every subscriber of one session. All of them get the same object, which is encoded once. */
 export interface Hub {
@@ -35,7 +30,7 @@ export interface Hub {
   readonly drivers: DriverControl
   /** Publishes durable records only: no client may see a record that a crash could lose. */
   publish(records: readonly EncodedRecord[]): void
-  /** Publishes live text, which is never stored. */
+  /** Publishes live text, which is never stored: at once, or joined with what follows in this turn of the event loop. */
   show(position: LivePosition, text: string): void
   /** Publishes that the store began or stopped refusing the session's writes. */
   publishStorage(error: StorageError | null): void
@@ -73,11 +68,15 @@ const childBytes = ({ pendingApprovals }: ChildView): number =>
 /** `model` returns the readiness of the session's current model. */
 export function createHub(sessionId: SessionId, changed: () => void, model: () => ModelReadiness): Hub {
   const subscriptions = new Set<Subscription>()
-  const live = createLiveAnswer(sessionId)
   let storage: FrameOf<'storage'> = { type: 'storage', sessionId, error: null }
 
-  const send = (frame: Frame, bytes: number) => {
+  const push = (frame: Frame, bytes: number) => {
     for (const subscription of subscriptions) if (!subscription.push(frame, bytes)) subscriptions.delete(subscription)
+  }
+  const live = createLiveAnswer(sessionId, { send: (frame) => push(frame, frame.text.length + frameOverheadBytes) })
+  const send = (frame: Frame, bytes: number) => {
+    live.flush() // frames stay in order
+    push(frame, bytes)
   }
   const endFrame: EndFrame = (reason, retryMs) => ({ type: 'end', sessionId, reason, retryMs })
   const modelFrame = (): FrameOf<'model'> => ({ type: 'model', sessionId, ...modelStatus(model()) })
@@ -104,13 +103,7 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
         if (record.event.type === 'settings.changed' && record.event.model !== undefined) publishModel()
       }
     },
-    show(position, text) {
-      for (let from = 0; from === 0 || from < text.length; ) {
-        const piece = clip(text.slice(from, from + 2 * deltaCharsMax), deltaCharsMax)
-        send(live.grow(position, piece), piece.length + frameOverheadBytes)
-        from += Math.max(piece.length, 1)
-      }
-    },
+    show: live.show,
     publishStorage(error) {
       storage = { type: 'storage', sessionId, error }
       send(storage, (error?.message.length ?? 0) + frameOverheadBytes)
@@ -130,6 +123,7 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
       }
     },
     join({ client, role, authority } = { client: null }) {
+      const draft = live.draft() // before the new subscription: it must not get twice what the draft has
       const subscription = createSubscription(live.draft, () => endFrame('slow', 0))
       subscriptions.add(subscription)
       if (client === null) nameless += 1
@@ -145,11 +139,12 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
         else drivers.detach(client)
         changed()
       }
-      return { subscription, draft: live.draft(), storage, model: modelFrame(), leave }
+      return { subscription, draft, storage, model: modelFrame(), leave }
     },
     share: createShare(),
     printed: live.printed,
     end(reason, retryMs) {
+      live.flush()
       for (const subscription of subscriptions) subscription.end(endFrame(reason, retryMs))
       subscriptions.clear()
     },
@@ -178,35 +173,6 @@ function createShare(): Hub['share'] {
     known = null
     reading = mine
     return mine
-  }
-}
-
-/** Holds the text and output of the running step that is not recorded yet. */
-function createLiveAnswer(sessionId: SessionId) {
-  const live = createLiveParts()
-  let step: StepId | null = null
-  let index = -1
-  return {
-    /** Adds a fragment and returns the frame that shows it. */
-    grow(position: LivePosition, text: string): FrameOf<'delta'> {
-      if (position.step !== step) {
-        step = position.step
-        index = -1
-      }
-      index++
-      live.add(position, text)
-      return { type: 'delta', sessionId, ...position, index, text }
-    },
-    drop: live.drop,
-    /** Returns all of it for a client that joins late; null when there is nothing. */
-    draft(): FrameOf<'draft'> | null {
-      const parts = live.list()
-      return step === null || parts.length === 0 ? null : { type: 'draft', sessionId, step, index, parts: [...parts] }
-    },
-    printed(): ReadonlyMap<CallId, string> {
-      const outputs = live.list().filter(({ kind }) => kind === 'output')
-      return new Map(outputs.flatMap(({ call, text }) => (call === undefined ? [] : [[call, text]])))
-    },
   }
 }
 

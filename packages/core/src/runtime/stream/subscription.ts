@@ -77,8 +77,8 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
           bytes -= next.bytes
           yield next.frame
         } else if (owesDraft) {
+          const frame = draft() // what is sent meanwhile is in the draft
           owesDraft = false
-          const frame = draft()
           if (frame) yield frame
         } else if (isClosed) return
         else {

@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { type InstructionFile, limits } from '@holdfast/protocol'
 import { isInside } from '../../system/files/resolve-path.ts'
 import { readGuidanceText } from '../guidance-file.ts'
-import { realOrNull } from '../list-folder.ts'
+import { exists, realOrNull } from '../list-folder.ts'
 import { findImports, withoutComments } from './find-imports.ts'
 
 /** A file of instructions, with the text that the model gets. */
@@ -35,11 +35,18 @@ const names = ['AGENTS.md', 'CLAUDE.md', '.claude/CLAUDE.md'] as const
  */
 export async function readInstructions(places: InstructionPlaces): Promise<readonly ReadInstructions[]> {
   const reader = createReader(places)
-  for (const path of [join(places.configDir, 'AGENTS.md'), join(places.userDir, '.claude/CLAUDE.md')])
-    if (await reader.readUser(path)) break
-  for (const folder of listFolders(places))
-    for (const name of names) if (await reader.readWorkspace(join(folder, name))) break
+  const ofUser = [join(places.configDir, 'AGENTS.md'), join(places.userDir, '.claude/CLAUDE.md')]
+  const ofFolders = listFolders(places).map((folder) => names.map((name) => join(folder, name)))
+  // Most of them are missing, so all are looked for at once before any is read.
+  const [user, ...folders] = await Promise.all([ofUser, ...ofFolders].map(thatExist))
+  for (const path of user ?? []) if (await reader.readUser(path)) break
+  for (const found of folders) for (const path of found) if (await reader.readWorkspace(path)) break
   return reader.files
+}
+
+async function thatExist(paths: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(paths.map(exists))
+  return paths.filter((_, index) => found[index])
 }
 
 /** Returns the folders from the root down to the workdir, then from the workdir down to each folder in play. */

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
-import { stat } from 'node:fs'
 import { basename, join } from 'node:path'
 import { ok, type Result } from '@holdfast/protocol'
 import { isInside } from '../../system/files/resolve-path.ts'
 import { createParsedFiles, tooLong } from '../guidance-file.ts'
 import type { GuidanceRoot } from '../guidance-roots.ts'
-import { listFolder, realOrNull } from '../list-folder.ts'
+import { exists, listFolder, realOrNull } from '../list-folder.ts'
 import type { SkillFile } from './parse-skill.ts'
 
 /** A skill as it is on disk. */
@@ -55,10 +54,6 @@ export function createSkillFinder() {
     return skills
   }
 }
-
-/** Returns whether there is anything at a path: each step asks for folders that hardly ever exist. */
-const exists = (path: string): Promise<boolean> =>
-  new Promise((resolve) => stat(path, (error) => resolve(error === null))) // a rejected promise would cost more
 
 type FoundFolder = Pick<SkillOnDisk, 'name' | 'folder'>
 

@@ -1,4 +1,4 @@
-import { lstat } from 'node:fs/promises'
+import { lstat } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isInside } from './resolve-path.ts'
 
@@ -7,10 +7,19 @@ import { isInside } from './resolve-path.ts'
  * a user who keeps it in git is no workspace of what lies below.
  */
 export async function findWorkspaceRoot(workdir: string, userDir: string): Promise<string> {
-  for (let folder = workdir; ; folder = dirname(folder)) {
-    // Only whether it is there: what it contains may name any other folder.
-    if (folder !== workdir && isInside(folder, userDir)) return workdir
-    if (await lstat(join(folder, '.git')).then(Boolean, () => false)) return folder
-    if (folder === dirname(folder)) return workdir
-  }
+  if (await hasGit(workdir)) return workdir
+  // All at once: each step of a turn asks, and to ask one after the other takes longer.
+  const above = foldersAbove(workdir).filter((folder) => !isInside(folder, userDir))
+  const isRoot = await Promise.all(above.map(hasGit))
+  return above.find((_, index) => isRoot[index]) ?? workdir
 }
+
+/** Returns the folders above a folder, the nearest first. */
+function foldersAbove(folder: string): readonly string[] {
+  const parent = dirname(folder)
+  return parent === folder ? [] : [parent, ...foldersAbove(parent)]
+}
+
+/** Returns only whether there is a `.git`: what it contains may name any other folder. */
+const hasGit = (folder: string): Promise<boolean> =>
+  new Promise((resolve) => lstat(join(folder, '.git'), (error) => resolve(error === null))) // a rejected promise would cost more

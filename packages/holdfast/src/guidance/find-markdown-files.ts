@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { isInside } from '../system/files/resolve-path.ts'
 import type { GuidanceRoot } from './guidance-roots.ts'
-import { exists, listFolder, realOrNull } from './list-folder.ts'
+import { existsIn, listFolder, realOrNull } from './list-folder.ts'
 
 /** A Markdown file of a folder of guidance. */
 export type MarkdownPath = {
@@ -55,7 +55,7 @@ async function findBelow(
       } else if (above.length < depthMax && !skipped.has(entry.name)) await visit(path, [...above, entry.name])
     }
   }
-  const real = (await exists(root)) ? await realOrNull(root) : null
+  const real = (await existsIn(root)) ? await realOrNull(root) : null
   if (real !== null) await visit(real, [])
   return found
 }

@@ -1,5 +1,7 @@
 import { type Dirent, stat } from 'node:fs'
 import { opendir, realpath } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { createSharedWork } from '../system/files/shared-work.ts'
 import { systemErrorCode } from '../system/system-error.ts'
 
 /** Returns what a folder has, sorted by name; nothing if it is no folder. At most `max` entries are read. */
@@ -18,8 +20,12 @@ export async function listFolder(path: string, max: number): Promise<readonly Di
 }
 
 /** Returns whether there is anything at a path: each step asks for files and folders that hardly ever exist. */
-export const exists = (path: string): Promise<boolean> =>
-  new Promise((resolve) => stat(path, (error) => resolve(error === null))) // a rejected promise would cost more
+export const exists = createSharedWork(
+  (path) => new Promise<boolean>((resolve) => stat(path, (error) => resolve(error === null))), // a rejected promise would cost more
+)
+
+/** Returns whether there is a folder of guidance. Asks first for the folder that it is in: several are in the same. */
+export const existsIn = async (path: string): Promise<boolean> => (await exists(dirname(path))) && exists(path)
 
 /** Returns the path without links; null if there is nothing. */
 export async function realOrNull(path: string): Promise<string | null> {

@@ -4,7 +4,7 @@ import { ok, type Result } from '@holdfast/protocol'
 import { isInside } from '../../system/files/resolve-path.ts'
 import { createParsedFiles, tooLong } from '../guidance-file.ts'
 import type { GuidanceRoot } from '../guidance-roots.ts'
-import { exists, listFolder, realOrNull } from '../list-folder.ts'
+import { existsIn, listFolder, realOrNull } from '../list-folder.ts'
 import type { SkillFile } from './parse-skill.ts'
 
 /** A skill as it is on disk. */
@@ -37,7 +37,7 @@ export function createSkillFinder() {
   return async (roots: readonly GuidanceRoot[]): Promise<readonly SkillOnDisk[]> => {
     const found = await Promise.all(
       roots.map(async (root) => {
-        const folders = (await exists(root.path)) ? await findFolders(root) : []
+        const folders = (await existsIn(root.path)) ? await findFolders(root) : []
         return folders.map((folder) => ({ ...folder, scope: root.scope }))
       }),
     )

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Skills } from '@holdfast/core/ports'
 import { type FoundSkill, limits, noSuchSkill, ok, type Result, refuse } from '@holdfast/protocol'
+import { createSharedWork } from '../../system/files/shared-work.ts'
 import type { FindOffers } from '../../trust/offer-trust.ts'
 import { readGuidanceText } from '../guidance-file.ts'
 import { createTrustedGuidance, type GuidanceDeps } from '../trusted-guidance.ts'
@@ -37,18 +38,7 @@ export function createSkills(deps: GuidanceDeps): SkillFolders {
     pathOf: ({ folder }) => folder,
     offer: createSkillOffers(),
   })
-  const running = new Map<string, Promise<readonly Judged[]>>()
-
-  /** Finds the skills once for all who ask at the same time: a step asks twice. */
-  const findShared = (workdir: string): Promise<readonly Judged[]> => {
-    const known = running.get(workdir)
-    if (known) return known
-    const finding = find(workdir)
-      .then(judge)
-      .finally(() => running.delete(workdir))
-    running.set(workdir, finding)
-    return finding
-  }
+  const findShared = createSharedWork(async (workdir) => judge(await find(workdir))) // a step asks twice
   const findNamed = async (workdir: string, name: string): Promise<Result<Readable>> => {
     const found = await findShared(workdir)
     const used = found.filter(({ state }) => state === 'used')

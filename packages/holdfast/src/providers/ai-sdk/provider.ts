@@ -49,7 +49,9 @@ export function createAiSdkProvider(model: AiSdkModel, options: AiSdkProviderOpt
   const service = { title: shownTitle, modelId: model.modelId, endpoint, keyName }
   const dialect = api === undefined ? guessDialect(model) : chooseDialect(model, api, preset)
   const deps: ProviderDeps = { model, dialect, service, known: options, price: price ?? null, silenceMs, clock }
-  return { stream: (request, { signal }) => streamToEnd(deps, request, signal) }
+  return {
+    stream: (request, { signal }) => ({ [Symbol.asyncIterator]: () => streamToEnd(deps, request, signal) }),
+  }
 }
 
 /** Created once: an error records its stack at creation, and every call ends with this one. */
@@ -57,59 +59,106 @@ const callIsOver = new DOMException('The call is over.', 'AbortError')
 
 type Reader = ReadableStreamDefaultReader<StreamPart>
 
-/** Streams one call. The last part is always the only `end`. One generator, as each further one costs every fragment. */
-async function* streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
-  const { model, dialect, service, known, silenceMs, clock } = deps
+type ReadResult = ReadableStreamReadResult<StreamPart>
+
+/** Opens the stream of one call at the first read, and closes its connection. */
+function createConnection({ model, dialect, known }: ProviderDeps, request: ModelRequest, signal: AbortSignal) {
+  const offered = request.tools.map(({ name }) => name)
+  const names = createToolNames(offered, dialect.names.tools)
   const hangUp = new AbortController()
   // Closes the connection: at an abort, and when we stop reading for our own reasons.
   const connection = AbortSignal.any([signal, hangUp.signal])
-  const timeout = createSilenceTimeout({ signal, silenceMs, clock })
-  const offered = request.tools.map(({ name }) => name)
-  const names = createToolNames(offered, dialect.names.tools)
-  const answer = createAnswer({ toolName: names.fromWire, modelId: dialect.answers.isPerModel ? model.modelId : null })
   let reader: Reader | null = null
-  let end: ModelEnd | null = null
   let headers: Headers | undefined
-  let isAbandoned = false
-  const context = () => ({ service, now: clock.now(), headers })
-  const endWait = (result: Exclude<WaitResult<unknown>, { readonly type: 'done' }>): ModelEnd => {
-    if (result.type === 'aborted') return result
-    return result.type === 'silent' ? endSilent(service, silenceMs) : endFailed(result.error, context())
+  let isClosed = false
+  const open = async (): Promise<null> => {
+    const opened = await openStream(model, request, { signal: connection, dialect, names, known })
+    headers = opened.headers
+    if (isClosed)
+      void opened.stream.cancel().catch(ignore) // it opened after we stopped waiting
+    else reader = opened.stream.getReader()
+    return null
   }
-  try {
-    const opened = await timeout.wait(async () => {
-      const found = await openStream(model, request, { signal: connection, dialect, names, known })
-      if (isAbandoned) void found.stream.cancel().catch(ignore) // it opened after we stopped waiting
-      return { reader: found.stream.getReader(), headers: found.headers }
-    })
-    isAbandoned = opened.type !== 'done'
-    if (opened.type === 'done') ({ reader, headers } = opened.value)
-    else end = endWait(opened)
-    const read = () => (reader as Reader).read() // without a reader there is an end
-    while (end === null) {
-      const result = await timeout.wait(read)
-      if (result.type !== 'done') end = endWait(result)
-      else if (result.value.done) end = endCutShort(context())
-      else {
-        const fragment = result.value.value
-        for (const part of readParts(fragment, answer)) yield part
-        // The library continues after an unknown part, and reports at the end whether it lost anything.
-        if (fragment.type === 'error' && findUnknownPart(fragment.error) === null)
-          end = endFailed(fragment.error, context())
-        if (fragment.type === 'finish') end = readFinish(fragment, answer, deps, context())
-        if (end?.type === 'complete' && end.usage === null)
-          end = { ...end, estimate: estimateUsage(request, answer.saidChars(), deps.price) }
-      }
-    }
-  } catch (error) {
-    // A stream that breaks the SDK's rules must not break the session.
-    end = endFailed(error, context())
-  } finally {
+  return {
+    names,
+    headers: () => headers,
+    /** Reads a fragment; null when the stream was only opened. */
+    read: (): Promise<ReadResult | null> => reader?.read() ?? open(),
+    close() {
+      isClosed = true
+      void reader?.cancel().catch(ignore)
+      hangUp.abort(callIsOver)
+    },
+  }
+}
+
+/**
+ * Streams one call. The last part is always the only `end`. An iterator of its own: a generator would cost every fragment two
+ * more turns of the microtask queue.
+ */
+function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSignal): AsyncIterator<ModelPart> {
+  const { model, dialect, service, silenceMs, clock } = deps
+  const timeout = createSilenceTimeout({ signal, silenceMs, clock })
+  const connection = createConnection(deps, request, signal)
+  const modelId = dialect.answers.isPerModel ? model.modelId : null
+  const answer = createAnswer({ toolName: connection.names.fromWire, modelId })
+  const context = () => ({ service, now: clock.now(), headers: connection.headers() })
+  /** Parts that were not taken yet. */
+  const ready: ModelPart[] = []
+  let isOver = false
+
+  const close = () => {
+    isOver = true
     timeout.stop()
-    void reader?.cancel().catch(ignore)
-    hangUp.abort(callIsOver)
+    connection.close()
   }
-  yield { type: 'end', end }
+  const endOf = (result: WaitResult<ReadResult | null>): ModelEnd | null => {
+    if (result.type === 'aborted') return result
+    if (result.type === 'silent') return endSilent(service, silenceMs)
+    if (result.type === 'failed') return endFailed(result.error, context())
+    if (result.value === null) return null
+    if (result.value.done) return endCutShort(context())
+    const fragment = result.value.value
+    for (const part of readParts(fragment, answer)) ready.push(part)
+    // The library continues after an unknown part, and reports at the end whether it lost anything.
+    if (fragment.type === 'error' && findUnknownPart(fragment.error) === null)
+      return endFailed(fragment.error, context())
+    return fragment.type === 'finish' ? readFinish(fragment, answer, deps, { ...context(), request }) : null
+  }
+  const take = (result: WaitResult<ReadResult | null>) => {
+    let end: ModelEnd | null
+    try {
+      end = endOf(result)
+    } catch (error) {
+      end = endFailed(error, context()) // a stream that breaks the SDK's rules must not break the session
+    }
+    if (end === null) return
+    close()
+    ready.push({ type: 'end', end })
+  }
+  /** Reads until there is a part. */
+  const advance = (then: () => void) =>
+    timeout.wait(connection.read, (result) => {
+      take(result)
+      if (ready.length > 0) then()
+      else advance(then)
+    })
+
+  return {
+    next() {
+      const part = ready.shift()
+      if (part) return Promise.resolve({ value: part, done: false })
+      if (isOver) return Promise.resolve({ value: undefined, done: true })
+      return new Promise((resolve) => {
+        advance(() => resolve({ value: ready.shift() as ModelPart, done: false })) // it is called when there is a part
+      })
+    },
+    async return() {
+      if (!isOver) close()
+      ready.length = 0
+      return { value: undefined, done: true }
+    },
+  }
 }
 
 const ignore = () => undefined
@@ -125,19 +174,23 @@ function readFinish(
   { finishReason, usage: counts }: Finish,
   answer: AnswerReader,
   { service, price }: ProviderDeps,
-  context: Parameters<typeof endCutShort>[0],
+  { request, ...context }: Parameters<typeof endCutShort>[0] & { readonly request: ModelRequest },
 ): ModelEnd {
   const usage = readUsage(counts, price)
+  const complete = (finish: 'length' | 'refused' | 'calls' | 'stop'): ModelEnd => ({
+    ...{ type: 'complete', finish, usage },
+    ...(usage === null && { estimate: estimateUsage(request, answer.saidChars(), price) }),
+  })
   switch (finishReason.unified) {
     case 'interrupted':
       return { ...endCutShort(context), usage }
     case 'error':
       return { ...endStopped(service, finishReason.raw), usage }
     case 'length':
-      return { type: 'complete', finish: 'length', usage }
+      return complete('length')
     case 'content-filter':
-      return { type: 'complete', finish: 'refused', usage }
+      return complete('refused')
     default:
-      return { type: 'complete', finish: answer.hasCalls() ? 'calls' : 'stop', usage }
+      return complete(answer.hasCalls() ? 'calls' : 'stop')
   }
 }

@@ -1,22 +1,25 @@
 import { createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createSilenceTimeout } from './silence-timeout.ts'
+import { createSilenceTimeout, type WaitResult } from './silence-timeout.ts'
 
 const never = () => new Promise<never>(() => undefined)
 
 function begin() {
   const clock = createVirtualClock()
   const abort = new AbortController()
-  return { clock, abort, timeout: createSilenceTimeout({ signal: abort.signal, silenceMs: 1000, clock }) }
+  const timeout = createSilenceTimeout({ signal: abort.signal, silenceMs: 1000, clock })
+  const wait = <Value>(work: () => Promise<Value>) =>
+    new Promise<WaitResult<Value>>((resolve) => timeout.wait(work, resolve))
+  return { clock, abort, timeout, wait }
 }
 
 describe('the silence timeout', () => {
   it('counts from the last fragment, not from the first wait', async () => {
-    const { clock, timeout } = begin()
-    await timeout.wait(async () => 'data')
+    const { clock, wait } = begin()
+    await wait(async () => 'data')
     clock.advance(900)
-    await timeout.wait(async () => 'more')
-    const third = timeout.wait(never)
+    await wait(async () => 'more')
+    const third = wait(never)
     let isOver = false
     void third.then(() => {
       isOver = true
@@ -29,32 +32,32 @@ describe('the silence timeout', () => {
   })
 
   it('does not mistake a slow reader for a silent service', async () => {
-    const { clock, timeout } = begin()
-    await timeout.wait(async () => 'data')
+    const { clock, wait } = begin()
+    await wait(async () => 'data')
     clock.advance(5000)
-    expect(await timeout.wait(async () => 'more')).toEqual({ type: 'done', value: 'more' })
+    expect(await wait(async () => 'more')).toEqual({ type: 'done', value: 'more' })
   })
 
   it('ends a wait at an abort, and starts none after it', async () => {
-    const { abort, timeout } = begin()
-    const waiting = timeout.wait(never)
+    const { abort, wait } = begin()
+    const waiting = wait(never)
     abort.abort()
     expect(await waiting).toEqual({ type: 'aborted' })
-    expect(await timeout.wait(async () => 'late')).toEqual({ type: 'aborted' })
+    expect(await wait(async () => 'late')).toEqual({ type: 'aborted' })
   })
 
   it('treats a synchronous throw as a failure', async () => {
-    const { timeout } = begin()
+    const { wait } = begin()
     const error = new Error('at once')
-    const waited = await timeout.wait(() => {
+    const waited = await wait(() => {
       throw error
     })
     expect(waited).toEqual({ type: 'failed', error })
   })
 
   it('leaves no timer after stop', async () => {
-    const { clock, timeout } = begin()
-    await timeout.wait(async () => 'data')
+    const { clock, timeout, wait } = begin()
+    await wait(async () => 'data')
     timeout.stop()
     expect(clock.nextMs()).toBeNull()
   })

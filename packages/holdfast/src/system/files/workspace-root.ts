@@ -1,6 +1,7 @@
 import { lstat } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isInside } from './resolve-path.ts'
+import { createSharedWork } from './shared-work.ts'
 
 /**
  * Returns the nearest folder with a `.git`, from a workdir upwards; the workdir itself if there is none. The home directory of
@@ -20,6 +21,7 @@ function foldersAbove(folder: string): readonly string[] {
   return parent === folder ? [] : [parent, ...foldersAbove(parent)]
 }
 
-/** Returns only whether there is a `.git`: what it contains may name any other folder. */
-const hasGit = (folder: string): Promise<boolean> =>
-  new Promise((resolve) => lstat(join(folder, '.git'), (error) => resolve(error === null))) // a rejected promise would cost more
+/** Returns only whether there is a `.git`: what it contains may name any other folder. A step asks several times. */
+const hasGit = createSharedWork(
+  (folder) => new Promise<boolean>((resolve) => lstat(join(folder, '.git'), (error) => resolve(error === null))),
+)

@@ -31,7 +31,7 @@ import type { Draft, Store } from '../ports/store.ts'
 import type { Instructions, SummaryFiles, ToolResult, Tools } from '../ports/tool.ts'
 import type { WorkspaceFiles } from '../ports/workspace-files.ts'
 import type { FoundChild, Report } from '../session/input.ts'
-import type { SessionState } from '../session/state.ts'
+import type { Origin, SessionState } from '../session/state.ts'
 import type { SessionStorage } from './storage-health.ts'
 import type { Hub } from './stream/hub.ts'
 
@@ -96,10 +96,24 @@ export type EffectDeps = RuntimeDeps & {
   readonly promptsInOrder: ReturnType<typeof createSerialQueue>
   /** The running calls that wait for the answer to a question. */
   readonly questions: Map<CallId, (reply: QuestionReply) => void>
+  readonly stepContext: StepContext
   /** What SessionStart hooks of this process said; null before they ran. */
   startContext: StartContext | null
   /** The answer that a model is writing; an abort keeps its text. */
   answer: RunningAnswer | null
+}
+
+/** What a step is told besides the messages: the system text, and the tool schemas as JSON. */
+export type GatheredContext = { readonly system: Promise<string>; readonly tools: Promise<string> }
+
+/** Gathers what the steps of a session are told. */
+export interface StepContext {
+  /** Begins to gather for the step that comes next, before it is known to come. */
+  lookAhead(origin: Origin, state: SessionState, hookContext: string | null): void
+  /** Forgets what was gathered ahead: the step does not come. */
+  forget(): void
+  /** Returns what was gathered ahead, if it is for the same state; otherwise gathers it now. */
+  take(origin: Origin, state: SessionState, hookContext: string | null): GatheredContext
 }
 
 /** Starts the subagents of sessions, and waits for them. */

@@ -9,20 +9,17 @@ import {
   noWorkdir,
 } from '@holdfast/protocol'
 import type { Blobs } from '../../ports/blobs.ts'
-import { skillTool } from '../../ports/guidance.ts'
 import type { ModelReadiness, ToolSchema } from '../../ports/provider.ts'
 import type { Report, ReportOf } from '../../session/input.ts'
-import type { EffectOf } from '../../session/plan.ts'
-import { skillsToTell } from '../../session/skills-to-tell.ts'
-import { modelNow, type Origin, type SessionState } from '../../session/state.ts'
+import type { Effect, EffectOf } from '../../session/plan.ts'
+import { modelNow, type SessionState } from '../../session/state.ts'
 import { readBlob } from '../blobs/read-blob.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { findCap } from '../find-cap.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { type Compaction, writeCheckpoint } from './compaction.ts'
-import { findOffered, isOffered } from './offered-tools.ts'
 import { runHooks } from './run-hooks.ts'
-import { schemasOfStep } from './step-schemas.ts'
+import { instructedBy } from './step-context.ts'
 
 /**
  * Gathers and stores the system text and tool schemas, so that the request can be built from log and blobs alone. A
@@ -34,27 +31,19 @@ async function prepareStep(
   contextBlobs: ContextBlobs,
   signal: AbortSignal,
 ): Promise<Report> {
-  const { state, models, tools, instructions } = deps
+  const { state, models } = deps
   const { origin, settings } = state()
   invariant(origin, 'a step needs a started session')
   const model = models.find(modelNow(state()))
   if (model.type !== 'ready') return { type: 'step.refused', turn, fault: modelUnavailable(model) }
 
-  const { workdir, instructions: added } = origin
   const capped = await findCap(deps, { payer: state().payer, workspace: origin.workdir, model: modelNow(state()) })
   if (capped) return { type: 'step.capped', turn, fault: capped }
   const began = await beginSession(deps, turn, signal)
-  const hasSkillTool = tools.all.some((tool) => tool.schema.name === skillTool && isOffered(origin, tool))
+  const gathered = deps.stepContext.take(origin, state(), began.context)
   const [system, schemas, compaction] = await Promise.all([
-    instructions
-      .gather({
-        ...{ workdir, mode: settings.mode, added, hasSkillTool },
-        ...instructedBy(state()),
-        skills: skillsToTell(state()),
-        hookContext: began.context,
-      })
-      .then((text) => contextBlobs.store('system', text)),
-    describeTools(deps, origin, model.contextTokens).then((text) => contextBlobs.store('tools', text)),
+    gathered.system.then((text) => contextBlobs.store('system', text)),
+    gathered.tools.then((text) => contextBlobs.store('tools', text)),
     isOverfull(state(), model.contextTokens) ? writeCheckpoint(deps, 'auto', signal) : null,
   ])
   const hooks = [...began.runs, ...(compaction?.hooks ?? [])]
@@ -63,17 +52,6 @@ async function prepareStep(
   const tree = await deps.subagents?.spent(deps.session, state())
   const more = { ...ran, ...(tree && { tree }) }
   return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint, ...more }
-}
-
-/** Returns the schemas of the tools of a step as JSON, once the servers of the folder have said what they offer. */
-async function describeTools(
-  { tools, state }: EffectDeps,
-  origin: Origin,
-  contextTokens: number | undefined,
-): Promise<string> {
-  await tools.whenDescribed?.(origin.workdir)
-  const offered = await findOffered(tools, origin, state().settings)
-  return JSON.stringify(await schemasOfStep(offered, origin.workdir, contextTokens))
 }
 
 /** Returns the result of an automatic compaction, as the session learns it. */
@@ -95,6 +73,19 @@ async function beginSession(deps: EffectDeps, turn: number, signal: AbortSignal)
   const text = ran ? ran.answer.context : (before?.text ?? null)
   if (!signal.aborted) deps.startContext = { text, checkpoint }
   return { context: text, runs: ran?.runs ?? [] }
+}
+
+/** Begins to read what the next step is told, if it is planned and no hooks have to run before it. */
+export function lookAhead(
+  { stepContext, startContext }: EffectDeps,
+  state: SessionState,
+  planned: readonly Effect[],
+): void {
+  const { origin, checkpoint } = state
+  stepContext.forget()
+  if (origin === null || startContext === null || !planned.some(({ type }) => type === 'prepare-step')) return
+  const isCompacted = checkpoint !== null && checkpoint !== startContext.checkpoint
+  if (!isCompacted) stepContext.lookAhead(origin, state, startContext.text)
 }
 
 /**
@@ -124,17 +115,6 @@ export async function listInstructions(
   const workdir = state.origin?.workdir ?? noWorkdir
   return workdir === noWorkdir ? [] : instructions.list({ workdir, ...instructedBy(state) })
 }
-
-/** Returns what decides, besides the workdir, which files of instructions a session has. */
-export const instructedBy = ({ seen, settings }: SessionState) => ({
-  folders: foldersOf(seen),
-  permissions: settings.permissions ?? [],
-})
-
-/** Returns the folders of files, each once, and not the workdir itself. */
-const foldersOf = (seen: SessionState['seen']): readonly string[] => [
-  ...new Set(seen.map(({ path }) => path.slice(0, Math.max(0, path.lastIndexOf('/')))).filter((path) => path !== '')),
-]
 
 /** Returns the fault to record for a model that is not ready: an unknown model is not a refused key. */
 export const modelUnavailable = ({ type, message }: Exclude<ModelReadiness, { type: 'ready' }>): ModelFault => ({

@@ -21,6 +21,7 @@ import type { SessionState } from '../../session/state.ts'
 import { answerOf } from '../../session/view.ts'
 import type { EffectDeps, RuntimeDeps, Subagents } from '../dependencies.ts'
 import type { createPerformer } from '../effects/performer.ts'
+import { lookAhead } from '../effects/prepare-step.ts'
 import { encodeAppend } from '../log/encode-append.ts'
 import type { createSnapshotAutosave, Folded, LoadedSession } from '../log/load-session.ts'
 import { type StorageHealth, withNotAccepted } from '../storage-health.ts'
@@ -113,6 +114,8 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   const payer = sent ? payerOf(sent.person) : state.payer
   const batch = { atMs: deps.clock.now(), events, commandId: sent?.commandId ?? null, by: sent?.by ?? null, payer }
   const { append, next } = encodeAppend({ session: id, epoch, folded: session.folded }, batch)
+  const planned = plan(next.state)
+  if (state.turn.phase !== 'preparing') lookAhead(session.effects, next.state, planned)
   const appended = await deps.store.append(sent ? { ...append, commandHash: hashCommand(sent.command) } : append)
   session.effects.storage.track(appended)
   if (!appended.ok) return refusedAppend(session, input, appended)
@@ -125,7 +128,7 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   for (const { record } of records)
     if (record.event.type === 'question.answered')
       session.effects.questions.get(record.event.call)?.(record.event.reply)
-  session.performer.reconcile(session.closed ? [] : plan(next.state))
+  session.performer.reconcile(session.closed ? [] : planned)
   if (next.state.turn.phase === 'idle') session.aborting.pending.submission = null
   session.snapshots.afterChange(next)
   const plain = records.map(({ record }) => record)
@@ -162,6 +165,7 @@ async function refusedAppend(
   input: Input,
   refusal: Extract<Result<void>, { ok: false }>,
 ): Promise<Result<Answer>> {
+  session.effects.stepContext.forget()
   const { code } = refusal.fault
   if (code === 'command_seen' && input.type === 'command') return firstAnswer(session, input, refusal)
   if (code === 'fenced' || code === 'log_moved' || code === 'session_not_found') abandon(session, refusal.fault)

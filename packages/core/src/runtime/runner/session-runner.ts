@@ -17,6 +17,7 @@ import type { EffectDeps } from '../dependencies.ts'
 import { createEffectRunner, createPerformer } from '../effects/performer.ts'
 import { createRequestBuilder } from '../effects/request-builder.ts'
 import { endLeftovers } from '../effects/run-tool.ts'
+import { createStepContext } from '../effects/step-context.ts'
 import { createSnapshotAutosave, type Folded } from '../log/load-session.ts'
 import { createWindowDamageCheck } from '../log/read-window.ts'
 import { factsGoStale, resolve } from '../resolve/resolve.ts'
@@ -146,6 +147,7 @@ function createEffectDeps(
     oneByOne: createSerialQueue(),
     promptsInOrder: createSerialQueue(),
     questions: new Map(),
+    stepContext: createStepContext(deps),
     startContext: null,
     answer: null,
   }

@@ -8,13 +8,14 @@ import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { createStepContext } from './step-context.ts'
 
 const state = stateAfter(...thinking)
+const noTools = { all: [], find: () => null, endLeftover: async () => undefined }
 const inPlan = stateAfter(...thinking, { type: 'settings.changed', mode: 'plan' })
 
 /** A context that counts how often the system text was gathered, and returns its number. */
 function open() {
   let gathered = 0
   const context = createStepContext({
-    tools: { all: [], find: () => null },
+    tools: noTools,
     instructions: { gather: async () => `text ${++gathered}`, list: async () => [] },
     models: modelsWith(() => ({ type: 'no_credentials', message: 'no key' })),
   })
@@ -53,7 +54,7 @@ describe('the context of a step', () => {
     const { origin } = state
     invariant(origin, 'the session is started')
     const context = createStepContext({
-      tools: { all: [], find: () => null },
+      tools: noTools,
       instructions: { gather: () => Promise.reject(new Error('no disk')), list: async () => [] },
       models: modelsWith(() => ({ type: 'no_credentials', message: 'no key' })),
     })

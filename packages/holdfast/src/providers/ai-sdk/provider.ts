@@ -59,7 +59,7 @@ const callIsOver = new DOMException('The call is over.', 'AbortError')
 
 type Reader = ReadableStreamDefaultReader<StreamPart>
 
-type ReadResult = ReadableStreamReadResult<StreamPart>
+type ReadResult = Awaited<ReturnType<Reader['read']>>
 
 /** Opens the stream of one call at the first read, and closes its connection. */
 function createConnection({ model, dialect, known }: ProviderDeps, request: ModelRequest, signal: AbortSignal) {
@@ -137,7 +137,7 @@ function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSig
     ready.push({ type: 'end', end })
   }
   /** Reads until there is a part. */
-  const advance = (then: () => void) =>
+  const advance = (then: () => void): void =>
     timeout.wait(connection.read, (result) => {
       take(result)
       if (ready.length > 0) then()

@@ -1,4 +1,5 @@
 import { type ReactNode, useRef, useState } from 'react'
+import { focusIfFree } from './dialog.tsx'
 
 type DialogButtonProps = {
   readonly className?: string | undefined
@@ -14,7 +15,7 @@ export function DialogButton({ className, label, children, dialog }: DialogButto
   const button = useRef<HTMLButtonElement>(null)
   const close = () => {
     setOpen(false)
-    button.current?.focus()
+    focusIfFree(button.current)
   }
   return (
     <>

@@ -13,6 +13,14 @@ type DialogProps = {
   readonly children: ReactNode
 }
 
+/**
+ * Gives the focus to an element if nothing has it. The browser itself puts it back when a dialog closes, and tells the page
+ * a little later: by then a person may write elsewhere.
+ */
+export function focusIfFree(element: HTMLElement | null): void {
+  if (document.activeElement === null || document.activeElement === document.body) element?.focus()
+}
+
 /** The frame of every dialog: title, Close, content, footer. Escape and a click beside it close it. */
 export function Dialog({ title, about, isPath = false, footer, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)

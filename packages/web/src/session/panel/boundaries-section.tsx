@@ -1,5 +1,6 @@
 import { type Boundary, escapeLine, linesText } from '@holdfast/protocol'
 import { type FormEvent, useContext, useEffect, useRef, useState } from 'react'
+import { focusIfFree } from '../../ui/dialog.tsx'
 import { FileButton, FileDialog } from '../file-view/file-view.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
 import { PanelSection } from './panel-section.tsx'
@@ -103,7 +104,7 @@ function OpenFile() {
           path={opened}
           onClose={() => {
             setOpened(null)
-            input.current?.focus()
+            focusIfFree(input.current)
           }}
         />
       )}

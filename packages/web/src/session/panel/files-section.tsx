@@ -10,6 +10,7 @@ import {
 } from '@holdfast/protocol'
 import { useEffect, useRef, useState } from 'react'
 import { counted } from '../../text/format.ts'
+import { focusIfFree } from '../../ui/dialog.tsx'
 import { FaultNote } from '../../ui/elements.tsx'
 import { FileButton } from '../file-view/file-view.tsx'
 import { ChangesDialog } from '../files/changes-dialog.tsx'
@@ -144,7 +145,7 @@ function useFileDialog() {
   }
   const onClose = () => {
     setShown(null)
-    opener.current?.focus()
+    focusIfFree(opener.current)
   }
   return { shown, onOpen, onClose }
 }

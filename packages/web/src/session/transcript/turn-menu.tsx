@@ -1,6 +1,7 @@
 import { type Message, TurnNumber } from '@holdfast/protocol'
 import { type ToggleEvent, useContext, useEffect, useId, useRef, useState } from 'react'
 import { isBusy } from '../../text/format.ts'
+import { focusIfFree } from '../../ui/dialog.tsx'
 import { onArrows } from '../../ui/header-menu.tsx'
 import { goTo } from '../../ui/route.ts'
 import { ChangesDialog } from '../files/changes-dialog.tsx'
@@ -26,7 +27,7 @@ export function TurnMenu({ prompt }: TurnMenuProps) {
   const [shown, setShown] = useState<'changes' | 'restore' | null>(null)
   const close = () => {
     setShown(null)
-    button.current?.focus()
+    focusIfFree(button.current)
   }
 
   const onBeforeToggle = (event: ToggleEvent) => {

@@ -151,7 +151,7 @@ describe('events', () => {
   }
 
   it('are cut if the client takes no byte of what waits for it', async () => {
-    await using test = await openTestServer({ stallMs: 50 })
+    await using test = await openTestServer({ stallMs: 400 }) // checks 100 ms apart may be 50 ms late
     const silent = await followSilently(test)
     test.fake.say('x'.repeat(30_000_000)) // more than the system buffers
     await test.fake.left

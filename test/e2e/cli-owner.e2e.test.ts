@@ -25,7 +25,7 @@ describe('without a server', () => {
   it('a second terminal reaches the session in the process that runs it, and goes on when that one is killed', async () => {
     using cli = createCli()
     await cli.run(['run', 'hello'])
-    const owner = cli.start(['run', '-s', '@latest', 'count to 900'], { environment: { DEMO_PACE: '20' } })
+    const owner = cli.start(['run', '-s', '@latest', 'count to 5000'], { environment: { DEMO_PACE: '1' } })
     await owner.until('stdout', /1, 2/)
     const second = cli.start(['attach', '@latest', '--view'])
     await second.until('stderr', /Nobody drives this session/)
@@ -102,7 +102,7 @@ describe('without a server', () => {
   it('attach leaves at once when its terminal is closed, also during a turn', async () => {
     using cli = createCli()
     await cli.run(['run', 'hello'])
-    const options = { input: 'count to 900\n', environment: { DEMO_PACE: '20' } }
+    const options = { input: 'count to 5000\n', environment: { DEMO_PACE: '1' } }
     const attached = cli.start(['attach', '@latest'], options)
     await attached.until('stdout', /1, 2/)
     attached.kill('SIGHUP')

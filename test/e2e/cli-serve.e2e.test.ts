@@ -247,8 +247,8 @@ describe('run with a server', () => {
   })
 
   it('says where the result of a subagent in the background will be', async () => {
-    const { server } = await serve({ DEMO_PACE: '20' })
-    const { stderr } = await cli.run(['run', 'delegate in background count to 900'])
+    const { server } = await serve({ DEMO_PACE: '1' })
+    const { stderr } = await cli.run(['run', 'delegate in background count to 5000'])
     expect(stderr).toMatch(
       /\S+ goes on in the background\. To see the result: holdfast attach \S+, or later holdfast show/,
     )

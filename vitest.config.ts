@@ -1,9 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { buildProgram } from './test/test-build.ts'
 
 // Each store a test opens starts two threads. A compile cache on disk halves their start.
 process.env['NODE_COMPILE_CACHE'] ??= resolve(import.meta.dirname, 'node_modules/.cache/compiled')
+// In watch mode the source changes between runs, so processes run the source.
+if (process.argv.includes('run')) process.env['HOLDFAST_TEST_BUILD'] ??= await buildProgram()
 
 const project = (name: string, include: string[], testTimeout: number, isolate = true) => ({
   // A poll waits as long as its test may: on a busy machine a second is not enough.
@@ -14,7 +17,7 @@ export default defineConfig({
   test: {
     // Most tests wait for disks and other processes, so every core gets a worker.
     maxWorkers: availableParallelism(),
-    reporters: ['default', './test/closing-line.ts'],
+    reporters: ['default', './test/slowest-files.ts', './test/closing-line.ts'],
     projects: [
       // Unit tests share their modules: reloading them for each of 300 files took a third of the time.
       project('unit', ['packages/*/src/**/*.test.{ts,tsx}', 'examples/**/*.test.ts', 'bench/*.test.ts'], 60_000, false),

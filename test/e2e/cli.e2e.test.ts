@@ -453,7 +453,8 @@ describe('a command that only reads', () => {
   // Prints every loaded module on standard error.
   const spy = `import { registerHooks } from 'node:module'
 registerHooks({ resolve(name, context, next) { const found = next(name, context); process._rawDebug('loaded ' + found.url); return found } })`
-  const environment = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(spy)}` }
+  const spied = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(spy)}` }
+  const environment = { ...spied, HOLDFAST_TEST_BUILD: '' } // its files are not those of the source
   const loadedBy = async (...args: readonly string[]) => {
     const { code, stderr } = await cli.runProcess(args, { environment })
     expect(code).toBe(0)

@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 
 const major = Number(process.versions.node.split('.')[0])
@@ -17,8 +17,15 @@ if (major < 24) {
 // See src/system/young-space.ts, which takes this back.
 setFlagsFromString('--semi-space-growth-factor=1')
 await cacheCompiledModules()
-const source = new URL('../src/cli/main.ts', import.meta.url)
-await import(existsSync(fileURLToPath(source)) ? source.href : new URL('../dist/cli/main.js', import.meta.url).href)
+await import(findMain().href)
+
+/** Returns the built program once it is installed. In the repo it is the source, or what the tests have built of it. */
+function findMain() {
+  const source = new URL('../src/cli/main.ts', import.meta.url)
+  if (!existsSync(fileURLToPath(source))) return new URL('../dist/cli/main.js', import.meta.url)
+  const { HOLDFAST_TEST_BUILD } = process.env
+  return HOLDFAST_TEST_BUILD ? pathToFileURL(join(HOLDFAST_TEST_BUILD, 'cli/main.mjs')) : source
+}
 
 /** Turns on Node's cache of compiled modules, which halves the start. Without a writable directory there is none. */
 async function cacheCompiledModules() {

@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
-import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type MessagePort, Worker } from 'node:worker_threads'
 
 type ThreadOptions = {
@@ -31,11 +32,20 @@ export const startThread = (
 
 /** Returns the script `name` in the folder of `module`: TypeScript in the repo, JavaScript once built. */
 export const findScript = (name: string, module: string): URL =>
-  new URL(`${name}${module.endsWith('.ts') ? '.ts' : '.js'}`, module)
+  module.endsWith('.ts') ? findInRepo(new URL(`${name}.ts`, module)) : new URL(`${name}.js`, module)
 
 /** The same for a script that is packed with its modules as one CommonJS file, which loads faster: see `scripts/pack.ts`. */
 export const findBundle = (name: string, module: string): URL =>
-  new URL(`${name}${module.endsWith('.ts') ? '.ts' : '.cjs'}`, module)
+  module.endsWith('.ts') ? findInRepo(new URL(`${name}.ts`, module)) : new URL(`${name}.cjs`, module)
+
+/** Returns what the tests of the repo have built of a script, see `test/test-build.ts`; otherwise the script. */
+function findInRepo(script: URL): URL {
+  const folder = process.env['HOLDFAST_TEST_BUILD']
+  const [, path] = script.href.split('/packages/holdfast/src/')
+  if (!folder || path === undefined) return script
+  const built = join(folder, path.replace(/\.ts$/, '.mjs'))
+  return existsSync(built) ? pathToFileURL(built) : script
+}
 
 /** Returns whether a thread ended because it needed more memory than its `heapMb`. */
 export const isOutOfMemory = (cause: unknown): boolean =>

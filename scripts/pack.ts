@@ -105,13 +105,9 @@ export async function stagePackages(): Promise<readonly string[]> {
 export async function pack(destination: string): Promise<readonly string[]> {
   const staged = await stagePackages()
   await mkdir(destination, { recursive: true })
-  const tarballs: string[] = []
-  for (const directory of staged) {
-    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', destination], { cwd: directory })
-    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
-    tarballs.push(join(destination, filename))
-  }
-  return tarballs
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', destination, ...staged], { cwd: root })
+  const packed = JSON.parse(stdout) as readonly { readonly filename: string }[]
+  return packed.map(({ filename }) => join(destination, filename))
 }
 
 if (process.argv[1] === import.meta.filename) {

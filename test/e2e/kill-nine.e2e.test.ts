@@ -16,8 +16,8 @@ import { diskLocationAt } from '../../packages/holdfast/src/store/open/store-loc
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 const stores = ['sqlite', 'jsonl'] as const
-/** For both stores together; most of a cycle is the start of a process. */
-const cyclesAll = Number(process.env['KILL_CYCLES'] ?? 16)
+/** For both stores together; most of a cycle is the start of a process. `npm run test:faults -- D20` runs many more. */
+const cyclesAll = Number(process.env['KILL_CYCLES'] ?? 8)
 const cycles = Math.ceil(cyclesAll / stores.length)
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 

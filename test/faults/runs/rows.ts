@@ -5,6 +5,7 @@ import { powerCut } from './d03-power-cut.ts'
 import { powerCutAfterDeed } from './d04-power-cut-after.ts'
 import { noSpace, syncFails, writeFails } from './d09-disk-errors.ts'
 import { readOnly } from './d12-read-only.ts'
+import { killServer } from './d20-kill-server.ts'
 import { largeLog } from './d22-large.ts'
 import { fullWhileExporting } from './d23-full-while-exporting.ts'
 import { killedUpgrade } from './d24-upgrade.ts'
@@ -23,6 +24,7 @@ export const rows: readonly Row[] = [
   writeFails,
   syncFails,
   readOnly,
+  killServer,
   largeLog,
   fullWhileExporting,
   killedUpgrade,

@@ -6,13 +6,13 @@
  */
 export const runs = {
   /** With and without named clients, each. */
-  sessions: 120,
-  hookedSessions: 40,
+  sessions: 80,
+  hookedSessions: 30,
   /** Trees of subagents, half of them with hooks. */
   trees: 60,
-  decisions: 600,
-  histories: 80,
-  moves: 500,
+  decisions: 300,
+  histories: 50,
+  moves: 300,
 } as const
 
 const asked = process.env['SEED']

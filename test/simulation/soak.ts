@@ -3,12 +3,15 @@ import { runSessionModelSeed } from './model/run-seed.ts'
 import { runRequestsSeed } from './requests/run-seed.ts'
 import { replay, soak } from './runs.ts'
 import { runSessionSeed } from './session-run.ts'
+import { runTreeSeed } from './subagent-run.ts'
 
 /** Runs all in-memory suites, seed by seed, until the time is up or one fails. */
 const suites: readonly { readonly file: string; readonly run: (seed: number) => void | Promise<void> }[] = [
   { file: 'session-model', run: runSessionModelSeed },
   { file: 'requests', run: runRequestsSeed },
   { file: 'session', run: (seed) => runSessionSeed(seed, 'named') },
+  { file: 'session', run: (seed) => runSessionSeed(seed, 'hooked') },
+  { file: 'subagents', run: (seed) => runTreeSeed(seed, seed % 2 === 0) },
   { file: 'decision', run: runDecisionSeed },
 ]
 

@@ -33,7 +33,9 @@ export async function openApi(where: Where): Promise<TestApi> {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-near-far-')))
   opened.defer(() => rm(home, { recursive: true, force: true }))
   const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
-  const near = orThrow(await open({ environment, model: 'demo/agent' }))
+  // Both stores have the same methods. Plain files start no threads, which saves most of a short test.
+  const files = where === 'of a server' && { store: `jsonl:${join(home, 'data', 'logs')}` }
+  const near = orThrow(await open({ environment, model: 'demo/agent', ...files }))
   opened.defer(() => near.close())
   const far = where === 'of a server' ? await connectTo(near, home, opened) : null
   const other = where === 'of another node' ? orThrow(await open({ environment, model: 'demo/agent' })) : null

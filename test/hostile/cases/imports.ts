@@ -71,7 +71,7 @@ const longMessage: HostileCase = {
   name: 'long-message',
   from: 'import',
   async run(run) {
-    const size = (run.isQuick ? 4 : 55) * megabyte
+    const size = (run.isQuick ? 2 : 55) * megabyte
     const texts = ['a', 'a@b.c ']
     const violations: string[] = []
     for (const [index, text] of texts.entries()) {
@@ -96,7 +96,7 @@ const deepFiles: HostileCase = {
   name: 'deep-files',
   from: 'import',
   async run(run) {
-    const size = (run.isQuick ? 4 : 58) * megabyte
+    const size = (run.isQuick ? 1 : 58) * megabyte
     const violations: string[] = []
     for (const unit of ['[', '{"a":', '[],', '{"messages":['])
       for (const name of ['c.json', 'c.jsonl']) {

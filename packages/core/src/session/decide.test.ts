@@ -76,7 +76,7 @@ describe('a report', () => {
       ...{ type: 'child.finished', child: aChild, status: 'completed', output: { text: 'found' }, handle: null },
     },
     'task.given': { type: 'task.given', task: 'look', payer: 'local' },
-    'trust.spread': { type: 'trust.spread', trust: { tool: 'look' }, isGranted: true },
+    'trust.spread': { type: 'trust.spread', trust: { tool: 'look' }, isGranted: true, rule: 'trust: session' },
     'process.stopped': { type: 'process.stopped', draft: null },
     'process.restarted': { type: 'process.restarted', draft: null },
   } as const satisfies Record<Report['type'], Report>

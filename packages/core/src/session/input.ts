@@ -242,8 +242,11 @@ export type Report = Readonly<
   | ({ type: 'child.finished'; child: SessionId } & ChildEnd)
   /** A subagent gets its task. */
   | { type: 'task.given'; task: string; payer: SessionState['payer'] }
-  /** A person trusted calls in a session of the tree. `isGranted`: here, at its top; otherwise only open questions are answered. */
-  | { type: 'trust.spread'; trust: Pick<Trust, 'tool' | 'argsHash'>; isGranted: boolean }
+  /**
+   * A person trusted calls in a session of the tree, or stored a rule. `isGranted`: here, at its top; otherwise only open
+   * questions are answered. `rule` says by what.
+   */
+  | { type: 'trust.spread'; trust: Pick<Trust, 'tool' | 'argsHash'>; isGranted: boolean; rule: string }
   /** Files are about to be put back. */
   | { type: 'restore.starting'; items: readonly RestoredFile[]; undoOf?: Seq | undefined }
   /** A model wrote a title. */
@@ -276,8 +279,13 @@ export type Left = Readonly<{
 /** A subagent of a session that was not loaded: it waits for an approval, or its work has ended. */
 export type FoundChild = { readonly session: SessionId; readonly end: ChildEnd | null }
 
-/** How the work of a subagent ended, and what it said last. `handle` is null if it never began. */
-export type ChildEnd = Readonly<{ status: ChildOutcome; output: Output; handle: string | null }>
+/** How the work of a subagent ended, what it said last, and what it did to files. `handle` is null if it never began. */
+export type ChildEnd = Readonly<{
+  status: ChildOutcome
+  output: Output
+  handle: string | null
+  files?: readonly FileChange[] | undefined
+}>
 
 export type ReadyCall = Readonly<{
   facts: CallFacts

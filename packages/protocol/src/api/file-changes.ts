@@ -7,7 +7,7 @@ import {
   RefusedFile,
   RestoredName,
 } from '../event/file-change.ts'
-import { CallId, Instant, Seq, TurnNumber } from '../value/id.ts'
+import { CallId, Instant, Seq, SessionId, TurnNumber } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { linkMoves, traceMoves } from './trace-moves.ts'
 
@@ -73,6 +73,8 @@ export const TouchedFile = z.object({
   at: Instant,
   /** The call that did it; null if a shell command of a slash command did. */
   callId: CallId.nullable(),
+  /** The subagent that did it; absent if the session itself did. */
+  child: SessionId.optional(),
 })
 export type TouchedFile = z.infer<typeof TouchedFile>
 
@@ -102,6 +104,7 @@ export function listTouched(pages: readonly Pick<FileChangePage, 'changes' | 're
 type Step = Pick<StoredFileChange, 'seq' | 'at' | 'path'> & {
   readonly call: CallId | null
   readonly action: TouchedFile['action'] | null
+  readonly child?: SessionId | undefined
   readonly movedFrom?: string | undefined
   readonly before: BeforeImage | null
   readonly after: LeftState | null
@@ -116,9 +119,9 @@ const newer = (one: Numbered, other: Numbered) => other.step.seq - one.step.seq 
 const absent = { type: 'absent' } as const
 
 function stepsOf(stored: StoredFileChange): readonly Step[] {
-  const { seq, at, call, path, change, from, replaced = absent, after: hash, mode = null, link } = stored
+  const { seq, at, call, child, path, change, from, replaced = absent, after: hash, mode = null, link } = stored
   const before = stored.before ?? (change === 'created' ? absent : null)
-  const one = { seq, at, call }
+  const one = { seq, at, call, child }
   const linked = link === undefined ? null : { type: 'link' as const, target: link }
   const left = hash === undefined ? linked : { type: 'file' as const, hash, mode }
   if (change !== 'moved') return [{ ...one, path, action: change, before, after: change === 'deleted' ? absent : left }]
@@ -162,10 +165,11 @@ function touchedByMove(steps: readonly Step[], { from, hasLeft }: MovedPath): re
   return toTouched({ ...step, action })
 }
 
-const toTouched = (step: Step | undefined, from?: string): readonly TouchedFile[] =>
-  step?.action
-    ? [{ path: step.path, ...(from !== undefined && { from }), action: step.action, at: step.at, callId: step.call }]
-    : []
+function toTouched(step: Step | undefined, from?: string): readonly TouchedFile[] {
+  if (!step?.action) return []
+  const { path, action, at, call: callId, child } = step
+  return [{ path, ...(from !== undefined && { from }), action, at, callId, ...(child !== undefined && { child }) }]
+}
 
 /** What a restore would do. */
 export const RestorePreview = z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { KeptBoundary } from '../value/boundary.ts'
-import { BlobHash, CallId, Seq } from '../value/id.ts'
+import { BlobHash, CallId, Seq, SessionId } from '../value/id.ts'
 
 const mode = z.int().min(0).max(0o7777)
 
@@ -45,6 +45,8 @@ export const FileChange = z.object({
   boundary: KeptBoundary.omit({ path: true }).optional(),
   /** Set if lines outside its edit boundary changed: a command can change any line. */
   outside: z.literal(true).optional(),
+  /** The subagent that changed it; absent if the session itself did. */
+  child: SessionId.optional(),
 })
 export type FileChange = z.infer<typeof FileChange>
 

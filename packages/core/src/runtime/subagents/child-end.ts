@@ -4,6 +4,7 @@ import type { Log } from '../../ports/log.ts'
 import type { ChildEnd } from '../../session/input.ts'
 import { askedCalls, openCalls, type SessionState } from '../../session/state.ts'
 import { storeOutput } from '../blobs/store-output.ts'
+import { readChildFiles } from './child-files.ts'
 
 const outcomes: Readonly<Record<TurnEnd, ChildOutcome>> = {
   done: 'completed',
@@ -32,16 +33,16 @@ export const isAsking = (state: SessionState, isChildAsking: (child: SessionId) 
 /** Where a subagent is stored. */
 export type ChildStore = { readonly log: Pick<Log, 'read'>; readonly blobs: Pick<Blobs, 'put'> }
 
-/** Returns the end of a subagent's work with what it said last. A failure is never told as a finding. */
+/** Returns the end of a subagent's work with what it said last and what it changed. A failure is never told as a finding. */
 export async function readEnd(
   { log, blobs }: ChildStore,
   id: SessionId,
   state: SessionState,
   status: ChildOutcome,
 ): Promise<ChildEnd> {
-  const said = await readLastWords(log, id, state)
+  const [said, files] = await Promise.all([readLastWords(log, id, state), readChildFiles(log, id, state)])
   const text = status === 'completed' ? (said ?? saidNothing) : [explain(state, status), lastWords(said)].join('\n\n')
-  return { status, output: await bounded(blobs, text), handle: state.origin?.handle ?? null }
+  return { status, output: await bounded(blobs, text), handle: state.origin?.handle ?? null, files }
 }
 
 const saidNothing = 'The subagent ended its work without saying anything.'

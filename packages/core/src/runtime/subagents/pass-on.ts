@@ -1,7 +1,10 @@
 import {
   type Command,
   createCommandId,
+  type Event,
+  escapeLine,
   isTrustedExactly,
+  type Permission,
   type Recorded,
   type Result,
   type SessionId,
@@ -16,55 +19,91 @@ type Changed = { readonly session: SessionId; readonly state: SessionState }
 
 /**
  * Passes on what a person changes while subagents work: the mode, the boundaries and the servers to those directly below,
- * trust for the session to the whole tree.
+ * trust, rules and what is taken back of them to the whole tree.
  */
-export function passOn(
-  host: SubagentHost,
-  known: KnownChildren,
-  { session, state }: Changed,
-  records: readonly Recorded[],
-): void {
-  const below = known.below(session).filter(isRunning)
-  const direct = below.filter(({ parent }) => parent === session)
-  const tell = (ids: readonly SessionId[], work: (id: SessionId) => Promise<Result<unknown>> | undefined) => {
-    for (const id of ids) {
-      const told = work(id)
-      if (told) host.inBackground(`telling ${id} what changed above it`, told)
-    }
+export function passOn(host: SubagentHost, known: KnownChildren, changed: Changed, records: readonly Recorded[]): void {
+  const direct = known.below(changed.session).filter((one) => isRunning(one) && one.parent === changed.session)
+  const send = (id: SessionId, command: Command) =>
+    tell(host, id, host.loaded(id)?.submit({ commandId: createCommandId(), by: null, command }))
+  const sendAll = (command: Command) => {
+    for (const { id } of direct) send(id, command)
   }
-  const command = (sent: Command) =>
-    tell(
-      direct.map(({ id }) => id),
-      (id) => host.loaded(id)?.submit({ commandId: createCommandId(), by: null, command: sent }),
-    )
-  const spread = (ids: readonly SessionId[], trust: Pick<Trust, 'tool' | 'argsHash'>, isGranted: boolean) =>
-    tell(ids, (id) => host.loaded(id)?.report({ type: 'trust.spread', trust, isGranted }))
-
   for (const { event } of records) {
-    if (event.type === 'settings.changed' && event.mode !== undefined) command(enter(event.mode))
+    if (event.type === 'settings.changed' && event.mode !== undefined) sendAll(enter(event.mode))
     else if (event.type === 'settings.changed' && event.serversOff !== undefined)
       for (const { id } of direct) {
         const off = host.loaded(id)?.folded().state.settings.serversOff ?? []
-        for (const sent of switchServers(off, event.serversOff))
-          tell([id], () => host.loaded(id)?.submit({ commandId: createCommandId(), by: null, command: sent }))
+        for (const command of switchServers(off, event.serversOff)) send(id, command)
       }
     else if (event.type === 'boundary.set' && !event.moved)
-      command({ type: 'setBoundary', path: event.path, start: event.start, end: event.end })
+      sendAll({ type: 'setBoundary', path: event.path, start: event.start, end: event.end })
     else if (event.type === 'boundary.cleared')
-      command(event.path === null ? { type: 'clearAllBoundaries' } : { type: 'clearBoundary', path: event.path })
-    else if (event.type === 'trust.granted' && event.scope === 'session' && !state.origin?.subagent)
-      spread(
-        below.map(({ id }) => id),
-        trustOf(event),
-        false,
-      )
-    else if (event.type === 'call.approved' && event.scope === 'session' && state.origin?.subagent) {
-      const tool = findCall(state, event.call)?.tool
-      if (tool === undefined) continue
-      const trust = { tool, ...(isTrustedExactly(tool) && { argsHash: event.argsHash }) }
-      spread([state.origin.subagent.root], trust, true)
-    }
+      sendAll(event.path === null ? { type: 'clearAllBoundaries' } : { type: 'clearBoundary', path: event.path })
+    else if (event.type === 'trust.revoked') {
+      for (const id of treeOf(known, changed))
+        if (hasTrust(host, id, event.tool)) send(id, { type: 'revokeToolTrust', tool: event.tool ?? 'all' })
+    } else passOnTrust(host, known, changed, event)
   }
+}
+
+/** Lets other sessions of the tree count what a person trusted, or stored a rule for: their open questions are answered. */
+function passOnTrust(host: SubagentHost, known: KnownChildren, changed: Changed, event: Event): void {
+  const { session, state } = changed
+  const root = rootOf(changed)
+  const found = trustIn(state, event)
+  if (found === null || found.scope === 'turn') return
+  const { scope, trust, rule } = found
+  const spread = (id: SessionId, isGranted: boolean) =>
+    tell(host, id, host.loaded(id)?.report({ type: 'trust.spread', trust, isGranted, rule }))
+  // Trust for the session belongs to the session at the top, which then passes it on.
+  if (scope === 'session' && root !== session) spread(root, true)
+  else for (const id of treeOf(known, changed)) spread(id, false)
+}
+
+type Spread = {
+  readonly scope: Trust['scope']
+  readonly trust: Pick<Trust, 'tool' | 'argsHash'>
+  readonly rule: string
+}
+
+/** Returns the trust that an event gives to more than one call; null if it gives none. */
+function trustIn(state: SessionState, event: Event): Spread | null {
+  if (event.type === 'trust.granted') {
+    const { scope, tool, argsHash } = event
+    return { scope, trust: { tool, ...(argsHash !== undefined && { argsHash }) }, rule: `trust: ${scope}` }
+  }
+  // Other approvals beyond one call come with a record of the trust that they grant.
+  const isSubagent = state.origin?.subagent != null
+  const isSpread =
+    event.type === 'call.approved' && ((event.scope === 'session' && isSubagent) || event.rule !== undefined)
+  const tool = isSpread ? findCall(state, event.call)?.tool : undefined
+  if (!isSpread || tool === undefined || event.scope === 'once') return null
+  const { scope, argsHash, rule } = event
+  return { scope, trust: { tool, ...(isTrustedExactly(tool) && { argsHash }) }, rule: wordsOf(rule, scope) }
+}
+
+const wordsOf = (rule: Permission | undefined, scope: Trust['scope']): string =>
+  rule === undefined
+    ? `trust: ${scope}`
+    : `your rule \`${escapeLine(rule.tool === 'shell' && rule.pattern !== undefined ? rule.pattern : [rule.tool, rule.pattern ?? []].flat().join(' '))}\``
+
+const rootOf = ({ session, state }: Changed): SessionId => state.origin?.subagent?.root ?? session
+
+/** Returns the other sessions of a tree whose work goes on, and the one at its top. */
+function treeOf(known: KnownChildren, changed: Changed): readonly SessionId[] {
+  const root = rootOf(changed)
+  const below = known.below(root).filter(isRunning)
+  return [root, ...below.map(({ id }) => id)].filter((id) => id !== changed.session)
+}
+
+/** Whether a session has trust of its own in a tool, or in any. */
+function hasTrust(host: SubagentHost, id: SessionId, tool: string | null): boolean {
+  const trust = host.loaded(id)?.folded().state.trust ?? []
+  return trust.some((one) => tool === null || one.tool === tool)
+}
+
+function tell(host: SubagentHost, id: SessionId, told: Promise<Result<unknown>> | undefined): void {
+  if (told) host.inBackground(`telling ${id} what changed in its tree`, told)
 }
 
 const enter = (mode: SessionState['settings']['mode']): Command => ({
@@ -100,8 +139,3 @@ export async function catchUp(
 }
 
 type Bounded = SessionState['boundaries'][number]
-
-const trustOf = ({ tool, argsHash }: Pick<Trust, 'tool' | 'argsHash'>) => ({
-  tool,
-  ...(argsHash !== undefined && { argsHash }),
-})

@@ -16,7 +16,7 @@ import { createMemoryBlobs, createMemoryStore, openMemoryRuntime } from '../../t
 
 const write = aTool('write', async (_, __, { begin }) => {
   await begin()
-  return { type: 'ok', output: { text: 'written' } }
+  return { type: 'ok', output: { text: 'written' }, files: [{ path: 'a', change: 'deleted' }] }
 })
 
 type Answers = Readonly<Record<string, () => ScriptedAnswer>>
@@ -91,6 +91,7 @@ describe('after a crash', () => {
     const [cut] = messages.flatMap((message) => (message.kind === 'tool_call' ? [message.call] : []))
     expect(cut).toMatchObject({ status: 'interrupted', child: { outcome: 'interrupted' } })
     expect(cut?.result?.text).toContain('I begin.')
+    expect(orThrow(await second.handle.fileChanges()).changes).toMatchObject([{ path: 'a', child: child?.id }])
     expect(second.model.requests).toEqual([])
   })
 

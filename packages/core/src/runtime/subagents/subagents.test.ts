@@ -2,6 +2,7 @@ import {
   type ChildView,
   type Frame,
   limits,
+  ok,
   orThrow,
   type SessionHandle,
   type SessionId,
@@ -377,6 +378,59 @@ describe('what changes above a subagent', () => {
     let changes = 0
     await untilFrame(child, (frame) => isRecord('settings.changed')(frame) && ++changes === 2)
     expect(orThrow(await child.state(['serversOff'])).serversOff).toEqual([])
+    gate.open()
+    await untilFrame(handle, turnsEnded(1))
+  })
+
+  const writes = { 'please write': () => [call('write', { path: 'a' })] }
+
+  it.each([
+    ['for the workspace', null, 'trust: workspace'],
+    ['stored as a rule', { rule: { tool: 'write', verdict: 'allow' }, by: 'your rule `write`' }, 'your rule `write`'],
+  ] as const)('reaches it: an approval %s answers its open question', async (_, stored, rule) => {
+    const permissions = { judge: async () => null, allow: async () => ok(stored) }
+    const { handle, send, registry } = await open(
+      { go: () => [call('subagent', { task: 'please write' }), call('write', { path: 'b' })], ...writes },
+      { permissions },
+    )
+    await send('1', { type: 'sendPrompt', content: 'go' })
+    const { id } = await untilChild(handle, ({ status }) => status === 'waiting')
+    await untilFrame(handle, isRecord('approval.asked'))
+    orThrow(await send('2', { type: 'respondToApproval', decision: 'approve_always' }))
+    await untilFrame(handle, turnsEnded(1))
+    const approved = await untilFrame(createLocalSession(registry, id), isRecord('call.approved'))
+    expect(approved).toMatchObject({ record: { event: { by: { rule } } } })
+  })
+
+  it('reaches it: trust that is taken back, also such of its own', async () => {
+    const gate = createGate()
+    const { handle, send, registry } = await open({
+      go: () => delegate({ task: 'please write' }),
+      ...writes,
+      written: () => [waitAt(gate), call('write', { path: 'b' })],
+    })
+    await send('1', { type: 'sendPrompt', content: 'go' })
+    const { id } = await untilChild(handle, ({ status }) => status === 'waiting')
+    const child = createLocalSession(registry, id)
+    orThrow(await send('2', { type: 'respondToApproval', decision: 'approve_turn', child: id }))
+    await untilFrame(child, isRecord('call.settled'))
+    expect(orThrow(await child.state(['trust'])).trust).toMatchObject([{ tool: 'write', scope: 'turn' }])
+    orThrow(await send('3', { type: 'revokeToolTrust', tool: 'write' }))
+    await untilFrame(child, isRecord('trust.revoked'))
+    gate.open()
+    let asked = 0
+    await untilFrame(child, (frame) => isRecord('approval.asked')(frame) && ++asked === 2)
+    orThrow(await send('4', { type: 'respondToApproval', decision: 'reject', child: id }))
+    await untilFrame(handle, turnsEnded(1))
+  })
+
+  it('reaches the top: trust for the session that a person gives or takes back in the subagent itself', async () => {
+    const { child, gate, handle } = await openWorking()
+    orThrow(await child.submit({ type: 'setToolTrust', tool: 'write', scope: 'session' }))
+    await untilFrame(handle, isRecord('trust.granted'))
+    orThrow(await child.submit({ type: 'revokeToolTrust', tool: 'all' }))
+    await untilFrame(handle, isRecord('trust.revoked'))
+    expect(orThrow(await handle.state(['trust'])).trust).toEqual([])
     gate.open()
     await untilFrame(handle, turnsEnded(1))
   })

@@ -1,4 +1,13 @@
-import type { CallId, ChildView, Recorded, SessionId, SubagentContext, Trust } from '@holdfast/protocol'
+import {
+  type CallId,
+  type ChildView,
+  type FileChange,
+  limits,
+  type Recorded,
+  type SessionId,
+  type SubagentContext,
+  type Trust,
+} from '@holdfast/protocol'
 import type { SubagentRequest } from '../../ports/guidance.ts'
 import type { ToolResult } from '../../ports/tool.ts'
 import type { ChildEnd } from '../../session/input.ts'
@@ -109,9 +118,22 @@ export function createSubagents(host: SubagentHost): SubagentRegistry {
     if (effect.signal.aborted) abort()
     try {
       const end = await waitFor(deps.session, child, effect.signal)
-      return end ? resultOf(child, end, notes) : failed('aborted')
+      if (end) return resultOf(child, end, notes)
+      return { ...failed('aborted'), files: await filesOfAborted(deps, child) }
     } finally {
       effect.signal.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Returns what a subagent did to files before it was aborted. One that does not end soon is not waited for. */
+  async function filesOfAborted({ session, clock }: EffectDeps, child: SessionId): Promise<readonly FileChange[]> {
+    if (isLeaving(child)) return []
+    const tooLong = new AbortController()
+    const cancel = clock.after(limits.stopWaitMs, () => tooLong.abort())
+    try {
+      return (await waitFor(session, child, tooLong.signal))?.files ?? []
+    } finally {
+      cancel()
     }
   }
 
@@ -177,11 +199,12 @@ function startedText(host: SubagentHost, child: SessionId): string {
 }
 
 /** Returns the result of a call that has waited for a subagent. */
-function resultOf(child: SessionId, { status, output }: ChildEnd, notes: readonly string[]): ToolResult {
+function resultOf(child: SessionId, { status, output, files }: ChildEnd, notes: readonly string[]): ToolResult {
   const text = [output.text, ...notes].join('\n\n')
   return {
     type: status === 'completed' ? 'ok' : 'failed',
     output: { ...output, text },
     child: { session: child, status },
+    files,
   }
 }

@@ -76,8 +76,8 @@ const grant = (state: SessionState, trust: Trust, answered?: number): Events => 
 ]
 
 /** Counts trust that a person gave in another session of the tree. */
-export const spreadTrust = (state: SessionState, { trust, isGranted }: ReportOf<'trust.spread'>): Events =>
-  isGranted ? grant(state, { scope: 'session', ...trust }) : approveCovered(state, trust, undefined, 'trust: session')
+export const spreadTrust = (state: SessionState, { trust, isGranted, rule }: ReportOf<'trust.spread'>): Events =>
+  isGranted ? grant(state, { scope: 'session', ...trust }) : approveCovered(state, trust, undefined, rule)
 
 type Covering = Pick<Trust, 'tool' | 'argsHash'>
 

@@ -171,8 +171,12 @@ describe('trust in a tree', () => {
     const state = stateAfter(...requested, askedFor(5))
     const [open] = state.turn.phase === 'acting' ? state.turn.calls : []
     const trust = { tool: open?.tool ?? '' }
-    expect(decided(state, { type: 'trust.spread', trust, isGranted: false })).toBe('call.approved')
-    expect(decided(state, { type: 'trust.spread', trust, isGranted: true })).toBe('trust.granted call.approved')
+    expect(decided(state, { type: 'trust.spread', trust, isGranted: false, rule: 'trust: session' })).toBe(
+      'call.approved',
+    )
+    expect(decided(state, { type: 'trust.spread', trust, isGranted: true, rule: 'trust: session' })).toBe(
+      'trust.granted call.approved',
+    )
   })
 })
 

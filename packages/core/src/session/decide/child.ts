@@ -37,6 +37,7 @@ export function deliver(state: SessionState, report: ReportOf<'child.finished'>)
   const waiting = state.queue.filter((entry) => entry.child)
   return [
     endOf(child, report),
+    ...filesOf(child.call, report),
     { type: 'turn.started', turn: number, cause: 'follow_up', ...paidBy(state.payer) },
     ...waiting.flatMap((entry) => say(number, entry)),
     ...say(number, resultPrompt(child, report)),
@@ -52,12 +53,17 @@ export const queueResults = (state: SessionState, found: readonly FoundChild[]):
 
 const queueResult = (child: OpenChild, end: ChildEnd): Events => [
   endOf(child, end),
+  ...filesOf(child.call, end),
   { type: 'prompt.queued', queue: 'follow_up', ...resultPrompt(child, end) },
 ]
 
 const endOf = ({ session, call }: OpenChild, { status, output }: ChildEnd): Event => ({
   ...{ type: 'child.ended', call, child: session, status, output },
 })
+
+/** Records what a subagent did to files, as changes of the call that started it. */
+export const filesOf = (call: CallId, { files = [] }: Pick<ChildEnd, 'files'>): Events =>
+  files.length === 0 ? [] : [{ type: 'files.touched', call, files: [...files] }]
 
 /** Returns what a call that waited for a subagent settles with, if its work has ended. */
 export function childOutcome(

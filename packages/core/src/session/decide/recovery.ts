@@ -3,7 +3,7 @@ import type { Events, Facts, FoundChild, Left } from '../input.ts'
 import { childOf } from '../open-child.ts'
 import { type Call, isAnswered, openCalls, type SessionState } from '../state.ts'
 import { settle } from './call.ts'
-import { childOutcome, isChildWaiting, queueResults } from './child.ts'
+import { childOutcome, filesOf, isChildWaiting, queueResults } from './child.ts'
 import { withdrawQuestion } from './question.ts'
 import { saidEvents } from './step.ts'
 
@@ -58,12 +58,13 @@ function interruptCall(
   printed?: string,
 ): Events {
   const found = childOutcome(state, call.id, children)
-  if (found) return [found.ended, settle(call.id, found.outcome)]
   const child = childOf(state, call.id)
   const end = children.find(({ session }) => session === child?.session)?.end
+  const touched = end ? filesOf(call.id, end) : []
+  if (found) return [found.ended, settle(call.id, found.outcome), ...touched]
   const status = cause === 'aborted' ? 'aborted' : 'interrupted'
   const ended: Events = child ? [{ type: 'child.ended', call: call.id, child: child.session, status }] : []
-  return [...ended, ...interrupt(call, cause, end?.output.text ?? printed)]
+  return [...ended, ...interrupt(call, cause, end?.output.text ?? printed), ...touched]
 }
 
 function interrupt(call: Call, cause: Cause, printed?: string): Events {

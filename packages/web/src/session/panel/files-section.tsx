@@ -75,7 +75,7 @@ export function FilesSection() {
 
 type TouchedRowProps = Pick<FileActionProps, 'onOpen'> & { readonly file: TouchedFile }
 
-function TouchedRow({ file: { path, from, action }, onOpen }: TouchedRowProps) {
+function TouchedRow({ file: { path, from, action, child }, onOpen }: TouchedRowProps) {
   const name = from === undefined ? path : `${from} → ${path}`
   return (
     <li>
@@ -89,6 +89,7 @@ function TouchedRow({ file: { path, from, action }, onOpen }: TouchedRowProps) {
           </>
         )}
         {action === 'deleted' ? <code>{escapeLine(path)}</code> : <FileButton path={path} />}
+        {child !== undefined && <span className="panel-about"> by a subagent</span>}
       </span>
       <FileAction
         name="Diff"

@@ -7,8 +7,8 @@ import { withNamedSession } from '../../sessions/connect.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
-const nameOf = ({ path, from }: TouchedFile): string =>
-  from === undefined ? escapeLine(path) : `${escapeLine(from)} → ${escapeLine(path)}`
+const nameOf = ({ path, from, child }: TouchedFile): string =>
+  `${from === undefined ? '' : `${escapeLine(from)} → `}${escapeLine(path)}${child === undefined ? '' : ' (by a subagent)'}`
 
 /** Lists the files that a session changed, each with its newest change. */
 export const run: RunCommand<typeof sessionSpecs.files> = async (

@@ -24,6 +24,7 @@ type GuidanceSource<Item> = {
   readonly offer: (name: string, item: Item) => Promise<Offer | null>
 }
 
+const readAtOnce = 16
 const offerKinds: Readonly<Record<GuidanceKind, OfferKind>> = { skills: 'skill', commands: 'command', agents: 'agent' }
 
 /** Finds guidance of one kind. That of a workspace counts once a person trusts it exactly as it is. */
@@ -39,12 +40,19 @@ export function createTrustedGuidance<Item extends Pick<GuidanceRoot, 'scope'>>(
     const known = items.length === 0 ? null : await trusted.items(workspace)
     if (!known?.ok) return chosen
     const names = new Set(known.value.filter((one) => one.kind === offerKinds[kind]).map(({ name }) => name))
-    for (const item of items) {
-      const name = relative(workspace, pathOf(item))
-      const offered = names.has(name) ? await offer(name, item) : null
-      const judged = offered && (await trusted.judge(workspace, [offered]))
-      if (judged?.ok && judged.value[0]?.verdict === 'trusted') chosen.add(item)
-    }
+    const found: { readonly item: Item; readonly offered: Offer }[] = []
+    for (let from = 0; from < items.length; from += readAtOnce)
+      await Promise.all(
+        items.slice(from, from + readAtOnce).map(async (item) => {
+          const name = relative(workspace, pathOf(item))
+          const offered = names.has(name) ? await offer(name, item) : null
+          if (offered) found.push({ item, offered })
+        }),
+      )
+    const offers = found.map(({ offered }) => offered)
+    const judged = offers.length === 0 ? null : await trusted.judge(workspace, offers)
+    if (!judged?.ok) return chosen
+    for (const [index, { item }] of found.entries()) if (judged.value[index]?.verdict === 'trusted') chosen.add(item)
     return chosen
   }
 

@@ -67,10 +67,17 @@ function handlersOf(groups: unknown): readonly Handler[] {
   })
 }
 
+/** Events of other programs: they are no misspelled names of ours. */
+const foreignEvents: ReadonlySet<string> = new Set([
+  ...['PermissionRequest', 'PostToolUseFailure', 'Setup', 'SubagentStart', 'TaskCompleted', 'TeammateIdle'],
+  ...['ConfigChange', 'InstructionsLoaded', 'StopFailure', 'PostCompact', 'WorktreeCreate', 'WorktreeRemove'],
+])
+
 function readHandler(event: string, matcher: unknown, handler: unknown): DeclaredHook | UnsupportedHook {
   const not = (why: string): UnsupportedHook => ({ event, text: textOf({ matcher, ...asObject(handler) }), why })
   const known = HookEvent.safeParse(event)
-  if (!known.success) return not(`Holdfast has no event ${event}.${didYouMean(event, HookEvent.options)}`)
+  if (!known.success)
+    return not(`Holdfast has no event ${event}.${foreignEvents.has(event) ? '' : didYouMean(event, HookEvent.options)}`)
   const type = fieldOf(handler, 'type')
   if (typeof type === 'string' && type !== 'command') return not(`Holdfast runs no hooks of type ${type}.`)
   if (fieldOf(handler, 'async') === true) return not('Holdfast runs no hooks in the background (async).')

@@ -56,6 +56,16 @@ describe('what a workspace offers', () => {
     expect(orThrow(await trust.revoke(workspace))).toBe(false)
   })
 
+  it('is seen at once by other processes when it is granted or revoked', async () => {
+    const other = createTrustedWorkspaces(directory, unifiedDiff)
+    orThrow(await other.grant(workspace, [hook]))
+    expect(await verdicts(hook, server)).toEqual(['trusted', 'new'])
+    orThrow(await other.grant(workspace, [server]))
+    expect(await verdicts(hook, server)).toEqual(['trusted', 'trusted'])
+    orThrow(await other.revoke(workspace))
+    expect(await verdicts(hook, server)).toEqual(['new', 'new'])
+  })
+
   it('is listed by workspace, and kept in files that only their owner reads', async () => {
     orThrow(await trust.grant('/b', [hook]))
     orThrow(await trust.grant('/a', [server]))

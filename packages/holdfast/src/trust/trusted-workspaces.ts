@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { clip, fault, type JudgedOffer, OfferKind, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
@@ -24,6 +24,8 @@ const TrustFile = z.strictObject({ version: z.literal(1), workspace: z.string(),
 type TrustFile = z.infer<typeof TrustFile>
 
 const textCharsMax = 16 * 1024
+/** The trust of so many workspaces is remembered. */
+const knownMax = 20
 
 /** The trust that people have put in what workspaces offer: one private file for each workspace, outside of it. */
 export type TrustedWorkspaces = ReturnType<typeof createTrustedWorkspaces>
@@ -35,10 +37,20 @@ export function createTrustedWorkspaces(directory: string, diffTexts: DiffTexts)
   const pathOf = (workspace: string): string =>
     join(directory, `${createHash('sha256').update(workspace).digest('hex').slice(0, 32)}.json`)
 
+  const known = new Map<string, { readonly stamp: string; readonly items: readonly TrustedItem[] }>()
+
+  /** Reads a file of trust, if it has changed: it may be long, and each step asks. It is only ever replaced as a whole. */
   const read = async (workspace: string): Promise<Result<readonly TrustedItem[]>> => {
-    const file = await readTrustFile(pathOf(workspace))
+    const path = pathOf(workspace)
+    const stamp = await stampOf(path)
+    const before = known.get(path)
+    if (stamp !== null && before?.stamp === stamp) return ok(before.items)
+    const file = await readTrustFile(path)
     if (!file.ok) return file
-    return ok(file.value?.workspace === workspace ? file.value.items : [])
+    const items = file.value?.workspace === workspace ? file.value.items : []
+    if (known.size >= knownMax) known.clear()
+    if (stamp !== null) known.set(path, { stamp, items })
+    return ok(items)
   }
 
   return {
@@ -132,6 +144,17 @@ function judgeOffer(offer: Offer, items: readonly TrustedItem[], diffTexts: Diff
   const after = known.text.length < textCharsMax ? offer.text : clip(offer.text, textCharsMax)
   const diff = known.text === after ? null : diffTexts({ path: offer.path, before: known.text, after })
   return { ...offer, verdict: 'changed', before: known.text, diff }
+}
+
+/** Identifies a state of a file; null if there is none. */
+async function stampOf(path: string): Promise<string | null> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
+    return [ino, size, mtimeNs, ctimeNs].join()
+  } catch (error) {
+    if (systemErrorCode(error) === null) throw error
+    return null
+  }
 }
 
 async function readTrustFile(path: string): Promise<Result<TrustFile | null>> {

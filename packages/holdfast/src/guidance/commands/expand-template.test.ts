@@ -17,6 +17,12 @@ describe('a template of a slash command', () => {
     ['No holes', 'x y', 'No holes\n\nARGUMENTS: x y'],
     ['No holes', '  ', 'No holes'],
     ['cost \\$1.00, $1', 'tea', 'cost $1.00, tea'],
+    [
+      '$1: from $0.50 to $1.50, or $2,000, or $1M a year',
+      'tea cup',
+      'tea: from $0.50 to $1.50, or $2,000, or $1M a year',
+    ],
+    ['src/$1.ts, $1,$2', 'a b', 'src/a.ts, a,b'],
     ['$ARGUMENTS', '$1 `id` $ARGUMENTS', '$1 `id` $ARGUMENTS'],
     ['$ARGUMENTS', '!`id`', '!`id`'],
     ['$ARGUMENTS[1]-$ARGUMENTS[0]', 'a b', 'b-a'],

@@ -31,10 +31,11 @@ export function expandTemplate({ template, names = [] }: Template, given: string
 /** A command in backquotes after an exclamation mark, at the start of a line or after a space; or a block of ```!. */
 const shellCommand = /(^|[ \t])!`([^`\n]+)`|^```!\n([\s\S]*?)\n```[ \t]*$/gm
 
-const placeholder = /\\\$|\$ARGUMENTS\[(\d{1,4})\]|\$(\d{1,4})|\$([A-Za-z_]\w*)/g
+/** `$1` is an argument; `$1.50`, `$2,000` and `$3M` are prices, which skills are full of. */
+const placeholder = /\\\$|\$ARGUMENTS\[(\d{1,4})\]|\$(\d{1,4})(?!\d|[.,]\d|[KMB]\b)|\$([A-Za-z_]\w*)/g
 
 /** A template that uses `$0` or `$ARGUMENTS[` counts from 0, any other from 1: both kinds are in use. */
-const countsFromZero = (template: string): boolean => /\$0(?!\d)|\$ARGUMENTS\[/.test(template)
+const countsFromZero = (template: string): boolean => /\$0(?!\d|[.,]\d)|\$ARGUMENTS\[/.test(template)
 
 function createFill(template: string, names: readonly string[], given: string) {
   const words = splitArguments(given)

@@ -24,21 +24,23 @@ type SkillFiles = ReadonlyMap<string, SkillFile>
  * Null if it cannot be read, or if its folder is too large to be checked.
  */
 export function createSkillOffers() {
-  const known = new Map<string, { readonly stamps: string; readonly files: SkillFiles }>()
+  const known = new Map<string, { readonly stamps: string; readonly offer: Offer }>()
 
   return async (name: string, skill: SkillOnDisk): Promise<Offer | null> => {
     if (!skill.file.ok) return null
     const found = await stampFiles(skill.folder)
     if (found === null) return null
-    const stamps = JSON.stringify(found)
+    const stamps = JSON.stringify([name, skill.file.value.hash, found])
     const before = known.get(skill.folder)
-    const files = before?.stamps === stamps ? before.files : await hashFiles(skill.folder, found)
+    if (before?.stamps === stamps) return before.offer
+    const files = await hashFiles(skill.folder, found)
     if (files === null) return null
-    if (known.size >= cachedMax) known.clear()
-    known.set(skill.folder, { stamps, files })
     const text = describe(skill.file.value.source, files)
     const hashes = new Map([...files].map(([path, { hash }]) => [path, hash]))
-    return createOffer({ kind: 'skill', name, path: join(name, skillFileName), text, files: hashes })
+    const offer = createOffer({ kind: 'skill', name, path: join(name, skillFileName), text, files: hashes })
+    if (known.size >= cachedMax) known.clear()
+    known.set(skill.folder, { stamps, offer })
+    return offer
   }
 }
 

@@ -51,6 +51,22 @@ describe('skills', () => {
     ])
   })
 
+  it('are judged all at once, however many there are', async () => {
+    for (let index = 0; index < 40; index++) await skill(`repo/.claude/skills/one-${index}`)
+    await trustAll()
+    let judged = 0
+    const { judge, items } = trusted()
+    const counted: typeof judge = (workspace, offers) => {
+      judged += 1
+      return judge(workspace, offers)
+    }
+    skills = createSkills({ configDir: at('config'), userDir: at('home'), trusted: { items, judge: counted } })
+    expect(await used()).toHaveLength(40)
+    expect(judged).toBe(1)
+    await write('repo/.claude/skills/one-7/extra.sh', 'echo')
+    expect(await used()).toHaveLength(39)
+  })
+
   it('of the same name are used from the nearest folder, always the same one', async () => {
     for (const folder of ['home/.claude', 'repo/.claude', 'repo/.agents', 'repo/sub/.claude'])
       await skill(`${folder}/skills/deploy`)

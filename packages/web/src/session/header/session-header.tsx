@@ -79,29 +79,31 @@ export function SessionHeader({
           )}
         </p>
       </div>
-      <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
-      <TrustMenu trust={listActiveTrust({ view, here })} watching={control.watching} onRevoke={commands.revokeTrust} />
-      <AttachedMenu control={control} onHandOver={commands.handOver} />
-      <SessionMenu related={related} />
-      {view.boundaries.length > 0 && (
-        <PanelLink
-          panel={panel}
-          part="boundaries"
-          label={counted(view.boundaries.length, 'edit boundary', 'edit boundaries')}
-          said={`${counted(view.boundaries.length, 'file')} with an edit boundary`}
-        />
-      )}
-      <SubagentsLink panel={panel} />
-      {shells > 0 && (
-        <PanelLink
-          panel={panel}
-          part="shells"
-          label={counted(shells, 'command')}
-          said={`${counted(shells, 'command')} in the background`}
-          isLive
-        />
-      )}
-      <PanelButton panel={panel} todos={view.todos} />
+      <div className="header-actions">
+        <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
+        <TrustMenu trust={listActiveTrust({ view, here })} watching={control.watching} onRevoke={commands.revokeTrust} />
+        <AttachedMenu control={control} onHandOver={commands.handOver} />
+        <SessionMenu related={related} />
+        {view.boundaries.length > 0 && (
+          <PanelLink
+            panel={panel}
+            part="boundaries"
+            label={counted(view.boundaries.length, 'edit boundary', 'edit boundaries')}
+            said={`${counted(view.boundaries.length, 'file')} with an edit boundary`}
+          />
+        )}
+        <SubagentsLink panel={panel} />
+        {shells > 0 && (
+          <PanelLink
+            panel={panel}
+            part="shells"
+            label={counted(shells, 'command')}
+            said={`${counted(shells, 'command')} in the background`}
+            isLive
+          />
+        )}
+        <PanelButton panel={panel} todos={view.todos} />
+      </div>
       <p className="session-status" role="status">
         <ConnectionWord connection={connection} />
         <span className={`dot ${isAsked ? 'asked' : view.status}`} aria-hidden="true" />

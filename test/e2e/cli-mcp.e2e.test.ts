@@ -17,20 +17,28 @@ describe('mcp', () => {
   it('adds, tries, lists and removes a server', async () => {
     expect((await cli.run(['mcp'])).stderr).toContain('No server is configured. For example: holdfast mcp add')
     const added = await cli.run(['mcp', 'add', 'mine', '--env', 'A=1,2', '--env', 'B=2', '--', ...start])
-    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('To try it: holdfast mcp test mine\n') })
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining('mine answers, and has 8 tools.\n') })
     const file = String(/to (\S+mcp\.json)\./.exec(added.stderr)?.[1])
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       mcpServers: { mine: { command: start[0], args: start.slice(1), env: { A: '1,2', B: '2' } } },
     })
-    expect((await cli.run(['mcp'])).stdout).toMatch(/mine +user +stopped +not asked yet/)
+    expect((await cli.run(['mcp'])).stdout).toMatch(/mine +user +stopped +8 /)
     const tried = await cli.run(['mcp', 'test', 'mine'])
     expect(tried).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('mine answers.\nTools:\n  mcp__mine__hello\n'),
     })
-    expect((await cli.run(['mcp', 'add', 'my notes', '--', 'x'])).stderr).toContain("holdfast mcp test 'my notes'\n")
+    const failed = await cli.run(['mcp', 'add', 'my notes', '--', join(cli.workdir, 'none')])
+    expect(failed).toMatchObject({ code: 0, stderr: expect.stringContaining("holdfast mcp test 'my notes'\n") })
+    expect(failed.stderr).toContain('It is added, but does not answer.')
     await cli.run(['mcp', 'remove', 'my notes'])
-    expect((await cli.run(['mcp'])).stdout).toMatch(/mine +user +stopped +8 /)
+    const log = join(cli.workdir, 'starts')
+    expect((await cli.run(['mcp', 'add', 'later', '--later', '--', ...start, log])).stderr).toContain(
+      'mcp test later\n',
+    )
+    expect((await cli.run(['mcp'])).stdout).toMatch(/later +user +stopped +not asked yet/)
+    expect(existsSync(log)).toBe(false)
+    await cli.run(['mcp', 'remove', 'later'])
     expect(await cli.run(['mcp', 'remove', 'mine'])).toMatchObject({ code: 0 })
     expect(JSON.parse((await cli.run(['mcp', '--json'])).stdout)).toEqual({ servers: [], problems: [] })
   })
@@ -60,7 +68,9 @@ describe('mcp', () => {
     writeFileSync(foreign, JSON.stringify({ servers }))
     expect(await cli.run(['mcp', 'add', '--from', foreign, 'mine'])).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/mine: envFile was not taken over\.\nAdded mine to /),
+      stderr: expect.stringMatching(
+        /mine: envFile was not taken over\.\nAdded mine to [^\n]+\nmine answers, and has 8 tools\.\n/,
+      ),
     })
     expect(await cli.run(['mcp', 'test', 'mine'])).toMatchObject({ code: 0 })
     expect(await cli.run(['mcp', 'add', '--from', foreign, 'min'])).toMatchObject({
@@ -77,8 +87,7 @@ describe('mcp', () => {
     await using closing = new AsyncDisposableStack()
     const server = await openSignInServer()
     closing.defer(server.close)
-    await cli.run(['mcp', 'add', 'signed', server.url])
-    expect((await cli.run(['mcp', 'test', 'signed'])).stderr).toContain('holdfast mcp login signed')
+    expect((await cli.run(['mcp', 'add', 'signed', server.url])).stderr).toContain('holdfast mcp login signed')
     expect(await cli.run(['mcp'])).toMatchObject({
       stdout: expect.stringMatching(/signed +user +needs sign-in/),
       stderr: expect.stringContaining('signed needs a sign-in: holdfast mcp login signed'),

@@ -59,7 +59,12 @@ describe('MCP servers on the page', () => {
     await startSession('count to 1')
     await atRest()
     const servers = await openPanel()
+    expect(await servers.getByText('yours · starts when it is needed · tools not asked for yet').count()).toBe(2)
+    await servers.getByRole('button', { name: 'List tools of every' }).click()
     await servers.getByText(/yours · running · \d+ tools/).waitFor()
+    const failing = page.waitForResponse((response) => response.status() === 502)
+    await servers.getByRole('button', { name: 'List tools of broken' }).click()
+    await failing
     await servers.getByText('yours · failed').waitFor()
     await servers.getByText(/no configuration/).waitFor()
     await servers.getByText('yours · off in its file').waitFor()
@@ -82,7 +87,7 @@ describe('MCP servers on the page', () => {
     await transcript().getByText('Echo: back again').first().waitFor()
     await atRest()
     // The browser itself reports that the retry was refused.
-    expect(now().complaints).toEqual([expect.stringContaining('502')])
+    expect(now().complaints).toEqual([expect.stringContaining('502'), expect.stringContaining('502')])
   })
 
   it('puts a question of a server to the person, in a form', async () => {
@@ -113,6 +118,8 @@ describe('MCP servers on the page', () => {
   it('completes the prompts of servers as commands', async () => {
     await startSession('count to 1')
     await atRest()
+    await (await openPanel()).getByRole('button', { name: 'List tools of every' }).click()
+    await (await openPanel()).getByText(/running/).waitFor()
     await page.getByRole('textbox', { name: 'Message' }).fill('/mcp__every__')
     await page.getByRole('option', { name: /mcp__every__args-prompt/ }).waitFor()
   })

@@ -42,9 +42,9 @@ export function openServers({ home, environment, keyNames, onProblem }: OpenServ
     passed: commandEnvironment(environment, { keyNames }),
     records: createProcessRecords(join(home.stateDir, 'shells')),
     findWorkspace: (workdir) => findWorkspaceRoot(workdir, home.userDir),
-    async isTrusted(workspace, offer) {
-      const judged = await trusted.judge(workspace, [offer])
-      return judged.ok && judged.value[0]?.verdict === 'trusted'
+    async areTrusted(workspace, offers) {
+      const judged = await trusted.judge(workspace, offers)
+      return offers.map((_, index) => judged.ok && judged.value[index]?.verdict === 'trusted')
     },
     credentials: openCredentials(home),
     known: createKnownOffers(join(home.dataDir, 'mcp'), onProblem),

@@ -11,11 +11,11 @@ const aboutCharsMax = 500
 export const createPromptCommands = (servers: PromptServers): LateSource => ({
   list: listPrompts(servers),
   find: async (workdir, name) => {
-    if (name.startsWith('mcp__')) await servers.describe(workdir)
+    if (name.startsWith('mcp__')) await servers.prompts(workdir, [name]) // asks its server, if nobody has
   },
 })
 
-type PromptServers = Pick<McpServers, 'prompts' | 'getPrompt' | 'describe'>
+type PromptServers = Pick<McpServers, 'prompts' | 'getPrompt'>
 
 /** Lists the prompts that are known. No server is started for that. */
 const listPrompts =

@@ -188,6 +188,8 @@ export interface Tool {
   readonly schemaIn?: ((workdir: string) => Promise<ToolSchema | null>) | undefined
   /** The MCP server that it belongs to. A session may turn a server off. */
   readonly server?: string | undefined
+  /** The tool that lists those of its server. A session that offers that one offers this one too. */
+  readonly listedBy?: string | undefined
   /** Changes something: denied in plan mode, asked for in exec mode. */
   readonly isDestructive: boolean
   /** Changes nothing: sessions with `readOnly` offer it too. */
@@ -243,8 +245,11 @@ export interface Tools {
   readonly all: readonly Tool[]
   /** Returns the tool of this name, or null. */
   find(name: string): Tool | null
-  /** Returns the tools that only this folder has: those of its servers. Absent: no folder has any. */
-  readonly ofFolder?: ((workdir: string) => Promise<readonly Tool[]>) | undefined
+  /**
+   * Returns the tools that only this folder has: those of its servers. Servers that were never asked what they offer are
+   * asked if one of the `needed` names is that of a tool of theirs. Absent: no folder has any.
+   */
+  readonly ofFolder?: ((workdir: string, needed?: readonly string[]) => Promise<readonly Tool[]>) | undefined
   /** Resolves when the descriptions of all tools are known: some depend on the machine. A step waits for it. */
   readonly whenDescribed?: ((workdir: string) => Promise<void>) | undefined
   /** Ends a process that a dead owner left running, if it is still the same process. */

@@ -71,7 +71,7 @@ type ToolsDeps = {
   /** The tools of the program that embeds Holdfast. */
   readonly own?: readonly Tool[] | undefined
   /** The servers whose tools are offered too. */
-  readonly servers?: Pick<McpServers, 'describe' | 'tools'> | undefined
+  readonly servers?: Pick<McpServers, 'tools'> | undefined
 }
 
 /** Creates the built-in tools and adds the program's own. Throws `bad_request` if two have the same name. */
@@ -118,11 +118,19 @@ export function createTools(deps: ToolsDeps): Tools & { readonly sandbox: Sandbo
       sandbox: (workdir: string) => sandbox.state(workdir),
     },
     find: (name) => byName.get(name) ?? null,
-    whenDescribed: async (workdir) =>
-      void (await Promise.all([sandbox.state(workdir), deps.servers?.describe(workdir)])),
-    ofFolder: async (workdir) =>
-      ((await deps.servers?.tools(workdir)) ?? []).map((tool) => maskedTool(withBoundedFiles(tool))),
+    whenDescribed: async (workdir) => void (await sandbox.state(workdir)),
+    ofFolder: async (workdir, needed) =>
+      deps.servers ? (await deps.servers.tools(workdir, needed)).map(guardedServerTool) : [],
   }
+}
+
+const guarded = new WeakMap<Tool, Tool>()
+
+/** Lets a tool of a server run as our own do. The same tool gives the same one: each step asks for all of them. */
+function guardedServerTool(tool: Tool): Tool {
+  const known = guarded.get(tool) ?? maskedTool(withBoundedFiles(tool))
+  guarded.set(tool, known)
+  return known
 }
 
 /** Removes the temporary directories of sessions when their commands end, and what dead processes left. */

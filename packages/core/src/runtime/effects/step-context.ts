@@ -64,7 +64,7 @@ function gather({ instructions, tools }: ContextDeps, { session, origin, setting
   const describe = async (): Promise<string> => {
     await tools.whenDescribed?.(origin.workdir)
     const offered = await findOffered(tools, origin, settings)
-    return JSON.stringify(await schemasOfStep(offered, origin.workdir, contextTokens))
+    return schemasOfStep(offered, origin.workdir, contextTokens)
   }
   const gathered: GatheredContext = { system: instructions.gather(session), tools: describe() }
   // A step that never comes takes neither; one that comes gets the failure.

@@ -39,7 +39,8 @@ export async function admitChild(
     return refuse(fault('too_large', `A task has at most ${limits.taskCharsMax} characters.`))
   const model = chooseModel(deps, request)
   if (!model.ok) return model
-  const offered = (await findOffered(deps.tools, origin, settings)).map(({ schema }) => schema.name)
+  const named = [...(request.tools ?? []), ...(request.withoutTools ?? [])]
+  const offered = (await findOffered(deps.tools, origin, settings, named)).map(({ schema }) => schema.name)
   const tools = pickTools(offered, request)
   if (tools?.length === 0)
     return refuse(

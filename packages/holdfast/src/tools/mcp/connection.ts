@@ -81,6 +81,8 @@ type ConnectionDeps = Omit<ClientDeps, 'onElicit'> & {
   readonly idleMs?: number | undefined
   /** Called with the reason when a person must sign in, and with null when the server is reached. */
   readonly onSignIn: (why: string | null) => void
+  /** Called when the server is reached. */
+  readonly onOpened: () => void
 }
 
 const answerMs = 20_000
@@ -153,6 +155,7 @@ export function createConnection(server: McpServer, deps: ConnectionDeps): McpCo
       (opened) => {
         if (opening === attempt) state = { type: 'ready' }
         deps.onSignIn(null)
+        deps.onOpened()
         void opened.ended.then((why) => {
           const signIn = opened.whySignIn()
           if (signIn !== null) forget({ type: 'needs_sign_in', why: signIn })

@@ -19,6 +19,12 @@ const slowSchema = { type: 'object', properties: { a: { type: 'string', pattern:
 let listed = 0
 let asked = 0
 
+/** Prints what is no message, without end. */
+function babble(): void {
+  while (process.stdout.write(`{${'\u0000garbage\n'.repeat(1000)}`));
+  process.stdout.once('drain', babble)
+}
+
 /** Sends requests, and reads no answer. */
 function askWithoutEnd(): void {
   while (write({ id: `ping-${++asked}`, method: 'ping' }));
@@ -42,6 +48,7 @@ const results: { readonly [method: string]: (params: Params) => object | null } 
     if (behaviour === 'twice') return { tools: [tool('hello', 'the first'), tool('hello', 'the second')] }
     if (behaviour === 'unlisted') return null
     if (behaviour === 'asking') return { tools: [tool('ask')] }
+    if (behaviour === 'calls') return { tools: [tool('babble'), tool('hang'), tool('die'), tool('flood')] }
     if (behaviour === 'slow-pattern') return { tools: [{ ...tool('hello'), outputSchema: slowSchema }] }
     if (behaviour === 'vanishing' && listed === 2) return { tools: [tool('change')] }
     const said = behaviour === 'changing' || behaviour === 'vanishing' ? `as told ${listed} times` : 'says hello'
@@ -69,6 +76,9 @@ const results: { readonly [method: string]: (params: Params) => object | null } 
         return null
       case 'flood':
         process.stdout.write('x'.repeat(20_000_000))
+        return null
+      case 'babble':
+        babble()
         return null
       case 'change':
         write({ method: 'notifications/tools/list_changed' })
@@ -98,7 +108,8 @@ const results: { readonly [method: string]: (params: Params) => object | null } 
 }
 type Params = { readonly name?: string; readonly protocolVersion?: string }
 
-if (behaviour === 'mute') setInterval(() => undefined, 1000)
+if (behaviour === 'babbling') babble()
+else if (behaviour === 'mute') setInterval(() => undefined, 1000)
 else if (behaviour === 'broken') {
   process.stderr.write('no configuration\n')
   process.exit(1)

@@ -1,9 +1,9 @@
-import type { Tool } from '@holdfast/core/ports'
 import type { SessionServer } from '@holdfast/protocol'
 import type { ConfiguredServer } from './config/configured-servers.ts'
 import type { McpServer } from './config/server-config.ts'
-import type { ConnectionState, McpConnection } from './connection.ts'
-import type { KnownOffer } from './known-offers.ts'
+import type { ConnectionState } from './connection.ts'
+import { type BuiltTool, toolsMax } from './server-tools.ts'
+import type { StartableServer } from './startable-server.ts'
 
 /** A server, as people see it. */
 export type ListedServer = Pick<McpServer, 'name' | 'from' | 'connect'> & {
@@ -21,28 +21,12 @@ export type ListedServer = Pick<McpServer, 'name' | 'from' | 'connect'> & {
 
 export type ServerList = { readonly servers: readonly ListedServer[]; readonly problems: readonly string[] }
 
-/** What is described: a server that may run. */
-type Running = {
-  readonly server: ConfiguredServer
-  readonly connection: Pick<McpConnection, 'state'>
-  readonly offer: KnownOffer | null
-  readonly signIn: string | null
-  /** Why it did not say what it offers when it was last asked; null if it did. */
-  readonly failure: string | null
-}
-
-/** A tool of a server, or why it cannot be used. */
-export type BuiltTool<One> = { readonly one: One } & ({ readonly tool: Tool } | { readonly problem: string })
-
-/** Of a server with more tools, these many are used. */
-export const toolsMax = 512
-
 export const describeServer = (
   { name, from, connect }: ConfiguredServer,
   rest: Omit<ListedServer, 'name' | 'from' | 'connect'>,
 ): ListedServer => ({ name, from, connect, ...rest })
 
-export function describeRunning<One extends Running>(one: One, all: readonly BuiltTool<One>[]): ListedServer {
+export function describeStartable(one: StartableServer, all: readonly BuiltTool[]): ListedServer {
   const { server, connection, offer } = one
   const now = connection.state()
   const state: ConnectionState =

@@ -21,7 +21,7 @@ beforeEach(async () => {
     ...{ userFile: join(home, 'mcp.json'), userDir: home, environment: process.env, records: null },
     passed: { PATH: process.env['PATH'] ?? '' },
     findWorkspace: async () => home,
-    isTrusted: async () => false,
+    areTrusted: async () => [],
     credentials: createSignIns(join(home, 'sign-in')),
     known: createKnownOffers(join(home, 'known'), ({ cause }) => {
       throw cause
@@ -36,8 +36,8 @@ afterEach(async () => {
 /** Configures one server, and returns its tools. */
 async function configure(entry: object): Promise<readonly Tool[]> {
   await writeFile(join(home, 'mcp.json'), JSON.stringify({ mcpServers: { bad: entry } }))
-  await servers.describe(home)
-  return servers.tools(home)
+  await servers.test(home, 'bad', new AbortController().signal)
+  return (await servers.tools(home)).filter(({ listedBy }) => listedBy !== undefined)
 }
 const behaving = (behaviour: string) => configure({ command: process.execPath, args: [fixture, behaviour] })
 const callOf = async (tools: readonly Tool[], name: string) => {
@@ -56,6 +56,33 @@ describe('a hostile server', () => {
     const result = await callOf(await behaving('asking'), 'mcp__bad__ask')
     expect(result).toMatchObject({ type: 'failed', output: { text: expect.stringContaining('does not read') } })
     expect(await listed()).toMatchObject({ state: 'failed', why: 'it does not read what it is sent' })
+  })
+
+  it('that prints garbage without end is cut off, at its start and in a call', async () => {
+    expect(await behaving('babbling')).toEqual([])
+    expect(await listed()).toMatchObject({ state: 'failed', why: expect.stringMatching(/not of the protocol/) })
+    const result = await callOf(await behaving('calls'), 'mcp__bad__babble')
+    expect(result).toMatchObject({ type: 'failed', output: { text: expect.stringMatching(/not of the protocol/) } })
+  })
+
+  it('that hangs in a call fails it after its time limit, and starts anew for the next one', async () => {
+    const tools = await configure({ command: process.execPath, args: [fixture, 'calls'], timeout: 300 })
+    const result = await callOf(tools, 'mcp__bad__hang')
+    expect(result).toMatchObject({ type: 'failed', output: { text: expect.stringMatching(/within 0\.3 seconds/) } })
+  })
+
+  it('that says nothing at its start is left when the call that lists its tools is stopped', async () => {
+    await writeFile(
+      join(home, 'mcp.json'),
+      JSON.stringify({ mcpServers: { bad: { command: process.execPath, args: [fixture, 'mute'] } } }),
+    )
+    const [listing] = await servers.tools(home)
+    const stop = new AbortController()
+    const { run } = createToolRun({ signal: stop.signal })
+    const calling = listing?.run({}, { workdir: home }, run)
+    await expect.poll(async () => (await listed())?.state).toBe('starting')
+    stop.abort(new Error('stopped'))
+    await expect(calling).rejects.toThrow('stopped')
   })
 
   it.each([

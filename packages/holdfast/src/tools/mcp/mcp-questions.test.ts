@@ -188,6 +188,7 @@ describe('prompts and resources of a server', () => {
       ['read_mcp_resource', { server: 'every', uri: 'demo://none' }],
       ['read_mcp_resource', { server: 'none', uri: 'demo://resource' }],
     )
+    await test.session.retryServer('every')
     const { questions, results } = await run(test.session, 'go', async () => undefined)
     expect(questions).toEqual([])
     expect(results[0]).toContain('Resources of every:')

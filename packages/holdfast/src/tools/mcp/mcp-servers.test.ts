@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Tool } from '@holdfast/core/ports'
@@ -24,7 +24,7 @@ const create = (idleMs?: number) => {
     ...{ userFile: join(home, 'mcp.json'), userDir: home, environment: process.env, records: null, idleMs },
     passed: { PATH: process.env['PATH'] ?? '' },
     findWorkspace: async () => workdir,
-    isTrusted: async (_, offer) => trusted(offer),
+    areTrusted: async (_, offers) => offers.map(trusted),
     credentials: createSignIns(join(home, 'sign-in')),
     known: createKnownOffers(join(home, 'known'), ({ cause }) => problems.push(cause)),
   })
@@ -53,9 +53,14 @@ const configure = (path: string, names: Readonly<Record<string, readonly string[
       ),
     }),
   )
+/** Asks servers that nobody has asked, and returns the tools of all. */
 const toolsNow = async (from = servers): Promise<readonly Tool[]> => {
-  await from.describe(workdir)
-  return from.tools(workdir)
+  const { servers: all } = await from.list(workdir)
+  const tools = await from.tools(
+    workdir,
+    all.map(({ name }) => `mcp__${name}__any`),
+  )
+  return tools.filter(({ listedBy }) => listedBy !== undefined)
 }
 const toolOf = async (name: string, from = servers): Promise<Tool> => {
   const tool = (await toolsNow(from)).find(({ schema }) => schema.name === name)
@@ -248,7 +253,102 @@ describe('servers', () => {
   })
 })
 
+describe('a server that was never asked what it offers', () => {
+  const starts = async (log: string) => (existsSync(log) ? (await readFile(log, 'utf8')).trim().split('\n').length : 0)
+  const configured = async (...behaviour: readonly string[]) => {
+    const log = join(home, 'starts')
+    await configure(join(home, 'mcp.json'), { test: [behaviour[0] ?? 'plain', log] })
+    return log
+  }
+  const onlyTool = async () => {
+    const [tool, ...more] = await servers.tools(workdir)
+    if (!tool || more.length > 0) throw new Error('there is not one tool')
+    return tool
+  }
+
+  it('is not started, and gives one tool that lists the others', async () => {
+    const log = await configured()
+    const listing = await onlyTool()
+    expect(listing).toMatchObject({ server: 'test', isReadOnly: true, schema: { name: 'mcp__test__list_tools' } })
+    expect(await servers.prompts(workdir)).toEqual([])
+    expect((await servers.list(workdir)).servers).toMatchObject([{ state: 'stopped', tools: null }])
+    expect(await starts(log)).toBe(0)
+    const result = await call(listing)
+    expect(result).toMatchObject({ type: 'ok', output: { text: expect.stringContaining('has 8 tools') } })
+    expect(result.output.text).toContain('Be kind.\n- hello: says hello')
+    expect(await servers.tools(workdir)).toHaveLength(8)
+    expect(await starts(log)).toBe(1)
+  })
+
+  it('is started for a call that names one of its tools, and for a prompt', async () => {
+    const log = await configured()
+    expect(await servers.tools(workdir, ['read_file', 'mcp__other__hello', 'mcp__test__list_tools'])).toHaveLength(1)
+    expect(await starts(log)).toBe(0)
+    expect(await servers.tools(workdir, ['mcp__test__hello'])).toHaveLength(8)
+    await configure(join(home, 'mcp.json'), { second: ['plain', log] })
+    await servers.prompts(workdir, ['mcp__second__start'])
+    expect(await servers.tools(workdir)).toHaveLength(8)
+    expect(await starts(log)).toBe(2)
+  })
+
+  it('that fails says why to the model, and can be tried again', async () => {
+    await configured('broken')
+    const failed = { type: 'failed', output: { text: expect.stringMatching(/exit code 1: no configuration/) } }
+    expect(await call(await onlyTool())).toMatchObject(failed)
+    expect(await call(await onlyTool())).toMatchObject(failed)
+  })
+
+  it('of the user is known in every workspace once it was asked in one', async () => {
+    const log = await configured()
+    await servers.test(workdir, 'test', never)
+    const first = workdir
+    workdir = join(home, 'other')
+    await mkdir(workdir)
+    expect(await create().tools(workdir)).toHaveLength(8)
+    expect(await starts(log)).toBe(1)
+    expect(first).not.toBe(workdir)
+  })
+})
+
+describe('a known server', () => {
+  it('gives the same tools while nothing has changed, and others after a change on disk', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['plain'] })
+    await toolsNow()
+    const before = await servers.tools(workdir)
+    expect(await servers.tools(workdir)).toBe(before)
+    await configure(join(home, 'mcp.json'), { test: ['plain'], more: ['plain'] })
+    expect(await servers.tools(workdir)).toHaveLength(9)
+    await writeFile(join(home, 'mcp.json'), '{"mcpServers": {}}')
+    expect(await servers.tools(workdir)).toEqual([])
+  })
+
+  it('is asked again when it starts: a new version may offer something else', async () => {
+    await configure(join(home, 'mcp.json'), { test: ['plain'] })
+    await toolsNow()
+    await servers.close()
+    const file = join(home, 'known', String((await readdir(join(home, 'known')))[0]))
+    const known = JSON.parse(await readFile(file, 'utf8'))
+    await writeFile(file, JSON.stringify({ ...known, tools: known.tools.slice(0, 1) }))
+    const next = create()
+    expect(await next.tools(workdir)).toHaveLength(1)
+    expect(await call(await toolOf('mcp__test__hello', next))).toMatchObject({ type: 'ok' })
+    await expect.poll(async () => (await next.tools(workdir)).length).toBe(8)
+  })
+})
+
 describe('ten configured servers that nobody uses', () => {
+  it('start no process, also if nobody ever asked them what they offer', async () => {
+    const log = join(home, 'starts')
+    await configure(
+      join(home, 'mcp.json'),
+      Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`s${index}`, ['plain', log]])),
+    )
+    expect((await servers.tools(workdir)).map(({ schema }) => schema.name)).toEqual(
+      Array.from({ length: 10 }, (_, index) => `mcp__s${index}__list_tools`),
+    )
+    expect(existsSync(log)).toBe(false)
+  })
+
   it('start no process, also when sessions list tools, commands and servers', async () => {
     const log = join(home, 'starts')
     const entry = { command: process.execPath, args: [fixture, 'plain', log] }
@@ -259,7 +359,6 @@ describe('ten configured servers that nobody uses', () => {
     const before = (await readFile(log, 'utf8')).trim().split('\n')
     expect(before).toHaveLength(10)
     const next = create()
-    await next.describe(workdir)
     expect(await next.tools(workdir)).toHaveLength(80)
     expect(await next.prompts(workdir)).toEqual([])
     expect((await next.list(workdir)).servers.map(({ state }) => state)).toEqual(Array(10).fill('stopped'))

@@ -56,6 +56,26 @@ async function run(session: Session) {
 }
 
 describe('a session with servers', () => {
+  it('tells the model of one that nobody has asked yet, which then lists its tools and calls one', async () => {
+    await using test = await open({ every: started(everything) }, [['mcp__every__list_tools', {}]])
+    const { asked, results } = await run(test.session)
+    const toolsOf = (request: number) =>
+      (test.model.requests[request]?.tools ?? []).map(({ name }) => name).filter((name) => name.startsWith('mcp__'))
+    expect(toolsOf(0)).toEqual(['mcp__every__list_tools'])
+    expect(toolsOf(1)).toContain('mcp__every__echo')
+    expect(toolsOf(1)).not.toContain('mcp__every__list_tools')
+    expect([asked, results]).toMatchObject([[], [{ status: 'complete', text: expect.stringContaining('- echo: ') }]])
+  })
+
+  it('that may use only some tools of a server asks it by itself, and offers only those', async () => {
+    await using test = await open({ every: started(everything) }, [])
+    const session = await test.holdfast.startSession({
+      ...{ workdir, model: 'own/model', tools: ['read_file', 'mcp__every__echo'] },
+    })
+    await session.prompt('go').text()
+    expect(test.model.requests[0]?.tools.map(({ name }) => name)).toEqual(['read_file', 'mcp__every__echo'])
+  })
+
   it('asks about calls, runs them, and tells the model what the server returned', async () => {
     await using test = await open({ every: started(everything) }, [
       ['mcp__every__echo', { message: 'hello' }],
@@ -70,7 +90,7 @@ describe('a session with servers', () => {
     expect(results.map(({ status }) => status)).toEqual(['complete', 'complete', 'error', 'complete', 'complete'])
     expect(results[0]?.text).toBe('Echo: hello')
     expect(results[1]?.text).toMatch(/is 5/)
-    const sent = test.model.requests[0]?.tools.find(({ name }) => name === 'mcp__every__echo')
+    const sent = test.model.requests.at(-1)?.tools.find(({ name }) => name === 'mcp__every__echo')
     expect(sent).toMatchObject({ input: { type: 'object', required: ['message'] } })
   })
 
@@ -80,6 +100,7 @@ describe('a session with servers', () => {
       ['describe_tools', { names: ['mcp__many__tool-1-7'] }],
       ['describe_tools', { names: ['mcp__many__tool-1-7x'] }],
     ])
+    await test.session.retryServer('many')
     const { results } = await run(test.session)
     const sent = test.model.requests[0]?.tools.filter(({ name }) => name.startsWith('mcp__many__')) ?? []
     expect(sent.length).toBeGreaterThan(200)
@@ -129,6 +150,6 @@ describe('a session with servers', () => {
       offers: offers.map(({ kind, name, hash }) => ({ kind, name, hash })),
     })
     await test.session.prompt('again').text()
-    expect(test.model.requests.at(-1)?.tools.some(({ name }) => name === 'mcp__theirs__echo')).toBe(true)
+    expect(test.model.requests.at(-1)?.tools.some(({ name }) => name === 'mcp__theirs__list_tools')).toBe(true)
   })
 })

@@ -9,6 +9,8 @@ type McpToolOptions = {
   /** Its name for the model. */
   readonly name: string
   readonly server: string
+  /** The tool by which a model lists the tools of the server. */
+  readonly listedBy: string
   readonly tool: ServerTool
   readonly input: Tool['schema']['input']
   readonly connection: Pick<McpConnection, 'call'>
@@ -27,7 +29,8 @@ const pathCharsMax = 4096
  * Makes a tool of a server one of the session. A person is asked about its calls: what a server says of its tools is no reason
  * to trust them. One that the server marks as read-only may also be called in plan mode.
  */
-export function createMcpTool({ name, server, tool, input, connection, isChanged, onAllowed }: McpToolOptions): Tool {
+export function createMcpTool(options: McpToolOptions): Tool {
+  const { name, server, listedBy, tool, input, connection, isChanged, onAllowed } = options
   const isReadOnly = tool.annotations?.readOnlyHint === true
   const run = whenBegun(async (args: Readonly<Record<string, unknown>>, _, call) => {
     await onAllowed()
@@ -43,6 +46,7 @@ export function createMcpTool({ name, server, tool, input, connection, isChanged
   return {
     schema: { name, description: clip(tool.description ?? tool.title ?? '', descriptionCharsMax), input },
     server,
+    listedBy,
     isDestructive: true,
     isReadOnly,
     async prepare(args) {

@@ -32,6 +32,7 @@ export function createStdioTransport(
   { cwd, environment, records }: StdioOptions,
 ): StdioTransport {
   const lines = createLineReader()
+  const noise = createNoiseLimit()
   const stopped = new AbortController()
   let program: Program | null = null
   let reading: Promise<void> = Promise.resolve()
@@ -42,7 +43,11 @@ export function createStdioTransport(
       for await (const chunk of running.output) {
         for (const line of lines.add(chunk)) {
           const message = readMessage(line)
-          if (message !== null) transport.onmessage?.(message)
+          if (message === null) noise.add(line)
+          else {
+            noise.clear()
+            transport.onmessage?.(message)
+          }
         }
       }
     } catch (error) {
@@ -104,8 +109,29 @@ function createLineReader() {
   }
 }
 
+/** What a server may print between two messages that is none: it would keep us busy without end. */
+const noiseMax = { lines: 10_000, chars: 1024 * 1024 }
+
+/** Counts lines that are no messages. Throws if they are too many. */
+function createNoiseLimit() {
+  let [lines, chars] = [0, 0]
+  return {
+    add(line: string): void {
+      lines += 1
+      chars += line.length
+      if (lines > noiseMax.lines || chars > noiseMax.chars)
+        throw new Error('it prints text that is not of the protocol, without end')
+    },
+    clear(): void {
+      lines = 0
+      chars = 0
+    },
+  }
+}
+
 /** Returns the message of a line; null if it is none: some servers print greetings. */
 function readMessage(line: string): JSONRPCMessage | null {
+  if (!/^\s*[[{]/.test(line)) return null
   let message: unknown
   try {
     message = JSON.parse(line)

@@ -34,8 +34,10 @@ const stateWords: Readonly<Record<ServerState, string>> = {
   off: 'off in its file',
 }
 
-const toolWords = (tools: number | null): string | null =>
-  tools === null ? null : tools === 1 ? '1 tool' : `${tools} tools`
+const toolWords = ({ tools, state }: SessionServer): string | null => {
+  if (tools === null) return state === 'known' ? 'tools not asked for yet' : null
+  return tools === 1 ? '1 tool' : `${tools} tools`
+}
 
 type ServerRowProps = { readonly server: SessionServer; readonly onTried: () => void }
 
@@ -44,7 +46,7 @@ function ServerRow({ server, onTried }: ServerRowProps) {
   const { asks } = useSession()
   const watching = useContext(WatchingContext)
   const isUsable = state !== 'untrusted' && state !== 'off'
-  const about = [scope === 'user' ? 'yours' : 'of this workspace', stateWords[state], toolWords(tools)]
+  const about = [scope === 'user' ? 'yours' : 'of this workspace', stateWords[state], toolWords(server)]
   return (
     <li>
       <label title={watching ?? escapeLine(target)}>
@@ -59,7 +61,10 @@ function ServerRow({ server, onTried }: ServerRowProps) {
       <span className="panel-about">{about.filter((word) => word !== null).join(' · ')}</span>
       {state === 'untrusted' && <ReviewButton className="link" label={`Review ${escapeLine(name)}`} />}
       {isOn && (state === 'failed' || state === 'needs_sign_in') && (
-        <RetryButton name={name} isOff={watching !== null} onTried={onTried} />
+        <AskButton word="Retry" name={name} isOff={watching !== null} onTried={onTried} />
+      )}
+      {isOn && state === 'known' && tools === null && (
+        <AskButton word="List tools" name={name} isOff={watching !== null} onTried={onTried} />
       )}
       {why !== null && <p className="server-why">{escapeHidden(why)}</p>}
       {problems.map((problem) => (
@@ -71,12 +76,17 @@ function ServerRow({ server, onTried }: ServerRowProps) {
   )
 }
 
-type RetryButtonProps = { readonly name: string; readonly isOff: boolean; readonly onTried: () => void }
+type AskButtonProps = Pick<ServerRowProps, 'onTried'> & {
+  readonly word: 'Retry' | 'List tools'
+  readonly name: string
+  readonly isOff: boolean
+}
 
-function RetryButton({ name, isOff, onTried }: RetryButtonProps) {
+/** Starts a server, and asks what it offers. */
+function AskButton({ word, name, isOff, onTried }: AskButtonProps) {
   const { asks } = useSession()
   const [isTrying, setTrying] = useState(false)
-  const retry = async () => {
+  const ask = async () => {
     setTrying(true)
     await asks.retryServer(name) // its new state says whether that worked
     setTrying(false)
@@ -87,10 +97,10 @@ function RetryButton({ name, isOff, onTried }: RetryButtonProps) {
       type="button"
       className="link"
       disabled={isOff || isTrying}
-      aria-label={`Retry ${escapeLine(name)}`}
-      onClick={retry}
+      aria-label={`${word} ${word === 'Retry' ? '' : 'of '}${escapeLine(name)}`}
+      onClick={ask}
     >
-      {isTrying ? 'Trying…' : 'Retry'}
+      {isTrying ? 'Trying…' : word}
     </button>
   )
 }

@@ -1,18 +1,14 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { errorMessage } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
-import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
-import type { ListedServer, McpServers, ServerEntry } from '../../../open-servers.ts'
+import type { ListedServer } from '../../../open-servers.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
 import { shellWord } from '../../render/shell-word.ts'
 import { textTable } from '../../render/tables.ts'
-import { reportProblem } from '../../sessions/connect.ts'
-import { resolveWorkspace } from '../../sessions/workspace.ts'
+import { serverExample, withServers, workdirOf } from '../../sessions/with-servers.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
+import { add } from './mcp-add.ts'
 import type { programSpecs } from './specs.ts'
 
 type Args = ArgsOf<typeof programSpecs.mcp>
@@ -25,6 +21,7 @@ export const run: RunCommand<typeof programSpecs.mcp> = async (args, context) =>
   if (action !== 'add' && args.flags.env.length + args.flags.header.length > 0)
     rejectUsage('--env and --header belong to mcp add.')
   if (action !== 'add' && args.flags.from !== undefined) rejectUsage('--from belongs to mcp add.')
+  if (action !== 'add' && args.flags.later) rejectUsage('--later belongs to mcp add.')
   if (action !== 'login' && args.flags.port !== undefined) rejectUsage('--port belongs to mcp login.')
   await work(args, context)
 }
@@ -34,7 +31,7 @@ const list: Work = async ({ positionals, flags }, context) => {
   const { servers, problems } = await withServers(context, (all) => all.list(workdirOf(context, flags)))
   const { out, err } = context
   if (flags.json) return out.writeJson({ servers, problems })
-  if (servers.length === 0) await err.write(`No server is configured. For example: ${example}\n`)
+  if (servers.length === 0) await err.write(`No server is configured. For example: ${serverExample}\n`)
   else {
     const rows = servers.map((one) => [
       escapeLine(one.name),
@@ -55,63 +52,6 @@ const list: Work = async ({ positionals, flags }, context) => {
 }
 
 const stateWords: Readonly<Record<string, string>> = { needs_sign_in: 'needs sign-in' }
-
-const add: Work = async (args, context) => {
-  if (args.flags.from !== undefined) return addFrom(args, context)
-  const { home, out, err } = context
-  const {
-    positionals: [, name, ...words],
-    flags,
-  } = args
-  if (name === undefined || words.length === 0)
-    return rejectUsage(`mcp add needs a name, and a command after -- or a URL. For example: ${example}`)
-  const { addServer, userServerFile } = await import('../../../open-servers.ts')
-  const file = userServerFile(home)
-  const server = orThrow(await addServer(file, name, entryOf(words, flags)))
-  if (flags.json) return out.writeJson({ ...server, file })
-  const what = server.isReplaced ? 'Replaced' : 'Added'
-  await err.write(
-    `${what} ${escapeLine(name)} ${server.isReplaced ? 'in' : 'to'} ${file}. To try it: holdfast mcp test ${shellWord(name)}\n`,
-  )
-}
-
-/** Takes over the servers of another program. What cannot be taken over is named, and the others count. */
-const addFrom: Work = async ({ positionals: [, ...names], flags }, context) => {
-  const { cwd, home, out, err } = context
-  if (flags.env.length + flags.header.length > 0) rejectUsage('--env and --header belong to one server, not to --from.')
-  const { addServer, convertServers, userServerFile } = await import('../../../open-servers.ts')
-  const path = resolve(cwd(), flags.from ?? '')
-  const text = await readFile(path, 'utf8').catch((error) => rejectUsage(`Cannot read ${path}: ${errorMessage(error)}`))
-  const { servers, problems } = orThrow(convertServers(text, path))
-  const missing = names.filter((name) => !Object.hasOwn(servers, name))
-  if (missing.length > 0)
-    rejectUsage(
-      `${path} has no server ${missing.map(escapeLine).join(', ')}.${didYouMean(missing[0] ?? '', Object.keys(servers))}`,
-    )
-  const { servers: before } = await withServers(context, (all) => all.list(workdirOf(context, flags)))
-  const yours = before.filter(({ from }) => from === 'user').map(({ name }) => name)
-  const [added, replaced]: [string[], string[]] = [[], []]
-  const refused = [...problems]
-  for (const [name, entry] of Object.entries(servers)) {
-    if (names.length > 0 && !names.includes(name)) continue
-    if (names.length === 0 && yours.includes(name)) {
-      refused.push(`You have a server ${name}, which stays as it is. To replace it, name it after the file.`)
-      continue
-    }
-    const server = await addServer(userServerFile(home), name, entry)
-    if (!server.ok) refused.push(server.fault.message)
-    else if (server.value.isReplaced) replaced.push(name)
-    else added.push(name)
-  }
-  if (flags.json) return out.writeJson({ added, replaced, problems: refused, file: userServerFile(home) })
-  for (const problem of refused) await err.write(`${escapeLine(problem)}\n`)
-  if (added.length > 0 || replaced.length === 0)
-    await err.write(
-      `Added ${added.length === 0 ? 'no server' : added.map(escapeLine).join(', ')} to ${userServerFile(home)}.\n`,
-    )
-  if (replaced.length > 0)
-    await err.write(`Replaced ${replaced.map(escapeLine).join(', ')} in ${userServerFile(home)}.\n`)
-}
 
 const remove: Work = async ({ positionals: [, name, ...more], flags }, { home, out, err }) => {
   if (name === undefined || more.length > 0) return rejectUsage('mcp remove needs the name of one server.')
@@ -173,45 +113,6 @@ const portOf = (given: string | undefined): number | undefined => {
 }
 
 const actions = { list, add, remove, test, login, logout }
-
-const workspace = `'\${WORKSPACE}'` // a variable of the configuration, which the shell must not expand
-const example = `holdfast mcp add files -- npx -y @modelcontextprotocol/server-filesystem ${workspace}`
-
-async function withServers<Value>(context: CliContext, work: (servers: McpServers) => Promise<Value>): Promise<Value> {
-  const { home, environment } = context
-  const { openServers } = await import('../../../open-servers.ts')
-  const servers = openServers({ home, environment, onProblem: reportProblem(context) })
-  try {
-    return await work(servers)
-  } finally {
-    await servers.close()
-  }
-}
-
-function entryOf(words: readonly string[], { env, header }: Args['flags']): ServerEntry {
-  const [first = '', ...args] = words
-  if (/^https?:\/\//.test(first)) {
-    if (args.length > 0) rejectUsage('A server with a URL takes no arguments. Put a command after --.')
-    if (env.length > 0) rejectUsage('--env belongs to a server that is started by a command.')
-    return { type: 'http', url: first, ...(header.length > 0 && { headers: pairsOf(header, ':', '--header') }) }
-  }
-  if (header.length > 0) rejectUsage('--header belongs to a server with a URL.')
-  return { command: first, args, ...(env.length > 0 && { env: pairsOf(env, '=', '--env') }) }
-}
-
-/** Reads `NAME=value` of each. */
-function pairsOf(texts: readonly string[], between: string, flag: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    texts.map((pair) => {
-      const at = pair.indexOf(between)
-      if (at < 1) rejectUsage(`${flag} needs NAME${between}value.`)
-      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
-    }),
-  )
-}
-
-const workdirOf = (context: CliContext, { workspace }: Args['flags']): string =>
-  orThrow(resolveWorkspace(context, workspace))
 
 const countOf = ({ tools }: ListedServer): string => (tools === null ? 'not asked yet' : String(tools.length))
 

@@ -59,6 +59,7 @@ describe('MCP servers on the page', () => {
     await startSession('count to 1')
     await atRest()
     const servers = await openPanel()
+    await servers.getByRole('button', { name: 'List tools of every' }).waitFor()
     expect(await servers.getByText('yours · starts when it is needed · tools not asked for yet').count()).toBe(2)
     await servers.getByRole('button', { name: 'List tools of every' }).click()
     await servers.getByText(/yours · running · \d+ tools/).waitFor()

@@ -6,7 +6,15 @@ import {
   type SessionRegistry,
 } from '@holdfast/core'
 import type { ModelPart, Models, SaidPart, Store, Tools } from '@holdfast/core/ports'
-import { InvariantViolation, invariant, ok, orThrow, type Recorded, SessionId } from '@holdfast/protocol'
+import {
+  type FileChange,
+  InvariantViolation,
+  invariant,
+  ok,
+  orThrow,
+  type Recorded,
+  SessionId,
+} from '@holdfast/protocol'
 import {
   aSubagentTool,
   aTool,
@@ -55,6 +63,7 @@ export async function runTreeSeed(seed: number, hasHooks: boolean): Promise<void
     if (roll < 70) releaseOne(world)
     else if (roll < 82) send(world, { type: 'respondToApproval', decision: dice.pick(decisions) ?? 'reject' })
     else if (roll < 86) send(world, { type: 'sendPrompt', content: 'And then?' })
+    else if (roll < 87) send(world, { type: 'revokeToolTrust', tool: 'all' })
     else if (roll < 88) send(world, { type: 'abort' })
     else if (roll < 91) send(world, { type: 'continue' })
     else if (roll < 95) world.clock.advance(dice.pick([10, 1500]) ?? 10)
@@ -68,7 +77,7 @@ export async function runTreeSeed(seed: number, hasHooks: boolean): Promise<void
   await checkLogs(world)
 }
 
-const decisions = ['approve', 'approve', 'approve_session', 'approve_turn', 'reject'] as const
+const decisions = ['approve', 'approve', 'approve_session', 'approve_always', 'approve_turn', 'reject'] as const
 
 async function createWorld(dice: Dice, hasHooks: boolean): Promise<World> {
   const clock = createVirtualClock()
@@ -153,7 +162,12 @@ function createTools(): Tools {
     await begin()
     return { type: 'ok' as const, output: { text: 'done' } }
   }
-  const all = [aSubagentTool(), aTool('touch', done), aTool('look', done, false)]
+  /** Changes a file with the name of its session, so that the log tells who changed it. */
+  const touch = aTool('touch', async (_, { session }, { begin }) => {
+    await begin()
+    return { type: 'ok', output: { text: 'done' }, files: [{ path: String(session), change: 'modified' }] }
+  })
+  const all = [aSubagentTool(), touch, aTool('look', done, false)]
   return {
     all,
     find: (name) => all.find(({ schema }) => schema.name === name) ?? null,
@@ -244,8 +258,18 @@ async function checkLogs({ store }: World): Promise<void> {
     const isAnnounced = above.some(({ event }) => event.type === 'child.started' && event.child === meta.id)
     invariant(isAnnounced, 'a subagent exists that its parent does not know')
     invariant(state.origin?.subagent?.root === sessionId(0), 'a subagent has another root')
+    const end = above.find(({ event }) => event.type === 'child.ended' && event.child === meta.id)?.event
+    // A crash right after an abort may lose it, as it may for any other call.
+    const mayLack = end?.type !== 'child.ended' || end.status === 'aborted'
+    const isKnown = filesIn(above).some((one) => one.path === meta.id && one.child === meta.id)
+    invariant(mayLack || isKnown || !filesIn(log).some(({ path }) => path === meta.id), 'a parent lacks changed files')
   }
 }
+
+const filesIn = (log: readonly Recorded[]): readonly FileChange[] =>
+  log.flatMap(({ event }) =>
+    event.type === 'call.settled' || event.type === 'files.touched' ? (event.files ?? []) : [],
+  )
 
 const readLog = async (store: Store, id: SessionId): Promise<readonly Recorded[]> =>
   (await store.read(id, { after: 0, limit: 1000 })).flatMap((record) => ('lost' in record ? [] : [record]))

@@ -22,8 +22,10 @@ export function buildAnswer({ messages: all, tools }: ModelRequest): DemoAnswer 
   const lines = findNewLines(messages)
   const offered = new Set(tools.map(({ name }) => name))
   const calls = lines.filter((line) => line.type === 'call')
-  const possible = calls.filter(({ tool }) => offered.has(tool))
-  const missing = calls.filter(({ tool }) => !offered.has(tool))
+  // A tool of a server that was never asked what it offers can be called too: the call asks the server.
+  const isOffered = (tool: string) => offered.has(tool) || offered.has(tool.replace(/^(mcp__.+?__).*$/, '$1list_tools'))
+  const possible = calls.filter(({ tool }) => isOffered(tool))
+  const missing = calls.filter(({ tool }) => !isOffered(tool))
   const unknown = lines.filter((line) => line.type === 'unknown')
   const count = lines.findLast((line) => line.type === 'count')
   const failure = lines.find((line) => line.type === 'fail')?.how ?? null

@@ -69,8 +69,18 @@ const grant: Work = async (trust, { positionals: [, ...names], flags }, context)
   await context.err.write(
     meant.length === 0
       ? 'All of it is trusted already.\n'
-      : `Trusted ${meant.map(({ kind, name }) => `${kind} ${escapeLine(name)}`).join(', ')} of ${escapeLine(workspace)}.\n`,
+      : `Trusted ${listed(meant)} of ${escapeLine(workspace)}.\n`,
   )
+}
+
+const namedMax = 10
+
+/** Names offers; of many, says how many of each kind there are. */
+function listed(offers: readonly Pick<JudgedOffer, 'kind' | 'name'>[]): string {
+  if (offers.length <= namedMax) return offers.map(({ kind, name }) => `${kind} ${escapeLine(name)}`).join(', ')
+  const kinds = Map.groupBy(offers, ({ kind }) => kind)
+  const plural = (kind: JudgedOffer['kind']) => (kind === 'memory' ? 'memories' : `${kind}s`)
+  return [...kinds].map(([kind, { length }]) => `${length} ${length === 1 ? kind : plural(kind)}`).join(', ')
 }
 
 /** Suggests the offer that was likely meant: one with this file name, or the most similar. */

@@ -5,7 +5,11 @@ import { findOffered, findTool } from './offered-tools.ts'
 
 const never: Tool['run'] = () => Promise.reject(new Error('no call is made'))
 const own = aTool('read_file', never)
-const ofServer = (name: string): Tool => ({ ...aTool(name, never), server: 'files', listedBy: 'mcp__files__list_tools' })
+const ofServer = (name: string): Tool => ({
+  ...aTool(name, never),
+  server: 'files',
+  listedBy: 'mcp__files__list_tools',
+})
 const asked: (readonly string[])[] = []
 const tools: Tools = {
   all: [own],

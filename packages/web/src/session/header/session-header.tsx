@@ -81,7 +81,11 @@ export function SessionHeader({
       </div>
       <div className="header-actions">
         <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
-        <TrustMenu trust={listActiveTrust({ view, here })} watching={control.watching} onRevoke={commands.revokeTrust} />
+        <TrustMenu
+          trust={listActiveTrust({ view, here })}
+          watching={control.watching}
+          onRevoke={commands.revokeTrust}
+        />
         <AttachedMenu control={control} onHandOver={commands.handOver} />
         <SessionMenu related={related} />
         {view.boundaries.length > 0 && (

@@ -67,9 +67,7 @@ const grant: Work = async (trust, { positionals: [, ...names], flags }, context)
     meant.length > 0 ? orThrow(await trust.grant({ workdir, offers: meant.map(idOf) })) : { workspace, offers }
   if (flags.json) return context.out.writeJson(now)
   await context.err.write(
-    meant.length === 0
-      ? 'All of it is trusted already.\n'
-      : `Trusted ${listed(meant)} of ${escapeLine(workspace)}.\n`,
+    meant.length === 0 ? 'All of it is trusted already.\n' : `Trusted ${listed(meant)} of ${escapeLine(workspace)}.\n`,
   )
 }
 

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { replaceAlone } from '../../system/files/replace-alone.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
-import type { ServerOffer, ServerTool } from './connection.ts'
+import type { ServerOffer, ServerTool } from './connection/connection.ts'
 
 const OfferFile = z.object({
   version: z.literal(1),

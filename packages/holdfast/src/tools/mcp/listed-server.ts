@@ -1,7 +1,7 @@
 import type { SessionServer } from '@holdfast/protocol'
 import type { ConfiguredServer } from './config/configured-servers.ts'
 import type { McpServer } from './config/server-config.ts'
-import type { ConnectionState } from './connection.ts'
+import type { ConnectionState } from './connection/connection.ts'
 import { type BuiltTool, toolsMax } from './server-tools.ts'
 import type { StartableServer } from './startable-server.ts'
 

@@ -2,7 +2,7 @@ import type { Tool } from '@holdfast/core/ports'
 import { clip, escapeLine, ok } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineTool, whenBegun } from '../define/define-tool.ts'
-import { untilAborted } from './connection.ts'
+import { untilAborted } from './connection/connection.ts'
 import type { StartableServer } from './startable-server.ts'
 
 const aboutCharsMax = 300

@@ -8,7 +8,7 @@ import { call, createScriptedModel, say } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openHoldfast } from '../../open.ts'
 import { createCallClock } from './call-clock.ts'
-import { readElicitation } from './elicitation.ts'
+import { readElicitation } from './connection/elicitation.ts'
 
 const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')
 const everything = join(manifest, '..', 'dist', 'index.js')

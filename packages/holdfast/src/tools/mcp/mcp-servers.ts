@@ -2,7 +2,7 @@ import type { Servers, Tool } from '@holdfast/core/ports'
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import type { ConfiguredServer } from './config/configured-servers.ts'
 import { expandConnect, type McpServer } from './config/server-config.ts'
-import { type Prompt, type PromptMessages, untilAborted } from './connection.ts'
+import { type Prompt, type PromptMessages, untilAborted } from './connection/connection.ts'
 import {
   describeServer,
   describeStartable,

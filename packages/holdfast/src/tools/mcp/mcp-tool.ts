@@ -2,7 +2,7 @@ import type { Tool } from '@holdfast/core/ports'
 import { clip, escapeLine, ok } from '@holdfast/protocol'
 import { whenBegun } from '../define/define-tool.ts'
 import { findGuard } from '../files/io/guarded-path.ts'
-import type { McpConnection, Progress, ServerTool } from './connection.ts'
+import type { McpConnection, Progress, ServerTool } from './connection/connection.ts'
 import { readToolResult } from './tool-result.ts'
 
 type McpToolOptions = {

@@ -2,7 +2,7 @@ import type { Tool, ToolRun } from '@holdfast/core/ports'
 import { clip, escapeLine, fault, type Output, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { type Done, defineTool, whenBegun } from '../define/define-tool.ts'
-import type { McpConnection, ServerResource } from './connection.ts'
+import type { McpConnection, ServerResource } from './connection/connection.ts'
 
 type ResourceServer = {
   readonly name: string

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { ok, type Result } from '@holdfast/protocol'
 import type { ConfiguredServer } from './config/configured-servers.ts'
 import { hashConnect } from './config/server-config.ts'
-import { createConnection, type McpConnection, type ServerTool } from './connection.ts'
+import { createConnection, type McpConnection, type ServerTool } from './connection/connection.ts'
+import type { ClientDeps } from './connection/open-client.ts'
 import type { KnownOffer, KnownOffers } from './known-offers.ts'
-import type { ClientDeps } from './open-client.ts'
 
 export type StartableDeps = Omit<ClientDeps, 'cwd' | 'onChanged' | 'onElicit'> & {
   /** The user's home directory, where the user's own servers are started. */

@@ -1,7 +1,7 @@
 import type { ToolRun } from '@holdfast/core/ports'
 import { escapeLine, type Output } from '@holdfast/protocol'
 import type { Done } from '../define/define-tool.ts'
-import type { ServerResult } from './connection.ts'
+import type { ServerResult } from './connection/connection.ts'
 
 type FilePart = NonNullable<Output['fileParts']>[number]
 type Block = ServerResult['content'][number]

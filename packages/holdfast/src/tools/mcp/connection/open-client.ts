@@ -1,11 +1,11 @@
 import { errorMessage } from '@holdfast/protocol'
 import type { Client, ElicitRequest, ElicitResult, Transport } from '@modelcontextprotocol/client'
-import type { ProcessRecords } from '../program/process-records.ts'
+import type { ProcessRecords } from '../../program/process-records.ts'
+import { expandConnect, type McpConnect, type McpServer } from '../config/server-config.ts'
+import { createSessionAuth, NeedsSignIn } from '../sign-in/session-auth.ts'
+import type { SignIns } from '../sign-in/sign-ins.ts'
 import { boundLists, boundMessages, boundSends } from './bounded-client.ts'
-import { expandConnect, type McpConnect, type McpServer } from './config/server-config.ts'
 import { loadMcpLibrary, type McpLibrary } from './library.ts'
-import { createSessionAuth, NeedsSignIn } from './sign-in/session-auth.ts'
-import type { SignIns } from './sign-in/sign-ins.ts'
 import { createStdioTransport, messageBytesMax } from './stdio-transport.ts'
 
 /** What a client of a server needs. */

@@ -17,34 +17,18 @@ import type {
   Prompt,
   Tool as ServerTool,
 } from '@modelcontextprotocol/client'
+import type { McpServer } from '../config/server-config.ts'
+import { NeedsSignIn } from '../sign-in/session-auth.ts'
 import { createCallClock } from './call-clock.ts'
-import type { McpServer } from './config/server-config.ts'
 import { readElicitation, toElicitResult } from './elicitation.ts'
 import { type ClientDeps, type OpenClient, openClient, WrongConfiguration } from './open-client.ts'
-import { NeedsSignIn } from './sign-in/session-auth.ts'
+import { answerMs, listAll, listResources, type ServerOffer, type ServerResources } from './server-lists.ts'
 
+export type { ServerOffer, ServerResource } from './server-lists.ts'
 export type { Progress, Prompt, ServerTool }
-
-/** What a server offers. */
-export type ServerOffer = {
-  readonly tools: readonly ServerTool[]
-  readonly prompts: readonly Prompt[]
-  /** Whether it has resources, which are listed when they are needed. */
-  readonly hasResources: boolean
-  /** What the server says about its use. */
-  readonly about: string | null
-  /** Whether it offers more than these: what is too much is left out. */
-  readonly isCut: boolean
-}
 
 /** The result of a call, as the server returned it. */
 export type ServerResult = Awaited<ReturnType<Client['callTool']>>
-export type ServerResource = Awaited<ReturnType<Client['listResources']>>['resources'][number]
-export type ServerResources = {
-  readonly resources: readonly ServerResource[]
-  /** URIs with parts to fill in. */
-  readonly templates: Awaited<ReturnType<Client['listResourceTemplates']>>['resourceTemplates']
-}
 type ResourceContents = Awaited<ReturnType<Client['readResource']>>['contents']
 export type PromptMessages = Awaited<ReturnType<Client['getPrompt']>>['messages']
 
@@ -85,11 +69,8 @@ type ConnectionDeps = Omit<ClientDeps, 'onElicit'> & {
   readonly onOpened: () => void
 }
 
-const answerMs = 20_000
 /** A server may answer with any text as its error. */
 const reasonCharsMax = 1000
-/** How long all pages of a list may take. */
-const listMs = 60_000
 const idleStopMs = 10 * 60_000
 /** How long a call may take without progress. */
 const callMs = { stdio: 30 * 60_000, http: 5 * 60_000 }
@@ -261,38 +242,4 @@ export function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): 
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort, { once: true })
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort))
-}
-
-async function listAll(
-  client: Client,
-  { isCut }: Pick<OpenClient, 'isCut'>,
-  signal: AbortSignal,
-): Promise<ServerOffer> {
-  const can = client.getServerCapabilities() ?? {}
-  const options = { signal: AbortSignal.any([signal, AbortSignal.timeout(listMs)]), timeout: answerMs }
-  const [{ tools }, { prompts }] = await Promise.all([
-    can.tools ? client.listTools(undefined, options) : { tools: [] },
-    can.prompts ? client.listPrompts(undefined, options) : { prompts: [] },
-  ])
-  return {
-    ...{ tools: eachOnce(tools), prompts: eachOnce(prompts), hasResources: can.resources !== undefined },
-    about: client.getInstructions() ?? null,
-    isCut: isCut('tools/list') || isCut('prompts/list'),
-  }
-}
-
-/** Of two with one name only the first can be called, and providers refuse a request that has both. */
-function eachOnce<Named extends { readonly name: string }>(all: readonly Named[]): readonly Named[] {
-  const seen = new Set<string>()
-  return all.filter(({ name }) => !seen.has(name) && seen.add(name))
-}
-
-async function listResources(client: Client, signal: AbortSignal): Promise<ServerResources> {
-  const options = { signal, timeout: answerMs }
-  const { resources } = await client.listResources(undefined, options)
-  // Many servers have no templates, and some refuse the question.
-  const { resourceTemplates } = await client
-    .listResourceTemplates(undefined, options)
-    .catch(() => ({ resourceTemplates: [] }))
-  return { resources, templates: resourceTemplates }
 }

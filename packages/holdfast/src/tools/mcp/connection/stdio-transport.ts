@@ -1,8 +1,8 @@
 import { clip, errorMessage } from '@holdfast/protocol'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import type { ProcessRecords } from '../program/process-records.ts'
-import { type Program, type ProgramEnd, startProgram } from '../program/program.ts'
-import type { McpConnect } from './config/server-config.ts'
+import type { ProcessRecords } from '../../program/process-records.ts'
+import { type Program, type ProgramEnd, startProgram } from '../../program/program.ts'
+import type { McpConnect } from '../config/server-config.ts'
 import type { McpLibrary } from './library.ts'
 
 type StdioTransport = Transport & {

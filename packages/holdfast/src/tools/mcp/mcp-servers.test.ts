@@ -288,7 +288,9 @@ describe('a server that was never asked what it offers', () => {
     await configure(join(home, 'mcp.json'), { second: ['plain', log] })
     await servers.prompts(workdir, ['mcp__second__start'])
     expect(await servers.tools(workdir)).toHaveLength(8)
-    expect(await starts(log)).toBe(2)
+    await configure(join(home, 'mcp.json'), { 'a third': ['plain', log] })
+    expect(await servers.tools(workdir, ['mcp__a_third'])).toHaveLength(8) // as the file of an agent names it
+    expect(await starts(log)).toBe(3)
   })
 
   it('that fails says why to the model, and can be tried again', async () => {

@@ -115,9 +115,7 @@ async function askNeeded({ startable }: WorkspaceServers, needed: readonly strin
   const names = needed.filter((name) => !listing.has(name))
   const due = startable.filter(
     ({ offer, askedMs, server }) =>
-      offer === null &&
-      performance.now() - askedMs > askAgainMs &&
-      names.some((name) => name === `mcp__${server.name}` || isOfServer(name, server.name)),
+      offer === null && performance.now() - askedMs > askAgainMs && names.some((name) => isOfServer(name, server.name)),
   )
   if (due.length > 0) await Promise.race([Promise.all(due.map((one) => one.ask())), pause(firstAnswerMs)])
 }

@@ -24,8 +24,8 @@ export function nameTools(tools: readonly NamedTool[]): readonly string[] {
 export const listingNames = (servers: readonly string[]): readonly string[] =>
   nameTools(servers.map((server) => ({ server, tool: 'list_tools' })))
 
-/** Whether a tool or prompt of this name for the model belongs to a server. Names that end in a hash are not recognised. */
-export const isOfServer = (name: string, server: string): boolean => name.startsWith(`mcp__${cleaned(server)}__`)
+/** Whether a name means a server or a tool or prompt of it. Names that end in a hash are not recognised. */
+export const isOfServer = (name: string, server: string): boolean => `${name}__`.startsWith(`mcp__${cleaned(server)}__`)
 
 const cleaned = (text: string): string => text.replaceAll(/[^A-Za-z0-9_-]/g, '_')
 

@@ -241,11 +241,22 @@ export type Report = Readonly<
   /** The work of a subagent in the background has ended. */
   | ({ type: 'child.finished'; child: SessionId } & ChildEnd)
   /** A subagent gets its task. */
+<<<<<<< HEAD
   | { type: 'task.given'; task: string; payer: SessionState['payer'] }
   /**
    * A person trusted calls in a session of the tree, or stored a rule. `isGranted`: here, at its top; otherwise only open
    * questions are answered. `rule` says by what.
    */
+||||||| parent of 9643cc37 (Redraw the map, write the reference, and keep the inputs of a session short)
+  | { type: 'task.given'; task: string }
+  /**
+   * A person trusted calls in a session of the tree, or stored a rule. `isGranted`: here, at its top; otherwise only open
+   * questions are answered. `rule` says by what.
+   */
+=======
+  | { type: 'task.given'; task: string }
+  /** Calls were trusted in a session of the tree. `isGranted`: here, at its top; otherwise only open questions are answered. */
+>>>>>>> 9643cc37 (Redraw the map, write the reference, and keep the inputs of a session short)
   | { type: 'trust.spread'; trust: Pick<Trust, 'tool' | 'argsHash'>; isGranted: boolean; rule: string }
   /** Files are about to be put back. */
   | { type: 'restore.starting'; items: readonly RestoredFile[]; undoOf?: Seq | undefined }
@@ -280,12 +291,8 @@ export type Left = Readonly<{
 export type FoundChild = { readonly session: SessionId; readonly end: ChildEnd | null }
 
 /** How the work of a subagent ended, what it said last, and what it did to files. `handle` is null if it never began. */
-export type ChildEnd = Readonly<{
-  status: ChildOutcome
-  output: Output
-  handle: string | null
-  files?: readonly FileChange[] | undefined
-}>
+export type ChildEnd = Readonly<{ status: ChildOutcome; output: Output; handle: string | null; files?: FileChanges }>
+type FileChanges = readonly FileChange[] | undefined
 
 export type ReadyCall = Readonly<{
   facts: CallFacts

@@ -7,7 +7,7 @@ import type { PendingApproval } from '@holdfast/protocol'
 import { call, createScriptedModel, say } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openHoldfast } from '../../open.ts'
-import { createCallClock } from './call-clock.ts'
+import { createCallClock } from './connection/call-clock.ts'
 import { readElicitation } from './connection/elicitation.ts'
 
 const manifest = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json')

@@ -23,8 +23,17 @@ export type WorkspaceServers = {
 type Found = { readonly configuration: Configuration; readonly trusted: readonly boolean[] }
 type Loaded = Found & { readonly servers: WorkspaceServers }
 
+/** The servers of all folders that sessions of this process work in. */
+interface AllServers {
+  /** Returns the servers of the workspace of a folder, as it is on disk now. */
+  of(workdir: string): Promise<WorkspaceServers>
+  /** Aborts when all servers end. */
+  readonly closing: AbortSignal
+  close(): Promise<void>
+}
+
 /** Finds out which servers the folders of sessions have, and ends those whose configuration or trust is gone. */
-export function createWorkspaceServers(deps: WorkspaceDeps) {
+export function createWorkspaceServers(deps: WorkspaceDeps): AllServers {
   const workspaces = new Map<string, Promise<string>>()
   const configurations = new Map<string, { readonly stamp: string; readonly configuration: Configuration }>()
   const loaded = new Map<string, Loaded>()
@@ -93,11 +102,9 @@ export function createWorkspaceServers(deps: WorkspaceDeps) {
   }
 
   return {
-    /** Returns the servers of the workspace of a folder, as it is on disk now. */
-    of: async (workdir: string): Promise<WorkspaceServers> => load(await workspaceOf(workdir)),
-    /** Aborts when all servers end. */
+    of: async (workdir) => load(await workspaceOf(workdir)),
     closing: closing.signal,
-    async close(): Promise<void> {
+    async close() {
       closing.abort()
       await Promise.all([...created.values()].map(async (one) => (await one).connection.close()))
     },

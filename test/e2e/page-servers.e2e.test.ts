@@ -117,10 +117,9 @@ describe('MCP servers on the page', () => {
   })
 
   it('completes the prompts of servers as commands', async () => {
-    await startSession('count to 1')
+    await startSession('call mcp__every__echo {"message": "hi"}') // its prompts are known from then on
+    await approve()
     await atRest()
-    await (await openPanel()).getByRole('button', { name: 'List tools of every' }).click()
-    await (await openPanel()).getByText(/running/).waitFor()
     await page.getByRole('textbox', { name: 'Message' }).fill('/mcp__every__')
     await page.getByRole('option', { name: /mcp__every__args-prompt/ }).waitFor()
   })

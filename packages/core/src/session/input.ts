@@ -241,22 +241,8 @@ export type Report = Readonly<
   /** The work of a subagent in the background has ended. */
   | ({ type: 'child.finished'; child: SessionId } & ChildEnd)
   /** A subagent gets its task. */
-<<<<<<< HEAD
   | { type: 'task.given'; task: string; payer: SessionState['payer'] }
-  /**
-   * A person trusted calls in a session of the tree, or stored a rule. `isGranted`: here, at its top; otherwise only open
-   * questions are answered. `rule` says by what.
-   */
-||||||| parent of 9643cc37 (Redraw the map, write the reference, and keep the inputs of a session short)
-  | { type: 'task.given'; task: string }
-  /**
-   * A person trusted calls in a session of the tree, or stored a rule. `isGranted`: here, at its top; otherwise only open
-   * questions are answered. `rule` says by what.
-   */
-=======
-  | { type: 'task.given'; task: string }
   /** Calls were trusted in a session of the tree. `isGranted`: here, at its top; otherwise only open questions are answered. */
->>>>>>> 9643cc37 (Redraw the map, write the reference, and keep the inputs of a session short)
   | { type: 'trust.spread'; trust: Pick<Trust, 'tool' | 'argsHash'>; isGranted: boolean; rule: string }
   /** Files are about to be put back. */
   | { type: 'restore.starting'; items: readonly RestoredFile[]; undoOf?: Seq | undefined }

@@ -1,6 +1,6 @@
 import { dayOf, type Fault, type ModelName, ok, type Payer, type Result } from '@holdfast/protocol'
 import { applies, findCapFault, type Payment } from '../policy/spending-cap.ts'
-import type { Facts } from '../session/input.ts'
+import type { Facts } from '../session/facts.ts'
 import type { EffectDeps, RuntimeDeps } from './dependencies.ts'
 
 /** Returns why a payer may not call a model in a workspace now; null if it may. Reads what was spent only if a cap applies. */

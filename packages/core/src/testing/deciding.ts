@@ -12,7 +12,8 @@ import {
 import type { SaidPart } from '../ports/provider.ts'
 import { decide } from '../session/decide.ts'
 import { evolve } from '../session/evolve.ts'
-import type { Facts, Input, Report, SessionCommand } from '../session/input.ts'
+import type { Facts } from '../session/facts.ts'
+import type { Input, Report, SessionCommand } from '../session/input.ts'
 import { emptySession, type SessionState } from '../session/state.ts'
 import type { SessionCommandInput } from './each-command.ts'
 

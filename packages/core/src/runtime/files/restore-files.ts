@@ -17,7 +17,7 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import type { RestorePlace, RestoreRun } from '../../ports/workspace-files.ts'
-import type { PlannedRestore } from '../../session/input.ts'
+import type { PlannedRestore } from '../../session/facts.ts'
 import type { SessionState } from '../../session/state.ts'
 import { readerOf } from '../blobs/blob-reader.ts'
 import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'

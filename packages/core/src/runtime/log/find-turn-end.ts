@@ -10,7 +10,7 @@ import {
   TurnNumber,
 } from '@holdfast/protocol'
 import type { Log } from '../../ports/log.ts'
-import type { TurnEndPosition } from '../../session/input.ts'
+import type { TurnEndPosition } from '../../session/facts.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
 type Found = { readonly seq: Seq; readonly turn: number; readonly end: TurnEndPosition }

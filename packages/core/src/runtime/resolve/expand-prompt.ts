@@ -8,7 +8,7 @@ import {
   type TypedCommand,
 } from '@holdfast/protocol'
 import type { ExpandedPiece } from '../../ports/guidance.ts'
-import type { Facts } from '../../session/input.ts'
+import type { Facts } from '../../session/facts.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { runShell } from './run-shell.ts'
 

@@ -16,7 +16,8 @@ import {
   ThinkingLevel,
 } from '@holdfast/protocol'
 import { workdirNeeded } from '../../session/decide/prompt.ts'
-import type { Facts, SessionCommand, SessionSubmission } from '../../session/input.ts'
+import type { Facts } from '../../session/facts.ts'
+import type { SessionCommand, SessionSubmission } from '../../session/input.ts'
 import { askedCalls, waitingCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { readArgs } from '../effects/call-hooks.ts'

@@ -8,7 +8,7 @@ import {
   type Result,
   refuse,
 } from '@holdfast/protocol'
-import type { Facts } from '../../session/input.ts'
+import type { Facts } from '../../session/facts.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { hasHooks, runHooks } from '../effects/run-hooks.ts'
 

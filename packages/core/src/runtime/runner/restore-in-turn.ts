@@ -1,5 +1,5 @@
 import { ok, type Result, refuse } from '@holdfast/protocol'
-import type { Facts, PlannedRestore } from '../../session/input.ts'
+import type { Facts, PlannedRestore } from '../../session/facts.ts'
 import { putFilesBack } from '../files/restore-files.ts'
 import { withNotAccepted } from '../storage-health.ts'
 import { handleInput, type RunningSession } from './handle-input.ts'

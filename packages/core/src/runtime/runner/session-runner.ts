@@ -9,7 +9,8 @@ import {
   type StorageError,
   type Submission,
 } from '@holdfast/protocol'
-import { type Facts, isProcessRequest, type Report, type SessionSubmission } from '../../session/input.ts'
+import type { Facts } from '../../session/facts.ts'
+import { isProcessRequest, type Report, type SessionSubmission } from '../../session/input.ts'
 import { plan } from '../../session/plan.ts'
 import { isAbortOf, waitingCalls } from '../../session/state.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'

@@ -1,5 +1,6 @@
 import { type ClientId, type Event, fault, isTrustedExactly, ok, refuse, type Trust } from '@holdfast/protocol'
-import type { CommandOf, Decided, Events, Facts, ReportOf } from '../input.ts'
+import type { Facts } from '../facts.ts'
+import type { CommandOf, Decided, Events, ReportOf } from '../input.ts'
 import { askedCalls, type SessionState, waitingCalls } from '../state.ts'
 import { settle } from './call.ts'
 import { answerQuestion, findQuestion } from './question.ts'

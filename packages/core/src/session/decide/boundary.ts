@@ -1,5 +1,6 @@
 import { type FileChange, fault, limits, linesText, ok, refuse } from '@holdfast/protocol'
-import type { CommandOf, Decided, Events, Facts } from '../input.ts'
+import type { Facts } from '../facts.ts'
+import type { CommandOf, Decided, Events } from '../input.ts'
 import type { SessionState } from '../state.ts'
 
 /** Sets the lines of a file that tools may change. */

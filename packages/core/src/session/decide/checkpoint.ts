@@ -1,5 +1,6 @@
 import { type Event, eventTokens, fault, isOnLine, limits, ok, refuse, textTokens } from '@holdfast/protocol'
-import type { CommandOf, Decided, Events, Facts, NewCheckpoint, ReportOf } from '../input.ts'
+import type { Facts, NewCheckpoint } from '../facts.ts'
+import type { CommandOf, Decided, Events, ReportOf } from '../input.ts'
 import { checkpointOn } from '../line.ts'
 import { compactionFailed, type SessionState } from '../state.ts'
 import { hooksRan } from './hook.ts'

@@ -1,5 +1,6 @@
 import { type HistoryCommand, ok, refuse, unreachable } from '@holdfast/protocol'
-import type { Decided, Facts } from '../input.ts'
+import type { Facts } from '../facts.ts'
+import type { Decided } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { appendCheckpoint, compact, setSummary, summarize, undoCompaction } from './checkpoint.ts'
 import { fork, returnToTurnEnd, setHistory, switchBranch, truncateHistory } from './line.ts'

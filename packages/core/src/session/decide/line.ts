@@ -13,7 +13,8 @@ import {
   type Seq,
   textTokens,
 } from '@holdfast/protocol'
-import type { CommandOf, Decided, Facts } from '../input.ts'
+import type { Facts } from '../facts.ts'
+import type { CommandOf, Decided } from '../input.ts'
 import { checkpointFor, checkpointOn, closedAt, goingOn, lengthOf, nameToKeep } from '../line.ts'
 import type { SessionState } from '../state.ts'
 import { turnRunning } from './prompt.ts'

@@ -1,5 +1,6 @@
 import { type AppendClientEvent, fault, limits, type MessageId, ok, refuse, TurnNumber } from '@holdfast/protocol'
-import type { Decided, Events, Facts } from '../input.ts'
+import type { Facts } from '../facts.ts'
+import type { Decided, Events } from '../input.ts'
 import type { SessionState } from '../state.ts'
 
 const notFound = (message: number) =>

@@ -17,7 +17,8 @@ import {
   type TypedPrompt,
   type Usage,
 } from '@holdfast/protocol'
-import type { CommandOf, Decided, Events, Facts, ReportOf } from '../input.ts'
+import type { Facts } from '../facts.ts'
+import type { CommandOf, Decided, Events, ReportOf } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { hooksRan } from './hook.ts'
 import { turnNow } from './message.ts'

@@ -1,5 +1,6 @@
 import type { Draft } from '../../ports/store.ts'
-import type { Events, Facts, FoundChild, Left } from '../input.ts'
+import type { Facts } from '../facts.ts'
+import type { Events, FoundChild, Left } from '../input.ts'
 import { childOf } from '../open-child.ts'
 import { type Call, isAnswered, openCalls, type SessionState } from '../state.ts'
 import { settle } from './call.ts'

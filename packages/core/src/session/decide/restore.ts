@@ -1,5 +1,6 @@
 import { type Event, isLeftByMove, ok, type RestoreAction, refuse, restoredNames } from '@holdfast/protocol'
-import type { Decided, Facts, ReportOf } from '../input.ts'
+import type { Facts } from '../facts.ts'
+import type { Decided, ReportOf } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { turnNow } from './message.ts'
 import { turnRunning } from './prompt.ts'

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { asked, decided, events, phases } from '../../testing/deciding.ts'
 import type { SessionCommandInput } from '../../testing/each-command.ts'
 import { evolve } from '../evolve.ts'
-import type { Facts } from '../input.ts'
+import type { Facts } from '../facts.ts'
 import type { SessionState } from '../state.ts'
 import { answerOf, viewOf } from '../view.ts'
 

@@ -11,7 +11,8 @@ import {
   type Settings,
   ThinkingLevel,
 } from '@holdfast/protocol'
-import type { CommandOf, Decided, Events, Facts, ReportOf } from '../input.ts'
+import type { Facts } from '../facts.ts'
+import type { CommandOf, Decided, Events, ReportOf } from '../input.ts'
 import { askedCalls, type Pin, type SessionState } from '../state.ts'
 import { settle } from './call.ts'
 import { turnRunning } from './prompt.ts'

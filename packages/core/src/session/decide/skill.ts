@@ -1,5 +1,6 @@
 import { fault, noSuchSkill, ok, refuse } from '@holdfast/protocol'
-import type { CommandOf, Decided, Facts } from '../input.ts'
+import type { Facts } from '../facts.ts'
+import type { CommandOf, Decided } from '../input.ts'
 import type { SessionState } from '../state.ts'
 
 /** Activates a skill. One that is active is activated again only if its text has changed. */

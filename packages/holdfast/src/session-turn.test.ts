@@ -219,7 +219,7 @@ describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
     const gate = createGate()
     await using test = await open([[waitAt(gate), say('One.')], [say('Two.')]])
     const first = test.session.prompt('go')
-    await first.accepted
+    await gate.reached // a prompt that comes earlier joins the first step
     const steering = test.session.prompt('also this')
     expect(await steering.accepted).toMatchObject({ queued: 'steering' })
     gate.open()
@@ -234,7 +234,7 @@ describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
       [waitAt(gates[1]), say('Answer to B.')],
     ])
     const a = test.session.prompt('A')
-    await a.accepted
+    await gates[0].reached
     const b = test.session.prompt('B')
     expect(await b.accepted).toMatchObject({ queued: 'steering' })
     gates[0].open()
@@ -278,7 +278,7 @@ describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
     const gate = createGate()
     await using test = await open([[waitAt(gate), say('One.')]])
     const first = test.session.prompt('go')
-    await first.accepted
+    await gate.reached // a prompt that comes earlier joins the first step
     const steering = test.session.prompt('also this')
     await steering.abort()
     await expect(steering.text()).rejects.toMatchObject({ code: 'queue_entry_not_found' })

@@ -145,6 +145,7 @@ describe('layered settings', () => {
       shellEnvironment: [],
       sandbox: 'auto',
       sandboxNetwork: false,
+      caps: [],
       providers: {},
       models: {},
       from: {},

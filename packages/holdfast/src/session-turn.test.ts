@@ -218,7 +218,7 @@ describe.each(['in this process', 'over HTTP'])('a turn %s', (where) => {
   it('of a prompt that steers begins where the prompt joins', async () => {
     const gate = createGate()
     await using test = await open([[waitAt(gate), say('One.')], [say('Two.')]])
-    const first = test.session.prompt('go')
+    test.session.prompt('go')
     await gate.reached // a prompt that comes earlier joins the first step
     const steering = test.session.prompt('also this')
     expect(await steering.accepted).toMatchObject({ queued: 'steering' })

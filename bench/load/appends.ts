@@ -8,7 +8,7 @@ import type { Scenario } from './scenario.ts'
 
 type Appended = { readonly ack: Percentiles; readonly perSecond: number; readonly refused: number }
 
-/** Clients send commands over HTTP, each of which records one event. A command is acknowledged when that is on the disk. */
+/** Clients send commands over HTTP. Each command records one event, and is acknowledged when the event is on the disk. */
 export const appendRecords: Scenario = async ({ dir, isQuick }) => {
   const [sessions, seconds] = isQuick ? [10, 1] : [100, 10]
   await using server = await startLoadServer(dir)

@@ -35,10 +35,15 @@ export function createCrashingStore({ inner, life, scheduler, durableLog, disk, 
       return created
     },
     append: async (append) => {
+      const started = append.records.find(({ record }) => record.event.type === 'step.started')?.record.seq
+      const start = started === undefined ? null : { step: started, isDurable: false }
+      life.starting = start
       await scheduler.pass(life, 'append')
+      life.starting = null
       if (disk.mood === 'refusing') return storageError
       const appended = await inner.append(append)
       if (appended.ok) durableLog.add(append.session, append.records)
+      if (appended.ok && start) start.isDurable = true
       const isUnsure = appended.ok && disk.mood === 'unsure'
       await scheduler.pass(life, 'answer of an append')
       return isUnsure ? storageError : appended

@@ -11,7 +11,10 @@ import type {
 } from '@holdfast/core/ports'
 import { type Dice, modelsWith, scriptedUsage } from '@holdfast/testkit'
 import type { DurableLog } from './durable-log.ts'
-import type { Life, Scheduler } from './scheduler.ts'
+import type { Life, Scheduler, StepStart } from './scheduler.ts'
+
+/** A request to the model, with the start of its step. */
+export type AskedModel = { readonly start: StepStart; readonly request: ModelRequest }
 
 type Parts = {
   readonly life: Life
@@ -19,7 +22,7 @@ type Parts = {
   readonly durableLog: DurableLog
   readonly dice: Dice
   /** The requests to the model, with their steps. */
-  readonly requests: { readonly step: number; readonly request: ModelRequest }[]
+  readonly requests: AskedModel[]
 }
 
 const aborted: ModelEnd = { type: 'aborted' }
@@ -92,10 +95,13 @@ export function createModels({ life, scheduler, durableLog, dice, requests }: Pa
 
   const provider: Provider = {
     stream: (request, { signal }) => {
-      const step = durableLog.records.findLast(({ event }) => event.type === 'step.started')?.seq ?? 0
+      // The model may be asked while the start of its step is being written.
+      const last = durableLog.records.findLast(({ event }) => event.type === 'step.started')?.seq ?? 0
+      const start = life.starting ?? { step: last, isDurable: true }
+      const { step } = start
       if (life.status === 'living') {
-        if (requests.some((one) => one.step === step)) durableLog.mustBeSilent(step)
-        requests.push({ step, request })
+        if (requests.some(({ start: one }) => one.step === step && one.isDurable)) durableLog.mustBeSilent(step)
+        requests.push({ start, request })
       }
       return stream(signal)
     },

@@ -1,5 +1,13 @@
 /** A simulated process. It is killed, or paused so long that another process takes over. */
-export type Life = { readonly node: string; status: 'living' | 'paused' | 'dead' }
+export type Life = {
+  readonly node: string
+  status: 'living' | 'paused' | 'dead'
+  /** The step whose start is being written, if any. */
+  starting?: StepStart | null
+}
+
+/** The record that starts a step, and whether it reached the disk. */
+export type StepStart = { readonly step: number; isDurable: boolean }
 
 type Waiting = { readonly life: Life; readonly what: string; readonly go: () => void }
 

@@ -1,5 +1,5 @@
 import { createLocalSession, createSessionRegistry, type LocalSession, type SessionRegistry } from '@holdfast/core'
-import type { Blobs, ModelRequest, Store } from '@holdfast/core/ports'
+import type { Blobs, Store } from '@holdfast/core/ports'
 import { InvariantViolation, ok, SessionId } from '@holdfast/protocol'
 import { createVirtualClock, type Dice, fakeFiles, fakePermissions, type VirtualClock } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
@@ -7,7 +7,7 @@ import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memo
 import { createCrashingStore, type Disk } from './crashing-store.ts'
 import { createDriverWatch, type DriverWatch } from './driver-watch.ts'
 import { createDurableLog, type DurableLog } from './durable-log.ts'
-import { createInstructions, createModels, createTools } from './random-agent.ts'
+import { type AskedModel, createInstructions, createModels, createTools } from './random-agent.ts'
 import { createRandomHooks } from './random-hooks.ts'
 import { createScheduler, type Life, type Scheduler, settlePromises } from './scheduler.ts'
 
@@ -26,7 +26,7 @@ export type Simulation = {
   readonly drivers: DriverWatch
   readonly store: Store
   readonly blobs: Blobs
-  readonly requests: readonly { readonly step: number; readonly request: ModelRequest }[]
+  readonly requests: readonly AskedModel[]
   host(): Host
   /** Kills or pauses the current process and starts another one, which takes over. */
   crash(how: 'killed' | 'paused'): Promise<void>
@@ -39,7 +39,7 @@ export async function createSimulation(dice: Dice, hasHooks = false): Promise<Si
   const disk: Disk = { mood: 'well' }
   const store = createMemoryStore()
   const blobs = createMemoryBlobs()
-  const requests: { step: number; request: ModelRequest }[] = []
+  const requests: AskedModel[] = []
   const lives = new Map<string, Life>()
 
   async function startProcess(): Promise<Host> {

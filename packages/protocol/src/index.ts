@@ -37,6 +37,7 @@ export {
   StoredRestore,
   TouchedFile,
 } from './api/file-changes.ts'
+export { DefaultModel, GivenKey, type ModelSettings, RemovedKey, SavedKey } from './api/model-settings.ts'
 export { parseOptions } from './api/parse-options.ts'
 export { parseSessionName, type SessionName } from './api/parse-session-name.ts'
 export {
@@ -106,6 +107,7 @@ export * from './command/slash-command.ts'
 export {
   ApprovedBy,
   approvalText,
+  askText,
   DenialCode,
   Outcome,
   Output,

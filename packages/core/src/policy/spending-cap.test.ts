@@ -30,6 +30,11 @@ describe('a cap', () => {
     expect(faultOf([{ maxCost: 5 }], { all: spent(5) })).toMatchObject({ code: 'spending_cap' })
     const rounded = Array.from({ length: 11 }, () => 0.2).reduce((sum, cost) => sum + cost, 0)
     expect(faultOf([{ maxCost: 2.2 }], { all: spent(rounded) })).toMatchObject({ code: 'spending_cap' })
+    for (const maxCost of [1e-10, Number.MIN_VALUE]) {
+      expect(faultOf([{ maxCost }], { all: spent(0) })).toBeNull()
+      expect(faultOf([{ maxCost }], { all: spent(1e-10) })).toMatchObject({ code: 'spending_cap' })
+    }
+    expect(faultOf([{ maxCost: 0 }], { all: spent(0) })).toMatchObject({ code: 'spending_cap' })
     expect(faultOf([{ token: anna, maxCost: 5 }], { all: spent(9), payer: spent(4) })).toBeNull()
     expect(faultOf([{ token: anna, maxCost: 5 }], { payer: spent(5) })).toMatchObject({ details: { token: anna } })
     expect(faultOf([{ workspace: '/work', maxTokens: 100 }], { workspace: spent(null) })).toMatchObject({

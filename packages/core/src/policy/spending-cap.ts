@@ -9,7 +9,7 @@ import {
   reachedAmount,
   type Spent,
 } from '@holdfast/protocol'
-import type { Charge, SpentOn } from '../ports/log.ts'
+import type { Charge, SpentOn } from '../ports/store/spending.ts'
 
 /** Who would pay for a model call, and where. */
 export type Payment = Pick<Charge, 'payer' | 'workspace'>

@@ -46,7 +46,9 @@ describe('a permission rule', () => {
 
   it('applies before the approval setting of the session, and is named', () => {
     expect(judge({ ...writing, ...says('allow') }, policy())).toEqual({ type: 'allow', rule: 'your rule `x`' })
-    expect(judge({ ...reading, ...says('ask') }, policy()).type).toBe('ask')
+    expect(judge({ ...reading, ...says('ask') }, policy())).toEqual({ type: 'ask', rule: 'your rule `x`' })
+    expect(judge(reading, policy({ approvals: 'all' }))).toEqual({ type: 'ask', rule: 'approvals: all' })
+    expect(judge(writing, policy())).toEqual({ type: 'ask' })
     const denied = judge({ ...writing, ...says('deny') }, policy({ approvals: 'none' }))
     const message = 'your rule `x` forbids this write_file call'
     expect(denied).toEqual({ type: 'deny', code: 'rule', message })

@@ -32,8 +32,8 @@ export type Policy = {
 export type Verdict =
   /** `rule` is recorded, so that the log says what allowed each call. */
   | { readonly type: 'allow'; readonly rule: string }
-  /** `reason` says why neither rules nor trust can answer. */
-  | { readonly type: 'ask'; readonly reason?: string }
+  /** `reason` says why neither rules nor trust can answer; `rule` names the rule that wants a person to be asked. */
+  | { readonly type: 'ask'; readonly reason?: string; readonly rule?: string }
   | { readonly type: 'deny'; readonly code: DenialCode; readonly message: string }
 
 /**
@@ -60,7 +60,10 @@ export function judge(facts: CallFacts, { settings, trust }: Policy): Verdict {
   const above = (facts.rootTrust ?? []).filter(({ scope }) => scope === 'session')
   const own = [...trust.filter(({ scope }) => scope !== 'workspace'), ...above]
   const trusted = findTrust([...facts.workspaceTrust, ...own], facts.tool, facts.argsHash)
-  return trusted ? { type: 'allow', rule: `trust: ${trusted.scope}` } : { type: 'ask' }
+  if (trusted) return { type: 'allow', rule: `trust: ${trusted.scope}` }
+  const setting = settings.approvals === 'all' ? 'approvals: all' : undefined
+  const asks = ruling?.verdict === 'ask' ? ruling.by : setting
+  return { type: 'ask', ...(asks !== undefined && { rule: asks }) }
 }
 
 const isForbidden = ({ isReadOnly }: CallFacts, mode: Mode) => mode === 'plan' && !isReadOnly

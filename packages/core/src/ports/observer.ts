@@ -10,11 +10,11 @@ import type {
   Submission,
   Usage,
 } from '@holdfast/protocol'
-import type { EncodedRecord } from './log.ts'
+import type { EncodedRecord } from './store/log.ts'
 
 /** Work that traces show as one span. */
 export type ObservedWork =
-  | { readonly type: 'call-model'; readonly step: StepId }
+  | { readonly type: 'call-model'; readonly step: StepId; readonly model: ModelName }
   | { readonly type: 'run-tool'; readonly call: CallId; readonly tool: string }
   | { readonly type: 'prepare-step' | 'finish-turn' | 'prepare-call' | 'await-approval' | 'follow-child' }
 

@@ -9,24 +9,9 @@ import type {
   ThinkingLevel,
   Usage,
 } from '@holdfast/protocol'
+import type { JsonObject, ProviderMeta, SaidPart } from './store/draft.ts'
 
-/** Opaque data that a provider wants back with a part of its answer. */
-export type ProviderMeta = JsonObject
-
-/** Any JSON object. */
-export type JsonObject = { readonly [key: string]: unknown }
-
-/** A complete part of a model's answer, ready to be recorded. */
-export type SaidPart =
-  | { readonly type: 'thinking' | 'text'; readonly text: string; readonly meta?: ProviderMeta | undefined }
-  | {
-      readonly type: 'call'
-      readonly tool: string
-      readonly args: JsonObject
-      readonly meta?: ProviderMeta | undefined
-      /** Why the model's arguments cannot be used, if so. */
-      readonly malformed?: string | undefined
-    }
+export type { JsonObject, ProviderMeta, SaidPart } from './store/draft.ts'
 
 /** A tool as it is described to a model. */
 export type ToolSchema = {

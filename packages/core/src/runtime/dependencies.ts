@@ -15,19 +15,20 @@ import type {
   Trust,
   Usage,
 } from '@holdfast/protocol'
-import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Skills, SlashCommands, SubagentRequest } from '../ports/guidance.ts'
 import type { Hooks } from '../ports/hooks.ts'
 import type { Images } from '../ports/images.ts'
-import type { NodeRow } from '../ports/lease.ts'
 import type { Observer, OnProblem } from '../ports/observer.ts'
 import type { OtherNode } from '../ports/other-node.ts'
 import type { Permissions } from '../ports/permissions.ts'
 import type { Models, SaidPart } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
 import type { Servers } from '../ports/servers.ts'
-import type { Draft, Store } from '../ports/store.ts'
+import type { Blobs } from '../ports/store/blobs.ts'
+import type { Draft } from '../ports/store/draft.ts'
+import type { NodeRow } from '../ports/store/lease.ts'
+import type { Store } from '../ports/store/store.ts'
 import type { Instructions, SummaryFiles, ToolResult, Tools } from '../ports/tool.ts'
 import type { WorkspaceFiles } from '../ports/workspace-files.ts'
 import type { FoundChild, Report } from '../session/input.ts'
@@ -145,9 +146,19 @@ type RunningAnswer = {
 /** What SessionStart hooks told the model, and for which compaction of the window. */
 export type StartContext = { readonly text: string | null; readonly checkpoint: number | null }
 
+/** Why an effect runs whose records are still being written. */
+export type EarlyStart = {
+  /** The state that those records lead to. */
+  readonly state: SessionState
+  /** Resolves once the records are durable, or refused: then the effect is aborted. */
+  readonly recorded: Promise<unknown>
+}
+
 /** What an effect can use while it runs. */
 export type EffectRun = {
   readonly signal: AbortSignal
+  /** Set if the effect started before the records that led to it were durable. */
+  readonly early?: EarlyStart | undefined
   /** Reports to the session before the effect ends; resolves once that is durable or refused. */
   readonly report: (report: Report) => Promise<Result<unknown>>
 }

@@ -18,10 +18,16 @@ export async function findCap(
   return findCapFault({ caps: applying, day, nowMs, spent, model, isPriced })
 }
 
-/** Adds the cap that keeps a turn from starting now. A running turn meets its cap itself. */
-export async function withCap(deps: EffectDeps, payer: Payer, facts: Result<Facts>): Promise<Result<Facts>> {
+/** Returns the cap that keeps a turn from starting now. A running turn meets its cap itself. */
+export async function findTurnCap(deps: EffectDeps, payer: Payer): Promise<Fault | null> {
   const { turn, origin, settings } = deps.state()
-  if (!facts.ok || !origin || turn.phase !== 'idle') return facts
-  const capped = await findCap(deps, { payer, workspace: origin.workdir, model: settings.model })
+  if (!origin || turn.phase !== 'idle') return null
+  return findCap(deps, { payer, workspace: origin.workdir, model: settings.model })
+}
+
+/** Adds the cap that keeps a turn from starting now. */
+export async function withCap(deps: EffectDeps, payer: Payer, facts: Result<Facts>): Promise<Result<Facts>> {
+  if (!facts.ok) return facts
+  const capped = await findTurnCap(deps, payer)
   return capped ? ok({ ...facts.value, capped }) : facts
 }

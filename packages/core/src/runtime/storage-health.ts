@@ -1,6 +1,6 @@
 import type { Fault, Result, StorageError } from '@holdfast/protocol'
 import type { Clock } from '../ports/clock.ts'
-import type { Store } from '../ports/store.ts'
+import type { Store } from '../ports/store/store.ts'
 import type { RunInBackground } from './background-tasks.ts'
 
 /** Tracks whether the store accepts the writes of one session. */

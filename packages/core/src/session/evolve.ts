@@ -44,7 +44,7 @@ import {
 } from './state.ts'
 
 /** The version of this fold. Raise it when the same log would fold to another state: old snapshots are then ignored. */
-export const foldNumber = 20
+export const foldNumber = 21
 
 /** How many written contents of a round are remembered. */
 const writtenMax = 1000
@@ -117,11 +117,11 @@ function applyEvent(state: SessionState, { seq, at, event }: Recorded): SessionS
         return { ...state, turn: fallenBack(state.turn, event.fallback, state.settings.model) }
       return { ...state, turn: { ...preparing(counted(state.turn)), isAnswered: true } }
     case 'approval.asked': {
-      const { argsHash, contentHash = null, preview, expiresAt = null, changed = false, reason } = event
+      const { argsHash, contentHash = null, preview, expiresAt = null, changed = false, reason, rule } = event
       const asked = {
         ...({ status: 'asked', approval: ApprovalId.parse(seq), argsHash, contentHash } as const),
         ...{ preview, expiresAt, changed },
-        ...(reason !== undefined && { reason }),
+        ...withoutUndefined({ reason, rule }),
       }
       return { ...state, turn: progressed(state.turn, event.call, asked) }
     }

@@ -15,7 +15,7 @@ import type {
   TypedPrompt,
 } from '@holdfast/protocol'
 import type { StoredRule } from '../ports/permissions.ts'
-import type { Draft } from '../ports/store.ts'
+import type { Draft } from '../ports/store/draft.ts'
 import type { Pin } from './state.ts'
 
 /** What the runtime looked up for a command before it is decided. */

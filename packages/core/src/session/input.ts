@@ -32,7 +32,7 @@ import type {
 import type { CallFacts } from '../policy/verdict.ts'
 import type { HookAnswer } from '../ports/hooks.ts'
 import type { SaidPart } from '../ports/provider.ts'
-import type { Draft } from '../ports/store.ts'
+import type { Draft } from '../ports/store/draft.ts'
 import type { Facts, NewCheckpoint } from './facts.ts'
 import type { SessionState } from './state.ts'
 

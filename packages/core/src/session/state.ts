@@ -186,8 +186,9 @@ export type CallProgress = Readonly<
       preview: Preview
       expiresAt: Instant | null
       changed: boolean
-      /** Why it is asked about each time. */
+      /** Why it is asked about each time; the rule that asks. */
       reason?: string
+      rule?: string
     } & CallTarget)
   /** `preview` is what a person was shown; null if nobody was asked. */
   | ({ status: 'approved'; preview: Preview | null } & CallTarget)
@@ -266,6 +267,7 @@ type WaitingCall = Pick<Call, 'id' | 'tool' | 'rewritten'> & {
   readonly expiresAt: Instant | null
   readonly changed: boolean
   readonly reason?: string
+  readonly rule?: string
 }
 
 /** Returns everything that waits for a person, in the order of the calls. */

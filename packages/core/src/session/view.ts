@@ -16,7 +16,7 @@ import {
   textOf,
   unreachable,
 } from '@holdfast/protocol'
-import type { CatalogueEntry } from '../ports/catalogue.ts'
+import type { CatalogueEntry } from '../ports/store/catalogue.ts'
 import { isAtWork, openCalls, type SessionState, type Turn, waitingCalls, withoutUndefined } from './state.ts'
 
 const activityOf = (turn: Turn): Activity => {
@@ -37,10 +37,11 @@ export function viewOf(state: SessionState): SessionView {
     fallback: turn.phase === 'idle' ? null : (turn.fallback?.model ?? null),
     step: turn.phase === 'thinking' ? turn.step : null,
     pendingApprovals: waitingCalls(state).map(
-      ({ id: call, tool, approval: id, preview, changed, reason, rewritten }) => ({
+      ({ id: call, tool, approval: id, preview, changed, reason, rule, rewritten }) => ({
         ...{ id, call, tool, preview },
         ...(changed && { changed }),
         ...(reason !== undefined && { reason }),
+        ...(rule !== undefined && { rule }),
         ...(rewritten && { rewrittenBy: rewritten.by }),
       }),
     ),

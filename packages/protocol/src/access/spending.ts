@@ -30,13 +30,14 @@ export const Cap = z
   .refine(({ maxCost, maxTokens }) => maxCost !== undefined || maxTokens !== undefined, 'give maxCost or maxTokens')
 export type Cap = z.infer<typeof Cap>
 
-/** A sum of many costs can be this much too low: 11 calls of 0.2 dollars are 2.1999999999999997. */
+/** A sum of many costs can be too low by this part of it: 11 calls of 0.2 dollars are 2.1999999999999997. */
 const roundingMax = 1e-9
 
 /** Returns the amount of a cap that is used up; null if none is. An unknown cost is never more than a cap. */
 export function reachedAmount(cap: Cap, { cost, tokens }: Spent): 'cost' | 'tokens' | null {
   const { maxCost, maxTokens } = cap
-  if (maxCost !== undefined && (cost ?? 0) + roundingMax >= maxCost) return 'cost'
+  const sum = cost ?? 0
+  if (maxCost !== undefined && sum + sum * roundingMax >= maxCost) return 'cost'
   return maxTokens !== undefined && tokens >= maxTokens ? 'tokens' : null
 }
 

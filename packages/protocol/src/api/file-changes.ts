@@ -188,6 +188,8 @@ export const DiffRequest = z.strictObject({
   call: CallId.optional(),
   /** Only this file. */
   path: z.string().min(1).max(limits.toolPathCharsMax).optional(),
+  /** Shows what the session left, and not what others did to its files since. Who may only view always gets this. */
+  recorded: z.boolean().optional(),
 })
 export type DiffRequest = z.infer<typeof DiffRequest>
 /** Which changes to show, as a client writes it. */

@@ -117,6 +117,8 @@ export const ListOptions = z.strictObject({
   subagents: z.boolean().optional(),
   /** Only running sessions. */
   running: z.literal(true).optional(),
+  /** Only sessions that wait for an approval. With `subagents`, the subagents among them are listed too. */
+  waiting: z.literal(true).optional(),
   /** Lists the trash instead. */
   trashed: z.literal(true).optional(),
   /** The largest number of sessions to return. */

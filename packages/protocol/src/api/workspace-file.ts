@@ -62,6 +62,7 @@ export type FoundPath = z.infer<typeof FoundPath>
 
 /** Paths that complete a text, the best first. */
 export const FoundPaths = z.object({
+  /** What was found, the best first. */
   paths: z.array(FoundPath),
   /** More paths match, or the search was stopped before its end. */
   isCut: z.boolean(),

@@ -64,6 +64,19 @@ export function approvalText(by: ApprovedBy): string {
   return `approved by ${by.via ?? by.client ?? 'a person'}`
 }
 
+/** Says why a person is asked about a call; null if no rule covers it, so that it is asked because it changes something. */
+export function askText({
+  reason,
+  rule,
+}: {
+  readonly reason?: string | undefined
+  readonly rule?: string | undefined
+}) {
+  if (reason !== undefined) return `asked each time: ${reason}`
+  if (rule === 'approvals: all') return 'this session asks about every call'
+  return rule === undefined ? null : `${rule} asks`
+}
+
 /** Identifies a process group left by a dead process. The start time guards against a reused number. */
 export const ProcessMark = z.object({ group: z.int().min(2), startedAt: z.string() })
 export type ProcessMark = z.infer<typeof ProcessMark>
@@ -82,6 +95,8 @@ export const callEvents = [
     changed: z.literal(true).optional(),
     /** Why the question is put each time, whatever is trusted or allowed. The answer covers only this call. */
     reason: z.string().optional(),
+    /** The rule that wants a person to be asked; absent if no rule covers the call. */
+    rule: z.string().optional(),
     /** The hook that changed the arguments of the call, if one did. */
     rewrittenBy: z.string().optional(),
     /** When an unanswered approval is denied; never when absent. */

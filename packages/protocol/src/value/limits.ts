@@ -155,6 +155,8 @@ export const limits = {
   /** How long a client without a stream stays attached, and how many such clients one caller may have. */
   detachedClientMs: 30_000,
   detachedClientsMax: 100,
+  /** The longest that a client may ask to stay attached without a stream, such as a tab in the background. */
+  seatKeptMsMax: 24 * 60 * 60 * 1000,
   /** News buffered for a slow reader before its stream is ended. */
   newsWaitingMax: 10_000,
   providerSilenceMs: 120_000,

@@ -73,6 +73,8 @@ export const ListedProvider = z.object({
   /** Where its key was found; null when it has or needs none. */
   keyFrom: KeySource.nullable(),
   unusable: z.string().nullable(),
+  /** A key would make it usable: it has none, or one that no provider can have. */
+  needsKey: z.literal(true).optional(),
 })
 export type ListedProvider = z.infer<typeof ListedProvider>
 

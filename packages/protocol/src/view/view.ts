@@ -28,6 +28,8 @@ export const PendingApproval = z.object({
   changed: z.literal(true).optional(),
   /** Why it is asked about each time, whatever is trusted or allowed. The answer covers only this call. */
   reason: z.string().optional(),
+  /** The rule that wants a person to be asked; absent if no rule covers the call. */
+  rule: z.string().optional(),
   /** The hook that changed the arguments of the call, if one did. */
   rewrittenBy: z.string().optional(),
 })
@@ -180,8 +182,12 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       return { ...view, step: null, fallback: fallback === view.model ? null : fallback }
     }
     case 'approval.asked': {
-      const { call, tool, preview, changed, reason, rewrittenBy } = event
-      const why = { ...(reason !== undefined && { reason }), ...(rewrittenBy !== undefined && { rewrittenBy }) }
+      const { call, tool, preview, changed, reason, rule, rewrittenBy } = event
+      const why = {
+        ...(reason !== undefined && { reason }),
+        ...(rule !== undefined && { rule }),
+        ...(rewrittenBy !== undefined && { rewrittenBy }),
+      }
       const asked = { id: ApprovalId.parse(seq), call, tool, preview, ...(changed && { changed }), ...why }
       const inCallOrder = [...view.pendingApprovals, asked].toSorted((left, right) => left.call - right.call)
       return { ...view, pendingApprovals: inCallOrder }

@@ -6,7 +6,7 @@ import {
   type SessionId,
   type SubscribeOptions,
 } from '@holdfast/protocol'
-import type { Log } from '../../ports/log.ts'
+import type { Log } from '../../ports/store/log.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import type { AttachedClient } from '../stream/driver-control.ts'
 import type { SessionReader } from './session-reader.ts'
@@ -17,18 +17,26 @@ type Past = Pick<SessionReader, 'snapshotOf'> & {
   readonly children: () => readonly ChildView[]
 }
 
-/** Subscribes before it reads the past, so that no record is missed or sent twice. */
+/** Yields the past of a session, then its frames from now on. Subscribes before it reads the past, so that no record is missed or sent twice. */
 export async function* followSession(
   { id: sessionId, hub, folded }: SessionRunner,
   { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & AttachedClient,
   { snapshotOf, log, children }: Past,
-): AsyncGenerator<Frame> {
+): AsyncGenerator<AsyncIterable<Frame>, void> {
   const { subscription, draft, storage, model, leave } = hub.join(who)
   const joined = folded()
   const { seq } = joined.state
   signal?.addEventListener('abort', leave, { once: true })
   if (signal?.aborted) leave()
   try {
+    yield past()
+    yield subscription
+  } finally {
+    signal?.removeEventListener('abort', leave)
+    leave()
+  }
+
+  async function* past(): AsyncGenerator<Frame> {
     if (after !== undefined && after > seq) {
       yield { type: 'resync', sessionId, reason: `there is no record ${after} yet` }
     }
@@ -40,10 +48,6 @@ export async function* followSession(
       for (const view of children()) yield { type: 'child', sessionId, child: view.id, view }
     }
     if (draft) yield draft
-    yield* subscription
-  } finally {
-    signal?.removeEventListener('abort', leave)
-    leave()
   }
 }
 

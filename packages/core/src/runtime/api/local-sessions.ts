@@ -17,8 +17,8 @@ import {
   type StartOptions,
   withTrashedAt,
 } from '@holdfast/protocol'
-import { busyOwners, type Owned, ownedStatus } from '../../ports/lease.ts'
-import type { Search } from '../../ports/search.ts'
+import { busyOwners, type Owned, ownedStatus } from '../../ports/store/lease.ts'
+import type { Search } from '../../ports/store/search.ts'
 import { storeUpload } from '../blobs/store-upload.ts'
 import { findByKey, findSession, withWorkspace } from '../log/find-session.ts'
 import { hasMoved } from '../registry/owners.ts'

@@ -28,12 +28,13 @@ import {
   type Result,
   refuse,
   type Seat,
+  type Seq,
   type SessionHandle,
   type SessionId,
   type Submission,
   type SubscribeOptions,
 } from '@holdfast/protocol'
-import type { Store } from '../../ports/store.ts'
+import type { Store } from '../../ports/store/store.ts'
 import { openBlob } from '../blobs/read-blob.ts'
 import { diffChanges } from '../files/diff-changes.ts'
 import { previewRestore } from '../files/restore-files.ts'
@@ -42,6 +43,7 @@ import type { SessionRegistry } from '../registry/session-registry.ts'
 import { retryMs } from '../runner/handle-input.ts'
 import { storageErrorOf, withNotAccepted } from '../storage-health.ts'
 import { modelStatus } from '../stream/hub.ts'
+import { joinStreams } from '../stream/join-streams.ts'
 import { listChildren } from '../subagents/list-children.ts'
 import { sumTreeUsage } from '../subagents/tree-usage.ts'
 import { attachedClient, type CallerOptions, splitCaller } from './caller.ts'
@@ -170,7 +172,7 @@ export function createOwnSession(registry: SessionRegistry, id: SessionId): Loca
       return readable.ok ? sumTreeUsage(registry.stores, id) : readable
     },
 
-    subscribe(given: SubscribeOptions & CallerOptions = {}): AsyncGenerator<Frame> {
+    subscribe(given: SubscribeOptions & CallerOptions = {}): AsyncIterable<Frame> {
       const { children, ...rest } = given
       const own = subscribeAlone(rest)
       if (!children) return own
@@ -179,42 +181,53 @@ export function createOwnSession(registry: SessionRegistry, id: SessionId): Loca
     },
   }
 
-  async function* subscribeAlone(given: SubscribeOptions & CallerOptions): AsyncGenerator<Frame> {
-    // A subscription cannot return a refusal.
-    const { caller, options } = splitCaller(given)
-    const { after, signal, children: _, ...asked } = orThrow(parseSubscribeOptions(options))
-    let cursor = after
-    const who = attachedClient(asked, caller)
-    for (;;) {
-      // The snapshot of an unloaded session is read while the session is claimed.
-      const loading = cursor === undefined && registry.loaded(id) === null ? loadSession(store, id) : undefined
-      const ahead = loading?.then((loaded) => (loaded.ok ? read().recordedView(loaded.value) : null)).catch(() => null)
-      const loaded = await registry.load(id, loading)
-      if (!loaded.ok) {
-        const error = storageErrorOf(loaded.fault)
-        if (error) yield { type: 'storage', sessionId: id, error }
-        yield { type: 'end', sessionId: id, reason: 'failed', retryMs: error ? retryMs : null }
-        return
-      }
-      let isCut = false
-      for await (const frame of followSession(
-        loaded.value,
-        { after: cursor, signal, ...who },
-        {
-          log: store,
-          snapshotOf: (joined) => read().snapshotOf(joined, ahead),
-          children: () => registry.subagents.below(id),
-        },
-      )) {
-        if (frame.type === 'snapshot') cursor = frame.seq
-        if (frame.type === 'record') cursor = frame.record.seq
+  function subscribeAlone(given: SubscribeOptions & CallerOptions): AsyncIterable<Frame> {
+    let cursor: Seq | undefined
+    let isCut = false
+    return joinStreams(streams(), (frame) => {
+      if (frame.type === 'snapshot') cursor = frame.seq
+      if (frame.type === 'record') cursor = frame.record.seq
+      isCut = frame.type === 'end' && frame.reason === 'slow'
+      return isCut ? 'skip' : 'pass'
+    })
+
+    async function* streams(): AsyncGenerator<AsyncIterable<Frame>, void> {
+      // A subscription cannot return a refusal.
+      const { caller, options } = splitCaller(given)
+      const { after, signal, children: _, ...asked } = orThrow(parseSubscribeOptions(options))
+      cursor = after
+      const who = attachedClient(asked, caller)
+      for (;;) {
+        // The snapshot of an unloaded session is read while the session is claimed.
+        const loading = cursor === undefined && registry.loaded(id) === null ? loadSession(store, id) : undefined
+        const ahead = loading
+          ?.then((loaded) => (loaded.ok ? read().recordedView(loaded.value) : null))
+          .catch(() => null)
+        const loaded = await registry.load(id, loading)
+        if (!loaded.ok) {
+          const error = storageErrorOf(loaded.fault)
+          const storage: readonly Frame[] = error ? [{ type: 'storage', sessionId: id, error }] : []
+          yield framesOf(...storage, { type: 'end', sessionId: id, reason: 'failed', retryMs: error ? retryMs : null })
+          return
+        }
+        yield* followSession(
+          loaded.value,
+          { after: cursor, signal, ...who },
+          {
+            log: store,
+            snapshotOf: (joined) => read().snapshotOf(joined, ahead),
+            children: () => registry.subagents.below(id),
+          },
+        )
         // A client that was cut off for reading slowly continues at its cursor: the log has all it missed.
-        isCut = frame.type === 'end' && frame.reason === 'slow'
-        if (!isCut) yield frame
+        if (!isCut || signal?.aborted) return
       }
-      if (!isCut || signal?.aborted) return
     }
   }
+}
+
+async function* framesOf(...frames: readonly Frame[]): AsyncGenerator<Frame> {
+  yield* frames
 }
 
 function createReader(registry: SessionRegistry, store: Store, id: SessionId): SessionReader {

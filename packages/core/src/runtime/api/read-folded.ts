@@ -1,5 +1,5 @@
 import { ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
-import type { Store } from '../../ports/store.ts'
+import type { Store } from '../../ports/store/store.ts'
 import { findSession } from '../log/find-session.ts'
 import { type Folded, loadSession } from '../log/load-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'

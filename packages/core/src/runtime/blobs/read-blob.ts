@@ -12,7 +12,7 @@ import {
 } from '@holdfast/protocol'
 import { fatesOf } from '../../context/model-files.ts'
 import type { Window } from '../../context/window.ts'
-import type { Blobs } from '../../ports/blobs.ts'
+import type { Blobs } from '../../ports/store/blobs.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
 
 /**

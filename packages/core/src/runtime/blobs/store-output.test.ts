@@ -2,7 +2,7 @@ import { limits, refuse } from '@holdfast/protocol'
 import { diskFull } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createMemoryBlobs } from '../../../../holdfast/src/store/blobs/memory-blobs.ts'
-import type { Blobs } from '../../ports/blobs.ts'
+import type { Blobs } from '../../ports/store/blobs.ts'
 import { readBlob } from './read-blob.ts'
 import { storeOutput } from './store-output.ts'
 

@@ -1,5 +1,5 @@
 import { type Fault, HoldfastError, limits, type Output, ok, type Result } from '@holdfast/protocol'
-import type { Blobs } from '../../ports/blobs.ts'
+import type { Blobs } from '../../ports/store/blobs.ts'
 import type { SessionStorage } from '../storage-health.ts'
 
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>

@@ -2,7 +2,7 @@ import { boundPreview, fault, HoldfastError, type Preview, refuse } from '@holdf
 import { cutArguments } from '../../policy/cut-arguments.ts'
 import { toShow } from '../../policy/preview.ts'
 import { printArguments } from '../../policy/print-arguments.ts'
-import type { Blobs } from '../../ports/blobs.ts'
+import type { Blobs } from '../../ports/store/blobs.ts'
 import type { Prepared } from '../../ports/tool.ts'
 import { ownTurn } from '../own-turn.ts'
 import type { SessionStorage } from '../storage-health.ts'

@@ -1,7 +1,7 @@
 import { limits, StepId } from '@holdfast/protocol'
 import { createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Draft } from '../../ports/store.ts'
+import type { Draft } from '../../ports/store/draft.ts'
 import { createDraftAutosave } from './call-model.ts'
 
 const draftOf = (text: string): Draft => ({ step: StepId.parse(4), parts: [{ type: 'text', text }] })

@@ -1,14 +1,14 @@
-import { HoldfastError, invariant, limits, type ModelFault, type ModelName, type StepId } from '@holdfast/protocol'
+import { invariant, limits, type ModelFault, type ModelName, type StepId } from '@holdfast/protocol'
 import type { Clock } from '../../ports/clock.ts'
 import type { ModelEnd, ModelPart, ModelRequest, Provider, SaidPart } from '../../ports/provider.ts'
-import type { Draft } from '../../ports/store.ts'
+import type { Draft } from '../../ports/store/draft.ts'
 import type { Report } from '../../session/input.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import type { EffectDeps, EffectRun } from '../dependencies.ts'
-import { logDamaged, WindowDamaged } from '../log/read-window.ts'
 import { ownTurn } from '../own-turn.ts'
 import { hasStopHooks } from './finish-turn.ts'
 import { type ContextBlobs, modelUnavailable } from './prepare-step.ts'
+import { requestForStep } from './step-request.ts'
 import { type ModelCallEnd, type Retry, withRetries } from './with-retries.ts'
 
 /** Sends the line to the model, with retries, streams the answer, and reports it when it is complete. */
@@ -16,13 +16,18 @@ export async function callModel(
   deps: EffectDeps,
   effect: EffectOf<'call-model'>,
   contextBlobs: ContextBlobs,
-  { signal, report }: EffectRun,
+  { signal, report, early }: EffectRun,
 ): Promise<Report | null> {
   const { step, model } = effect
   const failed = (fault: ModelFault): Report => ({ type: 'model.failed', step, parts: [], fault, usage: null })
   const readiness = deps.models.find(model)
   if (readiness.type !== 'ready') return failed(modelUnavailable(readiness))
-  const built = await requestForStep(deps, effect, contextBlobs, readiness.takes)
+  const built = await requestForStep(
+    deps,
+    early?.state ?? deps.state(),
+    { ...effect, takes: readiness.takes },
+    contextBlobs,
+  )
   if (signal.aborted) return null // aborted while the request was built
   if ('fault' in built) return failed(built.fault)
   const { provider } = readiness
@@ -32,7 +37,7 @@ export async function callModel(
     return report({ type: 'model.retrying', step, ...retry })
   }
   const { end, parts, isSilent } = await withRetries({ clock, signal, seed: `${session}:${step}`, announce }, () =>
-    streamAnswer(deps, { step, provider, request: built.request }, signal),
+    streamAnswer(deps, { step, provider, request: built.request }, signal, early?.recorded),
   )
   if (signal.aborted || end.type === 'aborted') return null
   if (end.type === 'complete') {
@@ -52,32 +57,6 @@ function fallbackFor({ models, state }: EffectDeps, model: ModelName): Promise<M
   return models.fallback(settings.model, [...tried, model])
 }
 
-/** Builds the request from records and blobs, or returns why it cannot. */
-async function requestForStep(
-  deps: EffectDeps,
-  { model, thinkingLevel }: EffectOf<'call-model'>,
-  contextBlobs: ContextBlobs,
-  takes: readonly string[] | undefined,
-): Promise<{ readonly request: ModelRequest } | { readonly fault: ModelFault }> {
-  const { session, requests } = deps
-  const { context, line, seq, checkpoint, pins, origin } = deps.state()
-  invariant(context, 'a step begins with its context on record')
-  try {
-    const [system, tools] = await Promise.all([
-      contextBlobs.read(context.system),
-      contextBlobs.readTools(context.tools),
-    ])
-    const window = { session, line, seq, checkpoint, pins, providerOptions: origin?.providerOptions }
-    return { request: await requests.build({ ...window, model, thinkingLevel, system, tools, takes }) }
-  } catch (cause) {
-    if (cause instanceof WindowDamaged) return { fault: asModelFault(logDamaged(session, [cause.seq])) }
-    if (cause instanceof HoldfastError) return { fault: asModelFault(cause) }
-    throw cause
-  }
-}
-
-const asModelFault = ({ message }: { readonly message: string }): ModelFault => ({ kind: 'passthrough', message })
-
 /** A model may have many parts ready at once. After so many of them, other work comes first. */
 const partsPerTurn = 500
 
@@ -86,7 +65,10 @@ async function streamAnswer(
   deps: EffectDeps,
   { step, provider, request }: Readonly<{ step: StepId; provider: Provider; request: ModelRequest }>,
   signal: AbortSignal,
+  recorded: Promise<unknown> | undefined,
 ): Promise<ModelCallEnd & { readonly parts: readonly SaidPart[] }> {
+  const stream = startNow(provider.stream(request, { signal }))
+  await recorded
   const answer = createRunningAnswer(step)
   const autosave = createDraftAutosave(deps.clock, answer.draft, async (draft) =>
     deps.storage.track(await deps.store.saveDraft(deps.session, deps.epoch, draft)),
@@ -96,7 +78,7 @@ async function streamAnswer(
   let isSilent = true
   let taken = 0
   try {
-    for await (const part of provider.stream(request, { signal })) {
+    for await (const part of stream) {
       if (++taken % partsPerTurn === 0) await ownTurn()
       if (signal.aborted) return { end: { type: 'aborted' }, isSilent, parts: [] }
       if (part.type === 'end') {
@@ -116,6 +98,23 @@ async function streamAnswer(
   }
   invariant(end, `the provider of ${request.model} ended without an end`)
   return { end, isSilent, parts: answer.parts() }
+}
+
+/** Asks for the first value at once, not when somebody reads. */
+function startNow<Value>(values: AsyncIterable<Value>): AsyncIterable<Value> {
+  const iterator = values[Symbol.asyncIterator]()
+  let first: Promise<IteratorResult<Value>> | null = iterator.next()
+  first.catch(() => undefined) // whoever reads gets the failure
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next() {
+        const next = first ?? iterator.next()
+        first = null
+        return next
+      },
+      return: async () => (await iterator.return?.()) ?? { done: true, value: undefined },
+    }),
+  }
 }
 
 /** Checks what a session would store: a provider may be the program's own, and untyped. */

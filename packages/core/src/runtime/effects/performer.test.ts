@@ -1,4 +1,6 @@
-import { CallId, ok } from '@holdfast/protocol'
+import { setImmediate } from 'node:timers/promises'
+import { CallId, ok, StepId } from '@holdfast/protocol'
+import { stateAfter, thinking } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
@@ -106,5 +108,42 @@ describe('the performer', () => {
     performer.reconcile([effect(1)])
     await performer.settled()
     expect(broken).toEqual([new Error('broken')])
+  })
+})
+
+describe('an effect that starts early', () => {
+  const modelCall: Effect = {
+    ...{ type: 'call-model', key: 'call-model:1', step: StepId.parse(1) },
+    ...{ model: 'sim/model', thinkingLevel: 'off' },
+  }
+  const early = (recorded: Promise<unknown>) => ({ state: stateAfter(...thinking), recorded })
+
+  it('is only a model call, and goes on when it is planned', () => {
+    const { performer, begun } = openPerformer()
+    expect(performer.startEarly([modelCall, effect(2)], early(Promise.resolve()))).toEqual(['call-model:1'])
+    performer.reconcile([modelCall])
+    expect(begun.map(({ key, run }) => [key, run.signal.aborted])).toEqual([['call-model:1', false]])
+  })
+
+  it('reports only once its records are durable', async () => {
+    const { performer, begun, reports } = openPerformer()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    performer.startEarly([modelCall], early(promise))
+    begun[0]?.end(reportOn(effect(1)))
+    await setImmediate()
+    expect(reports).toEqual([])
+    resolve()
+    await performer.settled()
+    expect(reports).toHaveLength(1)
+  })
+
+  it('is aborted when its records are refused, reports nothing, and can start again', async () => {
+    const { performer, begun, reports } = openPerformer()
+    performer.cancelEarly(performer.startEarly([modelCall], early(Promise.resolve())))
+    begun[0]?.end(reportOn(effect(1)))
+    await performer.settled()
+    expect([begun[0]?.run.signal.aborted, reports]).toEqual([true, []])
+    performer.reconcile([modelCall])
+    expect(begun).toHaveLength(2)
   })
 })

@@ -3,7 +3,7 @@ import { judge } from '../../policy/verdict.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect, EffectOf } from '../../session/plan.ts'
-import type { EffectDeps, EffectRun } from '../dependencies.ts'
+import type { EarlyStart, EffectDeps, EffectRun } from '../dependencies.ts'
 import { waitForWork } from './aborted-work.ts'
 import { callModel } from './call-model.ts'
 import { finishTurn } from './finish-turn.ts'
@@ -14,6 +14,9 @@ import { abortableDelay } from './with-retries.ts'
 
 /** Runs one effect and returns its report; null when it was aborted and has nothing to report. */
 type Perform = (effect: Effect, run: EffectRun) => Promise<Report | null>
+
+/** Made once: a new error for each of the many effects that end would take longer than all else here. */
+const notPlanned = new DOMException('The session does not need this any more.', 'AbortError')
 
 /** The keys of the effects that wait for subagents in the background begin with it. */
 const followKey = 'follow-child:'
@@ -27,13 +30,17 @@ export function createPerformer(
   const running = new Map<string, AbortController>()
   const unfinished = new Set<Promise<void>>()
 
-  const start = (effect: Effect) => {
+  const start = (effect: Effect, early?: EarlyStart) => {
     const controller = new AbortController()
     running.set(effect.key, controller)
     const { signal } = controller
-    const work = perform(effect, { signal, report })
+    const performAndReport = async () => {
+      const ended = await perform(effect, { signal, report, early })
+      await early?.recorded
       // The report of an aborted effect is dropped here, once for all effects.
-      .then((ended) => (ended && !signal.aborted ? report(ended).then(() => undefined) : undefined))
+      if (ended && !signal.aborted) await report(ended)
+    }
+    const work = performAndReport()
       .catch(onBroken)
       .finally(() => unfinished.delete(work))
     unfinished.add(work)
@@ -45,17 +52,34 @@ export function createPerformer(
       for (const [key, controller] of running) {
         if (keys.has(key)) continue
         running.delete(key)
-        controller.abort()
+        controller.abort(notPlanned)
       }
       // A finished effect keeps its key until it is no longer planned, so that it does not start twice.
       for (const effect of planned) if (!running.has(effect.key)) start(effect)
+    },
+    /**
+     * Starts the planned model call while the records that led to it are being written: the network takes longer than the
+     * disk. Nobody sees anything of it until they are durable. If they are refused, `cancelEarly` must follow.
+     */
+    startEarly(planned: readonly Effect[], early: EarlyStart): readonly string[] {
+      const calls = planned.filter(({ type, key }) => type === 'call-model' && !running.has(key))
+      for (const effect of calls) start(effect, early)
+      return calls.map(({ key }) => key)
+    },
+    /** Aborts effects that were started early, because the records that led to them were refused. */
+    cancelEarly(keys: readonly string[]): void {
+      for (const key of keys) {
+        running.get(key)?.abort(notPlanned)
+        running.delete(key)
+      }
     },
     /**
      * Aborts everything at once, before anything is written. Nothing starts again until the next `reconcile`. With
      * `isTurnOnly`, what does not belong to the turn goes on: the wait for subagents in the background.
      */
     interrupt({ isTurnOnly = false }: { readonly isTurnOnly?: boolean } = {}): void {
-      for (const [key, controller] of running) if (!isTurnOnly || !key.startsWith(followKey)) controller.abort()
+      for (const [key, controller] of running)
+        if (!isTurnOnly || !key.startsWith(followKey)) controller.abort(notPlanned)
       // The keys stay in the map, so that no interrupted effect restarts while it is still planned.
     },
     /** Resolves when nothing runs any more. */

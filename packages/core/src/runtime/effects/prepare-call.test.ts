@@ -1,7 +1,7 @@
 import { limits, orThrow } from '@holdfast/protocol'
 import { aTool, call, isRecord, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Blobs } from '../../ports/blobs.ts'
+import type { Blobs } from '../../ports/store/blobs.ts'
 import type { Prepared, Tool } from '../../ports/tool.ts'
 import { createMemoryBlobs, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 

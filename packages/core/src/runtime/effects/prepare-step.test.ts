@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { BlobHash, ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import type { Blobs } from '../../ports/blobs.ts'
+import type { Blobs } from '../../ports/store/blobs.ts'
 import { createContextBlobs } from './prepare-step.ts'
 
 const hashOf = (number: number) => BlobHash.parse(String(number).repeat(64))

@@ -8,8 +8,8 @@ import {
   type ModelFault,
   noWorkdir,
 } from '@holdfast/protocol'
-import type { Blobs } from '../../ports/blobs.ts'
 import type { ModelReadiness, ToolSchema } from '../../ports/provider.ts'
+import type { Blobs } from '../../ports/store/blobs.ts'
 import type { Report, ReportOf } from '../../session/input.ts'
 import type { Effect, EffectOf } from '../../session/plan.ts'
 import { modelNow, type SessionState } from '../../session/state.ts'
@@ -37,15 +37,21 @@ async function prepareStep(
   const model = models.find(modelNow(state()))
   if (model.type !== 'ready') return { type: 'step.refused', turn, fault: modelUnavailable(model) }
 
-  const capped = await findCap(deps, { payer: state().payer, workspace: origin.workdir, model: modelNow(state()) })
-  if (capped) return { type: 'step.capped', turn, fault: capped }
+  const spending = { payer: state().payer, workspace: origin.workdir, model: modelNow(state()) }
+  // Hooks and a summary must not start when a cap is reached; what a ready session needs besides is only read.
+  const isQuick = deps.startContext !== null && !isOverfull(state(), model.contextTokens)
+  const finding = findCap(deps, spending)
+  const cappedBefore = isQuick ? null : await finding
+  if (cappedBefore) return { type: 'step.capped', turn, fault: cappedBefore }
   const began = await beginSession(deps, turn, signal)
   const gathered = deps.stepContext.take(origin, state(), began.context)
-  const [system, schemas, compaction] = await Promise.all([
+  const [capped, system, schemas, compaction] = await Promise.all([
+    finding,
     gathered.system.then((text) => contextBlobs.store('system', text)),
     gathered.tools.then((text) => contextBlobs.store('tools', text)),
     isOverfull(state(), model.contextTokens) ? writeCheckpoint(deps, 'auto', signal) : null,
   ])
+  if (capped) return { type: 'step.capped', turn, fault: capped }
   const hooks = [...began.runs, ...(compaction?.hooks ?? [])]
   const checkpoint = compaction && toCheckpoint(compaction)
   const ran = hooks.length > 0 ? { hooks } : {}

@@ -1,7 +1,7 @@
 import { buildRequest } from '../../context/build-request.ts'
-import type { Blobs } from '../../ports/blobs.ts'
-import type { Log } from '../../ports/log.ts'
 import type { RequestBuilder } from '../../ports/request-builder.ts'
+import type { Blobs } from '../../ports/store/blobs.ts'
+import type { Log } from '../../ports/store/log.ts'
 import { readFiles } from '../blobs/read-blob.ts'
 import { readWindow } from '../log/read-window.ts'
 

@@ -3,7 +3,7 @@ import { invariant } from '@holdfast/protocol'
 import { aTool, isRecord, modelsWith, say, stateAfter, thinking } from '@holdfast/testkit'
 import { createMemoryStore } from 'holdfast/store'
 import { describe, expect, it } from 'vitest'
-import type { Store } from '../../ports/store.ts'
+import type { Store } from '../../ports/store/store.ts'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { createStepContext } from './step-context.ts'
 

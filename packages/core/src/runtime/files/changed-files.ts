@@ -1,6 +1,6 @@
 import type { BeforeImage, EventOf, FileChange, Recorded, Seq, SessionId } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol'
-import type { Log } from '../../ports/log.ts'
+import type { Log } from '../../ports/store/log.ts'
 import type { LeftState } from '../../ports/workspace-files.ts'
 import { type RecordedChanges, settleStarted } from './interrupted-restore.ts'
 import type { PathChange } from './path-change.ts'

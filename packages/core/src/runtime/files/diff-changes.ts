@@ -43,7 +43,7 @@ export async function diffChanges(
   const range = await findRange(deps, id, state, request)
   if (!range.ok) return range
   const workdir = state.origin?.workdir ?? ''
-  const isAll = range.value.of === 'session'
+  const isAll = range.value.of === 'session' && request.recorded !== true
   const read = range.value.of === 'turn' ? readTurnChanges : readPathChanges
   const own = await read(deps.store, id, { ...range.value, head: state.seq })
   const changes = await lookAtOpen(deps.files, workdir, own)

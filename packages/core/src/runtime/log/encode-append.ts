@@ -12,7 +12,8 @@ import {
   type SessionId,
   spentOf,
 } from '@holdfast/protocol'
-import type { Append, Charge, EncodedRecord, TrustChange } from '../../ports/log.ts'
+import type { Append, EncodedRecord, TrustChange } from '../../ports/store/log.ts'
+import type { Charge } from '../../ports/store/spending.ts'
 import { type Folded, fold } from './load-session.ts'
 
 type Batch = {

@@ -9,7 +9,7 @@ import {
   SessionId,
   sessionNotFound,
 } from '@holdfast/protocol'
-import type { Catalogue, CatalogueRow } from '../../ports/catalogue.ts'
+import type { Catalogue, CatalogueRow } from '../../ports/store/catalogue.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
 
 type Finder = Pick<Catalogue, 'find' | 'entry'>

@@ -9,7 +9,7 @@ import {
   type SessionId,
   TurnNumber,
 } from '@holdfast/protocol'
-import type { Log } from '../../ports/log.ts'
+import type { Log } from '../../ports/store/log.ts'
 import type { TurnEndPosition } from '../../session/facts.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 

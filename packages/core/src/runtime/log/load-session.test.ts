@@ -11,8 +11,8 @@ import {
   turnEnded,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { ReadRecord } from '../../ports/log.ts'
-import type { StoredSnapshot } from '../../ports/store.ts'
+import type { ReadRecord } from '../../ports/store/log.ts'
+import type { StoredSnapshot } from '../../ports/store/store.ts'
 import { foldNumber } from '../../session/evolve.ts'
 import { type Folded, fold, loadSession, type SessionSource, toSnapshot } from './load-session.ts'
 

@@ -11,9 +11,9 @@ import {
   type SessionId,
   sessionNotFound,
 } from '@holdfast/protocol'
-import type { Catalogue } from '../../ports/catalogue.ts'
-import type { Log, ReadRecord } from '../../ports/log.ts'
-import type { Snapshots } from '../../ports/store.ts'
+import type { Catalogue } from '../../ports/store/catalogue.ts'
+import type { Log, ReadRecord } from '../../ports/store/log.ts'
+import type { Snapshots } from '../../ports/store/store.ts'
 import { evolve, foldNumber } from '../../session/evolve.ts'
 import { emptySession, type SessionState } from '../../session/state.ts'
 import { addToEntry, type EntryFold, newEntry } from '../../session/view.ts'

@@ -1,7 +1,7 @@
 import { type Line, limits, type Message, MessageId, refOf } from '@holdfast/protocol'
 import { aSession, callOf, type EventInput, recordsOf, settled, stepEnded, userSaid } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Log, ReadRecord } from '../../ports/log.ts'
+import type { Log, ReadRecord } from '../../ports/store/log.ts'
 import { readMessages } from './read-messages.ts'
 import { readPage } from './read-page.ts'
 

@@ -1,5 +1,5 @@
 import { clipLine, type Line, type Message, messageEvents, type Seq, type SessionId } from '@holdfast/protocol'
-import type { ReadRecord } from '../../ports/log.ts'
+import type { ReadRecord } from '../../ports/store/log.ts'
 import { assemble, callsAtOnce, type LineReader } from './read-page.ts'
 import { walkPages } from './walk-line.ts'
 

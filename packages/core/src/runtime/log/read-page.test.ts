@@ -1,7 +1,7 @@
 import { type Line, limits, MessageId, type PageRequest, refOf } from '@holdfast/protocol'
 import { aSession, askedFor, callOf, type EventInput, recordsOf, settled, stepEnded, userSaid } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Log, ReadRecord } from '../../ports/log.ts'
+import type { Log, ReadRecord } from '../../ports/store/log.ts'
 import { readPage } from './read-page.ts'
 
 /** Creates a log of these events, numbered from 1, with some damaged records. */

@@ -11,7 +11,7 @@ import {
   type Seq,
   type SessionId,
 } from '@holdfast/protocol'
-import type { Log, ReadRecord } from '../../ports/log.ts'
+import type { Log, ReadRecord } from '../../ports/store/log.ts'
 import { ownTurn } from '../own-turn.ts'
 import { estimateChars, jsonBytesAtMost } from './record-size.ts'
 import { type Spans, walkLine } from './walk-line.ts'

@@ -9,8 +9,8 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import { toWindow, type Window, windowEvents } from '../../context/window.ts'
-import type { Log, ReadRecord } from '../../ports/log.ts'
 import type { WindowPosition } from '../../ports/request-builder.ts'
+import type { Log, ReadRecord } from '../../ports/store/log.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { acceptsLoss } from './load-session.ts'
 import { type Spans, walkLine } from './walk-line.ts'

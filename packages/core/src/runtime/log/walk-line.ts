@@ -1,5 +1,5 @@
 import { type clipLine, type EventType, limits, type Seq, type SessionId } from '@holdfast/protocol'
-import type { Log, ReadRecord } from '../../ports/log.ts'
+import type { Log, ReadRecord } from '../../ports/store/log.ts'
 import { isShorterThan } from './record-size.ts'
 
 /** Ranges of seqs, as `clipLine` returns them. */

@@ -12,7 +12,7 @@ import {
   type Seq,
   type SessionId,
 } from '@holdfast/protocol'
-import type { Store } from '../../ports/store.ts'
+import type { Store } from '../../ports/store/store.ts'
 import { cutOff } from '../../session/line.ts'
 import type { SessionState } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'

@@ -1,8 +1,8 @@
 import { HoldfastError, limits, ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
-import type { ListPage, ListRequest, SessionLookup } from '../../ports/catalogue.ts'
-import { badCursor, compareListPlaces, decodeListCursor, encodeListCursor } from '../../ports/catalogue.ts'
-import type { SearchHit, SearchPage, SearchRequest } from '../../ports/search.ts'
-import type { Store } from '../../ports/store.ts'
+import type { ListPage, ListRequest, SessionLookup } from '../../ports/store/catalogue.ts'
+import { badCursor, compareListPlaces, decodeListCursor, encodeListCursor } from '../../ports/store/catalogue.ts'
+import type { SearchHit, SearchPage, SearchRequest } from '../../ports/store/search.ts'
+import type { Store } from '../../ports/store/store.ts'
 
 /** Lists, finds and searches the sessions of two stores. Where all else is equal, those in memory come first. */
 export const mergeStores = (disk: Store, memory: Store): Pick<Store, 'list' | 'find' | 'search'> => ({

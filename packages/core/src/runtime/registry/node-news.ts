@@ -1,4 +1,4 @@
-import type { NodeRow } from '../../ports/lease.ts'
+import type { NodeRow } from '../../ports/store/lease.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import type { Owners } from './owners.ts'
 import { createSessionNewsFeed, type SessionNewsFeed } from './session-news.ts'

@@ -1,6 +1,6 @@
 import { type FaultCode, fault, type NodeCall, type Result, refuse, type SessionId } from '@holdfast/protocol'
-import type { NodeRow } from '../../ports/lease.ts'
 import type { OtherNode } from '../../ports/other-node.ts'
+import type { NodeRow } from '../../ports/store/lease.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import type { SessionStores } from './session-stores.ts'
 

@@ -1,5 +1,5 @@
 import { fault, ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
-import type { Lease, Leases, NodeRow } from '../../ports/lease.ts'
+import type { Lease, Leases, NodeRow } from '../../ports/store/lease.ts'
 import { isAtWork } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import type { SessionRegistry } from './session-registry.ts'

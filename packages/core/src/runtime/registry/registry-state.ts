@@ -1,5 +1,5 @@
 import type { Result, SessionId } from '@holdfast/protocol'
-import type { Lease } from '../../ports/lease.ts'
+import type { Lease } from '../../ports/store/lease.ts'
 import type { RunInBackground } from '../background-tasks.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'

@@ -11,7 +11,7 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Problem } from '../../ports/observer.ts'
-import type { Store } from '../../ports/store.ts'
+import type { Store } from '../../ports/store/store.ts'
 import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
 import { createLocalSession } from '../api/local-session.ts'
 import { loadSession } from '../log/load-session.ts'

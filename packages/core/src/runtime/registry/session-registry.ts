@@ -8,7 +8,7 @@ import {
   type SessionId,
   type StartOptions,
 } from '@holdfast/protocol'
-import type { Lease, NodeRow } from '../../ports/lease.ts'
+import type { Lease, NodeRow } from '../../ports/store/lease.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { type LoadedSession, loadSession } from '../log/load-session.ts'

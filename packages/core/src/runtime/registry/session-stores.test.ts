@@ -22,8 +22,8 @@ import {
   sessionId,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { NewSession } from '../../ports/log.ts'
-import type { Store } from '../../ports/store.ts'
+import type { NewSession } from '../../ports/store/log.ts'
+import type { Store } from '../../ports/store/store.ts'
 import { createMemoryStore, openSqliteStore } from '../../testing/memory-runtime.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { createSessionStores } from './session-stores.ts'

@@ -8,8 +8,8 @@ import {
   refuse,
   type SessionId,
 } from '@holdfast/protocol'
-import type { NewSession } from '../../ports/log.ts'
-import type { Store } from '../../ports/store.ts'
+import type { NewSession } from '../../ports/store/log.ts'
+import type { Store } from '../../ports/store/store.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { mergeStores } from './merge-stores.ts'

@@ -14,7 +14,7 @@ import {
   type Sessions,
   sessionNotFound,
 } from '@holdfast/protocol'
-import type { Log } from '../../ports/log.ts'
+import type { Log } from '../../ports/store/log.ts'
 import { findStored, withWorkspace } from '../log/find-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { descendantsOf } from '../subagents/tree-usage.ts'

@@ -1,5 +1,5 @@
 import { HoldfastError, limits } from '@holdfast/protocol'
-import type { AreUsed, BlobSweep } from '../../ports/blobs.ts'
+import type { AreUsed, BlobSweep } from '../../ports/store/blobs.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 

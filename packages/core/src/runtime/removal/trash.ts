@@ -15,8 +15,8 @@ import {
   type SessionId,
   sessionNotFound,
 } from '@holdfast/protocol'
-import type { CatalogueEntry, Listed, ListRequest } from '../../ports/catalogue.ts'
-import type { NodeRow } from '../../ports/lease.ts'
+import type { CatalogueEntry, Listed, ListRequest } from '../../ports/store/catalogue.ts'
+import type { NodeRow } from '../../ports/store/lease.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { findSession } from '../log/find-session.ts'
 import { claimSession } from '../registry/ownership.ts'

@@ -2,7 +2,7 @@ import type { BlobHash, Content, Frame } from '@holdfast/protocol'
 import { aPdf, aPng, isRecord, say, type TestRuntime } from '@holdfast/testkit'
 import { createMemoryBlobs } from 'holdfast/store'
 import { describe, expect, it } from 'vitest'
-import type { Blobs } from '../../ports/blobs.ts'
+import type { Blobs } from '../../ports/store/blobs.ts'
 import { openMemoryRuntime } from '../../testing/memory-runtime.ts'
 
 /** Creates blobs that a test can damage. */

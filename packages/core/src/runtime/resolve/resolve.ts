@@ -10,6 +10,7 @@ import {
   noSuchSkill,
   noWorkdir,
   ok,
+  type Payer,
   payerOf,
   type Result,
   refuse,
@@ -22,9 +23,10 @@ import { askedCalls, waitingCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { readArgs } from '../effects/call-hooks.ts'
 import { lookAtRunning } from '../effects/run-tool.ts'
-import { withCap } from '../find-cap.ts'
+import { findTurnCap, withCap } from '../find-cap.ts'
+import { locate, readBounded } from './bounded-file.ts'
 import { checkFiles, filesOf, refuseText } from './check-files.ts'
-import { expandPrompt } from './expand-prompt.ts'
+import { expandPrompt, type RefuseTurn } from './expand-prompt.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
 import { lookForHooks, submitToHooks } from './submit-to-hooks.ts'
 
@@ -38,11 +40,18 @@ export async function resolve(
     case 'sendPrompt':
     case 'queueSteering':
     case 'queueFollowUp':
-      return submitToHooks(deps, await withCap(deps, payer, await resolvePrompt(deps, command.content, commandId)), {
-        ...{ command, commandId },
-      })
+      return submitToHooks(
+        deps,
+        await withCap(deps, payer, await resolvePrompt(deps, payer, command.content, commandId)),
+        {
+          ...{ command, commandId },
+        },
+      )
     case 'editQueueEntry':
-      return submitToHooks(deps, await expandContent(deps, command.content, commandId), { command, commandId })
+      return submitToHooks(deps, await expandContent(deps, command.content, commandId, noRefusal), {
+        command,
+        commandId,
+      })
     case 'continue':
       await lookForHooks(deps)
       return withCap(deps, payer, factsUnless(refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage())))
@@ -95,69 +104,35 @@ export async function resolve(
 }
 
 /** Expands a prompt and checks it. What a slash command answers people needs neither a folder nor a model. */
-async function resolvePrompt(deps: EffectDeps, content: Content, commandId: CommandId): Promise<Result<Facts>> {
-  const facts = await expandContent(deps, content, commandId)
+async function resolvePrompt(
+  deps: EffectDeps,
+  payer: Payer,
+  content: Content,
+  commandId: CommandId,
+): Promise<Result<Facts>> {
+  const findRefusal = async () => refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage())
+  const refuseTurn = async () => (await findRefusal()) ?? (await findTurnCap(deps, payer))
+  const facts = await expandContent(deps, content, commandId, refuseTurn)
   if (!facts.ok || (facts.value.expanded && 'note' in facts.value.expanded)) return facts
-  const refusal = refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage())
+  const refusal = await findRefusal()
   return refusal ? refuse(refusal) : facts
 }
 
+const noRefusal: RefuseTurn = async () => null
+
 /** Expands the slash command that a prompt begins with, if any, and checks what it became. */
-async function expandContent(deps: EffectDeps, content: Content, commandId: CommandId): Promise<Result<Facts>> {
+async function expandContent(
+  deps: EffectDeps,
+  content: Content,
+  commandId: CommandId,
+  refuseTurn: RefuseTurn,
+): Promise<Result<Facts>> {
   const refusal = await refuseContent(deps, content)
   if (refusal) return refuse(refusal)
-  const facts = await expandPrompt(deps, content, commandId)
+  const facts = await expandPrompt(deps, content, commandId, refuseTurn)
   if (!facts.ok || !facts.value.expanded || 'note' in facts.value.expanded) return facts
   const tooLarge = await refuseContent(deps, facts.value.expanded.content)
   return tooLarge ? refuse(tooLarge) : facts
-}
-
-/** Reads the file of a boundary and stores its content, so that later changes by others can be compared with it. */
-async function readBounded(
-  deps: EffectDeps,
-  { path, end }: Extract<SessionCommand, { type: 'setBoundary' }>,
-): Promise<Result<Facts>> {
-  const { files, blobs, state } = deps
-  const found = await files.read(state().origin?.workdir ?? '', path)
-  if (!found.ok) return refuse(fault('bad_boundary', `There can be no boundary: ${found.fault.message}.`, { path }))
-  const stored = await blobs.put([found.value.bytes])
-  if (!stored.ok) return stored
-  const { path: real, bytes } = found.value
-  const linked = await findLinked(deps, real)
-  return ok({ file: { path: real, content: stored.value.hash, lines: countLines(bytes, end + 1), ...linked } })
-}
-
-/** Finds the boundaries whose paths lead to a file through a link that was made since they were set. */
-async function findLinked(
-  { files, state }: EffectDeps,
-  real: string,
-): Promise<Pick<NonNullable<Facts['file']>, 'linked'>> {
-  const { boundaries, origin } = state()
-  const others = boundaries.map(({ path }) => path).filter((path) => path !== real)
-  const found = await Promise.all(others.map((path) => files.locate(origin?.workdir ?? '', path)))
-  const linked = others.filter((_, index) => {
-    const one = found[index]
-    return one?.ok && one.value === real
-  })
-  return linked.length > 0 ? { linked } : {}
-}
-
-const lineFeed = 0x0a
-
-/** Counts the lines of a file, at most `max`. */
-function countLines(bytes: Uint8Array, max: number): number {
-  let count = 0
-  for (let at = 0; at < bytes.length && count < max; count++) {
-    const found = bytes.indexOf(lineFeed, at)
-    at = found === -1 ? bytes.length : found + 1
-  }
-  return count
-}
-
-/** Finds the path of a file as its boundary has it. A path outside the workdir has none. */
-async function locate(deps: EffectDeps, path: string): Promise<Result<Facts>> {
-  const found = await deps.files.locate(deps.state().origin?.workdir ?? '', path)
-  return ok(found.ok ? { file: { path: found.value, ...(await findLinked(deps, found.value)) } } : {})
 }
 
 async function readSkill({ skills, state }: EffectDeps, name: string): Promise<Result<Facts>> {

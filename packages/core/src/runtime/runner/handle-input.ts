@@ -14,14 +14,16 @@ import {
   type SessionId,
   type Submission,
 } from '@holdfast/protocol'
+import type { EncodedRecord } from '../../ports/store/log.ts'
 import { decide } from '../../session/decide.ts'
 import type { Input } from '../../session/input.ts'
-import { plan } from '../../session/plan.ts'
+import { type Effect, plan } from '../../session/plan.ts'
 import type { SessionState } from '../../session/state.ts'
 import { answerOf } from '../../session/view.ts'
 import type { EffectDeps, RuntimeDeps, Subagents } from '../dependencies.ts'
 import type { createPerformer } from '../effects/performer.ts'
 import { lookAhead } from '../effects/prepare-step.ts'
+import { changesWindow } from '../effects/step-request.ts'
 import { encodeAppend } from '../log/encode-append.ts'
 import type { createSnapshotAutosave, Folded, LoadedSession } from '../log/load-session.ts'
 import { type StorageHealth, withNotAccepted } from '../storage-health.ts'
@@ -115,10 +117,14 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   const batch = { atMs: deps.clock.now(), events, commandId: sent?.commandId ?? null, by: sent?.by ?? null, payer }
   const { append, next } = encodeAppend({ session: id, epoch, folded: session.folded }, batch)
   const planned = plan(next.state)
-  if (state.turn.phase !== 'preparing') lookAhead(session.effects, next.state, planned)
-  const appended = await deps.store.append(sent ? { ...append, commandHash: hashCommand(sent.command) } : append)
+  const appending = deps.store.append(sent ? { ...append, commandHash: hashCommand(sent.command) } : append)
+  const early = startEarly(session, next.state, planned, append.records, appending)
+  const appended = await appending
   session.effects.storage.track(appended)
-  if (!appended.ok) return refusedAppend(session, input, appended)
+  if (!appended.ok) {
+    session.performer.cancelEarly(early)
+    return refusedAppend(session, input, appended)
+  }
 
   session.folded = next
   if (next.state.turn.phase !== 'thinking') session.effects.answer = null // its text is on record now
@@ -136,6 +142,26 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   session.options.onRecords?.(next.state, plain)
   onChange()
   return records[0] ? ok(answerOf(records[0].record)) : nothingNew
+}
+
+/** Begins what may begin while records are being written. Returns the keys of the effects that started. */
+function startEarly(
+  { folded, closed, effects, performer, options }: RunningSession,
+  next: SessionState,
+  planned: readonly Effect[],
+  records: readonly EncodedRecord[],
+  recorded: Promise<unknown>,
+): readonly string[] {
+  if (folded.state.turn.phase !== 'preparing') {
+    // In a microtask, so that the records are on their way first.
+    Promise.resolve()
+      .then(() => lookAhead(effects, next, planned))
+      .catch((cause) => options.deps.onProblem({ where: `session ${options.id}`, cause }))
+    return []
+  }
+  // A write that the disk refuses is repeated, and must not call the model each time.
+  if (closed || effects.storage.error || changesWindow(records)) return []
+  return performer.startEarly(planned, { state: next, recorded })
 }
 
 /** Returns the first answer to a command that was sent before; call it only where the command writes nothing now. */

@@ -1,7 +1,7 @@
 import { Command, CommandId, commandTypes, limits } from '@holdfast/protocol'
 import { isRecord, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Append } from '../../ports/log.ts'
+import type { Append } from '../../ports/store/log.ts'
 import { processRequests } from '../../session/input.ts'
 import { asked, decided, events, phases } from '../../testing/deciding.ts'
 import { eachCommand, type SessionCommandInput } from '../../testing/each-command.ts'

@@ -10,7 +10,7 @@ import {
   type Recorded,
   type SessionId,
 } from '@holdfast/protocol'
-import type { Log } from '../../ports/log.ts'
+import type { Log } from '../../ports/store/log.ts'
 
 const hashChars = 22
 

@@ -18,9 +18,9 @@ import {
   waitAt,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Blobs } from '../../ports/blobs.ts'
 import type { Problem } from '../../ports/observer.ts'
-import type { Store } from '../../ports/store.ts'
+import type { Blobs } from '../../ports/store/blobs.ts'
+import type { Store } from '../../ports/store/store.ts'
 import type { Tool } from '../../ports/tool.ts'
 import { stillness } from '../../testing/let-waits-pass.ts'
 import { createMemoryBlobs, createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'

@@ -13,8 +13,8 @@ import {
   type SessionId,
   type StorageError,
 } from '@holdfast/protocol'
-import type { EncodedRecord } from '../../ports/log.ts'
 import type { ModelReadiness } from '../../ports/provider.ts'
+import type { EncodedRecord } from '../../ports/store/log.ts'
 import { type AttachedClient, createDriverControl, type DriverControl } from './driver-control.ts'
 import { createLiveAnswer } from './live-answer.ts'
 import { createSubscription, type Subscription } from './subscription.ts'

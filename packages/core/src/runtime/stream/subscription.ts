@@ -17,12 +17,33 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
   let bytes = 0
   let owesDraft = false
   let isClosed = false
-  let wake: (() => void) | null = null
+  /** The reader that waits for a frame. There is one: a stream is read once at a time. */
+  let reader: ((result: IteratorResult<Frame, undefined>) => void) | null = null
 
+  /** Returns what the reader gets now; null if it has to wait. */
+  const take = (): IteratorResult<Frame, undefined> | null => {
+    const next = waiting.shift()
+    if (next) {
+      bytes -= next.bytes
+      return { done: false, value: next.frame }
+    }
+    if (owesDraft) {
+      const frame = draft() // what is sent meanwhile is in the draft
+      owesDraft = false
+      if (frame) return { done: false, value: frame }
+    }
+    return isClosed ? over : null
+  }
+  const wake = () => {
+    const result = reader && take()
+    if (!result) return
+    reader?.(result)
+    reader = null
+  }
   const queue = (frame: Frame, size: number) => {
     waiting.push({ frame, bytes: size })
     bytes += size
-    wake?.()
+    wake()
   }
   const drop = (isObsolete: (frame: Frame) => boolean) => {
     if (!waiting.some((one) => isObsolete(one.frame))) return
@@ -43,7 +64,7 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
       if (isLive && bytes + size > limits.frameBufferBytesMax / 2) {
         drop((one) => one.type === 'delta' || one.type === 'draft')
         owesDraft = true
-        wake?.()
+        wake()
         return true
       }
       if (frame.type === 'presence') drop((one) => one.type === 'presence') // only the newest counts
@@ -67,27 +88,19 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
     close() {
       isClosed = true
       clear()
-      wake?.()
+      wake()
     },
 
-    async *[Symbol.asyncIterator]() {
-      for (;;) {
-        const next = waiting.shift()
-        if (next) {
-          bytes -= next.bytes
-          yield next.frame
-        } else if (owesDraft) {
-          const frame = draft() // what is sent meanwhile is in the draft
-          owesDraft = false
-          if (frame) yield frame
-        } else if (isClosed) return
-        else {
-          const more = Promise.withResolvers<void>()
-          wake = more.resolve
-          await more.promise
-          wake = null
-        }
-      }
-    },
+    [Symbol.asyncIterator]: () => ({
+      next(): Promise<IteratorResult<Frame, undefined>> {
+        const now = take()
+        if (now) return Promise.resolve(now)
+        const { promise, resolve } = Promise.withResolvers<IteratorResult<Frame, undefined>>()
+        reader = resolve
+        return promise
+      },
+    }),
   }
 }
+
+const over = { done: true, value: undefined } as const

@@ -1,6 +1,6 @@
 import { type ChildOutcome, limits, type SessionId, type TurnEnd } from '@holdfast/protocol'
-import type { Blobs } from '../../ports/blobs.ts'
-import type { Log } from '../../ports/log.ts'
+import type { Blobs } from '../../ports/store/blobs.ts'
+import type { Log } from '../../ports/store/log.ts'
 import type { ChildEnd } from '../../session/input.ts'
 import { askedCalls, openCalls, type SessionState } from '../../session/state.ts'
 import { storeOutput } from '../blobs/store-output.ts'

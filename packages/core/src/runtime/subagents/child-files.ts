@@ -1,5 +1,5 @@
 import { type FileChange, limits, type SessionId } from '@holdfast/protocol'
-import type { Log } from '../../ports/log.ts'
+import type { Log } from '../../ports/store/log.ts'
 import type { SessionState } from '../../session/state.ts'
 
 const types = ['call.settled', 'files.touched', 'settings.changed'] as const

@@ -1,6 +1,6 @@
 import type { Event, Handle, Result, SessionId } from '@holdfast/protocol'
-import type { Catalogue } from '../../ports/catalogue.ts'
-import type { Store } from '../../ports/store.ts'
+import type { Catalogue } from '../../ports/store/catalogue.ts'
+import type { Store } from '../../ports/store/store.ts'
 import type { RunInBackground } from '../background-tasks.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'

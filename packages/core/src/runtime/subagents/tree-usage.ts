@@ -10,7 +10,7 @@ import {
   sessionNotFound,
   type TreeUsage,
 } from '@holdfast/protocol'
-import type { Catalogue } from '../../ports/catalogue.ts'
+import type { Catalogue } from '../../ports/store/catalogue.ts'
 
 type Rows = Pick<Catalogue, 'entry' | 'list'>
 

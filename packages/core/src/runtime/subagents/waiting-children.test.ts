@@ -1,7 +1,7 @@
 import { type Meta, SessionId } from '@holdfast/protocol'
 import { aMeta, aSession } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Listed, ListRequest } from '../../ports/catalogue.ts'
+import type { Listed, ListRequest } from '../../ports/store/catalogue.ts'
 import { showWaiting } from './waiting-children.ts'
 
 describe('a list', () => {

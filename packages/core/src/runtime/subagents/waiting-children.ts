@@ -1,6 +1,6 @@
 import type { Meta, SessionId } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
-import type { Catalogue } from '../../ports/catalogue.ts'
+import type { Catalogue } from '../../ports/store/catalogue.ts'
 
 type Rows = Pick<Catalogue, 'list'>
 

@@ -38,7 +38,7 @@ export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'
     case 'allow':
       return [{ type: 'call.approved', call, ...target, by: { rule: verdict.rule }, scope: 'once' }]
     case 'ask':
-      return [askFor(state, { call, reason: verdict.reason }, found, atMs)]
+      return [askFor(state, call, verdict, found, atMs)]
     case 'deny':
       return deny(state, call, verdict)
     default:
@@ -46,17 +46,20 @@ export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'
   }
 }
 
-type Question = { readonly call: CallId; readonly reason: string | undefined }
-
 function askFor(
   state: SessionState,
-  { call, reason }: Question,
+  call: CallId,
+  { reason, rule }: Extract<Verdict, { type: 'ask' }>,
   { facts, argsHash, contentHash, preview }: ReadyCall,
   atMs: number,
 ): EventOf<'approval.asked'> {
   const target = { argsHash, ...(contentHash !== undefined && { contentHash }) }
   const rewritten = findCall(state, call)?.rewritten
-  const why = { ...(reason !== undefined && { reason }), ...(rewritten && { rewrittenBy: rewritten.by }) }
+  const why = {
+    ...(reason !== undefined && { reason }),
+    ...(rule !== undefined && { rule }),
+    ...(rewritten && { rewrittenBy: rewritten.by }),
+  }
   return { type: 'approval.asked', call, tool: facts.tool, ...target, preview, ...why, ...expiry(state, atMs) }
 }
 
@@ -73,8 +76,7 @@ export function judgeChangedCall(state: SessionState, { call, found, atMs }: Rep
   const isOwn = isWrittenHere(state, found.contentHash)
   const isAsSeen = approved.preview !== null && isSameChange(approved.preview, found.preview)
   if (isOwn && (verdict.type === 'allow' || isAsSeen)) return [] // it still may run
-  if (verdict.type === 'ask')
-    return [{ ...askFor(state, { call, reason: verdict.reason }, found, atMs), changed: true }]
+  if (verdict.type === 'ask') return [{ ...askFor(state, call, verdict, found, atMs), changed: true }]
   return [settle(call, { type: 'failed', output: { text: changedText(found.preview) } })]
 }
 

@@ -1,4 +1,4 @@
-import type { Draft } from '../../ports/store.ts'
+import type { Draft } from '../../ports/store/draft.ts'
 import type { Facts } from '../facts.ts'
 import type { Events, FoundChild, Left } from '../input.ts'
 import { childOf } from '../open-child.ts'

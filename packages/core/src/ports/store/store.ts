@@ -1,22 +1,12 @@
-import type { Result, Seq, SessionId, StepId } from '@holdfast/protocol'
+import type { Result, Seq, SessionId } from '@holdfast/protocol'
 import type { BlobUses } from './blobs.ts'
 import type { Catalogue } from './catalogue.ts'
+import type { Drafts } from './draft.ts'
 import type { Leases } from './lease.ts'
-import type { Log, SpendingRows, Trusts } from './log.ts'
-import type { SaidPart } from './provider.ts'
+import type { Log, Trusts } from './log.ts'
 import type { Search } from './search.ts'
+import type { SpendingRows } from './spending.ts'
 import type { TokenRows } from './tokens.ts'
-
-/** The text of a running answer, saved each second and dropped when the message is recorded. */
-export type Draft = { readonly step: StepId; readonly parts: readonly SaidPart[] }
-
-/** Stores the text of running answers, so that a crash loses at most about a second of it. */
-export interface Drafts {
-  /** Overwrites the session's draft. Refused when the epoch is old: fenced. */
-  saveDraft(session: SessionId, epoch: number, draft: Draft): Promise<Result<void>>
-  /** Returns the session's draft; null when there is none. */
-  loadDraft(session: SessionId): Promise<Draft | null>
-}
 
 /** A stored fold, to load faster. `fold` is the version of the fold; a snapshot of another version is ignored. */
 export type StoredSnapshot = { readonly seq: Seq; readonly fold: number; readonly body: string }

@@ -34,6 +34,8 @@ export type ListRequest = {
   readonly subagents?: boolean | undefined
   /** Only busy sessions owned by one of these nodes. */
   readonly runningAt?: readonly string[] | undefined
+  /** Only sessions with a call that waits for an approval. Uses an index. */
+  readonly waiting?: true | undefined
   /** Sessions in the trash, last trashed first, instead of the others. */
   readonly trashed?: boolean | undefined
   /** Only sessions trashed before this time. */

@@ -69,3 +69,25 @@ export function withCap(caps: readonly StoredCap[], cap: StoredCap): readonly St
 
 export const withoutCap = (caps: readonly StoredCap[], scope: CapScope): readonly StoredCap[] =>
   caps.filter((one) => scopeKey(one) !== scopeKey(scope))
+
+/** Stands for all payers, or all workspaces. No payer and no path has this name. */
+export const allRows = '*'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Reads the sums of a row. Its cost is that of the calls with a price. */
+export function toSpent(row: Row): Spent {
+  const [calls, unpriced, tokens] = [Number(row['calls']), Number(row['unpriced']), Number(row['tokens'])]
+  return { calls, unpriced, tokens, cost: calls > 0 && calls === unpriced ? null : Number(row['cost']) }
+}
+
+/** Reads a cap from its row. */
+export function toCap(row: Row): StoredCap {
+  const { token, workspace, max_cost: maxCost, max_tokens: maxTokens } = row
+  return {
+    ...(token !== null && { token: String(token) }),
+    ...(workspace !== null && { workspace: String(workspace) }),
+    ...(maxCost !== null && { maxCost: Number(maxCost) }),
+    ...(maxTokens !== null && { maxTokens: Number(maxTokens) }),
+  }
+}

@@ -9,14 +9,16 @@ export const hidesSubagents = ({ startedFor, trashed, subagents }: ListRequest):
 export function createMetaMatch({
   model,
   search,
-}: Pick<ListRequest, 'model' | 'search'>): ((meta: Meta) => boolean) | null {
-  if (model === undefined && search === undefined) return null
+  waiting,
+}: Pick<ListRequest, 'model' | 'search' | 'waiting'>): ((meta: Meta) => boolean) | null {
+  if (model === undefined && search === undefined && waiting === undefined) return null
   const words = (search ?? '')
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '')
   return (meta) => {
     if (model !== undefined && meta.model !== model) return false
+    if (waiting && meta.waiting === undefined) return false
     const text = `${meta.title}\n${meta.preview}\n${meta.recentText}`.toLowerCase()
     return words.every((word) => text.includes(word))
   }

@@ -1,15 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { errorMessage, type Fault, fault } from '@holdfast/protocol/fault'
-import { type StorageReason, storageReason, systemErrorCode } from '../system/system-error.ts'
-
-type Reason = StorageReason | 'busy' | 'damaged' | 'lacks_table' | LossReason | 'network_file_system'
-
-/** What another program did to the files of an open store. */
-type LossReason = 'replaced' | 'log_removed' | 'log_truncated'
+import { type LossReason, type StoreReason, sentences } from '../system/storage-reasons.ts'
+import { storageReason, systemErrorCode } from '../system/system-error.ts'
 
 // Primary result codes of sqlite.org/rescode.html; an extended code has more detail in its higher bytes.
-const reasonOf: Readonly<Record<number, Reason>> = {
+const reasonOf: Readonly<Record<number, StoreReason>> = {
   5: 'busy',
   6: 'busy',
   7: 'io',
@@ -21,22 +17,6 @@ const reasonOf: Readonly<Record<number, Reason>> = {
   15: 'busy',
   23: 'read_only',
   26: 'damaged',
-}
-
-const sentences: Readonly<Record<Reason, string>> = {
-  disk_full: 'the disk is full; free some space',
-  read_only: 'it is read-only; make it and its directory writable',
-  busy: 'another process has it locked; try again later',
-  damaged: 'the file is damaged; run holdfast doctor',
-  lacks_table:
-    'a table is missing; if an earlier version wrote the store, open it to write once, otherwise restore a backup',
-  replaced: 'the file was moved, removed or replaced while it was open; restart Holdfast',
-  log_removed:
-    'its write-ahead log was moved, removed or replaced while it was open; keep other programs from its files, and restart Holdfast',
-  log_truncated:
-    'its write-ahead log was truncated or overwritten while it was open; keep other programs from its files, and restart Holdfast',
-  network_file_system: 'it is on a network file system, where locks and syncs are unreliable; use a local disk',
-  io: 'the disk failed; see the system log',
 }
 
 /** Returns the primary SQLite result code of an error, or null if SQLite did not throw it. */
@@ -57,7 +37,7 @@ export const isStorageFailure = (error: unknown): boolean => {
   return code === null ? systemErrorCode(error) !== null : code in reasonOf
 }
 
-export function storageFault(path: string, reason: Reason, more?: Record<string, unknown>): Fault {
+export function storageFault(path: string, reason: StoreReason, more?: Record<string, unknown>): Fault {
   return fault('storage_error', `The store at ${path} cannot be used: ${sentences[reason]}.`, { reason, ...more, path })
 }
 

@@ -10,6 +10,7 @@ const modelOf = (number: number) => (number % 4 < 2 ? 'demo/agent' : 'demo/other
 const isPinned = (number: number) => number % 5 === 0
 /** The parents of subagents: some belong to the first session, some to the third. */
 const startedForOf = (number: number) => (number % 3 === 1 ? undefined : sessionId(number % 3 === 2 ? 1 : 3))
+const isWaiting = (number: number) => number % 7 === 3
 const isBusy = (number: number) => number % 2 === 0
 const nodeOf = (number: number) => `node-${number % 3}`
 /** Distinct times in another order than the creation of the sessions. */
@@ -28,6 +29,7 @@ const newSessionOf = (number: number) =>
         pinned: isPinned(number),
         title: number % 6 === 1 ? 'a harbour' : 'a town',
         parent: startedForOf(number),
+        ...(isWaiting(number) && { waiting: 2 }),
       },
     }),
   })
@@ -47,6 +49,7 @@ function expected(asked: Asked): readonly SessionId[] {
     pinned,
     startedFor,
     runningAt,
+    waiting,
     trashed,
     trashedBefore,
   } = asked
@@ -59,6 +62,7 @@ function expected(asked: Asked): readonly SessionId[] {
     .filter((number) => pinned === undefined || isPinned(number) === pinned)
     .filter((number) => startedFor === undefined || startedForOf(number) === startedFor)
     .filter((number) => runningAt === undefined || (!trashed && isBusy(number) && runningAt.includes(nodeOf(number))))
+    .filter((number) => waiting === undefined || isWaiting(number))
     .toSorted((left, right) =>
       trashed
         ? trashedAtOf(right) - trashedAtOf(left)
@@ -81,12 +85,12 @@ const each: readonly Asked[] = [
   { startedFor: sessionId(2) },
   { runningAt: ['node-0', 'node-2'] },
   { runningAt: [] },
+  { waiting: true },
   { trashedBefore: 1007 },
   { trashedBefore: 1014 },
   { workspace: '/work', trashedBefore: 1020 },
 ]
-const all: readonly Asked[] = [
-  ...each,
+const combined: readonly Asked[] = [
   { workspace: '/elsewhere', model: 'demo/agent', activeFrom: 104, pinned: false },
   { workspace: '/work', activeBefore: 115 },
   { workspace: '/work', pinned: true },
@@ -94,7 +98,11 @@ const all: readonly Asked[] = [
   { startedFor: sessionId(1), trashedBefore: 1014 },
   { startedFor: sessionId(3), runningAt: ['node-0'] },
   { workspace: '/work', runningAt: ['node-1', 'node-2'], activeFrom: 103 },
-].flatMap((asked) => [asked, { ...asked, trashed: true }])
+  { workspace: '/work', waiting: true, activeFrom: 104 },
+  { model: 'demo/agent', waiting: true, search: 'harbour' },
+  { waiting: true, pinned: false, activeBefore: 118 },
+]
+const all = [...each, ...combined].flatMap((asked): readonly Asked[] => [asked, { ...asked, trashed: true }])
 
 async function paged(store: Store, asked: Asked, limit: number): Promise<readonly SessionId[]> {
   const seen: SessionId[] = []

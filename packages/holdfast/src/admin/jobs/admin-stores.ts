@@ -1,6 +1,6 @@
 import type { OnProblem } from '@holdfast/core/ports'
 import { orThrow } from '@holdfast/protocol'
-import { parseDiskUrl } from '../../store/open/store-location.ts'
+import { parseDiskUrl, parseSavedUrl } from '../../store/open/store-location.ts'
 import { type Environment, findHome } from '../../system/home.ts'
 import type { Backup } from '../backup/backup-store.ts'
 import type { StoreReport } from '../doctor/check-store.ts'
@@ -13,14 +13,14 @@ export type HomeOptions = {
   readonly environment?: Environment | undefined
 }
 
-const parseLocation = (url: string, environment: Environment = process.env) =>
-  orThrow(parseDiskUrl(url, findHome(environment)))
+const homeOf = (environment: Environment = process.env) => findHome(environment)
+const parseLocation = (url: string, environment?: Environment) => orThrow(parseDiskUrl(url, homeOf(environment)))
 
 /** Which store to copy, and where to. */
 export type MigrateStoreOptions = HomeOptions & {
-  /** The store to read, as `sqlite:PATH` or `jsonl:DIR`. */
+  /** The store to read, as `sqlite:PATH`, `jsonl:DIR` or `postgres://HOST/DATABASE`. */
   readonly from: string
-  /** The store to write, as `sqlite:PATH` or `jsonl:DIR`. */
+  /** The store to write, as `sqlite:PATH`, `jsonl:DIR` or `postgres://HOST/DATABASE`. */
   readonly to: string
   /** Called now and then with the sessions and records copied or compared so far. */
   readonly onProgress?: ((progress: MigrationProgress) => void) | undefined
@@ -33,7 +33,8 @@ export type MigrateStoreOptions = HomeOptions & {
 /** Copies a store into an empty one and compares the two record by record. Runs on the calling thread. */
 export async function migrateStore(options: MigrateStoreOptions): Promise<Migration> {
   const { environment, onProblem = warn, ...more } = options
-  const [from, to] = [parseLocation(options.from, environment), parseLocation(options.to, environment)]
+  const home = homeOf(environment)
+  const [from, to] = [orThrow(parseSavedUrl(options.from, home)), orThrow(parseSavedUrl(options.to, home))]
   return orThrow(await migrate({ ...more, from, to, onProblem }))
 }
 

@@ -10,7 +10,7 @@ import {
   type Stats,
   StatsOptions,
 } from '@holdfast/protocol'
-import type { DiskLocation, StoreLocation } from '../../store/open/store-location.ts'
+import { type DiskLocation, notOnDisk, type StoreLocation } from '../../store/open/store-location.ts'
 import { findScript, startThread } from '../../system/start-thread.ts'
 import type { Backup } from '../backup/backup-store.ts'
 import type { StoreReport } from '../doctor/check-store.ts'
@@ -70,6 +70,7 @@ export function createAdmin(location: StoreLocation, now: () => number) {
 }
 
 function requireDisk(location: StoreLocation): Result<DiskLocation> {
+  if (location.kind === 'postgres') return refuse(notOnDisk(location))
   if (location.kind !== 'memory' && location.kind !== 'own') return ok(location)
   const what =
     location.kind === 'memory' ? 'A memory: store has no files.' : 'Holdfast does not know the files of your own store.'

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { blobsOf } from '@holdfast/core'
 import type { Blobs, CatalogueEntry, Draft, EncodedRecord, ReadRecord, Store } from '@holdfast/core/ports'
 import { type BlobHash, Handle, orThrow, type SessionId } from '@holdfast/protocol'
-import { type BlobReader, createBlobReader, openFileBlobs } from '../../store/blobs/file-blobs.ts'
+import type { BlobReader } from '../../store/blobs/file-blobs.ts'
+import { openBlobsToRead, openBlobsToWrite } from '../../store/open/open-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
-import type { DiskLocation } from '../../store/open/store-location.ts'
+import type { SavedLocation } from '../../store/open/store-location.ts'
 import { placeholderMeta } from '../../store/placeholder-meta.ts'
 import { everyRecord, everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
 import type { MigrationProgress } from './migrate-store.ts'
@@ -105,14 +106,14 @@ function encodeAll(record: ReadRecord | undefined): string | null {
 type VerifyBlobsDeps = Pick<CopyDeps, 'source' | 'onBlob'> & {
   readonly sourceBlobs: BlobReader
   readonly refused: ReadonlyMap<SessionId, string>
-  readonly to: DiskLocation
+  readonly to: SavedLocation
   readonly signal: AbortSignal | undefined
 }
 
 /** Hashes the blobs of copied records, and copies missing or damaged ones again. Returns those the source has lost. */
 export async function verifyBlobs(deps: VerifyBlobsDeps): Promise<readonly BlobHash[]> {
   const { source, sourceBlobs, refused, to, onBlob, signal } = deps
-  const target = createBlobReader(to.blobsDir)
+  await using target = await openBlobsToRead(to)
   const checked = new Set<BlobHash>()
   const missing: BlobHash[] = []
 
@@ -120,7 +121,7 @@ export async function verifyBlobs(deps: VerifyBlobsDeps): Promise<readonly BlobH
     if (await target.isWhole(hash)) return
     const bytes = (await sourceBlobs.isWhole(hash)) ? await sourceBlobs.open(hash) : null
     if (bytes === null) return void missing.push(hash)
-    const blobs = orThrow(await openFileBlobs(to.blobsDir))
+    await using blobs = await openBlobsToWrite(to)
     onBlob(orThrow(await blobs.put(bytes)).bytes)
   }
 
@@ -167,7 +168,7 @@ function findDifference(session: StoreSession, copy: StoreSession): string | nul
 /** Reads both stores again from disk; returns how many records are equal. Adds each session that differs to `refused`. */
 export async function verifyRecords(
   source: ReadOnlyStore,
-  to: DiskLocation,
+  to: SavedLocation,
   refused: Map<SessionId, string>,
   onProgress: ((progress: MigrationProgress) => void) | undefined,
   signal: AbortSignal | undefined,

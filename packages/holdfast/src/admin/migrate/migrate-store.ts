@@ -1,10 +1,10 @@
 import type { OnProblem } from '@holdfast/core/ports'
 import { type Fault, fault, HoldfastError, ok, orThrow, type Result, refuse, type SessionId } from '@holdfast/protocol'
-import { createBlobReader } from '../../store/blobs/file-blobs.ts'
 import { findBusyFault, findInsideFault } from '../../store/open/admin-of.ts'
+import { openBlobsToRead } from '../../store/open/open-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
-import { type DiskStore, openDiskStore } from '../../store/open/open-storage.ts'
-import type { DiskLocation } from '../../store/open/store-location.ts'
+import { type DiskStore, openSavedStore } from '../../store/open/open-storage.ts'
+import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
 import { everyRecord, everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
 import { type CopyDeps, copySession, findCommonHead, verifyBlobs, verifyRecords } from './copy-session.ts'
 import { copySpending, copyTokens, removeTemporaryStores, writeTrusts } from './target-files.ts'
@@ -45,8 +45,8 @@ export type Migration = {
 }
 
 export type MigrateDeps = {
-  readonly from: DiskLocation
-  readonly to: DiskLocation
+  readonly from: SavedLocation
+  readonly to: SavedLocation
   readonly onProblem: OnProblem
   readonly onProgress?: ((progress: MigrationProgress) => void) | undefined
   readonly signal?: AbortSignal | undefined
@@ -58,9 +58,9 @@ export type MigrateDeps = {
  */
 export async function migrate(deps: MigrateDeps): Promise<Result<Migration>> {
   const { from, to } = deps
-  if (from.path === to.path)
+  if (from.url === to.url || (isOnDisk(from) && isOnDisk(to) && from.path === to.path))
     return refuse(fault('bad_request', `${to.url} is the source itself. Give another target.`, { store: to.url }))
-  const inside = await findInsideFault(from, to.path)
+  const inside = isOnDisk(from) && isOnDisk(to) ? await findInsideFault(from, to.path) : null
   if (inside !== null) return refuse(inside)
   const opened = await openReadOnlyStore(from)
   if (!opened.ok) return opened
@@ -80,8 +80,10 @@ export async function migrate(deps: MigrateDeps): Promise<Result<Migration>> {
   }
 }
 
+const isOnDisk = (location: SavedLocation): location is DiskLocation => location.kind !== 'postgres'
+
 /** Returns a fault if the target holds sessions that the source does not have. */
-async function findForeignSession(to: DiskLocation, source: ReadOnlyStore): Promise<Fault | null> {
+async function findForeignSession(to: SavedLocation, source: ReadOnlyStore): Promise<Fault | null> {
   const target = orThrow(await openReadOnlyStore(to))
   if (target === null) return null
   try {
@@ -103,14 +105,14 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
   const refused = new Map<SessionId, string>()
   const count: Count = { copied: 0, kept: 0, blobs: 0, blobBytes: 0 }
   let records = 0
-  const sourceBlobs = createBlobReader(from.blobsDir)
+  await using sourceBlobs = await openBlobsToRead(from)
   const onBlob = (bytes: number) => {
     count.blobs += 1
     count.blobBytes += bytes
   }
-  await removeTemporaryStores(to)
+  if (isOnDisk(to)) await removeTemporaryStores(to)
   const before = orThrow(await openReadOnlyStore(to))
-  const opened = orThrow(await openDiskStore(to, onProblem))
+  const opened = orThrow(await openSavedStore(to, onProblem))
   try {
     const copy: CopyDeps = {
       ...{ source, sourceBlobs, target: opened.store, targetBlobs: opened.blobs },
@@ -196,7 +198,7 @@ async function copyMissing(
 async function purgeAndTrash(
   source: ReadOnlyStore,
   refused: ReadonlyMap<SessionId, string>,
-  { store }: DiskStore,
+  { store }: Pick<DiskStore, 'store'>,
 ): Promise<void> {
   for await (const { id, isPurged, trashedAt } of everySession(source)) {
     if (refused.has(id)) continue

@@ -7,7 +7,7 @@ import { lockDirectory } from '../../store/jsonl/files/directory-lock.ts'
 import { createJsonlPaths } from '../../store/jsonl/files/layout.ts'
 import { readJsonIfExists, replaceFile } from '../../store/jsonl/files/replace-file.ts'
 import { scopeKey } from '../../store/ledger.ts'
-import type { DiskLocation } from '../../store/open/store-location.ts'
+import type { DiskLocation, SavedLocation } from '../../store/open/store-location.ts'
 import type { ReadOnlyStore, WorkspaceTrust } from '../../store/read-only-store.ts'
 import { openForWriting } from '../../store/sqlite/files/database-file.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
@@ -37,8 +37,12 @@ function isRunning(pid: number): boolean {
 }
 
 /** Adds trusts to a store that is not open. Records do not contain all of them: sessions may have been removed. */
-export async function writeTrusts(location: DiskLocation, trusts: readonly WorkspaceTrust[]): Promise<void> {
-  if (trusts.length > 0) await writeTrustsTo[location.kind](location.path, trusts)
+export async function writeTrusts(location: SavedLocation, trusts: readonly WorkspaceTrust[]): Promise<void> {
+  if (trusts.length === 0) return
+  if (location.kind === 'postgres') {
+    const { addTrusts } = await import('../../store/postgres/write/add-trusts.ts')
+    await addTrusts(location, trusts)
+  } else await writeTrustsTo[location.kind](location.path, trusts)
 }
 
 type WriteTrusts = (path: string, trusts: readonly WorkspaceTrust[]) => void | Promise<void>

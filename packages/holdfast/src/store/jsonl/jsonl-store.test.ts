@@ -30,7 +30,8 @@ import {
   textsAfter,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type JsonlStoreOptions, openJsonlStore } from './jsonl-store.ts'
+import { openJsonlStore } from './jsonl-store.ts'
+import type { JsonlStoreOptions } from './open-files.ts'
 
 let home = ''
 let directory = ''

@@ -19,8 +19,9 @@ import type { SessionRow } from '../jsonl/log/session-row.ts'
 import { addToIndex } from '../jsonl/write/append.ts'
 import { createSessionRemover } from '../jsonl/write/session-files.ts'
 import { decodeEntry } from '../sqlite/read/read-methods.ts'
-import type { FollowedSession, FollowPage, StoredPage, StoredRecord } from '../sqlite/rows/requests.ts'
+import type { FollowedSession, FollowPage } from '../sqlite/rows/requests.ts'
 import type { FollowedLog } from '../sqlite/sqlite-store.ts'
+import type { StoredPage, StoredRecord } from '../stored-record.ts'
 
 type MirrorFilesDeps = {
   readonly paths: JsonlPaths

@@ -9,7 +9,7 @@ import { findDirectoryHolder } from '../jsonl/files/directory-lock.ts'
 import { everySession, type ReadOnlyStore } from '../read-only-store.ts'
 import { createSqliteAdmin } from '../sqlite/admin/sqlite-admin.ts'
 import type { StoreAdmin } from '../store-admin.ts'
-import type { DiskLocation } from './store-location.ts'
+import type { DiskLocation, SavedLocation } from './store-location.ts'
 
 /** Returns the admin of a store. */
 export function adminOf({ kind, path }: DiskLocation): StoreAdmin {
@@ -70,16 +70,17 @@ async function findLiveNodeFault(location: DiskLocation, source: Pick<ReadOnlySt
 }
 
 /** Returns a fault if another process has sessions of the store open: a migration would miss their next records. */
-export async function findBusyFault(location: DiskLocation, source: ReadOnlyStore): Promise<Fault | null> {
+export async function findBusyFault(location: SavedLocation, source: ReadOnlyStore): Promise<Fault | null> {
   switch (location.kind) {
     case 'jsonl':
       return findDirectoryHolder(location.path)
     case 'sqlite':
+    case 'postgres':
       return findOpenSessionsFault(location, source)
   }
 }
 
-async function findOpenSessionsFault(location: DiskLocation, source: ReadOnlyStore): Promise<Fault | null> {
+async function findOpenSessionsFault({ url }: SavedLocation, source: ReadOnlyStore): Promise<Fault | null> {
   const liveNodes = new Set((await findLiveNodes(source)).map(({ id }) => id))
   const open: string[] = []
   if (liveNodes.size > 0) {
@@ -89,6 +90,6 @@ async function findOpenSessionsFault(location: DiskLocation, source: ReadOnlySto
     }
   }
   if (open.length === 0) return null
-  const message = `Another process has sessions of ${location.url} open: ${open.join(', ')}. Stop it first.`
-  return fault('session_locked', message, { sessions: open, path: location.path })
+  const message = `Another process has sessions of ${url} open: ${open.join(', ')}. Stop it first.`
+  return fault('session_locked', message, { sessions: open, store: url })
 }

@@ -8,7 +8,13 @@ import { createMemoryStore } from '../memory/memory-store.ts'
 import { createMirroredBlobs, type Mirror, openMirror } from '../mirror/mirror.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/sqlite-store.ts'
 import { entryOfLog } from './jsonl-entries.ts'
-import { type DiskLocation, parseStoreUrl, type StoreHome, type StoreLocation } from './store-location.ts'
+import {
+  type DiskLocation,
+  parseStoreUrl,
+  type SavedLocation,
+  type StoreHome,
+  type StoreLocation,
+} from './store-location.ts'
 
 /** An open store with its blobs. */
 type Storage = {
@@ -46,6 +52,7 @@ export async function openStorage(options: StorageOptions): Promise<Result<Stora
   const location = parsed.value
   if (location.kind !== 'sqlite' && directory !== undefined) return refuse(noMirror(location, directory))
   const memoryStore = createMemoryStore()
+  if (location.kind === 'postgres') return openDatabase(location, memoryStore, options.checked)
   if (location.kind === 'memory')
     return ok({
       location,
@@ -66,6 +73,19 @@ export async function openStorage(options: StorageOptions): Promise<Result<Stora
   }
   await store.close()
   return mirror
+}
+
+/** Opens a store in a database, with its blobs. */
+async function openDatabase(
+  location: Extract<SavedLocation, { kind: 'postgres' }>,
+  memoryStore: Store,
+  checked: Promise<unknown> | undefined,
+): Promise<Result<Storage>> {
+  await checked
+  const opened = await openSavedStore(location, () => undefined)
+  if (!opened.ok) return opened
+  const { store, blobs } = opened.value
+  return ok({ location, store, memoryStore, blobs, mirror: null, openWriterPort: null })
 }
 
 /** Takes a store that the program brings. */
@@ -104,6 +124,17 @@ export type DiskStore = {
   readonly followed: Parameters<typeof openMirror>[0]['log'] | null
   /** Lets another thread write to the store; null for a JSONL store. */
   readonly openWriterPort: SqliteStore['openWriterPort'] | null
+}
+
+/** Opens a store that outlives its process, with its blobs. */
+export async function openSavedStore(
+  location: SavedLocation,
+  onProblem: OnProblem,
+): Promise<Result<Pick<DiskStore, 'store' | 'blobs'>>> {
+  if (location.kind !== 'postgres') return openDiskStore(location, onProblem)
+  // Imported on demand: other stores start without its driver.
+  const { openPostgresStore } = await import('../postgres/postgres-store.ts')
+  return openPostgresStore(location)
 }
 
 /** Opens a store on disk, without the store in memory beside it. */

@@ -4,6 +4,7 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import type { Home } from '../../system/home.ts'
 import { ownNames } from '../jsonl/files/own-names.ts'
+import { isPostgresUrl, type PostgresLocation, parsePostgresUrl } from '../postgres/connect/postgres-url.ts'
 
 type DiskKind = 'sqlite' | 'jsonl'
 
@@ -17,36 +18,58 @@ export type DiskLocation = {
 /** `own`: a store that the embedding program brings; only the program knows where it is. */
 export type StoreLocation = UrlLocation | { readonly kind: 'own'; readonly url: string }
 /** The location that a URL names. */
-export type UrlLocation = DiskLocation | { readonly kind: 'memory'; readonly url: string }
+export type UrlLocation = SavedLocation | { readonly kind: 'memory'; readonly url: string }
+/** The location of a store that outlives its process: on this disk, or in a database. */
+export type SavedLocation = DiskLocation | PostgresLocation
 
 export type StoreHome = Pick<Home, 'storePath' | 'blobsDir'>
 
-/** Parses `sqlite:PATH`, `jsonl:DIR` or `memory:`. Without a URL, returns the store of the home directory. */
+/** Parses `sqlite:PATH`, `jsonl:DIR`, `postgres://…` or `memory:`. Without a URL, returns the store of the home directory. */
 export function parseStoreUrl(url: string | undefined, home: StoreHome): Result<UrlLocation> {
   const text = url ?? `sqlite:${home.storePath}`
   if (text === 'memory:') return ok({ kind: 'memory', url: text })
+  if (isPostgresUrl(text)) return parsePostgresUrl(text)
   const [, kind = '', path = ''] = /^([a-z]+):(.+)$/s.exec(text) ?? []
   if (isDiskKind(kind)) return ok(locate[kind](resolve(path), home))
-  const message = `${text} is not a store URL. Use sqlite:PATH, jsonl:DIR or memory:.`
+  const message = `${text} is not a store URL. Use sqlite:PATH, jsonl:DIR, postgres://HOST/DATABASE or memory:.`
   return refuse(fault('bad_request', message, { store: text }))
 }
+
+/** Returns the URL that opens a store. The one of a database contains its password, so it is never shown. */
+export const urlToOpen = (location: StoreLocation): string =>
+  location.kind === 'postgres' ? location.secretUrl : location.url
 
 /** Returns where the store of the option `store` is: that of a URL, or one of the program. */
 export const locateStore = (given: string | object | undefined, home: StoreHome): Result<StoreLocation> =>
   typeof given === 'object' ? ok({ kind: 'own', url: 'own:' }) : parseStoreUrl(given, home)
 
 /** The same as `parseStoreUrl`, but refuses memory:. */
-export function parseDiskUrl(url: string | undefined, home: StoreHome): Result<DiskLocation> {
+export function parseSavedUrl(url: string | undefined, home: StoreHome): Result<SavedLocation> {
   const location = parseStoreUrl(url, home)
   if (!location.ok) return location
-  return location.value.kind === 'memory' ? refuse(notOnDisk) : ok(location.value)
+  return location.value.kind === 'memory' ? refuse(notSaved) : ok(location.value)
 }
 
-const notOnDisk: Fault = fault(
+/** The same, but also refuses a database: for work on files. */
+export function parseDiskUrl(url: string | undefined, home: StoreHome): Result<DiskLocation> {
+  const location = parseSavedUrl(url, home)
+  if (!location.ok) return location
+  return location.value.kind === 'postgres' ? refuse(notOnDisk(location.value)) : ok(location.value)
+}
+
+const notSaved: Fault = fault(
   'bad_request',
   'The store memory: ends with its process, so nothing is saved there. Use sqlite:PATH or jsonl:DIR.',
   { store: 'memory:' },
 )
+
+/** Says that a store has no files here. */
+export const notOnDisk = ({ url }: Pick<PostgresLocation, 'url'>): Fault =>
+  fault(
+    'bad_request',
+    `The store ${url} has no files here. Use the tools of PostgreSQL, such as pg_dump, or copy it with holdfast migrate.`,
+    { store: url },
+  )
 
 /** Returns the location of a store outside the home directory. */
 export const diskLocationAt = (kind: DiskKind, path: string): DiskLocation => locate[kind](path)

@@ -17,7 +17,7 @@ import {
   textsAfter,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { decodeRecord } from './read/read-methods.ts'
+import { decodeRecord } from '../stored-record.ts'
 import { openReader, type Reader } from './read/reader.ts'
 import { decodeTexts } from './rows/record-texts.ts'
 import { openSqliteStore } from './sqlite-store.ts'

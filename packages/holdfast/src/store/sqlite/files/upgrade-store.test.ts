@@ -19,6 +19,7 @@ import { writeVersion2 } from './version-2.fixture.ts'
 import { writeVersion3 } from './version-3.fixture.ts'
 import { writeVersion4 } from './version-4.fixture.ts'
 import { writeVersion5 } from './version-5.fixture.ts'
+import { writeVersion6 } from './version-6.fixture.ts'
 
 let path = ''
 beforeEach(() => {
@@ -78,6 +79,7 @@ describe.each([
   [3, writeVersion3],
   [4, writeVersion4],
   [5, writeVersion5],
+  [6, writeVersion6],
 ])('a store of version %i', (version, write) => {
   beforeEach(() => write(path))
 
@@ -116,7 +118,7 @@ describe.each([
       expect(prepareStoreFile(path, { at: fail })).toMatchObject({ message: expect.stringContaining('the failure') })
       const isNew = step === 'committed'
       expect(versionOf(path)).toEqual([isNew ? schemaVersion : version])
-      expect(schemaOf(path).some((row) => JSON.stringify(row).includes('"spending"'))).toBe(isNew)
+      expect(schemaOf(path).some((row) => JSON.stringify(row).includes('"session_waiting"'))).toBe(isNew)
       expect(everyRecord(path)).toEqual(records)
       expect(prepareStoreFile(path)).toBeNull()
       expect([versionOf(path), everyRecord(path)]).toEqual([[schemaVersion], records])

@@ -23,6 +23,7 @@ describe('a page of the list', () => {
     ['everywhere', 'session_all (pinned=? AND active_at>? AND active_at<?)'],
     ['inWorkspace', 'session_list (workspace=? AND pinned=? AND active_at>? AND active_at<?)'],
     ['inTrash', 'session_trash (trashed_at>? AND trashed_at<?)'],
+    ['waiting', 'session_waiting ((pinned,active_at)<(?,?))'],
   ] as const)('%s reads an index in order, without sorting', (name, index) => {
     const plan = planOf(listStatements[name])
     expect(plan).toContain(`USING INDEX ${index}`)

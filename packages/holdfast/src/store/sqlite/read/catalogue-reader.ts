@@ -12,6 +12,7 @@ import { orThrow } from '@holdfast/protocol/result'
 import { createMetaMatch, hidesSubagents } from '../../list-match.ts'
 import { numberOrNull, type Row, readEntry, textOrNull } from '../rows/columns.ts'
 import type { ReadRequests, StoredListed } from '../rows/requests.ts'
+import { isWaiting } from '../rows/schema.ts'
 
 /** What the encoded `Meta` of a subagent has. In a text of it the quotes would be escaped. */
 const subagentMark = '"subagent":{'
@@ -105,6 +106,9 @@ export const listStatements = {
     where busy = 1 and owner in (select value from json_each(?)) and (pinned, active_at, sid) < (?, ?, ?) and ${isListed}
       and ${isOfModel}
     order by pinned desc, active_at desc, sid desc`,
+  waiting: `${columns}
+    where ${isWaiting} and (pinned, active_at, sid) < (?, ?, ?) and ${isListed} and ${isOfModel}
+    order by pinned desc, active_at desc, sid desc`,
 } as const
 
 /** Answers `list` from the session rows. */
@@ -127,6 +131,8 @@ function createListReader(database: DatabaseSync): ReadRequests['list'] {
       yield* iterate('startedFor', parent, pinned, at, order, model)
     } else if (runningAt !== undefined) {
       yield* iterate('running', JSON.stringify(runningAt), pinned, at, order, model)
+    } else if (request.waiting) {
+      yield* iterate('waiting', pinned, at, order, model)
     } else {
       for (const half of halvesFrom(request.pinned, pinned)) {
         const start = earlierOf(half === pinned ? { at, order } : { at: top, order: top }, request.activeBefore)

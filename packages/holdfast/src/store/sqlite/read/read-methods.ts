@@ -1,16 +1,10 @@
-import type { CatalogueEntry, Draft, Listed, ReadRecord, Store } from '@holdfast/core/ports'
-import type { BlobHash, LostRecord, Meta, Recorded, StepId, Trust } from '@holdfast/protocol'
+import type { CatalogueEntry, Draft, Listed, Store } from '@holdfast/core/ports'
+import type { BlobHash, Meta, StepId, Trust } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow, type Result } from '@holdfast/protocol/result'
+import { decodeRecord } from '../../stored-record.ts'
 import { decodeTexts } from '../rows/record-texts.ts'
-import type {
-  ReadRequests,
-  StoredDraft,
-  StoredEntry,
-  StoredListed,
-  StoredRecord,
-  StoredTrust,
-} from '../rows/requests.ts'
+import type { ReadRequests, StoredDraft, StoredEntry, StoredListed, StoredTrust } from '../rows/requests.ts'
 
 /** Asks a reader on this thread, or one in a worker. */
 type Ask = <Name extends keyof ReadRequests>(
@@ -61,14 +55,7 @@ export function createReadMethods(ask: Ask) {
   } satisfies Partial<Store>
 }
 
-// Holdfast encoded these texts, and a checksum covers each record: they are parsed, not validated.
-
-export function decodeRecord(stored: StoredRecord | LostRecord): ReadRecord {
-  if ('lost' in stored) return stored
-  const { seq, at, v, by, commandId, body } = stored
-  const optional = { ...(by !== null && { by }), ...(commandId !== null && { commandId }) }
-  return { seq, at, v, ...optional, event: JSON.parse(body) } as Recorded
-}
+// Holdfast encoded these texts: they are parsed, not validated.
 
 export const decodeListed = (row: StoredListed): Listed => ({ ...row, meta: JSON.parse(row.meta) as Meta })
 

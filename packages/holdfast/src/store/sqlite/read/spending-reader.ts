@@ -1,12 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Charge, StoredCap } from '@holdfast/core/ports'
+import type { Charge } from '@holdfast/core/ports'
 import type { Spent } from '@holdfast/protocol'
 import { noneSpent } from '@holdfast/protocol/sum-spent'
+import { allRows, toCap, toSpent } from '../../ledger.ts'
 import type { ReadRequests } from '../rows/requests.ts'
 import { hasTable } from '../rows/schema.ts'
-
-/** Stands for all payers, or all workspaces. No payer and no path has this name. */
-export const allRows = '*'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -69,18 +67,3 @@ export const readCharges = (database: DatabaseSync): readonly Charge[] =>
           ...{ day: String(row['day']), payer: String(row['payer']), workspace: String(row['workspace']) },
           ...toSpent(row),
         }))
-
-function toSpent(row: Row): Spent {
-  const [calls, unpriced, tokens] = [Number(row['calls']), Number(row['unpriced']), Number(row['tokens'])]
-  return { calls, unpriced, tokens, cost: calls > 0 && calls === unpriced ? null : Number(row['cost']) }
-}
-
-export function toCap(row: Row): StoredCap {
-  const { token, workspace, max_cost: maxCost, max_tokens: maxTokens } = row
-  return {
-    ...(token !== null && { token: String(token) }),
-    ...(workspace !== null && { workspace: String(workspace) }),
-    ...(maxCost !== null && { maxCost: Number(maxCost) }),
-    ...(maxTokens !== null && { maxTokens: Number(maxTokens) }),
-  }
-}

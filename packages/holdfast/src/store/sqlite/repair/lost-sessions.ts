@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { Event } from '@holdfast/protocol'
-import { checkColumns, checksumOf, decompressBody, numberOrNull, textOrNull } from '../rows/columns.ts'
+import { checksumOf } from '../../stored-record.ts'
+import { checkColumns, decompressBody, numberOrNull, textOrNull } from '../rows/columns.ts'
 import { isRecord, readRows, withPages } from './page-rows.ts'
 import type { PageRow, PageValue } from './table-pages.ts'
 

@@ -1,19 +1,13 @@
-import { constants, crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { LostRecord, SessionId } from '@holdfast/protocol'
-import type { FollowedSession, StoredEntry, StoredRecord } from './requests.ts'
+import { checksumOf, type StoredRecord } from '../../stored-record.ts'
+import type { FollowedSession, StoredEntry } from './requests.ts'
 
 export type Row = Record<string, unknown>
 
 // The tables are strict, so each column has its type or is null.
 export const textOrNull = (value: unknown): string | null => (value === null ? null : String(value))
 export const numberOrNull = (value: unknown): number | null => (value === null ? null : Number(value))
-
-/** Covers every field of a record and its session. Only the body can contain a line break, so no two texts are equal. */
-export function checksumOf(session: string, record: StoredRecord): number {
-  const { seq, at, type, v, by, commandId, ref, body } = record
-  const head = `${session}\n${seq}\n${at}\n${type}\n${v}\n${by ?? ''}\n${commandId ?? ''}\n${ref ?? ''}\n`
-  return crc32(body, crc32(head)) // the body by itself: to join the two would copy it
-}
 
 /** Most bodies are shorter than this: compressing them would save little, and decompressing one takes longer than its row. */
 export const compressedCharsMin = 2400

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
+import type { StoredPage, StoredRecord } from '../../stored-record.ts'
 import { checkRecord, decompressBody, recordColumns } from './columns.ts'
 import { beginChecksum, type CompressedText, checksumOfTexts, headColumn, type RecordTexts } from './record-texts.ts'
-import type { StoredPage, StoredRecord } from './requests.ts'
 import { decompressedBytes } from './zstd-frames.ts'
 
 /** A range of seqs, both ends included, and the session of the lineage that stores them. */

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { LostRecord } from '@holdfast/protocol'
+import type { StoredPage, StoredRecord } from '../../stored-record.ts'
 import { decompressBody } from './columns.ts'
-import type { StoredPage, StoredRecord } from './requests.ts'
 import { decompressTogether } from './zstd-frames.ts'
 
 /**

@@ -21,20 +21,8 @@ import type {
 import type { BlobHash, CapScope, LostRecord, SessionId } from '@holdfast/protocol'
 import type { Result } from '@holdfast/protocol/result'
 import type { StoreSession } from '../../read-only-store.ts'
+import type { StoredPage, StoredRecord } from '../../stored-record.ts'
 import type { RecordTexts } from './record-texts.ts'
-
-/** A record as its row holds it. */
-export type StoredRecord = {
-  readonly seq: number
-  readonly at: string
-  readonly type: string
-  readonly v: number
-  readonly by: string | null
-  readonly commandId: string | null
-  readonly ref: number | null
-  readonly body: string
-}
-export type StoredPage = readonly (StoredRecord | LostRecord)[]
 
 /** A catalogue entry with its `meta` as text. */
 export type StoredEntry = Omit<CatalogueEntry, 'meta'> & { readonly meta: string }

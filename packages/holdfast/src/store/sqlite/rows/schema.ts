@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 export const applicationId = 0x686f6c64
 
 /** The version of the tables. `upgrades` converts every earlier version. */
-export const schemaVersion = 6
+export const schemaVersion = 7
 
 /** How far each follower of the log has read, and counts of removals. Some stores of version 1 lack this table. */
 const cursorTable = `
@@ -104,6 +104,15 @@ create table if not exists cap (
 ) strict, without rowid;
 `
 
+/** Whether a call of the session waits for an approval: the encoded `Meta` has a count then. In a text of it the quotes would be escaped. */
+export const isWaiting = `instr(meta, '"waiting":') > 0`
+
+/** The index of the sessions that wait for an approval, since version 7. Only a few do, so that most appends leave it alone. */
+const waitingIndex = `
+create index if not exists session_waiting on session(pinned, active_at)
+  where ${isWaiting} and spoken=1 and trashed_at is null and purged_at is null;
+`
+
 /**
  * `record.pos` makes every insert an append to one tree, whatever the session. `active_at` changes with a prompt and not
  * with each record, so an ordinary append touches no index of `session`. An empty `args_hash` trusts any arguments.
@@ -135,7 +144,7 @@ create table node (id text primary key, address text not null, started_at text n
 create table trust (
   workspace text, tool text, args_hash text not null default '', primary key (workspace, tool, args_hash)
 ) strict, without rowid;
-${cursorTable}${listIndexes}${searchTables}${startedFor}${commandHashes}${tokenTable}${spendingTables}`
+${cursorTable}${listIndexes}${searchTables}${startedFor}${commandHashes}${tokenTable}${spendingTables}${waitingIndex}`
 
 export type Upgrade = { readonly to: number; readonly statements: string }
 
@@ -146,6 +155,7 @@ export const upgrades: readonly Upgrade[] = [
   { to: 4, statements: commandHashes },
   { to: 5, statements: tokenTable },
   { to: 6, statements: spendingTables },
+  { to: 7, statements: waitingIndex },
 ]
 
 /** Returns whether the database has a table, which a store of an earlier version may lack. */

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Charge } from '@holdfast/core/ports'
 import { done, ok } from '@holdfast/protocol/result'
-import { oldestDay, scopeKey } from '../../ledger.ts'
-import { allRows } from '../read/spending-reader.ts'
+import { allRows, oldestDay, scopeKey } from '../../ledger.ts'
 import type { WriteRequests } from '../rows/requests.ts'
 
 /** Creates a function that adds a charge to the sums of its day. The first one of a day removes sums that are too old. */

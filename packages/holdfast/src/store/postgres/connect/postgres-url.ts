@@ -1,0 +1,51 @@
+import { fault } from '@holdfast/protocol/fault'
+import { ok, type Result, refuse } from '@holdfast/protocol/result'
+
+/** Where a store in PostgreSQL is. */
+export type PostgresLocation = {
+  readonly kind: 'postgres'
+  /** The URL without a password, for people. */
+  readonly url: string
+  /** The URL as it was given, with the password. Never shown. */
+  readonly secretUrl: string
+  /** The URL for the driver, with the password. Never shown. */
+  readonly connection: string
+  /** The schema that has the tables. */
+  readonly schema: string
+  /** Whether commits may wait for no disk: `durability=unchecked`. */
+  readonly mayLoseData: boolean
+}
+
+const form = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
+const schemaForm = /^[a-z_][a-z0-9_]{0,47}$/
+const secretParameter = /^(password|sslpassword|sslkey)$/i
+
+/** Returns whether a text is meant as the URL of a PostgreSQL store. */
+export const isPostgresUrl = (text: string): boolean => /^postgres(ql)?:/.test(text)
+
+/** Parses `postgres://user:password@host:port/database?schema=name`. No fault shows the password. Refused: bad_request. */
+export function parsePostgresUrl(text: string): Result<PostgresLocation> {
+  const found = form.exec(text)
+  if (found === null) return refuse(badUrl('It is not a valid URL; encode special characters of the password'))
+  const [, login = '', host = '', database = '', query = ''] = found
+  const parameters = new URLSearchParams(query)
+  const schema = parameters.get('schema') ?? 'holdfast'
+  if (!schemaForm.test(schema))
+    return refuse(badUrl('The schema may have up to 48 lower-case letters, digits and underscores'))
+  const durability = parameters.get('durability')
+  if (durability !== null && durability !== 'unchecked') return refuse(badUrl('The durability can only be unchecked'))
+  for (const own of ['schema', 'durability']) parameters.delete(own)
+
+  const end = (more: URLSearchParams) => (more.size === 0 ? '' : `?${more}`)
+  const connection = `postgres://${login === '' ? '' : `${login}@`}${host}/${database}${end(parameters)}`
+  const shown = new URLSearchParams([...parameters].filter(([name]) => !secretParameter.test(name)))
+  if (schema !== 'holdfast') shown.set('schema', schema)
+  const [user = ''] = login.split(':')
+  const url = `postgres://${user === '' ? '' : `${user}@`}${host}/${database}${end(shown).replaceAll('%2F', '/')}`
+  return ok({ kind: 'postgres', url, secretUrl: text, connection, schema, mayLoseData: durability === 'unchecked' })
+}
+
+const badUrl = (why: string) =>
+  fault('bad_request', `The store URL is not usable. ${why}. Use postgres://USER:PASSWORD@HOST:PORT/DATABASE.`, {
+    store: 'postgres:',
+  })

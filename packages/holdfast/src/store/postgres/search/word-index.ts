@@ -1,0 +1,85 @@
+import { setImmediate } from 'node:timers/promises'
+import { HoldfastError } from '@holdfast/protocol/fault'
+import { roleOf } from '../../search/searched-event.ts'
+import type { Database, SqlRow } from '../connect/connect.ts'
+import { decodeIndexedEvent, findTools } from './indexed-event.ts'
+import { indexedWords } from './indexed-words.ts'
+
+const pageRecords = 64
+/** Appends do not wait for the index: it begins so long after them. */
+const pauseMs = 100
+const failurePauseMs = 5000
+
+const selectUnindexed = `
+  select pos, record.sid, seq, at, type, body from @unindexed join @record record using (pos) order by pos limit ${pageRecords}`
+// Two nodes may index the same records: only the one that takes them out of the queue adds their words.
+const insertWords = `
+  with taken as (delete from @unindexed where pos = any($1) returning pos)
+  insert into @search (pos, sid, seq, at_ms, role, tool, words)
+    select (r->>0)::bigint, (r->>1)::bigint, (r->>2)::bigint, (r->>3)::bigint, r->>4, r->>5,
+      array_to_tsvector(array(select jsonb_array_elements_text(r->6)))
+    from jsonb_array_elements($2::jsonb) r where (r->>0)::bigint in (select pos from taken)
+  on conflict (pos) do nothing`
+
+/** Indexes the words of the log in the background. Every node does, so the records of one that died are indexed too. */
+export function createWordIndex(database: Database) {
+  let timer: NodeJS.Timeout | null = null
+  let running: Promise<void> | null = null
+  let isClosed = false
+  let isWoken = false
+
+  async function run(): Promise<void> {
+    let againMs: number | null = null
+    try {
+      while (!isClosed && (await indexPage(database)) === pageRecords) await setImmediate()
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error
+      againMs = failurePauseMs // a search reads what is not indexed; the database reports its failure to the next command
+    }
+    running = null
+    if (isWoken || againMs !== null) plan(againMs ?? pauseMs)
+    isWoken = false
+  }
+
+  function plan(inMs: number): void {
+    if (isClosed || timer !== null) return
+    timer = setTimeout(() => {
+      timer = null
+      running = run()
+    }, inMs)
+    timer.unref()
+  }
+
+  return {
+    /** Reports a possible write. */
+    wake(): void {
+      if (running === null) plan(pauseMs)
+      else isWoken = true
+    },
+    async close(): Promise<void> {
+      isClosed = true
+      if (timer !== null) clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+/** Indexes some records and returns how many were waiting. */
+export async function indexPage(database: Database): Promise<number> {
+  const rows = await database.read(selectUnindexed)
+  if (rows.length === 0) return 0
+  const decoded = rows.flatMap((row) => {
+    const found = decodeIndexedEvent(row['body'])
+    return found === null ? [] : [{ row, ...found }]
+  })
+  const tools = await findTools(database.read, decoded)
+  const indexed = decoded.flatMap(({ row, text }, index) => toIndexed(row, text, tools[index] ?? null))
+  await database.write(insertWords, [rows.map(({ pos }) => pos), JSON.stringify(indexed)])
+  return rows.length
+}
+
+function toIndexed(row: SqlRow, text: string, tool: string | null): readonly unknown[] {
+  const [role, words] = [roleOf(String(row['type'])), indexedWords(text)]
+  if (role === null || words.length === 0) return []
+  return [[row['pos'], row['sid'], row['seq'], Date.parse(String(row['at'])), role, tool, words]]
+}

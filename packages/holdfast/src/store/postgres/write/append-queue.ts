@@ -1,0 +1,113 @@
+import type { Append } from '@holdfast/core/ports'
+import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
+import { done, type Result, refuse } from '@holdfast/protocol/result'
+import * as faults from '../../store-faults.ts'
+import type { Database } from '../connect/connect.ts'
+import { isLossFault } from '../connect/postgres-fault.ts'
+import { encodeAppend } from './encode-changes.ts'
+
+type Waiting = {
+  readonly append: Append
+  readonly encoded: string
+  readonly settle: (answer: Result<void>) => void
+}
+
+/** A refusal of the function `append`; null if the batch was appended. */
+type Refusal = {
+  readonly code: string
+  readonly current?: number
+  readonly seq?: number
+  readonly actual?: number
+} | null
+
+const groupMax = 256
+const groupCharsMax = 8 * 1024 * 1024
+
+/**
+ * Appends in groups: while one is on its way, further appends of all sessions wait and go together as the next. So one
+ * commit serves many sessions, and one session waits for a single round trip. `onAppended` is called after each group.
+ */
+export function createAppendQueue(database: Database, onAppended: () => void) {
+  let waiting: Waiting[] = []
+  let running: Promise<void> | null = null
+
+  async function drain(): Promise<void> {
+    await Promise.resolve() // appends of one tick go together
+    while (waiting.length > 0) {
+      const group = takeGroup()
+      const answers = await appendGroup(database, group)
+      for (const [index, { settle }] of group.entries()) settle(answers[index] ?? done)
+      onAppended()
+    }
+    running = null
+  }
+
+  function takeGroup(): readonly Waiting[] {
+    let [count, chars] = [0, 0]
+    for (const { encoded } of waiting) {
+      if (count >= groupMax || (count > 0 && chars + encoded.length > groupCharsMax)) break
+      count += 1
+      chars += encoded.length
+    }
+    const group = waiting.slice(0, count)
+    waiting = waiting.slice(count)
+    return group
+  }
+
+  return {
+    append(append: Append): Promise<Result<void>> {
+      const { promise, resolve } = Promise.withResolvers<Result<void>>()
+      waiting.push({ append, encoded: JSON.stringify(encodeAppend(append)), settle: resolve })
+      running ??= drain()
+      return promise
+    },
+    /** Waits until no append is on its way. */
+    async idle(): Promise<void> {
+      await running
+    },
+  }
+}
+
+const statement = 'select @append($1::jsonb, $2) as answers'
+
+async function appendGroup(database: Database, group: readonly Waiting[]): Promise<readonly Result<void>[]> {
+  const ask = async (isRetry: boolean): Promise<readonly Result<void>[]> => {
+    const changes = `[${group.map(({ encoded }) => encoded).join(',')}]`
+    const [row] = await database.write(statement, [changes, isRetry])
+    const answers = row?.['answers'] as readonly Refusal[] // made by the function
+    return group.map(({ append }, index) => toResult(append, answers[index] ?? null))
+  }
+  const failed = (error: unknown): Fault => {
+    if (error instanceof HoldfastError) return error.toFault()
+    throw error
+  }
+  try {
+    return await ask(false)
+  } catch (error) {
+    const first = failed(error)
+    // The group may be committed or not. Another connection can tell: it finds the records or does not.
+    if (isLossFault(first)) return ask(true).catch((again) => group.map(() => refuse(failed(again))))
+    // One of them broke the group: append each on its own, so that only that one fails.
+    if (first.code !== 'storage_error' && group.length > 1) {
+      const each: Result<void>[] = []
+      for (const one of group) each.push(...(await appendGroup(database, [one])))
+      return each
+    }
+    return group.map(() => refuse(first))
+  }
+}
+
+function toResult({ session, after, epoch }: Append, refusal: Refusal): Result<void> {
+  if (refusal === null) return done
+  const { code, current = 0, seq = 0, actual = 0 } = refusal
+  switch (code) {
+    case 'fenced':
+      return refuse(faults.fenced(session, epoch, current))
+    case 'command_seen':
+      return refuse(faults.commandSeen(seq))
+    case 'log_moved':
+      return refuse(faults.logMoved(session, after, actual))
+    default:
+      return refuse(faults.sessionNotFound(session))
+  }
+}

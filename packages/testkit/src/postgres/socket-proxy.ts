@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { PostgresServer } from './postgres-server.ts'
+
+/** Stands between a client and the server, and cuts connections on demand. */
+export interface SocketProxy {
+  /** The URL of the database through this proxy. */
+  url(schema: string): string
+  /** Passes on the next request that contains a text, waits for the reply, and cuts the connection instead of passing it. */
+  loseReplyTo(text: string): Promise<void>
+  close(): Promise<void>
+}
+
+const socketName = '.s.PGSQL.5432'
+
+/** Opens a proxy with a socket of its own. */
+export async function openSocketProxy(server: PostgresServer): Promise<SocketProxy> {
+  const directory = await mkdtemp(join(tmpdir(), 'hf-pgp-'))
+  const sockets = new Set<Socket>()
+  let trap: { readonly text: string; readonly onCut: () => void } | null = null
+
+  const listener = createServer((client) => {
+    const upstream = connect(join(server.directory, socketName))
+    let isCutting: (() => void) | null = null
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined) // the other side closes too
+      socket.on('close', () => {
+        sockets.delete(socket)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.on('data', (bytes) => {
+      if (trap !== null && bytes.includes(trap.text)) {
+        isCutting = trap.onCut
+        trap = null
+      }
+      upstream.write(bytes)
+    })
+    upstream.on('data', (bytes) => {
+      if (isCutting === null) return void client.write(bytes)
+      client.destroy()
+      isCutting()
+    })
+  })
+  await new Promise<void>((resolve) => listener.listen(join(directory, socketName), resolve))
+
+  return {
+    url: (schema) => server.url(schema).replace(encodeURIComponent(server.directory), encodeURIComponent(directory)),
+    loseReplyTo(text) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      trap = { text, onCut: resolve }
+      return promise
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => listener.close(resolve))
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}

@@ -35,6 +35,11 @@ const onlyFar: Record<Exclude<keyof RemoteHoldfast, keyof Holdfast>, string> = {
   createLoginLink: 'only a server has a page',
   access: 'a program needs no token for its own runtime',
   logIn: 'only a server has a page',
+  completeFolder: 'a program sees its own disk',
+  completePath: 'a program sees its own disk',
+  saveKey: 'a program uses `holdfast auth`, or variables',
+  removeKey: 'a program uses `holdfast auth`, or variables',
+  setDefaultModel: 'a program gives the option `model`',
 }
 
 const codeOf = (work: Promise<unknown>): Promise<string> =>
@@ -211,7 +216,10 @@ describe.each<Where>(['here', 'of a server', 'of another node'])('the runtime %s
       return { session, item: null }
     }
     const { session } = await asked()
+    const waiting = async () => (await api.list({ waiting: true })).sessions.map(({ id }) => id)
+    expect(await waiting()).toContain(session.id)
     await session.respondToApproval('approve_always')
+    expect(await waiting()).not.toContain(session.id)
     const [rule] = await api.permissions()
     expect(rule).toMatchObject({ tool: 'shell', pattern: 'echo $((1 + 1))', exact: true, workspace: home })
     expect(await session.listToolTrust()).toEqual([])

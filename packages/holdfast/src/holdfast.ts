@@ -18,6 +18,7 @@ import {
   type HookLister,
   type ImportFile,
   type Meta,
+  type ModelSettings,
   type OfferTrust,
   orThrow,
   type PermissionRules,
@@ -88,6 +89,7 @@ type HoldfastParts = {
   /** How many requests each caller of a server may send, as configured. */
   readonly rateLimit: RateLimit | undefined
   readonly paths: ReturnType<typeof openPaths>
+  readonly modelSettings: ModelSettings
 }
 
 /** A runtime with what a server in the same process needs of it. `ready` checks whether it can run sessions. */
@@ -97,6 +99,7 @@ export type ServedHoldfast = Holdfast & {
   readonly rateLimit: RateLimit | undefined
   ready(): Promise<Result<null>>
   readonly paths: ReturnType<typeof openPaths>
+  readonly modelSettings: ModelSettings
 }
 
 /** Creates the methods of an opened runtime; `close` closes its parts. */
@@ -114,6 +117,7 @@ export function createHoldfast(
     spending,
     rateLimit,
     paths,
+    modelSettings,
   }: HoldfastParts,
   close: () => Promise<void>,
 ): ServedHoldfast {
@@ -141,6 +145,7 @@ export function createHoldfast(
     ...{ liveTokens: tokens, spendingCaps: spending, rateLimit },
     ready: () => checkReady(registry),
     paths,
+    modelSettings,
     ...stored,
     ...admin,
     export: exportPieces,

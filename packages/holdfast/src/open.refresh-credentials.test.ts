@@ -61,9 +61,11 @@ it('a refresh over HTTP reports a damaged file of keys', async () => {
   const models = createModels({ environment: {}, credentials: createCredentials({ environment: {}, file }) })
   await using test = await openRuntimeServer({}, models)
   const command = JSON.stringify({ type: 'refreshCredentials' })
+  // Only an admin is told the path.
+  const headers = { authorization: `Bearer ${test.tokens.admin}`, 'content-type': 'application/json' }
   for (const answer of [
-    await test.call('/v1/credentials/refresh', { method: 'POST' }),
-    await test.post(`${test.path}/commands`, command),
+    await test.call('/v1/credentials/refresh', { method: 'POST', headers }),
+    await test.call(`${test.path}/commands`, { method: 'POST', headers, body: command }),
   ]) {
     expect(answer.status).toBe(503)
     expect(await answer.json()).toMatchObject({

@@ -40,7 +40,7 @@ describe('openHoldfast', () => {
     await other.close()
     expect(existsSync(path)).toBe(true)
     expect((await holdfast.list()).sessions).toEqual([])
-    await expect(open('postgres://nowhere')).rejects.toMatchObject({ code: 'bad_request' })
+    await expect(open('mysql://nowhere')).rejects.toMatchObject({ code: 'bad_request' })
   })
 
   it('refuses an option it does not have, and names the nearest', async () => {

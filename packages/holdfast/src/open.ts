@@ -32,6 +32,7 @@ import { createProblems } from './observe/logging/problems.ts'
 import { createSessionLogger } from './observe/logging/session-logger.ts'
 import { loadSessionSpans } from './observe/telemetry/load-session-spans.ts'
 import { listHooks, openHooks } from './open-hooks.ts'
+import { openModelSettings } from './open-model-settings.ts'
 import { openModels } from './open-models.ts'
 import { openOfferTrust } from './open-offer-trust.ts'
 import { findOptionFault } from './open-options.ts'
@@ -69,7 +70,7 @@ export { defineTool } from './tools/own/define-own-tool.ts'
 /** The options of `openHoldfast`. An unknown one is refused with the nearest right name. */
 export type OpenOptions = ConfigOptions & {
   /**
-   * `sqlite:PATH`, `jsonl:DIR` or `memory:`; by default `HOLDFAST_STORE`, else the user's SQLite file. Or a store of your
+   * `sqlite:PATH`, `jsonl:DIR`, `postgres://HOST/DATABASE` or `memory:`; by default `HOLDFAST_STORE`, else the user's SQLite file. Or a store of your
    * own, which is closed with Holdfast.
    */
   readonly store?: string | Store | undefined
@@ -206,6 +207,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     spending,
     rateLimit: configured.rateLimit,
     paths,
+    modelSettings: openModelSettings({ environment, home, models, configured }),
   }
 }
 

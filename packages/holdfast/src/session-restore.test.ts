@@ -241,6 +241,14 @@ describe('diffChanges', () => {
     expect(await session.diffChanges({ turn: 3 })).toEqual([
       { path: 'b.txt', change: 'created', diff: '', note: expect.stringContaining('was not kept') },
     ])
+    expect(JSON.stringify(await session.diffChanges({ recorded: true }))).not.toContain('theirs')
+    // Who may only view does not see what others wrote to the disk since.
+    await using server = await openTestServer({ sessions: holdfast.handles })
+    const headers = { authorization: `Bearer ${server.tokens.viewer}` }
+    for (const query of ['', '?recorded=false', '?path=b.txt']) {
+      const seen = await server.call(`/v1/sessions/${session.id}/diff${query}`, { headers })
+      expect([seen.status, (await seen.text()).includes('theirs')]).toEqual([200, false])
+    }
     await holdfast.close()
   })
 })

@@ -45,7 +45,7 @@ export function createStoredSessions({ registry, location, home }: StoredSession
     normalizeWorkspacePath,
     currentWorkspacePath: () => normalizeWorkspacePath('.'),
     dir() {
-      if (location.kind === 'memory' || location.kind === 'own') return null
+      if (location.kind === 'memory' || location.kind === 'own' || location.kind === 'postgres') return null
       return location.kind === 'jsonl' ? location.path : dirname(location.path)
     },
     defaultDir: () => home.dataDir,

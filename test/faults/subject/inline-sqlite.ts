@@ -1,9 +1,9 @@
 import { ok, type Result, type Seq, type SessionId } from '@holdfast/protocol'
-import { decodeRecord } from '../../../packages/holdfast/src/store/sqlite/read/read-methods.ts'
 import { createReader } from '../../../packages/holdfast/src/store/sqlite/read/reader.ts'
 import { encodeAppend, encodeNew } from '../../../packages/holdfast/src/store/sqlite/rows/encode-changes.ts'
 import { decodeTexts } from '../../../packages/holdfast/src/store/sqlite/rows/record-texts.ts'
 import { createWriter, type Writer } from '../../../packages/holdfast/src/store/sqlite/write/writer.ts'
+import { decodeRecord } from '../../../packages/holdfast/src/store/stored-record.ts'
 import { appendTo, digestOf, type LogNumber, newSessionOf, sessionOf, writerNode } from '../workload.ts'
 import type { Read, Subject } from './subject.ts'
 

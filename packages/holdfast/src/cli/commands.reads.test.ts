@@ -14,7 +14,6 @@ const withoutUrl: Readonly<Record<string, string>> = {
   migrate: 'needs the files of the store',
   auth: 'keys of this machine',
   mcp: 'servers of this machine',
-  token: 'tokens of the server of this home',
   share: 'a link of the server of this home',
   login: 'a link of the server of this home',
   open: 'the page of the server of this home',

@@ -49,6 +49,8 @@ export interface DiscoveringModels extends Models {
   settleDefault(): Promise<void>
   /** Stops all queries; known models can still be found. */
   close(): void
+  /** Makes this the model of sessions that name none. */
+  setDefault(model: ModelName): void
 }
 
 export function createModels(deps: ModelsDeps): DiscoveringModels {
@@ -79,7 +81,8 @@ export function createModels(deps: ModelsDeps): DiscoveringModels {
     return connection !== null && local.isOffline(connection)
   }
   const isCallable = (model: ModelName) => !isOffline(model) && find(model).type === 'ready'
-  const findDefault = () => findChosenDefault(choice, connections())
+  let chosen = choice.model
+  const findDefault = () => findChosenDefault(chosen, connections())
   const defaultModel = () => findDefault() ?? findLocalDefault(local.facts()) ?? demoModel
 
   return {
@@ -108,6 +111,10 @@ export function createModels(deps: ModelsDeps): DiscoveringModels {
     discover: local.discover,
     settleDefault: async () => (findDefault() === null ? local.discovered() : undefined),
     close: local.close,
+    setDefault(model) {
+      chosen = model
+      onChanged()
+    },
   }
 }
 
@@ -173,7 +180,7 @@ const listFallbacks = ({ fallbacks = [] }: ModelChoice, model: ModelName, tried:
   fallbacks.slice(fallbacks.indexOf(model) + 1).filter((next) => next !== model && !tried.includes(next))
 
 /** Returns the configured default, or that of the first service with a key; null leaves it to local models. */
-function findChosenDefault({ model }: ModelChoice, connections: readonly Connection[]): ModelName | null {
+function findChosenDefault(model: ModelName | undefined, connections: readonly Connection[]): ModelName | null {
   if (model !== undefined) return model
   for (const { service, key } of connections)
     if (service.defaultModel !== undefined && key.type === 'found') return `${service.name}/${service.defaultModel}`
@@ -216,5 +223,6 @@ function listProvider(connection: Connection, local: LocalModels): ListedProvide
   const endpoint = redactAddress(connection.baseUrl) ?? null
   const offline = `No ${title} answers at ${endpoint}. Start it there, or configure its address.`
   const unusable = findConnectionProblem(connection) ?? (local.isOffline(connection) ? offline : null)
-  return { provider: name, title, endpoint, keyFrom: keySourceOf(connection), unusable }
+  const needsKey = connection.key.type === 'missing' ? { needsKey: true as const } : {}
+  return { provider: name, title, endpoint, keyFrom: keySourceOf(connection), unusable, ...needsKey }
 }

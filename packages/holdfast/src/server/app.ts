@@ -7,6 +7,7 @@ import type { Logger } from '../observe/logging/logger.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
 import { authenticate, type Caller } from './auth/access.ts'
 import { type DeclaredAccess, findRefusal } from './auth/authorize.ts'
+import { faultFor } from './auth/public-storage-error.ts'
 import { compressAnswers } from './http/compress-answers.ts'
 import type { Route } from './http/route.ts'
 import type { ServerDeps } from './http/server-deps.ts'
@@ -50,11 +51,12 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
         bound === null ? deps : { ...deps, ...withinSession(deps, bound) },
       )
       if (answer.ok) return answer.value
-      const { code, message, details } = answer.fault
+      const shown = faultFor(caller.value, answer.fault)
+      const { code, message, details } = shown
       const id = requestIdOf(context)
       if (!route.faults.has(code))
         deps.onProblem({ where: `${name} (${id})`, cause: new Error(`${undeclared} ${code}`) })
-      return answerFault(code === 'internal' ? fault(code, message, { ...details, id }) : answer.fault, id)
+      return answerFault(code === 'internal' ? fault(code, message, { ...details, id }) : shown, id)
     })
   }
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -82,7 +84,12 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
     if (expected && faultStatus[expected.code] < 500) return answerFault(expected, id)
     // The path without its query: a query may hold a login code.
     deps.onProblem({ where: `${context.req.method} ${context.req.path} (${id})`, cause: error })
-    return answerFault(expected ?? fault('internal', `Internal error. Search the server log for ${id}.`, { id }), id)
+    return answerFault(
+      expected
+        ? faultFor(null, expected)
+        : fault('internal', `Internal error. Search the server log for ${id}.`, { id }),
+      id,
+    )
   })
   return app
 }
@@ -168,6 +175,7 @@ const contentPolicy = [
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self' data: blob:",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ServerDeps } from './http/server-deps.ts'
 
@@ -48,6 +48,7 @@ export function cutStalled(server: Server, stallMs: number, isBusy: (socket: Soc
  */
 export function trackConnections(server: Server) {
   const requests = new Map<Socket, number>()
+  const incoming = new Set<IncomingMessage>()
   let isClosing = false
   const closeIfIdle = (socket: Socket) => {
     if (requests.get(socket) === 0) socket.destroySoon()
@@ -58,9 +59,12 @@ export function trackConnections(server: Server) {
     socket.once('close', () => requests.delete(socket))
     if (isClosing) closeIfIdle(socket)
   })
-  server.on('request', ({ socket }, response) => {
+  server.on('request', (request, response) => {
+    const { socket } = request
     requests.set(socket, (requests.get(socket) ?? 0) + 1)
+    incoming.add(request)
     response.once('close', () => {
+      incoming.delete(request)
       if (!requests.has(socket)) return
       requests.set(socket, (requests.get(socket) ?? 1) - 1)
       if (isClosing) closeIfIdle(socket)
@@ -74,14 +78,26 @@ export function trackConnections(server: Server) {
       isClosing = true
       for (const socket of requests.keys()) closeIfIdle(socket)
     },
+    /** Cuts requests that did not arrive whole: nothing was done for them. */
+    cutPartial(): void {
+      for (const { socket, complete } of incoming) if (!complete) socket.destroy()
+    },
   }
 }
 
-export async function closeWithin(graceMs: number, server: Server, closeIdle: () => void): Promise<void> {
-  const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
+/** How long a server that closes waits for the rest of a request. A client that sends half of one must not delay the close. */
+const partialMs = 250
+
+/** Closes a server. Requests that arrived whole have `graceMs` to be answered. */
+export async function closeWithin(
+  graceMs: number,
+  server: Server,
+  { closeIdle, cutPartial }: Pick<ReturnType<typeof trackConnections>, 'closeIdle' | 'cutPartial'>,
+): Promise<void> {
+  const timers = [setTimeout(cutPartial, partialMs), setTimeout(() => server.closeAllConnections(), graceMs)]
   const closed = once(server, 'close')
   server.close()
   closeIdle()
   await closed
-  clearTimeout(deadline)
+  for (const timer of timers) clearTimeout(timer)
 }

@@ -71,6 +71,18 @@ describe('openServer', () => {
     await expect(fetch(`${test.server.url}/v1/health`)).rejects.toThrow()
   })
 
+  it('does not wait for the rest of a request that never comes', async () => {
+    const test = await openTestServer({ closeGraceMs: 3_600_000 })
+    const half = connect(test.server.port, '127.0.0.1')
+    const head = `POST /v1/login HTTP/1.1\r\nHost: 127.0.0.1:${test.server.port}\r\nContent-Type: application/json`
+    half.write(`${head}\r\nContent-Length: 100\r\nExpect: 100-continue\r\n\r\n`)
+    await new Promise((resolve) => half.once('data', resolve)) // the server has begun to read it
+    half.write('{"to')
+    const gone = new Promise((resolve) => half.once('close', resolve))
+    await test.server.close()
+    await gone
+  })
+
   it('closes even if a client does not read its answer', async () => {
     const test = await openTestServer()
     const stuck = connect(test.server.port, '127.0.0.1')

@@ -6,6 +6,7 @@ import {
   faultStatus,
   type HookLister,
   limits,
+  type ModelSettings,
   type OfferTrust,
   ok,
   type PermissionRules,
@@ -32,6 +33,7 @@ import { closeWithin, cutStalled, reportDrops, trackConnections } from './connec
 import { createAttachments } from './http/attachments.ts'
 import { eventStreamOf } from './http/event-stream.ts'
 import { createOutbox } from './http/outbox.ts'
+import { createOwnFiles } from './http/own-files.ts'
 import { createReadiness, type Readiness } from './http/readiness.ts'
 import { createByteBudget } from './http/request-body.ts'
 import type { PathCompleter, ServerDeps } from './http/server-deps.ts'
@@ -63,6 +65,8 @@ export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' |
   readonly trust?: OfferTrust
   /** Without it, the routes that complete paths refuse. */
   readonly paths?: PathCompleter
+  /** Without it, the routes for keys and the default model refuse. */
+  readonly modelSettings?: ModelSettings
   /** Without it, the route for hooks refuses. */
   readonly hooks?: HookLister
   /** Without it, the routes for tools refuse. */
@@ -107,6 +111,8 @@ const noSpending: SpendingCaps = { read: noSums, set: noSums, remove: noSums }
 const noTrust = async () => refuse(fault('not_found', 'This server knows no workspaces.'))
 const noCompletion = async () => refuse(fault('not_found', 'This server completes no paths.'))
 const noPaths: PathCompleter = { inSession: noCompletion, folders: noCompletion }
+const noSettings = async () => refuse(fault('not_found', 'This server keeps no keys and no default model.'))
+const noModelSettings: ModelSettings = { saveKey: noSettings, removeKey: noSettings, setDefault: noSettings }
 const noOffers: OfferTrust = { offers: noTrust, grant: noTrust, revoke: noTrust, list: noTrust }
 
 export interface HoldfastServer {
@@ -166,6 +172,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     hooks: { list: async () => refuse(fault('not_found', 'This server lists no hooks.')) },
     tools: { list: async () => refuse(fault('not_found', 'This server lists no tools.')) },
     paths: noPaths,
+    modelSettings: noModelSettings,
     heartbeatMs: limits.heartbeatMs,
     ...options,
     storedTokens,
@@ -173,6 +180,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     links,
     attachments: createAttachments({ after, watchToken, closing: closing.signal, onProblem }),
     streams: createStreams({ onProblem }),
+    ownFiles: createOwnFiles(),
     uploads: createByteBudget(options.uploadsBytesMax ?? limits.uploadsBytesMax),
     bodies: createByteBudget(options.bodiesBytesMax ?? limits.requestBodiesBytesMax),
     outbox: createOutbox({ connections: connections.all, bytesMax: options.bufferBytesMax }),
@@ -215,7 +223,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     networkLoginLink: () => links.login().networkLink,
     close() {
       closing.abort()
-      closed ??= closeWithin(options.closeGraceMs ?? 1500, server, connections.closeIdle)
+      closed ??= closeWithin(options.closeGraceMs ?? 1500, server, connections)
       return closed
     },
   })
@@ -257,7 +265,7 @@ function createLinks(
   url: string,
   { host, publicOrigins = [] }: Pick<ServerOptions, 'host' | 'publicOrigins'>,
   port: number,
-  createCode: () => string,
+  createCode: (token: string | null) => string,
 ): ServerDeps['links'] {
   /** The address for another device; null if there is none. */
   const networkUrl = (): string | null => {
@@ -267,10 +275,10 @@ function createLinks(
     return address === undefined ? null : `http://${address}:${port}`
   }
   return {
-    login() {
+    login(token = null) {
       const network = networkUrl()
-      const networkLink = network === null ? null : `${network}/login?code=${createCode()}`
-      return { link: `${url}/login?code=${createCode()}`, networkLink }
+      const networkLink = network === null ? null : `${network}/login?code=${createCode(token)}`
+      return { link: `${url}/login?code=${createCode(token)}`, networkLink }
     },
     share: (secret) => `${networkUrl() ?? url}/shared#${secret}`,
   }

@@ -26,7 +26,7 @@ describe('the page', () => {
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(page.headers.get('cache-control')).toBe('no-cache')
     expect(page.headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     )
     const script = await fetch(`${test.server.url}/assets/index-abc123.js`)
     expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')

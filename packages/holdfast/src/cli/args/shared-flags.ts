@@ -1,5 +1,5 @@
 export const json = { about: 'print JSON' } as const
-export const store = { value: 'url', about: 'use this store: sqlite:PATH or jsonl:DIR' } as const
+export const store = { value: 'url', about: 'use this store: sqlite:PATH, jsonl:DIR or postgres://…' } as const
 export const url = { value: 'url', about: 'use the server at this address, not a store here' } as const
 export const tokenFile = { value: 'file', about: 'with --url: read the token from this file' } as const
 /** Where the sessions are: in a store of this machine, or at a server. */

@@ -1,5 +1,6 @@
 import {
   addToView,
+  askText,
   type ChildView,
   type ClientId,
   type Frame,
@@ -137,10 +138,11 @@ const whoAsks = ({ child, tool, preview }: OpenQuestion): string =>
   `${child ? `subagent ${child.handle}: ` : ''}${escapeLine(preview.type === 'question' ? preview.from : tool)}`
 
 function questionText(asked: OpenQuestion, paint: Paint): string {
-  const { child, preview, changed, reason } = asked
+  const { child, preview, changed } = asked
   const text = previewText(preview, paint)
   if (preview.type === 'question') return `${child ? `subagent ${child.handle}: ` : ''}${text}`
-  const why = `${changed ? ', because the file changed' : ''}${reason === undefined ? '' : ` (asked each time: ${escapeLine(reason)})`}`
+  const asks = askText(asked)
+  const why = `${changed ? ', because the file changed' : ''}${asks === null ? '' : ` (${escapeLine(asks)})`}`
   return `${whoAsks(asked)} asks to run${why}: ${text}`
 }
 

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { connectHoldfast, connectSessions, type RemoteHoldfast } from '@holdfast/client'
 import type { OnProblem, Problem } from '@holdfast/core/ports'
 import {
@@ -17,10 +16,10 @@ import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { toResult } from '../../admin/jobs/admin.ts'
 import { createProblemLogger } from '../../observe/logging/problems.ts'
 import { maskKeys } from '../../system/secrets/known-keys.ts'
-import type { CliContext } from '../terminal/cli-context.ts'
+import type { CliContext, GivenServer } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
-import { isServedStore, rejectMissingStore, resolveDiskStore } from './resolve-store.ts'
-import { readServerFile, readToken, type ServerFile } from './server-file.ts'
+import { isServedStore, isStoreThere, rejectMissingStore } from './resolve-store.ts'
+import { isServing, readServerFile, readToken, type ServerFile } from './server-file.ts'
 import { checkName, openNamed } from './session-name.ts'
 
 const healthMsMax = 2000
@@ -93,7 +92,7 @@ export async function reachSessions(
 function hasSessions(context: CliContext): boolean {
   if (context.server) return true
   rejectMissingStore(context)
-  return readServerFile(context.home) !== null || existsSync(orThrow(resolveDiskStore(context)).path)
+  return readServerFile(context.home) !== null || isStoreThere(context)
 }
 
 /** Rejects a malformed name, and any name if there is neither a server nor a store, before anything is created. */
@@ -114,10 +113,13 @@ export async function withNamedSession(
   )
 }
 
-/** Returns the server of `server.json` if it answers. The token is not sent, since another program may listen there now. */
+/**
+ * Returns the server of `server.json` if it still runs and answers. Only then may the token be sent: after a crash another
+ * program may listen there.
+ */
 export async function findServer({ home }: Pick<CliContext, 'home'>): Promise<ServerFile | null> {
   const server = readServerFile(home)
-  if (!server) return null
+  if (!server || !isServing(home, server)) return null
   const fetchSoon: typeof fetch = (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(healthMsMax) })
   const health = await connectSessions({ url: server.url, fetch: fetchSoon }).health()
   return health.ok ? server : null
@@ -140,15 +142,18 @@ const otherStore = ({ url, store }: ServerFile) =>
     url,
   })
 
-/** Runs `work` on the tokens of the running server, or of the store. Only `creates` makes a store that is missing. */
+/**
+ * Runs `work` on the tokens: at the server of `--url`, the running one of this home, or in the store. Only `creates` makes a
+ * store that is missing.
+ */
 export async function withTokens(
   context: CliContext,
   { creates }: { readonly creates: boolean },
   work: (tokens: Tokens) => Promise<void>,
 ): Promise<CommandResult> {
-  const server = await findServer(context)
-  if (server && orThrow(isServedStore(context, server))) {
-    const { tokens } = connectHoldfast(server.url, readToken(server))
+  const far = await findFar(context)
+  if (far) {
+    const { tokens } = connectHoldfast(far.url, far.token)
     await work({
       create: (options) => toResult(() => tokens.create(options)),
       list: () => toResult(() => tokens.list()),
@@ -169,6 +174,14 @@ export async function withTokens(
   const opened = orThrow(await open({ store, environment, ...runtimeObservers(context) }))
   await work(opened.liveTokens).finally(opened.close)
   return undefined
+}
+
+/** Returns the server of `--url`, else the running one of this home if it has the store; null if the store is opened here. */
+async function findFar(context: CliContext): Promise<GivenServer | null> {
+  if (context.server) return context.server
+  const running = await findServer(context)
+  const isServed = running !== null && orThrow(isServedStore(context, running))
+  return isServed ? { url: running.url, token: readToken(running) } : null
 }
 
 const noToken = (name: string) => fault('not_found', `There is no token ${escapeLine(name)}.`, { name })
@@ -205,9 +218,7 @@ export async function withSpending(
   { creates }: { readonly creates: boolean },
   work: (spending: SpendingCaps) => Promise<void>,
 ): Promise<CommandResult> {
-  const running = context.server ? null : await findServer(context)
-  const isServed = running !== null && orThrow(isServedStore(context, running))
-  const far = context.server ?? (isServed ? { url: running.url, token: readToken(running) } : null)
+  const far = await findFar(context)
   if (far) {
     const holdfast = connectHoldfast(far.url, far.token)
     await work({

@@ -5,7 +5,7 @@ import { registerKey } from '../../system/secrets/known-keys.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import type { CliContext, GivenServer } from '../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../terminal/exit.ts'
-import { readServerFile, readToken } from './server-file.ts'
+import { isServing, readServerFile, readToken } from './server-file.ts'
 
 /** Finds the token of a server: in the file given, in HOLDFAST_TOKEN, or in that of this home if it is its own server. */
 export function findToken(
@@ -20,7 +20,7 @@ export function findToken(
     )
   const { origin: url } = parsed
   const own = readServerFile(home)
-  const isOwn = own !== null && new URL(own.url).origin === url
+  const isOwn = own !== null && new URL(own.url).origin === url && isServing(home, own)
   const token =
     tokenFile === undefined
       ? environment['HOLDFAST_TOKEN'] || (isOwn ? readToken(own) : undefined)

@@ -22,9 +22,9 @@ export const connectGiven = ({ url, token }: GivenServer): RemoteHoldfast => con
 /** Reads a list from a server. `limit` may be more than a page. */
 export async function readRemoteList(server: GivenServer, asked: StoredListRequest): Promise<SessionList> {
   const { handles } = connectGiven(server)
-  const { limit, running, trashed, pinned, activeFrom, cursor, workspace, search, model } = asked
+  const { limit, running, trashed, pinned, activeFrom, cursor, workspace, search, model, waiting, subagents } = asked
   const options = {
-    ...{ workspace, search, model, pinned },
+    ...{ workspace, search, model, pinned, waiting, subagents },
     ...(running && { running }),
     ...(trashed && { trashed: true as const }),
     ...(activeFrom !== undefined && { activeFrom: new Date(activeFrom).toISOString() }),

@@ -1,9 +1,16 @@
 import { existsSync } from 'node:fs'
 import { fault } from '@holdfast/protocol/fault'
 import { ok, orThrow, type Result } from '@holdfast/protocol/result'
+import type { BlobReader } from '../../store/blobs/file-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { describeSavedCopies, findSavedCopies } from '../../store/open/saved-copies.ts'
-import { type DiskLocation, parseDiskUrl, parseStoreUrl } from '../../store/open/store-location.ts'
+import {
+  type DiskLocation,
+  parseDiskUrl,
+  parseSavedUrl,
+  parseStoreUrl,
+  type SavedLocation,
+} from '../../store/open/store-location.ts'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { storeOf } from '../../system/home.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
@@ -15,6 +22,10 @@ export function resolveDiskStore({ home, store }: Pick<CliContext, 'home' | 'sto
   return parseDiskUrl(store ?? servedStore(home), home)
 }
 
+/** The same, also for a store in a database. */
+export const resolveSavedStore = ({ home, store }: Pick<CliContext, 'home' | 'store'>): Result<SavedLocation> =>
+  parseSavedUrl(store ?? servedStore(home), home)
+
 function servedStore(home: CliContext['home']): string | undefined {
   const server = readServerFile(home)
   return server !== null && isRunning(server) ? server.store : undefined
@@ -24,22 +35,38 @@ function servedStore(home: CliContext['home']): string | undefined {
 export function rejectMissingStore({ home, store, environment }: CliContext): void {
   if (store === undefined || store === storeOf(environment)) return
   const named = parseStoreUrl(store, home)
-  if (!named.ok || named.value.kind === 'memory' || existsSync(named.value.path)) return
+  if (!named.ok || named.value.kind === 'memory' || named.value.kind === 'postgres') return
+  if (existsSync(named.value.path)) return
   const { url } = named.value
   failWith(fault('not_found', `The store ${url} does not exist. Check the path given with --store.`, { store: url }))
 }
 
-/** Opens the store for reading on this thread; null if it does not exist yet. */
-export async function openStoreToRead(context: CliContext): Promise<StoreToRead | null> {
-  const location = orThrow(resolveDiskStore(context))
-  rejectMissingStore(context)
-  const source = orThrow(await openReadOnlyStore(location))
-  const copies = await findSavedCopies(location)
-  if (copies.length > 0) await context.err.write(`${describeSavedCopies(copies)}\n`)
-  return source && { source, blobsDir: location.blobsDir }
+/** Returns whether there is a store. A database is asked only when it is opened. */
+export function isStoreThere(context: Pick<CliContext, 'home' | 'store'>): boolean {
+  const location = orThrow(resolveSavedStore(context))
+  return location.kind === 'postgres' || existsSync(location.path)
 }
 
-export type StoreToRead = { readonly source: ReadOnlyStore; readonly blobsDir: string }
+/** Opens the store for reading on this thread; null if it does not exist yet. */
+export async function openStoreToRead(context: CliContext): Promise<StoreToRead | null> {
+  const location = orThrow(resolveSavedStore(context))
+  rejectMissingStore(context)
+  const source = orThrow(await openReadOnlyStore(location))
+  const copies = location.kind === 'postgres' ? [] : await findSavedCopies(location)
+  if (copies.length > 0) await context.err.write(`${describeSavedCopies(copies)}\n`)
+  return (
+    source && {
+      source,
+      openBlobs: async () => (await import('../../store/open/open-blobs.ts')).openBlobsToRead(location),
+    }
+  )
+}
+
+export type StoreToRead = {
+  readonly source: ReadOnlyStore
+  /** Opens the blobs of the store. */
+  readonly openBlobs: () => Promise<BlobReader & AsyncDisposable>
+}
 
 /** Returns whether the server has the store that was asked for; without a request, its store is the one. */
 export function isServedStore(

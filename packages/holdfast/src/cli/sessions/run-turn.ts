@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FollowOptions } from '@holdfast/client'
 import { createTurnSummary, type TurnEnded, type TurnSummary } from '@holdfast/client/internal'
 import {
+  askText,
   type ChildView,
   CommandId,
   commandResult,
@@ -150,7 +151,8 @@ async function answerApproval(
 ): Promise<void> {
   const { approvals, context } = options
   const { decision, via, notice } = answers[approvals]
-  const why = `${asked.changed ? ', because the file changed' : ''}${asked.reason === undefined ? '' : ` (asked each time: ${asked.reason})`}`
+  const asks = askText(asked)
+  const why = `${asked.changed ? ', because the file changed' : ''}${asks === null ? '' : ` (${escapeLine(asks)})`}`
   const whose = asked.child ? `subagent ${asked.child.handle}: ` : ''
   const what = `${whose}${escapeLine(asked.tool)} asks to run${why}: ${previewText(asked.preview, context.err.paint)}`
   await output.note(`? ${what}\n  ${notice}`)

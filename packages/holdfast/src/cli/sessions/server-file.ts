@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol/result'
 import { openAtomicFile } from '../../system/files/atomic-file.ts'
-import { type FileLock, lockFile } from '../../system/files/file-lock.ts'
+import { type FileLock, isLocked, lockFile } from '../../system/files/file-lock.ts'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import type { Home } from '../../system/home.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
@@ -42,6 +42,17 @@ export function isRunning({ pid }: Pick<ServerFile, 'pid'>): boolean {
   }
 }
 
+/**
+ * Returns whether the server that `server.json` names still runs: its process exists, and a process holds the lock of the
+ * home. After a crash any program of the machine may listen at its address, and must not get the token.
+ */
+export function isServing({ stateDir }: Home, server: Pick<ServerFile, 'pid'>): boolean {
+  if (server.pid === process.pid) return true // to look at our own lock would release it
+  return isRunning(server) && isLocked(lockPath(stateDir))
+}
+
+const lockPath = (stateDir: string): string => join(stateDir, 'server.lock')
+
 export function readToken({ tokenFile }: ServerFile): string | undefined {
   try {
     return readFileSync(tokenFile, 'utf8').trim()
@@ -53,7 +64,7 @@ export function readToken({ tokenFile }: ServerFile): string | undefined {
 /** Locks the home for one server; returns null if another process serves it, or is about to. */
 export function lockHome({ stateDir }: Home): FileLock | null {
   ensurePrivateDirectory(stateDir)
-  return lockFile(join(stateDir, 'server.lock'))
+  return lockFile(lockPath(stateDir))
 }
 
 /** Writes `server.json` and the token, readable by this user alone. */

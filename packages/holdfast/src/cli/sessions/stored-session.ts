@@ -14,7 +14,7 @@ import { resolveWorkspace } from './workspace.ts'
 /** A session read from a store, without a server and without waking it. */
 export type StoredSession = Awaited<ReturnType<typeof readSession>>
 /** The part of it that a server can answer too. */
-export type ReadSession = Omit<StoredSession, 'log' | 'blobsDir'>
+export type ReadSession = Omit<StoredSession, 'log' | 'openBlobs'>
 
 /** Runs `work` on a session that is read at the server of `--url`, or from the store. */
 export async function withReadSession(
@@ -53,11 +53,11 @@ export async function warnOfLoss({ lost }: ReadSession, { err }: CliContext): Pr
     )
 }
 
-async function readSession({ source, blobsDir }: StoreToRead, id: SessionId, branch: PageRequest['branch']) {
+async function readSession({ source, openBlobs }: StoreToRead, id: SessionId, branch: PageRequest['branch']) {
   const { lost, page, branches } = orThrow(await openStoredHandle(source, id, isNodeAlive))
   const { session: meta } = orThrow(await page({ limit: 1, branch }))
   return {
-    ...{ id, meta, log: source, blobsDir, lost, branches },
+    ...{ id, meta, log: source, openBlobs, lost, branches },
     /** Reads the messages page by page, oldest first; never holds all of them in memory. */
     pages: () => readPages(page, branch),
     newest: readNewest(page, branch),

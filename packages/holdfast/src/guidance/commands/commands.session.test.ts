@@ -114,6 +114,18 @@ describe('slash commands', () => {
     expect(await readFile(file, 'utf8')).toBe('one\ntwo\n')
   })
 
+  it('run no shell command for a prompt that a cap refuses', async () => {
+    const { holdfast, session, workdir } = await openSession([[say('a')]], { approvals: 'none' })
+    await write(join(workdir, '../config/commands/log.md'), 'Look.\n!`echo ran >> log.txt`')
+    const log = join(workdir, 'log.txt')
+    await holdfast.setCap({ maxTokens: 0 })
+    await expect(session.sendPrompt('/log')).rejects.toMatchObject({ code: 'spending_cap' })
+    await expect(readFile(log)).rejects.toMatchObject({ code: 'ENOENT' })
+    await holdfast.setCap({ maxTokens: 1_000_000 })
+    await session.prompt('/log').result()
+    expect(await readFile(log, 'utf8')).toBe('ran\n')
+  })
+
   it('run their shell commands once for a prompt that is sent again', async () => {
     const { session, workdir } = await openSession([[say('a')]], { approvals: 'none' })
     await write(join(workdir, '../config/commands/log.md'), 'Look.\n!`echo ran >> log.txt`')

@@ -45,6 +45,8 @@ export function createSessionSpans(): SessionSpans {
         const turn = turns.open(session)
         return runWithin(turn ? startCall(turn, work.call, work.tool) : undefined, run)
       }
+      // A model may be called before the record that starts its step is durable.
+      if (work.type === 'call-model') turns.beginStep(session, work.step, work.model)
       return runWithin(work.type === 'call-model' ? stepOf(session)?.call.context : turns.get(session)?.context, run)
     },
     asking(session, model, ask) {
@@ -71,12 +73,17 @@ function createOpenTurns(start: StartTurn) {
   return {
     get: (session: SessionId) => turns.get(session),
     open,
+    beginStep(session: SessionId, step: number, model: string): void {
+      const turn = turns.get(session)
+      if (turn && turn.step?.id !== step) startStep(turn, step, model)
+    },
     follow(session: SessionId, { seq, event }: Recorded, first: EncodedRecord | undefined): void {
       if (event.type === 'turn.started') begin(session, event.turn, parentOf(first))
       const turn = event.type === 'step.started' ? open(session, event.turn) : turns.get(session)
       if (!turn) return
-      if (event.type === 'step.started') startStep(turn, seq, event.model)
-      else if (event.type === 'step.ended') endStep(turn, event)
+      if (event.type === 'step.started') {
+        if (turn.step?.id !== seq) startStep(turn, seq, event.model)
+      } else if (event.type === 'step.ended') endStep(turn, event)
       else if (event.type === 'call.settled') settleCall(turn, event)
       else if (event.type === 'turn.ended') {
         turns.delete(session)

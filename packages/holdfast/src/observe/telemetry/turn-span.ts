@@ -53,6 +53,7 @@ export function startTurn(deps: SpanDeps, { session, turn, parent }: TurnStart):
 export function startStep(turn: OpenTurn, id: Seq, model: string): void {
   const { deps, session, span, context: parent } = turn
   span.setAttributes(modelAttributes(model).attributes)
+  turn.step?.call.end({ error: 'interrupted' }) // its start was never recorded
   turn.step = { id, call: startModelCall({ ...deps, session, model, parent }) }
 }
 

@@ -8,22 +8,24 @@ const cookieLifeSeconds = 30 * 24 * 3600
 
 export type LoginCodes = ReturnType<typeof createLoginCodes>
 
-/** One-time codes for the login link. A code works once, for ten minutes. */
+type LoginCode = { readonly digest: Buffer; readonly until: number; readonly token: string | null }
+
+/** One-time codes for the login link. A code works once, for ten minutes. One that a token made carries its id. */
 export function createLoginCodes({ now }: { readonly now: () => number }) {
-  let codes: readonly { readonly digest: Buffer; readonly until: number }[] = []
+  let codes: readonly LoginCode[] = []
 
   return {
-    create(): string {
+    create(token: string | null = null): string {
       const code = createSecret()
-      codes = [...codes.slice(1 - codesMax), { digest: digest(code), until: now() + codeLifeMs }]
+      codes = [...codes.slice(1 - codesMax), { digest: digest(code), until: now() + codeLifeMs, token }]
       return code
     },
 
-    /** Returns whether the code was valid, and invalidates it. */
-    redeem(code: string): boolean {
+    /** Invalidates the code, and returns the token that made it; null if the code was not valid. */
+    redeem(code: string): Pick<LoginCode, 'token'> | null {
       const valid = codes.filter(({ until }) => until > now())
       codes = valid.filter((one) => !isSameSecret(code, one.digest))
-      return codes.length < valid.length
+      return valid.find((one) => !codes.includes(one)) ?? null
     },
   }
 }

@@ -137,6 +137,17 @@ describe('roles', () => {
       }
   })
 
+  it('are the same for a route and a command that do the same for all sessions', async () => {
+    const { test, callers } = await openWithTokens()
+    await using _ = test
+    const guest = callers.find(({ role, session }) => role === 'driver' && session === sessionId)
+    const headers = { authorization: `Bearer ${guest?.secret}` }
+    const asRoute = await test.post('/v1/credentials/refresh', '{}', headers)
+    const body = JSON.stringify({ type: 'refreshCredentials' })
+    const asCommand = await test.post(`/v1/sessions/${sessionId}/commands`, body, headers)
+    expect([asRoute.status, asCommand.status]).toEqual([403, 403])
+  })
+
   it('keep standing approvals for admins', () => {
     const admin = { role: 'admin', bound: null }
     expect(commandAccess({ type: 'setToolTrust', tool: 'shell', scope: 'workspace' })).toEqual(admin)

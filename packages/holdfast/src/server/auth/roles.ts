@@ -19,6 +19,9 @@ export const routeAccess = {
   'GET /v1/models': each('viewer', 'driver'),
   'POST /v1/credentials/refresh': all('driver'),
   'GET /v1/stats': all('admin'),
+  'POST /v1/credentials': all('admin'),
+  'DELETE /v1/credentials/:provider': all('admin'),
+  'POST /v1/models/default': all('admin'),
 
   'GET /v1/tokens': all('admin'),
   'POST /v1/tokens': all('admin'),
@@ -132,7 +135,7 @@ const commandRoles: { readonly [Type in CommandType]: CommandAccess<Type> } = {
   cycleModel: each('driver'),
   setThinkingLevel: each('driver'),
   cycleThinkingLevel: each('driver'),
-  refreshCredentials: each('driver'),
+  refreshCredentials: routeAccess['POST /v1/credentials/refresh'], // it applies to all sessions
   setBudgets: each('driver'),
   claimDriver: each('driver'),
   handOver: each('driver'),

@@ -50,6 +50,22 @@ describe('an attachment', () => {
     expect(await test.runtime.handle.snapshot()).toEqual(before)
   })
 
+  it('cannot have the name of those who command without one: they could neither command nor stop', async () => {
+    await using test = await openRuntimeServer()
+    const send = (path: string, token: string, body?: object) =>
+      test.call(`${test.path}${path}`, {
+        headers: { ...bearer(token), 'content-type': 'application/json' },
+        ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      })
+    const { viewer, driver } = test.tokens
+    for (const taken of [
+      await send('/events?attachment=token:driver', viewer),
+      await send('/attachments', driver, { attachment: 'token:driver' }),
+    ])
+      expect([taken.status, await codeOf(taken)]).toEqual([403, 'foreign_attachment'])
+    expect((await send('/commands', driver, { type: 'rename', title: 'mine' })).status).toBe(202)
+  })
+
   it('stays when another caller attaches more clients than one may have', async () => {
     await using test = await openRuntimeServer()
     const { attach, uses } = callsOf(test)

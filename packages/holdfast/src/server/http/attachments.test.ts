@@ -83,6 +83,18 @@ describe('an attachment', () => {
     await waitForClients(test, [])
   })
 
+  it('stays without a stream for as long as it asked for, at most a day', async () => {
+    await using test = await openRuntimeServer()
+    const day = limits.seatKeptMsMax
+    expect(await open(test, { attachment: 'tab-1', keptMs: day })).toMatchObject({ role: 'driver', keptMs: day })
+    test.runtime.clock.advance(day - 1)
+    expect(clientsOf(test)).toEqual([{ client: 'tab-1', role: 'driver' }])
+    test.runtime.clock.advance(1)
+    await waitForClients(test, [])
+    const tooLong = JSON.stringify({ attachment: 'tab-1', keptMs: day + 1 })
+    expect(await answered(await test.post(`${test.path}/attachments`, tooLong))).toEqual([400, 'bad_request'])
+  })
+
   it('keeps its role while it streams, and for a while after the stream breaks', async () => {
     await using test = await openRuntimeServer()
     await open(test, { attachment: 'tab-1' })

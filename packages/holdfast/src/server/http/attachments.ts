@@ -2,7 +2,7 @@ import { foreignAttachment, type LocalSession } from '@holdfast/core'
 import type { Clock, OnProblem } from '@holdfast/core/ports'
 import {
   type Authority,
-  type ClientId,
+  ClientId,
   type Fault,
   type Frame,
   fault,
@@ -24,10 +24,19 @@ type Attachment = {
   readonly streams: Set<AbortController>
   /** Ends the subscription of an opened attachment. */
   subscription: AbortController | null
+  /** How long it stays without a stream. */
+  keptMs: number
   /** Cancels the deadline of an attachment without a stream. */
   cancelDeadline: () => void
   /** Stops watching the token of its caller. */
   readonly release: () => void
+}
+
+type OpenRequest = {
+  readonly client: ClientId
+  readonly role?: Role | undefined
+  /** How long it stays without a stream. */
+  readonly keptMs?: number | undefined
 }
 
 type AttachedStream = { readonly left: AbortSignal; end(): void }
@@ -48,6 +57,9 @@ export function readRole(role: string | undefined): Result<Role | undefined> {
   return refuse(fault('invalid_role', `Unknown role ${role}. Use driver or viewer.`))
 }
 
+/** The name of those who command without an attachment. Nobody may attach under it: it would shut all of them out. */
+export const unattachedClient = ClientId.parse('token:driver')
+
 /**
  * The clients attached to sessions. An opened attachment has a subscription of its own, so it outlives its streams for a
  * while; a client that only streams is attached as long as its stream.
@@ -62,6 +74,7 @@ export function createAttachments({ after, watchToken, closing, onProblem }: Att
     const watch = caller?.token ? watchToken(caller.token) : null
     const one: Attachment = {
       ...{ owner: idOf(caller), streams: new Set(), subscription: null, cancelDeadline: nothing },
+      keptMs: limits.detachedClientMs,
       release: watch?.release ?? nothing,
     }
     all.set(key, one)
@@ -81,15 +94,16 @@ export function createAttachments({ after, watchToken, closing, onProblem }: Att
     one.cancelDeadline = nothing
     if (one.streams.size > 0 || all.get(key) !== one) return
     if (one.subscription === null) return remove(key, one)
-    one.cancelDeadline = after(limits.detachedClientMs, () => remove(key, one))
+    one.cancelDeadline = after(one.keptMs, () => remove(key, one))
     all.delete(key) // keeps the map in the order in which attachments lost their streams
     all.set(key, one)
     // Each caller has its own places: a flood by another one must not end this attachment, and set its name free.
     const waiting = [...all].filter(([, { streams, owner }]) => streams.size === 0 && owner === one.owner)
     for (const [oldestKey, oldest] of waiting.slice(0, -limits.detachedClientsMax)) remove(oldestKey, oldest)
   }
-  /** Returns a fault if another caller made the attachment. */
+  /** Returns a fault if another caller made the attachment, or nobody may. */
   const findForeign = (session: SessionId, client: ClientId | undefined, caller: Caller | null): Fault | null => {
+    if (client === unattachedClient) return foreignAttachment(client)
     const one = client === undefined ? undefined : all.get(keyOf(session, client))
     if (client === undefined || one === undefined || one.owner === idOf(caller)) return null
     return foreignAttachment(client)
@@ -104,11 +118,10 @@ export function createAttachments({ after, watchToken, closing, onProblem }: Att
     /** Returns whether the client is attached, or is about to be. */
     has: (session: SessionId, client: ClientId): boolean => all.has(keyOf(session, client)),
 
-    /** Attaches a client before it has a stream. Opening again may ask for another role. */
+    /** Attaches a client before it has a stream. Opening again may ask for another role, or to be kept for longer. */
     async open(
       handle: LocalSession,
-      client: ClientId,
-      role: Role | undefined,
+      { client, role, keptMs = limits.detachedClientMs }: OpenRequest,
       caller: Caller | null,
     ): Promise<Result<Role>> {
       const foreign = findForeign(handle.id, client, caller)
@@ -148,6 +161,7 @@ export function createAttachments({ after, watchToken, closing, onProblem }: Att
       const one = findOrAdd(key, caller)
       one.subscription?.abort()
       one.subscription = subscription
+      one.keptMs = keptMs
       update(key, one)
       return ok(given)
     },

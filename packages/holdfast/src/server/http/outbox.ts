@@ -75,30 +75,39 @@ export function createOutbox({
      * Yields what `source` yields. Reads each item in a place of its own and only below its share of the limit, up to the
      * first that `isLast` accepts. Reads no more once `gone` has aborted.
      */
-    async *takeTurns<Item>(
+    takeTurns<Item>(
       source: AsyncIterable<Item>,
       gone: AbortSignal,
       isLast: (item: Item) => boolean = () => false,
-    ): AsyncGenerator<Item> {
+    ): AsyncIterableIterator<Item> {
       const items = source[Symbol.asyncIterator]()
-      const read = async (): Promise<IteratorResult<Item> | null> => {
+      const read = async (): Promise<IteratorResult<Item>> => {
         await places.part.take()
         try {
           while (bytes() > bytesMax * privateShare && !gone.aborted) await pause()
-          return gone.aborted ? null : await items.next()
+          return gone.aborted ? over : await items.next()
         } finally {
           places.part.leave()
         }
       }
-      try {
-        for (let isPassed = false; ; ) {
-          const next = isPassed ? await items.next() : await read()
-          if (!next || next.done) return
-          yield next.value
-          isPassed ||= isLast(next.value)
-        }
-      } finally {
+      const end = async (): Promise<IteratorResult<Item>> => {
         await items.return?.()
+        return over
+      }
+      let isPassed = false
+      const inTurn = async (): Promise<IteratorResult<Item>> => {
+        const next = await read()
+        if (next.done) return end()
+        isPassed = isLast(next.value)
+        return next
+      }
+      // What all streams share follows, and passes as it is.
+      return {
+        next: () => (isPassed ? items.next() : inTurn()),
+        return: end,
+        [Symbol.asyncIterator]() {
+          return this
+        },
       }
     },
 
@@ -148,6 +157,8 @@ export function createOutbox({
     },
   }
 }
+
+const over = { done: true, value: undefined } as const
 
 /** Gives a number of places to those that wait, in order. */
 function createPlaces(max: number, nextTurn: (go: () => void) => void) {

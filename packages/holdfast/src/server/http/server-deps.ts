@@ -3,6 +3,7 @@ import type { OnProblem } from '@holdfast/core/ports'
 import type {
   FoundPaths,
   HookLister,
+  ModelSettings,
   OfferTrust,
   PermissionRules,
   Result,
@@ -18,6 +19,7 @@ import type { RequestLimit } from '../auth/rate-limit.ts'
 import type { ServerAddress } from '../auth/server-address.ts'
 import type { Attachments } from './attachments.ts'
 import type { Outbox } from './outbox.ts'
+import type { OwnFiles } from './own-files.ts'
 import type { Readiness } from './readiness.ts'
 import type { ByteBudget } from './request-body.ts'
 import type { Streams } from './streams.ts'
@@ -41,11 +43,15 @@ export type ServerDeps = AuthenticateDeps & {
   readonly hooks: HookLister
   readonly tools: ToolLister
   readonly paths: PathCompleter
+  /** Keys of providers and the default model. */
+  readonly modelSettings: ModelSettings
   readonly attachments: Attachments
   readonly outbox: Outbox
   readonly streams: Streams
   /** What uploads hold in memory. */
   readonly uploads: ByteBudget
+  /** The files that tokens for one session stored. */
+  readonly ownFiles: OwnFiles
   /** What JSON bodies hold in memory. */
   readonly bodies: ByteBudget
   /** Checks whether the server can run sessions. */
@@ -82,8 +88,11 @@ export type PathCompleter = {
 
 /** The addresses that the server gives to people. */
 export type Links = {
-  /** Returns a link that logs a browser in, and the same for another device on the network, if it can reach us. */
-  login(): { readonly link: string; readonly networkLink: string | null }
+  /**
+   * Returns a link that logs a browser in, and the same for another device on the network, if it can reach us. With the id
+   * of a stored token, the link and its login end with that token.
+   */
+  login(token?: string | null): { readonly link: string; readonly networkLink: string | null }
   /** Returns the link that shows a session to anyone who has it. */
   share(secret: string): string
 }

@@ -13,11 +13,14 @@ const storeFile = defineRoute({
   takesBytes: true,
   answers: answersJson(StoredFile, 201),
   refuses: ['wrong_media_type', 'missing_package'],
-  async handle({ request, input }, { sessions, uploads }) {
+  async handle({ request, input, caller }, { sessions, uploads, ownFiles }) {
     const held = uploads.hold()
     try {
       const bytes = await readBytes(request, limits.blobBytesMax, held)
-      return bytes.ok ? await sessions.storeFile(bytes.value, input.query) : bytes
+      if (!bytes.ok) return bytes
+      const stored = await sessions.storeFile(bytes.value, input.query)
+      if (stored.ok) ownFiles.add(caller, stored.value.file.blob)
+      return stored
     } finally {
       held.release()
     }

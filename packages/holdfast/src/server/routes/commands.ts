@@ -21,7 +21,7 @@ import {
 import { z } from 'zod'
 import { findRefusal } from '../auth/authorize.ts'
 import { commandAccess } from '../auth/roles.ts'
-import { type Attachments, idOf, readRole } from '../http/attachments.ts'
+import { type Attachments, idOf, readRole, unattachedClient } from '../http/attachments.ts'
 import { answersJson, type Call, defineRoute, flag, parse, type Route } from '../http/route.ts'
 import type { ServerDeps } from '../http/server-deps.ts'
 import { nameSchema } from '../openapi/components.ts'
@@ -51,9 +51,6 @@ const commandFaults: readonly FaultCode[] = [
   ...(['content_changed', 'queue_full', 'missing_package', 'summary_failed', 'mcp_failed'] as const),
 ]
 
-/** A caller without an attachment may command while there is no driver. An admin always may. */
-const unattached = ClientId.parse('token:driver')
-
 const postCommand = defineRoute({
   on: 'POST /v1/sessions/:id/commands',
   summary: 'Send a command to a session; answers once its records are on stable storage',
@@ -62,7 +59,7 @@ const postCommand = defineRoute({
   headers: z.object({ 'holdfast-attachment': ClientId.optional() }),
   answers: answersJson(Answer, 202),
   refuses: commandFaults,
-  async handle({ session, caller, input }, { sessions, attachments }) {
+  async handle({ session, caller, input }, { sessions, attachments, ownFiles }) {
     const { commandId, ...fields } = input.body
     if (!commandNames.has(fields.type)) return refuse(fault('bad_request', unknownCommand(fields.type)))
     const command = Command.safeParse(fields)
@@ -76,7 +73,10 @@ const postCommand = defineRoute({
     if (refusal) return refuse(refusal)
     const foreign = as && attachments.findForeign(handle.value.id, as, caller)
     if (foreign) return refuse(foreign)
-    const by = as ?? (caller?.role === 'admin' ? null : unattached)
+    const foreignFile = await ownFiles.findForeign(caller, handle.value, command.data)
+    if (foreignFile) return refuse(foreignFile)
+    // A caller without an attachment may command while there is no driver. An admin always may.
+    const by = as ?? (caller?.role === 'admin' ? null : unattachedClient)
     const submission = toSubmission(command.data, by, commandId)
     return handle.value.dispatch({ ...submission, mayDrive: true, person: idOf(caller) })
   },
@@ -89,7 +89,11 @@ const findUnattached = (attachments: Attachments, session: SessionId, client: Cl
 const openAttachment = defineRoute({
   on: 'POST /v1/sessions/:id/attachments',
   summary: 'Attach to a session before following it; the attachment waits a while for its stream',
-  body: z.strictObject({ role: z.string().optional(), attachment: ClientId.optional() }),
+  body: z.strictObject({
+    role: z.string().optional(),
+    attachment: ClientId.optional(),
+    keptMs: z.int().min(0).max(limits.seatKeptMsMax).optional(),
+  }),
   answers: {
     ...answersJson(z.object({ attachment: ClientId, role: Role, keptMs: z.int() }), 201),
     headers: { Location: 'The path of the attachment' },
@@ -100,11 +104,11 @@ const openAttachment = defineRoute({
     if (!asked.ok) return asked
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
-    const attachment = input.body.attachment ?? ClientId.parse(randomUUID())
-    const role = await attachments.open(handle.value, attachment, asked.value, caller)
+    const { attachment = ClientId.parse(randomUUID()), keptMs = limits.detachedClientMs } = input.body
+    const role = await attachments.open(handle.value, { client: attachment, role: asked.value, keptMs }, caller)
     if (!role.ok) return role
     const headers = { location: `/v1/sessions/${handle.value.id}/attachments/${encodeURIComponent(attachment)}` }
-    const body = { attachment, role: role.value, keptMs: limits.detachedClientMs }
+    const body = { attachment, role: role.value, keptMs }
     return ok(Response.json(body, { status: 201, headers }))
   },
 })

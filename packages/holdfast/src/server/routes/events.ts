@@ -1,5 +1,6 @@
 import { ClientId, encodeFrame, Frame, invariant, NewsFrame, ok, Seq, type Sessions } from '@holdfast/protocol'
 import { z } from 'zod'
+import { frameFor } from '../auth/public-storage-error.ts'
 import { answerEventStream, type EndReason, type EventSource, reconnectMs } from '../http/event-stream.ts'
 import { openFollowing } from '../http/follow-session.ts'
 import { privateCopies } from '../http/outbox.ts'
@@ -28,7 +29,8 @@ const getEvents = defineRoute({
     if (!following.ok) return following
     const { id, began, left, frames, end } = following.value
     const source: EventSource<Frame> = {
-      ...{ name: id, follow: frames, encode: encodeFrame, began, left, end },
+      ...{ name: id, follow: frames, began, left, end },
+      encode: (frame) => encodeFrame(frameFor(caller, frame)),
       hold: (piece) => deps.outbox.hold(piece, after === undefined ? 1 : privateCopies),
     }
     return ok(answerEventStream(source, { ...deps, ended }))

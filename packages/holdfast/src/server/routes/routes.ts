@@ -3,6 +3,7 @@ import { blobRoutes } from './blobs.ts'
 import { commandRoutes } from './commands.ts'
 import { eventRoutes, newsRoutes } from './events.ts'
 import { hookRoutes } from './hooks.ts'
+import { modelSettingRoutes } from './model-settings.ts'
 import { folderRoutes } from './paths.ts'
 import { permissionRoutes } from './permissions.ts'
 import { serverRoutes } from './server.ts'
@@ -18,6 +19,7 @@ import { trustRoutes } from './trust.ts'
 /** All routes, with who may call them. A test calls each one without a token. */
 export const routes: readonly Route[] = [
   ...serverRoutes,
+  ...modelSettingRoutes,
   ...tokenRoutes,
   ...spendingRoutes,
   ...permissionRoutes,

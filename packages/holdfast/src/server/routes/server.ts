@@ -36,8 +36,12 @@ const getLogin = defineRoute({
     headers: { Location: 'The page', 'Set-Cookie': 'The login' },
   },
   refuses: ['unauthorized', 'too_many_tries'],
-  async handle({ input, request, remote, isSecure }, { codes, cookie, attempts }) {
-    if (codes.redeem(input.query.code)) return ok(redirectToPage({ 'set-cookie': cookie.issue({ isSecure }) }))
+  async handle({ input, request, remote, isSecure }, { codes, cookie, attempts, storedTokens }) {
+    const code = codes.redeem(input.query.code)
+    const token = code?.token ? ((await storedTokens?.get(code.token)) ?? null) : null
+    // A link that a token made ends with the token, and so does its login.
+    if (code && (code.token === null || token))
+      return ok(redirectToPage({ 'set-cookie': cookie.issue({ token, isSecure }) }))
     // Going back in the browser history opens the used link again, already logged in.
     if (cookie.loginsOf(request.headers.get('cookie')).length > 0) return ok(redirectToPage({}))
     return attempts.refuse(remote, usedLink)
@@ -45,7 +49,7 @@ const getLogin = defineRoute({
 })
 
 const usedLink =
-  'This login link was already used or is older than ten minutes. On the machine of the server, `holdfast login` prints a new one.'
+  'This login link was already used, is older than ten minutes, or was made with a token that ended. On the machine of the server, `holdfast login` prints a new one.'
 
 /** Exchanges a token for a cookie. The secret of a share link comes here from the fragment of its address. */
 const postLogin = defineRoute({
@@ -67,9 +71,10 @@ const createLoginLink = defineRoute({
   on: 'POST /v1/login-links',
   summary: 'Create a link that logs a browser in; it works once, for ten minutes',
   answers: answersJson(LoginLink, 201),
-  async handle(_, { links, now }) {
-    const expiresAt = new Date(now() + codeLifeMs).toISOString()
-    return ok({ ...links.login(), expiresAt })
+  async handle({ caller }, { links, now }) {
+    const tokenEnds = caller?.expiresAt ? Date.parse(caller.expiresAt) : Number.POSITIVE_INFINITY
+    const expiresAt = new Date(Math.min(now() + codeLifeMs, tokenEnds)).toISOString()
+    return ok({ ...links.login(caller?.token), expiresAt })
   },
 })
 

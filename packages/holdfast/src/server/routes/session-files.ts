@@ -13,7 +13,7 @@ import {
   TouchedFile,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { pageLimit, type Route, wholeNumber } from '../http/route.ts'
+import { flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
 import { defineRead, defineStateRead } from './define-read.ts'
 import { completionRoutes } from './paths.ts'
 
@@ -48,8 +48,13 @@ const getDiff = defineRead(
   '/diff',
   'Show the changes of files as one diff a file: of a turn, of a call, or all until now',
   FileDiffs,
-  (handle, { input }) => handle.diffChanges(input.query),
-  z.strictObject({ turn: wholeNumber.optional(), call: wholeNumber.optional(), path: z.string().optional() }),
+  // Who may only view does not see the files on the disk of the server, also not those that the session once changed.
+  (handle, { input, caller }) =>
+    handle.diffChanges(caller?.role === 'viewer' ? { ...input.query, recorded: true } : input.query),
+  z.strictObject({
+    ...{ turn: wholeNumber.optional(), call: wholeNumber.optional(), path: z.string().optional() },
+    recorded: flag,
+  }),
   [...ofWorkdir, 'message_not_found', 'turn_not_found'],
 )
 

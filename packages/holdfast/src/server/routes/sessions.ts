@@ -32,6 +32,7 @@ import {
   Trust,
 } from '@holdfast/protocol'
 import { z } from 'zod'
+import { hereFor } from '../auth/public-storage-error.ts'
 import { answersJson, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
 import { sessionFaults } from '../http/route-faults.ts'
 import { defineRead, defineStateRead, readState } from './define-read.ts'
@@ -39,6 +40,11 @@ import { sessionFileRoutes } from './session-files.ts'
 import { getSessionTools } from './tools.ts'
 
 const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore } = ListOptions.shape
+
+const onlyTrue = z
+  .literal('true')
+  .transform(() => true as const)
+  .optional()
 
 const listSessions = defineRoute({
   on: 'GET /v1/sessions',
@@ -52,10 +58,8 @@ const listSessions = defineRoute({
       .optional(),
     pinned: flag,
     subagents: flag,
-    running: z
-      .literal('true')
-      .transform(() => true as const)
-      .optional(),
+    running: onlyTrue,
+    waiting: onlyTrue,
   }),
   answers: answersJson(SessionList),
   async handle({ input }, { sessions, now }) {
@@ -139,11 +143,11 @@ const getSession = defineRead(
   '',
   'Get a session: its state and the newest page of its transcript',
   SnapshotFrame.omit({ type: true, sessionId: true, meta: true }).extend({ session: Meta }),
-  async (handle) => {
+  async (handle, { caller }) => {
     const snapshot = await handle.snapshot()
     if (!snapshot.ok) return snapshot
     const { meta, seq, view, messages, before, summary, here } = snapshot.value
-    return ok({ session: meta, seq, view, messages, before, summary, here })
+    return ok({ session: meta, seq, view, messages, before, summary, here: here && hereFor(caller, here) })
   },
 )
 
@@ -159,7 +163,12 @@ const getState = defineRoute({
       .optional(),
   }),
   answers: answersJson(StateFields.partial()),
-  handle: ({ session, input }, { sessions }) => readState(sessions, session, input.query.fields ?? StateField.options),
+  async handle({ session, input, caller }, { sessions }) {
+    const state = await readState(sessions, session, input.query.fields ?? StateField.options)
+    if (!state.ok) return state
+    const { here } = state.value
+    return here ? ok({ ...state.value, here: hereFor(caller, here) }) : state
+  },
 })
 
 const messageCursor = wholeNumber.pipe(MessageId).optional()

@@ -10,6 +10,7 @@ import {
   StreamFrame,
 } from '@holdfast/protocol'
 import { z } from 'zod'
+import { frameFor } from '../auth/public-storage-error.ts'
 import { idOf } from '../http/attachments.ts'
 import { answerEventStream, type EndReason, type EventSource } from '../http/event-stream.ts'
 import { openFollowing } from '../http/follow-session.ts'
@@ -44,7 +45,7 @@ const getStream = defineRoute({
       encode: (frame) =>
         frame.type === 'stream'
           ? [encoder.encode(`event: stream\ndata: ${JSON.stringify(frame)}\n\n`)]
-          : encodeFrame(frame),
+          : encodeFrame('sessionId' in frame ? frameFor(caller, frame) : frame),
       isLast: (frame) => frame.type === 'end' && !('sessionId' in frame),
       end,
     }

@@ -1,5 +1,14 @@
 import { decodeFrames, decodeNews } from '@holdfast/client'
-import { CreatedToken, invariant, limits, orThrow, SharedSession, type TokenOptions } from '@holdfast/protocol'
+import {
+  CreatedToken,
+  invariant,
+  LoginLink,
+  limits,
+  orThrow,
+  SharedSession,
+  StoredFile,
+  type TokenOptions,
+} from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createLiveTokens } from '../../tokens/live-tokens.ts'
 import { openRuntimeServer } from '../testing/runtime-server.ts'
@@ -159,6 +168,43 @@ describe('a token for one session', () => {
   })
 })
 
+describe('the files of a token for one session', () => {
+  it('are its own and those of its session, and no file of another session by its hash', async () => {
+    await using test = await openTokenServer()
+    const { secret } = await test.create({ name: 'guest', role: 'driver', session: test.id })
+    const store = async (bearer: string, text: string) => {
+      const answer = await test.as(bearer, '/v1/blobs?name=a.txt', { method: 'POST', body: text })
+      return StoredFile.parse(await answer.json()).file
+    }
+    const prompt = (bearer: string, path: string, file: object, type = 'queueFollowUp') =>
+      test.as(bearer, `${path}/commands`, { method: 'POST', body: JSON.stringify({ type, content: [file] }) })
+    const foreign = await store(test.tokens.admin, 'The secret of another session')
+    expect((await prompt(test.tokens.admin, `/v1/sessions/${test.other.id}`, foreign)).status).toBe(202)
+
+    const unknown = { ...foreign, blob: 'f'.repeat(64) }
+    const refusalOf = async (file: object, type: string) => {
+      const answer = await prompt(secret, test.path, file, type)
+      const { error }: { error: { code: string; message: string } } = JSON.parse(await answer.text())
+      return [answer.status, error.code, error.message]
+    }
+    for (const type of ['sendPrompt', 'queueSteering', 'queueFollowUp']) {
+      const refusal = await refusalOf(foreign, type)
+      expect(refusal).toEqual([404, 'blob_not_found', expect.any(String)])
+      expect(refusal).toEqual(await refusalOf(unknown, type)) // does not tell whether the file exists
+    }
+    const seeds = JSON.stringify({ type: 'setHistory', messages: [{ role: 'user', content: [foreign] }] })
+    const history = await test.as(secret, `${test.path}/commands`, { method: 'POST', body: seeds })
+    expect(await codeOf(history)).toBe('blob_not_found')
+    expect((await test.as(secret, `${test.path}/blobs/${foreign.blob}`)).status).toBe(404)
+
+    const own = await store(secret, 'My own file')
+    expect((await prompt(secret, test.path, own)).status).toBe(202)
+    const shown = await store(test.tokens.admin, 'A file of this session')
+    expect((await prompt(test.tokens.admin, test.path, shown)).status).toBe(202)
+    expect((await prompt(secret, test.path, shown)).status).toBe(202)
+  })
+})
+
 describe('a share link', () => {
   const share = async (test: Test) => {
     const answer = await test.post(`${test.path}/share`, '{}', test.asAdmin)
@@ -263,5 +309,40 @@ describe('a login with a token', () => {
     expect((await test.call('/v1/stats', { headers })).status).toBe(403)
     await test.revoke(id)
     expect((await test.call('/v1/sessions', { headers })).status).toBe(401)
+  })
+})
+
+describe('a login link that a token made', () => {
+  const openLink = (link: string) => fetch(link, { redirect: 'manual' })
+
+  async function openLinks() {
+    const test = await openTokenServer()
+    const admin = await test.create({ name: 'desk', role: 'admin', expiresIn: '1h' })
+    const createLink = async () => {
+      const made = await test.as(admin.secret, '/v1/login-links', { method: 'POST', body: '{}' })
+      return LoginLink.parse(await made.json()).link
+    }
+    const end = { revoked: () => test.revoke(admin.id), expired: async () => test.runtime.clock.advance(3_600_000) }
+    return { ...test, createLink, end }
+  }
+
+  it.each(['revoked', 'expired'] as const)('ends when the token is %s, and so does its login', async (how) => {
+    await using test = await openLinks()
+    const [used, unused] = [await test.createLink(), await test.createLink()]
+    const cookie = (await openLink(used)).headers.get('set-cookie')?.split(';')[0] ?? ''
+    expect((await test.call('/v1/stats', { headers: { cookie } })).status).not.toBe(401)
+    await test.end[how]()
+    expect((await test.call('/v1/sessions', { headers: { cookie } })).status).toBe(401)
+    const late = await openLink(unused)
+    expect([late.status, late.headers.get('set-cookie')]).toEqual([401, null])
+  })
+
+  it('gives a login whose own links end with the token too', async () => {
+    await using test = await openLinks()
+    const cookie = (await openLink(await test.createLink())).headers.get('set-cookie')?.split(';')[0] ?? ''
+    const headers = { cookie, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' }
+    const made = await test.call('/v1/login-links', { method: 'POST', headers, body: '{}' })
+    await test.end.revoked()
+    expect((await openLink(LoginLink.parse(await made.json()).link)).status).toBe(401)
   })
 })

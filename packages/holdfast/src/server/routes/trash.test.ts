@@ -110,18 +110,22 @@ describe('the trash', () => {
 })
 
 describe('GET /v1/sessions', () => {
-  it('filters by model, age, pinned and running', async () => {
+  it('filters by model, age, pinned, running and waiting', async () => {
     await using test = await openTestServer()
-    await test.call('/v1/sessions?model=demo/agent&age=10m&pinned=false&running=true')
+    await test.call('/v1/sessions?model=demo/agent&age=10m&pinned=false&running=true&waiting=true')
     const activeFrom = new Date(test.clock.ms - 600_000).toISOString()
-    expect(test.fake.touched).toEqual([{ list: { model: 'demo/agent', activeFrom, pinned: false, running: true } }])
+    const asked = { model: 'demo/agent', activeFrom, pinned: false, running: true, waiting: true }
+    expect(test.fake.touched).toEqual([{ list: asked }])
   })
 
-  it.each(['age=7', 'pinned=yes', 'running=false', 'trashed=true', 'model=x'])('refuses %s', async (query) => {
-    await using test = await openTestServer()
-    expect((await test.call(`/v1/sessions?${query}`)).status).toBe(400)
-    expect(test.fake.touched).toEqual([])
-  })
+  it.each(['age=7', 'pinned=yes', 'running=false', 'waiting=false', 'trashed=true', 'model=x'])(
+    'refuses %s',
+    async (query) => {
+      await using test = await openTestServer()
+      expect((await test.call(`/v1/sessions?${query}`)).status).toBe(400)
+      expect(test.fake.touched).toEqual([])
+    },
+  )
 })
 
 describe('GET /v1/sessions/:id/blobs/:hash', () => {

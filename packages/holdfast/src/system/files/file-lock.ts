@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { tighten } from './private-directory.ts'
 
@@ -22,7 +23,24 @@ export function lockFile(path: string): FileLock | null {
     return { release: () => database.close() }
   } catch (error) {
     database.close()
-    if (error instanceof Error && 'errcode' in error && error.errcode === busy) return null
+    if (isBusy(error)) return null
     throw error
   }
 }
+
+/** Returns whether another process holds the lock of a file. A process must not ask that of a lock it may hold itself. */
+export function isLocked(path: string): boolean {
+  if (!existsSync(path)) return false
+  const database = new DatabaseSync(path, { timeout: 0, readOnly: true })
+  try {
+    database.exec('select count(*) from sqlite_schema') // needs a shared lock for a moment
+    return false
+  } catch (error) {
+    if (isBusy(error)) return true
+    throw error
+  } finally {
+    database.close()
+  }
+}
+
+const isBusy = (error: unknown): boolean => error instanceof Error && 'errcode' in error && error.errcode === busy

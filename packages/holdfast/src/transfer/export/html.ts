@@ -1,4 +1,4 @@
-import { type Block, type Cell, type Inline, parseMarkdown } from '@holdfast/client/markdown'
+import { type Block, type Cell, type Inline, type Item, parseMarkdown } from '@holdfast/client/markdown'
 import type { CallView, Message, Meta } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { formatCallStatus } from './call-line.ts'
@@ -34,6 +34,7 @@ th, td { border: 1px solid var(--edge); padding: .2rem .6rem; text-align: start;
 .text + .text { margin-top: .8rem; }
 code { font: .85em ui-monospace, monospace; background: var(--shade); }
 a { color: var(--you); }
+li > input + .text { display: inline; }
 hr { border: 0; border-top: 1px solid var(--edge); }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font: .8rem/1.5 ui-monospace, monospace; margin: .4rem 0; max-height: 40rem; overflow: auto; unicode-bidi: plaintext; }
 @media print { pre { max-height: none; } }
@@ -135,34 +136,59 @@ function blockHtml(block: Block): string {
     case 'code':
       return pre(block.text)
     case 'list': {
-      const items = block.items.map((blocks) => `<li>${blocks.map(blockHtml).join('')}</li>`).join('')
+      const items = block.items.map(itemHtml).join('')
       return block.start === null ? `<ul>${items}</ul>` : `<ol start="${block.start}">${items}</ol>`
     }
     case 'quote':
       return `<blockquote>${block.blocks.map(blockHtml).join('')}</blockquote>`
     case 'table':
       return `<table>${rowHtml('th', block.head)}${block.rows.map((row) => rowHtml('td', row)).join('')}</table>`
+    case 'math':
+      return pre(block.tex)
+    case 'footnotes': {
+      const notes = block.notes.map(({ blocks }) => `<li>${blocks.map(blockHtml).join('')}</li>`).join('')
+      return `<hr><ol>${notes}</ol>`
+    }
     case 'rule':
       return '<hr>'
   }
 }
 
+const itemHtml = ({ checked, blocks }: Item): string =>
+  `<li>${checked === null ? '' : `<input type="checkbox" disabled${checked ? ' checked' : ''}> `}${blocks.map(blockHtml).join('')}</li>`
+
 const rowHtml = (tag: 'th' | 'td', cells: readonly Cell[]): string =>
   `<tr>${cells.map(({ align, inner }) => `<${tag} class="${align ?? ''}">${inlineHtml(inner)}</${tag}>`).join('')}</tr>`
 
-const inlineTags = { code: 'code', strong: 'strong', emphasis: 'em', struck: 's' } as const
+const inlineTags = { strong: 'strong', emphasis: 'em', struck: 's' } as const
 
-const inlineHtml = (inlines: readonly Inline[]): string =>
-  inlines
-    .map((inline) => {
-      if (inline.type === 'text') return shown(inline.text)
-      const inner = 'inner' in inline ? inlineHtml(inline.inner) : shown(inline.text)
-      if (inline.type === 'link')
-        return `<a href="${inert(inline.href)}" rel="noopener noreferrer nofollow">${inner}</a>`
+const inlineHtml = (inlines: readonly Inline[]): string => inlines.map(oneInlineHtml).join('')
+
+function oneInlineHtml(inline: Inline): string {
+  switch (inline.type) {
+    case 'text':
+      return shown(inline.text)
+    case 'code':
+      return `<code>${shown(inline.text)}</code>`
+    case 'math':
+      return `<code>${shown(inline.tex)}</code>`
+    case 'footnote':
+      return `<sup>${inline.number}</sup>`
+    case 'image': // the file loads nothing
+      return inline.href.startsWith('data:')
+        ? shown(inline.text)
+        : linkHtml(inline.href, shown(inline.text || inline.href))
+    case 'link':
+      return linkHtml(inline.href, inlineHtml(inline.inner))
+    default: {
       const tag = inlineTags[inline.type]
-      return `<${tag}>${inner}</${tag}>`
-    })
-    .join('')
+      return `<${tag}>${inlineHtml(inline.inner)}</${tag}>`
+    }
+  }
+}
+
+const linkHtml = (href: string, inner: string): string =>
+  `<a href="${inert(href)}" rel="noopener noreferrer nofollow">${inner}</a>`
 
 const paragraph = (text: string): string => (text === '' ? '' : `<div class="text">${shown(text)}</div>`)
 const pre = (text: string): string => `<pre>${shown(text)}</pre>`

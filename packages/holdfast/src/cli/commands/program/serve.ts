@@ -9,7 +9,7 @@ import { toResult } from '../../../admin/jobs/admin.ts'
 import { isLoopback } from '../../../server/auth/server-address.ts'
 import { openReadOnlyStore } from '../../../store/open/open-read-only.ts'
 import { describeSavedCopies, findSavedCopies } from '../../../store/open/saved-copies.ts'
-import { parseStoreUrl } from '../../../store/open/store-location.ts'
+import { parseStoreUrl, urlToOpen } from '../../../store/open/store-location.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
 import { letYoungSpaceGrow } from '../../../system/young-space.ts'
 import { hasExpired } from '../../../tokens/tokens.ts'
@@ -64,7 +64,15 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   const onPruned = ({ count }: Removal) =>
     void err.write(`Retention moved ${counted(count, 'session')} to the trash.\n`)
   const retention = retentionMs === undefined ? undefined : { days: retentionMs / dayMs, onPruned }
-  const options = { store, mirror, environment, retention, titleModel, sandbox, ...runtimeObservers(context) }
+  const options = {
+    store: urlToOpen(location),
+    mirror,
+    environment,
+    retention,
+    titleModel,
+    sandbox,
+    ...runtimeObservers(context),
+  }
   const holdfast = orThrow(await open(options))
   const { createSecret, hashToken, openServer, openSpoolDir } = await import('../../../server/index.ts')
   const token = configuredToken ?? createSecret()
@@ -75,6 +83,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     savedCopies: copies.length,
     ready: holdfast.ready,
     paths: holdfast.paths,
+    modelSettings: holdfast.modelSettings,
     stats: (options) => toResult(() => holdfast.stats(options)),
     permissions: openPermissionRules(home),
     trust: openOfferTrust(home),

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../args/command-spec.ts'
-import { ageNote, atServer, json, sessionNote, store, where } from '../../args/shared-flags.ts'
+import { ageNote, atServer, json, sessionNote, where } from '../../args/shared-flags.ts'
 
 /** The commands for the program itself: keys, models and the server. */
 export const programSpecs = {
@@ -141,13 +141,14 @@ export const programSpecs = {
     ],
   },
   token: {
+    reads: true,
     about: 'create, list or revoke tokens that let clients in',
     positionals: ['[create/list/revoke]', '[name]'],
     flags: {
       role: { value: 'role', choices: ['viewer', 'driver', 'admin'], about: 'create: what the token allows' },
       session: { short: 's', value: 'session', about: 'create: only for this session' },
       expires: { value: 'age', isAge: true, about: 'create: end by itself after this time' },
-      store,
+      ...where,
       json,
     },
     notes: [
@@ -191,7 +192,7 @@ export const programSpecs = {
     flags: {
       host: { value: 'host', about: 'listen on this address (default: 127.0.0.1)' },
       port: { value: 'port', range: [0, 65_535], about: 'listen on this port (default: 4820; 0: any)' },
-      store: { value: 'url', about: 'use this store: sqlite:PATH, jsonl:DIR or memory:' },
+      store: { value: 'url', about: 'the store: sqlite:PATH, jsonl:DIR, postgres://… or memory:' },
       mirror: { value: 'dir', about: 'also write each session of a SQLite store to a file here' },
       'title-model': { value: 'model', about: 'let this model title new sessions' },
       sandbox: { value: 'when', choices: ['auto', 'on', 'off'], about: 'confine commands: auto (default), on or off' },

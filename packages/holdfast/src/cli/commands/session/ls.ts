@@ -9,16 +9,17 @@ import type { sessionSpecs } from './specs.ts'
 
 /** Reads only the catalogue of the store, on this thread, to be quick. */
 export const run: RunCommand<typeof sessionSpecs.ls> = async ({ flags }, context) => {
-  const { search, cursor, model, age, limit = 50, pinned, running } = flags
+  const { search, cursor, model, age, limit = 50, pinned, running, waiting } = flags
   if (!decodeListCursor(cursor).ok) return rejectUsage(`--cursor must be "next" of an earlier list, not '${cursor}'.`)
   const workspace = flags.all ? undefined : orThrow(resolveWorkspace(context, flags.workspace))
   const list = await readStoredList(context, {
     ...{ workspace, search, cursor, model, limit },
     ...(pinned && { pinned: true }),
     ...(running && { running: true }),
+    ...(waiting && { waiting: true, subagents: true }),
     activeFrom: age === undefined ? undefined : context.now() - age,
   })
-  const isFiltered = (search ?? model ?? age) !== undefined || pinned || running
+  const isFiltered = (search ?? model ?? age) !== undefined || pinned || running || waiting
   const where = workspace === undefined ? '.' : ` in ${workspace}. Use --all to list every workspace.`
   await printList(list, flags.json, `No ${isFiltered ? 'matching ' : ''}sessions${where}`, context)
 }

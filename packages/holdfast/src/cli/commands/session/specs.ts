@@ -59,6 +59,7 @@ export const sessionSpecs = {
       age: { value: 'age', isAge: true, about: 'list sessions with a message in the last <age>' },
       pinned: { about: 'list pinned sessions only' },
       running: { about: 'list running sessions only' },
+      waiting: { about: 'list sessions that wait for an approval only' },
       limit: listLimit,
       cursor: listCursor,
       ...where,

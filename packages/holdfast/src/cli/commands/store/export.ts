@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs'
 import { orThrow } from '@holdfast/protocol/result'
-import { openFileBlobs } from '../../../store/blobs/file-blobs.ts'
 import { type ExportFormat, exportSession } from '../../../transfer/export/export-session.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { type StoredSession, warnOfLoss, withStoredSession } from '../../sessions/stored-session.ts'
+import { warnOfLoss, withStoredSession } from '../../sessions/stored-session.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext, GivenServer } from '../../terminal/cli-context.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
@@ -19,7 +17,8 @@ export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [
     const file = flags.output === undefined ? null : openOutput(flags.output, flags.force, context)
     const write = file?.write ?? context.out.write
     try {
-      const blobs = await openBlobs(format, session)
+      // JSONL is the only format that includes files.
+      await using blobs = format === 'jsonl' ? await session.openBlobs() : null
       const source = { ...session, blobs, transcript: async () => session }
       for await (const text of exportSession(source, { format, redact: flags.redact })) await write(text)
       await warnOfLoss(session, context)
@@ -66,10 +65,3 @@ async function exportRemote(
 
 const openOutput = (name: string, replaces: boolean, context: CliContext) =>
   orThrow(openPrivateFile(orThrow(resolvePath(context, name)), { replaces, pid: context.pid }))
-
-/** Opens the blobs for JSONL, the only format that includes files. Creates no directory if there are none. */
-async function openBlobs(format: ExportFormat, { blobsDir }: StoredSession) {
-  if (format !== 'jsonl' || !existsSync(blobsDir)) return null
-  const blobs = await openFileBlobs(blobsDir)
-  return blobs.ok ? blobs.value : null
-}

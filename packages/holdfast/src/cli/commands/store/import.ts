@@ -1,10 +1,11 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
+import { urlToOpen } from '../../../store/open/store-location.ts'
 import type { ImportedFile } from '../../../transfer/import/import-paths.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
 import { runtimeObservers } from '../../sessions/connect.ts'
-import { resolveDiskStore } from '../../sessions/resolve-store.ts'
+import { resolveSavedStore } from '../../sessions/resolve-store.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes } from '../../terminal/exit.ts'
@@ -18,10 +19,10 @@ const barChars = 20
 export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, flags }, context) => {
   const { from = 'auto', json } = flags
   const paths = new Set(positionals.map((name) => orThrow(resolvePath(context, name))))
-  const store = orThrow(resolveDiskStore(context))
+  const store = orThrow(resolveSavedStore(context))
   const { open } = await import('../../../open.ts') // loads every part, which --help does not need
   const { environment, out, err } = context
-  const opened = orThrow(await open({ store: store.url, environment, ...runtimeObservers(context) }))
+  const opened = orThrow(await open({ store: urlToOpen(store), environment, ...runtimeObservers(context) }))
   const signal = context.untilInterrupted()
   const { onCount, onFile, end } = createProgress(context)
   try {

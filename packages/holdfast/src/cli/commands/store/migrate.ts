@@ -1,19 +1,20 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
-import { parseDiskUrl } from '../../../store/open/store-location.ts'
+import { parseSavedUrl } from '../../../store/open/store-location.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
 import { counted } from '../../render/tables.ts'
 import { reportProblem } from '../../sessions/connect.ts'
-import { resolveDiskStore } from '../../sessions/resolve-store.ts'
+import { resolveSavedStore } from '../../sessions/resolve-store.ts'
 import { exitCodes, failWith, rejectUsage } from '../../terminal/exit.ts'
 import type { storeSpecs } from './specs.ts'
 
 /** Copies a store into another form and compares the two. */
 export const run: RunCommand<typeof storeSpecs.migrate> = async ({ flags }, context) => {
-  if (flags.to === undefined) return rejectUsage('migrate needs --to <url>: sqlite:PATH or jsonl:DIR.')
-  const from = orThrow(flags.from === undefined ? resolveDiskStore(context) : parseDiskUrl(flags.from, context.home))
-  const to = orThrow(parseDiskUrl(flags.to, context.home))
+  if (flags.to === undefined)
+    return rejectUsage('migrate needs --to <url>: sqlite:PATH, jsonl:DIR or postgres://HOST/DATABASE.')
+  const from = orThrow(flags.from === undefined ? resolveSavedStore(context) : parseSavedUrl(flags.from, context.home))
+  const to = orThrow(parseSavedUrl(flags.to, context.home))
 
   const signal = context.untilInterrupted()
   const line = createProgressLine(context)

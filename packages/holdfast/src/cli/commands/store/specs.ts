@@ -72,7 +72,7 @@ export const storeSpecs = {
   migrate: {
     about: 'copy the store into another form and compare the two',
     flags: {
-      to: { value: 'url', about: 'required: copy to sqlite:PATH or jsonl:DIR' },
+      to: { value: 'url', about: 'required: copy to sqlite:PATH, jsonl:DIR or postgres://…' },
       from: { value: 'url', about: 'copy this store (default: the one in use)' },
       json,
     },

@@ -6,13 +6,19 @@ import { defineConfig } from 'vite'
 export default defineConfig({
   base: './',
   plugins: [react()],
+  worker: { format: 'es' },
   build: {
     outDir: 'dist',
     emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2023',
-    // Libraries in a file of their own, which a browser keeps over releases of the page.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'libraries', test: /node_modules/ }] } } },
+    // What every screen needs is in a file of its own, which a browser keeps over releases of the page. Other libraries go
+    // where they are used, so that those of lazy parts, such as formulas, are loaded with them.
+    rolldownOptions: {
+      output: {
+        codeSplitting: { groups: [{ name: 'libraries', test: /node_modules\/(react|react-dom|scheduler|zod)\// }] },
+      },
+    },
   },
 })

@@ -54,10 +54,13 @@ const rules: readonly IForbiddenRuleType[] = [
     protocol,
     node,
   ),
-  // Shared code lies beside the two stores; a mirror copies one into the form of the other.
+  // Shared code lies beside the stores; a mirror copies one into the form of the other.
   ...[
     ['jsonl-imports-no-sqlite', 'jsonl', 'sqlite'],
     ['sqlite-imports-no-jsonl', 'sqlite', 'jsonl'],
+    ['postgres-imports-no-sqlite', 'postgres', 'sqlite'],
+    ['postgres-imports-no-jsonl', 'postgres', 'jsonl'],
+    ['sqlite-imports-no-postgres', 'sqlite', 'postgres'],
   ].map(
     ([name, form, other]): IForbiddenRuleType => ({
       name: name ?? '',
@@ -201,7 +204,7 @@ const rules: readonly IForbiddenRuleType[] = [
     // Smaller roots serve commands that need no store: models, keys and rules. The entry points name public types.
     from: {
       pathNot: [
-        `${holdfast}(open|open-models|open-hooks|keys|list-tools|permission-rules|open-offer-trust|open-trusted-workspaces|open-servers|prompt-commands|open-paths|entry/\\w+)[.]ts$`,
+        `${holdfast}(open|open-models|open-hooks|keys|list-tools|permission-rules|open-offer-trust|open-trusted-workspaces|open-servers|prompt-commands|open-paths|open-model-settings|entry/\\w+)[.]ts$`,
         `${holdfast}(providers|tools|context)/`,
         `${holdfast}hooks/`, // has a rule of its own
       ],
@@ -270,10 +273,12 @@ describe('imports', () => {
     ['the writer', 'store/sqlite/worker/writer-worker', true],
     ['the reader', 'store/sqlite/worker/reader-worker', true],
   ])('let %s start without zod', (_, file, lazily) => {
-    // Only JSONL stores fold rows that their catalogue lacks, which loads all of core. Only --url loads the client.
+    // Only JSONL stores fold rows that their catalogue lacks, which loads all of core. Only --url loads the client, and only
+    // an export opens blobs.
     const loaded = loadedWith(`packages/holdfast/src/${file}.ts`, lazily, [
       'packages/holdfast/src/store/open/jsonl-entries.ts',
       'packages/holdfast/src/cli/sessions/remote.ts',
+      'packages/holdfast/src/store/open/open-blobs.ts',
     ])
     expect(loaded.size).toBeGreaterThan(8)
     expect(loaded).toContain('packages/protocol/src/value/fault.ts')

@@ -108,6 +108,7 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     preview: { type: 'diff', path: 'a', diff: '+', blob: { hash, bytes: 9 } },
     contentHash: hash,
     changed: true,
+    rule: 'your rule `x`',
     expiresAt: '2026-01-02T03:04:05.678Z',
   },
   'call.rewritten': { type: 'call.rewritten', call: 5, args: { command: 'ls -l' }, hook: 'sh check.sh' },

@@ -129,29 +129,33 @@ describe('awkward strings in a browser', () => {
       await page.goto(`${server.url}/?gatewayUrl=${other}&server=${other}&url=${other}&token=x#/s/${handle.id}`)
       const transcript = page.getByRole('log', { name: 'Transcript' })
       await transcript.waitFor()
-      const said = () => transcript.locator('article.user > p').evaluateAll((all) => all.map((one) => one.textContent))
-      // The page also loads by itself near its top, and the button goes with the last of them: no click waits for it.
-      const loadOlder = () => page.evaluate(`document.querySelector('.older:enabled')?.click()`)
-      await expect
-        .poll(() =>
-          loadOlder()
-            .then(said)
-            .then(({ length }) => length),
-        )
-        .toBe(strings.length)
-      expect(await said()).toEqual(strings)
-      expect(await transcript.locator('article.assistant').count()).toBe(strings.length)
+      // The page draws only the rows near the visible ones, so the transcript is read while it scrolls to its top.
+      const seen = {
+        users: new Map<string, string>(),
+        assistants: new Set<string>(),
+        built: 0,
+        addresses: new Set<string>(),
+      }
+      const look = async () => {
+        const shown = await page.evaluate<Shown>(lookAtTranscript)
+        await page.mouse.wheel(0, -450) // less than a screen; only a gesture leaves the end that the page follows
+        for (const [id, text] of shown.users) seen.users.set(id, text)
+        for (const id of shown.assistants) seen.assistants.add(id)
+        for (const address of shown.addresses) seen.addresses.add(address)
+        seen.built += shown.built
+        return [seen.users.size, seen.assistants.size]
+      }
+      await page.mouse.move(640, 300)
+      await expect.poll(look, { interval: 10 }).toEqual([strings.length, strings.length])
+      const number = (id: string) => Number(id.split('-').at(-1))
+      const inOrder = [...seen.users].toSorted(([one], [other]) => number(one) - number(other))
+      expect(inOrder.map(([, text]) => text)).toEqual(strings)
       expect(await page.evaluate(() => [Reflect.get(globalThis, 'hit'), Reflect.get(globalThis, 'XSS')])).toEqual([
         undefined,
         undefined,
       ])
-      const built =
-        'script, iframe, object, embed, style, link, meta, base, form, svg script, math, [onerror], [onload], [onclick]'
-      expect(await transcript.locator(built).count()).toBe(0)
-      const addresses = await transcript
-        .locator('a[href]')
-        .evaluateAll((all) => all.map((one) => one.getAttribute('href')))
-      expect(addresses.filter((href) => !/^(https?:|mailto:|#)/.test(href ?? ''))).toEqual([])
+      expect(seen.built).toBe(0)
+      expect([...seen.addresses].filter((href) => !/^(https?:|mailto:|#)/.test(href))).toEqual([])
       expect(problems).toEqual([])
       expect(asked.filter((url) => !url.startsWith(server.url) && !/^(data|blob):/.test(url))).toEqual([])
     } finally {
@@ -236,3 +240,29 @@ describe('awkward strings in a terminal', () => {
     expect(short.filter((one) => !squeeze(printed).includes(squeeze(escapeHidden(one))))).toEqual([])
   })
 })
+
+type Shown = {
+  readonly users: readonly (readonly [id: string, text: string])[]
+  readonly assistants: readonly string[]
+  /** How many elements are there that only markup of the text could have made. */
+  readonly built: number
+  readonly addresses: readonly string[]
+}
+
+/** Runs on the page, once what changed is drawn: returns what the transcript shows, and asks for older messages. */
+const lookAtTranscript = `(async () => {
+  await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
+  const scroller = document.querySelector('.transcript')
+  const all = (what) => [...scroller.querySelectorAll(what)]
+  const idOf = (one) => one.closest('[id^="message-"]').id
+  const shown = {
+    users: all('article.user > p').map((one) => [idOf(one), one.textContent]),
+    assistants: all('article.assistant').map(idOf),
+    built: all(
+      'script, iframe, object, embed, style, link, meta, base, form, svg script, math, [onerror], [onload], [onclick]',
+    ).length,
+    addresses: all('a[href]').map((one) => one.getAttribute('href') ?? ''),
+  }
+  document.querySelector('.older:enabled')?.click()
+  return shown
+})()`

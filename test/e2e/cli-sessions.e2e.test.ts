@@ -248,6 +248,7 @@ describe('listing sessions', () => {
     expect(handlesOf(await json('ls', '--model', 'demo/other'))).toEqual([])
     expect(handlesOf(await json('ls', '--age', '1d'))).toEqual([one, two])
     expect(handlesOf(await json('ls', '--running'))).toEqual([])
+    expect(handlesOf(await json('ls', '--waiting'))).toEqual([])
     expect((await json('tell', '@latest', 'rename', 'title=the last')).result).toEqual({ title: 'the last' })
     expect((await json('ls')).sessions).toMatchObject([{ handle: one, title: 'hello' }, { title: 'the last' }])
   })

@@ -19,6 +19,20 @@ async function serve(...args: readonly string[]) {
 }
 
 describe('token', () => {
+  it('lists, creates and revokes the tokens of the server of --url', async () => {
+    const { url, as } = await serve()
+    using far = createCli()
+    const at = ['--url', url, '--token-file', join(cli.home, 'state', 'server.token')]
+    const secret = (await far.run(['token', 'create', 'phone', '--role', 'driver', ...at])).stdout.trim()
+    expect((await as(secret, '/v1/sessions')).status).toBe(200)
+    expect(jsonOf((await far.run(['token', 'list', '--json', ...at])).stdout)).toMatchObject({
+      tokens: [{ name: 'phone', role: 'driver' }],
+    })
+    expect((await far.run(['token', 'revoke', 'phone', ...at])).stderr).toContain('Revoked token tok_')
+    expect((await as(secret, '/v1/sessions')).status).toBe(401)
+    expect((await far.run(['token', 'list', '--url', url])).code).toBe(1)
+  })
+
   it('creates, lists and revokes tokens without a server, and stores only hashes', async () => {
     expect((await cli.run(['token'])).stderr).toContain('There are no tokens')
     expect(existsSync(cli.home)).toBe(false)

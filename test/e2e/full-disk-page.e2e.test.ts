@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openBrowser } from './browser.ts'
+import { enterFolder } from './page-fixture.ts'
 import { processDisk } from './process-disk.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
@@ -30,7 +31,7 @@ describe.skipIf(!processDisk.canBeFilled)('the page of a server whose disk is fu
     await page.goto(server.loginLink)
     const box = page.getByRole('textbox', { name: 'Message' })
     await box.fill('count to 2')
-    await page.getByRole('combobox', { name: 'Working directory' }).fill(join(home, 'work'))
+    await enterFolder(page, join(home, 'work'))
     await page.getByRole('button', { name: 'Start session' }).click()
     await page.getByText('1, 2.', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })

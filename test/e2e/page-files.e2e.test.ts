@@ -29,12 +29,12 @@ describe('files, boundaries and commands on the page', () => {
     await startSession('todo done look; doing fix the lamp; test it')
     const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
     await panel.getByRole('listitem').filter({ hasText: 'fix the lamp' }).getByText('in progress').waitFor()
-    await page.getByRole('button', { name: 'Panel, 1 of 3 tasks done' }).waitFor()
+    await page.getByRole('button', { name: 'Panel 1 of 3 tasks done' }).waitFor()
 
     await say('read hello.txt')
     await atRest()
     await say('edit hello.txt: hello => goodbye')
-    await page.getByRole('radio', { name: 'This workspace' }).check()
+    await page.getByRole('radio', { name: 'Always here' }).check()
     await page.getByRole('group', { name: 'Approve for' }).getByText('allow edit_file').waitFor()
     await page.getByRole('button', { name: 'Approve' }).click()
     await atRest()
@@ -64,10 +64,10 @@ describe('files, boundaries and commands on the page', () => {
     await page.getByRole('button', { name: 'Restore 1 file' }).click()
     await page.getByText('1 file put back.').waitFor()
     expect(await readFile(join(workdir, 'hello.txt'), 'utf8')).toBe('hello from the file\n')
-    await panel.getByText('Every file is as it was before this session.').waitFor()
-    await undoButton.waitFor()
+    await page.getByText('Every file is as it was before this session.').waitFor()
+    await page.getByText('Undo last restore…').waitFor() // behind the dialog
     await page.getByRole('button', { name: 'Undo', exact: true }).click()
-    await panel.getByRole('button', { name: 'Show the change of hello.txt, modified' }).waitFor()
+    await page.getByLabel('Show the change of hello.txt, modified').waitFor()
     await page.getByText('Undone: 1 file is as before the restore.').waitFor()
     await page.getByRole('button', { name: 'Restore 1 file' }).waitFor()
     expect(await readFile(join(workdir, 'hello.txt'), 'utf8')).toContain('welcome')
@@ -103,7 +103,8 @@ describe('files, boundaries and commands on the page', () => {
     await banner.getByRole('button', { name: 'Review…' }).click()
     await review.getByText('- use tabs').waitFor() // few are open at first
     await review.getByRole('button', { name: 'Trust memory .holdfast/MEMORY.md' }).click()
-    await banner.waitFor({ state: 'detached' })
+    await review.waitFor({ state: 'detached' }) // and with it the banner
+    expect(await banner.count()).toBe(0)
     await writeFile(memory, '- use tabs\n- and no semicolons\n')
     await say('count to 1')
     await atRest()
@@ -164,10 +165,8 @@ describe('files, boundaries and commands on the page', () => {
     await startSession('read p.png')
     await atRest()
     const picture = transcript().getByRole('img', { name: 'p.png' })
-    if (!(await picture.isVisible()))
-      await transcript()
-        .getByRole('button', { name: /read_file/ })
-        .click()
+    const head = transcript().getByRole('button', { name: /read_file/ })
+    if ((await head.getAttribute('aria-expanded')) !== 'true') await head.click()
     await picture.waitFor()
     await expect.poll(() => picture.evaluate((image) => 'naturalWidth' in image && image.naturalWidth)).toBe(1)
     const copy = await transcript().getByRole('button', { name: 'Copy' }).first().boundingBox()
@@ -179,7 +178,7 @@ describe('files, boundaries and commands on the page', () => {
     await atRest()
     await page.getByRole('button', { name: 'Panel' }).click()
     const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
-    await panel.getByRole('button', { name: 'Restore p.png → q.png' }).click()
+    await panel.getByRole('button', { name: 'Restore… p.png → q.png' }).click()
     const back = page.getByRole('list', { name: 'Files that will change' }).getByRole('listitem')
     await back.getByText('moves back from q.png').waitFor()
     expect(await back.count()).toBe(1)
@@ -199,7 +198,7 @@ describe('files, boundaries and commands on the page', () => {
     await page.getByRole('button', { name: '1 command in the background' }).click()
     const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
     const row = panel.getByRole('listitem').filter({ hasText: command })
-    const output = row.getByRole('region', { name: `Output of ${command}` })
+    const output = row.getByRole('group', { name: `Output of ${command}` })
     await output.getByText('ready', { exact: true }).waitFor()
     await row.getByText(/^\d.* s · 6 bytes$/).waitFor()
     await writeFile(join(workdir, 'more'), '')
@@ -219,7 +218,7 @@ describe('files, boundaries and commands on the page', () => {
     await approve()
     await atRest()
     const card = transcript().locator('.tool')
-    await card.getByRole('region', { name: 'Result' }).getByText('changed').waitFor()
+    await card.getByRole('group', { name: 'Result' }).getByText('changed').waitFor()
     await card.getByRole('figure', { name: 'Diff of hello.txt' }).getByText('+goodbye from the file').waitFor()
     await card.getByRole('figure', { name: 'Diff of new.txt' }).getByText('+new').waitFor()
     await page.reload()
@@ -227,14 +226,15 @@ describe('files, boundaries and commands on the page', () => {
     expect(complaints).toEqual([])
   })
 
-  /** Closes the open dialog and goes to the input box before the page hears of it. Returns what has the focus then. */
-  const leaveDialogForBox = () =>
-    page.evaluate(`new Promise((heard) => {
-      const dialog = document.querySelector('dialog')
-      dialog.addEventListener('close', () => setTimeout(() => heard(document.activeElement.ariaLabel)))
-      dialog.close()
+  /** Closes the open dialog and goes to the input box at once. Returns what has the focus when the dialog is gone. */
+  async function leaveDialogForBox(): Promise<unknown> {
+    await page.evaluate(`
+      document.querySelector('[role=dialog] header button').click()
       document.querySelector('[aria-label="Message"]').focus()
-    })`)
+    `)
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    return page.evaluate('document.activeElement.ariaLabel')
+  }
 
   it('offers to put a file back whose lines outside the edit boundary a command changed', async () => {
     const path = join(workdir, 'hello.txt')
@@ -280,7 +280,7 @@ describe('files, boundaries and commands on the page', () => {
     await say('run mv hello.txt b.txt; ln -s b.txt hello.txt')
     await approve()
     await atRest()
-    await page.getByRole('button', { name: '1 file with an edit boundary' }).click()
+    await page.getByRole('button', { name: '1 edit boundary' }).click()
     await suspended.waitFor()
     await panel.getByRole('button', { name: 'Clear the edit boundary of hello.txt' }).click()
     await panel.getByText('line 2').waitFor({ state: 'detached' })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { invariant } from '@holdfast/protocol'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { openBrowser } from './browser.ts'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
@@ -94,16 +94,28 @@ export async function openTab(context: BrowserContext): Promise<Pick<OpenPage, '
   return { page, complaints }
 }
 
+/** Enters the folder to work in, and leaves the field: its open list would hide the rest of the form. */
+export async function enterFolder(page: Page, folder: string): Promise<void> {
+  const field = page.getByRole('combobox', { name: 'Working directory' })
+  await field.fill(folder)
+  await field.blur()
+  await page.getByRole('listbox').waitFor({ state: 'detached' })
+}
+
 /** What a person does on the page that is open now. */
 export function createPerson(now: () => Pick<OpenPage, 'page' | 'workdir' | 'server'>) {
   const transcript = () => now().page.getByRole('log', { name: 'Transcript' })
   const said = () => transcript().getByRole('article', { name: 'You' })
-  /** How many prompts the page showed before the last one was sent; null once that one is shown too. */
-  let shownBefore: number | null = null
+  /** The last prompt on the page by its element id; empty without one. Prompts far above are not drawn, so none are counted. */
+  const lastPrompt = () =>
+    now().page.evaluate<string>(`[...document.querySelectorAll('[role="log"][aria-label="Transcript"] article[aria-label="You"]')]
+      .at(-1)?.closest('[id^="message-"]')?.id ?? ''`)
+  /** The last prompt before another one was sent; null once that one is shown too. */
+  let promptBefore: string | null = null
   /** Waits until the last prompt is shown, because its turn may not have begun yet, and then until no turn runs. */
   async function atRest(): Promise<void> {
-    if (shownBefore !== null) await said().nth(shownBefore).waitFor({ state: 'attached' })
-    shownBefore = null
+    if (promptBefore !== null) await expect.poll(lastPrompt).not.toBe(promptBefore)
+    promptBefore = null
     await now().page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
   }
   const answer = (to: number) =>
@@ -112,14 +124,14 @@ export function createPerson(now: () => Pick<OpenPage, 'page' | 'workdir' | 'ser
     const { page, workdir } = now()
     await page.goto(address)
     await page.getByRole('textbox', { name: 'Message' }).fill(firstWords)
-    await page.getByRole('combobox', { name: 'Working directory' }).fill(workdir)
+    await enterFolder(page, workdir)
     await page.getByRole('button', { name: 'Start session' }).click()
     await transcript().waitFor()
-    shownBefore = 0
+    promptBefore = ''
   }
   async function say(text: string): Promise<void> {
     const { page } = now()
-    shownBefore = await said().count()
+    promptBefore = await lastPrompt()
     await page.getByRole('textbox', { name: 'Message' }).fill(text)
     await page.getByRole('button', { name: 'Send' }).click()
   }
@@ -142,11 +154,11 @@ export function createPerson(now: () => Pick<OpenPage, 'page' | 'workdir' | 'ser
     prompts: () => said().allInnerTexts(),
     async turnMenu(turn: number) {
       await transcript().getByRole('button', { name: 'Branch, fork or rewind' }).nth(turn).click()
-      return now().page.getByRole('region', { name: 'This turn' })
+      return now().page.getByRole('menu', { name: 'This turn' })
     },
     async openMore() {
       await now().page.getByRole('button', { name: 'More' }).click()
-      return now().page.getByRole('region', { name: 'This session' })
+      return now().page.getByRole('dialog', { name: 'This session' })
     },
   }
 }

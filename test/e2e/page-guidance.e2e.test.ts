@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { usePage } from './page-fixture.ts'
+import { enterFolder, usePage } from './page-fixture.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'holdfast-user-'))
 const write = (path: string, text: string) => {
@@ -34,7 +34,7 @@ describe('skills and slash commands on the page', () => {
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(now().server.url)
     await page.getByRole('textbox', { name: 'Message' }).fill('delete long.txt')
-    await page.getByRole('combobox', { name: 'Working directory' }).fill(workdir)
+    await enterFolder(page, workdir)
     await page.getByRole('button', { name: 'Start session' }).dblclick()
 
     const banner = page.getByRole('region', { name: '6 things wait for your trust.' })

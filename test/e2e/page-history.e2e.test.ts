@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { usePage } from './page-fixture.ts'
 
 describe('the history of a session on the page', () => {
-  const { now, count, startSession, say, atRest, transcript, answer, prompts, turnMenu, openMore } = usePage()
+  const { now, count, startSession, say, atRest, transcript, answer, prompts, turnMenu, openMore, approve } = usePage()
   let page: Page
   let workdir: string
   let complaints: readonly string[]
@@ -15,7 +15,7 @@ describe('the history of a session on the page', () => {
 
   it('draws branches as a tree, and switches between them', async () => {
     await count(2, 3, 4)
-    await (await turnMenu(0)).getByRole('button', { name: 'Branch from here' }).click()
+    await (await turnMenu(0)).getByRole('menuitem', { name: 'Branch from here' }).click()
     await answer(3).waitFor({ state: 'detached' })
     expect(await prompts()).toEqual(['count to 2'])
     await say('count to 5')
@@ -24,7 +24,7 @@ describe('the history of a session on the page', () => {
 
     const opener = page.getByRole('button', { name: '1 branch', exact: true })
     await opener.click()
-    const tree = page.getByRole('region', { name: 'Branches' })
+    const tree = page.getByRole('dialog', { name: 'Branches' })
     await tree.getByText('After “count to 2”').waitFor()
     await tree.getByRole('button', { name: /^branch-1 3 turns · \d+ messages · saved just now count to 3$/ }).click()
     await answer(4).waitFor()
@@ -42,20 +42,63 @@ describe('the history of a session on the page', () => {
     expect(complaints).toEqual([])
   })
 
+  const rewind = () => page.getByRole('dialog', { name: 'Rewind to before this prompt' })
+
+  it('shows all changes of the session as one diff, and previews a rewind that puts files back', async () => {
+    await startSession('write one.txt: first')
+    await approve()
+    await atRest()
+    await say('edit one.txt: first => second\nwrite two.txt: other')
+    await approve()
+    await page.getByText('two.txt').last().waitFor()
+    await approve()
+    await atRest()
+
+    const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
+    await page.getByRole('button', { name: /^Panel/ }).click()
+    await panel.getByRole('button', { name: 'All changes' }).click()
+    const changes = page.getByRole('dialog', { name: 'Changes of this session' })
+    await changes.getByText('2 files +2 −0').waitFor()
+    expect(await changes.getByRole('figure').count()).toBe(2)
+    await changes.getByRole('list', { name: 'Files' }).getByRole('button', { name: 'two.txt' }).click()
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await changes.getByRole('button', { name: 'Copy as patch' }).click()
+    await changes.getByText('The patch is in the clipboard.').waitFor()
+    const patch = await page.evaluate('navigator.clipboard.readText()')
+    expect(patch).toMatch(/one\.txt[\s\S]*\+second[\s\S]*two\.txt[\s\S]*\+other/)
+    await page.keyboard.press('Escape')
+
+    await (await turnMenu(1)).getByRole('menuitem', { name: 'Rewind to here' }).click()
+    await rewind().getByText('1 prompt with').waitFor()
+    await rewind().getByText('edit one.txt: first => second').waitFor()
+    await rewind().getByRole('figure', { name: 'Diff of one.txt' }).getByText('becomes what it was').waitFor()
+    await rewind().getByRole('figure', { name: 'Diff of two.txt' }).getByText('is deleted').waitFor()
+    await rewind().getByRole('checkbox', { name: 'Put 2 files back too' }).check()
+    await rewind().getByRole('button', { name: 'Rewind and put files back' }).click()
+    await rewind().waitFor({ state: 'detached' })
+    expect(await readFile(join(workdir, 'one.txt'), 'utf8')).toContain('first')
+    await expect(readFile(join(workdir, 'two.txt'), 'utf8')).rejects.toThrow()
+    expect(await prompts()).toEqual(['write one.txt: first'])
+    await page.getByRole('button', { name: '1 branch' }).waitFor()
+  })
+
   it('rewinds to before a prompt, even the first, and puts its text into the input', async () => {
     await count(2, 3)
     const box = page.getByRole('textbox', { name: 'Message', exact: true })
     await box.fill('and more')
-    await (await turnMenu(1)).getByRole('button', { name: 'Rewind to here' }).click()
+    await (await turnMenu(1)).getByRole('menuitem', { name: 'Rewind to here' }).click()
+    await rewind().getByText('No file has changed since.').waitFor()
+    await rewind().getByRole('button', { name: 'Rewind', exact: true }).click()
     await answer(3).waitFor({ state: 'detached' })
     await expect.poll(() => box.inputValue()).toBe('count to 3\n\nand more')
     await box.fill('')
-    await (await turnMenu(0)).getByRole('button', { name: 'Rewind to here' }).click()
+    await (await turnMenu(0)).getByRole('menuitem', { name: 'Rewind to here' }).click()
+    await rewind().getByRole('button', { name: 'Rewind', exact: true }).click()
     await transcript().getByText('No messages yet.').waitFor()
     await expect.poll(() => box.inputValue()).toBe('count to 2')
     await page.getByRole('button', { name: '2 branches' }).click()
     await page
-      .getByRole('region', { name: 'Branches' })
+      .getByRole('dialog', { name: 'Branches' })
       .getByRole('button', { name: /^branch-1 2 turns/ })
       .click()
     await answer(3).waitFor()
@@ -68,13 +111,13 @@ describe('the history of a session on the page', () => {
     await say('write held.txt: it waits')
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     const menu = await turnMenu(0)
-    const branch = menu.getByRole('button', { name: 'Branch from here' })
+    const branch = menu.getByRole('menuitem', { name: 'Branch from here' })
     expect(await branch.isDisabled()).toBe(true)
     expect(await branch.getAttribute('title')).toBe('A turn is running. Stop it or wait until it ends.')
-    expect(await menu.getByRole('button', { name: 'Rewind to here' }).isDisabled()).toBe(true)
-    expect(await menu.getByRole('button', { name: 'Fork from here' }).isEnabled()).toBe(true) // that turn has ended
+    expect(await menu.getByRole('menuitem', { name: 'Rewind to here' }).isDisabled()).toBe(true)
+    expect(await menu.getByRole('menuitem', { name: 'Fork from here' }).isEnabled()).toBe(true) // that turn has ended
     await page.keyboard.press('Escape') // closes the menu, and stops nothing
-    await (await turnMenu(0)).getByRole('button', { name: 'Changes of this turn' }).click()
+    await (await turnMenu(0)).getByRole('menuitem', { name: 'Changes of this turn' }).click()
     const changes = page.getByRole('dialog', { name: 'Changes of this turn' })
     await changes.getByText('Nothing is different.').waitFor()
     await page.keyboard.press('Escape') // closes the dialog, and stops nothing
@@ -87,7 +130,7 @@ describe('the history of a session on the page', () => {
   it('forks at a turn, opens the fork with its history, and links the two', async () => {
     await count(2, 3, 4)
     const origin = page.url()
-    await (await turnMenu(1)).getByRole('button', { name: 'Fork from here' }).click()
+    await (await turnMenu(1)).getByRole('menuitem', { name: 'Fork from here' }).click()
     await page.waitForURL((url) => url.href !== origin)
     await answer(3).waitFor()
     expect(await prompts()).toEqual(['count to 2', 'count to 3'])
@@ -146,7 +189,13 @@ describe('the history of a session on the page', () => {
     await startSession('count to 300')
     await atRest()
     const gauge = page.getByRole('meter', { name: 'Context' })
-    const tokens = () => gauge.evaluate((element) => Number(element.getAttribute('value')))
+    async function tokens(): Promise<number> {
+      await page.getByRole('button', { name: /^Context \d+ % full/ }).click()
+      const value = Number(await gauge.getAttribute('value'))
+      await page.keyboard.press('Escape')
+      await gauge.waitFor({ state: 'detached' })
+      return value
+    }
     const more = await openMore()
     await more.getByRole('button', { name: 'Compact' }).click()
     await more.getByRole('alert').getByText('There is nothing to summarise yet').waitFor()

@@ -72,7 +72,7 @@ describe('subagents on the page', () => {
     await picture(page, 'ended')
 
     // The list has it under its session; it stays open after a reload, and closes.
-    const row = page.getByRole('list', { name: /^Subagents of / }).getByRole('link', { name: /write notes/ })
+    const row = page.getByRole('list', { name: 'Sessions' }).locator('.subagent-row', { hasText: 'write notes' })
     expect(await row.getAttribute('aria-current')).toBe('true')
     await page.reload()
     await pane().getByRole('article', { name: 'Assistant' }).first().waitFor()
@@ -140,7 +140,7 @@ describe('subagents on the page', () => {
     await pane()
       .getByRole('button', { name: /^Stop the subagent/ })
       .click()
-    await pane().getByRole('status').getByText('stopped', { exact: true }).waitFor()
+    await pane().locator('.session-status').getByText('stopped', { exact: true }).waitFor()
     await pane()
       .getByRole('button', { name: /delegate write/ })
       .click()

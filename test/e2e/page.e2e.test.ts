@@ -177,7 +177,7 @@ describe('the page, in a real browser on a real server', () => {
     await atRest()
 
     await page.getByRole('button', { name: '1 trusted' }).click()
-    const menu = page.getByRole('region', { name: 'Runs without asking' })
+    const menu = page.getByRole('dialog', { name: 'Runs without asking' })
     await menu.getByText('one exact call this session').waitFor()
     await menu.getByRole('button', { name: 'Revoke shell' }).click()
     await menu.waitFor({ state: 'detached' })
@@ -187,28 +187,28 @@ describe('the page, in a real browser on a real server', () => {
   })
 
   it('lets one page drive while another watches, until control is given over or free', async () => {
-    await startSession('write both.txt: seen by both')
+    await startSession('read hello.txt\nwrite both.txt: seen by both')
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     const other = await context.newPage()
     await other.goto(page.url())
     await other.getByRole('region', { name: 'What will run' }).getByText('seen by both').waitFor()
-    await other.getByText(/^You are watching\. page-\w+ is the driver\.$/).waitFor()
+    await other.getByText('You are watching. In control: another tab in this browser.').waitFor()
     expect(await other.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
     expect(await other.getByRole('textbox', { name: 'Message' }).isDisabled()).toBe(true)
     expect(await other.getByRole('button', { name: 'Pin', exact: true }).first().isDisabled()).toBe(true)
-    await other.getByRole('button', { name: /^write_file/ }).click() // folds for this page only
-    await other.getByRole('button', { name: /^write_file/, expanded: false }).waitFor()
-    expect(await page.getByRole('button', { name: /^write_file/, expanded: true }).count()).toBe(1)
+    await other.getByRole('button', { name: /^read_file/ }).click() // folds for this page only
+    await other.getByRole('button', { name: /^read_file/, expanded: false }).waitFor()
+    expect(await page.getByRole('button', { name: /^read_file/, expanded: true }).count()).toBe(1)
 
     await page.getByRole('button', { name: '2 attached' }).click()
-    await page.getByRole('button', { name: /^Give control to page-/ }).click()
-    await page.getByText(/^You are watching\. page-\w+ is the driver\.$/).waitFor()
+    await page.getByRole('button', { name: 'Give control to another tab in this browser' }).click()
+    await page.getByText('You are watching. In control: another tab in this browser.').waitFor()
     await other.getByRole('button', { name: 'Approve' }).click()
     await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
     expect(await readFile(join(workdir, 'both.txt'), 'utf8')).toContain('seen by both')
 
     await other.close()
-    await page.getByText('You are watching. This session has no driver.').waitFor()
+    await page.getByText('You are watching. Nobody has control of this session.').waitFor()
     await page.getByRole('button', { name: 'Take control' }).click()
     await page.getByText(/^You are watching/).waitFor({ state: 'detached' })
     await say('read hello.txt')
@@ -229,8 +229,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(await ask('POST', '', { attachment: 'robot' })).toBe(201)
     await page.getByRole('button', { name: '2 attached' }).click()
     await page.getByRole('button', { name: 'Give control to robot' }).click()
-    await page.getByText('You are watching. robot is the driver.').waitFor()
-    expect(await page.getByRole('button', { name: 'Take control' }).count()).toBe(0)
+    await page.getByText('You are watching. In control: robot.').waitFor()
     expect(await ask('POST', '/robot/handover', { client: 'nobody' })).toBe(409)
     expect(await ask('DELETE', '/robot')).toBe(204)
     await page.getByRole('button', { name: 'Take control' }).click()
@@ -295,13 +294,13 @@ describe('the page, in a real browser on a real server', () => {
     await page.goto(server.url)
     const field = page.getByRole('combobox', { name: 'Working directory' })
     await field.focus()
-    expect(await field.inputValue()).toBe('.')
+    expect(await field.inputValue()).toBe('')
     release()
     await page
       .getByRole('link', { name: /count to 1/ })
       .first()
       .waitFor()
-    expect(await field.inputValue()).toBe('.')
+    expect(await field.inputValue()).toBe('')
   })
 
   it('says how to log in when signed out', async () => {

@@ -1,12 +1,24 @@
 import type { RemoteHoldfast } from '@holdfast/client'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
+import { ActionsProvider } from './actions/actions.tsx'
+import { useKey } from './keys/use-key.ts'
+import { isNarrowed, type ListFilter, noFilter } from './list/list-filter.ts'
 import { SessionList } from './list/session-list.tsx'
 import { useSessionList } from './list/use-session-list.ts'
-import { NewSession } from './new-session.tsx'
+import { ConnectionBar } from './screens/connection-bar.tsx'
+import { useScreens } from './screens/use-screens.ts'
 import { SessionPage } from './session/session-page.tsx'
+import { toggleTheme } from './settings/appearance.ts'
 import { SharedPage, sharedPath } from './shared-page.tsx'
 import { SignedOut } from './signed-out.tsx'
-import { useRoute } from './ui/route.ts'
+import { StartPage } from './start/start-page.tsx'
+import { goTo, useRoute } from './ui/route.ts'
+import { WaitingPage } from './waiting/waiting-page.tsx'
+
+const SettingsPage = lazy(async () => ({ default: (await import('./settings/settings-page.tsx')).SettingsPage }))
+const KeyList = lazy(async () => ({ default: (await import('./palette/key-list.tsx')).KeyList }))
+const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }))
+const TrashPage = lazy(async () => ({ default: (await import('./trash/trash-page.tsx')).TrashPage }))
 
 /** The page: that of a share link, or that of a person who is logged in. */
 export const App = ({ holdfast }: { readonly holdfast: RemoteHoldfast }) =>
@@ -15,37 +27,77 @@ export const App = ({ holdfast }: { readonly holdfast: RemoteHoldfast }) =>
 function FullPage({ holdfast }: { readonly holdfast: RemoteHoldfast }) {
   const sessions = holdfast.handles
   const route = useRoute()
-  const [search, setSearch] = useState('')
+  const [filter, setFilter] = useState(noFilter)
   const [isListOpen, setListOpen] = useState(false) // the list is a drawer on a narrow screen
-  const list = useSessionList(sessions, search)
+  const [isListHidden, setListHidden] = useState(false)
+  const newest = useSessionList(sessions, noFilter) // what is started, and what is related, follows no filter
+  const filtered = useSessionList(sessions, isFiltered(filter) ? filter : null)
+  const list = isFiltered(filter) ? filtered : newest
 
-  if (list.fault?.code === 'unauthorized') return <SignedOut holdfast={holdfast} onRetry={list.refresh} />
+  const screens = useScreens()
+  const retry = () => {
+    newest.refresh()
+    screens.retry()
+  }
+  useKey('settings', () => goTo({ at: 'settings' }))
+  useKey('toggleTheme', toggleTheme)
+  useKey('newSession', () => goTo({ at: 'new' }))
+  useKey('toggleList', () => {
+    if (matchMedia('(width < 800px)').matches) setListOpen((isOpen) => !isOpen)
+    else setListHidden((isHidden) => !isHidden)
+  })
+  if (newest.fault?.code === 'unauthorized') return <SignedOut holdfast={holdfast} onRetry={retry} />
 
-  const { name, child } = route.at === 'session' ? route : { name: null, child: undefined }
-  const listed = list.sessions.find(({ id, handle }) => id === name || handle === name)
+  const { name, child, message } = route.at === 'session' ? route : { name: null, child: undefined, message: undefined }
+  const listed = newest.sessions.find(({ id, handle }) => id === name || handle === name)
+  const onOpenList = () => {
+    setListHidden(false)
+    setListOpen(true)
+  }
   return (
-    <div className={isListOpen ? 'app list-open' : 'app'}>
-      <SessionList
-        list={list}
-        search={search}
-        onSearch={setSearch}
-        current={listed?.id ?? name}
-        child={child}
-        onLeave={() => setListOpen(false)}
-      />
-      <button type="button" className="scrim" aria-label="Close sessions" onClick={() => setListOpen(false)} />
-      {name === null ? (
-        <NewSession sessions={sessions} recent={list.sessions} onOpenList={() => setListOpen(true)} />
-      ) : (
-        <SessionPage
-          key={name}
-          sessions={sessions}
-          name={name}
-          child={child}
-          listed={list.sessions}
-          onOpenList={() => setListOpen(true)}
+    <ActionsProvider onImported={newest.refresh}>
+      <div className={['app', isListOpen && 'list-open', isListHidden && 'list-hidden'].filter(Boolean).join(' ')}>
+        <ConnectionBar />
+        <SessionList
+          {...{ sessions, list, filter, child }}
+          onFilter={setFilter}
+          current={listed?.id ?? name}
+          onLeave={() => setListOpen(false)}
         />
-      )}
-    </div>
+        <button type="button" className="scrim" aria-label="Close sessions" onClick={() => setListOpen(false)} />
+        {route.at === 'trash' && (
+          <Suspense fallback={<main aria-busy="true" />}>
+            <TrashPage sessions={sessions} onOpenList={onOpenList} />
+          </Suspense>
+        )}
+        {route.at === 'settings' && (
+          <Suspense fallback={<main className="settings" aria-busy="true" />}>
+            <SettingsPage onOpenList={onOpenList} />
+          </Suspense>
+        )}
+        {route.at === 'waiting' && <WaitingPage sessions={sessions} onOpenList={onOpenList} />}
+        {route.at === 'new' && <StartPage sessions={sessions} onOpenList={onOpenList} />}
+        {name !== null && (
+          <SessionPage key={name} {...{ sessions, name, child, message, onOpenList }} listed={newest.sessions} />
+        )}
+        <Overlays sessions={sessions} />
+      </div>
+    </ActionsProvider>
+  )
+}
+
+const isFiltered = (filter: ListFilter): boolean => filter.search.trim() !== '' || isNarrowed(filter)
+
+/** What opens above the page by a key: the palette and the list of keys. */
+function Overlays({ sessions }: { readonly sessions: RemoteHoldfast['handles'] }) {
+  const [open, setOpen] = useState<'palette' | 'keys' | null>(null)
+  const close = () => setOpen(null)
+  useKey('palette', () => setOpen('palette'))
+  useKey('help', () => setOpen('keys'))
+  return (
+    <Suspense>
+      {open === 'palette' && <Palette sessions={sessions} onClose={close} />}
+      {open === 'keys' && <KeyList onClose={close} />}
+    </Suspense>
   )
 }

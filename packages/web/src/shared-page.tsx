@@ -1,6 +1,7 @@
 import type { LiveView, RemoteHoldfast } from '@holdfast/client'
 import { escapeLine, HoldfastError, type SessionHandle } from '@holdfast/protocol'
 import { useEffect, useMemo, useState } from 'react'
+import { Announcer } from './session/announcer.tsx'
 import {
   SessionContext,
   type SessionOnScreen,
@@ -19,7 +20,7 @@ import { parseRoute } from './ui/route.ts'
 export const sharedPath = '/shared'
 
 type Entry =
-  | { readonly phase: 'entering' }
+  | { readonly phase: 'entering' | 'away' }
   | { readonly phase: 'refused'; readonly why: string }
   | { readonly phase: 'in'; readonly session: string }
 
@@ -31,6 +32,8 @@ export function SharedPage({ holdfast }: { readonly holdfast: RemoteHoldfast }) 
   switch (entry.phase) {
     case 'entering':
       return <main className="session-pane" aria-busy="true" />
+    case 'away':
+      return <ServerAway />
     case 'refused':
       return <LinkEnded why={entry.why} />
     case 'in':
@@ -45,27 +48,45 @@ let entering: Promise<Entry> | null = null
 function useEntry(holdfast: Pick<RemoteHoldfast, 'logIn'>): Entry {
   const [entry, setEntry] = useState<Entry>({ phase: 'entering' })
   useEffect(() => {
-    entering ??= enter(holdfast)
+    entering ??= enter(holdfast, () => setEntry({ phase: 'away' }))
     entering.then(setEntry)
   }, [holdfast])
   return entry
 }
 
-async function enter(holdfast: Pick<RemoteHoldfast, 'logIn'>): Promise<Entry> {
+const awayMs = 2000
+
+/** Tries again until the server is there: the secret is no longer in the address. */
+async function enter(holdfast: Pick<RemoteHoldfast, 'logIn'>, onAway: () => void): Promise<Entry> {
   const route = parseRoute(location.hash)
   if (route.at === 'session') return { phase: 'in', session: route.name }
   const secret = location.hash.slice(1)
   history.replaceState(null, '', sharedPath)
   if (secret === '') return { phase: 'refused', why: noSecret }
-  try {
-    const { session } = await holdfast.logIn(secret)
-    if (session === null) return { phase: 'refused', why: 'This link is for no session. Open the page instead.' }
-    history.replaceState(null, '', sharedHref(session))
-    return { phase: 'in', session }
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    return { phase: 'refused', why: error.message }
+  for (;;) {
+    try {
+      const { session } = await holdfast.logIn(secret)
+      if (session === null) return { phase: 'refused', why: 'This link is for no session. Open the page instead.' }
+      history.replaceState(null, '', sharedHref(session))
+      return { phase: 'in', session }
+    } catch (error) {
+      if (!(error instanceof HoldfastError)) throw error
+      if (error.code !== 'unreachable') return { phase: 'refused', why: error.message }
+      onAway()
+      await new Promise((resolve) => setTimeout(resolve, awayMs))
+    }
   }
+}
+
+/** Says that the server does not answer. What was asked for opens when it does. */
+function ServerAway() {
+  return (
+    <main className="signed-out">
+      <Mark />
+      <h1>The server is away</h1>
+      <p role="alert">The session opens by itself when the server is back.</p>
+    </main>
+  )
 }
 
 function LinkEnded({ why }: { readonly why: string }) {
@@ -85,7 +106,7 @@ function SharedSession({ holdfast, name }: { readonly holdfast: RemoteHoldfast; 
     case 'opening':
       return <main className="session-pane" aria-busy="true" />
     case 'refused':
-      return <LinkEnded why={state.fault.message} />
+      return state.fault.code === 'unreachable' ? <ServerAway /> : <LinkEnded why={state.fault.message} />
     case 'open':
       return <SharedPane handle={state.handle} live={state.live} />
   }
@@ -107,6 +128,14 @@ function SharedPane({ handle, live }: { readonly handle: SessionHandle; readonly
       <WatchingContext value={onlyShown}>
         <ShownOnlyContext value={true}>
           <main className="session-pane shared">
+            <Announcer live={live} state="" />
+            {connection.state === 'waiting' && (
+              <div className="connection-bar" role="alert">
+                <p>
+                  <strong>Connection lost.</strong> What you see may be old. The page tries again by itself.
+                </p>
+              </div>
+            )}
             <header className="session-header">
               <Mark />
               <div className="session-name">
@@ -116,8 +145,7 @@ function SharedPane({ handle, live }: { readonly handle: SessionHandle; readonly
                   <span>shared, read-only</span>
                 </p>
               </div>
-              <p className="session-status" role="status">
-                {connection.state !== 'live' && <span className="connection">reconnecting…</span>}
+              <p className="session-status">
                 <span className={`dot ${view.status}`} aria-hidden="true" />
                 <span className="status-word">{statusText(view.status)}</span>
               </p>

@@ -3,7 +3,7 @@ import { UnreadableFrame } from './decode-stream.ts'
 import { backoffMs, type Http } from './http.ts'
 
 /** Faults worth a retry. Any other fault is final. */
-const retryable: readonly FaultCode[] = [
+export const retryable: readonly FaultCode[] = [
   'unreachable',
   'internal',
   'storage_error',

@@ -8,11 +8,12 @@ import {
   parseSubscribeOptions,
   type SessionId,
   type SessionNews,
-  type SubscribeOptions,
 } from '@holdfast/protocol'
-import { decodeFrames, decodeNews } from './decode-stream.ts'
+import { decodeNews } from './decode-stream.ts'
+import { createCursor, followAlone, followShared } from './follow-session.ts'
 import { type Connection, type FollowOptions, followStream } from './follow-stream.ts'
 import type { Http } from './http.ts'
+import type { SharedStream } from './shared-stream.ts'
 
 /** A program without types may pass anything. */
 const isObject = (options: unknown): boolean =>
@@ -22,28 +23,12 @@ const isObject = (options: unknown): boolean =>
 export async function* follow(wire: Http, id: SessionId, options: FollowOptions = {}): AsyncGenerator<Frame> {
   const { onConnection, ...asked } = { ...options }
   const { signal, ...who } = orThrow(parseSubscribeOptions(isObject(options) ? asked : options))
-  let { after } = who
-  const take = (frame: Frame): Frame | null => {
-    if (frame.type === 'record') {
-      if (after !== undefined && frame.record.seq <= after) return null // already yielded
-      after = frame.record.seq
-    }
-    if (frame.type === 'snapshot') after = frame.seq
-    return frame
-  }
-  const path = () => eventsPath(id, { ...who, after })
-  const refused = yield* followStream(wire, { path, decode: decodeFrames, take, signal, onConnection })
+  const cursor = createCursor(who.after)
+  const refused = wire.shared
+    ? yield* followShared(wire, wire.shared, { id, who, cursor, signal, onConnection })
+    : yield* followAlone(wire, { id, who, cursor, signal, onConnection })
   const reason = refused?.code === 'unauthorized' ? 'revoked' : 'failed'
   if (refused) yield { type: 'end', sessionId: id, reason, retryMs: null }
-}
-
-function eventsPath(id: SessionId, { after, client, role, children }: SubscribeOptions): string {
-  const query = new URLSearchParams()
-  if (after !== undefined) query.set('after', String(after))
-  if (client !== undefined) query.set('attachment', client)
-  if (role !== undefined) query.set('role', role)
-  if (children) query.set('children', 'true')
-  return `/v1/sessions/${id}/events${query.size > 0 ? `?${query}` : ''}`
 }
 
 /** News has no cursor: load the list again each time the connection is live. */
@@ -57,6 +42,7 @@ export async function* followNews(wire: Http, options: FollowNewsOptions = {}): 
   const take = (frame: NewsFrame): SessionNews | null => (frame.type === 'end' ? null : frame)
   const { onConnection, ...asked } = { ...options }
   const { signal } = orThrow(parseOptions(NewsOptions, isObject(options) ? asked : options, 'subscribe'))
+  if (wire.shared) return yield* newsOf(wire.shared, signal, onConnection)
   const refused = yield* followStream(wire, {
     signal,
     onConnection,
@@ -65,4 +51,18 @@ export async function* followNews(wire: Http, options: FollowNewsOptions = {}): 
     take,
   })
   if (refused) throw new HoldfastError(refused)
+}
+
+async function* newsOf(
+  shared: SharedStream,
+  signal: AbortSignal | undefined,
+  onConnection: FollowNewsOptions['onConnection'] = () => undefined,
+): AsyncGenerator<SessionNews> {
+  const news = shared.news(signal)
+  const leave = shared.join({ reads: 'news', onConnection })
+  try {
+    yield* news
+  } finally {
+    leave()
+  }
 }

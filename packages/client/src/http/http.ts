@@ -8,6 +8,8 @@ import {
   type Result,
   refuse,
 } from '@holdfast/protocol'
+import { createRestGate, type RestGate } from './rest-gate.ts'
+import type { SharedStream } from './shared-stream.ts'
 
 /** Time and randomness, replaceable in tests. */
 export type Pace = {
@@ -27,11 +29,17 @@ export type Ask = {
   readonly bytes?: Uint8Array | undefined
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
+  /** The request outlives a page that closes. */
+  readonly isLast?: boolean | undefined
 }
 
 /** Sends requests to one server. Network errors become the fault `unreachable`. */
 export interface Http {
   readonly pace: Pace
+  /** The connection that carries all streams of this client; without one, each stream has a connection of its own. */
+  readonly shared?: SharedStream | undefined
+  /** Lets the streams with a connection of their own rest. */
+  readonly gate: RestGate
   /** Returns the body of the answer as JSON. */
   json(path: string, ask?: Ask): Promise<Result<unknown>>
   stream(path: string, ask?: Ask): Promise<Result<ReadableStream<Uint8Array>>>
@@ -46,7 +54,10 @@ type HttpDeps = {
 
 export function createHttp({ url, token, fetch, pace }: HttpDeps): Http {
   const base = originOf(url)
-  const send = async (path: string, { method, body, bytes, headers, signal }: Ask): Promise<Result<Response>> => {
+  const send = async (
+    path: string,
+    { method, body, bytes, headers, signal, isLast }: Ask,
+  ): Promise<Result<Response>> => {
     try {
       const response = await fetch(`${base}${path}`, {
         method: method ?? (body === undefined && bytes === undefined ? 'GET' : 'POST'),
@@ -55,6 +66,7 @@ export function createHttp({ url, token, fetch, pace }: HttpDeps): Http {
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
+        ...(isLast && { keepalive: true }),
         redirect: 'error', // never send the token to another server
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(bytes !== undefined && { body: new Uint8Array(bytes) }),
@@ -68,6 +80,7 @@ export function createHttp({ url, token, fetch, pace }: HttpDeps): Http {
 
   return {
     pace,
+    gate: createRestGate(),
 
     async json(path, ask = {}) {
       const response = await send(path, ask)

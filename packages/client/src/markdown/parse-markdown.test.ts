@@ -4,6 +4,8 @@ import { type Block, createStreamingParser, type Inline, parseMarkdown, safeHref
 
 const text = (text: string): Inline => ({ type: 'text', text })
 const paragraph = (...inner: readonly Inline[]): Block => ({ type: 'paragraph', inner })
+const item = (...blocks: readonly Block[]) => ({ checked: null, blocks })
+const code = (language: string, text: string): Block => ({ type: 'code', language, text, isOpen: false })
 const plain = (words: string): Block => paragraph(text(words))
 const inline = (source: string): readonly Inline[] => {
   const [block] = parseMarkdown(source)
@@ -25,18 +27,22 @@ describe('blocks', () => {
 
   it('keeps fenced code verbatim', () => {
     expect(parseMarkdown('```ts title="x"\n# not a heading\n\n- not a list\n```\nafter')).toEqual([
-      { type: 'code', language: 'ts', text: '# not a heading\n\n- not a list' },
+      code('ts', '# not a heading\n\n- not a list'),
       plain('after'),
     ])
-    expect(parseMarkdown('````\n```\n````')).toEqual([{ type: 'code', language: '', text: '```' }])
+    expect(parseMarkdown('````\n```\n````')).toEqual([code('', '```')])
   })
 
   it('parses indented code', () => {
-    expect(parseMarkdown('a\n\n    b\n      c')).toEqual([plain('a'), { type: 'code', language: '', text: 'b\n  c' }])
+    expect(parseMarkdown('a\n\n    b\n      c')).toEqual([plain('a'), code('', 'b\n  c')])
   })
 
   it('shows a fence that is still streaming as code', () => {
-    expect(parseMarkdown('```sh\nls')).toEqual([{ type: 'code', language: 'sh', text: 'ls' }])
+    expect(parseMarkdown('```sh\nls')).toEqual([{ type: 'code', language: 'sh', text: 'ls', isOpen: true }])
+    expect(parseMarkdown('```sh\nls\n``')).toMatchObject([{ isOpen: true }])
+    expect(parseMarkdown('~~~~sh\nls\n~~~')).toMatchObject([{ isOpen: true }])
+    expect(parseMarkdown('```')).toMatchObject([{ isOpen: true }])
+    expect(parseMarkdown('- ```sh\n  ls\n  ````\n')).toMatchObject([{ items: [{ blocks: [{ isOpen: false }] }] }])
   })
 
   it('nests lists and paragraphs in list items', () => {
@@ -45,8 +51,8 @@ describe('blocks', () => {
         type: 'list',
         start: null,
         items: [
-          [plain('a'), { type: 'list', start: 1, items: [[plain('b')]] }],
-          [plain('c'), plain('more c')],
+          item(plain('a'), { type: 'list', start: 1, items: [item(plain('b'))] }),
+          item(plain('c'), plain('more c')),
         ],
       },
       plain('end'),
@@ -54,7 +60,9 @@ describe('blocks', () => {
   })
 
   it('starts an ordered list at its own number', () => {
-    expect(parseMarkdown('3. c\n4. d')).toEqual([{ type: 'list', start: 3, items: [[plain('c')], [plain('d')]] }])
+    expect(parseMarkdown('3. c\n4. d')).toEqual([
+      { type: 'list', start: 3, items: [item(plain('c')), item(plain('d'))] },
+    ])
   })
 
   it('shows task lists with boxes', () => {
@@ -62,7 +70,10 @@ describe('blocks', () => {
       {
         type: 'list',
         start: null,
-        items: [[plain('☑ done')], [paragraph(text('☐ '), { type: 'strong', inner: [text('open')] })]],
+        items: [
+          { checked: true, blocks: [plain('done')] },
+          { checked: false, blocks: [paragraph({ type: 'strong', inner: [text('open')] })] },
+        ],
       },
     ])
   })
@@ -133,12 +144,64 @@ describe('inline text', () => {
     ])
   })
 
-  it('links images and never loads them', () => {
+  it('takes images from the web and from the text itself, and nothing in which scripts run', () => {
     expect(inline('![a cat](https://a.test/cat.png)')).toEqual([
-      { type: 'link', href: 'https://a.test/cat.png', inner: [text('a cat')] },
+      { type: 'image', href: 'https://a.test/cat.png', text: 'a cat' },
     ])
-    expect(inline('![x](data:image/svg+xml,y)')).toEqual([text('![x](data:image/svg+xml,y)')])
+    expect(inline('![dot](data:image/png;base64,iVBORw0KGgo=)')).toMatchObject([{ type: 'image', text: 'dot' }])
+    for (const raw of ['![x](data:image/svg+xml,y)', '![x](data:image/svg+xml;base64,eA==)', '![x](javascript:y)'])
+      expect(inline(raw)).toEqual([text(raw)])
   })
+})
+
+describe('footnotes', () => {
+  const note = (number: number): Inline => ({ type: 'footnote', number })
+
+  it('numbers notes in the order of the references, and puts them at the end', () => {
+    expect(parseMarkdown('a[^x] b[^one] c[^x]\n\n[^one]: First\n[^x]: Second\n    more\n\n  - item\n\nend')).toEqual([
+      paragraph(text('a'), note(1), text(' b'), note(2), text(' c'), note(1)),
+      plain('end'),
+      {
+        type: 'footnotes',
+        notes: [
+          { number: 1, blocks: [plain('Second\nmore'), { type: 'list', start: null, items: [item(plain('item'))] }] },
+          { number: 2, blocks: [plain('First')] },
+        ],
+      },
+    ])
+  })
+
+  it('leaves a reference without a note as it was written', () => {
+    expect(parseMarkdown('a[^x]')).toEqual([plain('a[^x]')])
+  })
+
+  it('shows a note that nothing refers to, and one that only a note refers to', () => {
+    expect(parseMarkdown('a[^1]\n[^1]: see[^2]\n[^2]: two\n[^3]: three')).toMatchObject([
+      { type: 'paragraph' },
+      { notes: [{ number: 1, blocks: [paragraph(text('see'), note(2))] }, { number: 2 }, { number: 3 }] },
+    ])
+  })
+})
+
+describe('formulas', () => {
+  const math = (tex: string, isDisplay = false): Inline => ({ type: 'math', tex, isDisplay })
+
+  it('parses them within a line and over several', () => {
+    expect(inline('so $a_1^2$, \\(b*c*d\\) and $$e$$.')).toEqual([
+      ...[text('so '), math('a_1^2'), text(', '), math('b*c*d'), text(' and '), math('e', true), text('.')],
+    ])
+    expect(parseMarkdown('Then\n$$\na\n- b\n$$\nand\n\\[ c \\]')).toEqual([
+      plain('Then'),
+      { type: 'math', tex: 'a\n- b' },
+      plain('and'),
+      { type: 'math', tex: 'c' },
+    ])
+  })
+
+  it.each(['$5 and $10', '$HOME/$PATH', '$A{x}:$B{x}', 'a $ b $ c', '$$', 'echo $1 $2', 'C:\\$x'])(
+    'takes no formula from %j',
+    (source) => expect(inline(source).some(({ type }) => type === 'math')).toBe(false),
+  )
 })
 
 describe('hostile text', () => {
@@ -163,6 +226,13 @@ describe('hostile text', () => {
     ])
     expect(inline('a <img src=x onerror=y> b')).toEqual([text('a <img src=x onerror=y> b')])
     expect(parseMarkdown('<!-- hidden -->')).toEqual([plain('<!-- hidden -->')])
+  })
+
+  it('ends a raw tag that is never closed with its block', () => {
+    expect(parseMarkdown('a <a href="x"> b <code>\n\nhttps://a.test *c*')).toMatchObject([
+      { type: 'paragraph' },
+      { inner: [{ type: 'link' }, { text: ' ' }, { type: 'emphasis' }] },
+    ])
   })
 
   it('limits nesting', () => {
@@ -212,6 +282,16 @@ describe('hostile text', () => {
     '- a\n',
     '- a\n\n  ',
     '1.\n',
+    '$',
+    '$a ',
+    '$$a\n# b\n',
+    '\\(',
+    '\\[\n# b\n',
+    '[^a]: b\n',
+    '[^a]',
+    'a\n\n',
+    'a\n# b\n',
+    '[^a]: ',
   ])('takes bounded time for a long run of %j', (mark) => {
     const before = process.threadCpuUsage() // work, not time: other processes do not count
     parseMarkdown(mark.repeat(20_000 / mark.length))
@@ -239,11 +319,68 @@ describe('hostile text', () => {
 })
 
 describe('streaming', () => {
+  /** Answers as models write them. */
+  const documents = [
+    [
+      ...['# Lamp', '', 'The lamp **blinks** since `v2`; see [the log](https://a.test/log).', '', '1. Open `lamp.ts`.'],
+      ...[
+        '   ```ts',
+        '   const slow = 2 * 3',
+        '   ```',
+        '2. Change it:',
+        '',
+        '   - first',
+        '   - second',
+        '',
+        '     more',
+      ],
+      ...[
+        '',
+        '| Part | Cost |',
+        '|:-----|-----:|',
+        '| bulb | $3 |',
+        '| wire | $4 |',
+        '',
+        '> A quote',
+        'goes on',
+        '',
+        '---',
+      ],
+      ...['', 'Euler: $e^{i\\pi} = -1$ and', '$$', '\\sum_{k=1}^n k', '$$', '', '- [x] done', '- [ ] open', '', 'End.'],
+    ].join('\n'),
+    [
+      ...[
+        'Two notes[^a] and a [link][l].',
+        '',
+        '[l]: https://b.test "t"',
+        '[^a]: The note',
+        '    goes on.',
+        '',
+        'After[^b]',
+      ],
+      ...[
+        '',
+        '~~~py',
+        'print("[^b]: x")',
+        '~~~',
+        '',
+        '[^b]: last',
+        '',
+        'Setext',
+        '======',
+        '',
+        '<div>',
+        'raw',
+        '</div>',
+      ],
+    ].join('\n'),
+  ]
   // Markup of every kind of block, and the characters that begin, end or break it.
   const pieces = [
     ...['\n', '\n', '\n\n', '\r\n', '\r', ' ', '  ', '    ', '\t', 'a', 'b c', '\\', '&amp;', 'https://a.test'],
     ...['|', '|-', '| a | b |\n', '|---|---|\n', '- ', '* ', '1. ', '2) ', '[x] ', '> ', '# ', '===', '---', '***'],
     ...['```', '~~~', '`', '*', '_', '**', '~~', '[a]', '[a]: https://a.test', '[', '](', ')', '!', '"t"'],
+    ...['$', '$$', '\n$$\n', '\\(', '\\)', '\\[', '\\]', '[^a]', '[^a]: ', '\n[^b]: c'],
     ...['<', '<div>', '</div>', '<pre>', '</pre>', '<!--', '-->', '<?', '?>', '<b>'],
   ]
   const chunk = fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 3 }).map((parts) => parts.join(''))
@@ -262,12 +399,25 @@ describe('streaming', () => {
     fc.assert(fc.property(chunks, expectSameBlocks), { seed: 20_261_115, numRuns: 300 })
   })
 
+  it('gives the same blocks at every letter of whole documents', () => {
+    for (const document of documents) expectSameBlocks([...document])
+  })
+
   it.each([
     ['a line that a table delimiter row would make a table', ['|---|---|\n* ', '\n|-', '](']],
     ['an empty list item before what may be a delimiter row', ['a\n1. \n|-\n', '\n', 'b']],
     ['a list that a later line continues', ['- a\n\n', '- ', '-', '-\n\nb\n\n', '  c']],
     ['more delimiters than are matched', Array.from({ length: 6 }, () => `${'*a* '.repeat(300)}\n\n`)],
   ])('gives the same blocks for %s', (_, chunks) => expectSameBlocks(chunks))
+
+  it('keeps the objects of unchanged blocks in a text with definitions', () => {
+    const parse = createStreamingParser()
+    const first = parse('[a]: https://a.test\n\none [a]\n\ntwo[^1]\n\n[^1]: note\n\nthree')
+    const second = parse('[a]: https://a.test\n\none [a]\n\ntwo[^1]\n\n[^1]: note\n\nthree four')
+    expect(second[0]).toBe(first[0])
+    expect(second[1]).toBe(first[1])
+    expect(second[2]).toEqual(plain('three four'))
+  })
 
   it('keeps the objects of settled blocks', () => {
     const parse = createStreamingParser()

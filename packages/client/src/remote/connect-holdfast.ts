@@ -1,11 +1,14 @@
 import {
   type Access,
   clip,
+  type DefaultModel,
   ExportOptions,
   escapeLine,
   type Fault,
   type FaultCode,
+  type FoundPaths,
   fault,
+  type GivenKey,
   HoldfastError,
   ImportAnswer,
   ImportChoice,
@@ -17,7 +20,9 @@ import {
   parseImportFiles,
   parseOptions,
   parseSessionName,
+  type RemovedKey,
   refuse,
+  type SavedKey,
   type SharedSession,
   type ShareOptions,
   Stats,
@@ -34,7 +39,9 @@ import {
   type Health,
   type RemoteSessions,
 } from './connect-sessions.ts'
+import { createRemoteModelSettings } from './remote-model-settings.ts'
 import { createRemoteHooks, createRemoteOfferTrust } from './remote-offer-trust.ts'
+import { completeFolder, completePath } from './remote-paths.ts'
 import { createRemotePermissions } from './remote-permissions.ts'
 import { createRemoteSpending } from './remote-spending.ts'
 import { createLoginLink, createRemoteTokens, logIn, readAccess, shareSession } from './remote-tokens.ts'
@@ -58,6 +65,19 @@ export interface RemoteHoldfast extends HoldfastMethods {
   access(): Promise<Access>
   /** Exchanges a token for the cookie of this page. Only a page of the server can use the cookie. Refused: unauthorized. */
   logIn(token: string): Promise<Access>
+  /** Completes the absolute path of a folder on the server, to work in. Refused: bad_workdir. */
+  completeFolder(text: string): Promise<FoundPaths>
+  /** Completes a path of the working directory of a session, for a mention; the best first. Refused: workdir_needed. */
+  completePath(session: string, text: string): Promise<FoundPaths>
+  /**
+   * Checks the key of a provider with it, and saves it on the server. It needs an admin token. Refused: bad_request,
+   * no_credentials if the provider rejects it, unreachable if it cannot confirm it.
+   */
+  saveKey(given: GivenKey): Promise<SavedKey>
+  /** Removes the stored key of a provider. It needs an admin token. Refused: not_found. */
+  removeKey(provider: string): Promise<RemovedKey>
+  /** Sets the model of sessions that name none. It needs an admin token. Refused: unknown_model, bad_config. */
+  setDefaultModel(model: string): Promise<DefaultModel>
   /** Ends the connection: later calls are refused with session_stopped. The sessions of the server run on. */
   close(): Promise<void>
 }
@@ -78,6 +98,7 @@ export function connectHoldfast(
   const wire = refuseAfter(closing.signal, connectWire({ ...options, url, token }))
   const handles = createRemoteSessions(wire)
   const exportSession = (name: string, choice?: ExportOptions) => exportPieces(wire, name, choice)
+  const modelSettings = createRemoteModelSettings(wire)
   const close = async () => closing.abort()
   return {
     ...createHoldfastMethods(handles, {
@@ -107,6 +128,11 @@ export function connectHoldfast(
     createLoginLink: async () => orThrow(await createLoginLink(wire)),
     access: async () => orThrow(await readAccess(wire)),
     logIn: async (given) => orThrow(await logIn(wire, given)),
+    completeFolder: async (text) => orThrow(await completeFolder(wire, text)),
+    completePath: async (session, text) => orThrow(await completePath(wire, session, text)),
+    saveKey: async (given) => orThrow(await modelSettings.saveKey(given)),
+    removeKey: async (provider) => orThrow(await modelSettings.removeKey(provider)),
+    setDefaultModel: async (model) => orThrow(await modelSettings.setDefault({ model })),
     async *subscribe(given) {
       const { onConnection, ...rest } = requireOptions(given)
       const { signal } = orThrow(parseOptions(NewsOptions, rest, 'subscribe'))
@@ -124,6 +150,8 @@ const closed = fault('session_stopped', 'This runtime is closed.')
 /** Returns the connection as it is until `signal` aborts; then it sends nothing more. */
 const refuseAfter = (signal: AbortSignal, wire: Http): Http => ({
   pace: wire.pace,
+  shared: wire.shared,
+  gate: wire.gate,
   json: async (path, ask) => (signal.aborted ? refuse(closed) : wire.json(path, ask)),
   stream: async (path, ask) => (signal.aborted ? refuse(closed) : wire.stream(path, ask)),
 })

@@ -24,6 +24,7 @@ import {
 } from '@holdfast/protocol'
 import { type FollowNewsOptions, followNews } from '../http/follow.ts'
 import { type Ask, createHttp, type Http, type Pace, parseAnswer, queryOf, wait } from '../http/http.ts'
+import { createSharedStream } from '../http/shared-stream.ts'
 import { createRemoteSessionHandle, type RemoteSessionHandle, readModels, readState } from './remote-session-handle.ts'
 
 /** How to reach a server. */
@@ -34,6 +35,11 @@ export type ConnectOptions = {
   readonly token?: string | undefined
   /** The `fetch` to use; the global one by default. */
   readonly fetch?: typeof fetch | undefined
+  /**
+   * Whether the news and all sessions share one connection, instead of one each. A browser allows six connections to a
+   * server.
+   */
+  readonly sharedStream?: boolean | undefined
   /** For tests: time and randomness. */
   readonly pace?: Partial<Pace> | undefined
 }
@@ -50,6 +56,17 @@ export interface RemoteSessions extends Sessions {
   latest(workspace?: string): Promise<Result<RemoteSessionHandle | null>>
   /** Reconnects automatically; load the list again to see what was missed. */
   subscribe(options?: FollowNewsOptions): AsyncIterable<SessionNews>
+  /**
+   * Leaves the sessions that are followed, until `wake`. With `keepNews` the news still come. Attachments of a shared
+   * connection are kept for a day.
+   */
+  rest(options?: { readonly keepNews?: boolean | undefined }): Promise<void>
+  /** Follows them again, each from its cursor. */
+  wake(): void
+  /** Gives up the attachments that `rest` kept. For a page that closes: the requests outlive it. */
+  leave(): void
+  /** Connects the shared connection again at once, if it waits for its next try. */
+  reconnect(): void
   /** Asks the server whether it is up. Refused: unreachable. */
   health(): Promise<Result<Health>>
 }
@@ -58,13 +75,15 @@ export interface RemoteSessions extends Sessions {
 export const connectSessions = (options: ConnectOptions): RemoteSessions => createRemoteSessions(connectWire(options))
 
 /** Creates the connection that all requests to one server share. */
-export const connectWire = ({ url, token, fetch, pace }: ConnectOptions): Http =>
-  createHttp({
+export function connectWire({ url, token, fetch, sharedStream = false, pace }: ConnectOptions): Http {
+  const wire = createHttp({
     url,
     token,
     fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)), // a browser's fetch needs its `this`
     pace: { wait, chance: Math.random, silenceMs: 3 * limits.heartbeatMs, ...pace },
   })
+  return sharedStream ? { ...wire, shared: createSharedStream(wire) } : wire
+}
 
 /** Creates the sessions of a server on a connection. */
 export function createRemoteSessions(wire: Http): RemoteSessions {
@@ -126,6 +145,16 @@ export function createRemoteSessions(wire: Http): RemoteSessions {
     refreshCredentials: () => readModels(wire, '/v1/credentials/refresh', { method: 'POST' }),
 
     subscribe: (options) => followNews(wire, options),
+    async rest({ keepNews = false } = {}) {
+      wire.gate.rest()
+      await wire.shared?.rest(keepNews)
+    },
+    wake() {
+      wire.gate.wake()
+      wire.shared?.wake()
+    },
+    leave: () => wire.shared?.leave(),
+    reconnect: () => wire.shared?.retry(),
 
     /** Safe to retry: the same bytes are stored once. */
     async storeFile(bytes, given = {}) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { diffRows } from './diff-rows.ts'
+import { besideRows, diffRows } from './diff-rows.ts'
 
 /** The rows with changed words in brackets. */
 const marked = (diff: string) =>
@@ -42,5 +42,20 @@ describe('the rows of a diff', () => {
 
   it('escape hidden characters', () => {
     expect(marked('@@ -1 +1 @@\n-safe\n+\u202eevil').slice(1)).toEqual(['-safe', '+\\u{202e}evil'])
+  })
+})
+
+describe('lines side by side', () => {
+  it('puts removed lines beside the added ones that follow them', () => {
+    const rows = diffRows('@@ -1,4 +1,5 @@\n a\n-b\n-c\n+d\n e\n+f\n')
+    expect(besideRows(rows).map(({ row, line }) => [row.text, line])).toEqual([
+      ['@@ -1,4 +1,5 @@', 1],
+      ['a', 2],
+      ['b', 3],
+      ['c', 4],
+      ['d', 3],
+      ['e', 5],
+      ['f', 6],
+    ])
   })
 })

@@ -24,6 +24,30 @@ export function diffRows(diff: string): readonly DiffRow[] {
   return withWordMarks(rows)
 }
 
+/** A row, and the line on which it stands when old and new are side by side. */
+export type BesideRow = { readonly row: DiffRow; readonly line: number }
+
+/** Puts removed lines beside the added ones that follow them. */
+export function besideRows(rows: readonly DiffRow[]): readonly BesideRow[] {
+  const placed: BesideRow[] = []
+  let line = 1
+  for (let start = 0; start < rows.length; ) {
+    const added = endOf(rows, start, 'removed')
+    const end = endOf(rows, added, 'added')
+    for (let index = start; index < added; index++) place(index, line + index - start)
+    for (let index = added; index < end; index++) place(index, line + index - added)
+    if (end === start) place(start, line)
+    line += Math.max(1, added - start, end - added)
+    start = Math.max(end, start + 1)
+  }
+  return placed
+
+  function place(index: number, line: number): void {
+    const row = rows[index]
+    if (row) placed.push({ row, line })
+  }
+}
+
 /** Pairs the lines of a block that is replaced: the first removed with the first added, and so on. */
 function withWordMarks(rows: readonly DiffRow[]): readonly DiffRow[] {
   const marked = [...rows]

@@ -1,7 +1,7 @@
 import { type CSSProperties, useMemo, useState } from 'react'
 import { counted } from '../text/format.ts'
 import { inOrder } from '../ui/elements.tsx'
-import { type DiffRow, diffRows } from './diff-rows.ts'
+import { type BesideRow, besideRows, type DiffRow, diffRows } from './diff-rows.ts'
 
 type DiffViewProps = {
   readonly diff: string
@@ -28,7 +28,7 @@ export function DiffView({ diff, linesMax = drawnLinesMax, isNamed = false }: Di
       <pre>
         <code>
           {inOrder(partsOf(shown), (part) => (
-            <span className="diff-part">{inOrder(part, DiffRowView)}</span>
+            <span className="diff-part">{inOrder(besideRows(part), SplitRowView)}</span>
           ))}
         </code>
       </pre>
@@ -44,8 +44,33 @@ export function DiffView({ diff, linesMax = drawnLinesMax, isNamed = false }: Di
   )
 }
 
-const DiffRowView = ({ kind, mark, text, changed, before, after }: DiffRow) => (
-  <span className={`diff-line diff-${kind}`} data-before={before ?? undefined} data-after={after ?? undefined}>
+/** Draws a line where it stands side by side. An unchanged line stands on both sides; the copy is only for the eye. */
+const SplitRowView = ({ row, line }: BesideRow) => (
+  <>
+    <DiffRowView {...row} line={line} />
+    {row.kind === 'same' && (
+      <span
+        className="diff-line diff-copy"
+        aria-hidden="true"
+        style={lineStyle(line)}
+        data-after={row.after ?? undefined}
+      >
+        {' '}
+        {row.text}
+      </span>
+    )}
+  </>
+)
+
+const lineStyle = (line: number) => ({ '--line-of-part': line }) as CSSProperties // React types no custom property
+
+const DiffRowView = ({ kind, mark, text, changed, before, after, line }: DiffRow & { readonly line: number }) => (
+  <span
+    className={`diff-line diff-${kind}`}
+    style={lineStyle(line)}
+    data-before={before ?? undefined}
+    data-after={after ?? undefined}
+  >
     {mark}
     {changed === null ? (
       text

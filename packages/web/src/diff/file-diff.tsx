@@ -48,7 +48,7 @@ export function FileDiff({ handle, preview: { path, diff, blob }, linesMax, abou
 }
 
 /** Shows how many lines were added and removed. */
-const Counts = ({ added, removed }: { readonly added: number; readonly removed: number }) => (
+export const Counts = ({ added, removed }: { readonly added: number; readonly removed: number }) => (
   <span className="counts">
     <span className="plus">+{added.toLocaleString('en')}</span>{' '}
     <span className="minus">−{removed.toLocaleString('en')}</span>

@@ -1,17 +1,30 @@
-import { escapeLine, type Meta } from '@holdfast/protocol'
-import { baseName, oneLine, relativeTime, statusText } from '../text/format.ts'
+import type { RemoteSessions } from '@holdfast/client'
+import type { Meta } from '@holdfast/protocol'
+import { type DragEvent, useMemo, useRef, useState } from 'react'
+import { useActions } from '../actions/actions.tsx'
+import { ariaKeys, keyText } from '../keys/key-hint.tsx'
+import { useKey } from '../keys/use-key.ts'
+import { useIsLost, useShared } from '../screens/use-screens.ts'
+import { topWaiting } from '../screens/waiting.ts'
 import { Mark } from '../ui/elements.tsx'
 import { hrefOf } from '../ui/route.ts'
 import { useNow } from '../ui/use-now.ts'
-import { parentOf, type RelatedSession, titleOf } from './related-sessions.ts'
-import { groupSessions } from './session-tree.ts'
-import { SubagentRows } from './subagent-rows.tsx'
+import { ListBar } from './list-bar.tsx'
+import { isInList, isNarrowed, type ListFilter, noFilter } from './list-filter.ts'
+import { ListFoot } from './list-foot.tsx'
+import { foundRows, type Grouping, type ListRow, rowsOf } from './list-rows.ts'
+import { parentOf } from './related-sessions.ts'
+import { RowList } from './row-list.tsx'
+import { FoundRow, SessionRow, SubagentRow, SubagentsRow } from './session-row.tsx'
+import { useFoundMessages } from './use-found-messages.ts'
+import { useSessionKeys } from './use-session-keys.ts'
 import type { SessionListState } from './use-session-list.ts'
 
 type SessionListProps = {
+  readonly sessions: RemoteSessions
   readonly list: SessionListState
-  readonly search: string
-  readonly onSearch: (search: string) => void
+  readonly filter: ListFilter
+  readonly onFilter: (filter: ListFilter) => void
   readonly current: string | null
   /** The subagent that is open beside it. */
   readonly child: string | undefined
@@ -19,106 +32,200 @@ type SessionListProps = {
   readonly onLeave: () => void
 }
 
-export function SessionList({ list, search, onSearch, current, child, onLeave }: SessionListProps) {
+const groupingKey = 'holdfast.grouping'
+
+/** The sessions: search, filters, and all rows. Files that are dropped on it are imported. */
+export function SessionList({ sessions, list, filter, onFilter, current, child, onLeave }: SessionListProps) {
   const nowMs = useNow()
+  const isLost = useIsLost()
+  const searchField = useRef<HTMLInputElement>(null)
+  const [grouping, setGrouping] = useState<Grouping>(() =>
+    localStorage.getItem(groupingKey) === 'workspace' ? 'workspace' : 'date',
+  )
+  const changeGrouping = (next: Grouping) => {
+    localStorage.setItem(groupingKey, next)
+    setGrouping(next)
+  }
+  const found = useFoundMessages(sessions, filter.search, filter.workspace)
+  const waiting = useShared(({ waiting }) => waiting)
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
+  const [isWhole, setWhole] = useState(false)
+  const isSearch = filter.search.trim() !== ''
+  const rows = useMemo(() => {
+    if (isSearch) return foundRows(list.sessions, found.hits, { isWhole, isIndexing: found.isIndexing })
+    const asked = [...waiting.values()].filter((meta) => isInList(meta, filter))
+    const opened = openedOf(list.sessions, toggled, current, child)
+    return rowsOf(list.sessions, { grouping, nowMs, opened, waiting: asked })
+  }, [
+    list.sessions,
+    found.hits,
+    found.isIndexing,
+    isSearch,
+    isWhole,
+    waiting,
+    filter,
+    toggled,
+    grouping,
+    nowMs,
+    current,
+    child,
+  ])
+  useSessionKeys(rows, current, onLeave)
+  useKey('search', () => searchField.current?.focus())
+
+  const draw = (row: ListRow) => drawRow(row, { list, nowMs, current, child, filter, onLeave, setWhole, setToggled })
+  const isEmpty = list.isLoaded && !list.fault && rows.length === 0 && (!isSearch || found.hits !== null)
   return (
-    <nav className="sidebar" aria-label="Session list">
+    <DropZone isOff={isLost}>
       <div className="sidebar-head">
         <a className="brand" href={hrefOf({ at: 'new' })} onClick={onLeave}>
           <Mark />
           Holdfast
         </a>
-        <a className="button" href={hrefOf({ at: 'new' })} onClick={onLeave}>
+        <a
+          className="button"
+          href={hrefOf({ at: 'new' })}
+          title={`New session${keyText('newSession')}`}
+          aria-keyshortcuts={ariaKeys('newSession')}
+          onClick={onLeave}
+        >
           New session
         </a>
       </div>
-      <input
-        type="search"
-        aria-label="Search sessions"
-        placeholder="Search sessions"
-        value={search}
-        onChange={(event) => onSearch(event.target.value)}
+      <ListBar
+        {...{ filter, onFilter, grouping, searchField }}
+        onGrouping={changeGrouping}
+        waiting={topWaiting(waiting).length}
       />
       {list.fault && (
         <p className="sidebar-note bad" role="status">
           {list.fault.code === 'unreachable' ? 'The server does not respond. Retrying…' : list.fault.message}
         </p>
       )}
-      {list.isLoaded && !list.fault && list.sessions.length === 0 && (
-        <p className="sidebar-note">{search === '' ? 'No sessions yet.' : 'No sessions found.'}</p>
-      )}
-      <ul className="sessions" aria-label="Sessions">
-        {groupSessions(list.sessions).map(({ meta, below }) => (
-          <li key={meta.id}>
-            <SessionRow
-              meta={meta}
-              parent={parentOf(meta, list.sessions)}
-              nowMs={nowMs}
-              isWaiting={isAnyWaiting([meta, ...below.map(({ node }) => node)])}
-              isCurrent={meta.id === current}
-              onChoose={onLeave}
-            />
-            {below.length > 0 && <SubagentRows {...{ meta, below, current, child }} onChoose={onLeave} />}
-          </li>
-        ))}
-      </ul>
-      {list.hasMore && (
-        <button type="button" className="quiet more" onClick={list.showMore}>
-          Show more
-        </button>
-      )}
-    </nav>
+      {isEmpty && <EmptyNote filter={filter} onClear={() => onFilter(noFilter)} />}
+      <RowList
+        {...{ rows, draw, current }}
+        listKey={JSON.stringify([filter, grouping])}
+        onEnd={isSearch && !isWhole ? found.loadMore : list.hasMore ? list.loadMore : nothing}
+        onStart={list.hasEarlier ? list.loadEarlier : nothing}
+      />
+      <ListFoot />
+    </DropZone>
   )
 }
 
-const isAnyWaiting = (sessions: readonly Meta[]): boolean => sessions.some(({ waiting }) => waiting !== undefined)
+const nothing = () => undefined
 
-type SessionRowProps = {
-  readonly meta: Meta
-  /** The parent session, if any. */
-  readonly parent: RelatedSession | null
-  /** It, or a subagent of it, waits for an approval. */
-  readonly isWaiting: boolean
+/** Returns the sessions whose subagents are shown: that on screen, unless a person folded it, and those that were opened. */
+function openedOf(
+  sessions: readonly Meta[],
+  toggled: ReadonlySet<string>,
+  current: string | null,
+  child: string | undefined,
+): ReadonlySet<string> {
+  const parents = sessions.filter(({ id }) => id === current || id === child).map(({ parent }) => parent)
+  const here = [current, ...parents].filter((id) => id != null)
+  return new Set([...toggled, ...here].filter((id) => toggled.has(id) !== here.includes(id)))
+}
+
+type DrawContext = Pick<SessionListProps, 'list' | 'current' | 'child' | 'filter' | 'onLeave'> & {
   readonly nowMs: number
-  readonly isCurrent: boolean
-  readonly onChoose: () => void
+  readonly setWhole: (isWhole: boolean) => void
+  readonly setToggled: (change: (toggled: ReadonlySet<string>) => ReadonlySet<string>) => void
 }
 
-function SessionRow({ meta, parent, isWaiting, nowMs, isCurrent, onChoose }: SessionRowProps) {
-  const status = isWaiting ? 'Waits for your approval' : statusText(meta.status)
+function drawRow(row: ListRow, context: DrawContext) {
+  const { list, nowMs, current, child, filter, onLeave, setWhole, setToggled } = context
+  switch (row.kind) {
+    case 'heading':
+      if (row.count === undefined)
+        return (
+          <h2 className="group-head" title={row.about}>
+            {row.text}
+          </h2>
+        )
+      return (
+        <h2 className="group-head waits">
+          <a href={hrefOf({ at: 'waiting' })} title="Answer all questions in one place" onClick={onLeave}>
+            {row.text} <span className="count">{row.count}</span>
+          </a>
+        </h2>
+      )
+    case 'session': {
+      const { meta, isWaiting } = row
+      const parent = parentOf(meta, list.sessions)
+      return <SessionRow {...{ meta, isWaiting, parent, nowMs }} isCurrent={meta.id === current} onChoose={onLeave} />
+    }
+    case 'subagents': {
+      const { id } = row.group.meta
+      const onToggle = () =>
+        setToggled((toggled) => new Set(toggled.has(id) ? [...toggled].filter((one) => one !== id) : [...toggled, id]))
+      return <SubagentsRow group={row.group} isOpen={row.isOpen} onToggle={onToggle} />
+    }
+    case 'subagent':
+      return (
+        <SubagentRow
+          one={row.one}
+          top={row.top}
+          isCurrent={row.one.node.id === (child ?? current)}
+          onChoose={onLeave}
+        />
+      )
+    case 'found':
+      return <FoundRow hit={row.hit} search={filter.search} nowMs={nowMs} onChoose={onLeave} />
+    case 'more':
+      return (
+        <button type="button" className="quiet more" onClick={() => setWhole(true)}>
+          Show {row.count} more{list.hasMore ? ' or more' : ''}
+        </button>
+      )
+    case 'note':
+      return <p className="sidebar-note">{row.text}</p>
+  }
+}
+
+/** Says that nothing is listed, and what to do. */
+function EmptyNote({ filter, onClear }: { readonly filter: ListFilter; readonly onClear: () => void }) {
+  if (filter.search === '' && !isNarrowed(filter)) return <p className="sidebar-note">No sessions yet.</p>
   return (
-    <div className="row-box">
-      <a
-        className="session-row"
-        href={hrefOf({ at: 'session', name: meta.id })}
-        aria-current={isCurrent ? 'page' : undefined}
-        onClick={onChoose}
-      >
-        <span className="row-top">
-          <span className={`dot ${isWaiting ? 'asked' : meta.status}`} role="img" aria-label={status} title={status} />
-          {meta.pinned && <PinMark />}
-          <span className="row-title">{titleOf(meta)}</span>
-          <time dateTime={meta.lastMessageAt}>{relativeTime(meta.lastMessageAt, nowMs)}</time>
-        </span>
-        <span className="row-bottom">
-          <span title={meta.workspace}>{escapeLine(baseName(meta.workspace)) || 'no folder'}</span>
-          <span className="row-preview">{oneLine(meta.recentText || meta.preview)}</span>
-        </span>
-      </a>
-      {parent && (
-        <a className="row-parent" href={hrefOf({ at: 'session', name: parent.id })} onClick={onChoose}>
-          from {parent.title}
-        </a>
-      )}
-    </div>
+    <p className="sidebar-note">
+      {filter.isWaiting && filter.search === '' ? 'No session waits for you.' : 'No sessions found.'}{' '}
+      <button type="button" className="link" onClick={onClear}>
+        Show all sessions
+      </button>
+    </p>
   )
 }
 
-/** Marks a pinned session. */
-function PinMark() {
+/** The frame of the list. It imports the files that are dropped on it. */
+function DropZone({ isOff, children }: { readonly isOff: boolean; readonly children: React.ReactNode }) {
+  const { importFiles } = useActions()
+  const [isOver, setOver] = useState(false)
+  const hasFiles = (event: DragEvent) => !isOff && event.dataTransfer.types.includes('Files')
   return (
-    <svg className="pin-mark" viewBox="0 0 16 16" role="img" aria-label="Pinned">
-      <path d="M6 1.500h4l-.5 5 2.500 2.500H4l2.500-2.500zM8 9v5.500" />
-    </svg>
+    <nav
+      className={isOver ? 'sidebar dropping' : 'sidebar'}
+      aria-label="Session list"
+      onDragOver={(event) => {
+        if (!hasFiles(event)) return
+        event.preventDefault()
+        event.stopPropagation()
+        event.dataTransfer.dropEffect = 'copy'
+        setOver(true)
+      }}
+      onDragLeave={(event) => {
+        if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false)
+      }}
+      onDrop={(event) => {
+        setOver(false)
+        if (!hasFiles(event)) return
+        event.preventDefault()
+        event.stopPropagation()
+        void importFiles([...event.dataTransfer.files])
+      }}
+    >
+      {children}
+      {isOver && <p className="drop-note">Drop to import sessions</p>}
+    </nav>
   )
 }

@@ -1,123 +1,136 @@
-import { type Block, type Cell, createStreamingParser, type Inline } from '@holdfast/client/markdown'
-import { escapeHidden } from '@holdfast/protocol'
-import { memo, type ReactNode, useState } from 'react'
+import { type Block, type Cell, createStreamingParser, type Footnote, type Item } from '@holdfast/client/markdown'
+import { memo, useState } from 'react'
+import { CodeBlock } from '../code/code-block.tsx'
 import { inOrder } from '../ui/elements.tsx'
+import { ScrollBox } from '../ui/scroll-box.tsx'
+import { inlines } from './inline-view.tsx'
+import { MathView } from './math-view.tsx'
 
 const headings = ['h3', 'h4', 'h5', 'h6'] as const // the page itself has the first two
 
-/** Draws the text of a model or a person as React elements. No text is ever given to the browser as HTML. */
-export function Markdown({ text }: { readonly text: string }) {
-  const [parse] = useState(createStreamingParser)
-  return <Blocks blocks={parse(text)} />
+type MarkdownProps = {
+  readonly text: string
+  /** More of it may come: an open code fence stays plain. */
+  readonly isGrowing?: boolean
 }
 
-const Blocks = ({ blocks }: { readonly blocks: readonly Block[] }) =>
-  inOrder(blocks, (block) => <OneBlock block={block} />)
+/** Draws the text of a model or a person as React elements. No text is ever given to the browser as HTML. */
+export const Markdown = memo(function Markdown({ text, isGrowing = false }: MarkdownProps) {
+  const [parse] = useState(createStreamingParser)
+  return <Blocks blocks={parse(text)} isGrowing={isGrowing} />
+})
+
+type BlocksProps = { readonly blocks: readonly Block[]; readonly isGrowing: boolean }
+
+function Blocks({ blocks, isGrowing }: BlocksProps) {
+  const depths = depthsOf(blocks)
+  return inOrder(blocks, (block) => <OneBlock block={block} depth={depths.get(block) ?? 0} isGrowing={isGrowing} />)
+}
+
+/** Returns how deep each heading is in the outline. Texts leave out levels, which loses people who jump by heading. */
+function depthsOf(blocks: readonly Block[]): ReadonlyMap<Block, number> {
+  const depths = new Map<Block, number>()
+  let above: readonly number[] = []
+  for (const block of blocks) {
+    if (block.type !== 'heading') continue
+    above = above.filter((level) => level < block.level)
+    depths.set(block, above.length)
+    above = [...above, block.level]
+  }
+  return depths
+}
+
+type OneBlockProps = { readonly block: Block; readonly depth: number; readonly isGrowing: boolean }
 
 /** Redraws only when the block changed: while an answer streams, only the last ones are new objects. */
-const OneBlock = memo(function OneBlock({ block }: { readonly block: Block }) {
+const OneBlock = memo(function OneBlock({ block, depth, isGrowing }: OneBlockProps) {
   switch (block.type) {
     case 'paragraph':
       return <p dir="auto">{inlines(block.inner)}</p>
     case 'heading': {
-      const Heading = headings[block.level - 1] ?? 'h6'
-      return <Heading dir="auto">{inlines(block.inner)}</Heading>
+      const Heading = headings[depth] ?? 'h6'
+      return (
+        <Heading className={`heading-${block.level}`} dir="auto">
+          {inlines(block.inner)}
+        </Heading>
+      )
     }
     case 'code':
-      return <CodeBlock language={block.language} text={block.text} />
+      return <CodeBlock language={block.language} text={block.text} isOpen={isGrowing && block.isOpen} />
     case 'list': {
-      const items = inOrder(block.items, (blocks) => (
-        <li>
-          <Blocks blocks={blocks} />
-        </li>
-      ))
+      const items = inOrder(block.items, (item) => <ItemView item={item} isGrowing={isGrowing} />)
       return block.start === null ? <ul>{items}</ul> : <ol start={block.start}>{items}</ol>
     }
     case 'quote':
       return (
         <blockquote>
-          <Blocks blocks={block.blocks} />
+          <Blocks blocks={block.blocks} isGrowing={isGrowing} />
         </blockquote>
       )
     case 'table':
       return <Table head={block.head} rows={block.rows} />
+    case 'math':
+      return (
+        <div className="formula-row" data-scrollable>
+          <MathView tex={block.tex} isDisplay />
+        </div>
+      )
+    case 'footnotes':
+      return <Footnotes notes={block.notes} isGrowing={isGrowing} />
     case 'rule':
       return <hr />
   }
 })
 
-function Table({ head, rows }: { readonly head: readonly Cell[]; readonly rows: readonly (readonly Cell[])[] }) {
+/** A box that is shown, not set: the text belongs to the one who wrote it. */
+function ItemView({ item: { checked, blocks }, isGrowing }: { readonly item: Item; readonly isGrowing: boolean }) {
   return (
-    <div className="table">
-      <table>
-        <thead>
+    <li className={checked === null ? undefined : 'task'}>
+      {checked !== null && (
+        <input type="checkbox" checked={checked} disabled aria-label={checked ? 'Done' : 'Not done'} />
+      )}
+      <Blocks blocks={blocks} isGrowing={isGrowing} />
+    </li>
+  )
+}
+
+type FootnotesProps = { readonly notes: readonly Footnote[]; readonly isGrowing: boolean }
+
+const Footnotes = ({ notes, isGrowing }: FootnotesProps) => (
+  <div className="footnotes">
+    <ol aria-label="Footnotes">
+      {notes.map(({ number, blocks }) => (
+        <li key={number} data-footnote={number} tabIndex={-1}>
+          <Blocks blocks={blocks} isGrowing={isGrowing} />
+        </li>
+      ))}
+    </ol>
+  </div>
+)
+
+type TableProps = { readonly head: readonly Cell[]; readonly rows: readonly (readonly Cell[])[] }
+
+const Table = ({ head, rows }: TableProps) => (
+  <ScrollBox className="table" aria-label="Table">
+    <table>
+      <thead>
+        <tr>
+          {inOrder(head, ({ align, inner }) => (
+            <th scope="col" className={align ?? undefined}>
+              {inlines(inner)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {inOrder(rows, (row) => (
           <tr>
-            {inOrder(head, ({ align, inner }) => (
-              <th scope="col" className={align ?? undefined}>
-                {inlines(inner)}
-              </th>
+            {inOrder(row, ({ align, inner }) => (
+              <td className={align ?? undefined}>{inlines(inner)}</td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {inOrder(rows, (row) => (
-            <tr>
-              {inOrder(row, ({ align, inner }) => (
-                <td className={align ?? undefined}>{inlines(inner)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
-}
-
-const inlines = (all: readonly Inline[]): ReactNode => inOrder(all, inlineView)
-
-function inlineView(inline: Inline): ReactNode {
-  switch (inline.type) {
-    case 'text':
-      return inline.text
-    case 'code':
-      return <code>{escapeHidden(inline.text)}</code>
-    case 'strong':
-      return <strong>{inlines(inline.inner)}</strong>
-    case 'emphasis':
-      return <em>{inlines(inline.inner)}</em>
-    case 'struck':
-      return <s>{inlines(inline.inner)}</s>
-    case 'link':
-      return (
-        <a href={inline.href} target="_blank" rel="noopener noreferrer nofollow" title={inline.href}>
-          {inlines(inline.inner)}
-        </a>
-      )
-  }
-}
-
-function CodeBlock({ language, text }: { readonly language: string; readonly text: string }) {
-  const [label, setLabel] = useState('Copy')
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text)
-      setLabel('Copied')
-    } catch {
-      setLabel('Not allowed') // browsers allow the clipboard only on https and localhost
-    }
-    setTimeout(() => setLabel('Copy'), 1500)
-  }
-  return (
-    <figure className="code">
-      <figcaption>
-        <span>{language || 'text'}</span>
-        <button type="button" className="quiet" onClick={copy}>
-          {label}
-        </button>
-      </figcaption>
-      <pre>
-        <code>{escapeHidden(text)}</code>
-      </pre>
-    </figure>
-  )
-}
+        ))}
+      </tbody>
+    </table>
+  </ScrollBox>
+)

@@ -1,10 +1,10 @@
 import type { LiveView } from '@holdfast/client'
 import { escapeLine, type SessionHandle, type SessionId, type Sessions } from '@holdfast/protocol'
 import { type KeyboardEvent, useContext, useEffect, useMemo, useRef } from 'react'
+import { isPopupOpen } from '../keys/use-key.ts'
 import { titleOf } from '../list/related-sessions.ts'
 import { costText, counted, tokensOf, tokensText, usageText } from '../text/format.ts'
 import { FaultNote } from '../ui/elements.tsx'
-import { isMenuOpen } from '../ui/header-menu.tsx'
 import { hrefOf } from '../ui/route.ts'
 import { controlOf, SessionContext, type SessionOnScreen, WatchingContext } from './state/session-context.ts'
 import { type PageCommands, useCommands } from './state/use-commands.ts'
@@ -42,7 +42,7 @@ export function ChildPane({ sessions, id, title, inside, outside, commands }: Ch
     }
   }, [])
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || event.nativeEvent.isComposing || isMenuOpen()) return
+    if (event.key !== 'Escape' || event.nativeEvent.isComposing || isPopupOpen()) return
     event.preventDefault() // it stops no turn here
     close()
   }
@@ -126,7 +126,7 @@ function ChildHead({ live: { meta, view } }: { readonly live: LiveView }) {
         </p>
       </div>
       {child && (
-        <p className="session-status" role="status">
+        <p className="session-status">
           <span className={`dot ${dot}`} aria-hidden="true" />
           {word}
         </p>

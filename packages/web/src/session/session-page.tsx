@@ -1,17 +1,22 @@
 import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
 import { escapeLine, type Meta, type SessionHandle, type Sessions } from '@holdfast/protocol'
-import { useEffect, useEffectEvent, useMemo } from 'react'
+import { useMemo } from 'react'
+import { useSessionCommands } from '../actions/use-session-commands.ts'
+import { useDraftFiles } from '../draft-files/use-draft-files.ts'
+import { useKey } from '../keys/use-key.ts'
 import { findRelated } from '../list/related-sessions.ts'
+import { useTabTitle } from '../screens/use-tab-title.ts'
+import { useDraftText } from '../text/draft-text.ts'
 import { isBusy } from '../text/format.ts'
 import { ListButton, StorageBar } from '../ui/elements.tsx'
-import { isMenuOpen } from '../ui/header-menu.tsx'
 import { hrefOf } from '../ui/route.ts'
+import { Announcer, stateSentence } from './announcer.tsx'
 import { ChildPane } from './child-pane.tsx'
 import { Dock } from './composer/dock.tsx'
+import { ChangesByKey } from './files/changes-by-key.tsx'
 import { SessionHeader } from './header/session-header.tsx'
 import { SidePanel } from './panel/side-panel.tsx'
 import { type Panel, usePanel } from './panel/use-panel.ts'
-import { useDraftText } from './state/draft-text.ts'
 import { controlOf, SessionContext, type SessionOnScreen, WatchingContext } from './state/session-context.ts'
 import { useBackgroundShells } from './state/use-background-shells.ts'
 import { useCommands } from './state/use-commands.ts'
@@ -20,6 +25,7 @@ import { askedKey } from './subagents/asked.ts'
 import { type Subagents, SubagentsContext, useSubagentsOf } from './subagents/use-subagents.ts'
 import { PinnedStrip } from './transcript/pins.tsx'
 import { TranscriptView } from './transcript/transcript-view.tsx'
+import { useMessageJump } from './transcript/use-message-jump.ts'
 import { UntrustedContext, useUntrusted } from './trust/use-untrusted.ts'
 
 type SessionPageProps = {
@@ -27,11 +33,14 @@ type SessionPageProps = {
   readonly name: string
   /** The subagent that is open beside it. */
   readonly child: string | undefined
+  /** The message to go to. */
+  readonly message: number | undefined
   readonly listed: readonly Meta[]
   readonly onOpenList: () => void
 }
 
-export function SessionPage({ sessions, name, child, listed, onOpenList }: SessionPageProps) {
+export function SessionPage(props: SessionPageProps) {
+  const { sessions, name, onOpenList } = props
   const { state: opened, retry } = useOpenSession(sessions, name)
   switch (opened.phase) {
     case 'opening':
@@ -40,8 +49,9 @@ export function SessionPage({ sessions, name, child, listed, onOpenList }: Sessi
       return (
         <main className="session-pane refused">
           <ListButton onOpen={onOpenList} />
-          <h1>This session cannot be opened</h1>
+          <h1>{opened.fault.code === 'unreachable' ? 'The server is away' : 'This session cannot be opened'}</h1>
           <p role="alert">{escapeLine(opened.fault.message)}</p>
+          {opened.fault.code === 'unreachable' && <p>The session opens by itself when the server is back.</p>}
           <p className="choices">
             <button type="button" onClick={retry}>
               Try again
@@ -53,19 +63,18 @@ export function SessionPage({ sessions, name, child, listed, onOpenList }: Sessi
         </main>
       )
     case 'open':
-      return (
-        <SessionPane {...{ sessions, name, child, listed, onOpenList }} handle={opened.handle} live={opened.live} />
-      )
+      return <SessionPane {...props} handle={opened.handle} live={opened.live} />
   }
 }
 
 type SessionPaneProps = SessionPageProps & { readonly handle: SessionHandle; readonly live: LiveView }
 
 /** An open session: header, transcript, approval, queue and composer. */
-function SessionPane({ sessions, name, child, handle, live, listed, onOpenList }: SessionPaneProps) {
+function SessionPane({ sessions, name, child, message, handle, live, listed, onOpenList }: SessionPaneProps) {
   useVersion(live)
   const commands = useCommands(live)
   const draft = useDraftText(handle.id)
+  const draftFiles = useDraftFiles(handle.id)
   const { asks } = commands
   const { current, write } = draft
   const parts = useMemo((): SessionOnScreen => {
@@ -81,26 +90,14 @@ function SessionPane({ sessions, name, child, handle, live, listed, onOpenList }
   const status = view?.status
   const untrusted = useUntrusted(meta, status)
 
-  const stop = useEffectEvent((event: KeyboardEvent) => {
-    const isSearching = event.target instanceof HTMLInputElement && event.target.type === 'search'
-    if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || isSearching) return
-    if (control.watching !== null || isMenuOpen()) return
-    if (status !== undefined && isBusy(status)) commands.stop()
-  })
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => stop(event)
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
+  // Who watches may stop, too.
+  useKey('stop', commands.stop, !control.isLost && status !== undefined && isBusy(status))
 
+  useMessageJump(live, message)
+  useSessionCommands(meta ?? null, control.isLost)
   const isAsked = question !== undefined
   const title = meta?.title ? escapeLine(meta.title) : 'New session'
-  useEffect(() => {
-    document.title = `${isAsked ? '● ' : ''}${title} · Holdfast`
-    return () => {
-      document.title = 'Holdfast'
-    }
-  }, [title, isAsked])
+  useTabTitle(title, isAsked)
 
   if (!view || !meta) {
     return (
@@ -115,6 +112,7 @@ function SessionPane({ sessions, name, child, handle, live, listed, onOpenList }
         <UntrustedContext value={untrusted}>
           <SubagentsContext value={subagents}>
             <main className="session-pane">
+              <Announcer live={live} state={stateSentence({ view, control, asked })} />
               <SessionHeader
                 meta={meta}
                 view={view}
@@ -130,12 +128,12 @@ function SessionPane({ sessions, name, child, handle, live, listed, onOpenList }
               />
               <div className={`session-body${bodyClass(panel, subagents)}`}>
                 <div className="session-column">
+                  <ChangesByKey />
                   <PinnedStrip view={view} />
                   <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
                   <Dock
-                    {...{ draft, view, listed, control, commands }}
+                    {...{ draft, draftFiles, meta, view, live, listed, control, commands }}
                     asked={outside}
-                    workspace={meta.workspace}
                     storageError={live.storageError}
                   />
                 </div>

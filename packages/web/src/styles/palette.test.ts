@@ -1,11 +1,19 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const css = readFileSync(new URL('palette.css', import.meta.url), 'utf8')
-const [light = '', dark = ''] = css.split('@media (prefers-color-scheme: dark)')
 
-const coloursOf = (part: string): ReadonlyMap<string, string> =>
-  new Map([...part.matchAll(/--([\w-]+): #([0-9a-f]{6});/g)].map(([, name = '', hex = '']) => [name, hex]))
+/** Reads the colours of code, which are pairs: for light, and for dark. */
+const codeColours = [...css.matchAll(/--(code-\w+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);/g)]
+
+/** Reads the colours for one of the two lights. */
+const coloursOf = (light: 'light' | 'dark'): ReadonlyMap<string, string> =>
+  new Map(
+    [...css.matchAll(/--([\w-]+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);/g)].map(
+      ([, name = '', ofLight = '', ofDark = '']) => [name, light === 'light' ? ofLight : ofDark],
+    ),
+  )
 
 /** The relative luminance of WCAG 2. */
 function luminance(hex: string): number {
@@ -32,9 +40,12 @@ const onColours: readonly (readonly [string, string])[] = [
   ...['added', 'removed', 'added-word', 'removed-word'].map((line) => ['ink', line] as const),
 ]
 
+const codeOf = (light: 2 | 3): ReadonlyMap<string, string> =>
+  new Map(codeColours.map((found) => [found[1] ?? '', found[light] ?? '']))
+
 describe.each([
-  ['light', coloursOf(light)],
-  ['dark', coloursOf(dark)],
+  ['light', new Map([...coloursOf('light'), ...codeOf(2)])],
+  ['dark', new Map([...coloursOf('dark'), ...codeOf(3)])],
 ])('the %s palette', (_, colours) => {
   const weak = (pairs: readonly (readonly [string, string])[], least: number) =>
     pairs.flatMap(([one, other]) => {
@@ -48,7 +59,42 @@ describe.each([
     expect(weak([...onSurfaces(texts), ...onColours], 4.5)).toEqual([])
   })
 
+  it('has colours of code that can be read, also in a line of a diff', () => {
+    const names = codeColours.map(([, name = '']) => name)
+    expect(names).toHaveLength(8)
+    const inDiffs = names.flatMap((name) => [[name, 'added'] as const, [name, 'removed'] as const])
+    expect(weak([...onSurfaces(names), ...inDiffs], 4.5)).toEqual([])
+  })
+
   it('has edges of fields that can be seen', () => {
     expect(weak(onSurfaces(['field-line']), 3)).toEqual([])
+  })
+})
+
+/** Every style sheet but that of the tokens. */
+const sheets = globSync(`${import.meta.dirname}/**/*.css`).filter((path) => basename(path) !== 'palette.css')
+
+describe('the other style sheets', () => {
+  it('name no colour: those are tokens', () => {
+    const named = sheets.flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(/#[0-9a-f]{3,8}\b|\b(?:rgb|hsl|oklch)a?\(/g)].map(
+        ([colour]) => `${basename(path)}: ${colour}`,
+      ),
+    )
+    expect(named).toEqual([])
+  })
+
+  it('move nothing for longer than 160 ms, besides the breath of what runs', () => {
+    const long = sheets.flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(/(?:transition|animation)[^;{}]*?\b([\d.]+)(m?s)\b/g)]
+        .filter(([, time, unit]) => Number(time) * (unit === 's' ? 1000 : 1) > 160)
+        .map(([text]) => `${basename(path)}: ${text}`),
+    )
+    expect(long).toEqual([])
+  })
+
+  it('stop all motion for people who asked for that', () => {
+    const base = readFileSync(new URL('base.css', import.meta.url), 'utf8')
+    expect(base).toMatch(/prefers-reduced-motion: reduce\)[\s\S]*animation-duration: 0s[\s\S]*transition-duration: 0s/)
   })
 })

@@ -40,6 +40,14 @@ export function tokensText(tokens: number): string {
   return `${(tokens / 1_000_000).toFixed(1)}M`
 }
 
+/** Returns a size in bytes, rounded. */
+export function bytesText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} kB`
+  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`
+  return `${(bytes / 1_000_000_000).toFixed(1)} GB`
+}
+
 /** Returns all tokens of a usage. */
 export const tokensOf = ({ input, output, cacheRead, cacheWrite }: Usage): number =>
   input + output + cacheRead + cacheWrite
@@ -76,7 +84,7 @@ export function contextHint(context: ContextUsage): string {
 const words: Record<Status, string> = {
   idle: 'Ready',
   plan: 'Ready, planning only',
-  thinking: 'Thinking',
+  thinking: 'Working', // the transcript says when it thinks
   tool_executing: 'Using tools',
   error: 'Failed',
   interrupted: 'Interrupted',

@@ -4,7 +4,8 @@ type FoldProps = {
   readonly className: string
   /** The header; it toggles the content. */
   readonly head: ReactNode
-  readonly label: string
+  /** Its name, if that is not what the header says. */
+  readonly label?: string
   /** The initial state; a change resets it. */
   readonly isOpenAtFirst: boolean
   /** Called on each toggle. */
@@ -16,14 +17,31 @@ type FoldProps = {
   readonly children: () => ReactNode
 }
 
+type Chosen = { readonly isOpen: boolean; readonly atFirst: boolean }
+
+/** What a person opened or closed, by element id: a row that scrolls out of sight and back is as it was. */
+const keptChoices = new Map<string, Chosen>()
+const keptChoicesMax = 500
+
+function keepChoice(id: string, choice: Chosen): void {
+  keptChoices.delete(id)
+  keptChoices.set(id, choice)
+  for (const oldest of keptChoices.keys()) {
+    if (keptChoices.size <= keptChoicesMax) break
+    keptChoices.delete(oldest)
+  }
+}
+
 /** A collapsible section. Collapsed content is not drawn, so a long transcript stays fast. */
 export function Collapsible(props: FoldProps) {
   const { className, head, label, isOpenAtFirst, onFold, elementId, strip, children } = props
-  const [chosen, setChosen] = useState<{ readonly isOpen: boolean; readonly atFirst: boolean } | null>(null)
+  const [chosen, setChosen] = useState<Chosen | null>(() => keptChoices.get(elementId ?? '') ?? null)
   const id = useId()
   const isOpen = chosen?.atFirst === isOpenAtFirst ? chosen.isOpen : isOpenAtFirst
   const toggle = () => {
-    setChosen({ isOpen: !isOpen, atFirst: isOpenAtFirst })
+    const choice = { isOpen: !isOpen, atFirst: isOpenAtFirst }
+    setChosen(choice)
+    if (elementId !== undefined) keepChoice(elementId, choice)
     onFold?.()
   }
   return (

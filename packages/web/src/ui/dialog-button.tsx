@@ -1,5 +1,4 @@
-import { type ReactNode, useRef, useState } from 'react'
-import { focusIfFree } from './dialog.tsx'
+import { type ReactNode, useState } from 'react'
 
 type DialogButtonProps = {
   readonly className?: string | undefined
@@ -12,17 +11,12 @@ type DialogButtonProps = {
 /** A button that opens a dialog, and has the focus again once the dialog is closed. */
 export function DialogButton({ className, label, children, dialog }: DialogButtonProps) {
   const [isOpen, setOpen] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
-  const close = () => {
-    setOpen(false)
-    focusIfFree(button.current)
-  }
   return (
     <>
-      <button ref={button} type="button" className={className} aria-label={label} onClick={() => setOpen(true)}>
+      <button type="button" className={className} aria-label={label} onClick={() => setOpen(true)}>
         {children}
       </button>
-      {isOpen && dialog(close)}
+      {isOpen && dialog(() => setOpen(false))}
     </>
   )
 }

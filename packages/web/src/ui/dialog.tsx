@@ -1,5 +1,6 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
-import { createPortal } from 'react-dom'
+import { AlertDialog } from '@base-ui/react/alert-dialog'
+import { Dialog as Base } from '@base-ui/react/dialog'
+import { type ReactNode, type RefObject, useState } from 'react'
 
 type DialogProps = {
   readonly title: string
@@ -9,44 +10,97 @@ type DialogProps = {
   readonly isPath?: boolean
   /** Drawn below the content, where it stays in sight. */
   readonly footer?: ReactNode
+  readonly className?: string
+  /** What has the focus at first; by default the first field or button. */
+  readonly focus?: RefObject<HTMLElement | null>
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
-/**
- * Gives the focus to an element if nothing has it. The browser itself puts it back when a dialog closes, and tells the page
- * a little later: by then a person may write elsewhere.
- */
+/** Gives the focus to an element if nothing has it: by now a person may write elsewhere. */
 export function focusIfFree(element: HTMLElement | null): void {
   if (document.activeElement === null || document.activeElement === document.body) element?.focus()
 }
 
-/** The frame of every dialog: title, Close, content, footer. Escape and a click beside it close it. */
-export function Dialog({ title, about, isPath = false, footer, onClose, children }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  const heading = useId()
-  useEffect(() => dialog.current?.showModal(), [])
-  return createPortal(
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
-    <dialog
-      ref={dialog}
-      className="dialog"
-      aria-labelledby={heading}
-      onClose={onClose}
-      onClick={(event) => event.target === dialog.current && dialog.current.close()}
+/**
+ * The frame of every dialog: title, Close, content, footer. It is open as long as it is drawn. Escape and a press beside it
+ * close it, and the focus goes back to where it was.
+ */
+export function Dialog(props: DialogProps) {
+  const { title, about, isPath = false, footer, className = '', focus, onClose, children } = props
+  const [isOpen, setOpen] = useState(true)
+  return (
+    <Base.Root
+      open={isOpen}
+      onOpenChange={(open) => !open && setOpen(false)}
+      onOpenChangeComplete={(open) => !open && onClose()}
     >
-      <header>
-        <h2 id={heading} className={isPath ? 'path' : undefined} title={title}>
-          {title}
-        </h2>
-        {about !== undefined && <span className="dialog-about">{about}</span>}
-        <button type="button" className="quiet" onClick={() => dialog.current?.close()}>
-          Close
-        </button>
-      </header>
-      {children}
-      {footer != null && <footer>{footer}</footer>}
-    </dialog>,
-    document.body,
+      <Base.Portal>
+        <Base.Backdrop className="dialog-backdrop" forceRender />
+        <Base.Popup
+          className={`dialog ${className}`}
+          initialFocus={focus ?? true}
+          finalFocus={finalFocus}
+          // A dialog may be drawn by a part of another form, which must not be sent with it.
+          onSubmit={(event) => event.stopPropagation()}
+        >
+          <header>
+            <Base.Title className={isPath ? 'path' : undefined} title={title}>
+              {title}
+            </Base.Title>
+            {about !== undefined && <span className="dialog-about">{about}</span>}
+            <Base.Close className="quiet">Close</Base.Close>
+          </header>
+          {children}
+          {footer != null && <footer>{footer}</footer>}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  )
+}
+
+/** The focus goes back to where it was, unless a person writes elsewhere by now. */
+const finalFocus = (): boolean => {
+  const at = document.activeElement
+  return at === null || at === document.body || at.closest('.dialog') !== null
+}
+
+type ConfirmDialogProps = {
+  /** A question, such as "Delete this session?". */
+  readonly title: string
+  /** What it does, and whether it can be undone. */
+  readonly children: ReactNode
+  /** The word of the button that does it. */
+  readonly confirm: string
+  readonly isDanger?: boolean
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+}
+
+/** Asks before something that cannot be undone easily. A press beside it does not close it. Cancel has the focus. */
+export function ConfirmDialog({ title, children, confirm, isDanger = false, onConfirm, onClose }: ConfirmDialogProps) {
+  const [isOpen, setOpen] = useState(true)
+  return (
+    <AlertDialog.Root
+      open={isOpen}
+      onOpenChange={(open) => !open && setOpen(false)}
+      onOpenChangeComplete={(open) => !open && onClose()}
+    >
+      <AlertDialog.Portal>
+        <AlertDialog.Backdrop className="dialog-backdrop" forceRender />
+        <AlertDialog.Popup className="dialog confirm" finalFocus={finalFocus}>
+          <AlertDialog.Title>{title}</AlertDialog.Title>
+          <AlertDialog.Description render={<div />} className="confirm-text">
+            {children}
+          </AlertDialog.Description>
+          <footer>
+            <AlertDialog.Close>Cancel</AlertDialog.Close>
+            <AlertDialog.Close className={isDanger ? 'danger' : 'primary'} onClick={onConfirm}>
+              {confirm}
+            </AlertDialog.Close>
+          </footer>
+        </AlertDialog.Popup>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
   )
 }

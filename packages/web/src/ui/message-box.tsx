@@ -1,4 +1,5 @@
-import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from 'react'
+import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
+import { useKey } from '../keys/use-key.ts'
 
 type MessageBoxProps = {
   readonly value: string
@@ -8,6 +9,10 @@ type MessageBoxProps = {
   readonly onRecall?: () => void
   readonly placeholder: string
   readonly rows?: number
+  /** The element, for whoever moves its caret. */
+  readonly box?: RefObject<HTMLTextAreaElement | null>
+  /** Called with the place of the caret. */
+  readonly onCaret?: (at: number) => void
   /** Handles a key before the box does. Returns whether it did. */
   readonly onKey?: (event: KeyboardEvent) => boolean
   /** The open list of completions, and the one that is chosen. */
@@ -26,10 +31,13 @@ export function MessageBox({
   onRecall,
   placeholder,
   rows = 1,
+  box: given,
+  onCaret,
   onKey,
   completion = null,
 }: MessageBoxProps) {
-  const box = useRef<HTMLTextAreaElement>(null)
+  const own = useRef<HTMLTextAreaElement>(null)
+  const box = given ?? own
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text is what makes it grow
   useLayoutEffect(() => {
@@ -40,9 +48,12 @@ export function MessageBox({
   }, [value])
 
   // Focus the box, but not on a touch screen: its keyboard would cover the transcript.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it appears
   useEffect(() => {
     if (matchMedia('(hover: hover)').matches) box.current?.focus()
   }, [])
+
+  useKey('focusInput', () => box.current?.focus())
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (onKey?.(event)) return
@@ -50,11 +61,13 @@ export function MessageBox({
       event.preventDefault()
       onRecall()
     }
-    // Enter during an IME composition chooses a character; it does not send.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    // Enter during an IME composition chooses a character; it does not send. Safari says 229 then.
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing || event.keyCode === 229) return
+    const isPlain = !(event.ctrlKey || event.altKey || event.metaKey)
+    if (isPlain && matchMedia('(hover: none)').matches) return // a keyboard on glass has no Shift+Enter
     event.preventDefault()
-    if (event.ctrlKey || event.altKey || event.metaKey) onFollowUp()
-    else onSend()
+    if (isPlain) onSend()
+    else onFollowUp()
   }
   return (
     <textarea
@@ -64,7 +77,11 @@ export function MessageBox({
       placeholder={placeholder}
       rows={rows}
       value={value}
-      onChange={(event) => onChange(event.target.value)}
+      onChange={(event) => {
+        onCaret?.(event.target.selectionStart)
+        onChange(event.target.value)
+      }}
+      onSelect={(event) => onCaret?.(event.currentTarget.selectionStart)}
       onKeyDown={onKeyDown}
       dir="auto"
       {...(completion && {

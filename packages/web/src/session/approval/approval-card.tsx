@@ -1,28 +1,34 @@
-import { type Decision, escapeLine, type Fault, type PendingApproval } from '@holdfast/protocol'
+import {
+  askText,
+  type Decision,
+  escapeLine,
+  type Fault,
+  type PendingApproval,
+  type SessionHandle,
+} from '@holdfast/protocol'
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { FaultNote } from '../../ui/elements.tsx'
+import { Key } from '../../ui/key.tsx'
 import { useArmed } from '../../ui/use-armed.ts'
+import { keyOf, useAnswerKeys } from './approval-keys.ts'
 import { PreviewView } from './preview-view.tsx'
+import { askedSummary, questionOf } from './question-text.ts'
 import { type Approval, approvals, approvalText, ruleToStore } from './trust-text.ts'
 
 type ApprovalCardProps = {
   readonly approval: PendingApproval
+  readonly handle: SessionHandle
   /** Says which subagent asks; absent for the session itself. */
   readonly mark?: ReactNode
-  /** How many more approvals are pending. */
-  readonly waiting: number
+  /** Its place among those that wait, from 1; absent if it is alone. */
+  readonly place?: Place | undefined
   readonly onDecide: (decision: Decision, message: string) => Promise<Fault | null>
 }
 
-const questions: Record<PendingApproval['preview']['type'], string> = {
-  command: 'Run this command?',
-  diff: 'Make this change?',
-  arguments: 'Allow this call?',
-  question: 'Answer this question?',
-}
+export type Place = { readonly at: number; readonly of: number }
 
 /** Asks for the approval of one call and shows exactly what will run. */
-export function ApprovalCard({ approval, mark, waiting, onDecide }: ApprovalCardProps) {
+export function ApprovalCard({ approval, handle, mark, place, onDecide }: ApprovalCardProps) {
   const [message, setMessage] = useState('')
   const [chosen, setChosen] = useState<Approval>('approve')
   const isArmed = useArmed(String(approval.id)) // the next card appears in the same place
@@ -46,16 +52,18 @@ export function ApprovalCard({ approval, mark, waiting, onDecide }: ApprovalCard
     if (message.trim() !== '') decide('reject') // Enter in the reason field
   }
   const isOff = !isArmed || isSending
+  const isAskedEachTime = approval.reason !== undefined // then the answer covers this call only
+  const onKeyDown = useAnswerKeys(card, (decision) => {
+    if (isOff || (isAskedEachTime && decision !== 'approve' && decision !== 'reject')) return false
+    void decide(decision)
+    return true
+  })
   return (
-    <section className="approval" ref={card} tabIndex={-1} aria-labelledby={title}>
-      <div className="approval-head" role="alert">
-        <h2 id={title}>{questions[approval.preview.type]}</h2>
-        <code>{escapeLine(approval.tool)}</code>
-        {waiting > 0 && <span className="approval-more">{waiting} more after this</span>}
-      </div>
+    <section className="approval" ref={card} tabIndex={-1} aria-labelledby={title} onKeyDown={onKeyDown}>
+      <ApprovalHead id={title} title={questionOf(approval)} tool={approval.tool} place={place} />
       {mark}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long diff scrolls, and must do so by keyboard too */}
-      <section className="approval-body" aria-label="What will run" tabIndex={0}>
+      <section className="approval-body" aria-label={`What will run: ${askedSummary(approval)}`} tabIndex={0}>
         {approval.changed && (
           <p className="preview-where">The file changed after you approved this. Here is the new change.</p>
         )}
@@ -64,11 +72,11 @@ export function ApprovalCard({ approval, mark, waiting, onDecide }: ApprovalCard
             The hook {escapeLine(approval.rewrittenBy)} changed what the model asked for. This is what will run.
           </p>
         )}
-        {approval.reason !== undefined && <p className="preview-where">You are asked each time: {approval.reason}.</p>}
-        <PreviewView preview={approval.preview} />
+        <PreviewView preview={approval.preview} handle={handle} />
+        <p className="approval-rule">{ruleSentence(approval)}</p>
       </section>
       <FaultNote fault={fault} />
-      {approval.reason === undefined && (
+      {!isAskedEachTime && (
         <ApprovalScope approval={approval} isChild={mark !== undefined} chosen={chosen} onChoose={setChosen} />
       )}
       <form onSubmit={onSubmit}>
@@ -79,16 +87,57 @@ export function ApprovalCard({ approval, mark, waiting, onDecide }: ApprovalCard
           value={message}
           onChange={(event) => setMessage(event.target.value)}
         />
-        <button type="button" disabled={isOff} onClick={() => decide('reject')}>
-          Reject
+        <button
+          type="button"
+          title="n on this card, or Shift+Alt+X from anywhere"
+          disabled={isOff}
+          onClick={() => decide('reject')}
+        >
+          Reject <Key name="n" />
         </button>
-        <button type="button" className="primary" disabled={isOff} onClick={() => decide(chosen)}>
-          Approve
+        <button
+          type="button"
+          className="primary"
+          title="y, t, s or a on this card, or Shift+Alt+A from anywhere for once"
+          disabled={isOff}
+          onClick={() => decide(chosen)}
+        >
+          Approve <Key name={keyOf(chosen)} />
         </button>
       </form>
     </section>
   )
 }
+
+/** Says which rule made it ask. */
+function ruleSentence(approval: PendingApproval): string {
+  const why = askText(approval)
+  if (why === null) return 'No rule allows this call, so you are asked.'
+  return `Why you are asked: ${escapeLine(why)}.`
+}
+
+type ApprovalHeadProps = {
+  readonly id: string
+  readonly title: string
+  readonly tool: string
+  readonly place: Place | undefined
+}
+
+/** The question, the tool, and which of several it is. */
+export const ApprovalHead = ({ id, title, tool, place }: ApprovalHeadProps) => (
+  <div className="approval-head">
+    <span className="ask-mark" aria-hidden="true">
+      ◆
+    </span>
+    <h2 id={id}>{title}</h2>
+    <code>{escapeLine(tool)}</code>
+    {place && (
+      <span className="approval-more">
+        {place.at} of {place.of}
+      </span>
+    )}
+  </div>
+)
 
 type ApprovalScopeProps = {
   readonly approval: PendingApproval
@@ -115,7 +164,7 @@ function ApprovalScope({ approval: { tool, preview }, isChild, chosen, onChoose 
               checked={decision === chosen}
               onChange={() => onChoose(decision)}
             />
-            {word}
+            {word} <Key name={keyOf(decision)} />
           </label>
         ))}
       </div>

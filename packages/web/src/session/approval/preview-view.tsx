@@ -1,6 +1,5 @@
-import { escapeHidden, escapeLine, type Preview, sandboxSentence } from '@holdfast/protocol'
+import { escapeHidden, escapeLine, type Preview, type SessionHandle, sandboxSentence } from '@holdfast/protocol'
 import { FileDiff } from '../../diff/file-diff.tsx'
-import { useSession } from '../state/session-context.ts'
 
 /** Shows the arguments of a call: text as text, the rest as JSON. */
 export function ArgumentsView({ args }: { readonly args: Readonly<Record<string, unknown>> }) {
@@ -11,16 +10,24 @@ export function ArgumentsView({ args }: { readonly args: Readonly<Record<string,
       {entries.map(([name, value]) => (
         <div key={name}>
           <dt>{escapeLine(name)}</dt>
-          <dd>{escapeHidden(typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? 'undefined'))}</dd>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long one scrolls, and must do so by keyboard too */}
+          <dd tabIndex={0}>
+            {escapeHidden(typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? 'undefined'))}
+          </dd>
         </div>
       ))}
     </dl>
   )
 }
 
+type PreviewProps = {
+  readonly preview: Preview
+  /** The session that keeps the whole of a shortened preview. */
+  readonly handle: SessionHandle
+}
+
 /** Shows exactly what will run. Of a long preview only head and tail are drawn; a link leads to the whole. */
-export function PreviewView({ preview }: { readonly preview: Preview }) {
-  const { handle } = useSession()
+export function PreviewView({ preview, handle }: PreviewProps) {
   const { blob } = preview
   return (
     <div className="preview">
@@ -32,13 +39,13 @@ export function PreviewView({ preview }: { readonly preview: Preview }) {
           </a>
         </p>
       )}
-      <PreviewBody preview={preview} />
+      <PreviewBody preview={preview} handle={handle} />
     </div>
   )
 }
 
 /** Draws the content of a preview. */
-export function PreviewBody({ preview }: { readonly preview: Preview }) {
+export function PreviewBody({ preview, handle }: PreviewProps) {
   switch (preview.type) {
     case 'command':
       return (
@@ -54,16 +61,11 @@ export function PreviewBody({ preview }: { readonly preview: Preview }) {
         </>
       )
     case 'diff':
-      return <DiffPreview preview={preview} />
+      // Not collapsed: it scrolls, so that a person who approves it can read all of it.
+      return <FileDiff handle={handle} preview={preview} />
     case 'arguments':
       return <ArgumentsView args={preview.args} />
     case 'question':
       return <p className="question-text">{escapeHidden(preview.message)}</p>
   }
-}
-
-/** Not collapsed: it scrolls, so that a person who approves it can read all of it. */
-function DiffPreview({ preview }: { readonly preview: Extract<Preview, { readonly type: 'diff' }> }) {
-  const { handle } = useSession()
-  return <FileDiff handle={handle} preview={preview} />
 }

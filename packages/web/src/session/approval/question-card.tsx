@@ -12,6 +12,8 @@ import {
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { FaultNote } from '../../ui/elements.tsx'
 import { useArmed } from '../../ui/use-armed.ts'
+import { ApprovalHead, type Place } from './approval-card.tsx'
+import { useAnswerKeys } from './approval-keys.ts'
 import { type Entered, enteredDefault, toAnswers } from './question-answers.ts'
 
 type QuestionCardProps = {
@@ -19,13 +21,13 @@ type QuestionCardProps = {
   readonly question: QuestionPreview
   /** Says which subagent asks; absent for the session itself. */
   readonly mark?: ReactNode
-  /** How many more approvals are pending. */
-  readonly waiting: number
+  /** Its place among those that wait, from 1; absent if it is alone. */
+  readonly place?: Place | undefined
   readonly onAnswer: (decision: Decision, answers: Answers | undefined) => Promise<Fault | null>
 }
 
 /** Puts the question of a running call to the person: fields to fill in, or a page to open. */
-export function QuestionCard({ approval, question, mark, waiting, onAnswer }: QuestionCardProps) {
+export function QuestionCard({ approval, question, mark, place, onAnswer }: QuestionCardProps) {
   const { from, message, fields, url } = question
   const [entered, setEntered] = useState<Entered>(() => new Map(fields.map((one) => [one.name, enteredDefault(one)])))
   const [fault, setFault] = useState<Fault | null>(null)
@@ -52,13 +54,14 @@ export function QuestionCard({ approval, question, mark, waiting, onAnswer }: Qu
     if (isArmed && !isSending) void answer('approve')
   }
   const isOff = !isArmed || isSending
+  const onKeyDown = useAnswerKeys(card, (decision) => {
+    if (isOff || (decision !== 'approve' && decision !== 'reject')) return false
+    void answer(decision)
+    return true
+  })
   return (
-    <section className="approval" ref={card} tabIndex={-1} aria-labelledby={title}>
-      <div className="approval-head" role="alert">
-        <h2 id={title}>{escapeLine(from)} asks you</h2>
-        <code>{escapeLine(approval.tool)}</code>
-        {waiting > 0 && <span className="approval-more">{waiting} more after this</span>}
-      </div>
+    <section className="approval" ref={card} tabIndex={-1} aria-labelledby={title} onKeyDown={onKeyDown}>
+      <ApprovalHead id={title} title={`${escapeLine(from)} asks you`} tool={approval.tool} place={place} />
       {mark}
       <form className="question" onSubmit={onSubmit} noValidate>
         <div className="approval-body">

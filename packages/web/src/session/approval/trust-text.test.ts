@@ -14,7 +14,7 @@ describe('trust texts', () => {
     expect(approvalText(decision, tool)).toBe(text)
   })
 
-  it('says which rule "This workspace" stores', () => {
+  it('says which rule "Always here" stores', () => {
     const command = { type: 'command', command: 'git\tstatus', cwd: '/work' } as const
     expect(ruleToStore('shell', command)).toBe('allow shell git\\tstatus')
     expect(ruleToStore('shell', { ...command, command: 'x'.repeat(1001) })).toBeNull()

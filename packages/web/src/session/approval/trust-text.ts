@@ -14,7 +14,7 @@ export const approvals: readonly { readonly decision: Approval; readonly word: s
   { decision: 'approve', word: 'Once' },
   { decision: 'approve_turn', word: 'This turn' },
   { decision: 'approve_session', word: 'This session' },
-  { decision: 'approve_always', word: 'This workspace' },
+  { decision: 'approve_always', word: 'Always here' },
 ]
 
 const reach: Record<Exclude<Approval, 'approve'>, string> = {
@@ -41,7 +41,7 @@ export function approvalText(decision: Approval, tool: string, isChild = false):
 /** A longer command or arguments do not fit in a rule: then the answer grants trust. As `Permission.pattern`. */
 const ruleCharsMax = 1000
 
-/** Returns the rule that "This workspace" stores; null if it stores none. */
+/** Returns the rule that "Always here" stores; null if it stores none. */
 export function ruleToStore(tool: string, preview: Preview): string | null {
   if (!isTrustedExactly(tool)) return `allow ${escapeLine(tool)}`
   const pattern =

@@ -1,43 +1,49 @@
-import type { Fault, Mode, SessionView } from '@holdfast/protocol'
-import { useState } from 'react'
-import { isBusy } from '../../text/format.ts'
+import type { LiveView } from '@holdfast/client'
+import type { Meta, Mode, SessionView } from '@holdfast/protocol'
+import { type KeyboardEvent, useRef, useState } from 'react'
+import { DropArea, FileButton } from '../../draft-files/file-input.tsx'
+import { FileTray } from '../../draft-files/file-tray.tsx'
+import type { DraftFiles } from '../../draft-files/use-draft-files.ts'
+import { ModelPicker } from '../../models/model-picker.tsx'
+import { ThinkingMenu } from '../../models/thinking-menu.tsx'
+import type { DraftText } from '../../text/draft-text.ts'
+import { isBusy, oneLine } from '../../text/format.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { MessageBox } from '../../ui/message-box.tsx'
-import type { DraftText } from '../state/draft-text.ts'
-import type { Commands, PromptKind } from '../state/use-commands.ts'
-import { CommandMenu, optionId, useCommandMenu } from './command-menu.tsx'
+import { ModeSwitch } from '../../ui/mode-switch.tsx'
+import { whyHistoryLocked } from '../state/session-context.ts'
+import type { Commands } from '../state/use-commands.ts'
+import { CompletionMenu, optionId } from './completion-menu.tsx'
+import { ContextGauge } from './context-gauge.tsx'
+import { PlanBar } from './plan-bar.tsx'
+import { useCompletion } from './use-completion.ts'
+import { promptsOf, useHistory } from './use-history.ts'
+import { useSend } from './use-send.ts'
 
 type ComposerProps = {
   readonly draft: DraftText
+  readonly draftFiles: DraftFiles
+  readonly meta: Meta
   readonly view: SessionView
-  readonly commands: Pick<Commands, 'send' | 'stop' | 'setMode'>
+  readonly live: LiveView
+  readonly commands: Commands
   readonly isWatching: boolean
+  /** The connection is lost: text can be written, and nothing can be sent. */
+  readonly isLost: boolean
   readonly hasFolder: boolean
   readonly isStoreRefusing: boolean
   readonly onRecall: () => void
 }
 
-/** The input box. Refused text stays in it, with the reason. */
+/** The input box, with files, completions and the settings of the next prompt. */
 export function Composer(props: ComposerProps) {
-  const { draft, view, commands, isWatching, hasFolder, isStoreRefusing, onRecall } = props
-  const [isSending, setSending] = useState(false)
-  const [fault, setFault] = useState<Fault | null>(null)
+  const { draft, draftFiles, view, live, commands, isWatching, isLost, hasFolder, isStoreRefusing, onRecall } = props
+  const box = useRef<HTMLTextAreaElement>(null)
   const busy = isBusy(view.status)
-  const menu = useCommandMenu(draft)
-
-  const send = async (as: PromptKind) => {
-    const sent = draft.current()
-    if (sent.trim() === '' || isSending) return
-    setSending(true)
-    const refused = await commands.send(sent, as)
-    setSending(false)
-    setFault(refused)
-    if (refused) return
-    // Text typed while it was being sent stays.
-    const now = draft.current()
-    draft.write(now.startsWith(sent) ? now.slice(sent.length) : now)
-  }
-  const isOff = draft.text.trim() === '' || isSending
+  const completion = useCompletion(draft, box)
+  const onHistory = useHistory(draft, () => promptsOf(live.messages))
+  const { send, sending, fault, isOff, isUploading } = useSend({ draft, draftFiles, commands, isLost })
+  const onKey = (event: KeyboardEvent) => completion.onKey(event) || onHistory(event)
 
   // Once the store accepts writes again, or the session has a folder, the error is out of date.
   const isOver =
@@ -46,25 +52,41 @@ export function Composer(props: ComposerProps) {
   return (
     <div className="composer">
       {!isOver && <FaultNote fault={fault} />}
-      <CommandMenu {...menu} />
-      <div className="composer-box">
+      <PlanBar view={view} messages={live.messages} isOff={isLost || isWatching} commands={commands} />
+      <CompletionMenu {...completion} />
+      {sending !== null && (
+        <p className="sending" role="status">
+          Sending {sending.trim() === '' ? 'files' : `“${oneLine(sending)}”`}
+        </p>
+      )}
+      <DropArea
+        draftFiles={draftFiles}
+        isOff={isWatching}
+        className="composer-box"
+        onTakeOut={(text) => draft.write(draft.current().replace(text, ''))}
+      >
+        <FileTray draftFiles={draftFiles} />
         <MessageBox
+          box={box}
           value={draft.text}
           onChange={draft.write}
+          onCaret={completion.setCaret}
           onSend={() => send('sendPrompt')}
           onFollowUp={() => send('queueFollowUp')}
           onRecall={onRecall}
-          placeholder={placeholderOf(isWatching, busy)}
-          onKey={menu.onKey}
-          completion={menu.found.length > 0 ? { listId: menu.listId, optionId: optionId(menu.listId, menu.at) } : null}
+          placeholder={placeholderOf({ isLost, isWatching, busy })}
+          onKey={onKey}
+          completion={
+            completion.found.length > 0
+              ? { listId: completion.listId, optionId: optionId(completion.listId, completion.at) }
+              : null
+          }
         />
         <div className="composer-foot">
-          <ModeSwitch mode={view.mode} onMode={commands.setMode} />
-          <span className="composer-hint">
-            {busy ? 'Enter to steer, Ctrl+Enter to queue' : 'Enter to send, Shift+Enter for a new line'}
-          </span>
-          {busy && (
-            <button type="button" className="stop" title="Stop (Esc)" onClick={commands.stop}>
+          <FileButton draftFiles={draftFiles} isOff={isWatching} />
+          <Settings {...props} />
+          {busy && !isWatching && (
+            <button type="button" className="stop" title="Stop (Esc)" disabled={isLost} onClick={commands.stop}>
               Stop
             </button>
           )}
@@ -85,47 +107,52 @@ export function Composer(props: ComposerProps) {
             title={busy ? 'Send during this turn, at the next safe point (Enter)' : 'Send (Enter)'}
             onClick={() => send('sendPrompt')}
           >
-            {busy ? 'Steer' : 'Send'}
+            {isUploading ? 'Sending files…' : busy ? 'Steer' : 'Send'}
           </button>
         </div>
-      </div>
+      </DropArea>
     </div>
   )
 }
 
-function placeholderOf(isWatching: boolean, busy: boolean): string {
+type Situation = { readonly isLost: boolean; readonly isWatching: boolean; readonly busy: boolean }
+
+function placeholderOf({ isLost, isWatching, busy }: Situation): string {
+  if (isLost) return 'You can write. It is sent when the connection is back and you press Send.'
   if (isWatching) return 'You are watching this session'
-  return busy ? 'Steer the agent while it works' : 'Write a message'
+  return busy ? 'Steer the agent with Enter, or queue with Ctrl+Enter' : 'Write a message. @ names a file, / a command.'
 }
 
-type ModeSwitchProps = {
+/** Model, thinking level, mode and context. They apply from the next answer on. */
+function Settings({ meta, view, live, commands, isLost }: ComposerProps) {
+  return (
+    <div className="chips">
+      <ModelPicker model={view.model} onChoose={commands.setModel} isOff={isLost} side="top" />
+      <ThinkingMenu
+        model={view.model}
+        level={view.thinkingLevel}
+        onChoose={commands.setThinkingLevel}
+        isOff={isLost}
+        side="top"
+      />
+      <PlanMode mode={view.mode} isOff={isLost} onMode={commands.setMode} />
+      <ContextGauge meta={meta} view={view} here={live.here} hold={whyHistoryLocked(live)} />
+    </div>
+  )
+}
+
+type PlanModeProps = {
   readonly mode: Mode
+  readonly isOff: boolean
   readonly onMode: (mode: Mode, keepPlan: boolean) => void
 }
 
-const modes = [
-  { mode: 'exec', word: 'Exec', title: 'The agent may make changes; it asks first' },
-  { mode: 'plan', word: 'Plan', title: 'The agent only reads and plans' },
-] as const
-
 /** Switches between plan and exec. The plan can be pinned to the context. */
-function ModeSwitch({ mode, onMode }: ModeSwitchProps) {
+function PlanMode({ mode, isOff, onMode }: PlanModeProps) {
   const [keepsPlan, setKeepsPlan] = useState(false)
   return (
     <>
-      <fieldset className="mode-switch" aria-label="Mode">
-        {modes.map((one) => (
-          <button
-            key={one.mode}
-            type="button"
-            title={one.title}
-            aria-pressed={one.mode === mode}
-            onClick={() => one.mode !== mode && onMode(one.mode, keepsPlan)}
-          >
-            {one.word}
-          </button>
-        ))}
-      </fieldset>
+      <ModeSwitch mode={mode} isOff={isOff} onMode={(next) => onMode(next, keepsPlan)} />
       {mode === 'plan' && (
         <label
           className="keep-plan"

@@ -1,8 +1,10 @@
 import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
-import { type Meta, noWorkdir, type SessionView } from '@holdfast/protocol'
+import { type ContentPart, type Meta, noWorkdir, type SessionView } from '@holdfast/protocol'
 import { useId } from 'react'
+import type { DraftFiles } from '../../draft-files/use-draft-files.ts'
+import type { DraftText } from '../../text/draft-text.ts'
+import { isBusy } from '../../text/format.ts'
 import { FaultNote, StorageBar } from '../../ui/elements.tsx'
-import type { DraftText } from '../state/draft-text.ts'
 import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
 import type { Asked } from '../subagents/asked.ts'
@@ -17,7 +19,9 @@ type DockProps = {
   readonly view: SessionView
   /** The approvals to answer here, those of subagents included. */
   readonly asked: readonly Asked[]
-  readonly workspace: string
+  readonly meta: Meta
+  readonly live: LiveView
+  readonly draftFiles: DraftFiles
   /** The sessions in the list, whose folders are suggested. */
   readonly listed: readonly Meta[]
   readonly control: Control
@@ -26,25 +30,31 @@ type DockProps = {
 }
 
 /** Approval, queue and composer. Disabled for viewers. */
-export function Dock({ draft, view, asked, workspace, listed, control, commands, storageError }: DockProps) {
+export function Dock(props: DockProps) {
+  const { draft, draftFiles, meta, view, live, asked, listed, control, commands, storageError } = props
+  const { workspace } = meta
   const why = useId()
-  const isWatching = control.watching !== null
+  const isOff = control.watching !== null
+  const isWatching = isOff && !control.isLost
   const hasFolder = workspace !== noWorkdir
 
   const recall = async () => {
     if (view.queue.length === 0 || whyNotRecalled(view.queue) !== undefined) return
     const entries = await commands.recall()
-    if (entries.length > 0) draft.write(combineQueueEntriesToText([...entries, draft.current()]))
+    if (entries.length === 0) return
+    const texts = entries.map(({ content, ...entry }) => ({ ...entry, content: content.filter(isText) }))
+    draft.write(combineQueueEntriesToText([...texts, draft.current()]))
+    draftFiles.keep(entries.flatMap(({ content }) => content.filter((part) => part.type === 'file')))
   }
   return (
     <div className="dock column">
       {storageError && <StorageBar error={storageError} />}
       <FaultNote fault={commands.fault} />
-      {isWatching && <WatchBar id={why} control={control} onClaim={commands.claim} />}
+      {isWatching && <WatchBar {...{ control, commands }} id={why} isBusy={isBusy(view.status)} />}
       <fieldset
         className="dock-controls"
         aria-label="Controls"
-        disabled={isWatching}
+        disabled={isOff}
         aria-describedby={isWatching ? why : undefined}
         title={control.watching ?? undefined}
       >
@@ -52,8 +62,17 @@ export function Dock({ draft, view, asked, workspace, listed, control, commands,
         <AskedCard asked={asked} commands={commands} />
         <QueueView queue={view.queue} commands={commands} onRecall={recall} />
         {!hasFolder && <FolderForm known={listed.flatMap(folderOf)} onGive={commands.moveWorkdir} />}
+      </fieldset>
+      {/* Without a connection a person may still write: only sending is off. */}
+      <fieldset
+        className="dock-controls"
+        aria-label="Write"
+        disabled={isWatching}
+        title={control.watching ?? undefined}
+      >
         <Composer
-          {...{ draft, view, commands, isWatching, hasFolder }}
+          {...{ draft, draftFiles, meta, view, live, commands, isWatching, hasFolder }}
+          isLost={control.isLost}
           isStoreRefusing={storageError !== null}
           onRecall={recall}
         />
@@ -62,17 +81,29 @@ export function Dock({ draft, view, asked, workspace, listed, control, commands,
   )
 }
 
+const isText = (part: ContentPart): boolean => part.type === 'text'
+
 const folderOf = ({ workspace }: Meta): readonly string[] => (workspace === noWorkdir ? [] : [workspace])
 
-type WatchBarProps = { readonly id: string; readonly control: Control; readonly onClaim: () => void }
+type WatchBarProps = {
+  readonly id: string
+  readonly control: Control
+  readonly isBusy: boolean
+  readonly commands: Pick<Commands, 'claim' | 'stop'>
+}
 
-/** Says that this page only watches, and offers control: a person may take it from another screen. */
-function WatchBar({ id, control, onClaim }: WatchBarProps) {
+/** Says who has control, and offers it: a person may take it from another screen, and may always stop the agent. */
+function WatchBar({ id, control, isBusy, commands }: WatchBarProps) {
   return (
-    <div className="watch-bar" role="status">
+    <div className="watch-bar">
       <p id={id}>{control.watching}</p>
-      <button type="button" onClick={onClaim}>
-        {control.driver === null ? 'Take control' : 'Take over'}
+      {isBusy && (
+        <button type="button" className="stop" title="Stop the agent, without taking control" onClick={commands.stop}>
+          Stop
+        </button>
+      )}
+      <button type="button" onClick={commands.claim}>
+        Take control
       </button>
     </div>
   )

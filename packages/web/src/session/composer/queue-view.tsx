@@ -43,11 +43,9 @@ export function QueueView({ queue, commands, onRecall }: QueueViewProps) {
   )
 }
 
-/** Says why the queue cannot go back to the input, which holds what a person wrote as text. */
+/** Says why the queue cannot go back to the input, which holds what a person wrote. */
 export function whyNotRecalled(queue: readonly QueueEntry[]): string | undefined {
-  if (queue.some(({ child }) => child)) return 'The result of a subagent cannot be edited'
-  const hasFile = queue.some(({ content }) => content.some(({ type }) => type === 'file'))
-  return hasFile ? 'A prompt with a file cannot be edited here' : undefined
+  return queue.some(({ child }) => child) ? 'The result of a subagent cannot be edited' : undefined
 }
 
 const kindOf = ({ queue, child }: QueueEntry): string =>

@@ -22,6 +22,9 @@ export function useChanges(handle: SessionHandle, { turn, call, path }: DiffInpu
 
 const diffLinesMax = 40
 
+/** The element of one file among the changes. */
+export const changeElementId = (path: string): string => `change-${path}`
+
 type ChangedFilesProps = { readonly handle: SessionHandle; readonly files: readonly FileDiff[] }
 
 /** Shows one diff for each file. */
@@ -30,7 +33,7 @@ export function ChangedFiles({ handle, files }: ChangedFilesProps) {
   return (
     <ul className="diffs" aria-label="Changes">
       {files.map(({ path, from, change, diff, note }) => (
-        <li key={path}>
+        <li key={path} id={changeElementId(path)}>
           <FileDiffView
             handle={handle}
             preview={{ type: 'diff', path, diff }}

@@ -11,7 +11,7 @@ import { useEffect, useRef, useState } from 'react'
 import { counted, relativeTime } from '../../text/format.ts'
 import { messageText } from '../../text/message-text.ts'
 import { FaultNote } from '../../ui/elements.tsx'
-import { HeaderMenu } from '../../ui/header-menu.tsx'
+import { HeaderMenu } from '../../ui/popover.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { useSession, whyHistoryLocked } from '../state/session-context.ts'
 

@@ -1,5 +1,6 @@
 import { escapeLine, type Trust } from '@holdfast/protocol'
-import { HeaderMenu } from '../../ui/header-menu.tsx'
+import { clientText } from '../../screens/client-name.ts'
+import { HeaderMenu } from '../../ui/popover.tsx'
 import { trustByTool } from '../approval/trust-text.ts'
 import type { Control } from '../state/session-context.ts'
 
@@ -12,17 +13,18 @@ export function AttachedMenu({ control, onHandOver }: AttachedMenuProps) {
     <HeaderMenu label={`${control.others.length + 1} attached`} title="Attached">
       <ul>
         <li>
-          <span>You ({escapeLine(control.me)})</span>
-          <span className="menu-word">{control.isDriving ? 'driver' : 'viewer'}</span>
+          <span>You, in this tab</span>
+          <span className="menu-word">{roleWord(control.isDriving)}</span>
         </li>
         {control.others.map(({ client, role }) => (
           <li key={client}>
-            <span>{escapeLine(client)}</span>
-            <span className="menu-word">{role}</span>
+            <span title={escapeLine(client)}>{capital(clientText(client, control.me))}</span>
+            <span className="menu-word">{roleWord(role === 'driver')}</span>
             {control.isDriving && (
               <button
                 type="button"
-                aria-label={`Give control to ${escapeLine(client)}`}
+                aria-label={`Give control to ${clientText(client, control.me)}`}
+                disabled={control.isLost}
                 onClick={() => onHandOver(client)}
               >
                 Give control
@@ -34,6 +36,10 @@ export function AttachedMenu({ control, onHandOver }: AttachedMenuProps) {
     </HeaderMenu>
   )
 }
+
+const roleWord = (isDriving: boolean): string => (isDriving ? 'in control' : 'watches')
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 type TrustMenuProps = {
   readonly trust: readonly Trust[]

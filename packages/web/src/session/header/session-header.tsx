@@ -1,19 +1,7 @@
-import { type Connection, contextUsageOf } from '@holdfast/client'
-import { escapeLine, limits, listActiveTrust, type Meta, type ProcessView, type SessionView } from '@holdfast/protocol'
+import type { Connection } from '@holdfast/client'
+import { escapeLine, listActiveTrust, type Meta, type ProcessView, type SessionView } from '@holdfast/protocol'
 import type { RelatedSessions } from '../../list/related-sessions.ts'
-import {
-  baseName,
-  contextHint,
-  contextShort,
-  contextSpoken,
-  costText,
-  counted,
-  modelText,
-  statusText,
-  tokensOf,
-  tokensText,
-  usageText,
-} from '../../text/format.ts'
+import { baseName, counted, modelText, statusText } from '../../text/format.ts'
 import { ListButton } from '../../ui/elements.tsx'
 import { hrefOf } from '../../ui/route.ts'
 import type { Panel } from '../panel/use-panel.ts'
@@ -22,6 +10,7 @@ import type { Commands } from '../state/use-commands.ts'
 import { isAtWork, kindText } from '../subagents/child-text.ts'
 import { useSubagents } from '../subagents/use-subagents.ts'
 import { BranchesMenu } from './branches-menu.tsx'
+import { HeaderActions } from './header-actions.tsx'
 import { AttachedMenu, TrustMenu } from './header-menus.tsx'
 import { PanelLink } from './panel-link.tsx'
 import { SessionMenu } from './session-menu.tsx'
@@ -55,7 +44,6 @@ export function SessionHeader({
   shells,
   isAsked,
 }: SessionHeaderProps) {
-  const { usage } = meta
   return (
     <header className="session-header">
       <ListButton onOpen={onOpenList} />
@@ -67,10 +55,6 @@ export function SessionHeader({
             {modelText(view)}
             {view.thinkingLevel !== 'off' && ` · thinks ${view.thinkingLevel}`}
           </span>
-          <span className="header-usage" title={usageText(usage)}>
-            {tokensText(tokensOf(usage))} tokens · {costText(usage.cost)}
-          </span>
-          <ContextGauge view={view} here={here} />
           {related.parent && (
             <span className={meta.subagent ? 'header-above' : 'header-parent'}>
               {meta.subagent ? `${kindText(meta.subagent.agent)} of` : 'from'}{' '}
@@ -79,7 +63,7 @@ export function SessionHeader({
           )}
         </p>
       </div>
-      <div className="header-actions">
+      <HeaderActions>
         <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
         <TrustMenu
           trust={listActiveTrust({ view, here })}
@@ -93,7 +77,7 @@ export function SessionHeader({
             panel={panel}
             part="boundaries"
             label={counted(view.boundaries.length, 'edit boundary', 'edit boundaries')}
-            said={`${counted(view.boundaries.length, 'file')} with an edit boundary`}
+            said={`${counted(view.boundaries.length, 'edit boundary', 'edit boundaries')}, of as many files`}
           />
         )}
         <SubagentsLink panel={panel} />
@@ -106,9 +90,9 @@ export function SessionHeader({
             isLive
           />
         )}
-        <PanelButton panel={panel} todos={view.todos} />
-      </div>
-      <p className="session-status" role="status">
+      </HeaderActions>
+      <PanelButton panel={panel} todos={view.todos} />
+      <p className="session-status">
         <ConnectionWord connection={connection} />
         <span className={`dot ${isAsked ? 'asked' : view.status}`} aria-hidden="true" />
         <span className="status-word">{isAsked ? askedText(control) : statusText(view.status)}</span>
@@ -135,19 +119,23 @@ function PanelButton({ panel, todos }: { readonly panel: Panel; readonly todos: 
       className="quiet header-menu-button"
       aria-expanded={panel.isOpen}
       aria-controls={panel.id}
-      aria-label={`Panel${todos.length > 0 ? `, ${done} of ${todos.length} tasks done` : ''}`}
       title="Tasks, files and rules"
       onClick={panel.toggle}
     >
-      Panel
-      {todos.length > 0 && <span className="panel-count">{`${done} of ${todos.length} tasks`}</span>}
+      Panel{' '}
+      {todos.length > 0 && (
+        <span className="panel-count">
+          {`${done} of ${todos.length} tasks`}
+          <span className="hidden-text"> done</span>
+        </span>
+      )}
     </button>
   )
 }
 
 /** Says whose answer the session waits for. */
 const askedText = ({ watching, driver }: Control): string =>
-  watching === null ? 'Waiting for you' : driver === null ? 'Waiting for a driver' : 'Waiting for the driver'
+  watching === null ? 'Waiting for you' : driver === null ? 'Waiting for an answer' : 'Waiting for who has control'
 
 /** Shows connection problems only. */
 function ConnectionWord({ connection }: { readonly connection: Connection }) {
@@ -156,7 +144,7 @@ function ConnectionWord({ connection }: { readonly connection: Connection }) {
       return null
     case 'connecting': // a snapshot is on screen, so this is a reconnect
     case 'waiting':
-      return <span className="connection">reconnecting…</span>
+      return <span className="connection bad">connection lost</span>
     case 'ended':
       return (
         <span className="connection bad">
@@ -164,32 +152,4 @@ function ConnectionWord({ connection }: { readonly connection: Connection }) {
         </span>
       )
   }
-}
-
-type ContextGaugeProps = {
-  readonly view: SessionView
-  /** Null when the session is not running here. */
-  readonly here: ProcessView | null
-}
-
-/** Shows how full the context is. Above the mark old messages are summarized automatically. */
-function ContextGauge({ view, here }: ContextGaugeProps) {
-  if (here === null) return <span className="gauge">{tokensText(view.tokens)} in context</span>
-  const context = contextUsageOf({ view, here })
-  const { tokens, contextTokens } = context
-  const max = contextTokens ?? limits.contextTokens
-  return (
-    <span className="gauge" title={contextHint(context)}>
-      <meter
-        aria-label="Context"
-        aria-valuetext={contextSpoken(context)}
-        min={0}
-        max={max}
-        optimum={0}
-        high={max * limits.compactAt}
-        value={Math.min(tokens, max)}
-      />
-      <span>{contextShort(context)}</span>
-    </span>
-  )
 }

@@ -1,11 +1,11 @@
 import { escapeLine, type Fault } from '@holdfast/protocol'
 import { type ReactNode, useState } from 'react'
+import { useActions } from '../../actions/actions.tsx'
 import type { RelatedSession, RelatedSessions } from '../../list/related-sessions.ts'
 import { FaultNote } from '../../ui/elements.tsx'
-import { HeaderMenu } from '../../ui/header-menu.tsx'
+import { HeaderMenu } from '../../ui/popover.tsx'
 import { goTo, hrefOf } from '../../ui/route.ts'
-import { useSession, whyHistoryLocked, whyReadOnly } from '../state/session-context.ts'
-import { ShareDialog, useMayShare } from './share-dialog.tsx'
+import { controlOf, useSession, whyHistoryLocked, whyReadOnly } from '../state/session-context.ts'
 
 type Work =
   | { readonly at: 'rest' }
@@ -15,13 +15,14 @@ type Work =
 
 /** Offers actions on the whole session, and links to its parent and forks. */
 export function SessionMenu({ related }: { readonly related: RelatedSessions }) {
-  const { handle, live, asks } = useSession()
-  const mayShare = useMayShare()
-  const [isSharing, setSharing] = useState(false)
+  const { live, asks } = useSession()
+  const actions = useActions()
   const [work, setWork] = useState<Work>({ at: 'rest' })
   const [fault, setFault] = useState<Fault | null>(null)
   const isWorking = work.at === 'compacting' || work.at === 'summarizing'
   const watching = whyReadOnly(live)
+  const { meta } = live
+  const lost = controlOf(live).isLost ? watching : null
   const hold = isWorking ? 'A summary is being written.' : whyHistoryLocked(live)
   const isAnyCollapsed = live.messages.some(({ kind, collapsed }) => kind === 'tool_call' && collapsed)
 
@@ -61,17 +62,32 @@ export function SessionMenu({ related }: { readonly related: RelatedSessions }) 
         <MenuChoice hold={watching} title="All tool calls" onChoose={asks.toggleAllFolds}>
           {isAnyCollapsed ? 'Expand all calls' : 'Collapse all calls'}
         </MenuChoice>
-        {mayShare && (
-          <MenuChoice
-            hold={null}
-            title="Create a link that shows this session, read-only"
-            onChoose={() => setSharing(true)}
-          >
-            Share…
-          </MenuChoice>
+        {meta && (
+          <>
+            <MenuChoice hold={lost} title="Give it another title" onChoose={() => actions.askName(meta)}>
+              Rename…
+            </MenuChoice>
+            <MenuChoice hold={lost} title="Pinned sessions are listed first" onChoose={() => actions.pin(meta)}>
+              {meta.pinned ? 'Unpin' : 'Pin'}
+            </MenuChoice>
+            <MenuChoice hold={lost} title="Save it as a file" onChoose={() => actions.askFormat(meta)}>
+              Export…
+            </MenuChoice>
+            {actions.mayShare && (
+              <MenuChoice
+                hold={lost}
+                title="Create a link that shows this session, read-only"
+                onChoose={() => actions.openShare(meta)}
+              >
+                Share…
+              </MenuChoice>
+            )}
+            <MenuChoice hold={lost} title="It can be restored for 30 days" onChoose={() => actions.remove(meta)}>
+              Move to the trash
+            </MenuChoice>
+          </>
         )}
       </div>
-      {isSharing && <ShareDialog session={handle.id} onClose={() => setSharing(false)} />}
       {related.parent && <Links title="Parent" sessions={[related.parent]} />}
       {related.forks.length > 0 && <Links title="Forks" sessions={related.forks} />}
     </HeaderMenu>

@@ -93,14 +93,14 @@ function TouchedRow({ file: { path, from, action, child }, onOpen }: TouchedRowP
       </span>
       <FileAction
         name="Diff"
-        label={`Show the change of ${escapeLine(name)}, ${action}`}
+        label={`Diff: show the change of ${escapeLine(name)}, ${action}`}
         request={{ diff: { path } }}
         title={`Changes of ${name}`}
         onOpen={onOpen}
       />
       <FileAction
         name="Restore…"
-        label={`Restore ${escapeLine(name)}`}
+        label={`Restore… ${escapeLine(name)}`}
         request={{ restore: { ...wholeSession, paths: [path] } }}
         title={sessionTitle}
         onOpen={onOpen}

@@ -13,7 +13,7 @@ export function TasksSection({ todos }: { readonly todos: readonly Todo[] }) {
   return (
     <PanelSection title="Tasks" about={todos.length > 0 ? `${done} of ${todos.length} done` : undefined}>
       {todos.length === 0 && <p className="nothing">The agent has written no tasks.</p>}
-      <ul className="tasks" aria-live="polite">
+      <ul className="tasks">
         {todos.map(({ id, description, status }) => (
           <li key={id} className={`task-${status}`}>
             <span className="task-mark" aria-hidden="true">

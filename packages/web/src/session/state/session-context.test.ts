@@ -6,26 +6,39 @@ const at = (client: string, role: Role) => ({ client: ClientId.parse(client), ro
 
 describe('controlOf', () => {
   it('disables nothing before the first presence frame', () => {
-    expect(controlOf({ client: 'me', presence: [] })).toMatchObject({ isDriving: false, watching: null })
+    expect(controlOf({ client: 'me', connection: { state: 'live' }, presence: [] })).toMatchObject({
+      isDriving: false,
+      watching: null,
+    })
   })
 
   it('names the driver to a viewer', () => {
-    const control = controlOf({ client: 'me', presence: [at('you', 'driver'), at('me', 'viewer')] })
-    expect(control).toMatchObject({ driver: 'you', watching: 'You are watching. you is the driver.' })
+    const control = controlOf({
+      client: 'me',
+      connection: { state: 'live' },
+      presence: [at('you', 'driver'), at('me', 'viewer')],
+    })
+    expect(control).toMatchObject({ driver: 'you', watching: 'You are watching. In control: you.' })
     expect(control.others).toEqual([at('you', 'driver')])
   })
 
   it('says that there is no driver', () => {
-    expect(controlOf({ client: 'me', presence: [at('me', 'viewer')] })).toMatchObject({
+    expect(controlOf({ client: 'me', connection: { state: 'live' }, presence: [at('me', 'viewer')] })).toMatchObject({
       driver: null,
-      watching: 'You are watching. This session has no driver.',
+      watching: 'You are watching. Nobody has control of this session.',
     })
   })
 
   it('disables nothing for the driver', () => {
-    expect(controlOf({ client: 'me', presence: [at('me', 'driver')] })).toMatchObject({
+    expect(controlOf({ client: 'me', connection: { state: 'live' }, presence: [at('me', 'driver')] })).toMatchObject({
       isDriving: true,
       watching: null,
     })
+  })
+
+  it('disables everything while the connection is lost, also for the driver', () => {
+    const connection = { state: 'waiting', retryMs: 1000, fault: null } as const
+    const control = controlOf({ client: 'me', connection, presence: [at('me', 'driver')] })
+    expect(control).toMatchObject({ isLost: true, watching: expect.stringContaining('connection is lost') })
   })
 })

@@ -1,6 +1,7 @@
 import type { LiveView } from '@holdfast/client'
-import { escapeLine, invariant, type SessionHandle } from '@holdfast/protocol'
+import { invariant, type SessionHandle } from '@holdfast/protocol'
 import { createContext, useContext, useSyncExternalStore } from 'react'
+import { clientText } from '../../screens/client-name.ts'
 import { isBusy } from '../../text/format.ts'
 import type { PageCommands } from './use-commands.ts'
 
@@ -13,12 +14,18 @@ export type Control = {
   /** The driver, or null. */
   readonly driver: string | null
   readonly isDriving: boolean
-  /** Why this page may not send commands, or null when it may. */
+  /** Why this page may not send commands, or null when it may: it watches, or its connection is lost. */
   readonly watching: string | null
+  readonly isLost: boolean
 }
 
 /** Returns who drives. Before the first presence frame nothing is disabled: the session itself refuses what is not allowed. */
-export function controlOf({ client: me, presence }: Pick<LiveView, 'client' | 'presence'>): Control {
+export function controlOf({
+  client: me,
+  presence,
+  connection,
+}: Pick<LiveView, 'client' | 'presence' | 'connection'>): Control {
+  const isLost = connection.state === 'waiting' || connection.state === 'ended'
   const role = presence.find(({ client }) => client === me)?.role
   const driver = presence.find(({ role }) => role === 'driver')?.client ?? null
   return {
@@ -26,14 +33,17 @@ export function controlOf({ client: me, presence }: Pick<LiveView, 'client' | 'p
     others: presence.filter(({ client }) => client !== me),
     driver,
     isDriving: role === 'driver',
-    watching: role === 'viewer' ? reasonOf(driver) : null,
+    watching: isLost ? lostText : role === 'viewer' ? reasonOf(driver, me) : null,
+    isLost,
   }
 }
 
-const reasonOf = (driver: string | null): string =>
+const lostText = 'The connection is lost. Nothing can be sent until it is back.'
+
+const reasonOf = (driver: string | null, me: string): string =>
   driver === null
-    ? 'You are watching. This session has no driver.'
-    : `You are watching. ${escapeLine(driver)} is the driver.`
+    ? 'You are watching. Nobody has control of this session.'
+    : `You are watching. In control: ${clientText(driver, me)}.`
 
 /** The session on screen. The same object while it is open. */
 export type SessionOnScreen = {

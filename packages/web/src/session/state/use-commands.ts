@@ -4,11 +4,13 @@ import {
   type ApprovalId,
   type CommandId,
   type CommandInput,
+  type ContentPart,
   commandResult,
   createCommandId,
   type Decision,
   type Fault,
   type LineRange,
+  type Message,
   type MessageId,
   type Mode,
   ok,
@@ -17,9 +19,16 @@ import {
   type RestoreInput,
   type Result,
   type SessionId,
-  type TurnNumber,
+  type ThinkingLevel,
+  TurnNumber,
 } from '@holdfast/protocol'
 import { useMemo, useState } from 'react'
+
+type Prompt = Extract<Message, { readonly kind: 'user' }>
+
+/** Returns the turn before that of a prompt; null if it is the first. */
+export const turnBefore = ({ parent, turn }: Pick<Prompt, 'parent' | 'turn'>): TurnNumber | null =>
+  parent === null || turn === 0 ? null : TurnNumber.parse(turn - 1)
 
 /** How a prompt joins a running turn. Without one, both start a turn. */
 export type PromptKind = 'sendPrompt' | 'queueFollowUp'
@@ -62,12 +71,27 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     const answer = await askFor(command)
     return answer.ok ? null : answer.fault
   }
+  /** Goes back to the end of a turn, null for the start; what came after is saved as a branch. */
+  const rewind = (turn: TurnNumber | null) =>
+    tried(turn === null ? { type: 'setHistory', messages: [] } : { type: 'rewind', turn })
   return {
-    send: async (text: string, as: PromptKind): Promise<Fault | null> => {
+    /** Sends a prompt again, perhaps with another text. It and its answer are saved as a branch. */
+    resend: async (prompt: Prompt, text: string): Promise<Fault | null> => {
+      const refused = await rewind(turnBefore(prompt))
+      if (refused) return refused
+      const files = prompt.parts.filter(({ type }) => type === 'file')
+      const fault = await submit({
+        type: 'sendPrompt',
+        content: files.length === 0 ? text : [{ type: 'text', text }, ...files],
+      })
+      setFault(fault)
+      return fault
+    },
+    send: async (content: string | readonly ContentPart[], as: PromptKind): Promise<Fault | null> => {
       // The answer may have been lost. The same text sent again uses the same command id.
-      const said = `${as} ${text}`
+      const said = `${as} ${JSON.stringify(content)}`
       const commandId = unanswered?.said === said ? unanswered.commandId : createCommandId()
-      const fault = await submit({ type: as, content: text }, commandId)
+      const fault = await submit({ type: as, content: typeof content === 'string' ? content : [...content] }, commandId)
       unanswered = fault?.code === 'unreachable' ? { said, commandId } : null
       if (!fault) setFault(null)
       return fault
@@ -105,6 +129,13 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     carryOn: () => ask({ type: 'continue' }),
     setMode: (mode: Mode, keepPlan: boolean) =>
       ask(mode === 'plan' ? { type: 'enterPlan' } : { type: 'enterExec', ...(keepPlan && { keepPlan }) }),
+    /** Keeps the plan in the context, lets the agent make changes, and asks it to carry the plan out. */
+    acceptPlan: async () => {
+      const refused = await tried({ type: 'enterExec', keepPlan: true })
+      if (!refused) ask({ type: 'sendPrompt', content: 'Carry out the plan.' })
+    },
+    setModel: (model: string) => ask({ type: 'setModel', model }),
+    setThinkingLevel: (level: ThinkingLevel) => ask({ type: 'setThinkingLevel', level }),
     revokeTrust: (tool: string) => ask({ type: 'revokeToolTrust', tool }),
     clearBoundary: (path: string | null) =>
       ask(path === null ? { type: 'clearAllBoundaries' } : { type: 'clearBoundary', path }),
@@ -119,9 +150,7 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     handOver: (client: string) => ask({ type: 'handOver', client }),
     /** Goes back to the end of a turn; what came after is saved as a branch. */
     branchAt: (turn: TurnNumber) => ask({ type: 'branchAt', turn }),
-    /** Goes back to the end of a turn, null for the start; what came after is saved as a branch. */
-    rewind: (turn: TurnNumber | null) =>
-      tried(turn === null ? { type: 'setHistory', messages: [] } : { type: 'rewind', turn }),
+    rewind,
     /** Puts files back that calls changed. */
     restoreFiles: (request: RestoreInput) => live.submit({ type: 'restoreFiles', ...request }),
     switchBranch: (branch: string) => submit({ type: 'switchBranch', branch }),

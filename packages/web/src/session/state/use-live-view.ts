@@ -1,16 +1,26 @@
 import { createLiveView, type LiveView } from '@holdfast/client'
-import { createCommandId, type Fault, type SessionHandle, type Sessions } from '@holdfast/protocol'
+import type { Fault, SessionHandle, Sessions } from '@holdfast/protocol'
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
+import { tabClient } from '../../screens/client-name.ts'
 
 type OpenSession =
   | { readonly phase: 'opening' }
   | { readonly phase: 'refused'; readonly fault: Fault }
   | { readonly phase: 'open'; readonly handle: SessionHandle; readonly live: LiveView }
 
-/** Opens a session while it is on screen. */
+const awayMs = 2000
+
+/** Opens a session while it is on screen; also if the server is away at first. */
 export function useOpenSession(sessions: Sessions, name: string) {
   const [state, setState] = useState<OpenSession>({ phase: 'opening' })
   const [tries, setTries] = useState(0)
+  const retry = useCallback(() => setTries((tries) => tries + 1), [])
+  // A session that was asked for while the server is away opens when it is back.
+  useEffect(() => {
+    if (state.phase !== 'refused' || state.fault.code !== 'unreachable') return
+    const timer = setTimeout(retry, awayMs)
+    return () => clearTimeout(timer)
+  }, [state, retry])
   // biome-ignore lint/correctness/useExhaustiveDependencies: a retry repeats the same request
   useEffect(() => {
     let isLeft = false
@@ -26,7 +36,7 @@ export function useOpenSession(sessions: Sessions, name: string) {
       live?.close()
     }
   }, [sessions, name, tries])
-  return { state, retry: () => setTries((tries) => tries + 1) }
+  return { state, retry }
 }
 
 const unseenMs = 250
@@ -59,15 +69,4 @@ export function useVersion(live: LiveView): number {
     [live],
   )
   return useSyncExternalStore(subscribe, () => live.version)
-}
-
-const key = 'holdfast.client'
-
-/** The client id of this tab. It survives a reload, so that the tab stays the driver. */
-function tabClient(): string {
-  const known = sessionStorage.getItem(key)
-  if (known !== null) return known
-  const made = `page-${createCommandId().slice(0, 6)}`
-  sessionStorage.setItem(key, made)
-  return made
 }

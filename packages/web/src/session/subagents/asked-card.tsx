@@ -1,8 +1,10 @@
 import { type ChildView, escapeLine, type SessionHandle } from '@holdfast/protocol'
 import { type ReactNode, useEffect, useState } from 'react'
-import { ApprovalCard } from '../approval/approval-card.tsx'
+import { ApprovalCard, type Place } from '../approval/approval-card.tsx'
 import { QuestionCard } from '../approval/question-card.tsx'
-import { SessionContext, useSession } from '../state/session-context.ts'
+import { askedSummary, questionOf } from '../approval/question-text.ts'
+import { questionElementId } from '../approval/waiting-call.tsx'
+import { useSession } from '../state/session-context.ts'
 import type { PageCommands } from '../state/use-commands.ts'
 import { type Asked, askedKey } from './asked.ts'
 import { kindText } from './child-text.ts'
@@ -14,13 +16,57 @@ type AskedCardProps = {
   readonly commands: Pick<PageCommands, 'decide' | 'answer'>
 }
 
-/** Asks for the first approval that waits, marked with the subagent that asks for it. */
-export function AskedCard({ asked: [first, ...others], commands }: AskedCardProps) {
-  if (!first) return null
-  const { approval, child } = first
+/**
+ * Asks for everything that waits, in call order: one card each. The first is open, or the one that a person chose; the
+ * others are a line each, so that the buttons stay in sight.
+ */
+export function AskedCard({ asked, commands }: AskedCardProps) {
+  const { handle } = useSession()
+  const [chosen, setChosen] = useState<string | null>(null)
+  const open = asked.find((one) => askedKey(one) === chosen) ?? asked[0]
+  if (!open) return null
+  const choose = (one: Asked) => {
+    setChosen(askedKey(one))
+    // The card that opens appears in the place of this line, and takes its focus.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
+  }
+  return (
+    <ol className="asked-list" aria-label="Waiting for you">
+      {asked.map((one, index) => (
+        <li key={askedKey(one)} id={questionElementId(one.child?.id ?? handle.id, one.approval.id)}>
+          {one === open ? (
+            <OpenCard
+              asked={one}
+              place={asked.length > 1 ? { at: index + 1, of: asked.length } : undefined}
+              commands={commands}
+            />
+          ) : (
+            <button type="button" className="asked-line" onClick={() => choose(one)}>
+              <span className="ask-mark" aria-hidden="true">
+                ◆
+              </span>
+              <span>{questionOf(one.approval)}</span>
+              <code>{askedSummary(one.approval)}</code>
+              <span className="approval-more">
+                {index + 1} of {asked.length}
+              </span>
+            </button>
+          )}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+type OpenCardProps = Pick<AskedCardProps, 'commands'> & { readonly asked: Asked; readonly place: Place | undefined }
+
+/** The card of one approval, marked with the subagent that asks for it. */
+function OpenCard({ asked, place, commands }: OpenCardProps) {
+  const { handle } = useSession()
+  const { approval, child } = asked
   const { preview } = approval
-  const key = askedKey(first)
-  const common = { approval, waiting: others.length, ...(child && { mark: <AskerMark child={child} /> }) }
+  const key = askedKey(asked)
+  const common = { approval, place, ...(child && { mark: <AskerMark child={child} /> }) }
   if (preview.type === 'question')
     return (
       <QuestionCard
@@ -30,19 +76,16 @@ export function AskedCard({ asked: [first, ...others], commands }: AskedCardProp
         onAnswer={(decision, answers) => commands.answer(approval.id, decision, answers, child?.id)}
       />
     )
-  const card = (
+  const card = (handle: SessionHandle) => (
     <ApprovalCard
       key={key}
       {...common}
+      handle={handle}
       onDecide={(decision, message) => commands.decide(approval.id, decision, message, child?.id)}
     />
   )
-  if (!child || !preview.blob) return card
-  return (
-    <InChild key={key} child={child.id}>
-      {card}
-    </InChild>
-  )
+  if (!child || !preview.blob) return card(handle)
+  return <InChild key={key} child={child.id} card={card} />
 }
 
 /** Says which subagent asks, and opens it. */
@@ -62,12 +105,14 @@ function AskerMark({ child: { id, agent, task } }: { readonly child: ChildView }
   )
 }
 
-type InChildProps = { readonly child: SessionHandle['id']; readonly children: ReactNode }
+type InChildProps = {
+  readonly child: SessionHandle['id']
+  readonly card: (handle: SessionHandle) => ReactNode
+}
 
-/** Draws something with the handle of a subagent, which keeps the whole of a shortened preview. */
-function InChild({ child, children }: InChildProps) {
+/** Draws a card with the handle of a subagent, which keeps the whole of a shortened preview. */
+function InChild({ child, card }: InChildProps) {
   const { handleOf } = useSubagents()
-  const above = useSession()
   const [handle, setHandle] = useState<SessionHandle | null>(null)
   useEffect(() => {
     let isLeft = false
@@ -79,5 +124,5 @@ function InChild({ child, children }: InChildProps) {
     }
   }, [handleOf, child])
   if (!handle) return <p className="nothing working">Loading</p>
-  return <SessionContext value={{ ...above, handle }}>{children}</SessionContext>
+  return card(handle)
 }

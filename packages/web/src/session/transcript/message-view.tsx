@@ -1,16 +1,15 @@
-import { clip, escapeHidden, escapeLine, firstLine, type HookRun, type Message } from '@holdfast/protocol'
+import { clip, escapeHidden, firstLine, type HookRun, type Message } from '@holdfast/protocol'
 import { memo, useContext } from 'react'
-import { Markdown } from '../../markdown/markdown.tsx'
 import { durationText, oneLine } from '../../text/format.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
 import { ShownOnlyContext, useLive, useSession, whyHistoryLocked } from '../state/session-context.ts'
 import { PinButton, PinMark } from './pins.tsx'
 import { ResultMessage } from './result-message.tsx'
+import { AssistantMessage, UserMessage } from './said-message.tsx'
 import { messageElementId } from './show-message.ts'
 import { SubagentCard } from './subagent-card.tsx'
 import { TerminalView } from './terminal-view.tsx'
 import { ToolCard } from './tool-card.tsx'
-import { TurnMenu } from './turn-menu.tsx'
 
 type MessageViewProps = {
   readonly message: Message
@@ -43,62 +42,6 @@ export const MessageView = memo(function MessageView({ message, isOpening = fals
   }
 })
 
-type AssistantMessageProps = { readonly message: Extract<Message, { readonly kind: 'assistant' }> }
-
-function AssistantMessage({ message }: AssistantMessageProps) {
-  const { handle } = useSession()
-  const { id, text, pinned, interrupted } = message
-  return (
-    <div id={messageElementId(handle.id, id)} className={pinned ? 'said pinned' : 'said'} tabIndex={-1}>
-      <PinButton message={message} />
-      <article className="assistant prose" aria-label="Assistant">
-        <Markdown text={text} />
-        {interrupted && <p className="interrupted">interrupted</p>}
-      </article>
-    </div>
-  )
-}
-
-type UserMessageProps = { readonly message: Extract<Message, { readonly kind: 'user' }>; readonly isOpening: boolean }
-
-/** Shows a person's text as it was written, without markdown. The first prompt of a subagent is its task. */
-function UserMessage({ message, isOpening }: UserMessageProps) {
-  const { handle, takeBack } = useSession()
-  const isTask = useLive(({ meta }) => meta?.subagent !== undefined) && message.parent === null
-  const files = message.parts.flatMap((part) => (part.type === 'file' ? [part] : []))
-  return (
-    <div
-      id={messageElementId(handle.id, message.id)}
-      className={message.pinned ? 'user-row pinned' : 'user-row'}
-      tabIndex={-1}
-    >
-      <article className={isTask ? 'user task' : 'user'} aria-label={isTask ? 'Task' : 'You'}>
-        {isTask && <p className="task-word">Task</p>}
-        <p dir="auto">{message.text}</p>
-        {message.isExpanded && <ExpandedText parts={message.parts} />}
-        {files.map((file) => (
-          <p key={file.blob} className="file">
-            {escapeLine(file.name ?? file.mediaType)}
-          </p>
-        ))}
-      </article>
-      <PinButton message={message} />
-      {isOpening && takeBack && <TurnMenu prompt={message} />}
-    </div>
-  )
-}
-
-/** Shows what a slash command became, which is what the model got. */
-function ExpandedText({ parts }: Pick<UserMessageProps['message'], 'parts'>) {
-  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-  const head = 'What the model got'
-  return (
-    <Collapsible className="note" label={head} isOpenAtFirst={false} head={<span>{head}</span>}>
-      {() => <p className="note-text">{escapeHidden(text)}</p>}
-    </Collapsible>
-  )
-}
-
 const noteCharsMax = 240
 /** The answer of `/help`. */
 const commandLines = /^\/\S.*: .*(\n\/\S.*: .*)+$/
@@ -110,7 +53,7 @@ function Note({ message }: { readonly message: Extract<Message, { readonly kind:
   if (text.length <= noteCharsMax && !text.includes('\n')) return <p className={className}>{escapeHidden(text)}</p>
   const head = `${clip(oneLine(text), noteCharsMax)}…`
   return (
-    <Collapsible className={className} label={head} isOpenAtFirst={false} head={<span>{head}</span>}>
+    <Collapsible className={className} isOpenAtFirst={false} head={<span>{head}</span>}>
       {() => <p className="note-text">{escapeHidden(text)}</p>}
     </Collapsible>
   )
@@ -138,7 +81,7 @@ function HookCard({ text, hook }: HookCardProps) {
   const className = outcome === 'failed' ? 'note bad' : 'note'
   const head = clip(oneLine(text), noteCharsMax)
   return (
-    <Collapsible className={className} label={head} isOpenAtFirst={false} head={<span>{head}</span>}>
+    <Collapsible className={className} isOpenAtFirst={false} head={<span>{head}</span>}>
       {() => (
         <>
           <p className="note-text">{escapeHidden(text)}</p>
@@ -165,12 +108,13 @@ export function ThinkingBlock({ text, isLive, message }: ThinkingBlockProps) {
     <Collapsible
       className="thinking"
       {...(message && { elementId: messageElementId(handle.id, message.id) })}
-      label={said}
       isOpenAtFirst={isLive}
       head={
         <>
           <span className={isLive ? 'thinking-word working' : 'thinking-word'}>{said}</span>
-          <span className="fold-peek">{firstLine(text, 120)}</span>
+          <span className="fold-peek" aria-hidden="true">
+            {firstLine(text, 120)}
+          </span>
           {message?.pinned && <PinMark />}
         </>
       }
@@ -212,7 +156,7 @@ function CheckpointView({ message: { id, text } }: CheckpointViewProps) {
         )}
       </p>
       {text !== '' && (
-        <Collapsible className="note" label="Summary" isOpenAtFirst={false} head={<span>Summary</span>}>
+        <Collapsible className="note" isOpenAtFirst={false} head={<span>Summary</span>}>
           {() => (
             <p className="note-text" dir="auto">
               {escapeHidden(text)}

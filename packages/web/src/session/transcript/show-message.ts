@@ -1,7 +1,19 @@
 import type { LiveView } from '@holdfast/client'
+import { loadTo } from './reading-place.ts'
 
 /** Returns the element id of a message. A session and its subagent may be on screen together. */
 export const messageElementId = (session: string, message: number): string => `message-${session}-${message}`
+
+/** Scrolls to the row of a message. The transcripts on screen, by session. */
+const scrollers = new Map<string, (message: number) => void>()
+
+/** Lets `showMessage` scroll a transcript, until the returned function is called. */
+export function offerScroll(session: string, scrollTo: (message: number) => void): () => void {
+  scrollers.set(session, scrollTo)
+  return () => {
+    if (scrollers.get(session) === scrollTo) scrollers.delete(session)
+  }
+}
 
 const drawnMs = 40
 /** Tries to find a loaded message; some have no element of their own. */
@@ -9,25 +21,22 @@ const looksMax = 25
 
 /** Scrolls to a message, loading older pages if needed, highlights it and gives it the focus. */
 export async function showMessage(live: LiveView, message: number): Promise<void> {
-  const found = await drawn(live, message)
+  const session = live.meta?.id ?? ''
+  if (!(await loadTo(live, message))) return
+  await wait(drawnMs) // the loaded rows are drawn
+  scrollers.get(session)?.(message)
+  const found = await drawn(messageElementId(session, message))
   if (!found) return
-  found.scrollIntoView({ block: 'center' })
-  await wait(drawnMs) // off-screen content gets its real height only now
-  found.scrollIntoView({ block: 'center' })
   found.focus({ preventScroll: true })
+  if (matchMedia('(prefers-reduced-motion: reduce)').matches) return // its focus shows it
   const colour = getComputedStyle(document.documentElement).getPropertyValue('--accent')
   found.animate([{ boxShadow: `0 0 0 3px ${colour}` }, { boxShadow: '0 0 0 3px transparent' }], 1400)
 }
 
-async function drawn(live: LiveView, message: number): Promise<HTMLElement | null> {
-  for (let looks = 0; looks < looksMax; ) {
-    const found = document.getElementById(messageElementId(live.meta?.id ?? '', message))
+async function drawn(id: string): Promise<HTMLElement | null> {
+  for (let looks = 0; looks < looksMax; looks++) {
+    const found = document.getElementById(id)
     if (found) return found
-    const oldest = live.messages[0]?.id ?? 0
-    if (message < oldest) {
-      if (!live.hasOlder || !(await live.loadOlder()).ok) return null
-    } else if (!live.messages.some(({ id }) => id === message)) return null
-    else looks++
     await wait(drawnMs)
   }
   return null

@@ -1,6 +1,7 @@
 import type { BlobHash } from '@holdfast/protocol'
 import { useLayoutEffect, useRef } from 'react'
 import { outputText } from '../../text/format.ts'
+import { ScrollBox } from '../../ui/scroll-box.tsx'
 import { useSession } from '../state/session-context.ts'
 
 type TerminalViewProps = {
@@ -18,7 +19,7 @@ const endSlackPx = 24
 
 /** Shows the output of a program. */
 export function TerminalView({ label, text, isLive = false, isCut = false, blob }: TerminalViewProps) {
-  const box = useRef<HTMLElement>(null)
+  const box = useRef<HTMLDivElement>(null)
   const isHeld = useRef(true)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text is what makes it grow
@@ -33,12 +34,11 @@ export function TerminalView({ label, text, isLive = false, isCut = false, blob 
   const shown = isCut ? `[…]\n${text}` : text
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section ref={box} className="output" aria-label={label} tabIndex={0} data-live={isLive} onScroll={onScroll}>
+      <ScrollBox ref={box} className="output" aria-label={label} data-live={isLive} onScroll={onScroll}>
         <pre>
           <code>{outputText(shown) || '(nothing)'}</code>
         </pre>
-      </section>
+      </ScrollBox>
       {blob && <WholeOutput {...blob} />}
     </>
   )

@@ -1,4 +1,12 @@
-import { approvalText, type CallStatus, type CallView, escapeLine, limits, type Message } from '@holdfast/protocol'
+import {
+  approvalText,
+  type CallStatus,
+  type CallView,
+  escapeHidden,
+  escapeLine,
+  limits,
+  type Message,
+} from '@holdfast/protocol'
 import { type ReactNode, useContext } from 'react'
 import { FileDiff } from '../../diff/file-diff.tsx'
 import { durationText } from '../../text/format.ts'
@@ -6,11 +14,13 @@ import { callSummary } from '../../text/message-text.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
 import { FaultNote } from '../../ui/elements.tsx'
 import { ArgumentsView } from '../approval/preview-view.tsx'
+import { WaitingCall } from '../approval/waiting-call.tsx'
 import { ChangedFiles, useChanges } from '../files/changed-files.tsx'
 import { PutBack } from '../files/put-back.tsx'
-import { useSession, WatchingContext } from '../state/session-context.ts'
+import { ShownOnlyContext, useSession, WatchingContext } from '../state/session-context.ts'
+import { FileParts } from '../tool-result/file-parts.tsx'
+import { toolResultView } from '../tool-result/tool-result.tsx'
 import { PinButton, PinMark } from './pins.tsx'
-import { ResultFiles } from './result-files.tsx'
 import { messageElementId } from './show-message.ts'
 import { TerminalView } from './terminal-view.tsx'
 
@@ -37,17 +47,21 @@ export function ToolCard({ message, liveOutput, look, strip }: ToolCardProps) {
   const { handle, asks } = useSession()
   const isWatching = useContext(WatchingContext) !== null // then it collapses on this page only
   const { call, collapsed, pinned } = message
+  const elementId = messageElementId(handle.id, message.id)
+  const asked = call.approval?.preview.type
+  const isAskedBelow = !useContext(ShownOnlyContext) && !look && asked !== undefined && asked !== 'question'
+  if (isAskedBelow) return <WaitingCall call={call} elementId={elementId} />
   const waits = call.approval?.preview.type === 'question' ? 'asks you' : 'needs approval'
   const status = look?.word ?? (call.approval ? waits : words[call.status])
   const dot = look?.dot ?? (call.approval ? 'asked' : call.status)
   const tool = look?.name ?? escapeLine(call.tool)
   const summary = callSummary(call)
+  const hasDuration = !look && call.status === 'complete' && call.durationMs !== null
   const isLive = call.status === 'running' && liveOutput !== undefined
   return (
     <Collapsible
       className={`tool ${dot}`}
-      label={`${tool} ${summary}, ${status}`}
-      elementId={messageElementId(handle.id, message.id)}
+      elementId={elementId}
       strip={strip}
       isOpenAtFirst={!collapsed}
       {...(!isWatching && { onFold: () => asks.toggleFold(message.id) })}
@@ -56,9 +70,8 @@ export function ToolCard({ message, liveOutput, look, strip }: ToolCardProps) {
           <span className={`dot ${dot}`} aria-hidden="true" />
           <span className="tool-name">{tool}</span>
           <code className="tool-summary">{summary}</code>
-          <span className="tool-status">
-            {!look && call.status === 'complete' && call.durationMs !== null ? durationText(call.durationMs) : status}
-          </span>
+          {hasDuration && <span className="hidden-text">{status}</span>}
+          <span className="tool-status">{hasDuration ? durationText(call.durationMs ?? 0) : status}</span>
           {pinned && <PinMark />}
         </>
       }
@@ -116,16 +129,39 @@ function CallContent({ call, liveOutput }: CallContentProps) {
         </Folded>
       </>
     )
+  const own = toolResultView(call)
+  if (own !== null)
+    return (
+      <>
+        {own}
+        {result?.fileParts && <FileParts files={result.fileParts} />}
+        <Folded title="Arguments">
+          <ArgumentsView args={args} />
+        </Folded>
+      </>
+    )
   const isCut = (liveOutput?.length ?? 0) >= limits.toolOutputInlineBytesMax
   return (
     <>
-      <ArgumentsView args={args} />
+      {isShell(call) ? <CommandLine command={call.args.command} /> : <ArgumentsView args={args} />}
       {liveOutput !== undefined && <TerminalView label="Output so far" text={liveOutput} isLive isCut={isCut} />}
       {output}
-      {result?.fileParts && <ResultFiles files={result.fileParts} />}
+      {result?.fileParts && <FileParts files={result.fileParts} />}
     </>
   )
 }
+
+type ShellCall = CallView & { readonly args: { readonly command: string } }
+
+const isShell = (call: CallView): call is ShellCall =>
+  call.tool === 'shell' && Object.keys(call.args).length === 1 && typeof call.args['command'] === 'string'
+
+/** Shows a command as in a terminal, above its output. */
+const CommandLine = ({ command }: { readonly command: string }) => (
+  <pre className="command-line">
+    <code>{escapeHidden(command)}</code>
+  </pre>
+)
 
 const Folded = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <details className="raw-arguments">

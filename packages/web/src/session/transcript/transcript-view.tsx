@@ -1,11 +1,15 @@
 import type { LiveView } from '@holdfast/client'
 import type { SessionView } from '@holdfast/protocol'
-import { memo, useContext, useState } from 'react'
+import { useContext, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { isBusy } from '../../text/format.ts'
-import { ShownOnlyContext } from '../state/session-context.ts'
-import { LastTurn, PastTurn } from './turn-view.tsx'
-import { type TurnMessages, useTurns } from './turns.ts'
+import { ShownOnlyContext, useSession } from '../state/session-context.ts'
+import { keepPlace, loadTo, placeOf } from './reading-place.ts'
+import { promptFrom, type Row, rowsOf } from './rows.ts'
+import { offerScroll } from './show-message.ts'
+import { TranscriptEnd } from './turn-view.tsx'
+import { useTurns } from './turns.ts'
 import { useStickyScroll } from './use-sticky-scroll.ts'
+import { RowsView, useVirtualRows, type VirtualRows } from './virtual-rows.tsx'
 
 type TranscriptViewProps = {
   readonly live: LiveView
@@ -16,41 +20,59 @@ type TranscriptViewProps = {
 
 /** Draws the transcript. It follows the end until a person scrolls up. */
 export function TranscriptView({ live, view, watching, onContinue }: TranscriptViewProps) {
+  const { handle } = useSession()
   const turns = useTurns(live.messages)
+  const rows = useMemo(() => rowsOf(turns), [turns])
   const isShownOnly = useContext(ShownOnlyContext)
   const [isLoading, setLoading] = useState(false)
+  const scroller = useRef<HTMLDivElement>(null)
   const loadOlder = async () => {
     if (isLoading) return
     setLoading(true)
-    scroll.keepPlace()
     await live.loadOlder()
     setLoading(false)
   }
+  const [place] = useState(() => placeOf(handle.id))
   const scroll = useStickyScroll({
-    firstId: live.messages[0]?.id,
+    scroller,
+    isHeldAtFirst: place === null,
     onNearTop: () => {
       if (live.hasOlder) loadOlder()
     },
   })
-  const isEmpty = turns.length === 0 && live.live.length === 0 && !isBusy(view.status)
+  const hadOlder = useRef(false) // its room stays, so that nothing moves when the oldest page comes
+  hadOlder.current ||= live.hasOlder
+  const shown = useVirtualRows({ rows, scroller, hasRoomAbove: hadOlder.current })
+  useReadingPlace({ live, rows, shown, scroll })
+  const jump = (step: 1 | -1) => {
+    const { virtualizer } = shown
+    const top = virtualizer.getVirtualItemForOffset((virtualizer.scrollOffset ?? 0) + 1)?.index ?? 0
+    const target = promptFrom(rows, top, step)
+    if (target === -1) return step === 1 ? scroll.toEnd() : undefined
+    scroll.letGo()
+    virtualizer.scrollToIndex(target, { align: 'start' })
+  }
+  const parts = live.live
+  const outputs = new Map(parts.flatMap(({ kind, call, text }) => (kind === 'output' ? [[call, text] as const] : [])))
+  const isEmpty = rows.length === 0 && parts.length === 0 && !isBusy(view.status)
   return (
     <div className="transcript-frame">
-      <div
-        className={scroll.isAtEnd ? 'transcript held' : 'transcript'}
-        ref={scroll.scroller}
-        onScroll={scroll.onScroll}
-      >
-        <div className="column" ref={scroll.content} role="log" aria-label="Transcript" aria-live="polite">
-          {live.hasOlder && (
-            <button type="button" className="quiet older" disabled={isLoading} onClick={loadOlder}>
-              {isLoading ? 'Loading…' : 'Load older messages'}
-            </button>
+      <div className="transcript" ref={scroller} onScroll={scroll.onScroll}>
+        <div className="column" ref={scroll.content} role="log" aria-label="Transcript" aria-live="off">
+          {hadOlder.current && (
+            <div className="older-slot">
+              {live.hasOlder && (
+                <button type="button" className="quiet older" disabled={isLoading} onClick={loadOlder}>
+                  {isLoading ? 'Loading…' : 'Load older messages'}
+                </button>
+              )}
+            </div>
           )}
           {isEmpty && <p className="empty">No messages yet.{isShownOnly ? '' : ' Write the first one below.'}</p>}
-          <PastTurns turns={turns} />
-          <LastTurn
-            turn={turns.at(-1)}
-            live={live.live}
+          <RowsView rows={rows} shown={shown} outputs={outputs} />
+          <TranscriptEnd
+            messages={turns.at(-1)?.messages ?? []}
+            live={parts}
             view={view}
             isBusy={isBusy(view.status)}
             watching={watching}
@@ -58,6 +80,7 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
           />
         </div>
       </div>
+      {turns.length > 1 && <TurnJumps onJump={jump} isAtEnd={scroll.isAtEnd} />}
       {!scroll.isAtEnd && (
         <button type="button" className="to-end" onClick={scroll.toEnd}>
           Latest ↓
@@ -67,7 +90,75 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
   )
 }
 
-/** Not redrawn while only the last turn streams: `useTurns` then returns the same list. */
-const PastTurns = memo(function PastTurns({ turns }: { readonly turns: readonly TurnMessages[] }) {
-  return turns.slice(0, -1).map((turn) => <PastTurn key={turn.turn} turn={turn} />)
-})
+type TurnJumpsProps = { readonly isAtEnd: boolean; readonly onJump: (step: 1 | -1) => void }
+
+/** Goes from turn to turn. On a narrow screen it would cover the end of the text. */
+const TurnJumps = ({ isAtEnd, onJump }: TurnJumpsProps) => (
+  <nav className={isAtEnd ? 'turn-jumps at-end' : 'turn-jumps'} aria-label="Turns">
+    <button
+      type="button"
+      className="quiet icon-button"
+      aria-label="Previous turn"
+      title="Previous turn"
+      onClick={() => onJump(-1)}
+    >
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d="M4 10l4-4 4 4" />
+      </svg>
+    </button>
+    <button
+      type="button"
+      className="quiet icon-button"
+      aria-label="Next turn"
+      title="Next turn"
+      onClick={() => onJump(1)}
+    >
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d="M4 6l4 4 4-4" />
+      </svg>
+    </button>
+  </nav>
+)
+
+type ReadingPlaceOptions = {
+  readonly live: LiveView
+  readonly rows: readonly Row[]
+  readonly shown: VirtualRows
+  readonly scroll: ReturnType<typeof useStickyScroll>
+}
+
+/** Returns to where a person read when the session was left, and lets others scroll to a message. */
+function useReadingPlace({ live, rows, shown: { virtualizer }, scroll }: ReadingPlaceOptions): void {
+  const { handle } = useSession()
+  const scrollTo = useEffectEvent((message: number, abovePx: number | null) => {
+    const index = rows.findIndex(({ key }) => key === message)
+    if (index === -1) return
+    scroll.letGo()
+    if (abovePx === null) return virtualizer.scrollToIndex(index, { align: 'center' })
+    const [start] = virtualizer.getOffsetForIndex(index, 'start') ?? [0]
+    virtualizer.scrollToOffset(start + abovePx)
+  })
+  const save = useEffectEvent(() => {
+    const offset = virtualizer.scrollOffset ?? 0
+    const item = virtualizer.getVirtualItemForOffset(offset)
+    const row = item && rows.slice(item.index).find(({ type }) => type === 'message')
+    const isPlace = !scroll.isHeld.current && item && row?.type === 'message'
+    keepPlace(handle.id, isPlace ? { message: row.message.id, abovePx: offset - item.start } : null)
+  })
+  useEffect(() => {
+    const place = placeOf(handle.id)
+    let isLeft = false
+    if (place) {
+      loadTo(live, place.message).then((isLoaded) => {
+        // The rows that were just loaded are drawn in the next frame.
+        if (isLoaded && !isLeft) requestAnimationFrame(() => !isLeft && scrollTo(place.message, place.abovePx))
+      })
+    }
+    const stop = offerScroll(handle.id, (message) => scrollTo(message, null))
+    return () => {
+      isLeft = true
+      stop()
+      save()
+    }
+  }, [handle, live])
+}

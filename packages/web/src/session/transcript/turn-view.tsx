@@ -2,34 +2,24 @@ import {
   escapeHidden,
   escapeLine,
   type LivePart,
+  type Message,
   type ModelFault,
   type SessionView,
   type TurnEnd,
 } from '@holdfast/protocol'
-import { memo, useContext } from 'react'
+import { useContext } from 'react'
+import { CopyButton } from '../../code/copy-button.tsx'
 import { Markdown } from '../../markdown/markdown.tsx'
 import { tokensText, usageText } from '../../text/format.ts'
-import { ShownOnlyContext } from '../state/session-context.ts'
-import { MessageView, ThinkingBlock } from './message-view.tsx'
-import { openingOf, summarizeTurn, type TurnMessages } from './turns.ts'
+import { ShownOnlyContext, useSession } from '../state/session-context.ts'
+import { TryAgain } from './edit-prompt.tsx'
+import { MessageTime } from './message-time.tsx'
+import { ThinkingBlock } from './message-view.tsx'
+import { openingOf, summarizeTurn } from './turns.ts'
 
-/** A finished turn: drawn once, and not laid out while off screen. */
-export const PastTurn = memo(function PastTurn({ turn }: { readonly turn: TurnMessages }) {
-  const { usage, fault } = summarizeTurn(turn.messages)
-  const opening = openingOf(turn.messages)
-  return (
-    <section className="turn past">
-      {turn.messages.map((message) => (
-        <MessageView key={message.id} message={message} isOpening={message === opening} />
-      ))}
-      {fault && <p className="note bad">{fault.message}</p>}
-      {usage && <p className="usage">{usageText(usage)}</p>}
-    </section>
-  )
-})
-
-type LastTurnProps = {
-  readonly turn: TurnMessages | undefined
+type TranscriptEndProps = {
+  /** The loaded messages of the last turn. */
+  readonly messages: readonly Message[]
   readonly live: readonly LivePart[]
   readonly view: SessionView
   readonly isBusy: boolean
@@ -37,29 +27,31 @@ type LastTurnProps = {
   readonly onContinue: () => void
 }
 
-/** The last turn: streaming, or finished with its result. */
-export function LastTurn({ turn, live, view, isBusy, watching, onContinue }: LastTurnProps) {
-  const messages = turn?.messages ?? []
-  const opening = openingOf(messages)
+/** The end of the transcript: what streams, or how the last turn ended. Always drawn. */
+export function TranscriptEnd({ messages, live, view, isBusy, watching, onContinue }: TranscriptEndProps) {
   const { usage, fault } = summarizeTurn(messages)
-  const outputs = new Map(live.flatMap(({ kind, call, text }) => (kind === 'output' ? [[call, text] as const] : [])))
   const end = isBusy ? null : view.lastTurn
+  const at = messages.at(-1)?.at
+  const opening = openingOf(messages)
+  const answer = messages.findLast(({ kind }) => kind === 'assistant')
+  const { takeBack } = useSession()
+  const isShownOnly = useContext(ShownOnlyContext)
+  const canTryAgain = !isShownOnly && takeBack && opening?.kind === 'user' && !opening.child
   return (
     <section className="turn" aria-busy={isBusy}>
-      {messages.map((message) => (
-        <MessageView
-          key={message.id}
-          message={message}
-          isOpening={message === opening}
-          liveOutput={outputs.get(message.kind === 'tool_call' ? message.call.id : undefined)}
-        />
-      ))}
       <LiveParts parts={live} />
       {isBusy && live.length === 0 && <Waiting view={view} />}
       {end && end.reason !== 'done' && (
         <TurnEndView reason={end.reason} fault={end.fault ?? fault} watching={watching} onContinue={onContinue} />
       )}
-      {!isBusy && usage && <p className="usage">{usageText(usage)}</p>}
+      {!isBusy && messages.length > 0 && (
+        <div className="usage">
+          {at !== undefined && <MessageTime at={at} />}
+          {usage && <span>{usageText(usage)}</span>}
+          {answer?.kind === 'assistant' && <CopyButton text={() => answer.text} label="Copy the last answer" />}
+          {canTryAgain && <TryAgain prompt={opening} />}
+        </div>
+      )}
     </section>
   )
 }
@@ -67,7 +59,8 @@ export function LastTurn({ turn, live, view, isBusy, watching, onContinue }: Las
 /** Shows activity while nothing streams yet. */
 function Waiting({ view }: { readonly view: SessionView }) {
   if (view.pendingApprovals.length > 0 || view.activeToolCalls.length > 0) return null // the cards show it
-  return <p className="working waiting-word">Thinking</p>
+  // The model has the request; whether it thinks is known once it says so.
+  return <p className="working waiting-word">{view.status === 'thinking' ? 'Waiting for the model' : 'Working'}</p>
 }
 
 /** Shows streaming parts. The output of a running call is shown in its card. */
@@ -84,7 +77,7 @@ function LivePartView({ part, isLast }: { readonly part: LivePart; readonly isLa
     case 'text':
       return (
         <article className={isLast ? 'assistant prose streaming' : 'assistant prose'} aria-label="Assistant">
-          <Markdown text={part.text} />
+          <Markdown text={part.text} isGrowing />
         </article>
       )
     case 'input':
@@ -118,7 +111,7 @@ const words: Record<TurnEndProps['reason'], string> = {
 function TurnEndView({ reason, fault, watching, onContinue }: TurnEndProps) {
   const isShownOnly = useContext(ShownOnlyContext)
   return (
-    <div className={reason === 'failed' ? 'turn-end bad' : 'turn-end'} role="status">
+    <div className={reason === 'failed' ? 'turn-end bad' : 'turn-end'} role={reason === 'failed' ? 'alert' : undefined}>
       <p>{fault ? escapeHidden(fault.message) : words[reason]}</p>
       {!isShownOnly && (
         <button type="button" disabled={watching !== null} title={watching ?? undefined} onClick={onContinue}>

@@ -29,6 +29,12 @@ describe('turns of a transcript', () => {
     expect(summarizeTurn([step(1, 0, usage(1)), step(2, 0, null)]).usage).toMatchObject({ input: 10, cost: null })
   })
 
+  it('shows no zeros for an answer that was stopped', () => {
+    const zeros: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 }
+    expect(summarizeTurn([user(1, 0), step(2, 0, zeros)]).usage).toBeNull()
+    expect(summarizeTurn([step(1, 0, usage(1)), step(2, 0, zeros)]).usage).toMatchObject({ input: 10, cost: 1 })
+  })
+
   it('reports a failure only if nothing came after it', () => {
     expect(summarizeTurn([step(1, 0, null, limited)]).fault).toEqual(limited)
     expect(summarizeTurn([step(1, 0, null, limited), step(2, 0, usage(0))]).fault).toBeNull()

@@ -1,5 +1,6 @@
 import { addUsage, type Finish, type Message, type ModelFault, noUsage, type Usage } from '@holdfast/protocol'
 import { useRef } from 'react'
+import { tokensOf } from '../../text/format.ts'
 
 /** The messages of one turn. */
 export type TurnMessages = { readonly turn: number; readonly messages: readonly Message[] }
@@ -52,7 +53,8 @@ type TurnSummary = {
 
 export function summarizeTurn(messages: readonly Message[]): TurnSummary {
   const steps = messages.filter((message) => message.kind === 'usage')
-  const usages = steps.flatMap(({ usage }) => (usage === null ? [] : [usage]))
+  // A call that was stopped before its answer reports zeros, which are not what it cost.
+  const usages = steps.flatMap(({ usage }) => (usage === null || tokensOf(usage) === 0 ? [] : [usage]))
   const isUncounted = steps.some(({ usage, finish }) => usage === null && isAnswer(finish))
   return {
     usage: usages.length === 0 ? null : usages.reduce(addUsage, isUncounted ? { ...noUsage, cost: null } : noUsage),

@@ -1,8 +1,9 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react'
 
 type StickyScrollOptions = {
-  /** Changes when an older page was added. */
-  readonly firstId: number | undefined
+  readonly scroller: RefObject<HTMLDivElement | null>
+  /** Whether it begins at the end. Else a reading place is restored. */
+  readonly isHeldAtFirst: boolean
   readonly onNearTop: () => void
 }
 
@@ -20,61 +21,73 @@ function scrollsUp(event: Event, box: HTMLElement): boolean {
   return event.type === 'touchmove' || event.target === box
 }
 
-/** Follows the end while text grows, and keeps the reading position when older text is added. */
-export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
-  const scroller = useRef<HTMLDivElement>(null)
+const isNearEnd = (box: HTMLElement): boolean => box.scrollHeight - box.scrollTop - box.clientHeight < endSlackPx
+
+/** Follows the end while text grows. Only a person who scrolls up, or opens something to read, stops it. */
+export function useStickyScroll({ scroller, isHeldAtFirst, onNearTop }: StickyScrollOptions) {
   const content = useRef<HTMLDivElement>(null)
-  const isHeld = useRef(true)
+  const isHeld = useRef(isHeldAtFirst)
   const lastTop = useRef(0)
   const touchedAt = useRef(Number.NEGATIVE_INFINITY)
-  const anchor = useRef<{ readonly element: Element; readonly top: number } | null>(null)
-  const [isAtEnd, setAtEnd] = useState(true)
+  const [isAtEnd, setAtEnd] = useState(isHeldAtFirst)
 
   const toEnd = () => {
     const box = scroller.current
+    isHeld.current = true
+    touchedAt.current = Number.NEGATIVE_INFINITY
+    setAtEnd(true)
     if (box) box.scrollTop = box.scrollHeight
   }
+  const letGo = () => {
+    isHeld.current = false
+    setAtEnd(false)
+  }
+
+  /** Goes to the end while it is followed. Not against a person who has just begun to scroll. */
+  const follow = useEffectEvent(() => {
+    const box = scroller.current
+    if (!box) return
+    const isTouched = performance.now() - touchedAt.current < gestureMs
+    if (isHeld.current && !isTouched) box.scrollTop = box.scrollHeight
+    lastTop.current = box.scrollTop
+  })
+  // After every drawing, and so in the same frame: what rows measured is drawn before the observer below hears of it.
+  useLayoutEffect(() => follow())
 
   useEffect(() => {
     const box = scroller.current
     const inner = content.current
     if (!box || !inner) return
     // Observed, not derived from renders: toggles and window sizes change the height too.
-    const observer = new ResizeObserver(() => {
-      if (isHeld.current) box.scrollTop = box.scrollHeight
-      lastTop.current = box.scrollTop
-    })
+    const observer = new ResizeObserver(() => follow())
     observer.observe(inner)
     observer.observe(box)
     const touched = (event: Event) => {
       if (scrollsUp(event, box)) touchedAt.current = performance.now()
     }
+    /** What a person opens stays where it is, instead of being pushed up by what it shows. */
+    const toggled = ({ target }: Event) => {
+      const toggle = target instanceof Element ? target.closest('[aria-expanded="false"], summary') : null
+      if (!toggle || !isHeld.current) return
+      isHeld.current = false
+      requestAnimationFrame(() => {
+        isHeld.current = isNearEnd(box)
+        setAtEnd(isHeld.current)
+      })
+    }
     for (const gesture of gestures) box.addEventListener(gesture, touched, { passive: true })
+    box.addEventListener('click', toggled, true)
     return () => {
       observer.disconnect()
       for (const gesture of gestures) box.removeEventListener(gesture, touched)
+      box.removeEventListener('click', toggled, true)
     }
-  }, [])
-
-  /** Saves the reading position before an older page is loaded. */
-  const keepPlace = () => {
-    const element = content.current?.querySelector('.turn')
-    if (element) anchor.current = { element, top: element.getBoundingClientRect().top }
-  }
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new first message moves the reading position
-  useLayoutEffect(() => {
-    const kept = anchor.current
-    const box = scroller.current
-    anchor.current = null
-    // The browser may have corrected it already; measure, so that it is not corrected twice.
-    if (kept?.element.isConnected && box) box.scrollTop += kept.element.getBoundingClientRect().top - kept.top
-  }, [firstId])
+  }, [scroller])
 
   const onScroll = () => {
     const box = scroller.current
     if (!box) return
-    const isEnd = box.scrollHeight - box.scrollTop - box.clientHeight < endSlackPx
+    const isEnd = isNearEnd(box)
     // Only a person who scrolls up stops following; a card that closes also moves the text.
     const isUp = box.scrollTop < lastTop.current
     const isLetGo = isUp && performance.now() - touchedAt.current < gestureMs
@@ -85,5 +98,5 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
     if (!isEnd && box.scrollTop < nearTopPx) onNearTop()
   }
 
-  return { scroller, content, isAtEnd, toEnd, keepPlace, onScroll }
+  return { content, isAtEnd, isHeld, toEnd, letGo, onScroll }
 }

@@ -1,0 +1,40 @@
+import type { ListOptions, Meta } from '@holdfast/protocol'
+import { isBusy } from '../text/format.ts'
+
+/** What the list shows. All conditions must hold. */
+export type ListFilter = {
+  /** Words in the title, the preview or the recent text. */
+  readonly search: string
+  readonly workspace: string | null
+  readonly model: string | null
+  readonly isRunning: boolean
+  readonly isWaiting: boolean
+}
+
+export const noFilter: ListFilter = { search: '', workspace: null, model: null, isRunning: false, isWaiting: false }
+
+/** Returns the filter as the server takes it. Subagents are listed too: the page puts them under their parents. */
+export const listOptionsOf = ({ search, workspace, model, isRunning, isWaiting }: ListFilter): ListOptions => ({
+  subagents: true,
+  ...(search.trim() !== '' && { search: search.trim() }),
+  ...(workspace !== null && { workspace }),
+  ...(model !== null && { model }),
+  ...(isRunning && { running: true as const }),
+  ...(isWaiting && { waiting: true as const }),
+})
+
+/** Returns whether a session belongs into the list, by the rules of the server. */
+export function isInList(meta: Meta, { search, workspace, model, isRunning, isWaiting }: ListFilter): boolean {
+  if (meta.messageCount === 0) return false // empty sessions are not listed
+  if (workspace !== null && meta.workspace !== workspace) return false
+  if (model !== null && meta.model !== model) return false
+  if (isRunning && !isBusy(meta.status)) return false
+  if (isWaiting && meta.waiting === undefined) return false
+  const words = search.toLowerCase().split(/\s+/)
+  const text = `${meta.title}\n${meta.preview}\n${meta.recentText}`.toLowerCase()
+  return words.every((word) => text.includes(word))
+}
+
+/** Returns whether the list is narrowed by more than words. */
+export const isNarrowed = ({ workspace, model, isRunning, isWaiting }: ListFilter): boolean =>
+  workspace !== null || model !== null || isRunning || isWaiting

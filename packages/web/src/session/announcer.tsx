@@ -1,0 +1,71 @@
+import type { LiveView } from '@holdfast/client'
+import { escapeLine, type SessionView } from '@holdfast/protocol'
+import { useEffect, useEffectEvent, useState } from 'react'
+import { isBusy } from '../text/format.ts'
+import { askedSummary, questionOf } from './approval/question-text.ts'
+import { createNarrator } from './state/narrator.ts'
+import type { Control } from './state/session-context.ts'
+import type { Asked } from './subagents/asked.ts'
+
+/** How long words are collected: a screen reader that is interrupted for each token says nothing. */
+const collectMs = 500
+
+type AnnouncerProps = {
+  readonly live: LiveView
+  /** How the session is, in a sentence: said when it changes. */
+  readonly state: string
+}
+
+/** Tells a screen reader what happens: the only live region of a session. It says finished paragraphs, never tokens. */
+export function Announcer({ live, state }: AnnouncerProps) {
+  const [said, setSaid] = useState('')
+  const heard = useEffectEvent(() => ({ live: live.live, messages: live.messages, state }))
+  useEffect(() => {
+    const narrator = createNarrator(heard())
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const speak = () => {
+      timer = undefined
+      const sentences = narrator.next(heard())
+      if (sentences.length > 0) setSaid(sentences.join('\n'))
+    }
+    const leave = live.subscribe(() => {
+      timer ??= setTimeout(speak, collectMs)
+    })
+    return () => {
+      leave()
+      clearTimeout(timer)
+    }
+  }, [live])
+  return (
+    <div className="hidden-text" role="status" aria-label="What happens">
+      {said}
+    </div>
+  )
+}
+
+type State = {
+  readonly view: SessionView
+  readonly control: Pick<Control, 'watching' | 'isLost' | 'driver'>
+  /** What waits for an answer, the first first. */
+  readonly asked: readonly Asked[]
+}
+
+/** Says how a session is. A lost connection is said elsewhere, for all screens. */
+export function stateSentence({ view, control: { watching, isLost, driver }, asked }: State): string {
+  const who =
+    watching === null || isLost ? '' : driver === null ? 'Nobody has control. ' : 'Another screen has control. '
+  const [first] = asked
+  if (first) return `${who}Waiting for you: ${questionOf(first.approval)} ${askedSummary(first.approval)}`
+  if (isBusy(view.status)) return `${who}Working`
+  const end = view.lastTurn
+  if (end === null) return who.trim()
+  return `${who}${end.fault ? escapeLine(end.fault.message) : endWords[end.reason]}`
+}
+
+const endWords: Readonly<Record<NonNullable<SessionView['lastTurn']>['reason'], string>> = {
+  done: 'Finished',
+  aborted: 'Stopped',
+  failed: 'The model could not answer',
+  interrupted: 'Interrupted: the server stopped during this turn',
+  limit: 'Stopped at a limit',
+}

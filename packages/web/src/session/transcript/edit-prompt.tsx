@@ -1,0 +1,73 @@
+import type { Fault, Message } from '@holdfast/protocol'
+import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { FaultNote } from '../../ui/elements.tsx'
+import { useLive, useSession, whyHistoryLocked } from '../state/session-context.ts'
+
+type Prompt = Extract<Message, { readonly kind: 'user' }>
+type EditPromptProps = { readonly prompt: Prompt; readonly onClose: () => void }
+
+/** Edits a prompt in its place, and sends it again. What it and its answer were is saved as a branch. */
+export function EditPrompt({ prompt, onClose }: EditPromptProps) {
+  const { asks } = useSession()
+  const hold = useLive(whyHistoryLocked)
+  const [text, setText] = useState(prompt.text)
+  const [fault, setFault] = useState<Fault | null>(null)
+  const send = async () => {
+    if (text.trim() === '' || hold !== null) return
+    const refused = await asks.resend(prompt, text)
+    if (refused) setFault(refused)
+    else onClose()
+  }
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    void send()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
+    if (event.key === 'Escape') {
+      event.preventDefault() // it stops no turn here
+      onClose()
+    } else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send()
+  }
+  return (
+    <form className="edit-prompt" aria-label="Edit the prompt" onSubmit={onSubmit}>
+      <textarea
+        aria-label="Prompt"
+        dir="auto"
+        // biome-ignore lint/a11y/noAutofocus: a person has just asked for it
+        autoFocus
+        rows={Math.min(12, text.split('\n').length + 1)}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <FaultNote fault={fault} />
+      <p className="edit-actions">
+        <span className="nothing">{hold ?? 'The old prompt and its answer are saved as a branch.'}</span>
+        <button type="button" className="quiet" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" disabled={hold !== null || text.trim() === ''}>
+          Send again
+        </button>
+      </p>
+    </form>
+  )
+}
+
+/** Sends the prompt of the last turn again. The answer so far is saved as a branch. */
+export function TryAgain({ prompt }: { readonly prompt: Prompt }) {
+  const { asks } = useSession()
+  const hold = useLive(whyHistoryLocked)
+  return (
+    <button
+      type="button"
+      className="quiet small"
+      disabled={hold !== null}
+      title={hold ?? 'Send the prompt again. This answer is saved as a branch.'}
+      onClick={() => asks.resend(prompt, prompt.text)}
+    >
+      Try again
+    </button>
+  )
+}

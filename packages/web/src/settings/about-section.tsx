@@ -1,0 +1,54 @@
+import { ok } from '@holdfast/protocol'
+import { attempt, useServer } from '../models/server-context.ts'
+import { bytesText, counted } from '../text/format.ts'
+import { FaultNote } from '../ui/elements.tsx'
+import { useLoaded } from '../ui/use-loaded.ts'
+import { Section } from './section.tsx'
+
+/** The version of the server, and how its store is. */
+export function AboutSection({ isAdmin }: { readonly isAdmin: boolean }) {
+  const { holdfast } = useServer()
+  const { value: health, fault: away } = useLoaded(() => attempt(() => holdfast.health()), [holdfast])
+  const { value: ready } = useLoaded(async () => ok((await fetch('/v1/ready')).ok), [])
+  const { value: stats, fault } = useLoaded(
+    async () => (isAdmin ? attempt(() => holdfast.stats({ days: 1 })) : ok(null)),
+    [holdfast, isAdmin],
+  )
+  return (
+    <Section title="About">
+      <FaultNote fault={away ?? fault} />
+      <dl className="settings-facts">
+        <Fact name="Version" text={health ? `Holdfast ${health.version}` : 'not known yet'} />
+        <Fact
+          name="Store"
+          text={
+            ready === null
+              ? 'not known yet'
+              : ready
+                ? 'works: it accepts writes'
+                : 'does not accept writes. Run holdfast doctor on the server.'
+          }
+        />
+        {stats && (
+          <>
+            <Fact
+              name="Sessions"
+              text={`${counted(stats.sessions.listed, 'session')}, ${stats.sessions.trashed} in the trash`}
+            />
+            <Fact
+              name="Size"
+              text={`${bytesText(stats.store.recordBytes + stats.store.indexBytes)} of records, ${bytesText(stats.store.blobBytes)} of files`}
+            />
+          </>
+        )}
+      </dl>
+    </Section>
+  )
+}
+
+const Fact = ({ name, text }: { readonly name: string; readonly text: string }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{text}</dd>
+  </div>
+)

@@ -1,0 +1,93 @@
+import { invariant, orThrow } from '@holdfast/protocol'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { openTab, usePage } from './page-fixture.ts'
+
+/** Says to a page whether it is seen. A headless browser shows every tab. */
+const show = (page: Page, isHidden: boolean) =>
+  page.evaluate<void>(`
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} })
+    void document.dispatchEvent(new Event('visibilitychange'))
+  `)
+
+/** Counts the streams that a page has open. */
+function countStreams(page: Page) {
+  const open = new Set<unknown>()
+  page.on('request', (request) => {
+    if (/\/v1\/(stream|events|sessions\/[^/]+\/events)$/.test(new URL(request.url()).pathname)) open.add(request)
+  })
+  page.on('requestfailed', (request) => open.delete(request))
+  page.on('requestfinished', (request) => open.delete(request))
+  return () => open.size
+}
+
+describe('several screens', () => {
+  const { now, startSession, atRest, answer } = usePage({ env: { DEMO_PACE: '1' } })
+
+  it('works in twenty tabs, with one stream for each that is seen', async () => {
+    const { page, context } = now()
+    const counts = [countStreams(page)]
+    await startSession('count to 3')
+    await answer(3).waitFor()
+    await atRest()
+    const tabs = [page]
+    for (let number = 2; number <= 20; number++) {
+      await show(tabs.at(-1) ?? page, true)
+      const { page: tab } = await openTab(context)
+      counts.push(countStreams(tab))
+      await tab.goto(page.url())
+      await tab.getByRole('log', { name: 'Transcript' }).getByText('1, 2, 3.', { exact: true }).waitFor()
+      tabs.push(tab)
+    }
+    const total = () => counts.reduce((sum, count) => sum + count(), 0)
+    await expect.poll(total).toBeLessThanOrEqual(4)
+    const last = tabs.at(-1)
+    invariant(last, 'there are tabs')
+    await last.getByRole('button', { name: 'Take control' }).click()
+    await last.getByRole('textbox', { name: 'Message' }).fill('count to 4')
+    await last.getByRole('button', { name: 'Send' }).click()
+    await last.getByRole('log').getByText('1, 2, 3, 4.', { exact: true }).waitFor()
+    // A tab that comes back has what it missed, and its seat.
+    await show(last, true)
+    await show(page, false)
+    await page.getByRole('log').getByText('1, 2, 3, 4.', { exact: true }).waitFor()
+    await page.getByText('You are watching. In control: another tab in this browser.').waitFor()
+    // A closed tab gives up its seat, also one that was kept for it while it was hidden.
+    for (const tab of tabs.slice(1)) await tab.close()
+    const id = page.url().split('/s/').at(-1) ?? ''
+    const attached = async () => {
+      const handle = orThrow(await now().server.sessions.open(id))
+      return orThrow(await handle.state(['meta'])).meta.attachments
+    }
+    await expect.poll(attached, { timeout: 20_000 }).toBe(1)
+  })
+
+  it('lets who watches stop the agent, and take control', async () => {
+    const { page, context } = now()
+    await startSession('count to 500')
+    const { page: other } = await openTab(context)
+    await other.goto(page.url())
+    await other.getByText('You are watching. In control: another tab in this browser.').waitFor()
+    await other.getByRole('button', { name: 'Stop', exact: true }).click()
+    await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })
+    await other.getByRole('button', { name: 'Take control' }).click()
+    await page.getByText('You are watching. In control: another tab in this browser.').waitFor()
+    expect(await other.getByRole('textbox', { name: 'Message' }).isEnabled()).toBe(true)
+  })
+
+  it('counts sessions that wait in the title and the icon of every tab', async () => {
+    const { page, context } = now()
+    await startSession('write asked.txt: hello')
+    const approve = page.getByRole('button', { name: 'Approve' })
+    await approve.waitFor()
+    const { page: other } = await openTab(context)
+    await other.goto(now().server.url)
+    await expect.poll(() => other.title()).toMatch(/^\(\d+\) Holdfast$/)
+    await expect.poll(() => page.title()).toMatch(/^\(\d+\) ◆ write asked\.txt/)
+    const icon = () => other.locator('link[rel="icon"]').getAttribute('href')
+    expect(await icon()).toMatch(/^blob:/)
+    await approve.click()
+    await expect.poll(() => other.title()).toBe('Holdfast')
+    expect(await icon()).not.toMatch(/^blob:/)
+  })
+})

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { findAxeProblems } from './axe.ts'
+import { openTab, usePage } from './page-fixture.ts'
+
+describe('the settings of the page', () => {
+  const { now } = usePage({ env: { GROQ_BASE_URL: 'http://127.0.0.1:9/v1' } })
+
+  it('sets theme and density, which are there before the first paint after a reload, and in other tabs', async () => {
+    const { page, server, context, complaints } = now()
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.goto(server.url)
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+    const { page: other } = await openTab(context)
+    await other.goto(`${server.url}/#/settings`)
+    await other.getByRole('heading', { name: 'Appearance' }).waitFor()
+    const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+    const light = await ground()
+    await page.getByRole('group', { name: 'Theme' }).getByRole('button', { name: 'Dark' }).click()
+    await page.getByRole('group', { name: 'Density' }).getByRole('button', { name: 'Compact' }).click()
+    expect(await ground()).not.toBe(light)
+    await expect.poll(() => other.evaluate('document.documentElement.dataset.theme')).toBe('dark')
+    const chosen = () => page.evaluate('JSON.stringify({ ...document.documentElement.dataset })')
+    await page.route(/\/assets\/.*\.js$/, (route) => route.abort()) // nothing of the page runs but theme.js
+    await page.goto(server.url)
+    expect(await chosen()).toBe('{"theme":"dark","density":"compact"}')
+    await page.unroute(/\/assets\/.*\.js$/)
+    await page.goto(`${server.url}/#/settings`)
+    await page.reload()
+    await page.getByRole('group', { name: 'Theme' }).getByRole('button', { name: 'System' }).click()
+    expect(await ground()).toBe(light)
+    expect(complaints.filter((line) => !line.includes('ERR_FAILED'))).toEqual([])
+  })
+
+  it('adds and removes a key that it never shows, sets the default model, and has nothing for axe to find', async () => {
+    const { page, server } = now()
+    const secret = `made-for-settings-${'Z0'.repeat(8)}`
+    await page.goto(`${server.url}/#/settings`)
+    await page.getByRole('button', { name: 'Add a key for Groq' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add a key for Groq' })
+    await dialog.getByLabel('Key').fill(secret)
+    await dialog.getByRole('button', { name: 'Check and save' }).click()
+    await dialog.getByRole('button', { name: 'Save without a check' }).click()
+    await page.getByText('ready, with a stored key').waitFor()
+    expect(await page.content()).not.toContain(secret)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 844 })
+        await page.emulateMedia({ colorScheme })
+        expect(await findAxeProblems(page)).toEqual([])
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.getByRole('combobox', { name: /^Model: / }).click()
+    await page.getByRole('combobox', { name: 'Search: Model' }).fill('groq')
+    await page.getByRole('option').first().click()
+    await page.getByText(/^New sessions use groq\//).waitFor()
+    await page.getByRole('button', { name: 'Remove the key of Groq' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('button', { name: 'Add a key for Groq' }).waitFor()
+  })
+
+  it('lists and creates tokens, shows rules, asks before it empties the trash, and tells version and health', async () => {
+    const { page, server, complaints } = now()
+    await page.goto(`${server.url}/#/settings`)
+    await page.getByRole('textbox', { name: 'Name' }).fill('a reader')
+    await page.getByRole('button', { name: 'Create a token' }).click()
+    const secret = await page.getByRole('textbox', { name: /Copy it now/ }).inputValue()
+    const read = await fetch(`${server.url}/v1/access`, { headers: { authorization: `Bearer ${secret}` } })
+    expect(await read.json()).toMatchObject({ role: 'viewer' })
+    await page.getByRole('button', { name: 'Revoke a reader' }).click()
+    await page.getByRole('button', { name: 'Revoke a reader' }).waitFor({ state: 'detached' })
+    await page.getByText('No rule yet: calls that change something ask.').waitFor()
+    await page.getByRole('button', { name: 'Empty trash…' }).click()
+    const confirm = page.getByRole('alertdialog', { name: 'Empty the trash?' })
+    await confirm.getByText('0 sessions will be deleted.').waitFor()
+    await confirm.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText(/^Holdfast \d/).waitFor()
+    await page.getByText('works: it accepts writes').waitFor()
+    expect(complaints).toEqual([])
+  })
+})

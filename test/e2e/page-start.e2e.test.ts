@@ -1,0 +1,101 @@
+import { mkdir, realpath, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { findAxeProblems } from './axe.ts'
+import { enterFolder, usePage } from './page-fixture.ts'
+
+describe('starting a session on the page', () => {
+  const { now, transcript, atRest, startSession } = usePage()
+
+  it('says on the first run what is configured and what to do, and its suggestions work with the demo model', async () => {
+    const { page, server, workdir, complaints } = now()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.goto(server.url)
+      const steps = page.getByRole('list', { name: 'First steps' }).getByRole('listitem')
+      await expect.poll(() => steps.count()).toBe(3)
+      expect(await steps.nth(0).textContent()).toMatch(/Demo, built in is used by default.*needs no key.*Add a key/)
+      expect(await findAxeProblems(page)).toEqual([])
+    }
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await findAxeProblems(page)).toEqual([])
+    await enterFolder(page, workdir)
+    const suggestions = page.getByRole('list', { name: 'Suggestions' }).getByRole('button')
+    expect(await suggestions.count()).toBe(3)
+    await suggestions.nth(2).click()
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toMatch(/^Write hello\.txt/)
+    await suggestions.nth(0).click()
+    await page.getByRole('button', { name: 'Start session' }).click()
+    await transcript().getByText('hello.txt').first().waitFor()
+    await atRest()
+    expect(complaints).toEqual([])
+  })
+
+  it('completes the folder, offers recent ones, and search does not change what is started', async () => {
+    const { page, server, workdir } = now()
+    await mkdir(join(workdir, 'deep', 'inside'), { recursive: true })
+    await startSession('count to 1')
+    await atRest()
+    await page.goto(server.url)
+    const folder = page.getByRole('combobox', { name: 'Working directory' })
+    await expect.poll(() => folder.inputValue()).toBe(await realpath(workdir))
+    await page.getByRole('searchbox', { name: 'Search' }).fill('nothing has this text')
+    await page
+      .getByText(/No session|Nothing/)
+      .first()
+      .waitFor()
+    expect(await folder.inputValue()).toBe(await realpath(workdir))
+    await folder.fill(`${workdir}/de`)
+    await page.getByRole('option', { name: `${workdir}/deep` }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    expect(await folder.inputValue()).toMatch(/\/deep\/?$/)
+    await folder.fill(`${workdir}/deep/i`)
+    await page.getByRole('option', { name: /inside/ }).click()
+    expect(await folder.inputValue()).toMatch(/\/deep\/inside\/?$/)
+    await folder.fill('')
+    await page
+      .getByRole('option', { name: /recent$/ })
+      .first()
+      .waitFor()
+    expect(await findAxeProblems(page, '.options')).toEqual([])
+  })
+
+  it('starts with the chosen model, thinking level, mode and permissions', async () => {
+    const { page, server, workdir, complaints } = now()
+    await writeFile(join(workdir, 'plan.txt'), 'a plan')
+    await page.goto(server.url)
+    await enterFolder(page, workdir)
+    await page.getByRole('combobox', { name: /^Model: / }).click()
+    const search = page.getByRole('combobox', { name: 'Search: Model' })
+    await search.fill('opus')
+    const options = page.getByRole('option')
+    await expect.poll(async () => (await options.allTextContents()).every((text) => /opus/i.test(text))).toBe(true)
+    expect(await options.first().textContent()).toMatch(/context.*\$\d.* in, \$\d.* out per 1M tokens/)
+    expect(await findAxeProblems(page, '.picker')).toEqual([])
+    await search.fill('demo')
+    await page.getByRole('option', { name: /demo\/agent/ }).click()
+    await page.getByRole('button', { name: 'Thinking: off' }).click()
+    await page.getByRole('menuitemradio', { name: /^High/ }).click()
+    await page.getByRole('button', { name: 'Asks before changes' }).click()
+    await page.getByRole('menuitemradio', { name: /^Asks before every call/ }).click()
+    await page.getByRole('group', { name: 'Mode' }).getByRole('button', { name: 'Plan' }).click()
+    await page.getByRole('textbox', { name: 'Message' }).fill('read plan.txt')
+    await page.getByRole('button', { name: 'Start session' }).click()
+    await page.getByRole('button', { name: 'Approve' }).click() // even to read
+    await transcript().getByText('a plan').first().waitFor()
+    const id = /#\/s\/(\w+)/.exec(page.url())?.[1] ?? ''
+    const handle = await server.sessions.open(id)
+    const state = handle.ok ? await handle.value.state(['model', 'thinkingLevel', 'mode']) : handle
+    expect(state).toMatchObject({ value: { model: 'demo/agent', thinkingLevel: 'high', mode: 'plan' } })
+    expect(complaints).toEqual([])
+  })
+
+  it('keeps what was written and attached when a person looks at a session and comes back', async () => {
+    const { page, server } = now()
+    await page.goto(server.url)
+    await page.getByRole('textbox', { name: 'Message' }).fill('half a thought')
+    await page.reload()
+    expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('half a thought')
+  })
+})

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ToolArgs } from '@holdfast/core/ports'
@@ -159,6 +159,18 @@ describe('git_stage', () => {
     expect((await git('diff', '--cached', '--name-only')).trim().split('\n')).toEqual(['a.txt', 'sub/new.txt'])
     const named = await stage.prepare({ paths: ['.env', 'kept.key'] }, { workdir }, notAborted)
     expect(named).toMatchObject({ message: expect.stringContaining('2 paths were left out by a deny rule') })
+  })
+
+  it('sees a change of the same size in the second of the last commit', async () => {
+    const { workdir, write, git, preview } = await openRepository()
+    await git('config', 'core.trustctime', 'false') // the only time that no program can set
+    const then = new Date('2026-01-01T00:00:00Z')
+    await utimes(join(workdir, 'a.txt'), then, then)
+    await git('add', '--renormalize', 'a.txt')
+    await utimes(join(workdir, '.git/index'), then, then)
+    await write('a.txt', 'two\n')
+    await utimes(join(workdir, 'a.txt'), then, then)
+    expect(await preview('stage', { paths: ['a.txt'] })).toContain('-one\n+two\n')
   })
 
   it('refuses what has no change, what is ignored, what is outside, and content that changed meanwhile', async () => {

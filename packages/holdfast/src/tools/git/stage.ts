@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm, stat, utimes } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { ToolContext } from '@holdfast/core/ports'
@@ -126,7 +126,7 @@ async function foresee(
       GIT_ALTERNATE_OBJECT_DIRECTORIES: objects,
     })
     await mkdir(join(folder, 'objects'))
-    for (const name of ['before', 'after']) await copyIfThere(index, join(folder, name))
+    for (const name of ['before', 'after']) await copyIndex(index, join(folder, name))
     const before = await git(['write-tree'], { environment: inCopy('before') })
     if (!before.ok) return before
     const added = await git(args, { environment: inCopy('after'), ...(names && { input: names }) })
@@ -138,15 +138,15 @@ async function foresee(
       return refuse(fault('bad_request', 'There is nothing to stage there: no file has changed.'))
     const compare = (flags: readonly string[]) =>
       git(['diff', ...diffFlags, ...flags, ...trees, '--'], { environment: inCopy('after'), bytesMax: previewBytesMax })
-    const [diff, stat] = await Promise.all([compare([]), compare(['--stat=100', '--stat-count=50'])])
+    const [diff, summary] = await Promise.all([compare([]), compare(['--stat=100', '--stat-count=50'])])
     if (!diff.ok) return diff
-    if (!stat.ok) return stat
+    if (!summary.ok) return summary
     const contentHash = BlobHash.parse(
       createHash('sha256')
         .update(JSON.stringify([trees, paths]))
         .digest('hex'),
     )
-    return ok({ diff: cutMark(diff.value), stat: stat.value.text.trimEnd(), contentHash })
+    return ok({ diff: cutMark(diff.value), stat: summary.value.text.trimEnd(), contentHash })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -156,8 +156,16 @@ async function foresee(
 export const cutMark = ({ text, isCut }: { readonly text: string; readonly isCut: boolean }): string =>
   isCut ? `${text}\n\\ [the rest of the diff is left out]\n` : text
 
-/** A new repository has no index. */
-const copyIfThere = (from: string, to: string) =>
-  copyFile(from, to).catch((error: unknown) => {
+/**
+ * Copies the index with its time; a new repository has none. Git compares that time with the times of the files to know
+ * which entries it must compare by content: a newer copy hides a change that was made in the second of the last `git add`.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  try {
+    const { atime, mtime } = await stat(from)
+    await copyFile(from, to)
+    await utimes(to, atime, mtime)
+  } catch (error) {
     if (systemErrorCode(error) !== 'ENOENT') throw error
-  })
+  }
+}

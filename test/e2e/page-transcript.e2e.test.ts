@@ -82,7 +82,7 @@ const watchTurn = `(() => {
     if (text.length > 0) seen.lengths.push(text.length)
     if (textOf('.streaming') !== '' && textOf('.thinking-word.working') !== '') seen.thinkingBesideText++
     if (document.querySelector('.session-status').textContent.includes('Thinking')) seen.thinkingInHeader++
-    const spoken = document.querySelector('.transcript-frame > [aria-live="polite"]').textContent
+    const spoken = document.querySelector('[role="status"][aria-label="What happens"]').textContent
     if (spoken !== '' && seen.spoken.at(-1) !== spoken) seen.spoken.push(spoken)
     const box = document.querySelector('.transcript')
     if (box.scrollHeight - box.scrollTop - box.clientHeight > 2) seen.offEnd++
@@ -239,12 +239,11 @@ it('streams without flicker, follows the end, says what is finished, and calls n
   expect({ ...seen, lengths: shrunk, spoken: [] }).toEqual({
     ...{ lengths: [], thinkingBesideText: 0, thinkingInHeader: 0, spoken: [], offEnd: 0, redrawn: 0 },
   })
-  // Paragraphs on the way, as far as a frame came between, and the last one, each whole.
-  const spoken = () => page.evaluate<readonly string[]>('window.seenOfTurn.spoken')
-  await expect.poll(async () => (await spoken()).length).toBeGreaterThan(0)
-  const whole = await transcript().locator('.assistant').last().textContent()
+  // Whole paragraphs, collected for a while: the last one is said at the end.
   const words = (text: string | null | undefined) => text?.replaceAll(/\s+/g, '') ?? ''
-  expect(words(whole)).toContain(words((await spoken()).at(-1)?.replace('Answer: ', '').slice(-20)))
+  const ending = words(await transcript().locator('.assistant').last().textContent()).slice(-20)
+  const spoken = () => page.evaluate<readonly string[]>('window.seenOfTurn.spoken')
+  await expect.poll(async () => words((await spoken()).join(''))).toContain(ending)
   expect(complaints).toEqual([])
 })
 

@@ -29,12 +29,14 @@ const typingMs = 120
 const shownMax = 8
 
 type Found = {
+  /** The words that the server was asked for. */
+  readonly words: string
   readonly sessions: readonly Meta[]
   readonly hits: FoundMessages['hits']
   readonly isBusy: boolean
   readonly fault: Fault | null
 }
-const nothing: Found = { sessions: [], hits: [], isBusy: true, fault: null }
+const nothing: Found = { words: '', sessions: [], hits: [], isBusy: true, fault: null }
 
 /** Finds commands at once, and sessions and messages as soon as the server answers. */
 export function usePalette(sessions: RemoteSessions, text: string, isLost: boolean) {
@@ -52,6 +54,7 @@ export function usePalette(sessions: RemoteSessions, text: string, isLost: boole
       if (isLeft) return
       const fault = !listed.ok ? listed.fault : said && !said.ok ? said.fault : null
       setFound({
+        words,
         sessions: listed.ok ? titlesFirst(listed.value.sessions, words) : [],
         hits: said?.ok ? said.value.hits : [],
         ...{ isBusy: false, fault },
@@ -63,7 +66,22 @@ export function usePalette(sessions: RemoteSessions, text: string, isLost: boole
       clearTimeout(timer)
     }
   }, [sessions, words, isLost])
-  return { groups: groupsOf(commandsFor(names, words), found, words !== ''), isBusy: found.isBusy, fault: found.fault }
+  return {
+    groups: groupsOf(commandsFor(names, words), stillFound(found, words), words),
+    isBusy: found.isBusy,
+    fault: found.fault,
+  }
+}
+
+/** Returns what of an earlier answer has the words that are typed by now: Enter must not open anything else. */
+export function stillFound(found: Found, text: string): Pick<Found, 'sessions' | 'hits'> {
+  if (found.words === text) return found
+  const words = text.toLowerCase().split(/\s+/)
+  const hasAll = (shown: string) => words.every((word) => shown.toLowerCase().includes(word))
+  return {
+    sessions: found.sessions.filter(({ title }) => hasAll(title)),
+    hits: found.hits.filter(({ title, snippet }) => hasAll(`${title} ${snippet}`)),
+  }
 }
 
 /** Puts the sessions first whose titles have the text. */
@@ -84,14 +102,19 @@ export function commandsFor(names: readonly KeyName[], text: string): readonly P
 
 const startsWith = (text: string, words: string): boolean => text.toLowerCase().startsWith(words.toLowerCase())
 
-function groupsOf(commands: readonly PaletteEntry[], found: Found, isSearch: boolean): readonly PaletteGroup[] {
-  const groups: readonly PaletteGroup[] = [
-    {
-      label: isSearch ? 'Sessions' : 'Recent sessions',
-      items: found.sessions.map((meta) => ({ kind: 'session', meta })),
-    },
-    { label: 'Commands', items: commands },
-    { label: 'Messages', items: found.hits.map((hit) => ({ kind: 'message', hit })) },
-  ]
-  return groups.filter(({ items }) => items.length > 0)
+/** Groups what was found. Commands that begin with the text come first: no later answer of the server moves them. */
+export function groupsOf(
+  commands: readonly PaletteEntry[],
+  { sessions, hits }: Pick<Found, 'sessions' | 'hits'>,
+  text: string,
+): readonly PaletteGroup[] {
+  const [first] = commands
+  const isCommand = text !== '' && first?.kind === 'command' && startsWith(first.text, text)
+  const known = { label: 'Commands', items: commands }
+  const listed: PaletteGroup = {
+    label: text === '' ? 'Recent sessions' : 'Sessions',
+    items: sessions.map((meta) => ({ kind: 'session', meta })),
+  }
+  const said: PaletteGroup = { label: 'Messages', items: hits.map((hit) => ({ kind: 'message', hit })) }
+  return [...(isCommand ? [known, listed] : [listed, known]), said].filter(({ items }) => items.length > 0)
 }

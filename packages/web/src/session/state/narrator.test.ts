@@ -47,4 +47,5 @@ it('speaks text without its marks', () => {
     'bold code a link',
     'said',
   ])
+  expect(paragraphsOf('Set `API_KEY` _now_, __init__ too.')).toEqual(['Set API_KEY now, init too.'])
 })

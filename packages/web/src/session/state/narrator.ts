@@ -100,5 +100,5 @@ const plainText = (line: string): string =>
   line
     .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+/, '')
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/[*_`~]+/g, '')
+    .replace(/[*`~]+|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu, '') // an underscore within a word is part of a name
     .trim()

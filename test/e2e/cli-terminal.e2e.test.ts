@@ -1,5 +1,5 @@
 import { chmodSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
@@ -45,4 +45,37 @@ it('attach asks for approvals at a terminal: y runs the call, n refuses it, and 
   await attached.until(/1, 2, 3/)
   attached.type('/leave\r')
   expect(await attached.ended).toBe(0)
+})
+
+it('run asks for approvals at a terminal by one key, in call order, and says how to go on', async () => {
+  using cli = createCli()
+  using terminal = openTerminal(cli, ['run', 'write a.txt: one\nwrite b.txt: two\nwrite c.txt: three'])
+  await terminal.until(/write_file asks to run: a\.txt[\s\S]*\+one[\s\S]*Approve\? y once/)
+  terminal.type('x') // no answer
+  terminal.type('y')
+  await terminal.until(/Approved once\./)
+  await terminal.until(/write_file asks to run: b\.txt[\s\S]*Approve\?/)
+  terminal.type('n')
+  await terminal.until(/Reason for the model/)
+  terminal.type('two is wrong\r')
+  await terminal.until(/write_file asks to run: c\.txt[\s\S]*Approve\?/)
+  terminal.type('s')
+  await terminal.until(/Approved for this session\./)
+  const [, handle = ''] = await terminal.until(/To go on: holdfast run -s (\S+)/)
+  expect(await terminal.ended).toBe(0)
+  expect(await readdir(cli.workdir)).toEqual(['a.txt', 'c.txt'])
+  expect((await cli.run(['show', handle])).stdout).toContain('two is wrong')
+
+  const again = await cli.run(['run', '-c', 'write d.txt: four']) // no terminal: the trust of the session counts
+  expect(again.stderr).toContain(`session ${handle}`)
+  expect(await readdir(cli.workdir)).toContain('d.txt')
+})
+
+it('run stops at Ctrl-C while it asks, and says how to go on', async () => {
+  using cli = createCli()
+  using terminal = openTerminal(cli, ['run', 'write a.txt: one'])
+  await terminal.until(/Approve\?/)
+  terminal.type('\u0003')
+  await terminal.until(/Everything so far is saved\. To go on: holdfast tell \S+ continue/)
+  expect(await terminal.ended).toBe(130)
 })

@@ -178,11 +178,18 @@ describe('run', () => {
     expect(frames.at(-1).result.usage.output).toBeGreaterThan(0)
   })
 
+  it('adds what is piped in to a given prompt', async () => {
+    const ran = await cli.run(['run', 'count to 2'], { input: 'count to 3\n' })
+    expect(ran.stdout).toContain('1, 2, 3.')
+    const shown = JSON.parse((await cli.run(['show', '@latest', '--json'])).stdout)
+    expect(shown.messages[0].text).toBe('count to 2\n\ncount to 3\n')
+  })
+
   it('rejects calls that ask, except with --yes', async () => {
     const prompt = 'write b.txt: hello'
     const refused = await cli.run(['run', prompt])
     expect(refused.code).toBe(0)
-    expect(refused.stderr).toContain('Rejected: run cannot ask you. Use --yes to approve.')
+    expect(refused.stderr).toContain('Rejected: run cannot ask you here. Use --yes to approve.')
     expect(existsSync(join(cli.workdir, 'b.txt'))).toBe(false)
     expect((await cli.run(['run', '--no', prompt])).stderr).toContain('Rejected by --no.')
     expect(existsSync(join(cli.workdir, 'b.txt'))).toBe(false)
@@ -265,6 +272,16 @@ describe('run', () => {
 })
 
 describe('tell', () => {
+  it('shows the turn that a command starts, and only its answer with --no-wait', async () => {
+    await cli.run(['run', 'list'])
+    const shown = await cli.run(['tell', '@latest', 'sendPrompt', 'content=count to 3'])
+    expect(shown).toMatchObject({ code: 0, stdout: '1, 2, 3.\n' })
+    const sent = await cli.run(['tell', '@latest', 'sendPrompt', 'content=count to 3', '--no-wait'])
+    expect(sent.stdout).toMatch(/^Accepted \(seq \d+\)\.\n$/)
+    const asked = await cli.run(['tell', '@latest', 'sendPrompt', 'content=write a.txt: hi'])
+    expect(asked.stderr).toMatch(/asks to run: a\.txt[\s\S]*Approval \d+ is open\. To answer: holdfast tell /)
+  })
+
   it('queues prompts behind an open approval, and recalls them, each by a run of its own', async () => {
     await cli.run(['run', 'list'])
     const asked = await cli.run(['tell', '@latest', 'sendPrompt', 'content=run echo hi'])

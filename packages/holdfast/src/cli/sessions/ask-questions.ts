@@ -5,65 +5,13 @@ import {
   type QuestionField,
   type QuestionPreview,
   type Result,
-  type SessionHandle,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import type { RunOutput } from '../render/run-output.ts'
 import { type AskDeps, askLine } from '../terminal/prompt-user.ts'
 
-type Question = { readonly id: number; readonly preview: QuestionPreview }
+export type Reply = { readonly decision: 'approve' | 'reject' | 'cancel'; readonly answers?: Answers }
 
-type Asking = {
-  readonly handle: SessionHandle
-  readonly output: Pick<RunOutput, 'note'>
-  /** Returns the terminal; null if there is none, or nobody is to be asked. */
-  readonly terminal: () => Omit<AskDeps, 'signal'> | null
-  readonly interruption: AbortSignal
-}
-
-type Reply = { readonly decision: 'approve' | 'reject' | 'cancel'; readonly answers?: Answers }
-
-/** Puts the questions of running calls to the person at the terminal, one after the other. Without one they are cancelled. */
-export function createQuestions({ handle, output, terminal, interruption }: Asking) {
-  const open = new Map<number, AbortController>()
-  let last: Promise<void> = Promise.resolve()
-
-  async function answer({ id, preview }: Question, signal: AbortSignal): Promise<void> {
-    const deps = terminal()
-    if (!deps)
-      await output.note(
-        `? ${escapeLine(preview.from)} asks: ${escapeHidden(preview.message)}\n  Cancelled: run cannot ask you here.`,
-      )
-    const reply: Reply = deps ? await askPerson(preview, { ...deps, signal }) : { decision: 'cancel' }
-    if (signal.aborted) return
-    const via = deps ? {} : { via: 'holdfast run' }
-    const answered = await handle.submit({ type: 'respondToApproval', approval: id, ...reply, ...via })
-    if (!answered.ok && answered.fault.code !== 'already_decided')
-      await output.note(escapeHidden(answered.fault.message))
-  }
-
-  return {
-    /** Starts to ask. Does not wait: the turn may end meanwhile, or another client answer. */
-    ask(question: Question): void {
-      const gone = new AbortController()
-      open.set(question.id, gone)
-      const signal = AbortSignal.any([gone.signal, interruption])
-      last = last.then(() => answer(question, signal))
-    },
-    /** Stops asking: the question was answered, or is gone. */
-    drop(id: number): void {
-      open.get(id)?.abort()
-      open.delete(id)
-    },
-    /** Stops asking everything. Resolves when nothing is asked any more. */
-    async end(): Promise<void> {
-      for (const gone of open.values()) gone.abort()
-      await last
-    },
-  }
-}
-
-/** Asks at a terminal. Ctrl-C and the end of the input cancel. */
+/** Puts a question of a running call to the person at the terminal. Ctrl-C and the end of the input cancel. */
 export async function askPerson(preview: QuestionPreview, deps: AskDeps): Promise<Reply> {
   const { from, message, url, fields } = preview
   await deps.err.write(`? ${escapeLine(from)} asks: ${escapeHidden(message)}\n`)

@@ -35,6 +35,46 @@ export async function askHidden(question: string, { input, err, signal }: AskDep
   }
 }
 
+/**
+ * Asks for one of some keys, without Enter. Other keys do nothing. Returns null if the question is cancelled. Ctrl-C
+ * interrupts the program as it does elsewhere.
+ */
+export async function askKey(
+  question: string,
+  keys: ReadonlySet<string>,
+  { input, err, signal }: AskDeps,
+): Promise<string | null> {
+  input.setRawMode?.(true)
+  try {
+    await err.write(question)
+    const typed = await readKey(input, keys, signal)
+    if (typed === null) await err.write('\n')
+    return typed
+  } finally {
+    input.setRawMode?.(false)
+  }
+}
+
+/** Reads until one of the keys is pressed. */
+function readKey(input: Input, keys: ReadonlySet<string>, signal: AbortSignal): Promise<string | null> {
+  const pressed = Promise.withResolvers<string | null>()
+  const onData = (data: Buffer | string) => {
+    for (const key of data.toString().toLowerCase()) {
+      if (key === interrupt) process.kill(process.pid, 'SIGINT') // a raw terminal sends no signal
+      if (key === interrupt || key === endOfInput) return pressed.resolve(null)
+      if (keys.has(key)) return pressed.resolve(key)
+    }
+  }
+  const onEnd = () => pressed.resolve(null)
+  if (signal.aborted) return Promise.resolve(null)
+  signal.addEventListener('abort', onEnd)
+  input.on('data', onData).on('end', onEnd).on('error', pressed.reject).resume()
+  return pressed.promise.finally(() => {
+    input.off('data', onData).off('end', onEnd).off('error', pressed.reject).pause()
+    signal.removeEventListener('abort', onEnd)
+  })
+}
+
 type Typed = 'more' | 'done' | 'cancelled'
 
 const ends = new Set(['\r', '\n'])

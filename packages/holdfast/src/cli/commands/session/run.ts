@@ -3,7 +3,6 @@ import {
   type Fault,
   fault,
   findTypedCommand,
-  limits,
   ModelName,
   noWorkdir,
   providerOf,
@@ -18,34 +17,54 @@ import { checkNamed, reachSessions } from '../../sessions/connect.ts'
 import { leaveOwned, tellBackground } from '../../sessions/leave-session.ts'
 import { runTurn } from '../../sessions/run-turn.ts'
 import { saveRefusedPrompt } from '../../sessions/save-refused-prompt.ts'
-import { openNamed } from '../../sessions/session-name.ts'
+import { latest, openNamed } from '../../sessions/session-name.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { type ExitCode, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { readIfPiped, readInput } from '../../terminal/piped-input.ts'
 import type { sessionSpecs } from './specs.ts'
 
 type Flags = ArgsOf<typeof sessionSpecs.run>['flags']
 
 /** Sends one prompt and prints the answer while it arrives. */
 export const run: RunCommand<typeof sessionSpecs.run> = async ({ positionals: [given = '-'], flags }, context) => {
-  const { session, model } = flags
+  const { model } = flags
+  const session = flags.continue ? latest : flags.session
   if (session !== undefined && model !== undefined) {
     const change = `holdfast tell ${session} setModel model=${model}`
     return rejectUsage(`--model works with a new session only. To change the model of a session: ${escapeLine(change)}`)
   }
   if (model !== undefined && !ModelName.safeParse(model).success)
     return rejectUsage(`--model must be provider/model, for example demo/agent, not '${model}'.`)
-  const isPiped = given === '-'
-  if (isPiped && context.input().isTTY) return rejectUsage('run needs a prompt: write it after run, or pipe it in.')
   if (session !== undefined) checkNamed(context, session)
-  const prompt = isPiped ? await readInput(context) : given
+  const { prompt, isPiped } = await readPrompt(given, context)
   if (prompt.trim() === '') return failWith(fault('empty_prompt', 'The prompt is empty. Write something.'))
-  const result = await runPrompt(prompt, flags, context)
+  const result = await runPrompt(prompt, { ...flags, session }, context)
   if (result.ok) return result.value
   const refusal = isPiped ? await saveRefusedPrompt(result.fault, prompt, context) : result.fault
   if (refusal.code === 'workdir_needed')
     return failWith({ ...refusal, message: `${refusal.message} Add --workdir <folder>.` })
   return model !== undefined && refusal.code === 'unknown_model' ? rejectUsage(refusal) : failWith(refusal)
+}
+
+type GivenPrompt = {
+  readonly prompt: string
+  /** Whether some of it was piped in, so that no shell history has it. */
+  readonly isPiped: boolean
+}
+
+/** Reads the prompt: an argument, the standard input, or both, as in `git diff | holdfast run "review this"`. */
+async function readPrompt(given: string, { input, err }: CliContext): Promise<GivenPrompt> {
+  if (given === '-') {
+    if (input().isTTY) return rejectUsage('run needs a prompt: write it after run, or pipe it in.')
+    return { prompt: await readInput(input()), isPiped: true }
+  }
+  const stream = input()
+  const piped = await readIfPiped(stream)
+  if (piped === null && !stream.isTTY)
+    await err.write('Nothing was piped in for 3 seconds, so the standard input is not read.\n')
+  const isPiped = piped !== null && piped.trim() !== ''
+  return { prompt: isPiped ? `${given}\n\n${piped}` : given, isPiped }
 }
 
 /** `/help` needs a session to ask, and leaves none behind. */
@@ -61,8 +80,9 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
     const handle = await openOrStart(reached.value.sessions, flags, context, !isHelp)
     if (!handle.ok) return handle
     if (!isHelp) await tellUntrusted(handle.value, context)
-    const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'unattended'
-    const ran = await runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, context, interruption })
+    const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'ask'
+    const command = { type: 'sendPrompt', content: prompt } as const
+    const ran = await runTurn(handle.value, command, { approvals, isNew, isJson: flags.json, context, interruption })
     if (isHelp) await removeHelpSession(reached.value.sessions, handle.value.id)
     else if (reached.value.isHere(handle.value.id)) await leaveOwned(handle.value, context, interruption)
     else await tellBackground(handle.value, context)
@@ -91,18 +111,6 @@ async function tellUntrusted(handle: SessionHandle, { err, home }: CliContext): 
 async function removeHelpSession(sessions: Sessions, id: string): Promise<void> {
   const purged = await sessions.purge(id, { force: true })
   if (!purged.ok) await sessions.delete(id, { force: true })
-}
-
-async function readInput({ input }: CliContext): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of input() as AsyncIterable<Uint8Array>) {
-    bytes += chunk.length // standard input without an encoding gives bytes
-    if (bytes > limits.promptBytesMax)
-      return failWith(fault('too_large', `The prompt is larger than ${limits.promptBytesMax} bytes. Shorten it.`))
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 async function openOrStart(

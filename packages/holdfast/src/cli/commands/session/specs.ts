@@ -17,17 +17,22 @@ export const sessionSpecs = {
     positionals: ['[prompt]'],
     flags: {
       session: { short: 's', value: 'session', about: 'continue this session instead of a new one' },
+      continue: { short: 'c', about: 'continue the latest session of this folder' },
       model: { value: 'model', about: 'use this model (provider/model) in the new session' },
       workdir: { value: 'dir', about: 'work here (default: .); with -s: if it has no folder yet' },
       yes: { about: 'approve every tool call that asks for approval' },
-      no: { about: 'reject every tool call that asks (the default)' },
+      no: { about: 'reject every tool call that asks for approval' },
       plan: { about: 'plan only; change nothing' },
       ...where,
       json: { about: 'print one JSON object a line, the result last' },
     },
-    exclusive: [['yes', 'no']],
+    exclusive: [
+      ['yes', 'no'],
+      ['session', 'continue'],
+    ],
     notes: [
-      'Without a prompt, or with -, run reads the prompt from standard input.',
+      'Without a prompt, or with -, run reads the prompt from standard input. With a prompt, what is piped in is added to it.',
+      'At a terminal, run asks you about each tool call that needs approval: y once, t this turn, s this session, a always in this folder, n no. Elsewhere it rejects them without --yes.',
       'Exit code 0: the turn ended. 1: it failed. 130: it was interrupted.',
       sessionNote,
     ],
@@ -264,10 +269,11 @@ export const sessionSpecs = {
   tell: {
     about: 'send a command to a session',
     positionals: ['<session>', '<command>', '[name=value…]'],
-    flags: { ...where, json },
+    flags: { 'no-wait': { about: 'do not wait for the turn that the command starts' }, ...where, json },
     list: { heading: 'Commands:', rows: tellRows },
     notes: [
       'A value that is JSON is read as JSON, anything else as text.',
+      'A command that starts a turn shows it, as run does. With --no-wait or --json, tell prints the answer to the command only.',
       'tell does not attach to the session, so it cannot send claimDriver or handOver.',
       sessionNote,
     ],

@@ -1,8 +1,13 @@
-import { type Answer, commandResult, contentText } from '@holdfast/protocol'
+import { type Answer, type CommandInput, commandResult, contentText, orThrow } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
+import { checkNamed, withSessions } from '../../sessions/connect.ts'
+import { leaveOwned, tellBackground } from '../../sessions/leave-session.ts'
+import { runTurn, type TurnCommand } from '../../sessions/run-turn.ts'
+import { openNamed } from '../../sessions/session-name.ts'
 import { submitCommand } from '../../sessions/submit-command.ts'
-import { rejectUsage } from '../../terminal/exit.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { type CommandResult, rejectUsage } from '../../terminal/exit.ts'
 import { type Output, toJsonText } from '../../terminal/output.ts'
 import type { sessionSpecs } from './specs.ts'
 import { parseTellCommand } from './tell-command.ts'
@@ -14,9 +19,27 @@ export const run: RunCommand<typeof sessionSpecs.tell> = async (
   const command = parseTellCommand(type, pairs)
   if (command.type === 'claimDriver' || command.type === 'handOver')
     return rejectUsage(`tell cannot send ${command.type}. Use the page or an attached client.`)
+  if (startsTurn(command) && !flags['no-wait'] && !flags.json) return showTurn(name, command, context)
   const { out } = context
   const print = (answer: Answer) => (flags.json ? out.writeJson(answer) : printAnswer(answer, out))
   return submitCommand(name, command, print, context)
+}
+
+const startsTurn = (command: CommandInput): command is TurnCommand =>
+  ['sendPrompt', 'continue', 'queueSteering', 'queueFollowUp'].includes(command.type)
+
+/** Sends a command that starts a turn, and shows the turn as `run` does. */
+async function showTurn(name: string, command: TurnCommand, context: CliContext): Promise<CommandResult> {
+  checkNamed(context, name)
+  const interruption = context.untilInterrupted()
+  return withSessions(context, async ({ sessions, isHere }) => {
+    const handle = orThrow(await openNamed(sessions, context, name))
+    const options = { approvals: 'leave', isNew: false, isJson: false, context, interruption } as const
+    const code = orThrow(await runTurn(handle, command, options))
+    if (isHere(handle.id)) await leaveOwned(handle, context, interruption)
+    else await tellBackground(handle, context)
+    return code
+  })
 }
 
 async function printAnswer(answer: Answer, out: Output): Promise<void> {

@@ -1,0 +1,157 @@
+import {
+  askText,
+  type ChildView,
+  type CommandInput,
+  type PendingApproval,
+  type Preview,
+  type QuestionPreview,
+  type Recorded,
+  type SessionHandle,
+} from '@holdfast/protocol'
+import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
+import { previewText, type RunOutput } from '../render/run-output.ts'
+import type { CliContext } from '../terminal/cli-context.ts'
+import type { AskDeps } from '../terminal/prompt-user.ts'
+import { askApproval } from './ask-approval.ts'
+import { askPerson } from './ask-questions.ts'
+import { createAskQueue } from './ask-queue.ts'
+
+/**
+ * How the calls of a turn are answered: by a flag, or by the person at the terminal. Without one, `ask` rejects them and
+ * `leave` leaves them open.
+ */
+export type Approvals = 'approve' | 'reject' | 'ask' | 'leave'
+
+type AnsweringDeps = {
+  readonly handle: SessionHandle
+  readonly output: RunOutput
+  readonly approvals: Approvals
+  readonly isJson: boolean
+  readonly context: Pick<CliContext, 'err' | 'input'>
+  readonly interruption: AbortSignal
+}
+
+type Answer = Omit<Extract<CommandInput, { readonly type: 'respondToApproval' }>, 'type' | 'approval' | 'child'>
+
+/** What a call asks: an approval, or a question of its server. */
+type Asked = Pick<PendingApproval, 'tool' | 'preview' | 'changed' | 'reason'> & {
+  readonly id: number
+  /** The subagent that asks; absent if the session itself does. */
+  readonly child?: ChildView | undefined
+}
+
+/** Answers given without a person, by the flags. */
+const withoutPerson = {
+  approve: { decision: 'approve', via: '--yes', notice: 'Approved by --yes.' },
+  reject: { decision: 'reject', via: '--no', notice: 'Rejected by --no.' },
+  ask: {
+    decision: 'reject',
+    via: 'holdfast run',
+    notice: 'Rejected: run cannot ask you here. Use --yes to approve.',
+  },
+} as const
+
+const keyOf = ({ id, child }: Pick<Asked, 'id' | 'child'>): string => `${child?.id ?? ''} ${id}`
+
+/** Returns whether a person sits at the terminal who may be asked. */
+export function canAsk({
+  approvals,
+  isJson,
+  context,
+}: Pick<AnsweringDeps, 'approvals' | 'isJson' | 'context'>): boolean {
+  const asks = approvals === 'ask' || approvals === 'leave'
+  return asks && !isJson && context.input().isTTY === true && context.err.isTerminal
+}
+
+/** Answers what the calls of a turn ask, in the order in which they ask. */
+export function createAnswering(deps: AnsweringDeps) {
+  const { handle, output, approvals, context, interruption } = deps
+  const queue = createAskQueue(interruption)
+  const person: Omit<AskDeps, 'signal'> | null = canAsk(deps) ? { input: context.input(), err: context.err } : null
+  const told = new Set<string>()
+  /** The approval that each call waits for. */
+  const approvalOf = new Map<number, number>()
+
+  /** Sends an answer. Returns whether the call is answered now, by this or by another client. */
+  async function submit({ id, child }: Asked, answer: Answer): Promise<boolean> {
+    const answered = await handle.submit({
+      type: 'respondToApproval',
+      approval: id,
+      ...answer,
+      ...(child && { child: child.id }),
+    })
+    if (answered.ok || answered.fault.code === 'already_decided') return true
+    await output.note(escapeHidden(answered.fault.message))
+    return false
+  }
+
+  async function answerQuestion(asked: Asked, preview: QuestionPreview, signal: AbortSignal): Promise<void> {
+    const notice = approvals === 'leave' ? '' : '\n  Cancelled: run cannot ask you here.'
+    if (!person) await output.note(`? ${escapeLine(preview.from)} asks: ${escapeHidden(preview.message)}${notice}`)
+    if (!person && approvals === 'leave') return
+    const reply = person ? await askPerson(preview, { ...person, signal }) : ({ decision: 'cancel' } as const)
+    if (!signal.aborted) await submit(asked, { ...reply, ...(!person && { via: 'holdfast run' }) })
+  }
+
+  /** Asks until an answer is accepted: a refused one, such as `always` without the right to it, is asked again. */
+  async function askForApproval(asked: Asked, ask: Omit<AskDeps, 'signal'>, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const reply = await askApproval(asked.reason !== undefined, { ...ask, signal })
+      if (reply === null || signal.aborted) {
+        if (signal.aborted && !interruption.aborted) await output.note('  It was answered elsewhere.')
+        return
+      }
+      if (await submit(asked, reply)) return
+    }
+  }
+
+  async function answerApproval(asked: Asked, preview: Preview, signal: AbortSignal): Promise<void> {
+    const asks = askText(asked)
+    const why = `${asked.changed ? ', because the file changed' : ''}${asks === null ? '' : ` (${escapeLine(asks)})`}`
+    const whose = asked.child ? `subagent ${asked.child.handle}: ` : ''
+    const what = `${whose}${escapeLine(asked.tool)} asks to run${why}: ${previewText(preview, context.err.paint)}`
+    if (person || approvals === 'leave') await output.note(`? ${what}`)
+    if (person) return askForApproval(asked, person, signal)
+    if (approvals === 'leave') return
+    const { decision, via, notice } = withoutPerson[approvals]
+    await output.note(`? ${what}\n  ${notice}`)
+    const message = 'no person is present who could approve it. Do not ask for it again.'
+    await submit(asked, { decision, via, ...(decision === 'reject' && { message }) })
+  }
+
+  /** Starts to answer, once. */
+  function answer(asked: Asked): void {
+    if (told.has(keyOf(asked))) return
+    told.add(keyOf(asked))
+    const { preview } = asked
+    queue.ask(keyOf(asked), (signal) =>
+      preview.type === 'question' ? answerQuestion(asked, preview, signal) : answerApproval(asked, preview, signal),
+    )
+  }
+
+  return {
+    /** Answers what already waits. */
+    answerOpen(open: readonly PendingApproval[]): void {
+      for (const asked of open) answer(asked)
+    },
+    /** Answers what a record asks, and stops asking what it settles. */
+    onRecord({ seq, event }: Recorded): void {
+      if (event.type === 'approval.asked') {
+        approvalOf.set(event.call, seq)
+        answer({ ...event, id: seq })
+      }
+      if (event.type === 'question.asked') answer({ id: seq, preview: event.preview, tool: '' })
+      if (event.type === 'question.answered') queue.drop(keyOf({ id: event.question }))
+      if (event.type === 'call.approved' || event.type === 'call.settled')
+        queue.drop(keyOf({ id: approvalOf.get(event.call) ?? -1 }))
+    },
+    /** Answers what a subagent asks, as if the session itself asked. */
+    onChild(child: ChildView): void {
+      const open = new Set(child.pendingApprovals.map(({ id }) => keyOf({ id, child })))
+      for (const key of told) if (key.startsWith(`${child.id} `) && !open.has(key)) queue.drop(key)
+      for (const asked of child.pendingApprovals) answer({ ...asked, child })
+    },
+    settled: queue.settled,
+    end: queue.end,
+  }
+}

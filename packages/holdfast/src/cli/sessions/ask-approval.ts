@@ -1,0 +1,30 @@
+import type { Decision } from '@holdfast/protocol'
+import { type AskDeps, askKey, askLine } from '../terminal/prompt-user.ts'
+
+/** What a person answered to an approval. */
+export type ApprovalReply = { readonly decision: Decision; readonly message?: string }
+
+type Choice = { readonly decision: Decision; readonly label: string; readonly answer: string }
+
+const choices: Readonly<Record<string, Choice>> = {
+  y: { decision: 'approve', label: 'once', answer: 'Approved once.' },
+  t: { decision: 'approve_turn', label: 'this turn', answer: 'Approved for this turn.' },
+  s: { decision: 'approve_session', label: 'this session', answer: 'Approved for this session.' },
+  a: { decision: 'approve_always', label: 'always here', answer: 'Approved for every session of this folder.' },
+  n: { decision: 'reject', label: 'no', answer: 'Rejected.' },
+}
+
+/** Asks for an approval by one key. Returns null if it was answered elsewhere or the turn is interrupted. */
+export async function askApproval(isAskedEachTime: boolean, deps: AskDeps): Promise<ApprovalReply | null> {
+  const { err } = deps
+  const offered = Object.entries(choices).filter(([key]) => !isAskedEachTime || key === 'y' || key === 'n')
+  const labels = offered.map(([key, { label }]) => `${err.paint.bold(key)} ${label}`)
+  const key = await askKey(`  Approve? ${labels.join('  ')}: `, new Set(offered.map(([one]) => one)), deps)
+  const choice = key === null ? undefined : choices[key]
+  if (!choice) return null
+  await err.write(`${choice.answer}\n`)
+  if (choice.decision !== 'reject') return { decision: choice.decision }
+  const reason = await askLine('  Reason for the model (Enter for none): ', deps)
+  if (reason === null) return null
+  return { decision: 'reject', ...(reason.trim() !== '' && { message: reason.trim() }) }
+}

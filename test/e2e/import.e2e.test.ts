@@ -32,7 +32,7 @@ describe('holdfast import and export', () => {
     const [{ session }] = sessions
 
     for (const format of ['md', 'html', 'json', 'jsonl']) {
-      const exported = await cli.run(['export', session, '--format', format, '-o', `out.${format}`])
+      const exported = await cli.run(['export', session, '-o', `out.${format}`])
       expect(exported.code, exported.stderr).toBe(0)
     }
     expect(readFileSync(join(cli.workdir, 'out.html'), 'utf8')).toMatch(/^<!doctype html>/)

@@ -6,7 +6,7 @@ import { logSettingOf } from '../observe/logging/logger.ts'
 import type { OpenLogger } from '../observe/logging/open-logger.ts'
 import { errorFields } from '../observe/logging/problems.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
-import { commandHelp, programHelp } from './args/help.ts'
+import { commandHelp, helpColumns, programHelp } from './args/help.ts'
 import { parseArgs } from './args/parse-args.ts'
 import { type CommandName, commandGroups, commandNames, commandSpecs, isCommandName, loadCommand } from './commands.ts'
 import type { CliContext, GivenServer } from './terminal/cli-context.ts'
@@ -32,14 +32,15 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
 async function dispatch(argv: readonly string[], context: CliContext): Promise<CommandResult> {
   const [first, ...rest] = argv
   const { out, version } = context
+  const columns = helpColumns(out)
   if (first === undefined || first === '--help' || first === '-h')
-    return void (await out.write(programHelp(version, commandGroups)))
-  if (first === '--version' || first === '-V') return void (await out.write(`${version}\n`))
+    return void (await out.write(programHelp(version, commandGroups, columns)))
+  if (['version', '--version', '-v', '-V'].includes(first)) return void (await out.write(`${version}\n`))
   if (first === 'help') {
     const [topic = '-'] = rest
-    if (topic.startsWith('-')) return void (await out.write(programHelp(version, commandGroups)))
+    if (topic.startsWith('-')) return void (await out.write(programHelp(version, commandGroups, columns)))
     return isCommandName(topic)
-      ? void (await out.write(commandHelp(topic, commandSpecs[topic])))
+      ? void (await out.write(commandHelp(topic, commandSpecs[topic], columns)))
       : rejectUsage(unknownCommand(topic))
   }
   if (isCommandName(first)) return runCommand(first, rest, context)
@@ -55,7 +56,8 @@ async function runCommand<Name extends CommandName>(
   context: CliContext,
 ): Promise<CommandResult> {
   const args = parseArgs(name, commandSpecs[name], argv)
-  if (args === 'help') return void (await context.out.write(commandHelp(name, commandSpecs[name])))
+  if (args === 'help')
+    return void (await context.out.write(commandHelp(name, commandSpecs[name], helpColumns(context.out))))
   const flags = args.flags as ServerFlags // of any command: each has some of them, or none
   const server = await findGivenServer(flags, context)
   const store = typeof flags.store === 'string' ? flags.store : context.store
@@ -103,7 +105,7 @@ const orUsage = <Value>(result: Result<Value>): Value =>
   result.ok || result.fault.code !== 'bad_request' ? orThrow(result) : rejectUsage(result.fault.message)
 
 const unknownCommand = (name: string): string =>
-  `Unknown command '${name}'.${didYouMean(name, [...commandNames, 'help']) || ' holdfast --help lists the commands.'}`
+  `Unknown command '${name}'.${didYouMean(name, [...commandNames, 'help', 'version']) || ' holdfast --help lists the commands.'}`
 
 /** Prints an error as a sentence on standard error and, with --json, as JSON on standard output. */
 async function printFault(fault: Fault, argv: readonly string[], { out, err }: CliContext): Promise<void> {

@@ -24,8 +24,8 @@ import {
   writeServerFile,
 } from '../../sessions/server-file.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
+import { askYesOrNo } from '../../terminal/confirm.ts'
 import { type CommandResult, failWith, rejectUsage } from '../../terminal/exit.ts'
-import { askLine } from '../../terminal/prompt-user.ts'
 import type { programSpecs } from './specs.ts'
 
 const tokenCharsMin = 22 // of base64url: more than 128 bits
@@ -123,16 +123,9 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
 /** Says where the server of this home runs. At a terminal, asks whether to open its page. */
 async function offerToOpen(other: ServerFile, context: CliContext): Promise<CommandResult> {
   const { url, pid } = other
-  const { err } = context
-  const input = context.input()
-  if (!input.isTTY || !err.isTerminal) return failWith(alreadyRunning(other))
-  await err.write(`A server for this home directory already runs at ${url} (process ${pid}).\n`)
-  const typed = await askLine('Open its page in the browser? [y/n] ', {
-    input,
-    err,
-    signal: context.untilInterrupted(),
-  })
-  if (!/^\s*y(es)?\s*$/i.test(typed ?? '')) return failWith(alreadyRunning(other))
+  if (!context.input().isTTY || !context.err.isTerminal) return failWith(alreadyRunning(other))
+  await context.err.write(`A server for this home directory already runs at ${url} (process ${pid}).\n`)
+  if (!(await askYesOrNo('Open its page in the browser?', context))) return failWith(alreadyRunning(other))
   const { run: openPage } = await import('./open.ts')
   return openPage({ positionals: [], flags: {} }, context)
 }

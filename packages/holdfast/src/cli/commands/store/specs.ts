@@ -11,7 +11,11 @@ export const storeSpecs = {
     about: 'write a session as markdown, HTML, JSON or JSONL',
     positionals: ['<session>'],
     flags: {
-      format: { value: 'format', choices: exportFormats, about: 'md (the default), html, json or jsonl' },
+      format: {
+        value: 'format',
+        choices: exportFormats,
+        about: 'md, html, json or jsonl (default: by the name of -o)',
+      },
       redact: { about: 'leave out keys, tokens, e-mail addresses and home folders' },
       output: { short: 'o', value: 'file', about: 'write to this file, not to standard output' },
       force: { about: 'replace the file if it exists' },

@@ -31,13 +31,14 @@ export const storeSpecs = {
       from: { value: 'program', choices: importFormats, about: 'read files of this program (default: auto)' },
       'keep-settings': { about: 'keep instructions, provider options, permissions, trust' },
       quiet: { about: 'print errors only, not repairs' },
+      list: { about: 'print every session and repair, not only some' },
       store,
       json,
     },
     notes: [
       `--from takes ${importFormats.join(', ')}; auto looks into each file.`,
       'The files are not changed. Importing a session again adds only its new messages.',
-      'Prints a line for each file with a session. Messages that had to be repaired or left out are listed on standard error.',
+      'Prints a line for each of the first 20 sessions. The first 20 repairs, and files that are no session, are listed on standard error.',
     ],
   },
   'mv-workspace': {

@@ -8,6 +8,7 @@ import { errorFields } from '../observe/logging/problems.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
 import { commandHelp, helpColumns, programHelp } from './args/help.ts'
 import { parseArgs } from './args/parse-args.ts'
+import { tellCommands } from './commands/session/tell-help.ts'
 import { type CommandName, commandGroups, commandNames, commandSpecs, isCommandName, loadCommand } from './commands.ts'
 import type { CliContext, GivenServer } from './terminal/cli-context.ts'
 import { formatCrash } from './terminal/crash-report.ts'
@@ -43,10 +44,18 @@ async function dispatch(argv: readonly string[], context: CliContext): Promise<C
       ? void (await out.write(commandHelp(topic, commandSpecs[topic], columns)))
       : rejectUsage(unknownCommand(topic))
   }
+  if (first === '__complete') return printNextWords(rest, context)
   if (isCommandName(first)) return runCommand(first, rest, context)
   if (!first.startsWith('-')) return rejectUsage(unknownCommand(first))
   const hint = didYouMean(first, ['--help', '--version']) || ' Put flags after the command.'
   return rejectUsage(`Unknown flag '${first}'.${hint}`)
+}
+
+/** Prints what could come next in a line that is being typed: completion scripts ask this. */
+async function printNextWords(typed: readonly string[], context: CliContext): Promise<undefined> {
+  const { printCompletion } = await import('./completion/print-completion.ts')
+  const tellNames = Object.entries(tellCommands).map(([word, [, about]]) => ({ word, about }))
+  return printCompletion(typed, { specs: commandSpecs, tellCommands: tellNames }, context)
 }
 
 /** Runs a command with its log, and resolves when the log is written. */

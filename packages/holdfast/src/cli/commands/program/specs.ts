@@ -31,6 +31,27 @@ export const programSpecs = {
       'A model can be used even if its prices and limits are unknown.',
     ],
   },
+  config: {
+    about: 'list, read or change the settings of this user',
+    positionals: ['[list/get/set/unset/edit/path]', '[key]', '[value]'],
+    flags: { json },
+    notes: [
+      'list shows every setting with where it comes from: config.json, a variable or the default. set reads a value that is JSON as JSON, anything else as text.',
+      'A key may lead into a table: providers.mybox.baseUrl. A name with a dot is in quotes: \'models."lab/m-1.5".takes\'.',
+      'edit opens the file in VISUAL or EDITOR, and saves it only if it is valid. A running server must be restarted to use a change.',
+    ],
+  },
+  completion: {
+    about: 'print the completion script of a shell: bash, zsh or fish',
+    positionals: ['<bash/zsh/fish>'],
+    flags: {},
+    notes: [
+      'bash: holdfast completion bash >> ~/.bashrc',
+      'zsh: holdfast completion zsh > "$fpath[1]/_holdfast"',
+      'fish: holdfast completion fish > ~/.config/fish/completions/holdfast.fish',
+      'Completes commands, flags, sessions, branches, models and providers.',
+    ],
+  },
   permissions: {
     reads: true,
     about: 'list, add or remove rules for tool calls of all sessions',

@@ -6,6 +6,9 @@ import { type PostgresServer, startPostgres } from '@holdfast/testkit/postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ServedHoldfast } from '../../holdfast.ts'
 import { type OpenOptions, open } from '../../open.ts'
+import { connect } from '../../store/postgres/connect/connect.ts'
+import { parsePostgresUrl } from '../../store/postgres/connect/postgres-url.ts'
+import { withBearer } from '../../tokens/carried-bearer.ts'
 
 let server: PostgresServer
 let home = ''
@@ -107,4 +110,28 @@ describe('nodes of a cluster', () => {
     await (await shared.getSession(id)).rename('Forwarded')
     expect(also.listSessions()).toHaveLength(1)
   })
+
+  it('check the token of a caller again', async () => {
+    const [owner, other] = [await openNode(), await openNode()]
+    const { id } = await owner.startSession({ workdir: home })
+    const { id: second } = await owner.startSession({ workdir: home })
+    const { secret } = orThrow(await other.liveTokens.create({ name: 'anna', role: 'driver', session: id }))
+    const rename = async (session: string, bearer: string) => {
+      const named = await other.getSession(session)
+      return codeOf(withBearer(bearer, () => named.rename('By a token')))
+    }
+    expect(await rename(id, `Bearer ${secret}`)).toBe('ok')
+    expect(await rename(second, `Bearer ${secret}`)).toBe('unauthorized')
+    expect(await rename(id, 'Bearer unknown')).toBe('unauthorized')
+    const [address = ''] = (await nodeRows()).map(({ address }) => address)
+    expect((await fetch(`${address}/call`, { method: 'POST', body: '{}' })).status).toBe(401)
+  })
 })
+
+const nodeRows = async () => {
+  const location = orThrow(parsePostgresUrl(`${server.url(`cluster_${schema}`)}&durability=unchecked`))
+  const database = await connect(location)
+  const rows = await database.read('select address from @node')
+  await database.close()
+  return rows.map(({ address }) => ({ address: String(address) }))
+}

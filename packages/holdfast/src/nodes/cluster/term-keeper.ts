@@ -5,8 +5,8 @@ import { HoldfastError } from '@holdfast/protocol'
 /** A term is renewed this many times, so that one late answer ends nothing. */
 const renewalsPerTerm = 5
 const ticksPerRenewal = 4
-/** What this node stops has ended so long before its term does. */
-const marginMs = 700
+/** Effects end when this part of a term has passed without a renewal: they need the rest to end. */
+const usablePart = 0.82
 
 type TermKeeperDeps = {
   readonly cluster: Pick<Cluster, 'termMs' | 'renew'>
@@ -75,7 +75,7 @@ export function startTermKeeper(deps: TermKeeperDeps) {
   const timer = setInterval(
     () => {
       // Looked at more often than renewed, so that effects end in time.
-      if (now() - renewedAt > cluster.termMs - marginMs) stopEffects()
+      if (now() - renewedAt > cluster.termMs * usablePart) stopEffects()
       ticks = (ticks + 1) % ticksPerRenewal
       if (ticks === 0) renewNow()
     },

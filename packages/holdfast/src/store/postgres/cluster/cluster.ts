@@ -2,8 +2,7 @@ import type { Cluster } from '@holdfast/core/ports'
 import { connect, type Database } from '../connect/connect.ts'
 import type { PostgresLocation } from '../connect/postgres-url.ts'
 import { textOrNull } from '../read/columns.ts'
-import { termMs } from '../schema/cluster-tables.ts'
-import { nextTermEnd } from '../write/leases.ts'
+import { termEnd } from '../write/leases.ts'
 import { followChanges } from './follow-changes.ts'
 
 /** The part of a cluster that the store itself uses. */
@@ -21,8 +20,8 @@ export async function openCluster(location: PostgresLocation): Promise<ClusterDa
   const database = await connect(location, connections)
   const channel = `holdfast_${location.schema}`
   return {
-    termMs,
-    ...createNodeRows(database),
+    termMs: location.termMs,
+    ...createNodeRows(database, location.termMs),
     changes: (signal) => followChanges(location, database, channel, signal),
     async notify(payload) {
       await database.write('select pg_notify($1, $2)', [channel, payload])
@@ -31,21 +30,23 @@ export async function openCluster(location: PostgresLocation): Promise<ClusterDa
   }
 }
 
-function createNodeRows({ read, write }: Database): Pick<Cluster, 'join' | 'renew' | 'drain' | 'keyOf' | 'place'> {
+type NodeRows = Pick<Cluster, 'join' | 'renew' | 'drain' | 'keyOf' | 'place'>
+
+function createNodeRows({ read, write }: Database, termMs: number): NodeRows {
   return {
     async join({ id, address, startedAt, key, serves }) {
       await write(
-        `insert into @node (id, address, started_at, key, serves, term_ends) values ($1, $2, $3, $4, $5, ${nextTermEnd})
+        `insert into @node (id, address, started_at, key, serves, term_ends) values ($1, $2, $3, $4, $5, ${termEnd('$6')})
         on conflict (id) do update set address = excluded.address, started_at = excluded.started_at, key = excluded.key,
           serves = excluded.serves, term_ends = excluded.term_ends`,
-        [id, address, startedAt, key, JSON.stringify(serves)],
+        [id, address, startedAt, key, JSON.stringify(serves), termMs],
       )
     },
     // An ended term is not renewed: another node may be taking over right now.
     async renew(id) {
       const renewed = await write(
-        `update @node set term_ends = ${nextTermEnd} where id = $1 and term_ends > clock_timestamp() returning id`,
-        [id],
+        `update @node set term_ends = ${termEnd('$2')} where id = $1 and term_ends > clock_timestamp() returning id`,
+        [id, termMs],
       )
       return renewed.length > 0
     },

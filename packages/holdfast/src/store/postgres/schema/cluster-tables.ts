@@ -1,6 +1,3 @@
-/** How long a node counts as alive after it renewed its row. Takeover after a kill takes this long at most. */
-export const termMs = 4000
-
 /**
  * Version 2: nodes have a term, by the clock of the database, a key and the folders they serve. A session has the label of
  * its folder, so that only nodes with the same files run it.

@@ -4,7 +4,6 @@ import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { sessionLocked, sessionNotFound, sessionTrashed } from '../../store-faults.ts'
 import { attempt, type Database } from '../connect/connect.ts'
 import { textOrNull } from '../read/columns.ts'
-import { termMs } from '../schema/cluster-tables.ts'
 
 // The owner is asked about and replaced in one statement: once its term has ended it cannot be renewed.
 const claimStatement = `
@@ -19,8 +18,11 @@ const whyNot = `
       and @may_run(n.id, workspace, label) order by n.id) as nodes
   from @session where id = $1 and purged_at is null`
 
-/** The end of a term that begins now, by the clock of the database. */
-export const nextTermEnd = `clock_timestamp() + interval '${termMs} milliseconds'`
+/** A node that only registers, and renews nothing, lives this long. */
+const unrenewedMs = 4000
+
+/** Returns the end of a term that begins now, by the clock of the database. `termMs` is a parameter of the statement. */
+export const termEnd = (termMs: string): string => `clock_timestamp() + ${termMs} * interval '1 millisecond'`
 
 /** Claims and releases sessions, and lists the nodes. */
 export function createLeases({ read, write }: Database): Leases {
@@ -51,10 +53,10 @@ export function createLeases({ read, write }: Database): Leases {
 
     async registerNode({ id, address, startedAt }) {
       await write(
-        `insert into @node (id, address, started_at, term_ends) values ($1, $2, $3, ${nextTermEnd})
+        `insert into @node (id, address, started_at, term_ends) values ($1, $2, $3, ${termEnd('$4')})
         on conflict (id) do update
         set address = excluded.address, started_at = excluded.started_at, term_ends = excluded.term_ends`,
-        [id, address, startedAt],
+        [id, address, startedAt, unrenewedMs],
       )
     },
     async nodes() {

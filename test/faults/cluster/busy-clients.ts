@@ -87,7 +87,7 @@ export async function startClients(
   const ids: string[] = []
   for (let number = 0; number < sessions && first; number++) {
     const { json } = await ask(first, '/v1/sessions', { workdir, model: 'demo/agent', approvals: 'none' })
-    ids.push(json.session?.id ?? json.id ?? '')
+    ids.push(json.session?.id ?? '')
   }
   const working = ids.map(work)
   return {
@@ -117,7 +117,6 @@ export async function startClients(
 
 type Answered = {
   readonly seq?: number
-  readonly id?: string
   readonly session?: { readonly id: string }
   readonly error?: { readonly code: string }
 }

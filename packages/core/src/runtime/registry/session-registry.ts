@@ -2,6 +2,7 @@ import {
   type Fault,
   fault,
   type Meta,
+  notReady,
   ok,
   type Result,
   refuse,
@@ -93,6 +94,8 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
         if (runner.folded().state.origin?.subagent?.root === id) notifiers.afterChange(runner.id, runner.folded().state)
     },
     async start(options) {
+      if (parts.isDraining)
+        return refuse(notReady('closing', 'This node is about to stop. Start the session at another.'))
       const started = await startSession(deps, stores, options)
       return started.ok ? load(parts, started.value) : started
     },

@@ -193,6 +193,7 @@ const rules: readonly IForbiddenRuleType[] = [
     `${holdfast}nodes/`,
     coreIndex,
     '^packages/client/src/(index|http/decode-stream)[.]ts$',
+    `${holdfast}tokens/carried-bearer[.]ts$`,
     system,
     ports,
     protocol,

@@ -26,6 +26,7 @@ import type { Models, SaidPart } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
 import type { Servers } from '../ports/servers.ts'
 import type { Blobs } from '../ports/store/blobs.ts'
+import type { Cluster } from '../ports/store/cluster.ts'
 import type { Draft } from '../ports/store/draft.ts'
 import type { NodeRow } from '../ports/store/lease.ts'
 import type { Store } from '../ports/store/store.ts'
@@ -168,6 +169,8 @@ export type NodeDeps = RuntimeDeps & {
   readonly node: NodeRow
   /** Whether a registered node still answers. */
   readonly isAlive: (node: NodeRow) => Promise<boolean>
+  /** Where sessions run, and which ones change, if the nodes of the store are on several machines. */
+  readonly cluster?: Pick<Cluster, 'place' | 'changes'> | undefined
   /** Removes what a dead node left on this machine. */
   readonly forgetNode?: ((node: NodeRow) => Promise<void>) | undefined
   /** Connects to another node. Absent: sessions of other nodes are refused with session_locked. */

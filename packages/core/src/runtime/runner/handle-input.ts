@@ -59,6 +59,8 @@ export type RunningSession = {
   folded: Folded
   /** Why no input is accepted any more; null while inputs are. */
   closed: Fault | null
+  /** Why the session takes no input until it is loaded again; null while it works. */
+  suspended: Fault | null
   /** Whether what calls did to files is still recorded, although no other input is accepted: their work is ending. */
   isEnding: boolean
   /** The mailbox: runs work after all work that was put in before. */
@@ -98,6 +100,7 @@ export async function handleInput(session: RunningSession, input: Input): Promis
 async function applyInput(session: RunningSession, input: Input): Promise<Result<Answer>> {
   const isLate = input.type === 'files.found' || input.type === 'hooks.ran'
   if (session.closed && !(session.isEnding && isLate)) return refuse(session.closed)
+  if (session.suspended) return refuse(session.suspended)
   const { id, epoch, deps, onChange } = session.options
   const { state } = session.folded
   const sent = input.type === 'command' ? input : null
@@ -134,7 +137,7 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   for (const { record } of records)
     if (record.event.type === 'question.answered')
       session.effects.questions.get(record.event.call)?.(record.event.reply)
-  session.performer.reconcile(session.closed ? [] : planned)
+  session.performer.reconcile(session.closed || session.suspended ? [] : planned)
   if (next.state.turn.phase === 'idle') session.aborting.pending.submission = null
   session.snapshots.afterChange(next)
   const plain = records.map(({ record }) => record)
@@ -220,6 +223,27 @@ function abandon(session: RunningSession, reason: Fault): void {
 export function loseToOther(session: RunningSession): void {
   const message = 'Another process took over this session while this one did not answer.'
   if (session.closed === null) abandon(session, fault('fenced', message))
+}
+
+const cannotRenew = fault(
+  'storage_error',
+  'This node has lost the database, so the work of the session was stopped. Your command was not accepted. Send it again when the store works.',
+  { reason: 'unreachable', retryAfterSeconds: 1 },
+)
+
+/** Aborts all work and refuses every input, because another node may take the session over soon. */
+export function suspend(session: RunningSession): void {
+  if (session.closed || session.suspended) return
+  session.suspended = cannotRenew
+  session.effects.storage.track(refuse(cannotRenew))
+  session.sideWork.end()
+  session.performer.interrupt()
+}
+
+/** Loads a suspended session again: its log says what became of it. */
+export function loadAgain(session: RunningSession): void {
+  if (session.closed || !session.suspended) return
+  abandon(session, fault('log_moved', 'The session was stopped while its node had no database. It is loaded again.'))
 }
 
 /** Ends the streams of all subscribers and reports to the observer that the session left this process. */

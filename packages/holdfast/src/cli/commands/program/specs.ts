@@ -220,6 +220,9 @@ export const programSpecs = {
       retention: { value: 'age', isAge: true, about: 'daily, move sessions inactive for this long to the trash' },
       'public-url': { value: 'url', many: true, about: 'an address that a proxy in front serves; may be repeated' },
       'trusted-proxy': { value: 'address', many: true, about: 'believe the headers of this proxy; may be repeated' },
+      'node-url': { value: 'url', about: 'where other nodes reach this one (PostgreSQL)' },
+      serves: { value: 'label=dir', many: true, about: 'a folder that other nodes have too; may be repeated' },
+      drain: { value: 'seconds', range: [0, 3600], about: 'PostgreSQL: let turns end for so long (default: 25)' },
       qr: { about: 'also print the login link as a code for a phone' },
       'no-page': { about: 'serve the API only' },
       json: { about: 'print the address and the login link as JSON' },
@@ -229,6 +232,7 @@ export const programSpecs = {
       'Prints a login link for the page; it works once. holdfast login prints another one. Ctrl-C stops the server, a second Ctrl-C kills it.',
       'To let others connect (--host), first create a token (holdfast token create), or set HOLDFAST_TOKEN to a secret of at least 22 characters. docs/network.md shows HTTPS with a proxy in front.',
       `Without --retention nothing is moved. ${ageNote}`,
+      'Several servers on one postgres:// store share all sessions: docs/cluster.md. A first signal lets turns end and hands the sessions over; a second one kills the server.',
     ],
   },
 } as const satisfies { readonly [name: string]: CommandSpec }

@@ -5,6 +5,7 @@ import { emptyEditor } from '../input/editor.ts'
 import { createPastes } from '../input/pastes.ts'
 import { openPromptHistory } from '../input/prompt-history.ts'
 import { createCodeColours } from '../render/code.ts'
+import { graphemesOf } from '../term/cell-width.ts'
 import type { KeyEvent } from '../term/decode-keys.ts'
 import { line, shownText, span, styles } from '../term/lines.ts'
 import { openTerminal, restoreText, type Terminal } from '../term/terminal.ts'
@@ -106,7 +107,10 @@ export function startApp({ context, screen, isColoured, onQuit }: AppDeps): Runn
   }
   const onKey = (event: KeyEvent) => {
     const view = views.at(-1)
-    if (view) view.key(event)
+    // In a list each letter is a key, also if several arrive at once.
+    const letters = event.type === 'text' && event.text.length > 1 ? graphemesOf(event.text) : []
+    if (view && letters.length > 1) for (const text of letters) onKey({ type: 'text', text })
+    else if (view) view.key(event)
     else handleKey(app, event, deps)
     drawing?.request('key')
   }

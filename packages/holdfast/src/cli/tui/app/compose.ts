@@ -28,17 +28,18 @@ export function compose(
   const fixed = input.rows.length + below.length + 1
   let room = Math.max(0, rows - 1 - fixed)
   const take = (wanted: readonly StyledLine[], keep: 'start' | 'end' = 'start'): readonly StyledLine[] => {
-    const taken = wanted.length <= room ? wanted : keep === 'start' ? wanted.slice(0, room) : wanted.slice(-room)
+    const taken = keep === 'start' ? wanted.slice(0, room) : wanted.slice(Math.max(0, wanted.length - room))
     room -= taken.length
-    return room < 0 || (keep === 'end' && wanted.length > 0 && taken.length > wanted.length) ? [] : taken
+    return taken
   }
   const approval = take(questionRows(app, columns, Math.max(4, room - 2)))
   const busy = take(busyRow ? [emptyLine, busyRow] : [])
   const queued = take(queue)
   const children = take(withGap(childRows(live?.here?.children ?? [], columns)))
   const todos = take(withGap(openTodos(app, columns)))
-  const streaming = room > 0 ? take(tail, 'end') : []
-  const above = [...streaming, ...children, ...todos, ...busy, ...approval, ...queued, ruleRow(app, columns)]
+  const gap = take(room > 3 ? [emptyLine] : [])
+  const streaming = take(tail, 'end')
+  const above = [...streaming, ...children, ...todos, ...busy, ...approval, ...queued, ...gap, ruleRow(app, columns)]
   const cursor = input.cursor ? { row: above.length + input.cursor.row, column: input.cursor.column } : null
   return { live: [...above, ...input.rows, ...below], cursor }
 }

@@ -40,7 +40,8 @@ export function handleKey(app: App, event: KeyEvent, deps: KeyDeps): void {
     void paste(app, event.text, event.isCut)
   } else if (event.type === 'text') typeText(app, event.text, now)
   else if (!isCompletionKey(app, event.name)) pressKey(app, event.name, armed, deps)
-  if (event.type === 'text') app.lastKeyAt = now
+  // A key other than text ends what was being typed.
+  app.lastKeyAt = event.type === 'text' ? now : 0
   updateCompletions(app)
   app.redraw()
 }

@@ -15,6 +15,7 @@ import { formatCrash } from './terminal/crash-report.ts'
 import { type CommandResult, type ExitCode, exitCodes, rejectUsage, UsageError } from './terminal/exit.ts'
 import { OutputClosed, toJsonText } from './terminal/output.ts'
 import { toFault } from './terminal/to-fault.ts'
+import { tuiSpec } from './tui/spec.ts'
 
 /** Runs the program with its arguments and returns its exit code. */
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<ExitCode> {
@@ -34,6 +35,7 @@ async function dispatch(argv: readonly string[], context: CliContext): Promise<C
   const [first, ...rest] = argv
   const { out, version } = context
   const columns = helpColumns(out)
+  if (first === undefined && isAtTerminal(context)) return runTui(argv, context)
   if (first === undefined || first === '--help' || first === '-h')
     return void (await out.write(programHelp(version, commandGroups, columns)))
   if (['version', '--version', '-v', '-V'].includes(first)) return void (await out.write(`${version}\n`))
@@ -46,6 +48,7 @@ async function dispatch(argv: readonly string[], context: CliContext): Promise<C
   }
   if (first === '__complete') return printNextWords(rest, context)
   if (isCommandName(first)) return runCommand(first, rest, context)
+  if (isTuiArgument(first)) return runTui(argv, context)
   if (!first.startsWith('-')) return rejectUsage(unknownCommand(first))
   const hint = didYouMean(first, ['--help', '--version']) || ' Put flags after the command.'
   return rejectUsage(`Unknown flag '${first}'.${hint}`)
@@ -58,6 +61,23 @@ async function printNextWords(typed: readonly string[], context: CliContext): Pr
   return printCompletion(typed, { specs: commandSpecs, tellCommands: tellNames }, context)
 }
 
+const isAtTerminal = ({ input, screen }: CliContext): boolean => input().isTTY === true && screen?.().isTTY === true
+
+/** Returns whether the terminal UI is meant: by one of its flags, or by the name of a session. */
+function isTuiArgument(first: string): boolean {
+  const [flag = ''] = first.split('=')
+  if (/^-[cr]$/.test(flag) || (flag.startsWith('--') && Object.hasOwn(tuiSpec.flags, flag.slice(2)))) return true
+  return first.startsWith('@') || /^ses_\w+$/.test(first) || /^[a-z]+-[a-z]+-\d+$/.test(first)
+}
+
+/** Runs the terminal UI: `holdfast` without a command. */
+async function runTui(argv: readonly string[], context: CliContext): Promise<CommandResult> {
+  const args = parseArgs('holdfast', tuiSpec, argv)
+  if (args === 'help')
+    return void (await context.out.write(programHelp(context.version, commandGroups, helpColumns(context.out))))
+  return runLogged('tui', args.flags, context, async (prepared) => (await import('./tui/tui.ts')).run(args, prepared))
+}
+
 /** Runs a command with its log, and resolves when the log is written. */
 async function runCommand<Name extends CommandName>(
   name: Name,
@@ -67,13 +87,23 @@ async function runCommand<Name extends CommandName>(
   const args = parseArgs(name, commandSpecs[name], argv)
   if (args === 'help')
     return void (await context.out.write(commandHelp(name, commandSpecs[name], helpColumns(context.out))))
-  const flags = args.flags as ServerFlags // of any command: each has some of them, or none
+  // The flags of any command: each has some of them, or none.
+  return runLogged(name, args.flags as ServerFlags, context, async (prepared) =>
+    (await loadCommand[name]()).run(args, prepared),
+  )
+}
+
+async function runLogged(
+  name: CommandName | 'tui',
+  flags: ServerFlags,
+  context: CliContext,
+  run: (context: CliContext) => Promise<CommandResult>,
+): Promise<CommandResult> {
   const server = await findGivenServer(flags, context)
   const store = typeof flags.store === 'string' ? flags.store : context.store
   const log = await openCommandLog(name, context)
   try {
-    const { run } = await loadCommand[name]()
-    return await run(args, { ...context, store, server, logger: log?.logger })
+    return await run({ ...context, store, server, logger: log?.logger })
   } catch (error) {
     const isExpected = error instanceof OutputClosed || error instanceof UsageError || toFault(error)
     if (!isExpected) log?.logger.error({ err: errorFields(error) }, 'crash')
@@ -98,7 +128,7 @@ async function findGivenServer(flags: ServerFlags, context: CliContext): Promise
 }
 
 /** Opens the log that `HOLDFAST_LOG` and `HOLDFAST_LOG_FILE` ask for; null for none. */
-async function openCommandLog(name: CommandName, context: CliContext): Promise<OpenLogger | null> {
+async function openCommandLog(name: CommandName | 'tui', context: CliContext): Promise<OpenLogger | null> {
   const { environment, err, onCrash } = context
   const level = orUsage(logSettingOf(environment, name === 'serve' ? 'warn' : 'off'))
   if (level === 'off') return null

@@ -221,7 +221,7 @@ async function createRunner(
       if (code === 'fenced')
         news.publish({ type: 'session.stopped', session: id, reason: 'taken_over', cause: message })
       if (code !== 'internal' && code !== 'log_moved')
-        parts.inBackground(`ending the commands of ${id}`, endBackground(deps, id))
+        parts.inBackground(`ending the commands of ${id}`, endBackgroundCommands(deps, id))
     },
   })
 }
@@ -273,7 +273,7 @@ async function release(
   const own = stores.storeOf(id)
   const left = await subagents.leave(id)
   await runner.stop(reason).finally(left)
-  await endBackground(deps, id) // what the last call of the session has started meanwhile
+  await endBackgroundCommands(deps, id) // what the last call of the session has started meanwhile
   news.publish({ type: 'session.stopped', session: id, reason })
   await own.release(id, deps.node.id, lease.epoch)
   if (!runner.folded().row.entry.spoken) await own.removeUnspoken([])
@@ -292,10 +292,9 @@ async function close(parts: RegistryState): Promise<void> {
   await Promise.all([...loaded.keys()].map(leave))
   await Promise.allSettled(unloading.values())
   await parts.watchers.autoTitle?.close()
-  await endBackground(deps)
+  await endBackgroundCommands(deps)
   await store.removeUnspoken([node.id])
   await store.removeNode(node.id)
 }
 
-/** Ends the commands that a session, or all of them, have running in the background. */
-const endBackground = async ({ tools }: NodeDeps, id?: SessionId): Promise<void> => tools.background?.end(id)
+const endBackgroundCommands = async ({ tools }: NodeDeps, id?: SessionId): Promise<void> => tools.background?.end(id)

@@ -4,15 +4,15 @@ import type { CommandSpec } from '../args/command-spec.ts'
 export type NextWord = { readonly word: string; readonly about: string }
 
 /** What could come next: known words, or a kind of name that has to be looked up. */
-export type Completion =
+export type ShellCompletion =
   | { readonly type: 'words'; readonly words: readonly NextWord[] }
   | { readonly type: 'sessions' | 'trashed' | 'models' | 'providers' | 'files' }
   /** The branches of a session. */
   | { readonly type: 'branches'; readonly session: string }
   | { readonly type: 'nothing' }
 
-const nothing: Completion = { type: 'nothing' }
-const words = (all: readonly NextWord[]): Completion => ({ type: 'words', words: all })
+const nothing: ShellCompletion = { type: 'nothing' }
+const words = (all: readonly NextWord[]): ShellCompletion => ({ type: 'words', words: all })
 
 /** What can be typed: the commands, and those that `tell` sends. */
 export type Vocabulary = {
@@ -21,7 +21,7 @@ export type Vocabulary = {
 }
 
 /** Returns what could complete the last of the typed words, by the specs of the commands. */
-export function complete(typed: readonly string[], { specs, tellCommands }: Vocabulary): Completion {
+export function complete(typed: readonly string[], { specs, tellCommands }: Vocabulary): ShellCompletion {
   const [name = '', ...args] = typed
   if (args.length === 0) {
     const commands = Object.entries(specs).map(([word, { about }]) => ({ word, about }))
@@ -62,7 +62,7 @@ const flagWords = ({ flags }: CommandSpec): readonly NextWord[] => [
   { word: '--help', about: 'print the help' },
 ]
 
-function flagValues({ flags }: CommandSpec, flag: string): Completion {
+function flagValues({ flags }: CommandSpec, flag: string): ShellCompletion {
   const { choices, value = '' } = flags[flag] ?? {}
   if (choices) return words(choices.map((word) => ({ word, about: '' })))
   if (value === 'session') return { type: 'sessions' }
@@ -75,7 +75,7 @@ function positionalValues(
   { positionals = [] }: CommandSpec,
   before: readonly string[],
   tellCommands: readonly NextWord[],
-): Completion {
+): ShellCompletion {
   const kinds = positionals.filter((one) => one !== '[more…]') // more of the one before it
   const wanted = kinds[Math.min(before.length, kinds.length - 1)]
   const isOver = before.length >= positionals.length && !positionals.at(-1)?.endsWith('…]')

@@ -2,7 +2,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import { readStoredList } from '../sessions/read-list.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
-import { type Completion, complete, type NextWord, type Vocabulary } from './next-words.ts'
+import { complete, type NextWord, type ShellCompletion, type Vocabulary } from './next-words.ts'
 
 /** How many sessions are offered, newest first. */
 const sessionsMax = 100
@@ -21,7 +21,7 @@ export async function printCompletion(
   await context.out.write(fitting.map(({ word, about }) => `${escapeLine(word)}\t${escapeLine(about)}\n`).join(''))
 }
 
-async function lookUp(completion: Completion, context: CliContext): Promise<readonly NextWord[]> {
+async function lookUp(completion: ShellCompletion, context: CliContext): Promise<readonly NextWord[]> {
   switch (completion.type) {
     case 'words':
       return completion.words

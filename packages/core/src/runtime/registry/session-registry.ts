@@ -221,7 +221,7 @@ async function createRunner(
       if (code === 'fenced')
         news.publish({ type: 'session.stopped', session: id, reason: 'taken_over', cause: message })
       if (code !== 'internal' && code !== 'log_moved')
-        parts.inBackground(`ending the commands of ${id}`, endBackgroundCommands(deps, id))
+        parts.inBackground(`ending the commands of ${id}`, endBackground(deps, id))
     },
   })
 }
@@ -273,7 +273,7 @@ async function release(
   const own = stores.storeOf(id)
   const left = await subagents.leave(id)
   await runner.stop(reason).finally(left)
-  await endBackgroundCommands(deps, id) // what the last call of the session has started meanwhile
+  await endBackground(deps, id) // what the last call of the session has started meanwhile
   news.publish({ type: 'session.stopped', session: id, reason })
   await own.release(id, deps.node.id, lease.epoch)
   if (!runner.folded().row.entry.spoken) await own.removeUnspoken([])
@@ -292,9 +292,9 @@ async function close(parts: RegistryState): Promise<void> {
   await Promise.all([...loaded.keys()].map(leave))
   await Promise.allSettled(unloading.values())
   await parts.watchers.autoTitle?.close()
-  await endBackgroundCommands(deps)
+  await endBackground(deps)
   await store.removeUnspoken([node.id])
   await store.removeNode(node.id)
 }
 
-const endBackgroundCommands = async ({ tools }: NodeDeps, id?: SessionId): Promise<void> => tools.background?.end(id)
+const endBackground = async ({ tools }: NodeDeps, id?: SessionId): Promise<void> => tools.background?.end(id)

@@ -270,8 +270,7 @@ async function release(
   { runner, lease }: LoadedRunner,
   reason: 'stopped' | 'closing',
 ): Promise<void> {
-  const own = stores.storeOf(id)
-  const left = await subagents.leave(id)
+  const [own, left] = [stores.storeOf(id), await subagents.leave(id)]
   await runner.stop(reason).finally(left)
   await endBackground(deps, id) // what the last call of the session has started meanwhile
   news.publish({ type: 'session.stopped', session: id, reason })

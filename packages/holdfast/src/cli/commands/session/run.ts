@@ -22,6 +22,7 @@ import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { type ExitCode, failWith, rejectUsage } from '../../terminal/exit.ts'
 import { readIfPiped, readInput } from '../../terminal/piped-input.ts'
+import { openAnswerPrinter } from './answer-printer.ts'
 import type { sessionSpecs } from './specs.ts'
 
 type Flags = ArgsOf<typeof sessionSpecs.run>['flags']
@@ -82,7 +83,9 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
     if (!isHelp) await tellUntrusted(handle.value, context)
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'ask'
     const command = { type: 'sendPrompt', content: prompt } as const
-    const ran = await runTurn(handle.value, command, { approvals, isNew, isJson: flags.json, context, interruption })
+    const markdown = await openAnswerPrinter(context)
+    const options = { approvals, isNew, isJson: flags.json, context, markdown, interruption } as const
+    const ran = await runTurn(handle.value, command, options)
     if (isHelp) await removeHelpSession(reached.value.sessions, handle.value.id)
     else if (reached.value.isHere(handle.value.id)) await leaveOwned(handle.value, context, interruption)
     else await tellBackground(handle.value, context)

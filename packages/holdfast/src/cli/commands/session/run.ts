@@ -13,6 +13,7 @@ import {
 } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import type { MarkdownPrinter } from '../../render/run-output.ts'
 import { checkNamed, reachSessions } from '../../sessions/connect.ts'
 import { leaveOwned, tellBackground } from '../../sessions/leave-session.ts'
 import { runTurn } from '../../sessions/run-turn.ts'
@@ -22,7 +23,6 @@ import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { type ExitCode, failWith, rejectUsage } from '../../terminal/exit.ts'
 import { readIfPiped, readInput } from '../../terminal/piped-input.ts'
-import { openAnswerPrinter } from './answer-printer.ts'
 import type { sessionSpecs } from './specs.ts'
 
 type Flags = ArgsOf<typeof sessionSpecs.run>['flags']
@@ -175,4 +175,14 @@ async function findModelProblem(sessions: Sessions, given: string | undefined): 
   // A local server may only be slow to answer. If it is not there, the turn fails and says so.
   const isLocal = provider?.endpoint?.startsWith('http://')
   return listed.unusable === null || isLocal ? null : fault('no_credentials', listed.unusable, { model })
+}
+
+/** Returns what draws answers at a terminal; undefined where a program or a file reads them. */
+export async function openAnswerPrinter({
+  out,
+  environment,
+}: Pick<CliContext, 'out' | 'environment'>): Promise<MarkdownPrinter | undefined> {
+  if (out.columns === null || environment['TERM'] === 'dumb') return undefined
+  const { createMarkdownPrinter } = await import('../../tui/render/markdown-printer.ts')
+  return createMarkdownPrinter(out.columns, out.paint.red('') !== '')
 }

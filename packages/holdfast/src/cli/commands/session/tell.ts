@@ -9,7 +9,7 @@ import { submitCommand } from '../../sessions/submit-command.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { type CommandResult, rejectUsage } from '../../terminal/exit.ts'
 import { type Output, toJsonText } from '../../terminal/output.ts'
-import { openAnswerPrinter } from './answer-printer.ts'
+import { openAnswerPrinter } from './run.ts'
 import type { sessionSpecs } from './specs.ts'
 import { parseTellCommand } from './tell-command.ts'
 

@@ -76,6 +76,7 @@ const threads = [
   'store/sqlite/worker/reader-worker',
   'store/sqlite/worker/writer-worker',
   'context/requests/request-worker',
+  'transfer/import/thread/import-worker',
 ]
 
 /** Makes one file of each thread's modules: to find and load them one by one takes as long as the thread's start. */

@@ -21,6 +21,7 @@ import { endLeftovers } from '../effects/run-tool.ts'
 import { createStepContext } from '../effects/step-context.ts'
 import { createSnapshotAutosave, type Folded } from '../log/load-session.ts'
 import { createWindowDamageCheck } from '../log/read-window.ts'
+import { createRecentRecords } from '../log/recent-records.ts'
 import { factsGoStale, resolve } from '../resolve/resolve.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
@@ -133,7 +134,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     ...{ options, enqueue, hub, effects, performer, sideWork, aborting, notices },
     ...{ arrivals: createArrivalOrder(), unrecorded: createUnrecorded() },
     folded: { state: loaded.state, row: loaded.row },
-    ...{ closed: null, suspended: null, isEnding: false },
+    ...{ closed: null, suspended: null, isEnding: false, foreseen: null },
     snapshots: createSnapshotAutosave(id, deps.store, loaded.snapshotSeq, inBackground),
   }
   return session
@@ -142,7 +143,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
 type OwnParts = Pick<EffectDeps, 'hub' | 'sideWorkSignal' | 'record'> & { readonly storage: SessionStorage }
 
 function createEffectDeps(
-  { id, epoch, deps, subagents }: RunnerOptions,
+  { id, epoch, deps, subagents, recent = createRecentRecords() }: RunnerOptions,
   own: OwnParts,
   state: EffectDeps['state'],
 ): EffectDeps {
@@ -157,6 +158,7 @@ function createEffectDeps(
     promptsInOrder: createSerialQueue(),
     questions: new Map(),
     stepContext: createStepContext(deps),
+    recent,
     startContext: null,
     answer: null,
   }

@@ -7,7 +7,12 @@ export type TuiOptions = {
   readonly rows?: number
   readonly environment?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** The kind of terminal, in `TERM`. */
+  readonly name?: string
 }
+
+/** A test that waits in vain ends with the screen in its error, and not with a timeout that says nothing. */
+const untilMs = 20_000
 
 /** The terminal UI in a real pty, on a headless terminal that shows what a person would see. */
 export interface TuiScreen extends AsyncDisposable {
@@ -39,11 +44,11 @@ export interface TuiScreen extends AsyncDisposable {
 export function openTui(
   { home, workdir }: Pick<Cli, 'home' | 'workdir'>,
   args: readonly string[] = [],
-  { columns = 80, rows = 24, environment = {}, cwd = workdir }: TuiOptions = {},
+  { columns = 80, rows = 24, environment = {}, cwd = workdir, name = 'xterm-256color' }: TuiOptions = {},
 ): TuiScreen {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 5000 })
   const pty = spawn(nodePath, [binPath, ...args], {
-    ...{ cwd, cols: columns, rows, name: 'xterm-256color' },
+    ...{ cwd, cols: columns, rows, name },
     env: {
       ...{ PATH: process.env['PATH'], HOME: home, HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off', DEMO_PACE: '0' },
       ...{ LANG: 'C.UTF-8', ...inherited('HOLDFAST_TEST_BUILD', 'NODE_COMPILE_CACHE') },
@@ -83,10 +88,15 @@ export function openTui(
   const whole = () => lines(0, terminal.buffer.active.length).join('\n')
   const wait = <Found>(look: () => Found | null, what: string): Promise<Found> =>
     new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        listeners.delete(check)
+        reject(new Error(`the screen has no ${what} after ${untilMs} ms:\n${whole()}`))
+      }, untilMs)
       const check = () => {
         const found = look()
         if (found === null && !hasEnded) return
         listeners.delete(check)
+        clearTimeout(late)
         if (found === null) reject(new Error(`the program ended without ${what}:\n${whole()}`))
         else resolve(found)
       }

@@ -31,6 +31,8 @@ export interface TuiScreen extends AsyncDisposable {
   untilNot(pattern: RegExp): Promise<void>
   /** Resolves when scrollback and screen match. */
   untilWhole(pattern: RegExp): Promise<RegExpExecArray>
+  /** Resolves when what the program wrote matches. */
+  untilRaw(matches: (raw: string) => boolean): Promise<void>
   /** Everything the program wrote, as bytes of text. */
   raw(): string
   cursor(): { readonly row: number; readonly column: number; readonly isHidden: boolean }
@@ -58,12 +60,14 @@ export function openTui(
   let raw = ''
   let hasEnded = false
   const listeners = new Set<() => void>()
+  const rawListeners = new Set<() => void>()
   const tellAll = () => {
     for (const listener of [...listeners]) listener()
   }
   terminal.onData((answer) => pty.write(answer)) // answers to questions of the program
   pty.onData((text) => {
     raw += text
+    for (const listener of [...rawListeners]) listener()
     terminal.write(text, tellAll)
   })
   const ended = new Promise<number>((resolve) => {
@@ -120,6 +124,16 @@ export function openTui(
     until: (pattern) => wait(() => pattern.exec(text()), String(pattern)),
     untilNot: (pattern) =>
       wait(() => (pattern.test(text()) ? null : true), `the end of ${pattern}`).then(() => undefined),
+    untilRaw: (matches) =>
+      new Promise((resolve) => {
+        const check = () => {
+          if (!matches(raw)) return
+          rawListeners.delete(check)
+          resolve()
+        }
+        rawListeners.add(check)
+        check()
+      }),
     untilWhole: (pattern) => wait(() => pattern.exec(whole()), String(pattern)),
     cursor: () => ({
       row: terminal.buffer.active.cursorY,

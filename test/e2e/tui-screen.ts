@@ -7,7 +7,12 @@ export type TuiOptions = {
   readonly rows?: number
   readonly environment?: Readonly<Record<string, string>>
   readonly cwd?: string
+  /** The kind of terminal, in `TERM`. */
+  readonly name?: string
 }
+
+/** A test that waits in vain ends with the screen in its error, and not with a timeout that says nothing. */
+const untilMs = 20_000
 
 /** The terminal UI in a real pty, on a headless terminal that shows what a person would see. */
 export interface TuiScreen extends AsyncDisposable {
@@ -26,6 +31,8 @@ export interface TuiScreen extends AsyncDisposable {
   untilNot(pattern: RegExp): Promise<void>
   /** Resolves when scrollback and screen match. */
   untilWhole(pattern: RegExp): Promise<RegExpExecArray>
+  /** Resolves when what the program wrote matches. */
+  untilRaw(matches: (raw: string) => boolean): Promise<void>
   /** Everything the program wrote, as bytes of text. */
   raw(): string
   cursor(): { readonly row: number; readonly column: number; readonly isHidden: boolean }
@@ -39,11 +46,11 @@ export interface TuiScreen extends AsyncDisposable {
 export function openTui(
   { home, workdir }: Pick<Cli, 'home' | 'workdir'>,
   args: readonly string[] = [],
-  { columns = 80, rows = 24, environment = {}, cwd = workdir }: TuiOptions = {},
+  { columns = 80, rows = 24, environment = {}, cwd = workdir, name = 'xterm-256color' }: TuiOptions = {},
 ): TuiScreen {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 5000 })
   const pty = spawn(nodePath, [binPath, ...args], {
-    ...{ cwd, cols: columns, rows, name: 'xterm-256color' },
+    ...{ cwd, cols: columns, rows, name },
     env: {
       ...{ PATH: process.env['PATH'], HOME: home, HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off', DEMO_PACE: '0' },
       ...{ LANG: 'C.UTF-8', ...inherited('HOLDFAST_TEST_BUILD', 'NODE_COMPILE_CACHE') },
@@ -53,12 +60,14 @@ export function openTui(
   let raw = ''
   let hasEnded = false
   const listeners = new Set<() => void>()
+  const rawListeners = new Set<() => void>()
   const tellAll = () => {
     for (const listener of [...listeners]) listener()
   }
   terminal.onData((answer) => pty.write(answer)) // answers to questions of the program
   pty.onData((text) => {
     raw += text
+    for (const listener of [...rawListeners]) listener()
     terminal.write(text, tellAll)
   })
   const ended = new Promise<number>((resolve) => {
@@ -83,10 +92,15 @@ export function openTui(
   const whole = () => lines(0, terminal.buffer.active.length).join('\n')
   const wait = <Found>(look: () => Found | null, what: string): Promise<Found> =>
     new Promise((resolve, reject) => {
+      const late = setTimeout(() => {
+        listeners.delete(check)
+        reject(new Error(`the screen has no ${what} after ${untilMs} ms:\n${whole()}`))
+      }, untilMs)
       const check = () => {
         const found = look()
         if (found === null && !hasEnded) return
         listeners.delete(check)
+        clearTimeout(late)
         if (found === null) reject(new Error(`the program ended without ${what}:\n${whole()}`))
         else resolve(found)
       }
@@ -110,6 +124,16 @@ export function openTui(
     until: (pattern) => wait(() => pattern.exec(text()), String(pattern)),
     untilNot: (pattern) =>
       wait(() => (pattern.test(text()) ? null : true), `the end of ${pattern}`).then(() => undefined),
+    untilRaw: (matches) =>
+      new Promise((resolve) => {
+        const check = () => {
+          if (!matches(raw)) return
+          rawListeners.delete(check)
+          resolve()
+        }
+        rawListeners.add(check)
+        check()
+      }),
     untilWhole: (pattern) => wait(() => pattern.exec(whole()), String(pattern)),
     cursor: () => ({
       row: terminal.buffer.active.cursorY,

@@ -11,7 +11,7 @@ type KeyTry = (screen: TuiScreen, cli: Cli) => Promise<void>
 const clearInput = (screen: TuiScreen) => screen.type('\u0015')
 const closeView = async (screen: TuiScreen) => {
   screen.type('\u001b')
-  await screen.until(/exec|plan/)
+  await screen.until(/^ {2}(exec|plan)/m)
 }
 
 const tries: Readonly<Record<KeyAction, KeyTry>> = {
@@ -171,10 +171,12 @@ describe('the terminal UI', () => {
       await screen.untilWhole(expected)
       await screen.until(/❯\s*\n {2}exec/)
     }
-    screen.type('write one.txt: first\\\rwrite two.txt: second\r')
+    screen.type('write one.txt: first\n')
+    await screen.until(/❯ write one\.txt: first\n\n/)
+    screen.type('write two.txt: second\r')
     await screen.until(/1 of 2[\s\S]*one\.txt/)
     screen.type('y')
-    await screen.until(/allow write_file\?\n▌ two\.txt/)
+    await screen.until(/allow write_file\?\n▌ two\.txt[\s\S]*y once/)
     screen.type('n')
     await screen.until(/why not/)
     screen.type('not needed\r')
@@ -206,7 +208,7 @@ describe('the terminal UI', () => {
   })
 
   it('is drawn right after resizes while an answer streams, with every word once', async () => {
-    await using screen = openTui(cli, [], { environment: { DEMO_PACE: '1' } })
+    await using screen = openTui(cli, [], { environment: { DEMO_PACE: '0.1' } })
     await screen.until(/demo\/agent/)
     screen.type('count to 300\r')
     await screen.until(/1, 2, 3/)
@@ -280,11 +282,13 @@ describe('the terminal UI', () => {
     screen.type('\u001b')
     await screen.until(/❯ +\d+ {2}count to 5/)
     screen.type('\r')
-    await screen.until(/❯ count to 5\n/)
+    await screen.untilWhole(/now continues after turn/)
+    await screen.until(/─\n❯ count to 5\n/)
     screen.type('\u0015/branches\r')
     await screen.until(/● [^\n]*current line\n[^\n]*└─ branch-1/)
     screen.type('\u001b[B\r')
-    await screen.untilWhole(/now continues after turn \d+ on branch-1/)
+    await screen.untilWhole(/now continues after turn \d+/)
+    await screen.until(/count to 5[\s\S]*1, 2, 3, 4, 5[\s\S]*⎇ branch-1/)
   })
 
   it('draws no colour with NO_COLOR, and only lines in plain mode', async () => {
@@ -294,7 +298,7 @@ describe('the terminal UI', () => {
     await bare.untilWhole(/1, 2, 3/)
     expect(bare.raw()).not.toMatch(/\u001b\[(?:\d+;)*(?:3|4|9)\d(?:;\d+)*m/)
 
-    await using plain = openTui(cli, [], { environment: { TERM: 'dumb' } })
+    await using plain = openTui(cli, [], { name: 'dumb' })
     await plain.until(/You drive this session/)
     plain.type('run echo $((6 * 7))\r')
     await plain.until(/asks to run/)

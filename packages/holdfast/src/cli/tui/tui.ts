@@ -1,101 +1,30 @@
-import type { Result, SessionHandle } from '@holdfast/protocol'
 import type { ArgsOf } from '../args/command-spec.ts'
-import { attachTerminal } from '../attach/attach-terminal.ts'
-import { checkNamed, type ReachedSessions, reachSessions } from '../sessions/connect.ts'
-import { latest, openNamed } from '../sessions/session-name.ts'
-import { resolveWorkspace } from '../sessions/workspace.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
-import { type CommandResult, exitCodes, failWith, rejectUsage } from '../terminal/exit.ts'
+import { type CommandResult, rejectUsage } from '../terminal/exit.ts'
 import { colourOf } from '../terminal/output.ts'
-import { startApp } from './app/app.ts'
-import type { App } from './app/app-state.ts'
-import { openSessions } from './app/open-views.ts'
-import { watchServer } from './app/watch-server.ts'
+import { openFirstInput } from './input/first-input.ts'
 import type { tuiSpec } from './spec.ts'
 
-type Args = ArgsOf<typeof tuiSpec>
-
-/** Runs the terminal UI until the person leaves. */
-export async function run({ positionals: [name], flags }: Args, context: CliContext): Promise<CommandResult> {
+/**
+ * Runs the terminal UI. The input is drawn before the code behind it is loaded, which takes longer than to draw it; so this
+ * file and what it imports stay small.
+ */
+export async function run(args: ArgsOf<typeof tuiSpec>, context: CliContext): Promise<CommandResult> {
+  const { positionals, flags } = args
   const screen = context.screen?.()
   if (!screen?.isTTY || !context.input().isTTY)
     return rejectUsage('The terminal UI needs a terminal. For scripts there is holdfast run.')
-  if (name !== undefined && (flags.continue || flags.resume)) return rejectUsage('Use either a session, -c or -r.')
-  const wanted = name ?? (flags.continue ? latest : undefined)
-  if (wanted !== undefined) checkNamed(context, wanted)
-  if (flags.plain || context.environment['TERM'] === 'dumb') return runPlain(wanted, flags, context)
-
-  const interruption = context.untilInterrupted()
-  const left = Promise.withResolvers<void>()
-  const isColoured = colourOf(context.environment) !== 'never'
-  const running = startApp({ context, screen, isColoured, onQuit: left.resolve })
-  const { app } = running
-  interruption.addEventListener('abort', () => left.resolve())
-  const alive = setInterval(() => undefined, 2 ** 30) // a session of this process does not keep it running
-  let failure: unknown = null
-  const opening = open(app, wanted, flags).catch((error: unknown) => {
-    failure = error
-    left.resolve()
-  })
-  await left.promise
-  clearInterval(alive)
-  running.close()
-  await Promise.race([opening, app.reached ? opening : Promise.resolve()])
-  if (failure === null) await sayGoodbye(app)
-  await app.reached?.close()
-  if (failure !== null) throw failure
-  return interruption.aborted && interruption.reason === 'SIGINT' ? exitCodes.interrupted : undefined
-}
-
-/** Reaches the sessions and shows the wanted one, a new one, or the list. */
-async function open(app: App, wanted: string | undefined, flags: Args['flags']): Promise<void> {
-  const { context } = app
-  const reached = await reachSessions(context, { usesDefaultModel: wanted === undefined && flags.model === undefined })
-  if (!reached.ok) return failWith(reached.fault)
-  app.reached = reached.value
-  watchServer(app)
-  if (flags.resume) return openSessions(app)
-  const handle = await openOrStart(reached.value, wanted, flags, context)
-  if (!handle.ok) return failWith(handle.fault)
-  app.show(handle.value)
-}
-
-async function openOrStart(
-  { sessions }: Pick<ReachedSessions, 'sessions'>,
-  wanted: string | undefined,
-  { model, plan }: Args['flags'],
-  context: CliContext,
-): Promise<Result<SessionHandle>> {
-  if (wanted !== undefined) return openNamed(sessions, context, wanted)
-  const workdir = resolveWorkspace(context)
-  if (!workdir.ok) return workdir
-  return sessions.start({
-    workdir: workdir.value,
-    ...(model !== undefined && { model }),
-    ...(plan && { mode: 'plan' as const }),
-  })
-}
-
-/** Says how to go on. A session in which nothing was said leaves nothing behind. */
-async function sayGoodbye(app: App): Promise<void> {
-  const meta = app.live?.meta
-  if (!meta || meta.turnCount === 0) return
-  const { err } = app.context
-  await err.write(err.paint.dim(`\nTo go on: holdfast -c, or holdfast ${meta.handle}\n`)).catch(() => undefined)
-}
-
-/** Works by lines, for screen readers and simple terminals: everything is printed once, and nothing is drawn over. */
-async function runPlain(wanted: string | undefined, flags: Args['flags'], context: CliContext): Promise<CommandResult> {
-  if (flags.resume)
-    return rejectUsage('The list of sessions needs a full terminal. Use holdfast ls, then holdfast <session>.')
-  const reached = await reachSessions(context, { usesDefaultModel: wanted === undefined && flags.model === undefined })
-  if (!reached.ok) return failWith(reached.fault)
+  if (positionals.length > 0 && (flags.continue || flags.resume)) return rejectUsage('Use either a session, -c or -r.')
+  if (flags.plain || context.environment['TERM'] === 'dumb') {
+    if (flags.resume)
+      return rejectUsage('The list of sessions needs a full terminal. Use holdfast ls, then holdfast <session>.')
+    return (await import('./run-tui.ts')).runPlain(args, context)
+  }
+  const first = openFirstInput(context, screen, colourOf(context.environment) !== 'never')
   try {
-    const handle = await openOrStart(reached.value, wanted, flags, context)
-    if (!handle.ok) return failWith(handle.fault)
-    await context.err.write('Type a prompt and press Enter. /help lists the commands, /leave ends.\n')
-    return await attachTerminal(handle.value, reached.value, { isView: false, isJson: false, context })
+    const { runTui } = await import('./run-tui.ts')
+    return await runTui(args, context, first)
   } finally {
-    await reached.value.close()
+    first.terminal.close()
   }
 }

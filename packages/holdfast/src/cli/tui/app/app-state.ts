@@ -78,3 +78,12 @@ export const questionsOf = ({ live }: Pick<App, 'live'>): readonly OpenQuestion[
 ]
 
 export const keyOf = ({ id, child }: OpenQuestion): string => `${child?.id ?? ''} ${id}`
+
+/** A key that comes this soon after a question appeared was meant for the input, or for the question before. */
+export const guardMs = 400
+
+/** Returns how long keys do not answer the question yet; 0 if they do. */
+export function guardedMs({ shownQuestion, lastKeyAt }: Pick<App, 'shownQuestion' | 'lastKeyAt'>, now: number): number {
+  if (!shownQuestion || shownQuestion.since - lastKeyAt >= guardMs) return 0
+  return Math.max(0, shownQuestion.since + guardMs - now)
+}

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { createLiveView } from '@holdfast/client'
-import type { CliContext, ScreenStream } from '../../terminal/cli-context.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
 import { emptyEditor } from '../input/editor.ts'
+import type { FirstInput } from '../input/first-input.ts'
 import { createPastes } from '../input/pastes.ts'
 import { openPromptHistory } from '../input/prompt-history.ts'
 import { createCodeColours } from '../render/code.ts'
 import { graphemesOf } from '../term/cell-width.ts'
 import type { KeyEvent } from '../term/decode-keys.ts'
 import { line, shownText, span, styles } from '../term/lines.ts'
-import { openTerminal, restoreText, type Terminal } from '../term/terminal.ts'
 import { wrapText } from '../term/wrap.ts'
 import type { FullView, ViewHost } from '../views/full-view.ts'
 import type { App } from './app-state.ts'
@@ -20,8 +20,8 @@ import { listCommands, runTerminalCommand } from './terminal-commands.ts'
 
 type AppDeps = {
   readonly context: CliContext
-  readonly screen: ScreenStream
-  readonly isColoured: boolean
+  /** The input, which is on the screen already. */
+  readonly first: FirstInput
   /** Called when the person leaves, or the terminal is gone. */
   readonly onQuit: () => void
 }
@@ -34,10 +34,10 @@ export interface RunningApp {
 }
 
 /** Starts the terminal UI. The input works at once; a session is shown when `app.show` is called. */
-export function startApp({ context, screen, isColoured, onQuit }: AppDeps): RunningApp {
+export function startApp({ context, first, onQuit }: AppDeps): RunningApp {
+  const { terminal, screen, isColoured } = first
   const views: FullView[] = []
-  // Both are set below, before anything can be drawn.
-  let terminal: Terminal | null = null
+  // Set below, before anything can be drawn.
   let drawing: Drawing | null = null
   const redraw = () => drawing?.request()
 
@@ -87,20 +87,19 @@ export function startApp({ context, screen, isColoured, onQuit }: AppDeps): Runn
     quit: onQuit,
     async withoutTerminal(work) {
       drawing?.release()
-      terminal?.leave()
+      terminal.leave()
       try {
         return await work()
       } finally {
-        terminal?.enter()
+        terminal.enter()
         drawing?.repaint()
       }
     },
     redraw,
   }
 
-  const size = () => terminal?.size() ?? { columns: 80, rows: 24 }
   const deps: KeyDeps = {
-    size,
+    size: terminal.size,
     now: context.now,
     repaint: () => drawing?.repaint(),
     suspend: () => suspend(app),
@@ -114,27 +113,18 @@ export function startApp({ context, screen, isColoured, onQuit }: AppDeps): Runn
     else handleKey(app, event, deps)
     drawing?.request('key')
   }
-  const opened = openTerminal({
-    ...{ input: context.input(), output: screen, onKey, onGone: onQuit },
-    onResize: () => drawing?.resize(),
-    onDrain: redraw,
-  })
-  terminal = opened
-  drawing = createDrawing({
-    app,
-    terminal: opened,
-    views,
-    isColoured,
-    onFrame: () => focusQuestion(app, context.now()),
-  })
-  context.onCrash(() => screen.write(`\u001b[?1049l${restoreText}\r\n`))
+  const taken = first.take({ onKey, onGone: onQuit, onResize: () => drawing?.resize(), onDrain: redraw })
+  app.editor = taken.editor
+  const onFrame = () => focusQuestion(app, context.now())
+  drawing = createDrawing({ app, terminal, views, isColoured, onFrame, painted: taken.painted })
+  for (const event of taken.waiting) onKey(event)
   redraw()
   return {
     app,
     close() {
       app.live?.close()
       drawing?.end()
-      opened.close()
+      terminal.close()
     },
   }
 }

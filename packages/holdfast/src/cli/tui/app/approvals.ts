@@ -6,16 +6,16 @@ import { shownText } from '../term/lines.ts'
 import { wrapText } from '../term/wrap.ts'
 import { createTextView } from '../views/text-view.ts'
 import { setInput, submit } from './actions.ts'
-import { type App, isDriving, keyOf, questionsOf } from './app-state.ts'
-
-/** A key that comes this soon after a question appeared was meant for the input. */
-const guardMs = 400
+import { type App, guardedMs, isDriving, keyOf, questionsOf } from './app-state.ts'
 
 /** Gives the keys to a new question, unless the person is typing. Takes them back when the question is gone. */
 export function focusQuestion(app: App, now: number): void {
   const [asked] = questionsOf(app)
   const key = asked ? keyOf(asked) : null
-  if (key !== (app.shownQuestion?.key ?? null)) app.shownQuestion = key === null ? null : { key, since: now }
+  if (key !== (app.shownQuestion?.key ?? null)) {
+    app.shownQuestion = key === null ? null : { key, since: now }
+    if (guardedMs(app, now) > 0) setTimeout(app.redraw, guardedMs(app, now) + 1)
+  }
   const { focus } = app
   const isGone = 'asked' in focus && !questionsOf(app).some((one) => keyOf(one) === keyOf(focus.asked))
   if (isGone) setInput(app, '')
@@ -28,11 +28,7 @@ export function answerByKey(app: App, key: string, now: number) {
   const [asked] = questionsOf(app)
   if (!asked) return
   if (key === 'v') return void viewPreview(app, asked)
-  const isTooSoon =
-    app.shownQuestion !== null &&
-    now - app.shownQuestion.since < guardMs &&
-    app.shownQuestion.since - app.lastKeyAt < guardMs
-  if (isTooSoon) return
+  if (guardedMs(app, now) > 0) return
   const { preview, reason } = asked
   if (preview.type === 'question') return answerQuestion(app, asked, key)
   const decision = Object.hasOwn(answerKeys, key) ? answerKeys[key as keyof typeof answerKeys] : null // checked before

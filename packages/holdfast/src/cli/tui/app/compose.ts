@@ -6,7 +6,7 @@ import { statusRow } from '../render/status.ts'
 import { cutLine, emptyLine, line, type StyledLine, shownLine, span, styles } from '../term/lines.ts'
 import type { CursorPlace } from '../term/painter.ts'
 import type { TerminalSize } from '../term/terminal.ts'
-import { type App, isBusy, isDriving, questionsOf } from './app-state.ts'
+import { type App, guardedMs, isBusy, isDriving, questionsOf } from './app-state.ts'
 
 /** The live region: everything below the printed conversation. */
 export type Region = { readonly live: readonly StyledLine[]; readonly cursor: CursorPlace | null }
@@ -111,8 +111,8 @@ function questionRows(app: App, width: number, rowsMax: number): readonly Styled
   const questions = questionsOf(app)
   const [asked] = questions
   if (!asked) return []
-  const hasKeys = app.focus.type !== 'prompt'
-  return approvalRows(asked, { width, rowsMax, count: questions.length, hasKeys, isDriving: isDriving(app) })
+  const keys = app.focus.type === 'prompt' ? 'input' : guardedMs(app, app.context.now()) > 0 ? 'soon' : 'answer'
+  return approvalRows(asked, { width, rowsMax, count: questions.length, keys, isDriving: isDriving(app) })
 }
 
 function completionRows({ completions }: App, width: number, rows: number): readonly StyledLine[] {

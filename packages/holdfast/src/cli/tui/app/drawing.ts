@@ -24,6 +24,8 @@ type DrawingDeps = {
   readonly terminal: Terminal
   readonly views: readonly FullView[]
   readonly isColoured: boolean
+  /** What is on the screen already. */
+  readonly painted: Painted
   /** Called before each draw. */
   readonly onFrame: () => void
 }
@@ -32,8 +34,8 @@ const frameMs = 33
 const spinnerMs = 120
 const spinners = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-export function createDrawing({ app, terminal, views, isColoured, onFrame }: DrawingDeps): Drawing {
-  let painted: Painted = nothingPainted
+export function createDrawing({ app, terminal, views, isColoured, onFrame, ...deps }: DrawingDeps): Drawing {
+  let { painted } = deps
   /** The rows of the alternate screen while it is shown. */
   let full: readonly string[] | null = null
   let frame: NodeJS.Timeout | null = null

@@ -18,8 +18,8 @@ type CardOptions = {
   readonly rowsMax: number
   /** How many questions wait in all. */
   readonly count: number
-  /** Whether keys answer it now, or go to the input. */
-  readonly hasKeys: boolean
+  /** What keys do: answer it, answer it in a moment, or write the prompt. */
+  readonly keys: 'answer' | 'soon' | 'input'
   readonly isDriving: boolean
 }
 
@@ -57,9 +57,10 @@ export function approvalRows(asked: OpenQuestion, options: CardOptions): readonl
   )
 }
 
-function keyRow({ preview, reason }: OpenQuestion, { hasKeys, isDriving }: CardOptions): StyledLine {
+function keyRow({ preview, reason }: OpenQuestion, { keys, isDriving }: CardOptions): StyledLine {
   if (!isDriving) return line('Another screen drives this session. Ctrl+X takes over.', styles.dim)
-  if (!hasKeys) return line('Tab answers it. Your keys go to the input now.', styles.dim)
+  if (keys === 'input') return line('Tab answers it. Your keys go to the input now.', styles.dim)
+  if (keys === 'soon') return line('…', styles.dim)
   if (preview.type === 'question') return keyHints(['y answer', 'n decline', 'esc no choice', 'v view'])
   const once = ['y once']
   const longer = reason === undefined ? ['t turn', 's session', 'a always'] : []

@@ -8,7 +8,7 @@ import { systemErrorCode, systemErrorWords } from '../system-error.ts'
 export async function resolveWorkdir(path: string): Promise<Result<string>> {
   const asked = resolve(path)
   const unusable = (why: string) =>
-    refuse(fault('bad_workdir', `The workdir ${escapeLine(asked)} ${why}.`, { workdir: asked }))
+    refuse(fault('bad_workdir', `The folder ${escapeLine(asked)} ${why}.`, { workdir: asked }))
   try {
     const [real, found] = await Promise.all([realpath(asked), stat(asked)]) // every tool call waits for this
     return found.isDirectory() ? ok(real) : unusable('is not a directory')

@@ -23,6 +23,7 @@ const more = [
     type: 'session.started',
     handle: 'calm-harbor-12',
     workdir: '/work',
+    readOnly: true,
     settings: { model: 'sim/model', thinkingLevel: 'off', mode: 'exec', budgets: {} },
   },
   { type: 'turn.started', turn: 0, cause: 'prompt' },

@@ -94,7 +94,7 @@ describe('every screen', () => {
     await page.locator('main:not([aria-busy])').waitFor()
   }
   async function openPanel(page: Page): Promise<void> {
-    const button = page.getByRole('button', { name: /^Panel/ })
+    const button = page.getByRole('button', { name: /^Files and tasks/ })
     if ((await button.getAttribute('aria-expanded')) !== 'true') await button.click()
     await page.getByRole('button', { name: 'All changes' }).waitFor()
   }
@@ -128,7 +128,7 @@ describe('every screen', () => {
       }
     }
     await walk(page, desk, 'light')
-    await page.getByRole('button', { name: /^Panel/ }).click()
+    await page.getByRole('button', { name: /^Files and tasks/ }).click()
     await walk(page, phone, 'dark')
 
     const out = await browser.newContext({ viewport: phone })
@@ -152,10 +152,7 @@ describe('every screen', () => {
     const actions = page.getByRole('button', { name: 'Session actions' })
     await actions.click()
     await page.getByRole('button', { name: 'More' }).click()
-    await page
-      .getByRole('button', { name: 'Compact' })
-      .or(page.getByRole('menuitem', { name: 'Compact' }))
-      .waitFor()
+    await page.getByRole('menuitem', { name: /^Compact/ }).waitFor()
     await page.keyboard.press('Escape')
     await actions.click()
     await page.getByRole('button', { name: 'More' }).waitFor({ state: 'hidden' })

@@ -107,7 +107,6 @@ describe('approvals on the page', () => {
     await page.keyboard.press('n')
     await atRest()
     await say('write plain.txt: hello')
-    await page.getByText('No rule allows this call, so you are asked.').waitFor()
     await toCard()
     await page.keyboard.press('n')
     await atRest()

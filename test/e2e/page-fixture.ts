@@ -96,7 +96,7 @@ export async function openTab(context: BrowserContext): Promise<Pick<OpenPage, '
 
 /** Enters the folder to work in, and leaves the field: its open list would hide the rest of the form. */
 export async function enterFolder(page: Page, folder: string): Promise<void> {
-  const field = page.getByRole('combobox', { name: 'Working directory' })
+  const field = page.getByRole('combobox', { name: 'Folder' })
   await field.fill(folder)
   await field.blur()
   await page.getByRole('listbox').waitFor({ state: 'detached' })
@@ -158,7 +158,7 @@ export function createPerson(now: () => Pick<OpenPage, 'page' | 'workdir' | 'ser
     },
     async openMore() {
       await now().page.getByRole('button', { name: 'More' }).click()
-      return now().page.getByRole('dialog', { name: 'This session' })
+      return now().page.getByRole('menu', { name: 'This session' })
     },
   }
 }

@@ -81,7 +81,7 @@ describe('skills and slash commands on the page', () => {
     await atRest()
     await page.getByRole('button', { name: 'Not now' }).click()
     await page.getByText('for your trust.').waitFor({ state: 'detached' })
-    const toggle = page.getByRole('button', { name: 'Panel' })
+    const toggle = page.getByRole('button', { name: 'Files and tasks' })
     await toggle.click()
     const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
     await panel.getByRole('region', { name: 'Not trusted yet' }).getByText('.claude/skills/release').waitFor()
@@ -142,7 +142,7 @@ describe('skills and slash commands on the page', () => {
     await menu.waitFor({ state: 'detached' })
     await box.fill('')
 
-    await page.getByRole('button', { name: 'Panel' }).click()
+    await page.getByRole('button', { name: 'Files and tasks' }).click()
     const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
     await panel.getByText('Reads tide tables.').waitFor()
     await panel.getByRole('checkbox', { name: 'tides' }).click()

@@ -26,13 +26,17 @@ describe('the history of a session on the page', () => {
     await opener.click()
     const tree = page.getByRole('dialog', { name: 'Branches' })
     await tree.getByText('After “count to 2”').waitFor()
-    await tree.getByRole('button', { name: /^branch-1 3 turns · \d+ messages · saved just now count to 3$/ }).click()
+    await tree
+      .getByRole('button', { name: /^count to 4 branch-1 · 3 turns · saved just now begins with: count to 3$/ })
+      .click()
     await answer(4).waitFor()
     expect(await prompts()).toEqual(['count to 2', 'count to 3', 'count to 4'])
 
+    await tree.waitFor({ state: 'detached' })
+    await opener.press('Enter') // and back, by keyboard alone
     await tree.getByText('branch-1').and(tree.locator('[aria-current] *')).waitFor()
-    await tree.getByRole('button', { name: /^branch-2 .* count to 5$/ }).waitFor()
-    await page.keyboard.press('ArrowDown') // and back, by keyboard alone
+    await tree.getByRole('button', { name: /^count to 5 branch-2 · / }).waitFor()
+    await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await answer(5).waitFor()
     expect(await prompts()).toEqual(['count to 2', 'count to 5'])
@@ -55,7 +59,7 @@ describe('the history of a session on the page', () => {
     await atRest()
 
     const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
-    await page.getByRole('button', { name: /^Panel/ }).click()
+    await page.getByRole('button', { name: /^Files and tasks/ }).click()
     await panel.getByRole('button', { name: 'All changes' }).click()
     const changes = page.getByRole('dialog', { name: 'Changes of this session' })
     await changes.getByText('2 files +2 −0').waitFor()
@@ -119,12 +123,12 @@ describe('the history of a session on the page', () => {
     await page.keyboard.press('Escape') // closes the menu, and stops nothing
     await (await turnMenu(0)).getByRole('menuitem', { name: 'Changes of this turn' }).click()
     const changes = page.getByRole('dialog', { name: 'Changes of this turn' })
-    await changes.getByText('Nothing is different.').waitFor()
+    await changes.getByText('No changes of files are known.').waitFor()
     await page.keyboard.press('Escape') // closes the dialog, and stops nothing
     await changes.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Stop', exact: true }).waitFor()
     const more = await openMore()
-    expect(await more.getByRole('button', { name: 'Compact' }).isDisabled()).toBe(true)
+    expect(await more.getByRole('menuitem', { name: /^Compact/ }).isDisabled()).toBe(true)
   })
 
   it('forks at a turn, opens the fork with its history, and links the two', async () => {
@@ -137,12 +141,12 @@ describe('the history of a session on the page', () => {
     await say('count to 6')
     await answer(6).waitFor()
     const row = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem').filter({ hasText: '(fork)' })
-    await row.getByRole('link', { name: 'from count to 2' }).waitFor()
+    await row.getByText('fork of count to 2').waitFor()
 
     await page.getByRole('main').getByRole('link', { name: 'count to 2' }).click()
     await answer(4).waitFor()
     expect(await prompts()).toEqual(['count to 2', 'count to 3', 'count to 4'])
-    await (await openMore()).getByRole('region', { name: 'Forks' }).getByRole('link').click()
+    await (await openMore()).getByRole('menuitem', { name: '(fork)' }).click()
     await answer(6).waitFor()
     expect(complaints).toEqual([])
   })
@@ -197,9 +201,8 @@ describe('the history of a session on the page', () => {
       return value
     }
     const more = await openMore()
-    await more.getByRole('button', { name: 'Compact' }).click()
-    await more.getByRole('alert').getByText('There is nothing to summarise yet').waitFor()
-    await page.keyboard.press('Escape')
+    await more.getByRole('menuitem', { name: /^Compact/ }).click()
+    await page.getByRole('alert').getByText('There is nothing to summarise yet').waitFor()
 
     const early = await tokens()
     for (const to of [2, 3, 4]) {
@@ -209,10 +212,9 @@ describe('the history of a session on the page', () => {
     }
     const before = await tokens()
     expect(before).toBeGreaterThan(early)
-    await (await openMore()).getByRole('button', { name: 'Compact' }).click()
+    await (await openMore()).getByRole('menuitem', { name: /^Compact/ }).click()
     const divider = transcript().getByRole('region', { name: 'Checkpoint' })
     await divider.getByText('The model gets a summary of the messages above').waitFor()
-    await page.keyboard.press('Escape')
     const after = await tokens()
     expect(after).toBeLessThan(before)
     await divider.getByRole('button', { name: 'Summary' }).click()
@@ -229,8 +231,9 @@ describe('the history of a session on the page', () => {
   it('writes a summary to a file, and names the file', async () => {
     await count(2)
     const more = await openMore()
-    await more.getByRole('button', { name: 'Summarize' }).click()
-    const path = (await more.getByRole('status').locator('code').textContent()) ?? ''
+    await more.getByRole('menuitem', { name: /^Summarize/ }).click()
+    const said = await page.getByText('The summary was saved to').first().textContent()
+    const path = said?.replace('The summary was saved to ', '').slice(0, -1) ?? ''
     expect(path).toMatch(/^\.holdfast\/context\/.+\.md$/)
     expect(await readFile(join(workdir, path), 'utf8')).not.toBe('')
     expect(complaints).toEqual([])

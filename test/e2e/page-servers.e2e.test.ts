@@ -49,7 +49,7 @@ describe('MCP servers on the page', () => {
   }
   const openPanel = async () => {
     const panel = page.getByRole('complementary', { name: 'Tasks, files and rules' })
-    const toggle = page.getByRole('button', { name: 'Panel' })
+    const toggle = page.getByRole('button', { name: 'Files and tasks' })
     await toggle.waitFor() // after a reload it comes with the panel
     if (!(await panel.isVisible())) await toggle.click()
     return panel.getByRole('region', { name: 'MCP servers' })

@@ -58,7 +58,15 @@ describe('sharing a session on the page', () => {
 
     // Nothing that looks usable: no input, no menus, no list; only folding and scrolling.
     expect(await shown.getByRole('textbox').count()).toBe(0)
-    for (const name of ['Pin', 'Branch, fork or rewind', 'Send', 'More', 'Panel', 'Continue', 'Show sessions'])
+    for (const name of [
+      'Pin',
+      'Branch, fork or rewind',
+      'Send',
+      'More',
+      'Files and tasks',
+      'Continue',
+      'Show sessions',
+    ])
       expect([name, await shown.getByRole('button', { name, exact: true }).count()]).toEqual([name, 0])
 
     await dialog.getByRole('button', { name: 'Close' }).click()

@@ -37,7 +37,7 @@ describe('starting a session on the page', () => {
     await startSession('count to 1')
     await atRest()
     await page.goto(server.url)
-    const folder = page.getByRole('combobox', { name: 'Working directory' })
+    const folder = page.getByRole('combobox', { name: 'Folder' })
     await expect.poll(() => folder.inputValue()).toBe(await realpath(workdir))
     await page.getByRole('searchbox', { name: 'Search' }).fill('nothing has this text')
     await page

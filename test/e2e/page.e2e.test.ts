@@ -60,7 +60,7 @@ describe('the page, in a real browser on a real server', () => {
     await page.goto(`${server.url}/#/s/${session}`)
     await say('read hello.txt')
     await page.getByRole('alert').getByText('This session has no folder to work in.').waitFor()
-    const folder = page.getByRole('combobox', { name: 'Working directory' })
+    const folder = page.getByRole('combobox', { name: 'Folder' })
     await folder.fill(join(workdir, 'gone'))
     await page.getByRole('button', { name: 'Use this folder' }).click()
     await page.getByRole('alert').getByText(/gone/).waitFor()
@@ -200,7 +200,7 @@ describe('the page, in a real browser on a real server', () => {
     await other.getByRole('button', { name: /^read_file/, expanded: false }).waitFor()
     expect(await page.getByRole('button', { name: /^read_file/, expanded: true }).count()).toBe(1)
 
-    await page.getByRole('button', { name: '2 attached' }).click()
+    await page.getByRole('button', { name: '2 screens' }).click()
     await page.getByRole('button', { name: 'Give control to another tab in this browser' }).click()
     await page.getByText('You are watching. In control: another tab in this browser.').waitFor()
     await other.getByRole('button', { name: 'Approve' }).click()
@@ -208,9 +208,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(await readFile(join(workdir, 'both.txt'), 'utf8')).toContain('seen by both')
 
     await other.close()
-    await page.getByText('You are watching. Nobody has control of this session.').waitFor()
-    await page.getByRole('button', { name: 'Take control' }).click()
-    await page.getByText(/^You are watching/).waitFor({ state: 'detached' })
+    await page.getByText(/^You are watching/).waitFor({ state: 'detached' }) // the seat is free: writing takes it
     await say('read hello.txt')
     await page.getByText('hello from the file').first().waitFor()
     expect(complaints).toEqual([])
@@ -227,12 +225,11 @@ describe('the page, in a real browser on a real server', () => {
       return (await fetch(`${server.url}/v1/sessions/${session?.id}/attachments${path}`, init)).status
     }
     expect(await ask('POST', '', { attachment: 'robot' })).toBe(201)
-    await page.getByRole('button', { name: '2 attached' }).click()
+    await page.getByRole('button', { name: '2 screens' }).click()
     await page.getByRole('button', { name: 'Give control to robot' }).click()
     await page.getByText('You are watching. In control: robot.').waitFor()
     expect(await ask('POST', '/robot/handover', { client: 'nobody' })).toBe(409)
     expect(await ask('DELETE', '/robot')).toBe(204)
-    await page.getByRole('button', { name: 'Take control' }).click()
     await page.getByText(/^You are watching/).waitFor({ state: 'detached' })
     expect(await ask('POST', '/robot/claim')).toBe(409)
     await say('list')
@@ -292,7 +289,7 @@ describe('the page, in a real browser on a real server', () => {
       await route.continue()
     })
     await page.goto(server.url)
-    const field = page.getByRole('combobox', { name: 'Working directory' })
+    const field = page.getByRole('combobox', { name: 'Folder' })
     await field.focus()
     expect(await field.inputValue()).toBe('')
     release()

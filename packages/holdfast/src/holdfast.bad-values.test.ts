@@ -103,6 +103,7 @@ const sessionCalls: Readonly<Record<Exclude<keyof Session, 'id'>, Arguments>> = 
   enterPlan: () => [{}],
   enterExec: () => [{}],
   setBudgets: () => [{}, {}],
+  setApprovals: () => ['all', {}],
   setToolTrust: () => ['shell', 'session', {}],
   revokeToolTrust: () => ['shell', {}],
   claimDriver: () => [{}],

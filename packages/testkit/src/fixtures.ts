@@ -9,6 +9,8 @@ export const aView = (changes: Partial<z.input<typeof SessionView>> = {}): Sessi
     status: 'idle',
     mode: 'exec',
     activity: 'idle',
+    approvals: 'destructive',
+    readOnly: false,
     model: 'demo/agent',
     thinkingLevel: 'off',
     fallback: null,

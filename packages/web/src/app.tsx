@@ -1,30 +1,35 @@
 import type { RemoteHoldfast } from '@holdfast/client'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { ActionsProvider } from './actions/actions.tsx'
 import { useKey } from './keys/use-key.ts'
 import { isNarrowed, type ListFilter, noFilter } from './list/list-filter.ts'
 import { SessionList } from './list/session-list.tsx'
 import { useSessionList } from './list/use-session-list.ts'
 import { ConnectionBar } from './screens/connection-bar.tsx'
+import { type Login, useLoginEnded } from './screens/login.ts'
+import { isNarrow } from './screens/use-narrow.ts'
 import { useScreens } from './screens/use-screens.ts'
 import { SessionPage } from './session/session-page.tsx'
 import { toggleTheme } from './settings/appearance.ts'
 import { SharedPage, sharedPath } from './shared-page.tsx'
 import { SignedOut } from './signed-out.tsx'
 import { StartPage } from './start/start-page.tsx'
-import { goTo, useRoute } from './ui/route.ts'
+import { LazyPart, lazySource, PartBoundary } from './ui/lazy-part.tsx'
+import { goTo, hrefOf, useRoute } from './ui/route.ts'
 import { WaitingPage } from './waiting/waiting-page.tsx'
 
-const SettingsPage = lazy(async () => ({ default: (await import('./settings/settings-page.tsx')).SettingsPage }))
-const KeyList = lazy(async () => ({ default: (await import('./palette/key-list.tsx')).KeyList }))
-const Palette = lazy(async () => ({ default: (await import('./palette/palette.tsx')).Palette }))
-const TrashPage = lazy(async () => ({ default: (await import('./trash/trash-page.tsx')).TrashPage }))
+const settingsPage = lazySource(async () => (await import('./settings/settings-page.tsx')).SettingsPage)
+const trashPage = lazySource(async () => (await import('./trash/trash-page.tsx')).TrashPage)
+const keyList = lazySource(async () => (await import('./palette/key-list.tsx')).KeyList)
+const palette = lazySource(async () => (await import('./palette/palette.tsx')).Palette)
+
+type AppProps = { readonly holdfast: RemoteHoldfast; readonly login: Login }
 
 /** The page: that of a share link, or that of a person who is logged in. */
-export const App = ({ holdfast }: { readonly holdfast: RemoteHoldfast }) =>
-  location.pathname === sharedPath ? <SharedPage holdfast={holdfast} /> : <FullPage holdfast={holdfast} />
+export const App = ({ holdfast, login }: AppProps) =>
+  location.pathname === sharedPath ? <SharedPage holdfast={holdfast} /> : <FullPage holdfast={holdfast} login={login} />
 
-function FullPage({ holdfast }: { readonly holdfast: RemoteHoldfast }) {
+function FullPage({ holdfast, login }: AppProps) {
   const sessions = holdfast.handles
   const route = useRoute()
   const [filter, setFilter] = useState(noFilter)
@@ -35,18 +40,21 @@ function FullPage({ holdfast }: { readonly holdfast: RemoteHoldfast }) {
   const list = isFiltered(filter) ? filtered : newest
 
   const screens = useScreens()
+  const isLoginEnded = useLoginEnded(login)
   const retry = () => {
+    login.retry()
     newest.refresh()
     screens.retry()
   }
   useKey('settings', () => goTo({ at: 'settings' }))
   useKey('toggleTheme', toggleTheme)
+  useKey('waiting', () => goTo({ at: 'waiting' }))
   useKey('newSession', () => goTo({ at: 'new' }))
   useKey('toggleList', () => {
-    if (matchMedia('(width < 800px)').matches) setListOpen((isOpen) => !isOpen)
+    if (isNarrow()) setListOpen((isOpen) => !isOpen)
     else setListHidden((isHidden) => !isHidden)
   })
-  if (newest.fault?.code === 'unauthorized') return <SignedOut holdfast={holdfast} onRetry={retry} />
+  if (isLoginEnded || newest.fault?.code === 'unauthorized') return <SignedOut holdfast={holdfast} onRetry={retry} />
 
   const { name, child, message } = route.at === 'session' ? route : { name: null, child: undefined, message: undefined }
   const listed = newest.sessions.find(({ id, handle }) => id === name || handle === name)
@@ -65,21 +73,19 @@ function FullPage({ holdfast }: { readonly holdfast: RemoteHoldfast }) {
           onLeave={() => setListOpen(false)}
         />
         <button type="button" className="scrim" aria-label="Close sessions" onClick={() => setListOpen(false)} />
-        {route.at === 'trash' && (
-          <Suspense fallback={<main aria-busy="true" />}>
-            <TrashPage sessions={sessions} onOpenList={onOpenList} />
-          </Suspense>
-        )}
-        {route.at === 'settings' && (
-          <Suspense fallback={<main className="settings" aria-busy="true" />}>
-            <SettingsPage onOpenList={onOpenList} />
-          </Suspense>
-        )}
-        {route.at === 'waiting' && <WaitingPage sessions={sessions} onOpenList={onOpenList} />}
-        {route.at === 'new' && <StartPage sessions={sessions} onOpenList={onOpenList} />}
-        {name !== null && (
-          <SessionPage key={name} {...{ sessions, name, child, message, onOpenList }} listed={newest.sessions} />
-        )}
+        <PartBoundary place={hrefOf(route)}>
+          {route.at === 'trash' && (
+            <LazyPart source={trashPage} props={{ sessions, onOpenList }} waiting={<main aria-busy="true" />} />
+          )}
+          {route.at === 'settings' && (
+            <LazyPart source={settingsPage} props={{ onOpenList }} waiting={<main aria-busy="true" />} />
+          )}
+          {route.at === 'waiting' && <WaitingPage sessions={sessions} onOpenList={onOpenList} />}
+          {route.at === 'new' && <StartPage sessions={sessions} onOpenList={onOpenList} />}
+          {name !== null && (
+            <SessionPage key={name} {...{ sessions, name, child, message, onOpenList }} listed={newest.sessions} />
+          )}
+        </PartBoundary>
         <Overlays sessions={sessions} />
       </div>
     </ActionsProvider>
@@ -95,9 +101,19 @@ function Overlays({ sessions }: { readonly sessions: RemoteHoldfast['handles'] }
   useKey('palette', () => setOpen('palette'))
   useKey('help', () => setOpen('keys'))
   return (
-    <Suspense>
-      {open === 'palette' && <Palette sessions={sessions} onClose={close} />}
-      {open === 'keys' && <KeyList onClose={close} />}
-    </Suspense>
+    <>
+      {open === 'palette' && (
+        <LazyPart source={palette} props={{ sessions, onClose: close }} waiting={null} failed={<OverlayNote />} />
+      )}
+      {open === 'keys' && (
+        <LazyPart source={keyList} props={{ onClose: close }} waiting={null} failed={<OverlayNote />} />
+      )}
+    </>
   )
 }
+
+const OverlayNote = () => (
+  <p className="overlay-note" role="alert">
+    The server does not respond. This opens when it is back.
+  </p>
+)

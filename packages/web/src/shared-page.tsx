@@ -1,6 +1,7 @@
 import type { LiveView, RemoteHoldfast } from '@holdfast/client'
 import { escapeLine, HoldfastError, type SessionHandle } from '@holdfast/protocol'
 import { useEffect, useMemo, useState } from 'react'
+import { titleOf } from './list/related-sessions.ts'
 import { Announcer } from './session/announcer.tsx'
 import {
   SessionContext,
@@ -139,7 +140,7 @@ function SharedPane({ handle, live }: { readonly handle: SessionHandle; readonly
             <header className="session-header">
               <Mark />
               <div className="session-name">
-                <h1 title={escapeLine(meta.title)}>{escapeLine(meta.title) || 'New session'}</h1>
+                <h1 title={titleOf(meta)}>{titleOf(meta)}</h1>
                 <p>
                   <span>{escapeLine(baseName(meta.workspace)) || 'no folder'}</span>
                   <span>shared, read-only</span>

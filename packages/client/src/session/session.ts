@@ -1,5 +1,6 @@
 import {
   type Answers,
+  type ApprovalRule,
   type AttachOptions,
   type Budgets,
   type ClientEvent,
@@ -192,6 +193,9 @@ function createMethods(handle: SessionHandle) {
     enterExec: (options?: EnterExecOptions) => submitWith({ type: 'enterExec' }, options, ['keepPlan']),
     /** Replaces the budgets at which turns stop. A budget left out has no limit. */
     setBudgets: (budgets: Budgets, options?: CommandOptions) => submit({ type: 'setBudgets', budgets }, options),
+    /** Sets which calls ask for an approval: those that change something, all, or none. Rules still apply. */
+    setApprovals: (approvals: ApprovalRule, options?: CommandOptions) =>
+      submit({ type: 'setApprovals', approvals }, options),
     /** Allows a tool without asking: for the turn, the session or the workspace. */
     setToolTrust: (tool: string, scope: TrustScope, options?: TrustOptions) =>
       submitWith({ type: 'setToolTrust', tool, scope }, options, ['argsHash']),

@@ -96,6 +96,7 @@ const table: Readonly<Record<SessionCommandInput['type'], Row>> = {
   setHistory: atRest('line.moved'),
   appendClientEvent: always('client.said'),
   setBudgets: always('settings.changed'),
+  setApprovals: always('settings.changed'),
   pinSession: always('settings.changed'),
   rename: always('settings.changed'),
   moveWorkdir: atRest('settings.changed'),

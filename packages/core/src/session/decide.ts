@@ -131,6 +131,8 @@ function decideCommand(state: SessionState, { command, by, person, facts }: Aske
       return ok(settings.enterMode(state, 'exec', by, command.keepPlan, facts.lastAnswer))
     case 'setBudgets':
       return ok([{ type: 'settings.changed', budgets: command.budgets }])
+    case 'setApprovals':
+      return ok([{ type: 'settings.changed', approvals: command.approvals }])
     case 'setToolTrust':
       return setToolTrust(state, command)
     case 'revokeToolTrust':

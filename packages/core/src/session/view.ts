@@ -28,11 +28,12 @@ const activityOf = (turn: Turn): Activity => {
 /** Returns the state as clients see it. Clients then follow records with `addToView`; a test compares the two. */
 export function viewOf(state: SessionState): SessionView {
   const { turn, settings, branch, tokens, isEstimate, turnUsage, checkpoint, clientEventsComplete } = state
-  const { mode, model, thinkingLevel } = settings
+  const { mode, model, thinkingLevel, approvals = 'destructive' } = settings
   const activity = activityOf(turn)
   const last = turn.phase === 'idle' ? turn.last : null
   return {
-    ...{ mode, model, thinkingLevel, activity, status: statusOf(mode, activity) },
+    ...{ mode, model, thinkingLevel, approvals, activity, status: statusOf(mode, activity) },
+    readOnly: state.origin?.readOnly ?? false,
     ...{ branch, tokens, isEstimate, turnUsage, checkpoint, clientEventsComplete },
     fallback: turn.phase === 'idle' ? null : (turn.fallback?.model ?? null),
     step: turn.phase === 'thinking' ? turn.step : null,

@@ -47,6 +47,7 @@ export const eachCommand: { readonly [Type in CommandType]: Extract<CommandInput
   setHistory: { type: 'setHistory', messages: [] },
   appendClientEvent: { type: 'appendClientEvent', event: { eventId: 'one', type: 'shown' } },
   setBudgets: { type: 'setBudgets', budgets: { maxSteps: 5 } },
+  setApprovals: { type: 'setApprovals', approvals: 'all' },
   pinSession: { type: 'pinSession' },
   rename: { type: 'rename', title: 'Harbour works' },
   moveWorkdir: { type: 'moveWorkdir', workdir: '/elsewhere' },

@@ -49,6 +49,7 @@ const commandResults = {
   cycleThinkingLevel: level,
   refreshCredentials: nothing,
   setBudgets: nothing,
+  setApprovals: nothing,
   claimDriver: nothing,
   handOver: nothing,
   appendClientEvent: nothing,

@@ -15,7 +15,7 @@ import { findJsonExcess } from '../value/json.ts'
 import { limits } from '../value/limits.ts'
 import { Answers } from '../value/question.ts'
 import { ok, type Result, refuse } from '../value/result.ts'
-import { Budgets, ThinkingLevel } from '../value/settings.ts'
+import { ApprovalRule, Budgets, ThinkingLevel } from '../value/settings.ts'
 import { historyCommands } from './history-commands.ts'
 import {
   AppendClientEvent,
@@ -101,6 +101,8 @@ export const Command = z.discriminatedUnion('type', [
   ...modelCommands,
   /** Replaces the budgets at which turns stop. A budget left out has no limit. */
   z.strictObject({ type: z.literal('setBudgets'), budgets: z.strictObject(Budgets.shape) }),
+  /** Sets which calls ask for an approval. A call that waits already still waits. */
+  z.strictObject({ type: z.literal('setApprovals'), approvals: ApprovalRule }),
   /** Becomes the driver, if there is none. */
   z.strictObject({
     type: z.literal('claimDriver'),

@@ -56,7 +56,11 @@ export type ApprovedBy = z.infer<typeof ApprovedBy>
 
 /** Says why a call ran without a person's approval. */
 export const ruleText = (rule: string): string =>
-  rule === 'not destructive' ? 'ran without asking: read-only' : `allowed by ${rule}`
+  rule === 'not destructive'
+    ? 'ran without asking: read-only'
+    : rule === 'approvals: none'
+      ? 'ran without asking: this session never asks'
+      : `allowed by ${rule}`
 
 /** Says who or what allowed a call. */
 export function approvalText(by: ApprovedBy): string {

@@ -8,7 +8,7 @@ import { addBoundary, Boundary, dropBoundary } from '../value/boundary.ts'
 import { Branch, moveBranches } from '../value/branch.ts'
 import { ApprovalId, BranchName, CallId, EntryId, MessageId, Seq, StepId } from '../value/id.ts'
 import { unreachable } from '../value/result.ts'
-import { Activity, Mode, ModelName, Status, statusOf, ThinkingLevel } from '../value/settings.ts'
+import { Activity, ApprovalRule, Mode, ModelName, Status, statusOf, ThinkingLevel } from '../value/settings.ts'
 import { ActiveSkill, addSkill, dropSkill } from '../value/skill.ts'
 import { Todo } from '../value/todo.ts'
 import { Usage } from '../value/usage.ts'
@@ -43,6 +43,10 @@ export const SessionView = z.object({
   mode: Mode,
   /** What it does now. */
   activity: Activity,
+  /** Which calls ask for an approval: those that change something, all, or none. */
+  approvals: ApprovalRule,
+  /** Whether only tools that change nothing are offered. */
+  readOnly: z.boolean(),
   /** The model in use. */
   model: ModelName,
   /** How much the model thinks. */
@@ -108,7 +112,7 @@ function applyToView(view: SessionView, { seq, at, event }: Recorded): SessionVi
     case 'session.started': {
       const { settings, fork } = event
       const inherited = fork && { pins: fork.pins.map(({ message }) => message), skills: fork.skills ?? [] }
-      return { ...view, ...pick(settings), ...inherited }
+      return { ...view, ...pick(settings), readOnly: event.readOnly ?? false, ...inherited }
     }
     case 'settings.changed':
       // Trust of the old workspace does not apply in a new folder.
@@ -261,11 +265,13 @@ type Shown = {
   readonly model?: ModelName | undefined
   readonly thinkingLevel?: ThinkingLevel | undefined
   readonly mode?: Mode | undefined
+  readonly approvals?: ApprovalRule | undefined
   readonly serversOff?: readonly string[] | undefined
 }
 
 /** Returns the settings a view shows. */
-const pick = ({ model, thinkingLevel, mode, serversOff }: Shown) => ({
+const pick = ({ model, thinkingLevel, mode, approvals, serversOff }: Shown) => ({
+  ...(approvals !== undefined && { approvals }),
   ...(serversOff !== undefined && { serversOff: [...serversOff] }),
   ...(model !== undefined && { model }),
   ...(thinkingLevel !== undefined && { thinkingLevel }),

@@ -68,15 +68,20 @@ export function createSessionActions(holdfast: RemoteHoldfast, { onUndo, onImpor
         if (why === undefined) throw error
         const text = `${nameOf(target)} was not moved to the trash: ${why}.`
         const action = { name: 'Stop it and move it', onChoose: () => void remove(target, true) }
-        return showToast({ text, action })
+        showToast({ text, action })
+        return
       }
       if (isOnScreen(target)) goTo({ at: 'new' })
       const undo = () => {
+        close()
         onUndo(null)
         void restore(target, isShown)
       }
       onUndo(undo)
-      showToast({ text: `${nameOf(target)} was moved to the trash.`, action: { name: 'Undo', onChoose: undo } })
+      const close = showToast({
+        text: `${nameOf(target)} was moved to the trash.`,
+        action: { name: 'Undo', onChoose: undo },
+      })
     })
 
   return {
@@ -113,7 +118,8 @@ export function createSessionActions(holdfast: RemoteHoldfast, { onUndo, onImpor
         const large = files.find(({ size }) => size > limits.importBytesMax)
         if (large) {
           const text = `${escapeLine(large.name)} is too large for the page. Import it with \`holdfast import\`.`
-          return showToast({ text, isBad: true })
+          showToast({ text, isBad: true })
+          return
         }
         const results: ImportResult[] = []
         for (const [index, file] of files.entries()) {
@@ -128,7 +134,7 @@ export function createSessionActions(holdfast: RemoteHoldfast, { onUndo, onImpor
   }
 }
 
-/** Why a session was kept. With force it goes all the same. */
+/** Why a session was kept. `force` deletes it anyway. */
 const keptText: { readonly [code: string]: string } = {
   turn_running: 'it is running or waits for an approval',
   session_in_use: 'it is open in another place',

@@ -1,12 +1,12 @@
 import { escapeLine, HoldfastError, type ListedToken, type SharedSession } from '@holdfast/protocol'
-import { useContext, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { relativeTime } from '../text/format.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { SharingContext } from './sharing-context.ts'
+import { useHoldfast } from './holdfast-context.ts'
 
 /** Returns whether the login of this page may share sessions: that of an admin. */
 export function useMayShare(): boolean {
-  const sharing = useContext(SharingContext)
+  const sharing = useHoldfast()
   const [may, setMay] = useState(false)
   useEffect(() => {
     let isLeft = false
@@ -25,7 +25,7 @@ type ShareDialogProps = { readonly session: string; readonly onClose: () => void
 
 /** Creates a link that shows the session, and lists and revokes those that exist. */
 export function ShareDialog({ session, onClose }: ShareDialogProps) {
-  const sharing = useContext(SharingContext)
+  const sharing = useHoldfast()
   const [made, setMade] = useState<SharedSession | null>(null)
   const [links, setLinks] = useState<readonly ListedToken[] | null>(null)
   const [problem, setProblem] = useState<string | null>(null)

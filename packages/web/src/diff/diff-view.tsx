@@ -22,9 +22,10 @@ export function DiffView({ diff, linesMax = drawnLinesMax, isNamed = false }: Di
   const isLong = rows.length > linesMax * 1.2
   const shown = rows.slice(0, isWhole || !isLong ? drawnLinesMax : linesMax)
   const lastNumber = rows.reduce((most, { before, after }) => Math.max(most, before ?? 0, after ?? 0), 0)
+  const isTwoSided = ['added', 'removed'].every((side) => rows.some(({ kind }) => kind === side))
   const gutter = { '--digits': Math.max(2, String(lastNumber).length) } as CSSProperties // React types no custom property
   return (
-    <div className="diff" style={gutter}>
+    <div className={isTwoSided ? 'diff two-sided' : 'diff'} style={gutter}>
       <pre>
         <code>
           {inOrder(partsOf(shown), (part) => (

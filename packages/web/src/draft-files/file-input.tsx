@@ -26,10 +26,12 @@ export function DropArea({ draftFiles, isOff, className, onTakeOut, children }: 
     setOver(false)
     if (!hasFiles(event)) return
     event.preventDefault()
+    event.stopPropagation() // areas may be inside each other
     draftFiles.add(event.dataTransfer.files)
   }
   const onPaste = (event: ClipboardEvent) => {
     if (isOff) return
+    event.stopPropagation()
     if (event.clipboardData.files.length > 0) {
       event.preventDefault()
       return draftFiles.add(event.clipboardData.files)
@@ -37,7 +39,7 @@ export function DropArea({ draftFiles, isOff, className, onTakeOut, children }: 
     const text = event.clipboardData.getData('text/plain')
     if (!isLongPaste(text)) return
     const asFile = () => {
-      onTakeOut(text)
+      onTakeOut(text.replaceAll(/\r\n?/g, '\n')) // as the box holds it
       draftFiles.add([new File([text], 'pasted.txt', { type: 'text/plain' })])
     }
     showToast({ text: 'You pasted a long text.', action: { name: 'Attach it as a file', onChoose: asFile } })
@@ -49,6 +51,7 @@ export function DropArea({ draftFiles, isOff, className, onTakeOut, children }: 
       onDragOver={(event) => {
         if (!hasFiles(event)) return
         event.preventDefault()
+        event.stopPropagation()
         setOver(true)
       }}
       onDragLeave={(event) => !event.currentTarget.contains(event.relatedTarget as Node | null) && setOver(false)}

@@ -40,6 +40,7 @@ export const keyTable = {
     keys: ['Shift+Alt+ArrowUp'],
     ...everywhere,
   },
+  waiting: { text: 'Questions that wait for you', group: 'Sessions', keys: ['Shift+Alt+W'], ...everywhere },
   search: { text: 'Search in the list', group: 'Sessions', keys: ['/'], ...outside },
   import: { text: 'Import sessions from files', group: 'Sessions', keys: [], ...everywhere },
   trash: { text: 'Open the trash', group: 'Sessions', keys: [], ...everywhere },

@@ -2,8 +2,7 @@ import type { RemoteHoldfast } from '@holdfast/client'
 import { escapeLine, ok, type Stats } from '@holdfast/protocol'
 import type { RefObject } from 'react'
 import { useHoldfast } from '../actions/holdfast-context.ts'
-import { KeyHint } from '../keys/key-hint.tsx'
-import { runKey } from '../keys/use-key.ts'
+import { ariaKeys, KeyHint } from '../keys/key-hint.tsx'
 import { baseName } from '../text/format.ts'
 import { Popover } from '../ui/popover.tsx'
 import { useLoaded } from '../ui/use-loaded.ts'
@@ -18,10 +17,13 @@ type ListBarProps = {
   /** How many sessions wait. */
   readonly waiting: number
   readonly searchField: RefObject<HTMLInputElement | null>
+  /** Goes to the first row; opens it if `isChosen`. */
+  readonly onToRows: (isChosen: boolean) => void
 }
 
 /** Searches and filters the list. */
-export function ListBar({ filter, onFilter, grouping, onGrouping, waiting, searchField }: ListBarProps) {
+export function ListBar(props: ListBarProps) {
+  const { filter, onFilter, grouping, onGrouping, waiting, searchField, onToRows } = props
   const set = (change: Partial<ListFilter>) => onFilter({ ...filter, ...change })
   return (
     <search className="list-bar">
@@ -33,17 +35,22 @@ export function ListBar({ filter, onFilter, grouping, onGrouping, waiting, searc
           placeholder="Search everything said"
           value={filter.search}
           onChange={(event) => set({ search: event.target.value })}
+          aria-keyshortcuts={ariaKeys('search')}
           onKeyDown={(event) => {
+            if (event.key === 'ArrowDown' || event.key === 'Enter') {
+              if (event.nativeEvent.isComposing) return
+              event.preventDefault()
+              onToRows(event.key === 'Enter')
+            }
             if (event.key !== 'Escape') return
             event.stopPropagation() // it stops no agent
             if (filter.search === '') searchField.current?.blur()
             set({ search: '' })
           }}
         />
-        <button type="button" className="quiet palette-button" onClick={() => runKey('palette')}>
-          <span className="hidden-text">Commands</span>
-          <KeyHint of="palette" />
-        </button>
+        <span className="search-key" aria-hidden="true">
+          <KeyHint of="search" />
+        </span>
       </div>
       <div className="filters">
         <Toggle isOn={filter.isWaiting} onChange={(isWaiting) => set({ isWaiting })}>

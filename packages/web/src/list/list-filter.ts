@@ -25,7 +25,8 @@ export const listOptionsOf = ({ search, workspace, model, isRunning, isWaiting }
 
 /** Returns whether a session belongs into the list, by the rules of the server. */
 export function isInList(meta: Meta, { search, workspace, model, isRunning, isWaiting }: ListFilter): boolean {
-  if (meta.messageCount === 0) return false // empty sessions are not listed
+  // Sessions without a message are not listed. One that was rewound to its start has its messages on a branch.
+  if (meta.messageCount === 0 && meta.branchCount === 0) return false
   if (workspace !== null && meta.workspace !== workspace) return false
   if (model !== null && meta.model !== model) return false
   if (isRunning && !isBusy(meta.status)) return false

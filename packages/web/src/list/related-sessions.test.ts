@@ -1,6 +1,6 @@
 import { aMeta } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
-import { findRelated } from './related-sessions.ts'
+import { findRelated, titleOf } from './related-sessions.ts'
 
 const id = (number: number) => `ses_0${String(number).padStart(25, '0')}`
 const first = aMeta({ id: id(1), title: 'the first' })
@@ -12,10 +12,18 @@ describe('findRelated', () => {
   })
 
   it('finds the forks', () => {
-    expect(findRelated(first, [fork, first])).toEqual({ parent: null, forks: [{ id: id(2), title: 'calm-otter-7' }] })
+    expect(findRelated(first, [fork, first])).toEqual({ parent: null, forks: [{ id: id(2), title: 'New session' }] })
   })
 
   it('links a parent that is not in the list', () => {
     expect(findRelated(fork, [fork]).parent).toEqual({ id: id(1), title: 'another session' })
+  })
+})
+
+describe('titleOf', () => {
+  it('says why a session with branches has no title: it was rewound to before its first prompt', () => {
+    expect([titleOf(first), titleOf(fork), titleOf({ title: '', branchCount: 1 })]).toEqual([
+      ...['the first', 'New session', 'Rewound to the start'],
+    ])
   })
 })

@@ -5,8 +5,9 @@ export type RelatedSession = { readonly id: string; readonly title: string }
 
 export type RelatedSessions = { readonly parent: RelatedSession | null; readonly forks: readonly RelatedSession[] }
 
-/** Returns the title shown for a session. */
-export const titleOf = ({ title, handle }: Pick<Meta, 'title' | 'handle'>): string => escapeLine(title) || handle
+/** Returns the title shown for a session. On a line without a prompt it has none of its own. */
+export const titleOf = ({ title, branchCount }: Pick<Meta, 'title' | 'branchCount'>): string =>
+  escapeLine(title) || (branchCount > 0 ? 'Rewound to the start' : 'New session')
 
 /** Finds the parent and forks of a session in the list. */
 export const findRelated = (meta: Pick<Meta, 'id' | 'parent'>, listed: readonly Meta[]): RelatedSessions => ({

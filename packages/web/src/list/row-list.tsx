@@ -17,7 +17,6 @@ type RowListProps = {
 /** Heights in px by kind. A row on a touch screen is large enough for a finger. */
 const heights = { heading: 32, session: 54, subagents: 30, subagent: 30, found: 78, more: 36, note: 44 } as const
 const touchHeights = { ...heights, session: 58, subagents: 44, subagent: 44, more: 44 } as const
-const parentHeight = 17
 const overscan = 8
 
 /** Draws the rows that are in view, of a list of any length. Arrow keys move the focus over all of them. */
@@ -25,8 +24,7 @@ export function RowList({ rows, draw, onEnd, onStart, current, listKey }: RowLis
   const scroller = useRef<HTMLDivElement>(null)
   const wanted = useRef<string | null>(null)
   const table = globalThis.matchMedia?.('(pointer: coarse)').matches ? touchHeights : heights
-  const sizeOf = (row: ListRow | undefined) =>
-    row === undefined ? 0 : table[row.kind] + (row.kind === 'session' && hasParentLink(row) ? parentHeight : 0)
+  const sizeOf = (row: ListRow | undefined) => (row === undefined ? 0 : table[row.kind])
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -91,8 +89,6 @@ export function RowList({ rows, draw, onEnd, onStart, current, listKey }: RowLis
     </div>
   )
 }
-
-const hasParentLink = ({ meta }: Extract<ListRow, { kind: 'session' }>): boolean => meta.parent !== undefined
 
 const findRow = (within: HTMLElement | null, key: string): HTMLElement | null =>
   within?.querySelector<HTMLElement>(`[data-row="${CSS.escape(key)}"] :is(a, button)`) ?? null

@@ -2,8 +2,8 @@ import type { RemoteSessions } from '@holdfast/client'
 import type { Meta } from '@holdfast/protocol'
 import { type DragEvent, useMemo, useRef, useState } from 'react'
 import { useActions } from '../actions/actions.tsx'
-import { ariaKeys, keyText } from '../keys/key-hint.tsx'
-import { useKey } from '../keys/use-key.ts'
+import { ariaKeys, KeyHint, keyText } from '../keys/key-hint.tsx'
+import { runKey, useKey } from '../keys/use-key.ts'
 import { useIsLost, useShared } from '../screens/use-screens.ts'
 import { topWaiting } from '../screens/waiting.ts'
 import { Mark } from '../ui/elements.tsx'
@@ -73,6 +73,11 @@ export function SessionList({ sessions, list, filter, onFilter, current, child, 
   useSessionKeys(rows, current, onLeave)
   useKey('search', () => searchField.current?.focus())
 
+  const onToRows = (isChosen: boolean) => {
+    const first = searchField.current?.closest('nav')?.querySelector<HTMLElement>('.sessions li :is(a, button)')
+    if (isChosen) first?.click()
+    else first?.focus()
+  }
   const draw = (row: ListRow) => drawRow(row, { list, nowMs, current, child, filter, onLeave, setWhole, setToggled })
   const isEmpty = list.isLoaded && !list.fault && rows.length === 0 && (!isSearch || found.hits !== null)
   return (
@@ -82,6 +87,10 @@ export function SessionList({ sessions, list, filter, onFilter, current, child, 
           <Mark />
           Holdfast
         </a>
+        <button type="button" className="quiet palette-button" onClick={() => runKey('palette')}>
+          <span className="hidden-text">Commands</span>
+          <KeyHint of="palette" />
+        </button>
         <a
           className="button"
           href={hrefOf({ at: 'new' })}
@@ -93,7 +102,7 @@ export function SessionList({ sessions, list, filter, onFilter, current, child, 
         </a>
       </div>
       <ListBar
-        {...{ filter, onFilter, grouping, searchField }}
+        {...{ filter, onFilter, grouping, searchField, onToRows }}
         onGrouping={changeGrouping}
         waiting={topWaiting(waiting).length}
       />

@@ -2,6 +2,7 @@ import { escapeLine, type Meta } from '@holdfast/protocol'
 import { SessionItems, useRowKeys } from '../actions/session-items.tsx'
 import { ariaKeys } from '../keys/key-hint.tsx'
 import { baseName, counted, isBusy, oneLine, relativeTime, statusText } from '../text/format.ts'
+import { previewText } from '../text/message-text.ts'
 import { Snippet } from '../text/snippet.tsx'
 import { ContextMenu, Menu } from '../ui/menu.tsx'
 import { hrefOf } from '../ui/route.ts'
@@ -45,14 +46,10 @@ export function SessionRow({ meta, parent, isWaiting, nowMs, isCurrent, onChoose
         </span>
         <span className="row-bottom">
           <span title={escapeLine(meta.workspace)}>{escapeLine(baseName(meta.workspace)) || 'no folder'}</span>
-          <span className="row-preview">{oneLine(meta.recentText || meta.preview)}</span>
+          {parent && <span className="row-fork">{parent.title === name ? 'fork' : `fork of ${parent.title}`}</span>}
+          <span className="row-preview">{previewText(meta)}</span>
         </span>
       </a>
-      {parent && (
-        <a className="row-parent" href={hrefOf({ at: 'session', name: parent.id })} onClick={onChoose}>
-          from {parent.title}
-        </a>
-      )}
       <Menu
         label={`Actions for ${name}`}
         align="end"

@@ -5,6 +5,7 @@ import { escapeLine } from '@holdfast/protocol'
 import { useState } from 'react'
 import { Keys } from '../keys/key-hint.tsx'
 import { runKey } from '../keys/use-key.ts'
+import { titleOf } from '../list/related-sessions.ts'
 import { useIsLost } from '../screens/use-screens.ts'
 import { baseName, oneLine, relativeTime, statusText } from '../text/format.ts'
 import { Snippet } from '../text/snippet.tsx'
@@ -122,7 +123,7 @@ function EntryText({ entry, search }: { readonly entry: PaletteEntry; readonly s
             role="img"
             aria-label={status}
           />
-          <span className="option-name">{escapeLine(meta.title) || meta.handle}</span>
+          <span className="option-name">{titleOf(meta)}</span>
           <span className="option-about">
             {escapeLine(baseName(meta.workspace))} · {relativeTime(meta.lastMessageAt, nowMs)}
           </span>

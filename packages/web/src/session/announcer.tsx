@@ -52,8 +52,7 @@ type State = {
 
 /** Says how a session is. A lost connection is said elsewhere, for all screens. */
 export function stateSentence({ view, control: { watching, isLost, driver }, asked }: State): string {
-  const who =
-    watching === null || isLost ? '' : driver === null ? 'Nobody has control. ' : 'Another screen has control. '
+  const who = watching === null || isLost || driver === null ? '' : 'Another screen has control. '
   const [first] = asked
   if (first) return `${who}Waiting for you: ${questionOf(first.approval)} ${askedSummary(first.approval)}`
   if (isBusy(view.status)) return `${who}Working`

@@ -2,9 +2,11 @@ import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
 import { escapeLine, type Meta, type SessionHandle, type Sessions } from '@holdfast/protocol'
 import { useMemo } from 'react'
 import { useSessionCommands } from '../actions/use-session-commands.ts'
+import { DropArea } from '../draft-files/file-input.tsx'
 import { useDraftFiles } from '../draft-files/use-draft-files.ts'
 import { useKey } from '../keys/use-key.ts'
-import { findRelated } from '../list/related-sessions.ts'
+import { findRelated, titleOf } from '../list/related-sessions.ts'
+import { useIsLost } from '../screens/use-screens.ts'
 import { useTabTitle } from '../screens/use-tab-title.ts'
 import { useDraftText } from '../text/draft-text.ts'
 import { isBusy } from '../text/format.ts'
@@ -13,6 +15,7 @@ import { hrefOf } from '../ui/route.ts'
 import { Announcer, stateSentence } from './announcer.tsx'
 import { ChildPane } from './child-pane.tsx'
 import { Dock } from './composer/dock.tsx'
+import { EndedNotice } from './ended-notice.tsx'
 import { ChangesByKey } from './files/changes-by-key.tsx'
 import { SessionHeader } from './header/session-header.tsx'
 import { SidePanel } from './panel/side-panel.tsx'
@@ -49,7 +52,9 @@ export function SessionPage(props: SessionPageProps) {
       return (
         <main className="session-pane refused">
           <ListButton onOpen={onOpenList} />
-          <h1>{opened.fault.code === 'unreachable' ? 'The server is away' : 'This session cannot be opened'}</h1>
+          <h1>
+            {opened.fault.code === 'unreachable' ? 'The server does not respond' : 'This session cannot be opened'}
+          </h1>
           <p role="alert">{escapeLine(opened.fault.message)}</p>
           {opened.fault.code === 'unreachable' && <p>The session opens by itself when the server is back.</p>}
           <p className="choices">
@@ -63,14 +68,19 @@ export function SessionPage(props: SessionPageProps) {
         </main>
       )
     case 'open':
-      return <SessionPane {...props} handle={opened.handle} live={opened.live} />
+      return <SessionPane {...props} handle={opened.handle} live={opened.live} onReopen={retry} />
   }
 }
 
-type SessionPaneProps = SessionPageProps & { readonly handle: SessionHandle; readonly live: LiveView }
+type SessionPaneProps = SessionPageProps & {
+  readonly handle: SessionHandle
+  readonly live: LiveView
+  readonly onReopen: () => void
+}
 
 /** An open session: header, transcript, approval, queue and composer. */
-function SessionPane({ sessions, name, child, message, handle, live, listed, onOpenList }: SessionPaneProps) {
+function SessionPane(props: SessionPaneProps) {
+  const { sessions, name, child, message, handle, live, listed, onOpenList, onReopen } = props
   useVersion(live)
   const commands = useCommands(live)
   const draft = useDraftText(handle.id)
@@ -88,6 +98,7 @@ function SessionPane({ sessions, name, child, message, handle, live, listed, onO
   const shells = useBackgroundShells(handle, view)
   const control = controlOf(live)
   const status = view?.status
+  const isLost = useIsLost()
   const untrusted = useUntrusted(meta, status)
 
   // Who watches may stop, too.
@@ -96,7 +107,7 @@ function SessionPane({ sessions, name, child, message, handle, live, listed, onO
   useMessageJump(live, message)
   useSessionCommands(meta ?? null, control.isLost)
   const isAsked = question !== undefined
-  const title = meta?.title ? escapeLine(meta.title) : 'New session'
+  const title = meta ? titleOf(meta) : 'New session'
   useTabTitle(title, isAsked)
 
   if (!view || !meta) {
@@ -127,16 +138,25 @@ function SessionPane({ sessions, name, child, message, handle, live, listed, onO
                 isAsked={isAsked}
               />
               <div className={`session-body${bodyClass(panel, subagents)}`}>
-                <div className="session-column">
+                <DropArea
+                  draftFiles={draftFiles}
+                  isOff={control.watching !== null && !control.isLost}
+                  className="session-column"
+                  onTakeOut={(text) => write(current().replace(text, ''))}
+                >
                   <ChangesByKey />
                   <PinnedStrip view={view} />
                   <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
-                  <Dock
-                    {...{ draft, draftFiles, meta, view, live, listed, control, commands }}
-                    asked={outside}
-                    storageError={live.storageError}
-                  />
-                </div>
+                  {live.connection.state === 'ended' && !isLost ? (
+                    <EndedNotice sessions={sessions} meta={meta} onOpen={onReopen} />
+                  ) : (
+                    <Dock
+                      {...{ draft, draftFiles, meta, view, live, listed, control, commands }}
+                      asked={outside}
+                      storageError={live.storageError}
+                    />
+                  )}
+                </DropArea>
                 {panel.isOpen && <SidePanel id={panel.id} view={view} workspace={meta.workspace} shells={shells} />}
                 {subagents.opened !== null && (
                   <ChildPane

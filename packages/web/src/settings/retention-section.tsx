@@ -35,7 +35,7 @@ export function RetentionSection() {
   return (
     <Section
       title="Retention"
-      text="Nothing is deleted by itself, unless the server was started with --retention. Pinned sessions stay."
+      text="Sessions move to the trash only if you move them, or if the server was started with --retention; pinned ones stay. The trash deletes them after 30 days."
     >
       <FaultNote fault={fault} />
       <div className="switch-row">

@@ -9,14 +9,15 @@ type FolderFieldProps = {
   readonly onFocus?: () => void
   readonly recent: readonly string[]
   readonly placeholder?: string
+  readonly onEnter?: () => void
 }
 
 /** The folder to work in, with recent folders and those on the disk of the server. */
-export function FolderField({ folder, onChange, onFocus, recent, placeholder }: FolderFieldProps) {
+export function FolderField({ folder, onChange, onFocus, recent, placeholder, onEnter }: FolderFieldProps) {
   const suggestions = useFolderSuggestions(folder, recent)
   return (
     <SuggestField
-      label="Working directory"
+      label="Folder"
       value={folder}
       onChange={onChange}
       suggestions={suggestions}
@@ -27,6 +28,7 @@ export function FolderField({ folder, onChange, onFocus, recent, placeholder }: 
         </>
       )}
       {...(onFocus && { onFocus })}
+      {...(onEnter && { onEnter })}
       {...(placeholder !== undefined && { placeholder })}
     />
   )

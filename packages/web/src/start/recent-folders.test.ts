@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { foldersOf, isPathBegun } from './recent-folders.ts'
+import { foldersOf, isPathBegun, isSameFolder } from './recent-folders.ts'
 
 it('lists folders by their latest message, each once, without sessions that have none', () => {
   const of = (workspace: string, at: string) => ({ workspace, lastMessageAt: at, createdAt: at })
@@ -12,4 +12,13 @@ it('asks the server only for what may be an absolute path', () => {
     ...[true, true, true, true],
     ...[false, false, false, false],
   ])
+})
+
+it('knows a folder with and without a slash at its end as the same', () => {
+  expect([
+    isSameFolder('/home/me/', '/home/me'),
+    isSameFolder('/', '/'),
+    isSameFolder('C:\\work\\', 'C:\\work '),
+    isSameFolder('/home/me', '/home'),
+  ]).toEqual([true, true, true, false])
 })

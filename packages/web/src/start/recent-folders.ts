@@ -34,6 +34,10 @@ const suggestionsMax = 12
 /** Returns whether a text may be the beginning of an absolute path, on any system. */
 export const isPathBegun = (text: string): boolean => /^(\/|[A-Za-z]:[\\/])/.test(text)
 
+/** Returns whether two texts name the same folder: one may end in a slash. */
+export const isSameFolder = (one: string, other: string): boolean =>
+  one.replace(/(?<=.)[\\/]+$/, '') === other.trim().replace(/(?<=.)[\\/]+$/, '')
+
 /** Returns what to offer for a typed folder: recent ones that have the text in them, then folders on the disk of the server. */
 export function useFolderSuggestions(typed: string, recent: readonly string[]): readonly string[] {
   const { holdfast } = useServer()
@@ -49,7 +53,7 @@ export function useFolderSuggestions(typed: string, recent: readonly string[]): 
     }
   }, [holdfast, typed])
   return useMemo(() => {
-    const known = recent.filter((folder) => folder !== typed && folder.includes(typed))
-    return [...new Set([...known, ...found.filter((path) => path !== typed)])].slice(0, suggestionsMax)
+    const known = recent.filter((folder) => folder.includes(typed))
+    return [...new Set([...known, ...found])].filter((path) => !isSameFolder(path, typed)).slice(0, suggestionsMax)
   }, [typed, recent, found])
 }

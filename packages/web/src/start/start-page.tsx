@@ -61,9 +61,15 @@ export function StartPage({ sessions, onOpenList }: StartPageProps) {
     event.preventDefault()
     void start()
   }
+  const focusMessage = () => form.current?.querySelector('textarea')?.focus()
   const suggest = (text: string) => {
     draft.write(text)
-    form.current?.querySelector('textarea')?.focus()
+    focusMessage()
+  }
+  const isFolderFault = fault?.code === 'bad_workdir'
+  const chooseFolder = (folder: string) => {
+    setChosen(folder)
+    if (isFolderFault) setFault(null)
   }
 
   return (
@@ -76,11 +82,13 @@ export function StartPage({ sessions, onOpenList }: StartPageProps) {
           <span>Folder</span>
           <FolderField
             folder={workdir}
-            onChange={setChosen}
+            onChange={chooseFolder}
             onFocus={() => setChosen(workdir)} // the recent folders may arrive while a person types
             recent={recent ?? noFolders}
             placeholder="The folder where the server was started"
+            onEnter={focusMessage}
           />
+          {isFolderFault && <FaultNote fault={fault} />}
         </div>
         <DropArea
           draftFiles={draftFiles}
@@ -104,7 +112,7 @@ export function StartPage({ sessions, onOpenList }: StartPageProps) {
             </button>
           </div>
         </DropArea>
-        <FaultNote fault={fault} />
+        {!isFolderFault && <FaultNote fault={fault} />}
         <ul className="suggestions" aria-label="Suggestions">
           {suggestions.map((text) => (
             <li key={text}>

@@ -16,18 +16,27 @@ export type DraftText = {
   readonly settle: (text: string, isSent: boolean) => void
 }
 
+/** Stores a text in this tab, and for another tab if this one is closed. A text that is too long is kept in memory only. */
 function store(key: string, text: string): void {
-  if (text === '') sessionStorage.removeItem(key)
-  else sessionStorage.setItem(key, text)
+  for (const storage of [sessionStorage, localStorage]) {
+    storage.removeItem(key)
+    try {
+      if (text !== '') storage.setItem(key, text)
+    } catch {
+      // The storage is full.
+    }
+  }
 }
+
+/** Reads a stored text: of this tab, else of one that was closed. */
+const readStored = (key: string): string => sessionStorage.getItem(key) ?? localStorage.getItem(key) ?? ''
 
 const joined = (...texts: readonly string[]): string => combineQueueEntriesToText(texts.filter((text) => text !== ''))
 
 /** Reads the draft of this tab. A text that was being sent during a reload is in it again: it may not have arrived. */
-const readDraft = (session: string): string =>
-  joined(sessionStorage.getItem(sendingKeyOf(session)) ?? '', sessionStorage.getItem(keyOf(session)) ?? '')
+const readDraft = (session: string): string => joined(readStored(sendingKeyOf(session)), readStored(keyOf(session)))
 
-/** Stored for this tab, so that a reload loses nothing. */
+/** Stored in this browser, so that a reload or a closed tab loses nothing. */
 export function useDraftText(session: string): DraftText {
   const [text, setText] = useState(() => readDraft(session))
   const written = useRef(text)

@@ -1,6 +1,7 @@
 import { noUsage } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import {
+  beginningOf,
   contextHint,
   contextShort,
   contextSpoken,
@@ -105,4 +106,12 @@ it('removes colours and normalizes line ends', () => {
 
 it('escapes other control sequences', () => {
   expect(outputText('\u001b[2Jgone\rover')).toBe('\\u{1b}[2Jgone\\u{d}over')
+})
+
+describe('the beginning of a long text', () => {
+  it('has so many lines and letters, and is null for a text that is hardly longer', () => {
+    expect(beginningOf('a\nb\nc\nd', 2, 100)).toBe('a\nb')
+    expect(beginningOf('x'.repeat(200), 2, 100)).toBe('x'.repeat(100))
+    expect(beginningOf('x'.repeat(110), 2, 100)).toBeNull()
+  })
 })

@@ -110,3 +110,10 @@ const colour = /\u001b\[[0-9;]*m/g
 
 /** Prepares program output for display: removes colours, normalizes line ends, escapes hidden characters. */
 export const outputText = (text: string): string => escapeHidden(text.replace(colour, '').replaceAll('\r\n', '\n'))
+
+/** Returns the beginning of a long text; null for one that is not much longer. */
+export function beginningOf(text: string, linesMax: number, charsMax: number): string | null {
+  const lines = text.split('\n')
+  if (lines.length <= linesMax * 1.2 && text.length <= charsMax * 1.2) return null
+  return lines.slice(0, linesMax).join('\n').slice(0, charsMax)
+}

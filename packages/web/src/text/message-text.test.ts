@@ -1,7 +1,7 @@
 import { aMessage, aToolCall } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
 import { counted } from './format.ts'
-import { callSummary, messageText } from './message-text.ts'
+import { callSummary, messageText, previewText } from './message-text.ts'
 
 describe('callSummary', () => {
   it('prefers the command or the path over other arguments', () => {
@@ -45,5 +45,18 @@ describe('a count', () => {
     [1200, '1,200 branches'],
   ])('formats %d as %s', (count, expected) => {
     expect(counted(count, 'branch', 'branches')).toBe(expected)
+  })
+})
+
+describe('the preview of a session', () => {
+  const of = (recentText: string, title = 'list') => previewText({ title, recentText, preview: 'list' })
+
+  it('is the last line with words, as plain text', () => {
+    expect(of('list\n## Done\n- **two** `files`\n```\n---')).toBe('two files')
+    expect(of('count\n1, 2, 3.')).toBe('1, 2, 3.')
+  })
+
+  it('does not repeat the title', () => {
+    expect([of('list'), of(''), of('', '')]).toEqual(['', '', 'list'])
   })
 })

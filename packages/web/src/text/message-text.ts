@@ -1,4 +1,4 @@
-import { type CallView, clip, escapeLine, type Message } from '@holdfast/protocol'
+import { type CallView, clip, escapeLine, type Message, type Meta } from '@holdfast/protocol'
 import { oneLine } from './format.ts'
 
 const telling = ['command', 'path', 'file', 'pattern', 'query', 'url', 'task', 'name']
@@ -25,4 +25,14 @@ export function messageText(message: Message): string {
     default:
       return oneLine(clip(message.text, charsMax)) || 'A file'
   }
+}
+
+const marks = /^[\s>#|*+-]+|[`*_~|]+/g
+const hasWords = /[\p{L}\p{N}]/u
+
+/** Returns the last line that was said in a session, without the marks of markdown; empty if the title says the same. */
+export function previewText({ title, recentText, preview }: Pick<Meta, 'title' | 'recentText' | 'preview'>): string {
+  const lines = (recentText || preview).split('\n').map((line) => oneLine(line.replaceAll(marks, ' ')))
+  const last = lines.findLast((line) => hasWords.test(line)) ?? ''
+  return last === oneLine(title) ? '' : last
 }

@@ -2,6 +2,7 @@ import type { RemoteSessions } from '@holdfast/client'
 import { escapeLine, type Fault, type Meta } from '@holdfast/protocol'
 import { useCallback, useEffect, useState } from 'react'
 import { useActions } from '../actions/actions.tsx'
+import { titleOf } from '../list/related-sessions.ts'
 import { useIsLost, useScreens } from '../screens/use-screens.ts'
 import { useTabTitle } from '../screens/use-tab-title.ts'
 import { baseName, counted, relativeTime } from '../text/format.ts'
@@ -40,7 +41,7 @@ export function TrashPage({ sessions, onOpenList }: TrashPageProps) {
         {trash.rows?.map((meta) => (
           <li key={meta.id}>
             <div>
-              <p className="row-title">{escapeLine(meta.title) || meta.handle}</p>
+              <p className="row-title">{titleOf(meta)}</p>
               <p className="trash-about">
                 {escapeLine(baseName(meta.workspace)) || 'no folder'} · {counted(meta.messageCount, 'message')}
                 {meta.trashedAt && ` · deleted ${agoText(relativeTime(meta.trashedAt, nowMs))}`}

@@ -13,11 +13,13 @@ type SuggestFieldProps = {
   readonly onFocus?: () => void
   readonly placeholder?: string
   readonly isRequired?: boolean
+  /** Called for Enter without a chosen suggestion. It sends no form. */
+  readonly onEnter?: () => void
 }
 
 /** A text field with suggestions. Any text may be entered. Arrow keys choose, Tab or Enter takes, Escape closes the list. */
 export function SuggestField(props: SuggestFieldProps) {
-  const { label, value, onChange, suggestions, draw, onFocus, placeholder, isRequired = false } = props
+  const { label, value, onChange, suggestions, draw, onFocus, placeholder, isRequired = false, onEnter } = props
   const [isOpen, setOpen] = useState(false)
   return (
     <Autocomplete.Root
@@ -41,6 +43,13 @@ export function SuggestField(props: SuggestFieldProps) {
         autoCapitalize="off"
         autoComplete="off"
         onFocus={onFocus}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
+          event.preventDefault() // it takes a suggestion, or closes the list
+          if (event.currentTarget.getAttribute('aria-activedescendant')) return
+          setOpen(false)
+          onEnter?.()
+        }}
         onBlur={() => setOpen(false)} // while it is open, the rest of the page is not read out
       />
       <Autocomplete.Portal>

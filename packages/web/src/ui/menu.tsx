@@ -131,4 +131,11 @@ export const Submenu = ({ name, children }: { readonly name: string; readonly ch
   </Base.SubmenuRoot>
 )
 
+/** A heading above items. */
+export const MenuLabel = ({ children }: { readonly children: ReactNode }) => (
+  <p className="menu-label" role="presentation">
+    {children}
+  </p>
+)
+
 export const MenuSeparator = () => <Base.Separator className="menu-line" />

@@ -42,12 +42,13 @@ type HeaderMenuProps = {
   /** The text of the button. */
   readonly label: ReactNode
   readonly title: string
+  readonly isOpen?: boolean
   readonly onOpen?: (isOpen: boolean) => void
   readonly children: ReactNode
 }
 
 /** A panel that opens from a header button. */
-export const HeaderMenu = ({ label, title, onOpen, children }: HeaderMenuProps) => (
+export const HeaderMenu = ({ label, title, isOpen, onOpen, children }: HeaderMenuProps) => (
   <Popover
     trigger={
       <button type="button" className="quiet header-menu-button">
@@ -56,6 +57,7 @@ export const HeaderMenu = ({ label, title, onOpen, children }: HeaderMenuProps) 
     }
     title={title}
     className="header-menu"
+    {...(isOpen !== undefined && { isOpen })}
     {...(onOpen && { onOpen })}
   >
     {children}

@@ -12,8 +12,11 @@ type ToastWish = {
 
 const shownMs = 8_000
 
-/** Shows a short message at the edge of the page. It leaves by itself, but not while a person is on it. */
-export function showToast({ text, action, isBad = false }: ToastWish): void {
+/**
+ * Shows a short message at the top of the page, in the place of the one before. It leaves by itself, but not while a person
+ * is on it. Returns what closes it.
+ */
+export function showToast({ text, action, isBad = false }: ToastWish): () => void {
   const id = toasts.add({
     title: text,
     timeout: shownMs,
@@ -29,11 +32,12 @@ export function showToast({ text, action, isBad = false }: ToastWish): void {
       },
     }),
   })
+  return () => toasts.close(id)
 }
 
 /** Draws the messages of `showToast`. F6 moves the focus to them. */
 export const Toasts = () => (
-  <Toast.Provider toastManager={toasts} limit={3}>
+  <Toast.Provider toastManager={toasts} limit={1}>
     <Toast.Portal>
       <Toast.Viewport className="toasts" aria-label="Messages">
         <ToastList />

@@ -28,6 +28,10 @@ export const enterExec: CommandTemplate = { code: 'enterExec', command: () => ({
 export const keepPlan: CommandTemplate = { code: 'keepPlan', command: () => ({ type: 'enterExec', keepPlan: true }) }
 
 /** Sets the budget that every run starts with. */
+export const setApprovals: CommandTemplate = {
+  code: 'setApprovals',
+  command: () => ({ type: 'setApprovals', approvals: 'destructive' }),
+}
 export const setBudgets: CommandTemplate = {
   code: 'setBudgets',
   command: () => ({ type: 'setBudgets', budgets: { maxSteps: stepsMax } }),
@@ -46,11 +50,13 @@ const hushed = (state: State): State => ({ ...state, sideWork: [] })
 export const turns: Family = {
   templates: [
     fc.constantFrom(abort, abortThis, abortOther, goOn, goOn, goOn),
-    fc.constantFrom(enterPlan, enterPlan, enterExec, keepPlan, setBudgets),
+    fc.constantFrom(enterPlan, enterPlan, enterExec, keepPlan, setBudgets, setApprovals),
     fc.constantFrom(stopShell(shellId), stopShell('gone')),
   ],
   rules: {
     setBudgets: (state) => accepted(state),
+    /** It chooses what is the default already. */
+    setApprovals: (state) => accepted(state),
     abort: (state, { turn }) =>
       turn !== undefined && state.turn?.number !== turn
         ? nothingToDo(state)

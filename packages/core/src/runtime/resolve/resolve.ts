@@ -89,6 +89,7 @@ export async function resolve(
     case 'abort':
     case 'enterPlan':
     case 'setBudgets':
+    case 'setApprovals':
     case 'recallQueues':
     case 'clearQueues':
     case 'dequeueSteering':
@@ -186,6 +187,7 @@ export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean | 'in
   setModel: false,
   cycleModel: false,
   setBudgets: false,
+  setApprovals: false,
   appendClientEvent: false,
   pinSession: false,
   rename: false,

@@ -109,6 +109,7 @@ const settingWriters: { readonly [name: string]: readonly CommandType[] } = {
   pinned: ['pinSession'],
   workdir: ['moveWorkdir'],
   budgets: ['setBudgets'],
+  approvals: ['setApprovals'],
   mode: ['enterPlan', 'enterExec'],
   serversOff: ['setServer'],
   model: ['setModel', 'cycleModel'],

@@ -18,7 +18,7 @@ import type { KnownChildren } from './known-children.ts'
 type Changed = { readonly session: SessionId; readonly state: SessionState }
 
 /**
- * Passes on what a person changes while subagents work: the mode, the boundaries and the servers to those directly below,
+ * Passes on what a person changes while subagents work: the mode, which calls ask, the boundaries and the servers to those directly below,
  * trust, rules and what is taken back of them to the whole tree.
  */
 export function passOn(host: SubagentHost, known: KnownChildren, changed: Changed, records: readonly Recorded[]): void {
@@ -30,6 +30,8 @@ export function passOn(host: SubagentHost, known: KnownChildren, changed: Change
   }
   for (const { event } of records) {
     if (event.type === 'settings.changed' && event.mode !== undefined) sendAll(enter(event.mode))
+    else if (event.type === 'settings.changed' && event.approvals !== undefined)
+      sendAll({ type: 'setApprovals', approvals: event.approvals })
     else if (event.type === 'settings.changed' && event.serversOff !== undefined)
       for (const { id } of direct) {
         const off = host.loaded(id)?.folded().state.settings.serversOff ?? []
@@ -128,6 +130,9 @@ export async function catchUp(
     !before.boundaries.some((one) => one.path === path && one.start === start && one.end === end)
   const commands: readonly Command[] = [
     ...(before.settings.mode === now.settings.mode ? [] : [enter(now.settings.mode)]),
+    ...(before.settings.approvals === now.settings.approvals
+      ? []
+      : [{ type: 'setApprovals', approvals: now.settings.approvals ?? 'destructive' } as const]),
     ...before.boundaries.flatMap((one) => (isKept(one) ? [] : [{ type: 'clearBoundary', path: one.path } as const])),
     ...now.boundaries.filter(isNew).map(({ path, start, end }) => ({ type: 'setBoundary', path, start, end }) as const),
     ...switchServers(before.settings.serversOff ?? [], now.settings.serversOff ?? []),

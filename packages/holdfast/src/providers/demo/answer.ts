@@ -19,7 +19,7 @@ export function buildAnswer({ messages: all, tools }: ModelRequest): DemoAnswer 
   const { messages, saidBefore } = findRequest(all)
   const isResumed = saidBefore.length > 0
   const results = findNewResults(messages)
-  const lines = findNewLines(messages)
+  const lines = findNewLines(messages).map((line) => (line.type === 'carryOut' ? carryOut(messages) : line))
   const offered = new Set(tools.map(({ name }) => name))
   const calls = lines.filter((line) => line.type === 'call')
   // A tool of a server that was never asked what it offers can be called too: the call asks the server.
@@ -109,6 +109,21 @@ function findNewLines(messages: readonly RequestMessage[]): readonly DemoLine[] 
   })
 }
 
+/** Returns what the last plan was for, to be done now. A request that the demo does not understand cannot be done. */
+function carryOut(messages: readonly RequestMessage[]): DemoLine {
+  const plan = messages
+    .flatMap((message) => (message.role === 'user' ? message.content : []))
+    .flatMap((part) => (part.type === 'text' ? part.text.split('\n', linesMax).map(readDemoLine) : []))
+    .findLast((line) => line.type === 'plan')
+  if (plan === undefined) return { type: 'told', text: 'There is no plan yet. Ask for one with `plan <request>`.' }
+  const line = readDemoLine(plan.request)
+  if (line.type === 'call' || line.type === 'count') return line
+  return {
+    type: 'told',
+    text: `I am the demo, and cannot do "${clip(plan.request, 80)}" by myself. A real model would now make the change, and ask you before each step.`,
+  }
+}
+
 /** Finds where an interrupted count stopped, so that `continue` resumes there. */
 function findLastNumber(spoken: readonly string[]): number {
   const counted = spoken.findLast((text) => /^\d+, [\d, ]*\.?$/.test(text)) ?? ''
@@ -140,6 +155,7 @@ type DemoLine =
   | { readonly type: 'count'; readonly to: number }
   | { readonly type: 'fail'; readonly how: DemoFailure }
   | { readonly type: 'plan'; readonly request: string }
+  | { readonly type: 'carryOut' }
   | { readonly type: 'told'; readonly text: string }
   | { readonly type: 'unknown'; readonly text: string }
 
@@ -192,6 +208,7 @@ const forms: readonly Form[] = [
   [/^delegate (.+)$/i, (task = '') => call('delegate', 'subagent', { task })],
   [/^count to (\d{1,9})\b.*$/i, (to = '') => ({ type: 'count', to: Math.min(Number(to), countMax) })],
   [/^plan (.+)$/i, (request = '') => ({ type: 'plan', request })],
+  [/^carry out the plan\.?$/i, () => ({ type: 'carryOut' })],
 ]
 
 /** Parses one line, ignoring case. */
@@ -250,10 +267,10 @@ const abilities = `I am the demo: a scripted agent, not a language model. I unde
 - \`todo <task>; <task>\`, \`todo\`, \`tools\`, \`call <tool> [JSON]\`
 - \`output <id>\`, \`stop <id>\` of a command in the background
 - \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`edits <file>: <old> => <new>; <old> => <new>\`, \`patch <file>: <old> => <new>\`, \`delete <file>\`, \`move <file> => <path>\`, \`git stage <path>\`, \`git commit <message>\`, \`run <command>\`, \`run in background <command>\`, \`remember <text>\` (these ask you first)
-- \`count to <n>\`, \`plan <request>\`, \`delegate <request>\`
+- \`count to <n>\`, \`plan <request>\`, \`carry out the plan\`, \`delegate <request>\`
 - \`fail <rejected_key|rate_limited|auth_failed|unreachable|raw_dump|cut>\`
 
-For a real model, set ANTHROPIC_API_KEY and choose one.`
+For a real model, add a key: in the settings of the page, or with \`holdfast auth login\`.`
 
 const explainUnknown = (lines: readonly string[]): string =>
   `I do not understand ${lines.map((line) => `"${line}"`).join(' or ')}.\n\n${abilities}`

@@ -137,6 +137,7 @@ const commandRoles: { readonly [Type in CommandType]: CommandAccess<Type> } = {
   cycleThinkingLevel: each('driver'),
   refreshCredentials: routeAccess['POST /v1/credentials/refresh'], // it applies to all sessions
   setBudgets: each('driver'),
+  setApprovals: each('driver'),
   claimDriver: each('driver'),
   handOver: each('driver'),
   appendClientEvent: each('driver'),

@@ -26,7 +26,7 @@ export function resolveWorkdirSync(path: string): Result<string> {
 }
 
 const unusable = (asked: string, why: string): Result<never> =>
-  refuse(fault('bad_workdir', `The workdir ${escapeLine(asked)} ${why}.`, { workdir: asked }))
+  refuse(fault('bad_workdir', `The folder ${escapeLine(asked)} ${why}.`, { workdir: asked }))
 
 const toWorkdir = (asked: string, real: string, found: Stats): Result<string> =>
   found.isDirectory() ? ok(real) : unusable(asked, 'is not a directory')

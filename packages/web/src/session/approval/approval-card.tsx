@@ -35,11 +35,15 @@ export function ApprovalCard({ approval, handle, mark, place, onDecide }: Approv
   const [isSending, setSending] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
   const card = useRef<HTMLElement>(null)
+  /** It took the focus by itself. A letter may then be meant for another place: none may reach beyond this call. */
+  const hasTakenFocus = useRef(false)
   const title = useId()
 
   useEffect(() => {
     // Never take the focus from a person who is writing.
-    if (document.activeElement === document.body) card.current?.focus({ preventScroll: true })
+    if (document.activeElement !== document.body) return
+    hasTakenFocus.current = true
+    card.current?.focus({ preventScroll: true })
   }, [])
 
   const decide = async (decision: Decision) => {
@@ -54,12 +58,25 @@ export function ApprovalCard({ approval, handle, mark, place, onDecide }: Approv
   const isOff = !isArmed || isSending
   const isAskedEachTime = approval.reason !== undefined // then the answer covers this call only
   const onKeyDown = useAnswerKeys(card, (decision) => {
-    if (isOff || (isAskedEachTime && decision !== 'approve' && decision !== 'reject')) return false
+    const isWide = decision !== 'approve' && decision !== 'reject'
+    if (isOff || (isWide && (isAskedEachTime || hasTakenFocus.current))) return false
     void decide(decision)
     return true
   })
   return (
-    <section className="approval" ref={card} tabIndex={-1} aria-labelledby={title} onKeyDown={onKeyDown}>
+    <section
+      className="approval"
+      ref={card}
+      tabIndex={-1}
+      aria-labelledby={title}
+      onKeyDown={onKeyDown}
+      onPointerDown={() => {
+        hasTakenFocus.current = false
+      }}
+      onBlur={() => {
+        hasTakenFocus.current = false
+      }}
+    >
       <ApprovalHead id={title} title={questionOf(approval)} tool={approval.tool} place={place} />
       {mark}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long diff scrolls, and must do so by keyboard too */}
@@ -73,7 +90,7 @@ export function ApprovalCard({ approval, handle, mark, place, onDecide }: Approv
           </p>
         )}
         <PreviewView preview={approval.preview} handle={handle} />
-        <p className="approval-rule">{ruleSentence(approval)}</p>
+        <ApprovalRule approval={approval} />
       </section>
       <FaultNote fault={fault} />
       {!isAskedEachTime && (
@@ -86,6 +103,11 @@ export function ApprovalCard({ approval, handle, mark, place, onDecide }: Approv
           maxLength={10_000}
           value={message}
           onChange={(event) => setMessage(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
+            event.preventDefault() // it leaves the field, and stops no turn
+            card.current?.focus()
+          }}
         />
         <button
           type="button"
@@ -109,11 +131,10 @@ export function ApprovalCard({ approval, handle, mark, place, onDecide }: Approv
   )
 }
 
-/** Says which rule made it ask. */
-function ruleSentence(approval: PendingApproval): string {
+/** Says which rule made it ask; nothing if none did, which is the usual case. */
+function ApprovalRule({ approval }: { readonly approval: PendingApproval }) {
   const why = askText(approval)
-  if (why === null) return 'No rule allows this call, so you are asked.'
-  return `Why you are asked: ${escapeLine(why)}.`
+  return why === null ? null : <p className="approval-rule">Why you are asked: {escapeLine(why)}.</p>
 }
 
 type ApprovalHeadProps = {

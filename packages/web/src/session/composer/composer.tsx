@@ -6,13 +6,16 @@ import { FileTray } from '../../draft-files/file-tray.tsx'
 import type { DraftFiles } from '../../draft-files/use-draft-files.ts'
 import { ModelPicker } from '../../models/model-picker.tsx'
 import { ThinkingMenu } from '../../models/thinking-menu.tsx'
+import { useNarrow } from '../../screens/use-narrow.ts'
+import { PermissionMenu } from '../../start/permission-menu.tsx'
 import type { DraftText } from '../../text/draft-text.ts'
 import { isBusy, oneLine } from '../../text/format.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { MessageBox } from '../../ui/message-box.tsx'
 import { ModeSwitch } from '../../ui/mode-switch.tsx'
+import { Popover } from '../../ui/popover.tsx'
 import { whyHistoryLocked } from '../state/session-context.ts'
-import type { Commands } from '../state/use-commands.ts'
+import type { Commands, PromptKind } from '../state/use-commands.ts'
 import { CompletionMenu, optionId } from './completion-menu.tsx'
 import { ContextGauge } from './context-gauge.tsx'
 import { PlanBar } from './plan-bar.tsx'
@@ -40,9 +43,15 @@ export function Composer(props: ComposerProps) {
   const { draft, draftFiles, view, live, commands, isWatching, isLost, hasFolder, isStoreRefusing, onRecall } = props
   const box = useRef<HTMLTextAreaElement>(null)
   const busy = isBusy(view.status)
+  const isNarrow = useNarrow()
   const completion = useCompletion(draft, box)
   const onHistory = useHistory(draft, () => promptsOf(live.messages))
   const { send, sending, fault, isOff, isUploading } = useSend({ draft, draftFiles, commands, isLost })
+  /** Sends from a button. The focus goes back to the box: else the next letter could answer a question that appears. */
+  const sendByButton = (as: PromptKind) => {
+    void send(as)
+    if (matchMedia('(hover: hover)').matches) box.current?.focus()
+  }
   const onKey = (event: KeyboardEvent) => completion.onKey(event) || onHistory(event)
 
   // Once the store accepts writes again, or the session has a folder, the error is out of date.
@@ -62,7 +71,7 @@ export function Composer(props: ComposerProps) {
       <DropArea
         draftFiles={draftFiles}
         isOff={isWatching}
-        className="composer-box"
+        className={isNarrow && !busy ? 'composer-box one-line' : 'composer-box'}
         onTakeOut={(text) => draft.write(draft.current().replace(text, ''))}
       >
         <FileTray draftFiles={draftFiles} />
@@ -74,7 +83,7 @@ export function Composer(props: ComposerProps) {
           onSend={() => send('sendPrompt')}
           onFollowUp={() => send('queueFollowUp')}
           onRecall={onRecall}
-          placeholder={placeholderOf({ isLost, isWatching, busy })}
+          placeholder={placeholderOf({ isLost, isWatching, busy, isNarrow })}
           onKey={onKey}
           completion={
             completion.found.length > 0
@@ -84,7 +93,13 @@ export function Composer(props: ComposerProps) {
         />
         <div className="composer-foot">
           <FileButton draftFiles={draftFiles} isOff={isWatching} />
-          <Settings {...props} />
+          {isNarrow ? (
+            <Popover title="Settings of the next answer" side="top" align="start" trigger={<SettingsButton />}>
+              <Settings {...props} />
+            </Popover>
+          ) : (
+            <Settings {...props} />
+          )}
           {busy && !isWatching && (
             <button type="button" className="stop" title="Stop (Esc)" disabled={isLost} onClick={commands.stop}>
               Stop
@@ -95,7 +110,7 @@ export function Composer(props: ComposerProps) {
               type="button"
               disabled={isOff}
               title="Send after this turn (Ctrl+Enter or Alt+Enter)"
-              onClick={() => send('queueFollowUp')}
+              onClick={() => sendByButton('queueFollowUp')}
             >
               Follow up
             </button>
@@ -105,7 +120,7 @@ export function Composer(props: ComposerProps) {
             className="primary"
             disabled={isOff}
             title={busy ? 'Send during this turn, at the next safe point (Enter)' : 'Send (Enter)'}
-            onClick={() => send('sendPrompt')}
+            onClick={() => sendByButton('sendPrompt')}
           >
             {isUploading ? 'Sending files…' : busy ? 'Steer' : 'Send'}
           </button>
@@ -115,9 +130,23 @@ export function Composer(props: ComposerProps) {
   )
 }
 
-type Situation = { readonly isLost: boolean; readonly isWatching: boolean; readonly busy: boolean }
+const SettingsButton = (props: object) => (
+  <button type="button" className="quiet icon-button" aria-label="Model, mode and context" {...props}>
+    <svg viewBox="0 0 16 16" aria-hidden="true">
+      <path d="M2.500 5h6M11.500 5h2M2.500 11h2M7.500 11h6M10 3.500v3M6 9.500v3" />
+    </svg>
+  </button>
+)
 
-function placeholderOf({ isLost, isWatching, busy }: Situation): string {
+type Situation = {
+  readonly isLost: boolean
+  readonly isWatching: boolean
+  readonly busy: boolean
+  readonly isNarrow: boolean
+}
+
+function placeholderOf({ isLost, isWatching, busy, isNarrow }: Situation): string {
+  if (isNarrow) return isWatching ? 'You are watching' : busy ? 'Steer the agent' : 'Message'
   if (isLost) return 'You can write. It is sent when the connection is back and you press Send.'
   if (isWatching) return 'You are watching this session'
   return busy ? 'Steer the agent with Enter, or queue with Ctrl+Enter' : 'Write a message. @ names a file, / a command.'
@@ -136,6 +165,13 @@ function Settings({ meta, view, live, commands, isLost }: ComposerProps) {
         side="top"
       />
       <PlanMode mode={view.mode} isOff={isLost} onMode={commands.setMode} />
+      <PermissionMenu
+        permission={view.readOnly ? 'readOnly' : view.approvals}
+        onChoose={(next) => next !== 'readOnly' && commands.setApprovals(next)}
+        hasBegun
+        isOff={isLost}
+        side="top"
+      />
       <ContextGauge meta={meta} view={view} here={live.here} hold={whyHistoryLocked(live)} />
     </div>
   )

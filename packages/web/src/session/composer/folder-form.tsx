@@ -27,7 +27,7 @@ export function FolderForm({ known, onGive }: FolderFormProps) {
       <p id={why}>This session has no folder to work in. Choose one to go on: file tools stay inside it.</p>
       <div>
         <input
-          aria-label="Working directory"
+          aria-label="Folder"
           aria-describedby={why}
           placeholder="The full path of a folder"
           value={folder}

@@ -1,7 +1,8 @@
-import type { ContentPart, Fault } from '@holdfast/protocol'
+import { type ContentPart, type Fault, fault, limits } from '@holdfast/protocol'
 import { useState } from 'react'
 import type { DraftFiles } from '../../draft-files/use-draft-files.ts'
 import type { DraftText } from '../../text/draft-text.ts'
+import { bytesText } from '../../text/format.ts'
 import type { Commands, PromptKind } from '../state/use-commands.ts'
 
 type SendDeps = {
@@ -15,13 +16,15 @@ type SendDeps = {
 export function useSend({ draft, draftFiles, commands, isLost }: SendDeps) {
   /** The text on its way; null when there is none. */
   const [sending, setSending] = useState<string | null>(null)
-  const [fault, setFault] = useState<Fault | null>(null)
+  const [refusal, setRefusal] = useState<Fault | null>(null)
   const isEmpty = draft.text.trim() === '' && !draftFiles.files.some(({ state }) => state.at === 'stored')
   const isUploading = draftFiles.files.some(({ state }) => state.at === 'sending')
   const isOff = isEmpty || isUploading || sending !== null || isLost
 
   const send = async (as: PromptKind) => {
     if (isOff) return
+    const tooLong = findTooLong(draft.current())
+    if (tooLong !== null) return setRefusal(tooLong)
     const files = draftFiles.stored()
     const text = draft.take()
     setSending(text)
@@ -33,11 +36,19 @@ export function useSend({ draft, draftFiles, commands, isLost }: SendDeps) {
       as,
     )
     setSending(null)
-    setFault(refused)
+    setRefusal(refused)
     draft.settle(text, refused === null)
     if (refused === null) draftFiles.remove(files.map(({ id }) => id))
   }
-  return { send, sending, fault, isOff, isUploading }
+  return { send, sending, fault: refusal, isOff, isUploading }
+}
+
+/** Returns a fault for a text that the server would not take. */
+export function findTooLong(text: string): Fault | null {
+  const bytes = new TextEncoder().encode(text).length
+  if (bytes <= limits.promptBytesMax) return null
+  const [has, max] = [bytes, limits.promptBytesMax].map(bytesText)
+  return fault('bad_request', `This message has ${has}. A message has at most ${max}: attach a longer text as a file.`)
 }
 
 /** A prompt is a text, or a text and files. */

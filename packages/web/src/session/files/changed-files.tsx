@@ -29,7 +29,12 @@ type ChangedFilesProps = { readonly handle: SessionHandle; readonly files: reado
 
 /** Shows one diff for each file. */
 export function ChangedFiles({ handle, files }: ChangedFilesProps) {
-  if (files.length === 0) return <p className="nothing">Nothing is different.</p>
+  if (files.length === 0)
+    return (
+      <p className="nothing">
+        No changes of files are known. Changes by tools are always known, those by commands only in a git repository.
+      </p>
+    )
   return (
     <ul className="diffs" aria-label="Changes">
       {files.map(({ path, from, change, diff, note }) => (

@@ -44,6 +44,9 @@ export function RewindDialog({ prompt, onClose }: RewindDialogProps) {
       footer={
         <>
           <p>The messages are saved as a branch. You can switch back to it at any time.</p>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
           <button
             type="button"
             className="primary"
@@ -68,14 +71,14 @@ export function RewindDialog({ prompt, onClose }: RewindDialogProps) {
 
 const promptsShownMax = 6
 
-/** Says which messages leave the line. */
+/** Says which messages the rewind takes out of the transcript. */
 function LeavingMessages({ messages }: { readonly messages: readonly Message[] }) {
   const prompts = messages.filter(({ kind }) => kind === 'user')
   const shown = messages.filter(({ kind }) => kind !== 'usage').length
   return (
-    <section className="rewind-messages" aria-label="Messages that leave">
+    <section className="rewind-messages" aria-label="Messages that move to a branch">
       <p>
-        {counted(prompts.length, 'prompt')} with {counted(shown, 'message')} leave this line:
+        {counted(prompts.length, 'prompt')} with {counted(shown, 'message')} move to a branch:
       </p>
       <ul>
         {inOrder(prompts.slice(0, promptsShownMax), (prompt) => (

@@ -10,7 +10,7 @@ const branch = (name: string, first: Message | null, turns = 5): ShownBranch => 
     ...Branch.parse({ name, turns, messages: 9, at: '2026-03-12T12:00:00.000Z' }),
     differsAt: first?.id ?? null,
   }
-  return { ...listed, first }
+  return { ...listed, first, last: null }
 }
 const drawn = (branches: readonly ShownBranch[], known: readonly Message[] = []) =>
   partingsOf(branches, known).map(({ turn, branches }) => [turn, branches.map(({ name }) => name)])

@@ -7,11 +7,12 @@ import {
   type SessionHandle,
   type SessionView,
 } from '@holdfast/protocol'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { counted, relativeTime } from '../../text/format.ts'
 import { messageText } from '../../text/message-text.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { HeaderMenu } from '../../ui/popover.tsx'
+import { showToast } from '../../ui/toast.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { useSession, whyHistoryLocked } from '../state/session-context.ts'
 
@@ -23,10 +24,11 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
   const [isOpen, setOpen] = useState(false)
   const [refused, setRefused] = useState<Fault | null>(null)
   const [moving, setMoving] = useState<string | null>(null)
-  const here = useRef<HTMLParagraphElement>(null)
   const nowMs = useNow()
   const { branches, fault } = useBranches(handle, view, isOpen)
-  if (view.branches.length === 0) return null
+  // A branch without messages is the start, which every rewind leads to.
+  const count = view.branches.filter((branch) => branch.messages > 0).length
+  if (count === 0) return null
 
   const hold = whyHistoryLocked(live)
   const move = async (name: string) => {
@@ -34,7 +36,9 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
     const came = await asks.switchBranch(name)
     setRefused(came)
     setMoving(null)
-    if (!came) here.current?.focus()
+    if (came) return
+    setOpen(false)
+    showToast({ text: `You are on ${escapeLine(name)} now. What you left is saved as a branch.` })
   }
   const problem = refused ?? fault
   const row = (branch: ShownBranch) => (
@@ -43,19 +47,22 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
     </li>
   )
   return (
-    <HeaderMenu label={counted(view.branches.length, 'branch', 'branches')} title="Branches" onOpen={setOpen}>
+    <HeaderMenu label={counted(count, 'branch', 'branches')} title="Branches" isOpen={isOpen} onOpen={setOpen}>
       <FaultNote fault={problem} />
       {!branches && !problem && <p className="menu-word working">Loading</p>}
       {isOpen && branches && (
         <ul className="tree" aria-label="Branches of this session">
-          {partingsOf(branches, live.messages).map((parting) => (
+          {partingsOf(
+            branches.filter(({ messages }) => messages > 0),
+            live.messages,
+          ).map((parting) => (
             <li key={parting.turn ?? 'start'} className="tree-turn">
               <p>{turnText(parting.turn, live.messages)}</p>
               <ul>{parting.branches.map(row)}</ul>
             </li>
           ))}
           <li className="tree-here">
-            <p ref={here} tabIndex={-1} aria-current="true">
+            <p aria-current="true">
               <strong>{view.branch === null ? 'You are here' : escapeLine(view.branch)}</strong>
               <span>
                 {view.branch !== null && 'you are here · '}
@@ -77,7 +84,7 @@ type BranchRowProps = {
   readonly onMove: (name: string) => void
 }
 
-function BranchRow({ branch: { name, turns, messages, at, first }, nowMs, hold, onMove }: BranchRowProps) {
+function BranchRow({ branch: { name, turns, at, first, last }, nowMs, hold, onMove }: BranchRowProps) {
   const ago = relativeTime(at, nowMs)
   return (
     <button
@@ -87,13 +94,15 @@ function BranchRow({ branch: { name, turns, messages, at, first }, nowMs, hold, 
       title={hold ?? 'Switch to this branch; the current line is saved'}
       onClick={() => onMove(name)}
     >
-      <strong>{escapeLine(name)}</strong>
+      <strong dir="auto">{last ? messageText(last) : escapeLine(name)}</strong>
       <span>
-        {counted(turns, 'turn')} · {counted(messages, 'message')} · saved {ago === 'now' ? 'just now' : `${ago} ago`}
+        {escapeLine(name)} · {counted(turns, 'turn')} · saved {ago === 'now' ? 'just now' : `${ago} ago`}
       </span>
-      <span className="branch-first" dir="auto">
-        {first ? messageText(first) : 'Ends here; the current line continues it.'}
-      </span>
+      {(first === null || first.id !== last?.id) && (
+        <span className="branch-first" dir="auto">
+          {first ? `begins with: ${messageText(first)}` : 'Ends here; the current line continues it.'}
+        </span>
+      )}
     </button>
   )
 }
@@ -137,13 +146,18 @@ function useBranches(
 
 async function withFirst(handle: SessionHandle, branch: ListedBranch): Promise<ShownBranch> {
   const { name, differsAt } = branch
-  if (differsAt === null) return { ...branch, first: null }
+  const end = await handle.page({ branch: name, limit: endLimit })
+  const last = (end.ok && end.value.messages.findLast(({ kind }) => kind === 'user')) || null
+  if (differsAt === null) return { ...branch, first: null, last }
   const page = await handle.page({ branch: name, before: MessageId.parse(differsAt + 1), limit: 1 })
-  return { ...branch, first: (page.ok && page.value.messages.find(({ id }) => id === differsAt)) || null }
+  return { ...branch, first: (page.ok && page.value.messages.find(({ id }) => id === differsAt)) || null, last }
 }
 
-/** A branch and its first message that is not on the current line, or null. */
-export type ShownBranch = ListedBranch & { readonly first: Message | null }
+/** So many messages at the end of a branch usually have its last prompt. */
+const endLimit = 20
+
+/** A branch, its first message that is not on the current line, and its last prompt; null if there is none. */
+export type ShownBranch = ListedBranch & { readonly first: Message | null; readonly last: Message | null }
 
 /** The branches that diverge after `turn`, or before the first turn. */
 type Parting = { readonly turn: number | null; readonly branches: readonly ShownBranch[] }

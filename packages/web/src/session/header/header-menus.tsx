@@ -1,5 +1,6 @@
 import { escapeLine, type Trust } from '@holdfast/protocol'
 import { clientText } from '../../screens/client-name.ts'
+import { counted } from '../../text/format.ts'
 import { HeaderMenu } from '../../ui/popover.tsx'
 import { trustByTool } from '../approval/trust-text.ts'
 import type { Control } from '../state/session-context.ts'
@@ -10,7 +11,7 @@ type AttachedMenuProps = { readonly control: Control; readonly onHandOver: (clie
 export function AttachedMenu({ control, onHandOver }: AttachedMenuProps) {
   if (control.others.length === 0) return null
   return (
-    <HeaderMenu label={`${control.others.length + 1} attached`} title="Attached">
+    <HeaderMenu label={counted(control.others.length + 1, 'screen')} title="Screens with this session">
       <ul>
         <li>
           <span>You, in this tab</span>

@@ -1,6 +1,6 @@
 import type { Connection } from '@holdfast/client'
 import { escapeLine, listActiveTrust, type Meta, type ProcessView, type SessionView } from '@holdfast/protocol'
-import type { RelatedSessions } from '../../list/related-sessions.ts'
+import { type RelatedSessions, titleOf } from '../../list/related-sessions.ts'
 import { baseName, counted, modelText, statusText } from '../../text/format.ts'
 import { ListButton } from '../../ui/elements.tsx'
 import { hrefOf } from '../../ui/route.ts'
@@ -48,7 +48,7 @@ export function SessionHeader({
     <header className="session-header">
       <ListButton onOpen={onOpenList} />
       <div className="session-name">
-        <h1 title={escapeLine(meta.title)}>{escapeLine(meta.title) || 'New session'}</h1>
+        <h1 title={titleOf(meta)}>{titleOf(meta)}</h1>
         <p>
           <span title={escapeLine(meta.workspace)}>{escapeLine(baseName(meta.workspace)) || 'no folder'}</span>
           <span className="header-model">
@@ -119,10 +119,13 @@ function PanelButton({ panel, todos }: { readonly panel: Panel; readonly todos: 
       className="quiet header-menu-button"
       aria-expanded={panel.isOpen}
       aria-controls={panel.id}
-      title="Tasks, files and rules"
+      title="Changed files, tasks, subagents, skills and rules"
       onClick={panel.toggle}
     >
-      Panel{' '}
+      <svg className="panel-icon" viewBox="0 0 16 16" aria-hidden="true">
+        <path d="M2.500 3h11v10h-11zM10 3v10" />
+      </svg>
+      <span className="panel-word">Files and tasks</span>{' '}
       {todos.length > 0 && (
         <span className="panel-count">
           {`${done} of ${todos.length} tasks`}
@@ -135,7 +138,7 @@ function PanelButton({ panel, todos }: { readonly panel: Panel; readonly todos: 
 
 /** Says whose answer the session waits for. */
 const askedText = ({ watching, driver }: Control): string =>
-  watching === null ? 'Waiting for you' : driver === null ? 'Waiting for an answer' : 'Waiting for who has control'
+  watching === null || driver === null ? 'Waiting for you' : 'Waiting for who has control'
 
 /** Shows connection problems only. */
 function ConnectionWord({ connection }: { readonly connection: Connection }) {
@@ -146,10 +149,6 @@ function ConnectionWord({ connection }: { readonly connection: Connection }) {
     case 'waiting':
       return <span className="connection bad">connection lost</span>
     case 'ended':
-      return (
-        <span className="connection bad">
-          {connection.fault ? escapeLine(connection.fault.message) : 'disconnected'}
-        </span>
-      )
+      return null // the notice in the place of the input says why
   }
 }

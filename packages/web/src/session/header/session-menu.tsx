@@ -1,145 +1,75 @@
-import { escapeLine, type Fault } from '@holdfast/protocol'
-import { type ReactNode, useState } from 'react'
-import { useActions } from '../../actions/actions.tsx'
+import { escapeLine, type Result } from '@holdfast/protocol'
+import { useState } from 'react'
+import { SessionItems } from '../../actions/session-items.tsx'
 import type { RelatedSession, RelatedSessions } from '../../list/related-sessions.ts'
-import { FaultNote } from '../../ui/elements.tsx'
-import { HeaderMenu } from '../../ui/popover.tsx'
-import { goTo, hrefOf } from '../../ui/route.ts'
-import { controlOf, useSession, whyHistoryLocked, whyReadOnly } from '../state/session-context.ts'
-
-type Work =
-  | { readonly at: 'rest' }
-  | { readonly at: 'compacting' | 'summarizing' }
-  | { readonly at: 'compacted' }
-  | { readonly at: 'summarized'; readonly path: string }
+import { Menu, MenuItem, MenuLabel, MenuLink, MenuSeparator } from '../../ui/menu.tsx'
+import { hrefOf } from '../../ui/route.ts'
+import { showToast } from '../../ui/toast.tsx'
+import { useSession, whyHistoryLocked, whyReadOnly } from '../state/session-context.ts'
 
 /** Offers actions on the whole session, and links to its parent and forks. */
 export function SessionMenu({ related }: { readonly related: RelatedSessions }) {
   const { live, asks } = useSession()
-  const actions = useActions()
-  const [work, setWork] = useState<Work>({ at: 'rest' })
-  const [fault, setFault] = useState<Fault | null>(null)
-  const isWorking = work.at === 'compacting' || work.at === 'summarizing'
+  const [work, setWork] = useState<'Compacting' | 'Summarizing' | null>(null)
   const watching = whyReadOnly(live)
   const { meta } = live
-  const lost = controlOf(live).isLost ? watching : null
-  const hold = isWorking ? 'A summary is being written.' : whyHistoryLocked(live)
+  const hold = work === null ? whyHistoryLocked(live) : 'A summary is being written.'
   const isAnyCollapsed = live.messages.some(({ kind, collapsed }) => kind === 'tool_call' && collapsed)
 
   const compact = async () => {
-    setWork({ at: 'compacting' })
-    const refused = await asks.compact()
-    setFault(refused)
-    setWork({ at: refused ? 'rest' : 'compacted' })
+    setWork('Compacting')
+    const refused = await asks.compact() // the dock shows why
+    setWork(null)
+    if (!refused) showToast({ text: 'The model now gets a summary. You can undo it in the transcript.' })
   }
   const summarize = async () => {
-    setWork({ at: 'summarizing' })
-    const written = await asks.summarize()
-    setFault(written.ok ? null : written.fault)
-    setWork(written.ok ? { at: 'summarized', path: written.value } : { at: 'rest' })
-  }
-  const fork = async () => {
-    const made = await asks.fork()
-    setFault(made.ok ? null : made.fault)
-    if (made.ok) goTo({ at: 'session', name: made.value })
+    setWork('Summarizing')
+    const written: Result<string> = await asks.summarize()
+    setWork(null)
+    if (written.ok) showToast({ text: `The summary was saved to ${escapeLine(written.value)}.` })
   }
   return (
-    <HeaderMenu label={isWorking ? <span className="working">{words[work.at]}</span> : 'More'} title="This session">
-      <FaultNote fault={fault} />
-      <p className="menu-result" role="status">
-        <WorkText work={work} />
-      </p>
-      <div className="menu-choices">
-        <MenuChoice hold={hold} title="Replace old messages in the context by a summary" onChoose={compact}>
-          Compact
-        </MenuChoice>
-        <MenuChoice hold={hold} title="Write a summary of the session to a file in the folder" onChoose={summarize}>
-          Summarize
-        </MenuChoice>
-        <MenuChoice hold={watching} title="Start a new session with the same history" onChoose={fork}>
-          Fork
-        </MenuChoice>
-        <MenuChoice hold={watching} title="All tool calls" onChoose={asks.toggleAllFolds}>
-          {isAnyCollapsed ? 'Expand all calls' : 'Collapse all calls'}
-        </MenuChoice>
-        {meta && (
-          <>
-            <MenuChoice hold={lost} title="Give it another title" onChoose={() => actions.askName(meta)}>
-              Rename…
-            </MenuChoice>
-            <MenuChoice hold={lost} title="Pinned sessions are listed first" onChoose={() => actions.pin(meta)}>
-              {meta.pinned ? 'Unpin' : 'Pin'}
-            </MenuChoice>
-            <MenuChoice hold={lost} title="Save it as a file" onChoose={() => actions.askFormat(meta)}>
-              Export…
-            </MenuChoice>
-            {actions.mayShare && (
-              <MenuChoice
-                hold={lost}
-                title="Create a link that shows this session, read-only"
-                onChoose={() => actions.openShare(meta)}
-              >
-                Share…
-              </MenuChoice>
-            )}
-            <MenuChoice hold={lost} title="It can be restored for 30 days" onChoose={() => actions.remove(meta)}>
-              Move to the trash
-            </MenuChoice>
-          </>
-        )}
-      </div>
+    <Menu
+      label="This session"
+      align="end"
+      className="session-menu"
+      trigger={
+        <button type="button" className="quiet header-menu-button">
+          {work === null ? 'More' : <span className="working">{work}</span>}
+        </button>
+      }
+    >
+      <MenuItem
+        name="Compact"
+        text="Replace old messages in the context by a summary"
+        hold={hold}
+        onChoose={() => void compact()}
+      />
+      <MenuItem
+        name="Summarize"
+        text="Save a summary as a file in the folder"
+        hold={hold}
+        onChoose={() => void summarize()}
+      />
+      <MenuItem
+        name={isAnyCollapsed ? 'Expand all calls' : 'Collapse all calls'}
+        hold={watching}
+        onChoose={asks.toggleAllFolds}
+      />
+      <MenuSeparator />
+      {meta && <SessionItems target={meta} hasKeys={false} />}
       {related.parent && <Links title="Parent" sessions={[related.parent]} />}
       {related.forks.length > 0 && <Links title="Forks" sessions={related.forks} />}
-    </HeaderMenu>
+    </Menu>
   )
 }
 
-const words = { compacting: 'Compacting', summarizing: 'Summarizing' } as const
-
-function WorkText({ work }: { readonly work: Work }) {
-  switch (work.at) {
-    case 'rest':
-      return null
-    case 'compacting':
-    case 'summarizing':
-      return <span className="working">{words[work.at]}</span>
-    case 'compacted':
-      return 'The model now gets a summary. You can undo it in the transcript.'
-    case 'summarized':
-      return (
-        <>
-          The summary was saved to <code>{escapeLine(work.path)}</code>.
-        </>
-      )
-  }
-}
-
-type MenuChoiceProps = {
-  readonly hold: string | null
-  readonly title: string
-  readonly onChoose: () => void
-  readonly children: ReactNode
-}
-
-function MenuChoice({ hold, title, onChoose, children }: MenuChoiceProps) {
-  return (
-    <button type="button" disabled={hold !== null} title={hold ?? title} onClick={onChoose}>
-      {children}
-    </button>
-  )
-}
-
-function Links({ title, sessions }: { readonly title: string; readonly sessions: readonly RelatedSession[] }) {
-  return (
-    <section className="relatives" aria-label={title}>
-      <h3>{title}</h3>
-      <ul>
-        {sessions.map(({ id, title }) => (
-          <li key={id}>
-            <a href={hrefOf({ at: 'session', name: id })}>{title}</a>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
+const Links = ({ title, sessions }: { readonly title: string; readonly sessions: readonly RelatedSession[] }) => (
+  <>
+    <MenuSeparator />
+    <MenuLabel>{title}</MenuLabel>
+    {sessions.map(({ id, title }) => (
+      <MenuLink key={id} href={hrefOf({ at: 'session', name: id })} name={title} />
+    ))}
+  </>
+)

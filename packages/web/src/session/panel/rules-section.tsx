@@ -1,7 +1,8 @@
 import { coverageText, errorMessage, escapeLine, type ListedPermission, type PermissionRule } from '@holdfast/protocol'
-import { type FormEvent, useContext, useEffect, useId, useState } from 'react'
+import { type FormEvent, useEffect, useId, useState } from 'react'
+import { useHoldfast } from '../../actions/holdfast-context.ts'
+import { unruledText } from '../../start/permission-menu.tsx'
 import { baseName } from '../../text/format.ts'
-import { PermissionsContext } from '../state/permissions-context.ts'
 import { useLive } from '../state/session-context.ts'
 import { Loading, PanelSection } from './panel-section.tsx'
 
@@ -10,6 +11,7 @@ type Verdict = PermissionRule['verdict']
 /** Lists the user's permission rules that apply here, with a way to add and remove them. */
 export function RulesSection({ workspace }: { readonly workspace: string }) {
   const { rules, problem, add, remove } = useRules(workspace)
+  const unruled = useLive(({ view }) => (view ? unruledText(view) : ''))
   return (
     <PanelSection title="Permission rules">
       {problem !== null && (
@@ -18,7 +20,7 @@ export function RulesSection({ workspace }: { readonly workspace: string }) {
         </p>
       )}
       {rules === null && problem === null && <Loading />}
-      {rules?.length === 0 && problem === null && <p className="nothing">No rule: calls that change something ask.</p>}
+      {rules?.length === 0 && problem === null && <p className="nothing">{unruled}</p>}
       <ul className="rules">
         {rules?.map((rule) => (
           <li key={rule.id}>
@@ -104,7 +106,7 @@ const verdictOf = (value: string): Verdict => (value === 'deny' || value === 'as
 
 /** Loads the rules that apply to a folder. */
 function useRules(workspace: string) {
-  const permissions = useContext(PermissionsContext)
+  const permissions = useHoldfast()
   const [rules, setRules] = useState<readonly ListedPermission[] | null>(null) // null until loaded
   const [problem, setProblem] = useState<string | null>(null)
   /** Runs a request and loads the list again. Returns whether it succeeded. */

@@ -22,10 +22,9 @@ describe('controlOf', () => {
     expect(control.others).toEqual([at('you', 'driver')])
   })
 
-  it('says that there is no driver', () => {
+  it('disables nothing for a viewer if nobody drives: the next command takes control', () => {
     expect(controlOf({ client: 'me', connection: { state: 'live' }, presence: [at('me', 'viewer')] })).toMatchObject({
-      driver: null,
-      watching: 'You are watching. Nobody has control of this session.',
+      ...{ driver: null, isSeatFree: true, watching: null },
     })
   })
 

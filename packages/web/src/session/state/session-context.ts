@@ -14,6 +14,8 @@ export type Control = {
   /** The driver, or null. */
   readonly driver: string | null
   readonly isDriving: boolean
+  /** Nobody drives, so that this page takes control with its next command. */
+  readonly isSeatFree: boolean
   /** Why this page may not send commands, or null when it may: it watches, or its connection is lost. */
   readonly watching: string | null
   readonly isLost: boolean
@@ -33,17 +35,15 @@ export function controlOf({
     others: presence.filter(({ client }) => client !== me),
     driver,
     isDriving: role === 'driver',
-    watching: isLost ? lostText : role === 'viewer' ? reasonOf(driver, me) : null,
+    isSeatFree: role === 'viewer' && driver === null,
+    watching: isLost ? lostText : role === 'viewer' && driver !== null ? reasonOf(driver, me) : null,
     isLost,
   }
 }
 
 const lostText = 'The connection is lost. Nothing can be sent until it is back.'
 
-const reasonOf = (driver: string | null, me: string): string =>
-  driver === null
-    ? 'You are watching. Nobody has control of this session.'
-    : `You are watching. In control: ${clientText(driver, me)}.`
+const reasonOf = (driver: string, me: string): string => `You are watching. In control: ${clientText(driver, me)}.`
 
 /** The session on screen. The same object while it is open. */
 export type SessionOnScreen = {

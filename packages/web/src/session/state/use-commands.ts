@@ -2,6 +2,7 @@ import type { LiveView } from '@holdfast/client'
 import {
   type Answers,
   type ApprovalId,
+  type ApprovalRule,
   type CommandId,
   type CommandInput,
   type ContentPart,
@@ -23,6 +24,7 @@ import {
   TurnNumber,
 } from '@holdfast/protocol'
 import { useMemo, useState } from 'react'
+import { controlOf } from './session-context.ts'
 
 type Prompt = Extract<Message, { readonly kind: 'user' }>
 
@@ -51,14 +53,19 @@ export function useCommands(live: LiveView): Commands {
 
 function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => void) {
   let unanswered: { readonly said: string; readonly commandId: CommandId } | null = null
+  /** Sends a command. If nobody has control, as after the tab that had it was closed, this page takes it first. */
+  const send: LiveView['submit'] = async (command, options) => {
+    if (controlOf(live).isSeatFree && command.type !== 'claimDriver') await live.submit({ type: 'claimDriver' })
+    return live.submit(command, options)
+  }
   const submit = async (command: CommandInput, commandId = createCommandId()): Promise<Fault | null> => {
-    const answer = await live.submit(command, { commandId })
+    const answer = await send(command, { commandId })
     return answer.ok ? null : answer.fault
   }
   const ask = (command: CommandInput) => void submit(command).then(setFault)
   /** Submits, shows a fault, and returns the answer. */
   const askFor = async (command: CommandInput) => {
-    const answer = await live.submit(command)
+    const answer = await send(command)
     setFault(answer.ok ? null : answer.fault)
     return answer
   }
@@ -134,6 +141,8 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
       const refused = await tried({ type: 'enterExec', keepPlan: true })
       if (!refused) ask({ type: 'sendPrompt', content: 'Carry out the plan.' })
     },
+    /** Sets which calls ask. */
+    setApprovals: (approvals: ApprovalRule) => ask({ type: 'setApprovals', approvals }),
     setModel: (model: string) => ask({ type: 'setModel', model }),
     setThinkingLevel: (level: ThinkingLevel) => ask({ type: 'setThinkingLevel', level }),
     revokeTrust: (tool: string) => ask({ type: 'revokeToolTrust', tool }),
@@ -152,7 +161,7 @@ function createPageCommands(live: LiveView, setFault: (fault: Fault | null) => v
     branchAt: (turn: TurnNumber) => ask({ type: 'branchAt', turn }),
     rewind,
     /** Puts files back that calls changed. */
-    restoreFiles: (request: RestoreInput) => live.submit({ type: 'restoreFiles', ...request }),
+    restoreFiles: (request: RestoreInput) => send({ type: 'restoreFiles', ...request }),
     switchBranch: (branch: string) => submit({ type: 'switchBranch', branch }),
     /** Returns the new session. */
     fork: (turn?: TurnNumber) => askForField({ type: 'fork', ...(turn !== undefined && { at: turn }) }, 'session'),

@@ -23,6 +23,7 @@ type AskedCardProps = {
 export function AskedCard({ asked, commands }: AskedCardProps) {
   const { handle } = useSession()
   const [chosen, setChosen] = useState<string | null>(null)
+  const [isAll, setAll] = useState(false)
   const open = asked.find((one) => askedKey(one) === chosen) ?? asked[0]
   if (!open) return null
   const choose = (one: Asked) => {
@@ -30,33 +31,47 @@ export function AskedCard({ asked, commands }: AskedCardProps) {
     // The card that opens appears in the place of this line, and takes its focus.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
   }
+  const lines = asked.filter((one) => one !== open)
+  const hidden = new Set(isAll || lines.length <= linesMax + 1 ? [] : lines.slice(linesMax))
   return (
     <ol className="asked-list" aria-label="Waiting for you">
-      {asked.map((one, index) => (
-        <li key={askedKey(one)} id={questionElementId(one.child?.id ?? handle.id, one.approval.id)}>
-          {one === open ? (
-            <OpenCard
-              asked={one}
-              place={asked.length > 1 ? { at: index + 1, of: asked.length } : undefined}
-              commands={commands}
-            />
-          ) : (
-            <button type="button" className="asked-line" onClick={() => choose(one)}>
-              <span className="ask-mark" aria-hidden="true">
-                ◆
-              </span>
-              <span>{questionOf(one.approval)}</span>
-              <code>{askedSummary(one.approval)}</code>
-              <span className="approval-more">
-                {index + 1} of {asked.length}
-              </span>
-            </button>
-          )}
+      {asked.map((one, index) =>
+        hidden.has(one) ? null : (
+          <li key={askedKey(one)} id={questionElementId(one.child?.id ?? handle.id, one.approval.id)}>
+            {one === open ? (
+              <OpenCard
+                asked={one}
+                place={asked.length > 1 ? { at: index + 1, of: asked.length } : undefined}
+                commands={commands}
+              />
+            ) : (
+              <button type="button" className="asked-line" onClick={() => choose(one)}>
+                <span className="ask-mark" aria-hidden="true">
+                  ◆
+                </span>
+                <span>{questionOf(one.approval)}</span>
+                <code>{askedSummary(one.approval)}</code>
+                <span className="approval-more">
+                  {index + 1} of {asked.length}
+                </span>
+              </button>
+            )}
+          </li>
+        ),
+      )}
+      {hidden.size > 0 && (
+        <li>
+          <button type="button" className="quiet asked-more" onClick={() => setAll(true)}>
+            and {hidden.size} more
+          </button>
         </li>
-      ))}
+      )}
     </ol>
   )
 }
+
+/** More lines would leave no room for the open card. */
+const linesMax = 3
 
 type OpenCardProps = Pick<AskedCardProps, 'commands'> & { readonly asked: Asked; readonly place: Place | undefined }
 

@@ -47,7 +47,7 @@ export function EditPrompt({ prompt, onClose }: EditPromptProps) {
         <button type="button" className="quiet" onClick={onClose}>
           Cancel
         </button>
-        <button type="submit" disabled={hold !== null || text.trim() === ''}>
+        <button type="submit" className="primary" disabled={hold !== null || text.trim() === ''}>
           Send again
         </button>
       </p>

@@ -2,6 +2,7 @@ import { escapeHidden, type Message } from '@holdfast/protocol'
 import { useContext, useState } from 'react'
 import { CopyButton } from '../../code/copy-button.tsx'
 import { Markdown } from '../../markdown/markdown.tsx'
+import { beginningOf, counted } from '../../text/format.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
 import { ShownOnlyContext, useLive, useSession } from '../state/session-context.ts'
 import { FileParts } from '../tool-result/file-parts.tsx'
@@ -52,7 +53,7 @@ export function UserMessage({ message, isOpening }: UserMessageProps) {
       <h2 className="hidden-text">Prompt</h2>
       <article className={isTask ? 'user task' : 'user'} aria-label={isTask ? 'Task' : 'You'}>
         {isTask && <p className="task-word">Task</p>}
-        <p dir="auto">{message.text}</p>
+        <PromptText text={message.text} />
         {message.isExpanded && <ExpandedText parts={message.parts} />}
         <FileParts files={files} />
       </article>
@@ -62,6 +63,24 @@ export function UserMessage({ message, isOpening }: UserMessageProps) {
       {isOpening && takeBack && <TurnMenu prompt={message} onEdit={() => setEdited(true)} />}
       <MessageTime at={message.at} />
     </div>
+  )
+}
+
+const promptLinesMax = 60
+const promptCharsMax = 8000
+
+/** Shows a prompt. Of a long one the beginning, until a person asks for all. */
+function PromptText({ text }: { readonly text: string }) {
+  const [isWhole, setWhole] = useState(false)
+  const beginning = beginningOf(text, promptLinesMax, promptCharsMax)
+  if (isWhole || beginning === null) return <p dir="auto">{text}</p>
+  return (
+    <>
+      <p dir="auto">{beginning}…</p>
+      <button type="button" className="link" onClick={() => setWhole(true)}>
+        Show all {counted(text.split('\n').length, 'line')}
+      </button>
+    </>
   )
 }
 

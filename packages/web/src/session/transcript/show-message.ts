@@ -16,6 +16,8 @@ export function offerScroll(session: string, scrollTo: (message: number) => void
 }
 
 const drawnMs = 40
+/** How long a message that was found is marked. */
+const shownMs = 3000
 /** Tries to find a loaded message; some have no element of their own. */
 const looksMax = 25
 
@@ -30,7 +32,8 @@ export async function showMessage(live: LiveView, message: number): Promise<void
   found.focus({ preventScroll: true })
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) return // its focus shows it
   const colour = getComputedStyle(document.documentElement).getPropertyValue('--accent')
-  found.animate([{ boxShadow: `0 0 0 3px ${colour}` }, { boxShadow: '0 0 0 3px transparent' }], 1400)
+  const ring = { boxShadow: `0 0 0 3px ${colour}` }
+  found.animate([ring, { ...ring, offset: 0.6 }, { boxShadow: '0 0 0 3px transparent' }], shownMs)
 }
 
 async function drawn(id: string): Promise<HTMLElement | null> {

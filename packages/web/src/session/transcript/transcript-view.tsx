@@ -80,8 +80,8 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
           />
         </div>
       </div>
-      {turns.length > 1 && <TurnJumps onJump={jump} isAtEnd={scroll.isAtEnd} />}
-      {!scroll.isAtEnd && (
+      {turns.length > 1 && <TurnJumps onJump={jump} />}
+      {!scroll.isAtEnd && !isEmpty && (
         <button type="button" className="to-end" onClick={scroll.toEnd}>
           Latest ↓
         </button>
@@ -90,11 +90,11 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
   )
 }
 
-type TurnJumpsProps = { readonly isAtEnd: boolean; readonly onJump: (step: 1 | -1) => void }
+type TurnJumpsProps = { readonly onJump: (step: 1 | -1) => void }
 
-/** Goes from turn to turn. On a narrow screen it would cover the end of the text. */
-const TurnJumps = ({ isAtEnd, onJump }: TurnJumpsProps) => (
-  <nav className={isAtEnd ? 'turn-jumps at-end' : 'turn-jumps'} aria-label="Turns">
+/** Goes from turn to turn. Where it would cover the text, it is not shown. */
+const TurnJumps = ({ onJump }: TurnJumpsProps) => (
+  <nav className="turn-jumps" aria-label="Turns">
     <button
       type="button"
       className="quiet icon-button"

@@ -38,9 +38,11 @@ export function useStickyScroll({ scroller, isHeldAtFirst, onNearTop }: StickySc
     setAtEnd(true)
     if (box) box.scrollTop = box.scrollHeight
   }
+  /** Stops following. A text that fits has no end to go to. */
   const letGo = () => {
-    isHeld.current = false
-    setAtEnd(false)
+    const box = scroller.current
+    isHeld.current = box !== null && box.scrollHeight <= box.clientHeight
+    setAtEnd(isHeld.current)
   }
 
   /** Goes to the end while it is followed. Not against a person who has just begun to scroll. */

@@ -1,6 +1,6 @@
 import { errorMessage, type JudgedOffer, type Meta, noWorkdir, type SessionView } from '@holdfast/protocol'
-import { createContext, useContext, useEffect, useState } from 'react'
-import { TrustContext } from '../state/trust-context.ts'
+import { createContext, useEffect, useState } from 'react'
+import { useHoldfast } from '../../actions/holdfast-context.ts'
 
 /** What the folder of the session offers and no person trusts yet. */
 export type Untrusted = {
@@ -18,7 +18,7 @@ export const UntrustedContext = createContext<Untrusted>({ offers: [], problem: 
  */
 export function useUntrusted(meta: Meta | null, status: SessionView['status'] | undefined): Untrusted {
   const workspace = meta?.workspace ?? noWorkdir
-  const { workspaceOffers, trustOffers } = useContext(TrustContext)
+  const { workspaceOffers, trustOffers } = useHoldfast()
   const [found, setFound] = useState<Pick<Untrusted, 'offers' | 'problem'>>({ offers: [], problem: null })
   const load = async (isLeft = () => false) => {
     if (workspace === noWorkdir) return

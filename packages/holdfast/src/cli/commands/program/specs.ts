@@ -222,7 +222,11 @@ export const programSpecs = {
       'trusted-proxy': { value: 'address', many: true, about: 'believe the headers of this proxy; may be repeated' },
       'node-url': { value: 'url', about: 'where other nodes reach this one (PostgreSQL)' },
       serves: { value: 'label=dir', many: true, about: 'a folder that other nodes have too; may be repeated' },
-      drain: { value: 'seconds', range: [0, 3600], about: 'seconds that turns may take to end (PostgreSQL; default: 25)' },
+      drain: {
+        value: 'seconds',
+        range: [0, 3600],
+        about: 'seconds that turns may take to end (PostgreSQL; default: 25)',
+      },
       qr: { about: 'also print the login link as a code for a phone' },
       'no-page': { about: 'serve the API only' },
       json: { about: 'print the address and the login link as JSON' },

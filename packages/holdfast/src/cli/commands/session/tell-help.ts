@@ -23,6 +23,7 @@ export const tellCommands: { readonly [Type in CommandType]: readonly [fields: s
   enterPlan: ['', 'allow planning only'],
   enterExec: ['[keepPlan=true]', 'allow changes again; keepPlan pins the plan'],
   setBudgets: ['budgets={…}', 'set the limits at which turns stop'],
+  setApprovals: ['approvals=destructive|all|none', 'set which calls ask for an approval'],
   setModel: ['model=provider/model', 'use another model'],
   cycleModel: ['[direction=next|previous]', 'use the next model of the rotation'],
   setThinkingLevel: ['level=off|low|medium|high', 'set how long the model thinks'],

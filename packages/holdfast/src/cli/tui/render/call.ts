@@ -116,7 +116,7 @@ const isReading = (tool: string): boolean => reading.has(tool)
 
 const countLine = (text: string): string => {
   const lines = text === '' ? 0 : text.replace(/\n$/, '').split('\n').length
-  return lines === 1 ? shownLine(text.trim()).slice(0, 200) : `${lines} lines`
+  return lines === 1 ? shownLine(text.trim().replace(/^1\t/, '')).slice(0, 200) : `${lines} lines`
 }
 
 function childRows(

@@ -30,7 +30,7 @@ function styleOf(cell: Cell): string {
 }
 
 /** Returns the visible screen as SVG. */
-function toSvg({ terminal }: TuiScreen): string {
+function toSvg({ terminal }: TuiScreen, title: string): string {
   const { active } = terminal.buffer
   const parts: string[] = []
   for (let row = 0; row < terminal.rows; row++) {
@@ -64,15 +64,23 @@ function toSvg({ terminal }: TuiScreen): string {
   const height = terminal.rows * cellHeight + 2 * margin
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" xml:space="preserve">`,
+    `<title>${escapeXml(title)}</title>`,
     `<rect width="${width}" height="${height}" rx="8" fill="${ground}"/>`,
     ...parts,
     '</svg>\n',
   ].join('\n')
 }
 
-const picture = (screen: TuiScreen, name: string): void => {
+const titles = {
+  approval: 'A change that waits for an answer',
+  answer: 'An answer after a tool call',
+  commands: 'The list of slash commands',
+  sessions: 'Searching all sessions',
+} as const
+
+const picture = (screen: TuiScreen, name: keyof typeof titles): void => {
   // The folder of a trial has a random name.
-  writeFileSync(join(folder, `terminal-${name}.svg`), toSvg(screen).replaceAll(cli.workdir, '~/lamp'))
+  writeFileSync(join(folder, `terminal-${name}.svg`), toSvg(screen, titles[name]).replaceAll(cli.workdir, '~/lamp'))
   process.stdout.write(`${name}\n${screen.text()}\n`)
 }
 

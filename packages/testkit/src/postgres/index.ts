@@ -1,3 +1,4 @@
+export { openPooler, type Pooler } from './pooler.ts'
 export {
   type PostgresServer,
   type PostgresServerOptions,

@@ -11,6 +11,7 @@ import { fullWhileExporting } from './d23-full-while-exporting.ts'
 import { killedUpgrade } from './d24-upgrade.ts'
 import { randomMix } from './d28-simulation.ts'
 import { everyBit, everyCut } from './every-byte-and-bit.ts'
+import { failover } from './g01-failover.ts'
 import { clusterFaults } from './g04-cluster.ts'
 
 /** In the order of the matrix. */
@@ -30,5 +31,6 @@ export const rows: readonly Row[] = [
   fullWhileExporting,
   killedUpgrade,
   randomMix,
+  failover,
   clusterFaults,
 ]

@@ -11,3 +11,22 @@ export const carriedBearer = (): string | null => carried.getStore() ?? null
 
 /** Returns the secret in an `Authorization` header; empty if there is none. */
 export const secretOf = (authorization: string): string => /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
+
+type Scope = <Value>(work: () => Value) => Value
+
+/** Returns what runs later work with the bearer of this moment. */
+export const captureBearer = (): Scope => AsyncLocalStorage.snapshot()
+
+/** Returns a stream whose work carries a bearer, although it is read after the request was handled. */
+export function keepBearer<Item>(items: AsyncIterable<Item>, inside = captureBearer()): AsyncIterable<Item> {
+  return {
+    [Symbol.asyncIterator]() {
+      const reading = items[Symbol.asyncIterator]()
+      const over: IteratorResult<Item> = { done: true, value: undefined }
+      return {
+        next: () => inside(() => reading.next()),
+        return: () => inside(async () => (await reading.return?.()) ?? over),
+      }
+    },
+  }
+}

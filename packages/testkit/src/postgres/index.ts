@@ -1,2 +1,8 @@
-export { type PostgresServer, type PostgresServerOptions, startPostgres } from './postgres-server.ts'
+export { openPooler, type Pooler } from './pooler.ts'
+export {
+  type PostgresServer,
+  type PostgresServerOptions,
+  type PostgresStandby,
+  startPostgres,
+} from './postgres-server.ts'
 export { openSocketProxy, type SocketProxy } from './socket-proxy.ts'

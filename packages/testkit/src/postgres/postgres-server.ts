@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findPostgres } from './postgres-binaries.ts'
@@ -17,8 +17,18 @@ export interface PostgresServer {
   start(): Promise<void>
   /** Ends it: connections are cut, and nothing is lost. */
   stop(): Promise<void>
+  /** Ends it like a power cut of its machine: no last word to anyone. */
+  kill(): Promise<void>
+  /** Starts a standby that has every commit before the primary acknowledges it. */
+  startStandby(): Promise<PostgresStandby>
   /** Stops it and removes its directory. */
   close(): Promise<void>
+}
+
+/** A server that follows another one. */
+export type PostgresStandby = PostgresServer & {
+  /** Makes it the primary, after the other one is gone. */
+  promote(): Promise<void>
 }
 
 export type PostgresServerOptions = {
@@ -33,15 +43,27 @@ const guard = '"$@" & server=$!; cat > /dev/null; kill -INT $server; wait $serve
 
 /** Creates a database and starts a server for it. */
 export async function startPostgres(options: PostgresServerOptions = {}): Promise<PostgresServer> {
-  const { initdb, postgres, user } = await findPostgres()
+  const { initdb } = await findPostgres()
+  return startServer(options, async (data, spawned) => {
+    const flags = ['-U', 'holdfast', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+    await run(spawn(initdb, ['-D', data, ...flags], spawned))
+  })
+}
+
+type Spawned = { readonly cwd: string; readonly uid?: number; readonly gid?: number }
+
+/** Starts a server on the data that `prepare` puts into a directory. */
+async function startServer(
+  options: PostgresServerOptions,
+  prepare: (data: string, spawned: Spawned) => Promise<void>,
+): Promise<PostgresServer> {
+  const { postgres, user } = await findPostgres()
   const directory = await mkdtemp(join(tmpdir(), 'hf-pg-'))
   await chmod(directory, 0o700)
   if (user.uid !== undefined && user.gid !== undefined) await chown(directory, user.uid, user.gid)
   const data = join(directory, 'data')
   const spawned = { ...user, cwd: directory, env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' } }
-  await run(
-    spawn(initdb, ['-D', data, '-U', 'holdfast', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], spawned),
-  )
+  await prepare(data, spawned)
 
   const settings = {
     listen_addresses: '',
@@ -57,7 +79,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
       ...spawned,
       stdio: ['pipe', 'ignore', 'pipe'],
     })
-    await readUntil(child, 'database system is ready to accept connections')
+    await readUntil(child, 'database system is ready to accept')
     running = child
   }
 
@@ -72,15 +94,65 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   }
 
   await start()
-  return {
+  const server: PostgresServer = {
     directory,
     url: (schema) => `postgres://holdfast@localhost/postgres?host=${encodeURIComponent(directory)}&schema=${schema}`,
     pid: async () => Number((await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')[0]),
     start,
     stop,
+    async kill() {
+      const child = running
+      running = null
+      process.kill(await server.pid(), 'SIGKILL')
+      if (child) await once(child, 'exit', { signal: AbortSignal.timeout(10_000) }).catch(() => undefined)
+      child?.stdin?.end()
+    },
+    startStandby: () => startStandby(server, data, options),
     async close() {
       await stop()
       await rm(directory, { recursive: true, force: true })
+    },
+  }
+  return server
+}
+
+/** Copies the data of a running server between `pg_backup_start` and `pg_backup_stop`, and lets a second one follow it. */
+async function startStandby(
+  primary: PostgresServer,
+  primaryData: string,
+  options: PostgresServerOptions,
+): Promise<PostgresStandby> {
+  const { default: pg } = await import('pg')
+  const connectTo = async (server: PostgresServer) => {
+    const client = new pg.Client({ connectionString: server.url('public').replace(/&schema=.*/, '') })
+    client.on('error', () => undefined) // its server is killed
+    await client.connect()
+    return client
+  }
+  const admin = await connectTo(primary)
+  const standby = await startServer(options, async (data, spawned) => {
+    await admin.query(`select pg_backup_start('standby', true)`)
+    const copied = [`cp -a ${primaryData} ${data}`, `rm -f ${data}/postmaster.pid`, `rm -rf ${data}/pg_wal/*`]
+    await run(spawn('sh', ['-c', copied.join(' && ')], spawned))
+    const { rows } = await admin.query('select labelfile from pg_backup_stop(false)')
+    const followed = `primary_conninfo = 'host=${primary.directory} user=holdfast application_name=standby'\n`
+    await Promise.all([
+      writeFile(join(data, 'backup_label'), String(rows[0]?.labelfile)),
+      writeFile(join(data, 'standby.signal'), ''),
+      writeFile(join(data, 'postgresql.auto.conf'), followed),
+    ])
+    if (spawned.uid !== undefined) await run(spawn('chown', ['-R', `${spawned.uid}:${spawned.gid}`, data]))
+  })
+  await admin.query(`alter system set synchronous_standby_names = 'standby'`)
+  await admin.query('select pg_reload_conf()')
+  await admin.end()
+  return {
+    ...standby,
+    async promote() {
+      const client = await connectTo(standby)
+      await client.query('alter system reset synchronous_standby_names')
+      await client.query('select pg_promote(true, 30)')
+      await client.end()
     },
   }
 }

@@ -10,6 +10,8 @@ export interface SocketProxy {
   url(schema: string): string
   /** Passes on the next request that contains a text, waits for the reply, and cuts the connection instead of passing it. */
   loseReplyTo(text: string): Promise<void>
+  /** Connects to another server from now on, and cuts all connections. */
+  redirect(to: PostgresServer): void
   /** Cuts all connections. New ones are accepted. */
   cut(): void
   /** Passes nothing on until `flow`, as a network that loses every packet. */
@@ -25,6 +27,7 @@ const socketName = '.s.PGSQL.5432'
 export async function openSocketProxy(server: PostgresServer): Promise<SocketProxy> {
   const directory = await mkdtemp(join(tmpdir(), 'hf-pgp-'))
   const sockets = new Set<Socket>()
+  let target = server
   let delayMs = 0
   let isStalled = false
   const held: (() => void)[] = []
@@ -36,7 +39,7 @@ export async function openSocketProxy(server: PostgresServer): Promise<SocketPro
   let trap: { readonly text: string; readonly onCut: () => void } | null = null
 
   const listener = createServer((client) => {
-    const upstream = connect(join(server.directory, socketName))
+    const upstream = connect(join(target.directory, socketName))
     let isCutting: (() => void) | null = null
     for (const socket of [client, upstream]) {
       sockets.add(socket)
@@ -62,6 +65,10 @@ export async function openSocketProxy(server: PostgresServer): Promise<SocketPro
   })
   await new Promise<void>((resolve) => listener.listen(join(directory, socketName), resolve))
 
+  const cut = () => {
+    held.length = 0
+    for (const socket of sockets) socket.destroy()
+  }
   return {
     url: (schema) => server.url(schema).replace(encodeURIComponent(server.directory), encodeURIComponent(directory)),
     loseReplyTo(text) {
@@ -69,10 +76,11 @@ export async function openSocketProxy(server: PostgresServer): Promise<SocketPro
       trap = { text, onCut: resolve }
       return promise
     },
-    cut() {
-      held.length = 0
-      for (const socket of sockets) socket.destroy()
+    redirect(to) {
+      target = to
+      cut()
     },
+    cut,
     stall() {
       isStalled = true
     },

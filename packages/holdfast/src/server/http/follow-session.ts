@@ -1,4 +1,5 @@
 import { type ClientId, type Frame, type FrameOf, ok, type Result, type Seq, type SessionId } from '@holdfast/protocol'
+import { captureBearer, keepBearer } from '../../tokens/carried-bearer.ts'
 import type { Caller } from '../auth/access.ts'
 import { authorityOf, readRole } from './attachments.ts'
 import type { ServerDeps } from './server-deps.ts'
@@ -37,6 +38,7 @@ export async function openFollowing(
   const handle = await sessions.open(session)
   if (!handle.ok) return handle
   const { id } = handle.value
+  const withCaller = captureBearer()
   const place = await outbox.enter('stream')
   if (!place.ok) return place
   // After the last `await`: another caller may have attached under this name while this one waited.
@@ -61,10 +63,11 @@ export async function openFollowing(
     end: (reason, retryMs) => ({ type: 'end', sessionId: id, reason, retryMs }),
     frames(gone) {
       gone.addEventListener('abort', () => stream?.end(), { once: true })
-      const frames = handle.value.subscribe({
+      const followed = handle.value.subscribe({
         ...{ after, client, children, caller: authorityOf(caller), signal: gone },
         role: caller?.role === 'viewer' ? 'viewer' : asked.value, // a viewer token must not block the driver role
       })
+      const frames = keepBearer(followed, withCaller)
       // Records after a cursor are read for this client alone; the frames that follow are shared.
       return after === undefined ? frames : outbox.takeTurns(frames, gone, ({ type }) => type !== 'record')
     },

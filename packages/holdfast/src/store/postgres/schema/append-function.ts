@@ -18,11 +18,13 @@ declare
   first_seq bigint;
   after bigint;
 begin
-  perform 1 from @session where id in (select c->>'session' from jsonb_array_elements(changes) c)
-    order by sid for no key update;
+  if jsonb_array_length(changes) > 1 then
+    perform 1 from @session where id in (select c->>'session' from jsonb_array_elements(changes) c)
+      order by sid for no key update;
+  end if;
   for change in select c from jsonb_array_elements(changes) c loop
     after := (change->>'after')::bigint;
-    select sid, head, epoch into found_session from @session where id = change->>'session';
+    select sid, head, epoch into found_session from @session where id = change->>'session' for no key update;
     if not found then
       answers := answers || '[{"code": "session_not_found"}]';
       continue;
@@ -76,14 +78,18 @@ begin
   if change ? 'trust' then perform @change_trust(entry->>1, change->'trust'); end if;
 end $body$;
 
-create function @insert_records(its_sid bigint, records jsonb) returns void language sql as $body$
-  with added as (
+create function @insert_records(its_sid bigint, records jsonb) returns void language plpgsql as $body$
+declare
+  r jsonb;
+  its_pos bigint;
+begin
+  for r in select one from jsonb_array_elements(records) with ordinality as list (one, nth) order by nth loop
     insert into @record (sid, seq, at, type, v, client, command_id, ref, crc, body)
-    select its_sid, (r->>0)::bigint, r->>1, r->>2, (r->>3)::integer, r->>4, r->>5, (r->>6)::bigint, (r->>7)::bigint, r->>8
-    from jsonb_array_elements(records) with ordinality as list (r, nth) order by nth returning pos, seq)
-  insert into @unindexed (pos, sid)
-    select pos, its_sid from added join jsonb_array_elements(records) r on seq = (r->>0)::bigint where (r->>9)::boolean;
-$body$;
+    values (its_sid, (r->>0)::bigint, r->>1, r->>2, (r->>3)::integer, r->>4, r->>5, (r->>6)::bigint, (r->>7)::bigint, r->>8)
+    returning pos into its_pos;
+    if (r->>9)::boolean then insert into @unindexed (pos, sid) values (its_pos, its_sid); end if;
+  end loop;
+end $body$;
 
 create function @use_blobs(its_sid bigint, first_seq bigint, hashes jsonb) returns void language sql as $body$
   insert into @blob_use (hash, sid, seq) select distinct h, its_sid, first_seq from jsonb_array_elements_text(hashes) h

@@ -1,18 +1,21 @@
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { roleOf } from '../../search/searched-event.ts'
 import type { Database, SqlRow } from '../connect/connect.ts'
 import { decodeIndexedEvent, findTools } from './indexed-event.ts'
 import { indexedWords } from './indexed-words.ts'
 
-const pageRecords = 64
+const pageRecords = 128
 /** Appends do not wait for the index: it begins so long after them. */
 const pauseMs = 100
+/** Between two pages, so that appends go first while many arrive. */
+const pagePauseMs = 25
 const failurePauseMs = 5000
 
 const selectUnindexed = `
-  select pos, record.sid, seq, at, type, body from @unindexed join @record record using (pos) order by pos limit ${pageRecords}`
-// Two nodes may index the same records: only the one that takes them out of the queue adds their words.
+  select pos, record.sid, seq, at, type, body from @unindexed unindexed join @record record using (pos) order by pos limit ${pageRecords}
+  for update of unindexed skip locked`
+// The rows stay locked until they are taken out of the queue, so that each node indexes others.
 const insertWords = `
   with taken as (delete from @unindexed where pos = any($1) returning pos)
   insert into @search (pos, sid, seq, at_ms, role, tool, words)
@@ -31,7 +34,7 @@ export function createWordIndex(database: Database) {
   async function run(): Promise<void> {
     let againMs: number | null = null
     try {
-      while (!isClosed && (await indexPage(database)) === pageRecords) await setImmediate()
+      while (!isClosed && (await indexPage(database)) === pageRecords) await wait(pagePauseMs)
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error
       againMs = failurePauseMs // a search reads what is not indexed; the database reports its failure to the next command
@@ -64,18 +67,20 @@ export function createWordIndex(database: Database) {
   }
 }
 
-/** Indexes some records and returns how many were waiting. */
-export async function indexPage(database: Database): Promise<number> {
-  const rows = await database.read(selectUnindexed)
-  if (rows.length === 0) return 0
-  const decoded = rows.flatMap((row) => {
-    const found = decodeIndexedEvent(row['body'])
-    return found === null ? [] : [{ row, ...found }]
+/** Indexes some records that no other node is indexing, and returns how many there were. */
+export function indexPage(database: Database): Promise<number> {
+  return database.transaction(async (sql) => {
+    const rows = await sql(selectUnindexed)
+    if (rows.length === 0) return 0
+    const decoded = rows.flatMap((row) => {
+      const found = decodeIndexedEvent(row['body'])
+      return found === null ? [] : [{ row, ...found }]
+    })
+    const tools = await findTools(sql, decoded)
+    const indexed = decoded.flatMap(({ row, text }, index) => toIndexed(row, text, tools[index] ?? null))
+    await sql(insertWords, [rows.map(({ pos }) => pos), JSON.stringify(indexed)])
+    return rows.length
   })
-  const tools = await findTools(database.read, decoded)
-  const indexed = decoded.flatMap(({ row, text }, index) => toIndexed(row, text, tools[index] ?? null))
-  await database.write(insertWords, [rows.map(({ pos }) => pos), JSON.stringify(indexed)])
-  return rows.length
 }
 
 function toIndexed(row: SqlRow, text: string, tool: string | null): readonly unknown[] {

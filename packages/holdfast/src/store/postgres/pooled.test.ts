@@ -1,0 +1,38 @@
+import { orThrow } from '@holdfast/protocol'
+import { appendTo, mustAppend, mustCreate, newSession, readAll, sessionId } from '@holdfast/testkit/contracts'
+import { openPooler } from '@holdfast/testkit/postgres'
+import { expect, it } from 'vitest'
+import { openPostgresStore } from './postgres-store.ts'
+import { newLocation, useServer } from './testing/test-schema.ts'
+
+const server = useServer()
+
+it('two nodes work behind a pooler that runs each transaction on another connection', async () => {
+  const pooler = await openPooler(server())
+  const location = newLocation(pooler)
+  const [one, other] = (await Promise.all([openPostgresStore(location), openPostgresStore(location)])).map(orThrow)
+  if (!one || !other) throw new Error('two stores were opened')
+  const numbers = Array.from({ length: 12 }, (_, index) => index + 1)
+  await mustCreate(one.store, ...numbers.map((number) => newSession(number)))
+  const node = { address: 'http://127.0.0.1:1', startedAt: '2026-01-01T00:00:00.000Z', key: 'key', serves: [] }
+  await other.cluster.join({ ...node, id: 'node-b' })
+  const leaving = new AbortController()
+  const { promise: heard, resolve } = Promise.withResolvers<void>()
+  const following = (async () => {
+    // A pooler may swallow notices: then the rows are compared.
+    for await (const ids of other.cluster.changes(leaving.signal)) if (ids.includes(sessionId(3))) resolve()
+  })()
+  for (let head = 1; head <= 20; head++) {
+    await Promise.all(numbers.map((number) => mustAppend(one.store, appendTo(number, head))))
+    expect(await other.cluster.renew('node-b')).toBe(true)
+  }
+  expect(orThrow(await other.store.claim(sessionId(1), 'node-b', 'node-a')).epoch).toBe(2)
+  expect(await one.store.append(appendTo(1, 21))).toMatchObject({ ok: false, fault: { code: 'fenced' } })
+  for (const number of numbers) expect(await readAll(other.store, number)).toHaveLength(21)
+  expect(pooler.switches()).toBeGreaterThan(10)
+  await mustAppend(one.store, appendTo(3, 21))
+  await heard
+  leaving.abort()
+  await Promise.all([following, one.store.close(), other.store.close()])
+  await pooler.close()
+})

@@ -1,4 +1,10 @@
-import { createLocalSession, createSessionRegistry, type LocalSession, type SessionRegistry } from '@holdfast/core'
+import {
+  createLocalSession,
+  createRecentRecords,
+  createSessionRegistry,
+  type LocalSession,
+  type SessionRegistry,
+} from '@holdfast/core'
 import type { Blobs, Store } from '@holdfast/core/ports'
 import { InvariantViolation, ok, SessionId } from '@holdfast/protocol'
 import { createVirtualClock, type Dice, fakeFiles, fakePermissions, type VirtualClock } from '@holdfast/testkit'
@@ -54,6 +60,7 @@ export async function createSimulation(dice: Dice, hasHooks = false): Promise<Si
       memoryStore: crashing,
       blobs,
       memoryBlobs: blobs,
+      recent: createRecentRecords(),
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
       models: createModels(parts),
       tools: createTools(parts),

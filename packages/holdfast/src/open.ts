@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import {
+  createRecentRecords,
   createSessionRegistry,
   findSession,
   loadSession,
@@ -248,7 +249,16 @@ async function openStoreAndNode(
   const ownNode = await openNode(storage, listening.value, nodeOptions)
   opened.defer(() => ownNode.close())
   await ownNode.join()
-  return { store, memoryStore, blobs, location, openWriterPort, own: ownNode, requests: requests ?? undefined }
+  return {
+    store,
+    memoryStore,
+    blobs,
+    location,
+    openWriterPort,
+    own: ownNode,
+    requests: requests ?? undefined,
+    recent: createRecentRecords(),
+  }
 }
 
 /** Opens this process as a node: of a cluster if the store is one, else with the socket. */

@@ -48,6 +48,8 @@ export type RuntimeDeps = {
   readonly memoryBlobs: Blobs
   /** Builds requests of stored sessions on another thread. Absent: on this thread, like those of in-memory sessions. */
   readonly requests?: RequestBuilder | undefined
+  /** Absent: each request is read from the store. */
+  readonly recent?: RecentRecords | undefined
   readonly images: Images
   readonly models: Models
   /** The model that writes summaries if it is ready and has room; otherwise the session's model does. */
@@ -100,7 +102,6 @@ export type EffectDeps = RuntimeDeps & {
   /** The running calls that wait for the answer to a question. */
   readonly questions: Map<CallId, (reply: QuestionReply) => void>
   readonly stepContext: StepContext
-  readonly recent: RecentRecords
   /** What SessionStart hooks of this process said; null before they ran. */
   startContext: StartContext | null
   /** The answer that a model is writing; an abort keeps its text. */
@@ -122,6 +123,8 @@ export interface StepContext {
 
 /** The newest records of the sessions of this process: a short conversation is known whole without the store. */
 export interface RecentRecords {
+  /** Begins with a session of which only its start is recorded. */
+  begin(session: SessionId): void
   /** Adds records that were appended to a session. */
   add(session: SessionId, records: readonly EncodedRecord[]): void
   /**
@@ -166,7 +169,7 @@ export type EarlyStart = {
   readonly state: SessionState
   /** Resolves once the records are durable, or refused: then the effect is aborted. */
   readonly recorded: Promise<unknown>
-  /** Records that the model sees and that are being written too. */
+  /** The records that are being written. `written` resolves once those that the model sees are durable. */
   readonly writing?: { readonly records: readonly EncodedRecord[]; readonly written: Promise<unknown> } | undefined
   /** Tells the session what a step is prepared with, before that can be recorded. */
   readonly foresee?: ((report: Report) => void) | undefined

@@ -1,4 +1,4 @@
-import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
+import { createLocalSession, createSessionRegistry, type RecentRecords, type SessionRegistry } from '@holdfast/core'
 import type {
   BackgroundWork,
   Blobs,
@@ -68,6 +68,8 @@ export type TestRuntimeOptions = {
   readonly images?: Images
   /** Replaces the default, which builds requests on this thread. */
   readonly requests?: RequestBuilder
+  /** The newest records, held in memory; none by default. */
+  readonly recent?: RecentRecords
   /** The options of the session. */
   readonly start?: Partial<StartOptions>
   /** The tools; none by default. */
@@ -111,6 +113,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
       memoryStore: store,
       blobs,
       memoryBlobs: blobs,
+      recent: options.recent,
       clock,
       models: options.models ?? modelsOf(model, options.takes),
     },

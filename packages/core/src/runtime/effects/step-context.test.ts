@@ -66,7 +66,7 @@ describe('the context of a step', () => {
   })
 })
 
-it('is read while the prompt is being written', async () => {
+it('is read while the prompt is being checked and written', async () => {
   const order: string[] = []
   const inner = createMemoryStore()
   const store: Store = {
@@ -94,6 +94,6 @@ it('is read while the prompt is being written', async () => {
   await runtime.frame(
     (frame) => isRecord('turn.ended')(frame) && frame.type === 'record' && frame.record.seq > value.seq,
   )
-  expect(order.slice(0, 3)).toEqual(['write turn.started', 'read', 'written'])
+  expect(order.indexOf('read')).toBeLessThan(order.indexOf('written'))
   expect(order.filter((one) => one === 'read')).toHaveLength(1)
 })

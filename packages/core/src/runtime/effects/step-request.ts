@@ -5,7 +5,7 @@ import type { RequestAsked } from '../../ports/request-builder.ts'
 import type { EncodedRecord } from '../../ports/store/log.ts'
 import type { EffectOf } from '../../session/plan.ts'
 import type { SessionState } from '../../session/state.ts'
-import type { EarlyStart, EffectDeps } from '../dependencies.ts'
+import type { EarlyStart, EffectDeps, RecentRecords } from '../dependencies.ts'
 import { logDamaged, WindowDamaged } from '../log/read-window.ts'
 import { NotHeld } from '../log/recent-records.ts'
 import type { ContextBlobs } from './prepare-step.ts'
@@ -38,7 +38,7 @@ export async function requestForStep(
     ])
     const window = { session, line, seq, checkpoint, pins, providerOptions: origin?.providerOptions }
     const asked = { ...window, model, thinkingLevel, system, tools, takes }
-    const built = await buildFromRecent(recent.logOf(session, writing?.records ?? []), asked)
+    const built = await buildFromRecent(recent?.logOf(session, writing?.records ?? []) ?? null, asked)
     if (built === null) await writing?.written
     return { request: built ?? (await requests.build(asked)) }
   } catch (cause) {
@@ -50,7 +50,7 @@ export async function requestForStep(
 
 /** Builds a request from held records alone; null if it needs others, or files. */
 async function buildFromRecent(
-  log: ReturnType<EffectDeps['recent']['logOf']>,
+  log: ReturnType<RecentRecords['logOf']>,
   asked: RequestAsked,
 ): Promise<ModelRequest | null> {
   if (log === null) return null

@@ -1,7 +1,7 @@
 import type { Meta, Result, SessionId } from '@holdfast/protocol'
 import type { Lease } from '../../ports/store/lease.ts'
 import type { RunInBackground } from '../background-tasks.ts'
-import type { NodeDeps, RecentRecords } from '../dependencies.ts'
+import type { NodeDeps } from '../dependencies.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import type { StorageHealth } from '../storage-health.ts'
 import type { SubagentRegistry } from '../subagents/subagents.ts'
@@ -29,7 +29,6 @@ export type RegistryState = {
   readonly mutex: ReturnType<typeof createKeyedMutex<SessionId>>
   readonly inBackground: RunInBackground
   readonly storageHealth: StorageHealth
-  readonly recent: RecentRecords
   readonly crashLoopGuard: ReturnType<typeof createCrashLoopGuard>
   readonly subagents: SubagentRegistry
   /** Called after each change of a session. */

@@ -14,7 +14,6 @@ import { createBackgroundTasks } from '../background-tasks.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { type LoadedSession, loadSession } from '../log/load-session.ts'
 import { logDamaged } from '../log/read-window.ts'
-import { createRecentRecords } from '../log/recent-records.ts'
 import { openRunner, type SessionRunner } from '../runner/session-runner.ts'
 import { createStorageHealth } from '../storage-health.ts'
 import { createSubagents, type SubagentRegistry } from '../subagents/subagents.ts'
@@ -133,7 +132,6 @@ function createRegistryState(deps: NodeDeps, settle: SessionRegistry['settleCras
     unloading: new Map(),
     mutex: createKeyedMutex(),
     storageHealth: createStorageHealth({ store, clock, inBackground }),
-    recent: createRecentRecords(),
     crashLoopGuard: createCrashLoopGuard(clock),
     watchers: createWatchers(deps, stores, (id) => inBackground(`unloading ${id}`, unload(parts, id, 'stopped'))),
     subagents: createSubagents({
@@ -201,14 +199,14 @@ async function createRunner(
   { epoch, head }: Lease,
   early: Result<LoadedSession> | null,
 ): Promise<Result<SessionRunner>> {
-  const { deps, stores, storageHealth, recent, news } = parts
+  const { deps, stores, storageHealth, news } = parts
   // A load that ran beside the claim is valid if it ends at the claimed head: records never change.
   const session = early?.ok && early.value.state.seq === head ? early : await loadSession(stores.storeOf(id), id)
   if (!session.ok) return session
   const { lost } = session.value
   if (lost.length > 0) return refuse(logDamaged(id, lost))
   return openRunner({
-    ...{ id, epoch, storageHealth, recent },
+    ...{ id, epoch, storageHealth },
     deps: stores.depsOf(id),
     loaded: session.value,
     subagents: parts.subagents,

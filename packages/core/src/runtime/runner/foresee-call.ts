@@ -43,7 +43,8 @@ export function createForesight(session: RunningSession, prompted: Folded, writi
     if (!call || changesWindow(append.records)) return
     const { promise: recorded, resolve: settle } = Promise.withResolvers<unknown>()
     session.foreseen = { call, state: next.state, settle }
-    performer.startForeseen(call, { state: next.state, recorded, writing })
+    const records = [...writing.records, ...append.records]
+    performer.startForeseen(call, { state: next.state, recorded, writing: { records, written: writing.written } })
   }
 }
 

@@ -20,7 +20,7 @@ import type { Input } from '../../session/input.ts'
 import { type Effect, plan } from '../../session/plan.ts'
 import type { SessionState } from '../../session/state.ts'
 import { answerOf } from '../../session/view.ts'
-import type { EffectDeps, RecentRecords, RuntimeDeps, Subagents } from '../dependencies.ts'
+import type { EffectDeps, RuntimeDeps, Subagents } from '../dependencies.ts'
 import type { createPerformer } from '../effects/performer.ts'
 import { canPrepareEarly, lookAhead } from '../effects/prepare-step.ts'
 import { changesWindow } from '../effects/step-request.ts'
@@ -45,8 +45,6 @@ export type RunnerOptions = {
   /** Creates the session that the fork record at `seq` names, if it does not exist yet. */
   readonly fork: (from: Folded, seq: Seq) => Promise<Result<unknown>>
   readonly subagents?: Subagents | undefined
-  /** Shared by all sessions of the process. Absent in tests of a session alone. */
-  readonly recent?: RecentRecords | undefined
   /** Called with each batch of records, once it is folded. */
   readonly onRecords?: ((state: SessionState, records: readonly Recorded[]) => void) | undefined
   /** Called after each record and each change of the attached clients. */
@@ -138,7 +136,7 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   }
 
   session.folded = next
-  session.effects.recent.add(id, append.records)
+  session.effects.recent?.add(id, append.records)
   if (next.state.turn.phase !== 'thinking') session.effects.answer = null // its text is on record now
   const { records } = append
   session.hub.publish(records) // only after the append: no client may see a record that a crash could lose
@@ -180,7 +178,9 @@ function startEarly(
     return []
   }
   if (!isSafe || changesWindow(records)) return []
-  return performer.startEarly(planned, 'call-model', { state, recorded })
+  // Nothing of them is part of the request, so nothing waits for them.
+  const writing = { records, written: Promise.resolve() }
+  return performer.startEarly(planned, 'call-model', { state, recorded, writing })
 }
 
 /** Returns the first answer to a command that was sent before; call it only where the command writes nothing now. */

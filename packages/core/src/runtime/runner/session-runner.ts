@@ -16,12 +16,12 @@ import { isAbortOf, waitingCalls } from '../../session/state.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { createEffectRunner, createPerformer } from '../effects/performer.ts'
+import { canPrepareEarly } from '../effects/prepare-step.ts'
 import { createRequestBuilder } from '../effects/request-builder.ts'
 import { endLeftovers } from '../effects/run-tool.ts'
 import { createStepContext } from '../effects/step-context.ts'
 import { createSnapshotAutosave, type Folded } from '../log/load-session.ts'
 import { createWindowDamageCheck } from '../log/read-window.ts'
-import { createRecentRecords } from '../log/recent-records.ts'
 import { factsGoStale, resolve } from '../resolve/resolve.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
@@ -137,13 +137,14 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     ...{ closed: null, suspended: null, isEnding: false, foreseen: null },
     snapshots: createSnapshotAutosave(id, deps.store, loaded.snapshotSeq, inBackground),
   }
+  if (loaded.state.seq === 1) effects.recent?.begin(id)
   return session
 }
 
 type OwnParts = Pick<EffectDeps, 'hub' | 'sideWorkSignal' | 'record'> & { readonly storage: SessionStorage }
 
 function createEffectDeps(
-  { id, epoch, deps, subagents, recent = createRecentRecords() }: RunnerOptions,
+  { id, epoch, deps, subagents }: RunnerOptions,
   own: OwnParts,
   state: EffectDeps['state'],
 ): EffectDeps {
@@ -158,7 +159,6 @@ function createEffectDeps(
     promptsInOrder: createSerialQueue(),
     questions: new Map(),
     stepContext: createStepContext(deps),
-    recent,
     startContext: null,
     answer: null,
   }
@@ -221,7 +221,9 @@ async function admit(
   const refusal = by && refusalOf(session, submission, by)
   if (refusal) return firstAnswer(session, submission, refuse(refusal))
   const staleness = factsGoStale[command.type]
+  const endReading = command.type === 'sendPrompt' ? readAhead(session) : null
   const facts: Result<Facts> = staleness === 'in turn' ? ok({}) : await resolve(session.effects, submission)
+  endReading?.()
   if (!facts.ok) return firstAnswer(session, submission, facts)
   if (command.type === 'abort') return session.aborting.abort(submission, arrival)
   if (arrival.before) await arrival.before
@@ -241,6 +243,21 @@ async function admit(
   // Another client may have answered the question meanwhile: look up again, so that the fault can name it.
   const isOutdated = !decided.ok && decided.fault.code === 'approval_not_found' && session.folded.state.seq > seq
   return isOutdated ? admit(session, submission, arrival) : decided
+}
+
+/** Files that were read before a hook or command ran may be others by now. */
+const aheadMsMax = 10
+
+/** Begins to read what the next step is told, while its prompt is checked. Call the result after that. */
+function readAhead({ effects, folded: { state }, options: { deps } }: RunningSession): (() => void) | null {
+  const { startContext, stepContext } = effects
+  if (state.turn.phase !== 'idle' || state.origin === null || startContext === null) return null
+  if (!canPrepareEarly(effects, state)) return null
+  const startedMs = deps.clock.now()
+  stepContext.lookAhead(state.origin, state, startContext.text)
+  return () => {
+    if (deps.clock.now() - startedMs > aheadMsMax) stepContext.forget()
+  }
 }
 
 /** Rejects questions whose time ran out while no timer was running, before one of them can be answered. */

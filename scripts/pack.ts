@@ -56,14 +56,15 @@ async function stagePublished({ folder, bundled }: PublishedPackage): Promise<st
     Object.assign(dependencies, inner.dependencies, { [inner.name]: inner.version })
   }
   const bundleDependencies = bundled.map((name) => `@holdfast/${name}`)
-  const files = ['dist', 'bin', 'README.md', 'LICENSE']
+  const files = ['dist', 'bin', 'man', 'README.md', 'LICENSE']
   const exports = withoutInternal(manifest.exports ?? {})
   const whole = { ...manifest, exports, dependencies, bundleDependencies, files }
   await writeFile(join(into, 'package.json'), `${JSON.stringify(whole, null, 2)}\n`)
   await cp(join(root, 'LICENSE'), join(into, 'LICENSE'))
   await cp(join(root, 'packages', folder, 'README.md'), join(into, 'README.md'))
   if (folder === 'holdfast') {
-    await cp(join(root, 'packages/holdfast/bin'), join(into, 'bin'), { recursive: true })
+    for (const part of ['bin', 'man'])
+      await cp(join(root, 'packages/holdfast', part), join(into, part), { recursive: true })
     await cp(join(root, 'packages/web/dist'), join(into, 'dist/page'), { recursive: true })
     await bundleThreads(into)
   }
@@ -75,6 +76,7 @@ const threads = [
   'store/sqlite/worker/reader-worker',
   'store/sqlite/worker/writer-worker',
   'context/requests/request-worker',
+  'transfer/import/thread/import-worker',
 ]
 
 /** Makes one file of each thread's modules: to find and load them one by one takes as long as the thread's start. */

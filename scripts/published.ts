@@ -20,9 +20,12 @@ export const published: readonly PublishedPackage[] = [
 /** One path that a program can import from, and its source. */
 export type PublishedEntry = { readonly folder: string; readonly specifier: string; readonly source: string }
 
-/** Returns the exports of a published package. `./internal` is for the other packages of this repository. */
+/** Paths that only the other packages of this repository import. */
+const internal = ['./internal', './code-roles', './highlight', './language-names']
+
+/** Returns the exports of a published package. */
 export const withoutInternal = <Value>(exports: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> =>
-  Object.fromEntries(Object.entries(exports).filter(([path]) => path !== './internal'))
+  Object.fromEntries(Object.entries(exports).filter(([path]) => !internal.includes(path)))
 
 /** Returns every path that a program can import from a published package. */
 export function publishedEntries({ folder }: PublishedPackage): readonly PublishedEntry[] {

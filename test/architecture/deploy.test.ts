@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { validate } from 'dockerfile-utils'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { parseArgs } from '../../packages/holdfast/src/cli/args/parse-args.ts'
 import { programSpecs } from '../../packages/holdfast/src/cli/commands/program/specs.ts'
 
@@ -75,6 +76,23 @@ describe('the container file', () => {
 
   it('copies neither history nor installed packages', () => {
     expect(read('.dockerignore').split('\n')).toEqual(expect.arrayContaining(['.git', '**/node_modules']))
+  })
+})
+
+describe('the compose file', () => {
+  const file = parse(read('deploy/compose.yaml'), { merge: true }) as {
+    readonly services: Readonly<Record<string, { readonly command?: readonly string[] }>>
+  }
+
+  it('starts nodes with flags that they have, each under its own URL, and balances all of them', () => {
+    const nodes = Object.entries(file.services).filter(([, { command }]) => command !== undefined)
+    expect(nodes).toHaveLength(3)
+    const balancer = read('deploy/cluster.Caddyfile')
+    for (const [name, { command = [] }] of nodes) {
+      expectServe(command)
+      expect(command).toContain(`http://${name}:4821`)
+      expect(balancer).toContain(`${name}:${port}`)
+    }
   })
 })
 

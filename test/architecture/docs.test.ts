@@ -10,6 +10,7 @@ import { Config } from '../../packages/holdfast/src/system/config/config.ts'
 import { renderConfigSchema } from '../../scripts/write-config-schema.ts'
 import { renderEventsDoc } from '../../scripts/write-events-doc.ts'
 import { renderHooksSchema } from '../../scripts/write-hooks-schema.ts'
+import { manPagePath, renderManPage } from '../../scripts/write-man-page.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -20,6 +21,12 @@ const documents = ['*.md', 'docs/**/*.md', 'packages/*/README.md', 'examples/*.m
 describe('docs/events.md', () => {
   it('matches the schemas (run scripts/write-events-doc.ts after a change)', () => {
     expect(read('docs/events.md')).toBe(renderEventsDoc())
+  })
+})
+
+describe('the manual page', () => {
+  it('matches the specs of the commands (run scripts/write-man-page.ts after a change)', () => {
+    expect(readFileSync(manPagePath, 'utf8')).toBe(renderManPage())
   })
 })
 

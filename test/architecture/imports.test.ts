@@ -39,7 +39,12 @@ const rules: readonly IForbiddenRuleType[] = [
   may('ports-import-only-protocol', ports, protocol),
   may('runtime-imports-no-adapter', '^packages/core/src/runtime/', pure, ports, protocol, node),
   may('core-imports-no-adapter', '^packages/core/src/', protocol, node),
-  may('client-imports-only-protocol', '^packages/client/src/', protocol, '^node_modules/(eventsource-parser|marked)/'),
+  may(
+    'client-imports-only-protocol',
+    '^packages/client/src/',
+    protocol,
+    '^node_modules/(eventsource-parser|marked|highlight[.]js)/',
+  ),
   may('web-imports-client-and-protocol', '^packages/web/src/', protocol, '^packages/client/src/', vendor),
   may('system-is-the-lowest-layer', system, ports, protocol, node, '^node_modules/(zod|uuidv7)/'),
   // Only what opens a store may know the log fold in core: reading a list must not load it.
@@ -193,6 +198,7 @@ const rules: readonly IForbiddenRuleType[] = [
     `${holdfast}nodes/`,
     coreIndex,
     '^packages/client/src/(index|http/decode-stream)[.]ts$',
+    `${holdfast}tokens/carried-bearer[.]ts$`,
     system,
     ports,
     protocol,

@@ -79,3 +79,26 @@ it('run stops at Ctrl-C while it asks, and says how to go on', async () => {
   await terminal.until(/Everything so far is saved\. To go on: holdfast tell \S+ continue/)
   expect(await terminal.ended).toBe(130)
 })
+
+it('asks before it deletes permanently, and pages what does not fit on the terminal', async () => {
+  using cli = createCli()
+  await cli.run(['run', 'count to 2'])
+  using kept = openTerminal(cli, ['rm', '@latest', '--forever'])
+  await kept.until(/Delete @latest permanently\? There is no way back\. \[y\/n\]/)
+  kept.type('n\r')
+  await kept.until(/Nothing was changed\./)
+  expect(await kept.ended).toBe(1)
+
+  const pager = { PAGER: "sed 's/^/paged: /'" }
+  for (let turn = 0; turn < 4; turn++) await cli.run(['run', '-c', 'list'])
+  using shown = openTerminal(cli, ['show', '@latest'], pager)
+  await shown.until(/paged: you/)
+  expect(await shown.ended).toBe(0)
+
+  await cli.run(['rm', '@latest'])
+  using emptied = openTerminal(cli, ['trash', 'empty'])
+  await emptied.until(/Delete what is in the trash permanently\? \[y\/n\]/)
+  emptied.type('y\r')
+  await emptied.until(/Deleted permanently: 1 session\./)
+  expect(await emptied.ended).toBe(0)
+})

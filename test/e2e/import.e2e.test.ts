@@ -32,7 +32,7 @@ describe('holdfast import and export', () => {
     const [{ session }] = sessions
 
     for (const format of ['md', 'html', 'json', 'jsonl']) {
-      const exported = await cli.run(['export', session, '--format', format, '-o', `out.${format}`])
+      const exported = await cli.run(['export', session, '-o', `out.${format}`])
       expect(exported.code, exported.stderr).toBe(0)
     }
     expect(readFileSync(join(cli.workdir, 'out.html'), 'utf8')).toMatch(/^<!doctype html>/)
@@ -56,11 +56,23 @@ describe('holdfast import and export', () => {
     expect(result.code, result.stderr).toBe(0)
     expect(result.stderr).toMatch(/^Skipped: .*b\.jsonl is a link/m)
     expect(result.stderr.match(/^Skipped: \//gm)?.length).toBe(20)
-    expect(result.stderr).toContain('Skipped: and 6 more. Use --json to list them all.\n1 imported, 26 skipped.')
+    expect(result.stderr).toContain('Skipped: and 6 more. Use --list to list them all.\n1 imported, 26 skipped.')
     const quiet = await cli.run(['import', 'old', '--quiet'])
     expect(quiet.stderr).toBe('1 same, 26 skipped.\n')
     const { files } = JSON.parse((await cli.run(['import', 'old', '--json'])).stdout)
     expect(files.filter(({ status }: { status: string }) => status === 'skipped').length).toBe(26)
+  })
+
+  it('prints a summary of many sessions, and all of them with --list', async () => {
+    using cli = createCli()
+    for (let each = 0; each < 25; each++)
+      writeFileSync(join(cli.workdir, `s${each}.jsonl`), createLongConversation(1, `s${each}`))
+    const imported = await cli.run(['import', cli.workdir])
+    expect(imported.stdout.trim().split('\n').length).toBe(20)
+    expect(imported.stderr).toContain('… and 5 sessions more. Use --list to list them all.')
+    expect(imported.stderr).toMatch(/25 imported\.\n$/)
+    const listed = await cli.run(['import', cli.workdir, '--list'])
+    expect(listed.stdout.trim().split('\n').length).toBe(25)
   })
 
   it('names the commands that give a session without a folder one', async () => {
@@ -132,6 +144,8 @@ describe('holdfast import and export', () => {
     expect(progressText({ files: 121, total: 400, bytes: 1_000_000, tookMs: 417 })).toBe(
       '[######--------------] 121 of 400 files, 1.0 MB, 2.4 MB/s',
     )
+    expect(progressText({ files: 100, total: 400, bytes: 1_000_000, tookMs: 2000 })).toMatch(/, 0\.5 MB\/s, 6 s left$/)
+    expect(progressText({ files: 10, total: 400, bytes: 1_000_000, tookMs: 4000 })).toMatch(/, 2 min 36 s left$/)
     expect(progressText({ files: 0, total: 0, bytes: 0, tookMs: 0 })).toMatch(/^\[-{20}\] 0 of 0 files/)
   })
 

@@ -17,7 +17,7 @@ export type RowResult = {
 
 /** A row of the fault matrix that needs root, a tracer, a mount or a long time. */
 export type Row = {
-  readonly name: `D${number}`
+  readonly name: `${'D' | 'G'}${number}`
   readonly fault: string
   readonly needs: readonly Need[]
   run(run: RowRun): Promise<RowResult>

@@ -37,6 +37,8 @@ export function createCrashingStore({ inner, life, scheduler, durableLog, disk, 
     append: async (append) => {
       const started = append.records.find(({ record }) => record.event.type === 'step.started')?.record.seq
       const start = started === undefined ? null : { step: started, isDurable: false }
+      if (append.records.some(({ record }) => record.event.type === 'turn.started')) life.isPrompting = true
+      if (start) life.isPrompting = false
       life.starting = start
       await scheduler.pass(life, 'append')
       life.starting = null
@@ -44,6 +46,8 @@ export function createCrashingStore({ inner, life, scheduler, durableLog, disk, 
       const appended = await inner.append(append)
       if (appended.ok) durableLog.add(append.session, append.records)
       if (appended.ok && start) start.isDurable = true
+      if (appended.ok && start && life.foreseen?.signal.aborted === false) Object.assign(life.foreseen.start, start)
+      if (start) life.foreseen = null
       const isUnsure = appended.ok && disk.mood === 'unsure'
       await scheduler.pass(life, 'answer of an append')
       return isUnsure ? storageError : appended

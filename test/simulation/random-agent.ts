@@ -97,10 +97,13 @@ export function createModels({ life, scheduler, durableLog, dice, requests }: Pa
     stream: (request, { signal }) => {
       // The model may be asked while the start of its step is being written.
       const last = durableLog.records.findLast(({ event }) => event.type === 'step.started')?.seq ?? 0
-      const start = life.starting ?? { step: last, isDurable: true }
+      const isForeseen = life.isPrompting === true && !life.starting
+      const start = life.starting ?? (isForeseen ? { step: 0, isDurable: false } : { step: last, isDurable: true })
       const { step } = start
+      if (isForeseen) life.foreseen = { start, signal }
       if (life.status === 'living') {
-        if (requests.some(({ start: one }) => one.step === step && one.isDurable)) durableLog.mustBeSilent(step)
+        if (!isForeseen && requests.some(({ start: one }) => one.step === step && one.isDurable))
+          durableLog.mustBeSilent(step)
         requests.push({ start, request })
       }
       return stream(signal)

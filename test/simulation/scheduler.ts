@@ -4,10 +4,14 @@ export type Life = {
   status: 'living' | 'paused' | 'dead'
   /** The step whose start is being written, if any. */
   starting?: StepStart | null
+  /** Whether a prompt is being written, or was, and its step has not started yet. */
+  isPrompting?: boolean
+  /** The model call that was made meanwhile. It belongs to the step that starts next, unless it is aborted. */
+  foreseen?: { readonly start: StepStart; readonly signal: AbortSignal } | null
 }
 
 /** The record that starts a step, and whether it reached the disk. */
-export type StepStart = { readonly step: number; isDurable: boolean }
+export type StepStart = { step: number; isDurable: boolean }
 
 type Waiting = { readonly life: Life; readonly what: string; readonly go: () => void }
 

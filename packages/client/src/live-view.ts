@@ -34,6 +34,8 @@ export type LiveViewOptions = {
   readonly client?: string | undefined
   /** `viewer` only watches. When absent, the first client becomes the driver. */
   readonly role?: Role | undefined
+  /** Lets a viewer claim control and abort. Over HTTP the token decides instead. */
+  readonly mayDrive?: boolean | undefined
 }
 
 /** Everything a screen shows of a session, updated automatically. Null or empty until the first snapshot. */
@@ -77,7 +79,7 @@ export interface LiveView {
 /** Creates a view that follows the session until `close`. */
 export function createLiveView(
   handle: SessionHandle,
-  { client = createCommandId(), role }: LiveViewOptions = {},
+  { client = createCommandId(), role, mayDrive }: LiveViewOptions = {},
 ): LiveView {
   const closed = new AbortController()
   const listeners = new Set<() => void>()
@@ -147,7 +149,7 @@ export function createLiveView(
     let again = true
     while (again && !closed.signal.aborted) {
       again = false
-      const options: FollowOptions = { client, role, signal: closed.signal, onConnection }
+      const options: FollowOptions = { client, role, mayDrive, signal: closed.signal, onConnection }
       for await (const frame of handle.subscribe(options)) {
         if (closed.signal.aborted) return
         // A local session has no connection: its first frame means that it is live.

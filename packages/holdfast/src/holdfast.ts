@@ -88,6 +88,7 @@ type HoldfastParts = {
   readonly spending: SpendingCaps
   /** How many requests each caller of a server may send, as configured. */
   readonly rateLimit: RateLimit | undefined
+  readonly drain: (signal: AbortSignal) => Promise<void>
   readonly paths: ReturnType<typeof openPaths>
   readonly modelSettings: ModelSettings
 }
@@ -98,6 +99,8 @@ export type ServedHoldfast = Holdfast & {
   readonly spendingCaps: SpendingCaps
   readonly rateLimit: RateLimit | undefined
   ready(): Promise<Result<null>>
+  /** Hands all sessions over to other nodes of a cluster: turns may end first, until `signal` aborts. */
+  drain(signal: AbortSignal): Promise<void>
   readonly paths: ReturnType<typeof openPaths>
   readonly modelSettings: ModelSettings
 }
@@ -116,6 +119,7 @@ export function createHoldfast(
     tokens,
     spending,
     rateLimit,
+    drain,
     paths,
     modelSettings,
   }: HoldfastParts,
@@ -142,7 +146,7 @@ export function createHoldfast(
   return {
     ...common,
     handles: sessions,
-    ...{ liveTokens: tokens, spendingCaps: spending, rateLimit },
+    ...{ liveTokens: tokens, spendingCaps: spending, rateLimit, drain },
     ready: () => checkReady(registry),
     paths,
     modelSettings,

@@ -1,11 +1,9 @@
-import { dirname } from 'node:path'
-import { type DefaultModel, fault, type ModelSettings, ok, type Result, refuse } from '@holdfast/protocol'
+import { fault, type ModelSettings, ok, refuse } from '@holdfast/protocol'
 import { toResult } from './admin/jobs/admin.ts'
 import { type Keys, openKeys } from './keys.ts'
 import type { DiscoveringModels } from './providers/models.ts'
-import { type Configured, configPath, readConfig } from './system/config/read-config.ts'
-import { ensurePrivateDirectory } from './system/files/private-directory.ts'
-import { replaceAlone } from './system/files/replace-alone.ts'
+import { changeConfig } from './system/config/config-file.ts'
+import { type Configured, configPath } from './system/config/read-config.ts'
 import type { Environment, Home } from './system/home.ts'
 
 type ModelSettingsDeps = {
@@ -70,9 +68,10 @@ export function openModelSettings({ environment, home, models, configured }: Mod
       const by = configured.from.model
       if (by !== undefined && by !== path)
         return refuse(fault('bad_config', `${by} sets the default model. Remove it and restart the server first.`))
-      const written = await writeDefault(path, model)
-      if (written.ok) models.setDefault(model)
-      return written
+      const written = await changeConfig(path, (config) => ({ ...config, model }))
+      if (!written.ok) return written
+      models.setDefault(model)
+      return ok({ model })
     },
   }
 }
@@ -83,15 +82,4 @@ const unchanged = 'Nothing was changed.'
 function shadowNote(keys: Keys, provider: string, how: string): readonly string[] {
   const from = keys.status().find((one) => one.provider === provider)?.from
   return from?.type === 'variable' ? [`The variable ${from.name} is set on the server and is ${how}.`] : []
-}
-
-/** Writes the model into the configuration file, beside what is there. A file that cannot be read is not touched. */
-async function writeDefault(path: string, model: DefaultModel['model']): Promise<Result<DefaultModel>> {
-  ensurePrivateDirectory(dirname(path))
-  return replaceAlone(path, async (write) => {
-    const config = await readConfig(path)
-    if (!config.ok) return config
-    const written = await write(`${JSON.stringify({ ...config.value, model }, null, 2)}\n`)
-    return written.ok ? ok({ model }) : written
-  })
 }

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import {
-  createNodeApi,
   createSessionRegistry,
   findSession,
   loadSession,
@@ -8,9 +7,9 @@ import {
   type SessionRegistry,
   startDailyCleanup,
 } from '@holdfast/core'
-import type { Blobs, NodeRow, OnProblem, OwnPath, Permissions, Store, Tool } from '@holdfast/core/ports'
+import type { Blobs, OnProblem, OwnPath, Permissions, Store, Tool } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
-import { errorMessage, fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
+import { errorMessage, fault, HoldfastError, invariant, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { createImages } from './context/images.ts'
 import { createInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
@@ -23,9 +22,9 @@ import { createSkills } from './guidance/skills/skills.ts'
 import { createHoldfast, type Holdfast, type ServedHoldfast } from './holdfast.ts'
 import type { OwnHooks } from './hooks/own-hooks.ts'
 import { createToolLister } from './list-tools.ts'
-import { serveNode } from './nodes/node-server.ts'
-import { reachNode } from './nodes/other-node.ts'
-import { startWakeWatch } from './nodes/wake-watch.ts'
+import { type NodeOptions, openClusterNode } from './nodes/cluster/cluster-node.ts'
+import { createLocalNode, openSocket } from './nodes/local-node.ts'
+import type { OwnNode } from './nodes/own-node.ts'
 import { observeAll } from './observe/combine-observers.ts'
 import { createMaskedLogger, type Logger } from './observe/logging/logger.ts'
 import { createProblems } from './observe/logging/problems.ts'
@@ -43,17 +42,18 @@ import { createPromptCommands } from './prompt-commands.ts'
 import type { CustomModels } from './providers/models.ts'
 import { createSpendingCaps, resolveGivenCaps } from './spending-caps.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
-import { openStorage } from './store/open/open-storage.ts'
+import { openStorage, type Storage } from './store/open/open-storage.ts'
 import { locateStore, pathsOf } from './store/open/store-location.ts'
+import { isPostgresUrl } from './store/postgres/connect/postgres-url.ts'
 import { permissionPath } from './system/config/permission-file.ts'
 import type { ConfigOptions } from './system/config/read-config.ts'
 import { resolveWorkdir } from './system/files/resolve-path.ts'
 import { type Environment, findHome, type Home, storeOf } from './system/home.ts'
 import { newHandle, newSessionId } from './system/identity.ts'
-import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from './system/node/node-socket.ts'
+import type { NodeSocket } from './system/node/node-socket.ts'
 import { maskKeys } from './system/secrets/known-keys.ts'
 import { wallClock } from './system/wall-clock.ts'
-import { createLiveTokens } from './tokens/live-tokens.ts'
+import { createLiveTokens, type LiveTokens } from './tokens/live-tokens.ts'
 import type { ReadRules } from './tools/define/read-rules.ts'
 import { createWorkspaceFiles } from './tools/files/workspace-files.ts'
 import type { McpServers } from './tools/mcp/mcp-servers.ts'
@@ -78,6 +78,8 @@ export type OpenOptions = ConfigOptions & {
   readonly blobs?: Blobs | undefined
   /** A directory where each session of the SQLite store is also written to a plain file, within a second. */
   readonly mirror?: string | undefined
+  /** How this process takes part in a cluster, which only a PostgreSQL store has: its URL, and the folders it serves. */
+  readonly node?: NodeOptions | undefined
   /** The environment variables to read; those of the process by default. */
   readonly environment?: Environment | undefined
   /** The program's own models, by `provider/model` name: any AI SDK model object, or a `Provider`. */
@@ -155,7 +157,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   await Promise.allSettled([storing, preparing, tracing])
   const { models, configured } = await finding
   opened.defer(() => models.close())
-  const { location, openWriterPort, socket, ...stored } = await storing
+  const { location, openWriterPort, own: ownNode, ...stored } = await storing
   const prepared = await preparing
   const spans = await tracing
   const observers = [...(spans ? [spans] : []), ...(logger ? [createSessionLogger(logger)] : [])]
@@ -163,6 +165,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const caps = orThrow(await resolveGivenCaps(configured.caps, resolveWorkdir))
   const registry = createSessionRegistry({
     ...stored,
+    ...ownNode.deps,
     caps,
     ...prepared,
     models,
@@ -173,9 +176,12 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     idleUnloadMs,
   })
   opened.defer(() => registry.close())
-  socket.serve(serveNode(createNodeApi(registry), onProblem))
-  const waking = startWakeWatch(pauseMsMax, () => rejoin(registry, socket, onProblem))
-  opened.defer(() => waking.close())
+  const tokens = createLiveTokens({
+    ...{ rows: registry.deps.store, clock: wallClock, onProblem },
+    findSession: (name) => findSession(registry.stores, name),
+  })
+  const serving = ownNode.serve(registry, onProblem, (secret, session) => checkBearer(tokens, secret, session))
+  opened.defer(() => serving.close())
   await registry.settleCrashed()
   await registry.deps.tools.background?.endLeftovers()
   const cleanup = startDailyCleanup(registry, retention)
@@ -183,10 +189,6 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
   const { permissions, hooks } = prepared
   const paths = openPaths(registry, prepared.completePaths)
   const trust = openOfferTrust(home)
-  const tokens = createLiveTokens({
-    ...{ rows: registry.deps.store, clock: wallClock, onProblem },
-    findSession: (name) => findSession(registry.stores, name),
-  })
   const spending = createSpendingCaps({
     ...{ rows: registry.deps.store, given: caps, now: wallClock.now, resolveWorkdir },
   })
@@ -206,6 +208,7 @@ async function openRuntime(options: InnerOptions & { readonly onProblem: OnProbl
     tokens,
     spending,
     rateLimit: configured.rateLimit,
+    drain: ownNode.drain,
     paths,
     modelSettings: openModelSettings({ environment, home, models, configured }),
   }
@@ -217,6 +220,7 @@ async function openStoreAndNode(
     store: given,
     blobs: own,
     mirror,
+    node: nodeOptions = {},
     environment,
     onProblem,
     checked,
@@ -224,11 +228,13 @@ async function openStoreAndNode(
   home: Home,
   opened: AsyncDisposableStack,
 ) {
+  const url = given ?? storeOf(environment)
+  const isCluster = typeof url === 'string' && isPostgresUrl(url)
   const [opening, listening] = await Promise.allSettled([
-    openStorage({ store: given ?? storeOf(environment), blobs: own, mirror, home, onProblem, checked }),
-    checked.then(() => openSocket(home)),
+    openStorage({ store: url, blobs: own, mirror, home, onProblem, checked }),
+    checked.then(() => (isCluster ? null : openSocket(home.stateDir, wallClock.now()))),
   ])
-  if (listening.status === 'fulfilled') opened.defer(() => listening.value.close())
+  if (listening.status === 'fulfilled') opened.defer(() => listening.value?.close())
   if (opening.status === 'rejected') throw opening.reason
   const storage = orThrow(opening.value)
   const { store, memoryStore, blobs, location, openWriterPort } = storage
@@ -239,30 +245,33 @@ async function openStoreAndNode(
   const source = location.kind === 'sqlite' ? { path: location.path, blobsDir: location.blobsDir } : null
   const requests = source && createRequestThread({ source, here: createRequestBuilder(store, blobs), onProblem })
   opened.defer(() => requests?.close())
-  const node = listening.value.row
-  await store.registerNode(node)
-  const socket = listening.value
-  return { store, memoryStore, blobs, location, openWriterPort, node, socket, requests: requests ?? undefined }
+  const ownNode = await openNode(storage, listening.value, nodeOptions)
+  opened.defer(() => ownNode.close())
+  await ownNode.join()
+  return { store, memoryStore, blobs, location, openWriterPort, own: ownNode, requests: requests ?? undefined }
+}
+
+/** Opens this process as a node: of a cluster if the store is one, else with the socket. */
+function openNode(
+  { store, cluster }: Pick<Storage, 'store' | 'cluster'>,
+  socket: NodeSocket | null,
+  options: NodeOptions,
+): Promise<OwnNode> | OwnNode {
+  if (cluster) return openClusterNode({ store, cluster, options, nowMs: wallClock.now() })
+  invariant(socket, 'a process without a cluster has a socket')
+  return createLocalNode(socket, store)
+}
+
+/** Returns a fault if a token, which another node let in, is not valid any more or not for this session. */
+async function checkBearer(tokens: LiveTokens, secret: string, session: unknown) {
+  const token = await tokens.find(secret)
+  if (token && (token.session === null || token.session === session)) return null
+  return fault('unauthorized', 'Unknown token.')
 }
 
 async function loadNamed(stores: SessionRegistry['stores'], name: string) {
   const id = await findSession(stores, name)
   return id.ok ? loadSession(stores.storeOf(id.value), id.value) : id
-}
-
-/** A process that did not run for this long may have been taken for dead: others wait a second for its answer. */
-const pauseMsMax = 400
-
-/** Gives up the sessions that others took over while this process was paused, and makes it known again. */
-function rejoin(registry: SessionRegistry, socket: NodeSocket, onProblem: OnProblem): void {
-  const { store, node } = registry.deps
-  const work = async () => {
-    await registry.dropLost()
-    if ((await store.nodes()).some(({ id }) => id === node.id)) return
-    await socket.listenAgain()
-    await store.registerNode(node)
-  }
-  work().catch((cause) => registry.closedFault() ?? onProblem({ where: 'joining again after a pause', cause }))
 }
 
 /** Creates the adapters that need no opening. */
@@ -307,21 +316,11 @@ function createAdapters(
     files: createWorkspaceFiles(ownPaths),
     completePaths: createCompletePaths({ environment, ownPaths, readRules: given.readRules }),
     clock: wallClock,
-    isAlive: isNodeAlive,
-    reach: reachNode,
-    forgetNode: ({ address }: NodeRow) => removeNodeSocket(address),
     newSessionId,
     newHandle,
     resolveWorkdir,
   }
 }
-
-/** Opens the socket on which this process answers. Without it, other processes would consider it dead. */
-const openSocket = ({ stateDir }: Home): Promise<NodeSocket> =>
-  openNodeSocket(stateDir, wallClock.now()).catch((cause) => {
-    const message = `Cannot use the state directory ${stateDir}: ${errorMessage(cause)}`
-    throw new HoldfastError(fault('storage_error', message, { path: stateDir }))
-  })
 
 const filesInMemory =
   'The files of your own store are kept in memory and end with this process. Give the option blobs, such as openFileBlobs of holdfast/store.'

@@ -11,6 +11,7 @@ import { fullWhileExporting } from './d23-full-while-exporting.ts'
 import { killedUpgrade } from './d24-upgrade.ts'
 import { randomMix } from './d28-simulation.ts'
 import { everyBit, everyCut } from './every-byte-and-bit.ts'
+import { clusterFaults } from './g04-cluster.ts'
 
 /** In the order of the matrix. */
 export const rows: readonly Row[] = [
@@ -29,4 +30,5 @@ export const rows: readonly Row[] = [
   fullWhileExporting,
   killedUpgrade,
   randomMix,
+  clusterFaults,
 ]

@@ -22,6 +22,22 @@ export const parseMarkdown = (text: string): readonly Block[] => parseWhole(with
  * and two blocks follow it, unless the text has definitions. Blocks that did not change are the same objects.
  */
 export function createStreamingParser(): (text: string) => readonly Block[] {
+  const parse = createSettlingParser()
+  return (text) => parse(text).blocks
+}
+
+/** The blocks of a growing text, and which of them are final. */
+export type SettlingBlocks = {
+  /** All blocks so far. */
+  readonly blocks: readonly Block[]
+  /** How many of the first blocks can no longer change. */
+  readonly settled: number
+  /** The source of those. */
+  readonly settledText: string
+}
+
+/** Creates the same parser for a screen that cannot take back what it has printed. */
+export function createSettlingParser(): (text: string) => SettlingBlocks {
   let settled: Settled = nothingSettled
   let whole: Parsed = nothingParsed
   return (text) => {
@@ -30,12 +46,13 @@ export function createStreamingParser(): (text: string) => readonly Block[] {
     if (!canSettle || !source.startsWith(settled.text)) settled = nothingSettled
     if (!canSettle) {
       whole = parseWhole(source, whole)
-      return whole.blocks
+      return { blocks: whole.blocks, settled: 0, settledText: '' }
     }
     const tokens = new BoundedLexer(settled.inlineWork).lex(source.slice(settled.text.length))
     const open = tokens.slice(indexOfOpen(tokens))
     settled = settle(settled, tokens.slice(0, tokens.length - open.length))
-    return [...settled.blocks, ...open.flatMap(createConverter([]).toBlocks)]
+    const blocks = [...settled.blocks, ...open.flatMap(createConverter([]).toBlocks)]
+    return { blocks, settled: settled.blocks.length, settledText: settled.text }
   }
 }
 

@@ -26,8 +26,10 @@ import type { Models, SaidPart } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
 import type { Servers } from '../ports/servers.ts'
 import type { Blobs } from '../ports/store/blobs.ts'
+import type { Cluster } from '../ports/store/cluster.ts'
 import type { Draft } from '../ports/store/draft.ts'
 import type { NodeRow } from '../ports/store/lease.ts'
+import type { EncodedRecord, Log } from '../ports/store/log.ts'
 import type { Store } from '../ports/store/store.ts'
 import type { Instructions, SummaryFiles, ToolResult, Tools } from '../ports/tool.ts'
 import type { WorkspaceFiles } from '../ports/workspace-files.ts'
@@ -98,6 +100,7 @@ export type EffectDeps = RuntimeDeps & {
   /** The running calls that wait for the answer to a question. */
   readonly questions: Map<CallId, (reply: QuestionReply) => void>
   readonly stepContext: StepContext
+  readonly recent: RecentRecords
   /** What SessionStart hooks of this process said; null before they ran. */
   startContext: StartContext | null
   /** The answer that a model is writing; an abort keeps its text. */
@@ -115,6 +118,17 @@ export interface StepContext {
   forget(): void
   /** Returns what was gathered ahead, if it is for the same state; otherwise gathers it now. */
   take(origin: Origin, state: SessionState, hookContext: string | null): GatheredContext
+}
+
+/** The newest records of the sessions of this process: a short conversation is known whole without the store. */
+export interface RecentRecords {
+  /** Adds records that were appended to a session. */
+  add(session: SessionId, records: readonly EncodedRecord[]): void
+  /**
+   * Returns a log of the held records of a session and of those that are being written now. Reading others throws `NotHeld`.
+   * Null if there are none.
+   */
+  logOf(session: SessionId, writing: readonly EncodedRecord[]): Pick<Log, 'read' | 'readRefs'> | null
 }
 
 /** Starts the subagents of sessions, and waits for them. */
@@ -152,6 +166,10 @@ export type EarlyStart = {
   readonly state: SessionState
   /** Resolves once the records are durable, or refused: then the effect is aborted. */
   readonly recorded: Promise<unknown>
+  /** Records that the model sees and that are being written too. */
+  readonly writing?: { readonly records: readonly EncodedRecord[]; readonly written: Promise<unknown> } | undefined
+  /** Tells the session what a step is prepared with, before that can be recorded. */
+  readonly foresee?: ((report: Report) => void) | undefined
 }
 
 /** What an effect can use while it runs. */
@@ -168,6 +186,8 @@ export type NodeDeps = RuntimeDeps & {
   readonly node: NodeRow
   /** Whether a registered node still answers. */
   readonly isAlive: (node: NodeRow) => Promise<boolean>
+  /** Where sessions run, and which ones change, if the nodes of the store are on several machines. */
+  readonly cluster?: Pick<Cluster, 'place' | 'changes'> | undefined
   /** Removes what a dead node left on this machine. */
   readonly forgetNode?: ((node: NodeRow) => Promise<void>) | undefined
   /** Connects to another node. Absent: sessions of other nodes are refused with session_locked. */

@@ -53,6 +53,8 @@ export const loadCommand: {
   migrate: () => import('./commands/store/migrate.ts'),
   auth: () => import('./commands/program/auth.ts'),
   models: () => import('./commands/program/models.ts'),
+  config: () => import('./commands/program/config.ts'),
+  completion: () => import('./commands/program/completion.ts'),
   permissions: () => import('./commands/program/permissions.ts'),
   mcp: () => import('./commands/program/mcp.ts'),
   trust: () => import('./commands/program/trust.ts'),

@@ -30,6 +30,7 @@ const code = await runProgram(process.argv.slice(2), {
   now: () => Date.now(),
   cwd: () => process.cwd(),
   input: () => process.stdin,
+  screen: () => process.stdout,
   out: createOutput({ stream: process.stdout, colour, rejectsOnFailure: true }),
   err: createOutput({ stream: process.stderr, colour, rejectsOnFailure: false }),
   onCrash: crash.onCrash,

@@ -6,14 +6,16 @@ import { logSettingOf } from '../observe/logging/logger.ts'
 import type { OpenLogger } from '../observe/logging/open-logger.ts'
 import { errorFields } from '../observe/logging/problems.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
-import { commandHelp, programHelp } from './args/help.ts'
+import { commandHelp, helpColumns, programHelp } from './args/help.ts'
 import { parseArgs } from './args/parse-args.ts'
+import { tellCommands } from './commands/session/tell-help.ts'
 import { type CommandName, commandGroups, commandNames, commandSpecs, isCommandName, loadCommand } from './commands.ts'
 import type { CliContext, GivenServer } from './terminal/cli-context.ts'
 import { formatCrash } from './terminal/crash-report.ts'
 import { type CommandResult, type ExitCode, exitCodes, rejectUsage, UsageError } from './terminal/exit.ts'
 import { OutputClosed, toJsonText } from './terminal/output.ts'
 import { toFault } from './terminal/to-fault.ts'
+import { tuiSpec } from './tui/spec.ts'
 
 /** Runs the program with its arguments and returns its exit code. */
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<ExitCode> {
@@ -32,20 +34,48 @@ export async function runProgram(argv: readonly string[], context: CliContext): 
 async function dispatch(argv: readonly string[], context: CliContext): Promise<CommandResult> {
   const [first, ...rest] = argv
   const { out, version } = context
+  const columns = helpColumns(out)
+  if (first === undefined && isAtTerminal(context)) return runTui(argv, context)
   if (first === undefined || first === '--help' || first === '-h')
-    return void (await out.write(programHelp(version, commandGroups)))
-  if (first === '--version' || first === '-V') return void (await out.write(`${version}\n`))
+    return void (await out.write(programHelp(version, commandGroups, columns)))
+  if (['version', '--version', '-v', '-V'].includes(first)) return void (await out.write(`${version}\n`))
   if (first === 'help') {
     const [topic = '-'] = rest
-    if (topic.startsWith('-')) return void (await out.write(programHelp(version, commandGroups)))
+    if (topic.startsWith('-')) return void (await out.write(programHelp(version, commandGroups, columns)))
     return isCommandName(topic)
-      ? void (await out.write(commandHelp(topic, commandSpecs[topic])))
+      ? void (await out.write(commandHelp(topic, commandSpecs[topic], columns)))
       : rejectUsage(unknownCommand(topic))
   }
+  if (first === '__complete') return printNextWords(rest, context)
   if (isCommandName(first)) return runCommand(first, rest, context)
+  if (isTuiArgument(first)) return runTui(argv, context)
   if (!first.startsWith('-')) return rejectUsage(unknownCommand(first))
   const hint = didYouMean(first, ['--help', '--version']) || ' Put flags after the command.'
   return rejectUsage(`Unknown flag '${first}'.${hint}`)
+}
+
+/** Prints what could come next in a line that is being typed: completion scripts ask this. */
+async function printNextWords(typed: readonly string[], context: CliContext): Promise<undefined> {
+  const { printCompletion } = await import('./completion/print-completion.ts')
+  const tellNames = Object.entries(tellCommands).map(([word, [, about]]) => ({ word, about }))
+  return printCompletion(typed, { specs: commandSpecs, tellCommands: tellNames }, context)
+}
+
+const isAtTerminal = ({ input, screen }: CliContext): boolean => input().isTTY === true && screen?.().isTTY === true
+
+/** Returns whether the terminal UI is meant: by one of its flags, or by the name of a session. */
+function isTuiArgument(first: string): boolean {
+  const [flag = ''] = first.split('=')
+  if (/^-[cr]$/.test(flag) || (flag.startsWith('--') && Object.hasOwn(tuiSpec.flags, flag.slice(2)))) return true
+  return first.startsWith('@') || /^ses_\w+$/.test(first) || /^[a-z]+-[a-z]+-\d+$/.test(first)
+}
+
+/** Runs the terminal UI: `holdfast` without a command. */
+async function runTui(argv: readonly string[], context: CliContext): Promise<CommandResult> {
+  const args = parseArgs('holdfast', tuiSpec, argv)
+  if (args === 'help')
+    return void (await context.out.write(programHelp(context.version, commandGroups, helpColumns(context.out))))
+  return runLogged('tui', args.flags, context, async (prepared) => (await import('./tui/tui.ts')).run(args, prepared))
 }
 
 /** Runs a command with its log, and resolves when the log is written. */
@@ -55,14 +85,25 @@ async function runCommand<Name extends CommandName>(
   context: CliContext,
 ): Promise<CommandResult> {
   const args = parseArgs(name, commandSpecs[name], argv)
-  if (args === 'help') return void (await context.out.write(commandHelp(name, commandSpecs[name])))
-  const flags = args.flags as ServerFlags // of any command: each has some of them, or none
+  if (args === 'help')
+    return void (await context.out.write(commandHelp(name, commandSpecs[name], helpColumns(context.out))))
+  // The flags of any command: each has some of them, or none.
+  return runLogged(name, args.flags as ServerFlags, context, async (prepared) =>
+    (await loadCommand[name]()).run(args, prepared),
+  )
+}
+
+async function runLogged(
+  name: CommandName | 'tui',
+  flags: ServerFlags,
+  context: CliContext,
+  run: (context: CliContext) => Promise<CommandResult>,
+): Promise<CommandResult> {
   const server = await findGivenServer(flags, context)
   const store = typeof flags.store === 'string' ? flags.store : context.store
   const log = await openCommandLog(name, context)
   try {
-    const { run } = await loadCommand[name]()
-    return await run(args, { ...context, store, server, logger: log?.logger })
+    return await run({ ...context, store, server, logger: log?.logger })
   } catch (error) {
     const isExpected = error instanceof OutputClosed || error instanceof UsageError || toFault(error)
     if (!isExpected) log?.logger.error({ err: errorFields(error) }, 'crash')
@@ -87,7 +128,7 @@ async function findGivenServer(flags: ServerFlags, context: CliContext): Promise
 }
 
 /** Opens the log that `HOLDFAST_LOG` and `HOLDFAST_LOG_FILE` ask for; null for none. */
-async function openCommandLog(name: CommandName, context: CliContext): Promise<OpenLogger | null> {
+async function openCommandLog(name: CommandName | 'tui', context: CliContext): Promise<OpenLogger | null> {
   const { environment, err, onCrash } = context
   const level = orUsage(logSettingOf(environment, name === 'serve' ? 'warn' : 'off'))
   if (level === 'off') return null
@@ -103,7 +144,7 @@ const orUsage = <Value>(result: Result<Value>): Value =>
   result.ok || result.fault.code !== 'bad_request' ? orThrow(result) : rejectUsage(result.fault.message)
 
 const unknownCommand = (name: string): string =>
-  `Unknown command '${name}'.${didYouMean(name, [...commandNames, 'help']) || ' holdfast --help lists the commands.'}`
+  `Unknown command '${name}'.${didYouMean(name, [...commandNames, 'help', 'version']) || ' holdfast --help lists the commands.'}`
 
 /** Prints an error as a sentence on standard error and, with --json, as JSON on standard output. */
 async function printFault(fault: Fault, argv: readonly string[], { out, err }: CliContext): Promise<void> {

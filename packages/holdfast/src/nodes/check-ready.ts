@@ -8,6 +8,8 @@ import { notReady, ok, type Result, refuse } from '@holdfast/protocol'
 export async function checkReady(registry: SessionRegistry): Promise<Result<null>> {
   const { store, node } = registry.deps
   if (registry.closedFault()) return refuse(notReady('closing', 'The server is shutting down.'))
+  if (registry.membership.isDraining())
+    return refuse(notReady('closing', 'The server hands its sessions over to other nodes and stops.'))
   const probed = await store.probe()
   if (!probed.ok) return refuse(notReady('store', 'The store accepts no writes. See the log of the server.'))
   const isKnown = (await store.nodes()).some(({ id }) => id === node.id)

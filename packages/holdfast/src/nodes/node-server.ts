@@ -2,15 +2,38 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import type { NodeApi } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
-import { encodeFrame, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { encodeFrame, type Fault, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 
 type Answer = (body: unknown, response: ServerResponse) => Promise<void>
+
+/** A request as it came: its route and its body, which is JSON. */
+export type NodeRequest = { readonly path: string; readonly body: string }
+
+/** Checks a request before it is answered, and may set headers of the answer. Returns a fault to refuse it. */
+export type AdmitRequest = (
+  request: NodeRequest,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+) => Promise<Fault | null>
+
+/** A node asked about a session that it does not own: "Misdirected Request". The sender looks the owner up again. */
+const notOwner = 421
 
 /**
  * Serves the sessions of this node to other nodes of the same user. The system is the guard: only this user can open the
  * socket, who can also write to the store. Returns what to do with each connection.
  */
 export function serveNode(api: NodeApi, onProblem: OnProblem): (socket: Socket) => void {
+  const server = createServer({ keepAliveTimeout: 1 }, createNodeHandler(api, onProblem))
+  server.on('clientError', (_, socket) => socket.destroy()) // a check whether we are alive sends nothing
+  return (socket) => {
+    socket.unref() // a client of another process does not keep this one alive
+    server.emit('connection', socket)
+  }
+}
+
+/** Answers the requests of other nodes that `admit` lets in. */
+export function createNodeHandler(api: NodeApi, onProblem: OnProblem, admit?: AdmitRequest) {
   const routes: Readonly<Record<string, Answer>> = {
     '/call': async (body, response) => send(response, await api.call(body)),
     '/follow': async (body, response) => {
@@ -22,31 +45,32 @@ export function serveNode(api: NodeApi, onProblem: OnProblem): (socket: Socket) 
     '/news': (_, response) => stream(response, api.news(untilClosed(response))),
     '/sit': (body, response) => sit(api, body, response),
   }
-  const server = createServer({ keepAliveTimeout: 1 }, (request, response) => {
-    answer(routes, request, response).catch((cause) => {
-      onProblem({ where: `${request.url} of another process`, cause })
+  return (incoming: IncomingMessage, response: ServerResponse): void => {
+    answer(routes, admit, incoming, response).catch((cause) => {
+      onProblem({ where: `${incoming.url} of another process`, cause })
       response.destroy()
     })
-  })
-  server.on('clientError', (_, socket) => socket.destroy()) // a check whether we are alive sends nothing
-  return (socket) => {
-    socket.unref() // a client of another process does not keep this one alive
-    server.emit('connection', socket)
   }
 }
 
 async function answer(
   routes: Readonly<Record<string, Answer>>,
-  request: IncomingMessage,
+  admit: AdmitRequest | undefined,
+  incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const route = routes[request.url ?? '']
-  if (request.method !== 'POST' || !route) return send(response, refuse(fault('not_found', 'No such route.')), 404)
-  const body = await readBody(request)
-  return body.ok ? route(body.value, response) : send(response, body, 400)
+  const { url: path = '' } = incoming
+  const route = routes[path]
+  if (incoming.method !== 'POST' || !route) return send(response, refuse(fault('not_found', 'No such route.')), 404)
+  const body = await readBody(incoming)
+  if (!body.ok) return send(response, body, 400)
+  const refusal = await admit?.({ path, body: body.value }, incoming, response)
+  if (refusal) return send(response, refuse(refusal), 401)
+  const parsed = parseBody(body.value)
+  return parsed.ok ? route(parsed.value, response) : send(response, parsed, 400)
 }
 
-async function readBody(request: IncomingMessage): Promise<Result<unknown>> {
+async function readBody(request: IncomingMessage): Promise<Result<string>> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Uint8Array>) {
@@ -54,16 +78,23 @@ async function readBody(request: IncomingMessage): Promise<Result<unknown>> {
     if (bytes > limits.requestBodiesBytesMax) return refuse(fault('too_large', 'The request is too large to forward.'))
     chunks.push(chunk)
   }
+  return ok(Buffer.concat(chunks).toString('utf8'))
+}
+
+function parseBody(text: string): Result<unknown> {
   try {
-    return ok(JSON.parse(Buffer.concat(chunks).toString('utf8')))
+    return ok(JSON.parse(text))
   } catch {
     return refuse(fault('bad_request', 'The request body is not valid JSON.'))
   }
 }
 
-function send(response: ServerResponse, answer: Result<unknown>, status = 200): void {
+function send(response: ServerResponse, answer: Result<unknown>, status = statusOf(answer)): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
 }
+
+const statusOf = (answer: Result<unknown>): number =>
+  !answer.ok && answer.fault.code === 'session_locked' ? notOwner : 200
 
 /** Returns a signal that aborts when the other process has left. */
 function untilClosed(response: ServerResponse): AbortSignal {

@@ -16,20 +16,33 @@ import {
 } from '@holdfast/protocol'
 import { connectNode } from '../system/node/node-socket.ts'
 
+/** Sends a request to a node; resolves with the beginning of the answer. Rejects if the node cannot be reached. */
+export type SendToNode = (path: string, body: string, signal: AbortSignal) => Promise<IncomingMessage>
+
 /** Connects to another process that runs sessions of the same store, over its socket. */
-export const reachNode = (node: NodeRow): OtherNode => ({
+export const reachNode = (node: NodeRow): OtherNode =>
+  createOtherNode(node, async (path, body, signal) => {
+    const socket = await connectNode(node)
+    return new Promise((resolve, reject) => {
+      const sent = request({ path, method: 'POST', signal, createConnection: () => socket })
+      sent.on('error', reject).on('response', resolve).end(body)
+    })
+  })
+
+/** Talks to another node by requests that `sendTo` sends. */
+export const createOtherNode = (node: NodeRow, sendTo: SendToNode): OtherNode => ({
   async call(asked, signal) {
-    const response = await post(node, '/call', asked, signal)
+    const response = await post(node, sendTo, '/call', asked, signal)
     return response.ok ? readResult(node, response.value) : response
   },
 
   async *follow(asked, signal) {
-    const response = await post(node, '/follow', asked, signal)
+    const response = await post(node, sendTo, '/follow', asked, signal)
     if (response.ok) yield* readStream(response.value, decodeFrames)
   },
 
   async *news(signal) {
-    const response = await post(node, '/news', {}, signal)
+    const response = await post(node, sendTo, '/news', {}, signal)
     if (!response.ok) return
     const isNews = (frame: NewsFrame): frame is SessionNews => frame.type !== 'end'
     for await (const frame of readStream(response.value, decodeNews)) if (isNews(frame)) yield frame
@@ -37,7 +50,7 @@ export const reachNode = (node: NodeRow): OtherNode => ({
 
   async sit(asked, signal) {
     const leaving = new AbortController()
-    const response = await post(node, '/sit', asked, AbortSignal.any([signal, leaving.signal]))
+    const response = await post(node, sendTo, '/sit', asked, AbortSignal.any([signal, leaving.signal]))
     if (!response.ok) return response
     const lost = new Promise<void>((resolve) => response.value.once('close', resolve))
     const seat = await readFirstLine(node, response.value)
@@ -49,19 +62,18 @@ export const reachNode = (node: NodeRow): OtherNode => ({
 })
 
 /** Sends a request; resolves with the beginning of the answer. Refused: unreachable. */
-async function post(node: NodeRow, path: string, body: unknown, signal: AbortSignal): Promise<Result<IncomingMessage>> {
+async function post(
+  node: NodeRow,
+  sendTo: SendToNode,
+  path: string,
+  body: unknown,
+  signal: AbortSignal,
+): Promise<Result<IncomingMessage>> {
   try {
     signal.throwIfAborted()
-    const socket = await connectNode(node)
-    return await new Promise((resolve, reject) => {
-      const sent = request({ path, method: 'POST', signal, createConnection: () => socket })
-      sent.on('error', reject)
-      sent.on('response', (response) => {
-        response.on('error', () => undefined) // a reader sees it too
-        resolve(ok(response))
-      })
-      sent.end(JSON.stringify(body))
-    })
+    const response = await sendTo(path, JSON.stringify(body), signal)
+    response.on('error', () => undefined) // a reader sees it too
+    return ok(response)
   } catch (cause) {
     return refuse(unreachable(node, cause))
   }

@@ -5,6 +5,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import type { Logger } from '../observe/logging/logger.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
+import { withBearer } from '../tokens/carried-bearer.ts'
 import { authenticate, type Caller } from './auth/access.ts'
 import { type DeclaredAccess, findRefusal } from './auth/authorize.ts'
 import { faultFor } from './auth/public-storage-error.ts'
@@ -39,16 +40,18 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
       const caller = await checkAccess(deps, context, route.access, name)
       if (!caller.ok) return answerFault(caller.fault, requestIdOf(context))
       const bound = caller.value?.session ?? null
-      const answer = await route.answer(
-        {
-          request: req.raw,
-          path: req.param(),
-          query: req.query(),
-          ...peerOf(deps, context),
-          caller: caller.value,
-          ended: watchCaller(deps, caller.value, env.outgoing),
-        },
-        bound === null ? deps : { ...deps, ...withinSession(deps, bound) },
+      const call = {
+        request: req.raw,
+        path: req.param(),
+        query: req.query(),
+        ...peerOf(deps, context),
+        caller: caller.value,
+        ended: watchCaller(deps, caller.value, env.outgoing),
+      }
+      // The owner of a session checks the token again. It knows only those of the store.
+      const bearer = caller.value?.token ? req.raw.headers.get('authorization') : null
+      const answer = await withBearer(bearer, () =>
+        route.answer(call, bound === null ? deps : { ...deps, ...withinSession(deps, bound) }),
       )
       if (answer.ok) return answer.value
       const shown = faultFor(caller.value, answer.fault)

@@ -59,6 +59,7 @@ export const faultStatus = {
   price_unknown: 409,
   no_credentials: 409,
   workdir_needed: 409,
+  workdir_elsewhere: 409,
   context_too_large: 409,
   command_seen: 409,
   command_id_reused: 409,

@@ -10,6 +10,12 @@ export interface SocketProxy {
   url(schema: string): string
   /** Passes on the next request that contains a text, waits for the reply, and cuts the connection instead of passing it. */
   loseReplyTo(text: string): Promise<void>
+  /** Cuts all connections. New ones are accepted. */
+  cut(): void
+  /** Passes nothing on until `flow`, as a network that loses every packet. */
+  stall(): void
+  /** Passes everything on, each piece this much later. */
+  flow(delayMs?: number): void
   close(): Promise<void>
 }
 
@@ -19,6 +25,14 @@ const socketName = '.s.PGSQL.5432'
 export async function openSocketProxy(server: PostgresServer): Promise<SocketProxy> {
   const directory = await mkdtemp(join(tmpdir(), 'hf-pgp-'))
   const sockets = new Set<Socket>()
+  let delayMs = 0
+  let isStalled = false
+  const held: (() => void)[] = []
+  const pass = (to: Socket, bytes: Buffer) => {
+    if (isStalled) return void held.push(() => to.write(bytes))
+    if (delayMs === 0) return void to.write(bytes)
+    setTimeout(() => to.write(bytes), delayMs)
+  }
   let trap: { readonly text: string; readonly onCut: () => void } | null = null
 
   const listener = createServer((client) => {
@@ -38,10 +52,10 @@ export async function openSocketProxy(server: PostgresServer): Promise<SocketPro
         isCutting = trap.onCut
         trap = null
       }
-      upstream.write(bytes)
+      pass(upstream, bytes)
     })
     upstream.on('data', (bytes) => {
-      if (isCutting === null) return void client.write(bytes)
+      if (isCutting === null) return pass(client, bytes)
       client.destroy()
       isCutting()
     })
@@ -54,6 +68,18 @@ export async function openSocketProxy(server: PostgresServer): Promise<SocketPro
       const { promise, resolve } = Promise.withResolvers<void>()
       trap = { text, onCut: resolve }
       return promise
+    },
+    cut() {
+      held.length = 0
+      for (const socket of sockets) socket.destroy()
+    },
+    stall() {
+      isStalled = true
+    },
+    flow(given = 0) {
+      delayMs = given
+      isStalled = false
+      for (const send of held.splice(0)) send()
     },
     async close() {
       for (const socket of sockets) socket.destroy()

@@ -1,5 +1,5 @@
+import type { Piece } from '@holdfast/client/code-roles'
 import type { HighlightAnswer, HighlightRequest } from './highlight-worker.ts'
-import type { Piece } from './roles.ts'
 
 /** The part of a worker that is used. */
 export type HighlightWorker = Pick<Worker, 'postMessage' | 'onmessage' | 'onerror'>

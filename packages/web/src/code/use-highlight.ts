@@ -1,6 +1,6 @@
+import type { Piece } from '@holdfast/client/code-roles'
 import { useEffect, useState } from 'react'
 import { createHighlighter } from './highlighter.ts'
-import type { Piece } from './roles.ts'
 
 const highlighter = createHighlighter(
   () => new Worker(new URL('./highlight-worker.ts', import.meta.url), { type: 'module' }),

@@ -2,7 +2,16 @@ import type { Meta, Result, Seq, SessionId } from '@holdfast/protocol'
 import type { Listed } from './catalogue.ts'
 
 /** A process that runs sessions, and the address where it answers while it is alive. */
-export type NodeRow = { readonly id: string; readonly address: string; readonly startedAt: string }
+export type NodeRow = {
+  /** Its id, which it never shares with another process. */
+  readonly id: string
+  /** A path of a socket, or a URL. */
+  readonly address: string
+  /** When it started. */
+  readonly startedAt: string
+  /** Whether its term has not ended, by the clock of the store. Absent: it has no term, and lives while it answers. */
+  readonly isLive?: boolean | undefined
+}
 
 /** What the owner of a session gets: the epoch for its appends, the last seq, and the base of a fork. */
 export type Lease = { readonly epoch: number; readonly head: Seq; readonly base: Seq }
@@ -17,7 +26,7 @@ export interface Leases {
   removeNode(id: string): Promise<void>
   /**
    * Makes `owner` the session's owner, provided it has none, is already owned by it, or its owner is `takeFrom`.
-   * Refused: session_locked {node}, session_not_found, session_trashed.
+   * Refused: session_locked {node}, session_not_found, session_trashed, workdir_elsewhere.
    */
   claim(session: SessionId, owner: string, takeFrom: string | null): Promise<Result<Lease>>
   /** Releases the session if `owner` still holds it at `epoch`. */

@@ -96,7 +96,8 @@ async function dispatchAnywhere(
     // The client is attached here as soon as its stream has followed the session.
     const isAwaited = isMoving && submission.needsSeat === true && code === 'not_subscribed'
     if (answer.ok || (code !== 'session_locked' && code !== 'fenced' && !isAwaited)) return answer
-    if (lookUp >= lookUpsMax) return isAwaited ? answer : refuse(ownerUnreachable(id, answer.fault))
+    if (lookUp >= lookUpsMax)
+      return isAwaited ? answer : refuse(ownerUnreachable(id, answer.fault, registry.deps.cluster !== undefined))
     await pauseBefore(registry.deps.clock, lookUp)
   }
 }

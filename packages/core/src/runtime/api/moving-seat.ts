@@ -58,7 +58,8 @@ export async function takeMovingSeat(
       if (taken.ok || !hasMoved(taken)) return taken
       const loaded = owner ? await registry.load(own.id) : taken
       if (!loaded.ok && loaded.fault.code !== 'session_locked') return loaded
-      if (lookUp >= lookUpsMax) return refuse(ownerUnreachable(own.id, loaded.ok ? taken.fault : loaded.fault))
+      if (lookUp >= lookUpsMax)
+        return refuse(ownerUnreachable(own.id, loaded.ok ? taken.fault : loaded.fault, deps.cluster !== undefined))
       await pauseBefore(deps.clock, lookUp)
     }
   }

@@ -22,9 +22,16 @@ export function pauseBefore(clock: Clock, lookUp: number, signal?: AbortSignal):
   })
 }
 
-/** Returns the refusal if the owner of a session lives and could not be reached for some seconds. */
-export function ownerUnreachable(id: SessionId, { code, details }: Fault): Fault {
+/**
+ * Returns the refusal if the owner of a session lives and could not be reached for some seconds. In a cluster the same
+ * request may succeed soon, here or at another node.
+ */
+export function ownerUnreachable(id: SessionId, { code, details }: Fault, isCluster: boolean): Fault {
   const { node, since } = details ?? {}
+  if (isCluster) {
+    const message = `Session ${id} is at the node ${node ?? 'unknown'}, which cannot be reached from here. Send it again soon.`
+    return fault('unreachable', message, { node, since, retryAfterSeconds: 1 })
+  }
   const message = `Session ${id} is open in another process (${node ?? 'unknown'}), which cannot be reached. End that process, or try again.`
   return fault('session_locked', message, { node, since, ...(code !== 'session_locked' && { cause: code }) })
 }

@@ -1,4 +1,4 @@
-import { invariant, limits, type ModelFault, type ModelName, type StepId } from '@holdfast/protocol'
+import { InvariantViolation, invariant, limits, type ModelFault, type ModelName, type StepId } from '@holdfast/protocol'
 import type { Clock } from '../../ports/clock.ts'
 import type { ModelEnd, ModelPart, ModelRequest, Provider, SaidPart } from '../../ports/provider.ts'
 import type { Draft } from '../../ports/store/draft.ts'
@@ -27,6 +27,7 @@ export async function callModel(
     early?.state ?? deps.state(),
     { ...effect, takes: readiness.takes },
     contextBlobs,
+    early?.writing,
   )
   if (signal.aborted) return null // aborted while the request was built
   if ('fault' in built) return failed(built.fault)
@@ -87,7 +88,8 @@ async function streamAnswer(
       }
       if (isSilent) deps.observer?.answering?.(deps.session, step)
       isSilent = false
-      invariant(isPart(part), `the provider of ${request.model} sent a part that cannot be used`)
+      if (!isPart(part))
+        throw new InvariantViolation(`the provider of ${request.model} sent a part that cannot be used`)
       answer.add(part)
       if (part.type !== 'delta') continue
       autosave.touch()

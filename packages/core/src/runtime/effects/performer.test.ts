@@ -120,7 +120,9 @@ describe('an effect that starts early', () => {
 
   it('is only a model call, and goes on when it is planned', () => {
     const { performer, begun } = openPerformer()
-    expect(performer.startEarly([modelCall, effect(2)], early(Promise.resolve()))).toEqual(['call-model:1'])
+    expect(performer.startEarly([modelCall, effect(2)], 'call-model', early(Promise.resolve()))).toEqual([
+      'call-model:1',
+    ])
     performer.reconcile([modelCall])
     expect(begun.map(({ key, run }) => [key, run.signal.aborted])).toEqual([['call-model:1', false]])
   })
@@ -128,7 +130,7 @@ describe('an effect that starts early', () => {
   it('reports only once its records are durable', async () => {
     const { performer, begun, reports } = openPerformer()
     const { promise, resolve } = Promise.withResolvers<void>()
-    performer.startEarly([modelCall], early(promise))
+    performer.startEarly([modelCall], 'call-model', early(promise))
     begun[0]?.end(reportOn(effect(1)))
     await setImmediate()
     expect(reports).toEqual([])
@@ -139,7 +141,7 @@ describe('an effect that starts early', () => {
 
   it('is aborted when its records are refused, reports nothing, and can start again', async () => {
     const { performer, begun, reports } = openPerformer()
-    performer.cancelEarly(performer.startEarly([modelCall], early(Promise.resolve())))
+    performer.cancelEarly(performer.startEarly([modelCall], 'call-model', early(Promise.resolve())))
     begun[0]?.end(reportOn(effect(1)))
     await performer.settled()
     expect([begun[0]?.run.signal.aborted, reports]).toEqual([true, []])

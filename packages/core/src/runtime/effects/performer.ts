@@ -29,11 +29,14 @@ export function createPerformer(
 ) {
   const running = new Map<string, AbortController>()
   const unfinished = new Set<Promise<void>>()
+  /** A model call that was started before its step was decided. It is kept while that step is being prepared. */
+  let foreseen: string | null = null
 
-  const start = (effect: Effect, early?: EarlyStart) => {
+  const start = (effect: Effect, given?: EarlyStart) => {
     const controller = new AbortController()
     running.set(effect.key, controller)
     const { signal } = controller
+    const early = given && { ...given, recorded: untilAborted(given.recorded, signal) }
     const performAndReport = async () => {
       const ended = await perform(effect, { signal, report, early })
       await early?.recorded
@@ -49,8 +52,9 @@ export function createPerformer(
   return {
     reconcile(planned: readonly Effect[]): void {
       const keys = new Set(planned.map(({ key }) => key))
+      const isPreparing = planned.some(({ type }) => type === 'prepare-step')
       for (const [key, controller] of running) {
-        if (keys.has(key)) continue
+        if (keys.has(key) || (isPreparing && key === foreseen)) continue
         running.delete(key)
         controller.abort(notPlanned)
       }
@@ -58,13 +62,24 @@ export function createPerformer(
       for (const effect of planned) if (!running.has(effect.key)) start(effect)
     },
     /**
-     * Starts the planned model call while the records that led to it are being written: the network takes longer than the
-     * disk. Nobody sees anything of it until they are durable. If they are refused, `cancelEarly` must follow.
+     * Starts a planned model call, or the preparation of a step, while the records that led to it are being written: the
+     * network takes longer than the disk. Nobody sees anything of it until they are durable. If they are refused, `cancelEarly` must follow.
      */
-    startEarly(planned: readonly Effect[], early: EarlyStart): readonly string[] {
-      const calls = planned.filter(({ type, key }) => type === 'call-model' && !running.has(key))
-      for (const effect of calls) start(effect, early)
-      return calls.map(({ key }) => key)
+    startEarly(planned: readonly Effect[], type: 'call-model' | 'prepare-step', early: EarlyStart): readonly string[] {
+      const chosen = planned.filter((effect) => effect.type === type && !running.has(effect.key))
+      for (const effect of chosen) start(effect, early)
+      return chosen.map(({ key }) => key)
+    },
+    /** Starts a model call before its step is decided: `keepForeseen` or `cancelEarly` must follow. */
+    startForeseen(call: EffectOf<'call-model'>, early: EarlyStart): void {
+      if (running.has(call.key)) return
+      foreseen = call.key
+      start(call, early)
+    },
+    /** Keeps the foreseen call, because its step was decided as expected. Returns false if it was aborted meanwhile. */
+    keepForeseen(key: string): boolean {
+      foreseen = null
+      return running.get(key)?.signal.aborted === false
     },
     /** Aborts effects that were started early, because the records that led to them were refused. */
     cancelEarly(keys: readonly string[]): void {
@@ -87,6 +102,13 @@ export function createPerformer(
       while (unfinished.size > 0) await Promise.all(unfinished)
     },
   }
+}
+
+/** Waits for a promise, and no longer than until an abort. */
+function untilAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  const { promise: aborted, resolve } = Promise.withResolvers<void>()
+  signal.addEventListener('abort', () => resolve(), { once: true })
+  return Promise.race([promise, aborted])
 }
 
 /** Runs effects. A broken one reports a failure, so that the session never waits for it. */

@@ -29,9 +29,10 @@ async function prepareStep(
   deps: EffectDeps,
   { turn }: EffectOf<'prepare-step'>,
   contextBlobs: ContextBlobs,
-  signal: AbortSignal,
+  { signal, early }: EffectRun,
 ): Promise<Report> {
-  const { state, models } = deps
+  const { models } = deps
+  const state = () => early?.state ?? deps.state()
   const { origin, settings } = state()
   invariant(origin, 'a step needs a started session')
   const model = models.find(modelNow(state()))
@@ -81,6 +82,15 @@ async function beginSession(deps: EffectDeps, turn: number, signal: AbortSignal)
   return { context: text, runs: ran?.runs ?? [] }
 }
 
+/** Whether the next step can be prepared while the prompt before it is being written: no hook and no summary comes first. */
+export function canPrepareEarly({ startContext, models }: EffectDeps, state: SessionState): boolean {
+  const { origin, checkpoint } = state
+  const isCompacted = checkpoint !== null && checkpoint !== startContext?.checkpoint
+  const model = models.find(modelNow(state))
+  if (origin === null || startContext === null || isCompacted || model.type !== 'ready') return false
+  return !isOverfull(state, model.contextTokens)
+}
+
 /** Begins to read what the next step is told, if it is planned and no hooks have to run before it. */
 export function lookAhead(
   { stepContext, startContext }: EffectDeps,
@@ -102,9 +112,13 @@ export async function prepareWithNews(
   deps: EffectDeps,
   effect: EffectOf<'prepare-step'>,
   contextBlobs: ContextBlobs,
-  { signal, report }: EffectRun,
+  run: EffectRun,
 ): Promise<Report | null> {
-  const prepared = await prepareStep(deps, effect, contextBlobs, signal)
+  const { signal, report, early } = run
+  if (early) await null // the records that led here are sent first
+  const prepared = await prepareStep(deps, effect, contextBlobs, run)
+  if (!deps.tools.background?.news(deps.session) && !signal.aborted) early?.foresee?.(prepared)
+  await early?.recorded
   const news = deps.tools.background?.news(deps.session)
   if (!news || prepared.type !== 'step.prepared' || signal.aborted) return prepared
   const { text, isBreach } = news

@@ -9,7 +9,10 @@ const watchMs = 500
 
 /** Finds the processes that own sessions and connects to them. */
 export interface Owners {
-  /** Returns the other node that owns the session by the store; it may be dead. Null: free, or owned by this node. */
+  /**
+   * Returns the other node that owns the session by the store; it may be dead. In a cluster, returns the node that has to
+   * run it. Null: this node may.
+   */
   find(id: SessionId): Promise<OtherNode | null>
   /** Connects to the node with this id; null if it is not registered, or is this one. */
   reach(id: unknown): Promise<OtherNode | null>
@@ -21,10 +24,10 @@ export interface Owners {
   connect(node: NodeRow): OtherNode
 }
 
-type OwnerDeps = Pick<NodeDeps, 'store' | 'node' | 'isAlive' | 'reach' | 'clock'>
+type OwnerDeps = Pick<NodeDeps, 'store' | 'node' | 'isAlive' | 'reach' | 'clock' | 'cluster'>
 
 export function createOwners(deps: OwnerDeps, { entry }: Pick<SessionStores, 'entry'>): Owners {
-  const { store, node, reach } = deps
+  const { store, node, reach, cluster } = deps
   const watch = createNodeWatch(deps)
   const closing = new AbortController()
   const rows = new Map<string, NodeRow>() // the row of a node never changes
@@ -36,6 +39,7 @@ export function createOwners(deps: OwnerDeps, { entry }: Pick<SessionStores, 'en
     for (const row of known) rows.set(row.id, row)
     return known
   }
+  const ownerOf = async (id: SessionId) => (cluster ? cluster.place(id, node.id) : (await entry(id))?.owner)
   const reachId = async (id: unknown): Promise<OtherNode | null> => {
     if (!reach || typeof id !== 'string' || id === node.id) return null
     if (!rows.has(id)) await others()
@@ -47,7 +51,7 @@ export function createOwners(deps: OwnerDeps, { entry }: Pick<SessionStores, 'en
     connect,
     close: () => closing.abort(),
     reach: reachId,
-    find: async (id) => (reach && !closing.signal.aborted ? reachId((await entry(id))?.owner) : null),
+    find: async (id) => (reach && !closing.signal.aborted ? reachId(await ownerOf(id)) : null),
   }
 }
 

@@ -1,4 +1,4 @@
-import { fault, ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
+import { type FaultCode, fault, ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
 import type { Lease, Leases, NodeRow } from '../../ports/store/lease.ts'
 import { isAtWork } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'
@@ -32,6 +32,9 @@ export async function claimSession(
   return claim(owner)
 }
 
+/** Another node took the session over meanwhile, or has to. */
+const notHere: readonly FaultCode[] = ['session_locked', 'workdir_elsewhere']
+
 /** Settles sessions that dead nodes left busy, removes unspoken ones, and returns the dead nodes. */
 export async function settleCrashed(
   { store, node, isAlive, forgetNode, onProblem }: NodeDeps,
@@ -53,7 +56,7 @@ export async function settleCrashed(
       // A session with a question that can expire stays loaded: its timer must run.
       if (loaded.ok && !isAtWork(loaded.value.folded().state)) await unload(session)
       if (loaded.ok) continue
-      if (loaded.fault.code !== 'session_locked') onProblem({ where, cause: loaded.fault })
+      if (!notHere.includes(loaded.fault.code)) onProblem({ where, cause: loaded.fault })
     } catch (cause) {
       onProblem({ where, cause })
     }

@@ -1,7 +1,7 @@
-import type { Result, SessionId } from '@holdfast/protocol'
+import type { Meta, Result, SessionId } from '@holdfast/protocol'
 import type { Lease } from '../../ports/store/lease.ts'
 import type { RunInBackground } from '../background-tasks.ts'
-import type { NodeDeps } from '../dependencies.ts'
+import type { NodeDeps, RecentRecords } from '../dependencies.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 import type { StorageHealth } from '../storage-health.ts'
 import type { SubagentRegistry } from '../subagents/subagents.ts'
@@ -29,9 +29,22 @@ export type RegistryState = {
   readonly mutex: ReturnType<typeof createKeyedMutex<SessionId>>
   readonly inBackground: RunInBackground
   readonly storageHealth: StorageHealth
+  readonly recent: RecentRecords
   readonly crashLoopGuard: ReturnType<typeof createCrashLoopGuard>
   readonly subagents: SubagentRegistry
   /** Called after each change of a session. */
   readonly watchers: ReturnType<typeof createWatchers>
   isClosing: boolean
+  /** Whether this node lost its place in the cluster: it loads nothing until it has it again. */
+  isSuspended: boolean
+  /** Whether this node hands its sessions over, because it is about to stop. */
+  isDraining: boolean
+}
+
+/** Adds what no record of the session holds: its clients, and the approvals that its subagents wait for. */
+export function withAttachments({ loaded, subagents }: RegistryState, meta: Meta): Meta {
+  const below = loaded.has(meta.id) ? subagents.below(meta.id) : []
+  const waiting = below.reduce((sum, { pendingApprovals }) => sum + pendingApprovals.length, meta.waiting ?? 0)
+  const attachments = loaded.get(meta.id)?.runner.hub.attached ?? 0
+  return { ...meta, ...(waiting > 0 && { waiting }), attachments }
 }

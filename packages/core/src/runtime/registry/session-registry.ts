@@ -2,6 +2,7 @@ import {
   type Fault,
   fault,
   type Meta,
+  notReady,
   ok,
   type Result,
   refuse,
@@ -13,17 +14,19 @@ import { createBackgroundTasks } from '../background-tasks.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { type LoadedSession, loadSession } from '../log/load-session.ts'
 import { logDamaged } from '../log/read-window.ts'
+import { createRecentRecords } from '../log/recent-records.ts'
 import { openRunner, type SessionRunner } from '../runner/session-runner.ts'
 import { createStorageHealth } from '../storage-health.ts'
 import { createSubagents, type SubagentRegistry } from '../subagents/subagents.ts'
 import { createCrashLoopGuard } from './crash-loop-guard.ts'
 import { forkSession } from './fork-session.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
+import { createMembership, type Membership, nodeSuspended } from './membership.ts'
 import { createNodeNews } from './node-news.ts'
 import type { Notifier } from './notifiers.ts'
 import { createOwners, type Owners } from './owners.ts'
 import { claimSession, createSettle, dropLost, settleCrashed } from './ownership.ts'
-import type { LoadedRunner, RegistryState } from './registry-state.ts'
+import { type LoadedRunner, type RegistryState, withAttachments } from './registry-state.ts'
 import type { SessionNewsFeed } from './session-news.ts'
 import { createSessionStores, type SessionStores } from './session-stores.ts'
 import { createSession, startSession } from './start-session.ts'
@@ -56,6 +59,8 @@ export interface SessionRegistry {
   runAlone<Value>(id: SessionId, work: () => Promise<Value>): Promise<Value>
   /** Gives up the loaded sessions that another process took over, as after a pause of this one. Returns how many. */
   dropLost(): Promise<number>
+  /** What this node does when it loses its place in a cluster or leaves it. */
+  readonly membership: Membership
   /** Settles what dead nodes left open and returns those nodes. A starting node does this once. */
   settleCrashed(): Promise<readonly NodeRow[]>
   /** Returns the refusal of a runtime that is closing or closed: session_stopped. Null before. */
@@ -74,8 +79,12 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
     const runner = loaded.get(id)?.runner
     if (runner) afterChange(parts, runner) // its idle timer starts when the last one has ended
   })
+  const all = () => [...loaded.values()].map(({ runner }) => runner)
+  const loadedRunner = (id: SessionId) => loaded.get(id)?.runner ?? null
+  const handOver = (id: SessionId) => unload(parts, id, 'closing')
   const registry: SessionRegistry = {
-    ...{ deps, stores, news, owners: parts.owners, subagents: parts.subagents },
+    ...{ deps, stores, news, all, owners: parts.owners, subagents: parts.subagents },
+    membership: createMembership(parts, { all, loaded: loadedRunner }, handOver),
     followAllNews: (signal) => parts.followAllNews(signal),
     load: load.bind(null, parts),
     withAttachments: (meta) => withAttachments(parts, meta),
@@ -86,11 +95,12 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
         if (runner.folded().state.origin?.subagent?.root === id) notifiers.afterChange(runner.id, runner.folded().state)
     },
     async start(options) {
+      if (parts.isDraining)
+        return refuse(notReady('closing', 'This node is about to stop. Start the session at another.'))
       const started = await startSession(deps, stores, options)
       return started.ok ? load(parts, started.value) : started
     },
-    loaded: (id) => loaded.get(id)?.runner ?? null,
-    all: () => [...loaded.values()].map(({ runner }) => runner),
+    loaded: loadedRunner,
     unload: (id) => unload(parts, id, 'stopped'),
     runAlone: (id, work) =>
       mutex.take(id, async () => {
@@ -112,16 +122,17 @@ function createRegistryState(deps: NodeDeps, settle: SessionRegistry['settleCras
   const { store, clock } = deps
   const stores = createSessionStores(deps)
   const owners = createOwners(deps, stores)
-  const { news, followAll } = createNodeNews({ ...deps, owners, settle })
+  const { news, followAll } = createNodeNews({ ...deps, owners, settle, entry: stores.entry })
   const inBackground = createBackgroundTasks(deps.onProblem)
   const parts: RegistryState = {
-    ...{ deps, stores, owners, inBackground, isClosing: false },
+    ...{ deps, stores, owners, inBackground, isClosing: false, isSuspended: false, isDraining: false },
     ...{ news, followAllNews: followAll },
     loaded: new Map(),
     loading: new Map(),
     unloading: new Map(),
     mutex: createKeyedMutex(),
     storageHealth: createStorageHealth({ store, clock, inBackground }),
+    recent: createRecentRecords(),
     crashLoopGuard: createCrashLoopGuard(clock),
     watchers: createWatchers(deps, stores, (id) => inBackground(`unloading ${id}`, unload(parts, id, 'stopped'))),
     subagents: createSubagents({
@@ -145,6 +156,7 @@ async function load(
   const { mutex, loaded, loading } = parts
   for (let busy = mutex.free(id); busy; busy = mutex.free(id)) await busy
   if (parts.isClosing) return refuse(closed)
+  if (parts.isSuspended) return refuse(nodeSuspended)
   const known = loaded.get(id)
   if (known) return ok(known.runner)
   const exhausted = parts.crashLoopGuard.refusal(id)
@@ -188,14 +200,14 @@ async function createRunner(
   { epoch, head }: Lease,
   early: Result<LoadedSession> | null,
 ): Promise<Result<SessionRunner>> {
-  const { deps, stores, storageHealth, news } = parts
+  const { deps, stores, storageHealth, recent, news } = parts
   // A load that ran beside the claim is valid if it ends at the claimed head: records never change.
   const session = early?.ok && early.value.state.seq === head ? early : await loadSession(stores.storeOf(id), id)
   if (!session.ok) return session
   const { lost } = session.value
   if (lost.length > 0) return refuse(logDamaged(id, lost))
   return openRunner({
-    ...{ id, epoch, storageHealth },
+    ...{ id, epoch, storageHealth, recent },
     deps: stores.depsOf(id),
     loaded: session.value,
     subagents: parts.subagents,
@@ -226,14 +238,6 @@ function publishChange(parts: RegistryState, id: SessionId): void {
 function afterChange({ watchers, subagents }: RegistryState, runner: SessionRunner): void {
   watchers.afterChange(runner)
   subagents.afterChange(runner)
-}
-
-/** Adds what no record of the session holds: its clients, and the approvals that its subagents wait for. */
-function withAttachments({ loaded, subagents }: RegistryState, meta: Meta): Meta {
-  const below = loaded.has(meta.id) ? subagents.below(meta.id) : []
-  const waiting = below.reduce((sum, { pendingApprovals }) => sum + pendingApprovals.length, meta.waiting ?? 0)
-  const attachments = loaded.get(meta.id)?.runner.hub.attached ?? 0
-  return { ...meta, ...(waiting > 0 && { waiting }), attachments }
 }
 
 /** Restarts a crashed session from its log, unless it keeps crashing. */
@@ -268,8 +272,7 @@ async function release(
   { runner, lease }: LoadedRunner,
   reason: 'stopped' | 'closing',
 ): Promise<void> {
-  const own = stores.storeOf(id)
-  const left = await subagents.leave(id)
+  const [own, left] = [stores.storeOf(id), await subagents.leave(id)]
   await runner.stop(reason).finally(left)
   await endBackground(deps, id) // what the last call of the session has started meanwhile
   news.publish({ type: 'session.stopped', session: id, reason })
@@ -295,5 +298,4 @@ async function close(parts: RegistryState): Promise<void> {
   await store.removeNode(node.id)
 }
 
-/** Ends the commands that a session, or all of them, have running in the background. */
 const endBackground = async ({ tools }: NodeDeps, id?: SessionId): Promise<void> => tools.background?.end(id)

@@ -19,6 +19,8 @@ export interface SessionStores extends Pick<Store, 'create' | 'entry' | 'list' |
   storeOf(id: SessionId): Store
   /** Returns a fault if a session in memory has a name of a new one on disk, whose store checks its own names. */
   checkNames(session: SessionId, names: Names): Promise<Result<void>>
+  /** 1 from the first session in memory on. Shared, so that another thread asks `checkNames` only if it must. */
+  readonly memoryUsed: Int32Array
   /** Returns the dependencies with the store, the blobs and the request builder of the session. */
   depsOf(id: SessionId): NodeDeps
 }
@@ -29,6 +31,7 @@ export function createSessionStores(deps: NodeDeps): SessionStores {
   const { store, memoryStore } = deps
   const isOne = memoryStore === store
   const inMemory = new Set<SessionId>()
+  const memoryUsed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   const names = createKeyedMutex<string>()
   const memory: Store = {
     ...memoryStore,
@@ -63,6 +66,7 @@ export function createSessionStores(deps: NodeDeps): SessionStores {
     const [own, other] = isForMemory ? [memoryStore, store] : [store, memoryStore]
     const refusal = isOne ? null : await findNameTaken(other, session.session, session.entry.meta)
     if (refusal) return refuse(refusal)
+    if (isForMemory) Atomics.store(memoryUsed, 0, 1)
     const created = await own.create(session)
     if (created.ok && isForMemory) inMemory.add(session.session)
     return created
@@ -70,7 +74,7 @@ export function createSessionStores(deps: NodeDeps): SessionStores {
 
   return {
     ...(isOne ? store : mergeStores(store, memoryStore)),
-    depsOf,
+    ...{ depsOf, memoryUsed },
     storeOf: (id) => depsOf(id).store,
     async checkNames(session, names) {
       const refusal = isOne ? null : await findNameTaken(memoryStore, session, names)

@@ -20,9 +20,9 @@ import type { Input } from '../../session/input.ts'
 import { type Effect, plan } from '../../session/plan.ts'
 import type { SessionState } from '../../session/state.ts'
 import { answerOf } from '../../session/view.ts'
-import type { EffectDeps, RuntimeDeps, Subagents } from '../dependencies.ts'
+import type { EffectDeps, RecentRecords, RuntimeDeps, Subagents } from '../dependencies.ts'
 import type { createPerformer } from '../effects/performer.ts'
-import { lookAhead } from '../effects/prepare-step.ts'
+import { canPrepareEarly, lookAhead } from '../effects/prepare-step.ts'
 import { changesWindow } from '../effects/step-request.ts'
 import { encodeAppend } from '../log/encode-append.ts'
 import type { createSnapshotAutosave, Folded, LoadedSession } from '../log/load-session.ts'
@@ -30,6 +30,7 @@ import { type StorageHealth, withNotAccepted } from '../storage-health.ts'
 import type { Hub } from '../stream/hub.ts'
 import type { createAbortTurn } from './abort-turn.ts'
 import type { createArrivalOrder } from './arrival-order.ts'
+import { cancelForeseen, createForesight, type ForeseenCall, keepForeseen } from './foresee-call.ts'
 import type { createHookNotices } from './hook-notices.ts'
 import { type createUnrecorded, findReuse, hashCommand } from './same-command.ts'
 import type { createSideWork } from './side-work.ts'
@@ -44,6 +45,8 @@ export type RunnerOptions = {
   /** Creates the session that the fork record at `seq` names, if it does not exist yet. */
   readonly fork: (from: Folded, seq: Seq) => Promise<Result<unknown>>
   readonly subagents?: Subagents | undefined
+  /** Shared by all sessions of the process. Absent in tests of a session alone. */
+  readonly recent?: RecentRecords | undefined
   /** Called with each batch of records, once it is folded. */
   readonly onRecords?: ((state: SessionState, records: readonly Recorded[]) => void) | undefined
   /** Called after each record and each change of the attached clients. */
@@ -59,8 +62,12 @@ export type RunningSession = {
   folded: Folded
   /** Why no input is accepted any more; null while inputs are. */
   closed: Fault | null
+  /** Why the session takes no input until it is loaded again; null while it works. */
+  suspended: Fault | null
   /** Whether what calls did to files is still recorded, although no other input is accepted: their work is ending. */
   isEnding: boolean
+  /** The model call that was started while the prompt was being written; null once its step is decided. */
+  foreseen: ForeseenCall | null
   /** The mailbox: runs work after all work that was put in before. */
   readonly enqueue: ReturnType<typeof createSerialQueue>
   readonly arrivals: ReturnType<typeof createArrivalOrder>
@@ -98,6 +105,7 @@ export async function handleInput(session: RunningSession, input: Input): Promis
 async function applyInput(session: RunningSession, input: Input): Promise<Result<Answer>> {
   const isLate = input.type === 'files.found' || input.type === 'hooks.ran'
   if (session.closed && !(session.isEnding && isLate)) return refuse(session.closed)
+  if (session.suspended) return refuse(session.suspended)
   const { id, epoch, deps, onChange } = session.options
   const { state } = session.folded
   const sent = input.type === 'command' ? input : null
@@ -118,15 +126,19 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   const { append, next } = encodeAppend({ session: id, epoch, folded: session.folded }, batch)
   const planned = plan(next.state)
   const appending = deps.store.append(sent ? { ...append, commandHash: hashCommand(sent.command) } : append)
-  const early = startEarly(session, next.state, planned, append.records, appending)
+  const early =
+    keepForeseen(session, next.state, planned, appending) ??
+    startEarly(session, next, planned, append.records, appending)
   const appended = await appending
   session.effects.storage.track(appended)
   if (!appended.ok) {
     session.performer.cancelEarly(early)
+    cancelForeseen(session)
     return refusedAppend(session, input, appended)
   }
 
   session.folded = next
+  session.effects.recent.add(id, append.records)
   if (next.state.turn.phase !== 'thinking') session.effects.answer = null // its text is on record now
   const { records } = append
   session.hub.publish(records) // only after the append: no client may see a record that a crash could lose
@@ -134,7 +146,7 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
   for (const { record } of records)
     if (record.event.type === 'question.answered')
       session.effects.questions.get(record.event.call)?.(record.event.reply)
-  session.performer.reconcile(session.closed ? [] : planned)
+  session.performer.reconcile(session.closed || session.suspended ? [] : planned)
   if (next.state.turn.phase === 'idle') session.aborting.pending.submission = null
   session.snapshots.afterChange(next)
   const plain = records.map(({ record }) => record)
@@ -146,22 +158,29 @@ async function applyInput(session: RunningSession, input: Input): Promise<Result
 
 /** Begins what may begin while records are being written. Returns the keys of the effects that started. */
 function startEarly(
-  { folded, closed, effects, performer, options }: RunningSession,
-  next: SessionState,
+  session: RunningSession,
+  next: Folded,
   planned: readonly Effect[],
   records: readonly EncodedRecord[],
   recorded: Promise<unknown>,
 ): readonly string[] {
+  const { folded, closed, effects, performer, options } = session
+  const { state } = next
+  // A write that the disk refuses is repeated, and must not call the model each time.
+  const isSafe = closed === null && effects.storage.error === null
   if (folded.state.turn.phase !== 'preparing') {
+    if (folded.state.turn.phase === 'idle' && isSafe && canPrepareEarly(effects, state)) {
+      const foresee = createForesight(session, next, { records, written: recorded })
+      return performer.startEarly(planned, 'prepare-step', { state, recorded, foresee })
+    }
     // In a microtask, so that the records are on their way first.
     Promise.resolve()
-      .then(() => lookAhead(effects, next, planned))
+      .then(() => lookAhead(effects, state, planned))
       .catch((cause) => options.deps.onProblem({ where: `session ${options.id}`, cause }))
     return []
   }
-  // A write that the disk refuses is repeated, and must not call the model each time.
-  if (closed || effects.storage.error || changesWindow(records)) return []
-  return performer.startEarly(planned, { state: next, recorded })
+  if (!isSafe || changesWindow(records)) return []
+  return performer.startEarly(planned, 'call-model', { state, recorded })
 }
 
 /** Returns the first answer to a command that was sent before; call it only where the command writes nothing now. */
@@ -220,6 +239,27 @@ function abandon(session: RunningSession, reason: Fault): void {
 export function loseToOther(session: RunningSession): void {
   const message = 'Another process took over this session while this one did not answer.'
   if (session.closed === null) abandon(session, fault('fenced', message))
+}
+
+const cannotRenew = fault(
+  'storage_error',
+  'This node has lost the database, so the work of the session was stopped. Your command was not accepted. Send it again when the store works.',
+  { reason: 'unreachable', retryAfterSeconds: 1 },
+)
+
+/** Aborts all work and refuses every input, because another node may take the session over soon. */
+export function suspend(session: RunningSession): void {
+  if (session.closed || session.suspended) return
+  session.suspended = cannotRenew
+  session.effects.storage.track(refuse(cannotRenew))
+  session.sideWork.end()
+  session.performer.interrupt()
+}
+
+/** Loads a suspended session again: its log says what became of it. */
+export function loadAgain(session: RunningSession): void {
+  if (session.closed || !session.suspended) return
+  abandon(session, fault('log_moved', 'The session was stopped while its node had no database. It is loaded again.'))
 }
 
 /** Ends the streams of all subscribers and reports to the observer that the session left this process. */

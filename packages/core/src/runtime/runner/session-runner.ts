@@ -21,6 +21,7 @@ import { endLeftovers } from '../effects/run-tool.ts'
 import { createStepContext } from '../effects/step-context.ts'
 import { createSnapshotAutosave, type Folded } from '../log/load-session.ts'
 import { createWindowDamageCheck } from '../log/read-window.ts'
+import { createRecentRecords } from '../log/recent-records.ts'
 import { factsGoStale, resolve } from '../resolve/resolve.ts'
 import type { SessionStorage } from '../storage-health.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
@@ -31,9 +32,11 @@ import {
   answerBefore,
   firstAnswer,
   handleInput,
+  loadAgain,
   loseToOther,
   type RunnerOptions,
   type RunningSession,
+  suspend,
 } from './handle-input.ts'
 import { createHookNotices } from './hook-notices.ts'
 import { refusalOf, seatRefusal } from './refusal.ts'
@@ -57,6 +60,10 @@ export interface SessionRunner {
   report(report: Report): Promise<Result<Answer>>
   /** Gives up the session because another process owns it now: its work ends, and nothing more is recorded here. */
   lose(): Promise<void>
+  /** Aborts all work and refuses every input: this node may not act until it is in the cluster again. */
+  suspend(): void
+  /** Loads a suspended session again, from its log. */
+  resume(): Promise<void>
   /** Ends all work here and unloads the session. Running calls are interrupted, open questions keep waiting. */
   stop(reason: 'stopped' | 'closing'): Promise<void>
 }
@@ -80,6 +87,8 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
     submit: submit.bind(null, session),
     report: (input) => report(session, input),
     lose: () => session.enqueue(async () => loseToOther(session)),
+    suspend: () => suspend(session),
+    resume: () => session.enqueue(async () => loadAgain(session)),
     stop: (reason) => stop(session, reason),
     folded: () => session.folded,
     storageError: () => effects.storage.error,
@@ -125,7 +134,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
     ...{ options, enqueue, hub, effects, performer, sideWork, aborting, notices },
     ...{ arrivals: createArrivalOrder(), unrecorded: createUnrecorded() },
     folded: { state: loaded.state, row: loaded.row },
-    ...{ closed: null, isEnding: false },
+    ...{ closed: null, suspended: null, isEnding: false, foreseen: null },
     snapshots: createSnapshotAutosave(id, deps.store, loaded.snapshotSeq, inBackground),
   }
   return session
@@ -134,7 +143,7 @@ function createRunningSession(options: RunnerOptions): RunningSession {
 type OwnParts = Pick<EffectDeps, 'hub' | 'sideWorkSignal' | 'record'> & { readonly storage: SessionStorage }
 
 function createEffectDeps(
-  { id, epoch, deps, subagents }: RunnerOptions,
+  { id, epoch, deps, subagents, recent = createRecentRecords() }: RunnerOptions,
   own: OwnParts,
   state: EffectDeps['state'],
 ): EffectDeps {
@@ -149,6 +158,7 @@ function createEffectDeps(
     promptsInOrder: createSerialQueue(),
     questions: new Map(),
     stepContext: createStepContext(deps),
+    recent,
     startContext: null,
     answer: null,
   }

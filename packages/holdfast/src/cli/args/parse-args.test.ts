@@ -26,6 +26,7 @@ describe('parseArgs', () => {
     expect(positionals).toEqual(['list the files'])
     expect(flags).toEqual({
       session: 'calm-harbor-12',
+      continue: false,
       model: 'demo/agent',
       workdir: undefined,
       yes: false,

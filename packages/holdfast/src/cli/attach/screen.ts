@@ -150,7 +150,7 @@ function questionText(asked: OpenQuestion, paint: Paint): string {
 function answerKeys({ preview, reason }: OpenQuestion): string {
   if (preview.type === 'question') return 'Type y to answer, or n to decline.'
   if (reason !== undefined) return 'Type y to approve, or n to reject.'
-  return 'Type y to approve, n to reject, or s to approve it for this session.'
+  return 'Type y to approve once, t for this turn, s for this session, a always, or n to reject, with a reason if you like.'
 }
 
 function driverSentence(driver: ClientId | undefined, client: string): string {

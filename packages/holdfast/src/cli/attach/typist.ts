@@ -15,7 +15,9 @@ type TypistDeps = {
 const decisions: Readonly<Record<string, Decision>> = {
   y: 'approve',
   yes: 'approve',
+  t: 'approve_turn',
   s: 'approve_session',
+  a: 'approve_always',
   n: 'reject',
   no: 'reject',
 }
@@ -32,7 +34,10 @@ export function createTypist({ handle, client, screen, output, leave }: TypistDe
 
   const form = createQuestionForm(output.note)
 
-  const answer = (question: OpenQuestion, reply: { readonly decision: Decision; readonly answers?: Answers }) =>
+  const answer = (
+    question: OpenQuestion,
+    reply: { readonly decision: Decision; readonly answers?: Answers; readonly message?: string },
+  ) =>
     send({
       type: 'respondToApproval',
       ...reply,
@@ -50,12 +55,15 @@ export function createTypist({ handle, client, screen, output, leave }: TypistDe
 
   /** Answers the oldest question if the text is an answer to it. */
   async function decide(question: OpenQuestion, text: string): Promise<'answered' | 'no answer'> {
-    const decision = decisions[text.toLowerCase()]
+    const [word = '', ...reason] = text.split(' ')
+    const decision = Object.hasOwn(decisions, word.toLowerCase()) ? decisions[word.toLowerCase()] : undefined
     const { preview } = question
-    if (!decision || (preview.type === 'question' && decision === 'approve_session')) return 'no answer'
+    const isLonger = decision !== undefined && decision !== 'approve' && decision !== 'reject'
+    if (!decision || (preview.type === 'question' && isLonger)) return 'no answer'
+    if (reason.length > 0 && (decision !== 'reject' || preview.type === 'question')) return 'no answer'
     if (decision === 'approve' && preview.type === 'question' && preview.fields.length > 0)
       await form.open(question, preview.fields)
-    else await answer(question, { decision })
+    else await answer(question, { decision, ...(reason.length > 0 && { message: reason.join(' ') }) })
     return 'answered'
   }
 

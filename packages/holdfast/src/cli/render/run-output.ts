@@ -39,7 +39,18 @@ export interface RunOutput {
   end(result: RunResult): Promise<void>
 }
 
-type Outputs = Pick<CliContext, 'out' | 'err'>
+/** Draws the Markdown of an answer for a terminal. */
+export interface MarkdownPrinter {
+  /** Adds a piece of the text. Returns what can be printed by now, in whole lines. */
+  add(text: string): string
+  /** Returns the rest, and starts anew. */
+  end(): string
+}
+
+type Outputs = Pick<CliContext, 'out' | 'err'> & {
+  /** Draws answers; absent where they are printed as they are. */
+  readonly markdown?: MarkdownPrinter | undefined
+}
 
 export function createRunOutput(isJson: boolean, outputs: Outputs): RunOutput {
   const output = isJson ? createJsonOutput(outputs) : createTextOutput(outputs)
@@ -81,7 +92,7 @@ type Kind = 'text' | 'thinking'
 type Fragment = { readonly step: number; readonly part: number; readonly kind: string; readonly text: string }
 
 /** Prints the model's text on standard output, and thinking, calls and notes on standard error. */
-function createTextOutput({ out, err }: Outputs): RunOutput {
+function createTextOutput({ out, err, markdown }: Outputs): RunOutput {
   const tools = new Map<number, string>()
   // Counted in characters: most recorded text was already printed as deltas.
   const shownOfPart = new Map<string, number>()
@@ -99,7 +110,8 @@ function createTextOutput({ out, err }: Outputs): RunOutput {
     if (open === null) return
     const { kind, endsLine } = open
     open = null
-    if (!endsLine) await (kind === 'text' ? out : err).write('\n')
+    if (kind === 'text' && markdown) await out.write(markdown.end())
+    else if (!endsLine) await (kind === 'text' ? out : err).write('\n')
     const held = heldChildren.splice(0)
     for (const line of held) await err.write(`${err.paint.dim(line)}\n`)
   }
@@ -113,7 +125,7 @@ function createTextOutput({ out, err }: Outputs): RunOutput {
     open = { kind, position, endsLine: text.endsWith('\n') }
     if (kind === 'thinking') return err.write(err.paint.dim(escapeHidden(text)))
     hasText = true
-    await out.write(escapeHidden(text))
+    await out.write(markdown ? markdown.add(text) : escapeHidden(text))
   }
 
   async function note(text: string): Promise<void> {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createPaint } from '../terminal/output.ts'
 import { branchTable, formatAge, sessionTable } from './tables.ts'
 
-const plain = createPaint(false)
+const plain = { paint: createPaint(false), columns: null }
 const now = Date.parse('2026-01-02T00:00:00.000Z')
 const meta = (changes: Parameters<typeof aMeta>[0]) =>
   aMeta({ title: 'Fix the build', lastMessageAt: '2026-01-01T21:00:00.000Z', messageCount: 7, ...changes })

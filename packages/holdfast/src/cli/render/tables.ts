@@ -1,28 +1,15 @@
 import type { ListedBranch, Meta, SessionList } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { CliContext } from '../terminal/cli-context.ts'
-import type { Paint } from '../terminal/output.ts'
+import type { Output } from '../terminal/output.ts'
+import { textTable } from './text-table.ts'
+
+type TableOutput = Pick<Output, 'paint' | 'columns'>
 
 const titleCharsMax = 48
 
-/** Formats rows under a heading, in columns of equal width. */
-export function textTable(heading: readonly string[], rows: readonly (readonly string[])[], paint: Paint): string {
-  const widths = heading.map((name, column) =>
-    rows.reduce((widest, row) => Math.max(widest, lengthOf(row[column] ?? '')), name.length),
-  )
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - lengthOf(cell))))
-      .join('  ')
-      .trimEnd()
-  return [paint.dim(line(heading)), ...rows.map(line), ''].join('\n')
-}
-
-// Most text has no surrogates, and a list may have thousands of lines.
-const lengthOf = (text: string): number => (/[\ud800-\udfff]/.test(text) ? [...text].length : text.length)
-
 /** Formats a list of sessions. A star marks pinned ones; `waiting` is a session with a call that waits for an approval. */
-export function sessionTable(sessions: readonly Meta[], nowMs: number, paint: Paint): string {
+export function sessionTable(sessions: readonly Meta[], nowMs: number, output: TableOutput): string {
   const heading = ['HANDLE', 'TITLE', 'STATUS', 'AGE', 'MESSAGES', 'MODEL']
   const rows = sessions.map(({ handle, title, status, waiting, lastMessageAt, messageCount, model, pinned }) => [
     handle,
@@ -32,7 +19,7 @@ export function sessionTable(sessions: readonly Meta[], nowMs: number, paint: Pa
     String(messageCount),
     escapeLine(model),
   ])
-  return textTable(heading, rows, paint)
+  return textTable(heading, rows, output)
 }
 
 /** Prints a list of sessions, or `none` if it is empty. */
@@ -40,13 +27,13 @@ export async function printList(list: SessionList, isJson: boolean, none: string
   const { out, err, now } = context
   const { sessions, next } = list
   if (isJson) return out.writeJson(list)
-  if (sessions.length > 0) await out.write(sessionTable(sessions, now(), out.paint))
+  if (sessions.length > 0) await out.write(sessionTable(sessions, now(), out))
   else await err.write(`${none}\n`)
   if (next !== null) await err.write('There are more. Use --limit to list them.\n')
 }
 
 /** Formats a list of branches. `switch` accepts their index too. */
-export function branchTable(branches: readonly ListedBranch[], nowMs: number, paint: Paint): string {
+export function branchTable(branches: readonly ListedBranch[], nowMs: number, output: TableOutput): string {
   const heading = ['INDEX', 'NAME', 'TURNS', 'MESSAGES', 'SAVED', 'DIFFERS AT']
   const rows = branches.map(({ name, turns, messages, at, differsAt }, index) => [
     String(index),
@@ -56,7 +43,7 @@ export function branchTable(branches: readonly ListedBranch[], nowMs: number, pa
     formatAge(nowMs - Date.parse(at)),
     differsAt === null ? '–' : String(differsAt),
   ])
-  return textTable(heading, rows, paint)
+  return textTable(heading, rows, output)
 }
 
 const units = [

@@ -8,8 +8,8 @@ const plain = createPaint(false)
 
 describe('a message on a terminal', () => {
   it('shows the author and the text', () => {
-    expect(messageText(aMessage('user', { text: 'hello\n\nthere\n' }), plain)).toBe(
-      '\nyou  2026-01-02 03:04:05\n  hello\n\n  there\n',
+    expect(messageText(aMessage('user', { text: 'hello\n\nthere\n' }), plain, true)).toBe(
+      '\nyou  2026-01-02 03:04:05 UTC\n  hello\n\n  there\n',
     )
     expect(messageText(aMessage('assistant', { text: 'hi', interrupted: true }), plain)).toContain(
       'agent (interrupted)',
@@ -17,8 +17,8 @@ describe('a message on a terminal', () => {
   })
 
   it('shows a call with its arguments, outcome and result', () => {
-    expect(messageText(aToolCall({}), plain)).toBe(
-      '\ntool shell {"command":"echo hi"}  2026-01-02 03:04:05\n  complete, 12 ms, approved by cli\n  hi\n',
+    expect(messageText(aToolCall({}), plain, true)).toBe(
+      '\ntool shell {"command":"echo hi"}  2026-01-02 03:04:05 UTC\n  complete, 12 ms, approved by cli\n  hi\n',
     )
   })
 

@@ -3,6 +3,7 @@ import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { formatCall, formatCallStatus } from '../../transfer/export/call-line.ts'
 import type { Paint } from '../terminal/output.ts'
 import { diffText } from './diff-text.ts'
+import { formatTime } from './local-time.ts'
 import { counted } from './tables.ts'
 
 /** Formats the head of a transcript for a terminal. */
@@ -20,8 +21,8 @@ export function headText(meta: Meta, paint: Paint): string {
 }
 
 /** Formats a message for a terminal; returns '' if there is nothing to read. */
-export function messageText(message: Message, paint: Paint): string {
-  const at = paint.dim(message.at.slice(0, 19).replace('T', ' '))
+export function messageText(message: Message, paint: Paint, isUtc = false): string {
+  const at = paint.dim(formatTime(message.at, isUtc))
   const block = (who: string, text: string) => `\n${paint.bold(who)}  ${at}\n${indented(escapeHidden(text))}`
   switch (message.kind) {
     case 'user':

@@ -1,6 +1,7 @@
 import { connectHoldfast, connectSessions, type RemoteHoldfast } from '@holdfast/client'
 import type { OnProblem, Problem } from '@holdfast/core/ports'
 import {
+  type FoundPaths,
   fault,
   ok,
   orThrow,
@@ -31,6 +32,8 @@ export interface ReachedSessions {
   readonly isRemote: boolean
   /** Whether this process runs the session. Without a server, another process may run it. */
   isHere(id: string): boolean
+  /** Completes a path of the working directory of a session, for a person who types it. */
+  completePath(handle: SessionHandle, text: string): Promise<Result<FoundPaths>>
   /** Unloads a session from this process; does nothing on a server, which unloads its own. */
   unload(id: string): Promise<void>
   close(): Promise<void>
@@ -56,37 +59,34 @@ export async function reachSessions(
   context: CliContext,
   options: { readonly usesDefaultModel?: boolean } = {},
 ): Promise<Result<ReachedSessions>> {
-  if (context.server) {
-    const sessions = connectSessions(context.server)
-    return ok({
-      sessions,
-      isRemote: true,
-      isHere: () => false,
-      unload: async () => undefined,
-      close: async () => undefined,
-    })
-  }
+  if (context.server) return ok(reachServer(context.server))
   const server = await findServer(context)
   const isServed = server === null ? ok(false) : isServedStore(context, server)
   if (!isServed.ok) return isServed
-  if (server && isServed.value) {
-    const sessions = connectSessions({ url: server.url, token: readToken(server) })
-    return ok({
-      sessions,
-      isRemote: true,
-      isHere: () => false,
-      unload: async () => undefined,
-      close: async () => undefined,
-    })
-  }
+  if (server && isServed.value) return ok(reachServer({ url: server.url, token: readToken(server) }))
   const { open } = await import('../../open.ts') // loads every provider and tool, which a client of a server does not need
   const { store, environment } = context
   const opened = await open({ store, environment, ...options, ...runtimeObservers(context) })
   if (!opened.ok) return opened
-  const { handles: sessions, stopSession: unload, close, listSessions } = opened.value
+  const { handles: sessions, stopSession: unload, close, listSessions, paths } = opened.value
   const isHere = (id: string) => listSessions().some(({ session }) => session.id === id)
-  return ok({ sessions, isRemote: false, isHere, unload, close })
+  const completePath: ReachedSessions['completePath'] = (handle, text) =>
+    paths.inSession(handle, { text, limit: completionsMax, signal: AbortSignal.timeout(completionMsMax) })
+  return ok({ sessions, isRemote: false, isHere, completePath, unload, close })
 }
+
+const completionsMax = 50
+const completionMsMax = 3000
+
+/** Returns the sessions of a server. */
+const reachServer = (server: GivenServer): ReachedSessions => ({
+  sessions: connectSessions(server),
+  isRemote: true,
+  isHere: () => false,
+  completePath: ({ id }, text) => toResult(() => connectHoldfast(server.url, server.token).completePath(id, text)),
+  unload: async () => undefined,
+  close: async () => undefined,
+})
 
 /** Returns whether there is a server or a store. */
 function hasSessions(context: CliContext): boolean {

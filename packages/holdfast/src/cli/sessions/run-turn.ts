@@ -19,7 +19,7 @@ import {
   type SessionView,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { createRunOutput, previewText, type RunOutput } from '../render/run-output.ts'
+import { createRunOutput, type MarkdownPrinter, previewText, type RunOutput } from '../render/run-output.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type ExitCode, exitCodes } from '../terminal/exit.ts'
 import { createPaint } from '../terminal/output.ts'
@@ -37,6 +37,8 @@ type RunTurnOptions = {
   readonly isNew: boolean
   readonly isJson: boolean
   readonly context: Pick<CliContext, 'out' | 'err' | 'input'>
+  /** Draws the answer at a terminal. */
+  readonly markdown?: MarkdownPrinter | undefined
   readonly interruption: AbortSignal
 }
 
@@ -54,7 +56,7 @@ export async function runTurn(
   if (view.pendingApprovals.length > 0 && options.approvals === 'ask' && !canAsk(options))
     return refuse(openApproval(snapshot.value))
 
-  const output = createRunOutput(isJson, context)
+  const output = createRunOutput(isJson, { ...context, markdown: options.markdown })
   if (meta.persist !== false) await output.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
   const commandId = CommandId.parse(randomUUID())
   const summary = createTurnSummary((record) => record.commandId === commandId)

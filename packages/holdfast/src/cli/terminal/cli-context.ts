@@ -7,6 +7,17 @@ import type { Input } from './prompt-user.ts'
 /** A server that `--url` names, with its token if there is one. */
 export type GivenServer = { readonly url: string; readonly token: string | undefined }
 
+/** Standard output as a screen: its size, and when it changes. */
+export type ScreenStream = {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+  readonly writableNeedDrain?: boolean
+  write(text: string): boolean
+  on(event: 'resize' | 'drain', listener: () => void): unknown
+  off(event: 'resize' | 'drain', listener: () => void): unknown
+}
+
 /** Everything a command gets from its process. Built once, in main.ts. */
 export type CliContext = {
   readonly environment: Environment
@@ -25,6 +36,8 @@ export type CliContext = {
   /** Opens standard input. */
   readonly input: () => Input
   readonly out: Output
+  /** Opens standard output as a screen, for the terminal UI; absent where there is no terminal. */
+  readonly screen?: (() => ScreenStream) | undefined
   readonly err: Output
   /** The command's log, if logging is on. */
   readonly logger?: Logger | undefined

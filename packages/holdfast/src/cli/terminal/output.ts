@@ -4,6 +4,10 @@ import { escapeHiddenInJson } from '@holdfast/protocol/hostile-text'
 /** Standard output or standard error. Writes happen in order; a promise resolves when its text is written. */
 export interface Output {
   readonly isTerminal: boolean
+  /** The width of the terminal in characters; null if it is none. */
+  readonly columns: number | null
+  /** Its height in lines. */
+  readonly rows: number | null
   readonly paint: Paint
   write(text: string): Promise<void>
   /** Writes a value as one line of JSON. */
@@ -26,7 +30,7 @@ export function colourOf(environment: Readonly<Record<string, string | undefined
 }
 
 type OutputDeps = {
-  readonly stream: Writable & { readonly isTTY?: boolean }
+  readonly stream: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number }
   readonly colour: Colour
   /** Whether a failed write rejects; otherwise its text is lost. */
   readonly rejectsOnFailure: boolean
@@ -44,6 +48,12 @@ export function createOutput({ stream, colour, rejectsOnFailure }: OutputDeps): 
     })
   return {
     isTerminal: stream.isTTY === true,
+    get columns() {
+      return stream.isTTY === true ? (stream.columns ?? 80) : null
+    },
+    get rows() {
+      return stream.isTTY === true ? (stream.rows ?? 24) : null
+    },
     paint: createPaint(colour === 'always' || (colour === 'at a terminal' && stream.isTTY === true)),
     write,
     writeJson: (value) => write(`${toJsonText(value)}\n`),

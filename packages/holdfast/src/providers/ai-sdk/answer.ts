@@ -41,11 +41,12 @@ export function createAnswer({ toolName, modelId }: AnswerOptions) {
 
   function close(kind: 'text' | 'thinking', id: string, meta?: Meta): readonly ModelPart[] {
     const whole = parts.end(kind, id, meta)
+    const spoken = whole.texts.join('')
     // A signature without text is kept: the service wants it back.
-    if (whole.text === '' && whole.meta === undefined) return []
-    const text = kind === 'text' ? whole.text.toWellFormed() : whole.text
+    if (spoken === '' && whole.meta === undefined) return []
+    const text = kind === 'text' ? spoken.toWellFormed() : spoken
     // The metadata belongs to the original text, so a changed part is recorded without it.
-    const given = partMeta.take(kind, text === whole.text ? whole.meta : undefined)
+    const given = partMeta.take(kind, text === spoken ? whole.meta : undefined)
     return [{ type: 'said', part: whole.part, said: { type: kind, text, ...given } }]
   }
 
@@ -53,7 +54,7 @@ export function createAnswer({ toolName, modelId }: AnswerOptions) {
     const tool = toolName(wire)
     const whole = parts.end('input', toolCallId, providerMetadata, tool)
     callCount++
-    if (whole.text === '') count(input.length) // it was not streamed
+    if (whole.texts.length === 0) count(input.length) // it was not streamed
     const parsed = isToolName(wire)
       ? parseToolInput(input, callValues)
       : { args: {}, malformed: 'the name of the tool is invalid' }
@@ -128,23 +129,31 @@ type OpenPart = {
   readonly kind: PartKind
   readonly id: string
   readonly tool?: string
-  text: string
+  /** Its fragments. A string that grows with each of them would be joined much later, character by character. */
+  readonly texts: string[]
   meta?: Meta
 }
 
 /** The unfinished parts of an answer, with their numbers. */
 function createOpenParts() {
   const open = new Map<string, OpenPart>()
+  /** The part of the last fragment: the next one is most often of the same. */
+  let last: OpenPart | null = null
   let partCount = 0
 
   // A fragment without a start opens its part too: some services send none.
   function begin(kind: PartKind, id: string, tool?: string): OpenPart {
+    if (last?.kind === kind && last.id === id) return last
     const key = `${kind} ${id}`
     const known = open.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      last = known
+      return known
+    }
     if (partCount === limits.answerPartsMax) throw new AnswerTooLongError('answer', limits.answerPartsMax, 'parts')
-    const begun: OpenPart = { part: partCount++, kind, id, text: '', ...(tool !== undefined && { tool }) }
+    const begun: OpenPart = { part: partCount++, kind, id, texts: [], ...(tool !== undefined && { tool }) }
     open.set(key, begun)
+    last = begun
     return begun
   }
 
@@ -154,6 +163,7 @@ function createOpenParts() {
     end(kind: PartKind, id: string, meta: Meta | undefined, tool?: string): OpenPart {
       const whole = begin(kind, id, tool)
       open.delete(`${kind} ${id}`)
+      last = null
       addMeta(whole, meta)
       return whole
     },
@@ -164,10 +174,12 @@ function createOpenParts() {
 }
 
 function grow(to: OpenPart, fragment: string, meta: Meta | undefined): readonly ModelPart[] {
-  to.text += fragment
   addMeta(to, meta)
+  if (fragment === '') return []
+  to.texts.push(fragment)
   const { part, kind, tool } = to
-  return fragment === '' ? [] : [{ type: 'delta', part, kind, text: fragment, ...(tool !== undefined && { tool }) }]
+  const delta = { type: 'delta', part, kind, text: fragment } as const
+  return [tool === undefined ? delta : { ...delta, tool }]
 }
 
 /** Merges metadata by service: it arrives in pieces during the life of a part. */

@@ -30,6 +30,27 @@ async function collect(provider: Provider, request: ModelRequest = aRequest(), s
 }
 
 describe('AI SDK provider with any model', () => {
+  it('gives the first fragment out at once, and joins those that come with it', async () => {
+    const words = Array.from({ length: 2000 }, (_, index) => `word ${index} `)
+    const deltas = words.map((delta) => ({ type: 'text-delta', id: '1', delta }) as const)
+    const stream = streamOf(...deltas, { type: 'text-end', id: '1' }, finish('stop'))
+    const parts = await collect(providerOf(modelOf(async () => ({ stream }))))
+    const texts = parts.flatMap((part) => (part.type === 'delta' ? [part.text] : []))
+    expect(texts[0]).toBe('word 0 ')
+    expect(texts.join('')).toBe(words.join(''))
+    expect(texts.length).toBeLessThan(20)
+    expect(parts.map(({ type }) => type).slice(texts.length)).toEqual(['said', 'end'])
+  })
+
+  it('lets other work run while a model has everything ready', async () => {
+    const deltas = Array.from({ length: 5000 }, () => ({ type: 'text-delta', id: '1', delta: 'x' }) as const)
+    let turns = 0
+    const counting = setInterval(() => turns++, 0)
+    await collect(providerOf(modelOf(async () => ({ stream: streamOf(...deltas, finish('stop')) }))))
+    clearInterval(counting)
+    expect(turns).toBeGreaterThan(0)
+  })
+
   it('records unused fragments with the next complete part', async () => {
     const source = { type: 'source' as const, sourceType: 'url' as const, id: 's1', url: 'https://a.test/' }
     const own = { toolCallId: 'w1', toolName: 'web_search' }

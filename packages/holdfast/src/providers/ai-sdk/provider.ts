@@ -92,9 +92,15 @@ function createConnection({ model, dialect, known }: ProviderDeps, request: Mode
   }
 }
 
+/** How much may be read before it is taken. */
+const readyPartsMax = 64
+const readyCharsMax = 64 * 1024
+/** After so many fragments that were there at once, other work comes first. */
+const readsPerTurn = 500
+
 /**
- * Streams one call. The last part is always the only `end`. An iterator of its own: a generator would cost every fragment two
- * more turns of the microtask queue.
+ * Streams one call. The last part is always the only `end`. The first part of a turn of the event loop is given out at once.
+ * Text that follows in the same turn is joined, because to give out each fragment costs as much as to read it.
  */
 function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSignal): AsyncIterator<ModelPart> {
   const { model, dialect, service, silenceMs, clock } = deps
@@ -103,9 +109,13 @@ function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSig
   const modelId = dialect.answers.isPerModel ? model.modelId : null
   const answer = createAnswer({ toolName: connection.names.fromWire, modelId })
   const context = () => ({ service, now: clock.now(), headers: connection.headers() })
-  /** Parts that were not taken yet. */
-  const ready: ModelPart[] = []
+  const ready = createReadyParts()
   let isOver = false
+  let isReading = false
+  let reads = 0
+  /** Whether a part was given out in this turn of the event loop. */
+  let isGiven = false
+  let give: ((next: IteratorResult<ModelPart>) => void) | null = null
 
   const close = () => {
     isOver = true
@@ -119,7 +129,7 @@ function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSig
     if (result.value === null) return null
     if (result.value.done) return endCutShort(context())
     const fragment = result.value.value
-    for (const part of readParts(fragment, answer)) ready.push(part)
+    for (const part of readParts(fragment, answer)) ready.add(part)
     // The library continues after an unknown part, and reports at the end whether it lost anything.
     if (fragment.type === 'error' && findUnknownPart(fragment.error) === null)
       return endFailed(fragment.error, context())
@@ -134,32 +144,94 @@ function streamToEnd(deps: ProviderDeps, request: ModelRequest, signal: AbortSig
     }
     if (end === null) return
     close()
-    ready.push({ type: 'end', end })
+    ready.add({ type: 'end', end })
   }
-  /** Reads until there is a part. */
-  const advance = (then: () => void): void =>
-    timeout.wait(connection.read, (result) => {
-      take(result)
-      if (ready.length > 0) then()
-      else advance(then)
-    })
+
+  const endTurn = () => {
+    isGiven = false
+    reads = 0
+    giveOut()
+    read()
+  }
+  const giveOut = () => {
+    if (give === null || ready.isEmpty() || (isGiven && !ready.isUrgent())) return
+    const given = give
+    give = null
+    given({ value: ready.take(), done: false })
+    if (!isGiven) setImmediate(endTurn)
+    isGiven = true
+  }
+  const onRead = (result: WaitResult<ReadResult | null>) => {
+    isReading = false
+    take(result)
+    giveOut()
+    read()
+  }
+  /** Reads on, also while nobody waits for a part: what comes meanwhile is joined. */
+  const read = () => {
+    if (isOver || isReading || ready.isFull() || (isGiven && ++reads > readsPerTurn)) return
+    isReading = true
+    timeout.wait(connection.read, onRead)
+  }
 
   return {
     next() {
-      const part = ready.shift()
-      if (part) return Promise.resolve({ value: part, done: false })
-      if (isOver) return Promise.resolve({ value: undefined, done: true })
+      if (isOver && ready.isEmpty()) return Promise.resolve({ value: undefined, done: true })
       return new Promise((resolve) => {
-        advance(() => resolve({ value: ready.shift() as ModelPart, done: false })) // it is called when there is a part
+        give = resolve
+        giveOut()
+        read()
       })
     },
     async return() {
       if (!isOver) close()
-      ready.length = 0
+      ready.clear()
       return { value: undefined, done: true }
     },
   }
 }
+
+/** Parts that were read and not given out. Text of the same part is joined. */
+function createReadyParts() {
+  const parts: { readonly part: ModelPart; readonly texts: string[] }[] = []
+  let [chars, urgent] = [0, 0]
+  return {
+    isEmpty: () => parts.length === 0,
+    isFull: () => parts.length >= readyPartsMax || chars >= readyCharsMax,
+    /** Whether something waits that is no text, or too much text. */
+    isUrgent: () => urgent > 0 || chars >= readyCharsMax,
+    add(part: ModelPart): void {
+      const isText = part.type === 'delta'
+      if (isText) chars += part.text.length
+      else urgent++
+      const last = parts.at(-1)
+      if (isText && last?.part.type === 'delta' && isSamePart(last.part, part)) last.texts.push(part.text)
+      else parts.push({ part, texts: isText ? [part.text] : [] })
+    },
+    take(): ModelPart {
+      const first = parts.shift()
+      if (first === undefined) throw new Error('no part is ready')
+      const { part, texts } = first
+      if (part.type !== 'delta') {
+        urgent--
+        return part
+      }
+      const text = texts.length === 1 ? part.text : texts.join('')
+      chars -= text.length
+      return texts.length === 1 ? part : { ...part, text }
+    },
+    clear(): void {
+      parts.length = 0
+      chars = 0
+      urgent = 0
+    },
+  }
+}
+
+type Delta = Extract<ModelPart, { readonly type: 'delta' }>
+
+const isSamePart = (one: Delta, other: Delta): boolean =>
+  one.part === other.part && one.kind === other.kind && one.tool === other.tool
 
 const ignore = () => undefined
 

@@ -20,6 +20,7 @@ const withBytes = ['too_large', 'server_busy'] as const
 /** A session is found by its name and loaded, here or by the process that runs it. */
 export const sessionFaults = [
   ...(['bad_id', 'session_not_found', 'session_trashed', 'session_stopped', 'session_locked'] as const),
+  'workdir_elsewhere' as const,
   ...(['log_damaged', 'log_moved', 'fenced', 'store_too_new', 'unreachable', 'server_busy'] as const),
 ]
 

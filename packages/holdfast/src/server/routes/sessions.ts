@@ -75,7 +75,17 @@ const startSession = defineRoute({
   summary: 'Start a session',
   body: StartOptions,
   answers: { ...answersJson(z.object({ session: Meta }), 201), headers: { Location: 'The path of the session' } },
-  refuses: ['unknown_model', 'unknown_level', 'session_not_found', 'session_stopped', 'key_taken', 'handle_taken'],
+  refuses: [
+    ...([
+      'unknown_model',
+      'unknown_level',
+      'session_not_found',
+      'session_stopped',
+      'key_taken',
+      'handle_taken',
+    ] as const),
+    'not_ready',
+  ],
   async handle({ input }, { sessions }) {
     const started = await sessions.start(input.body)
     if (!started.ok) return started

@@ -1,4 +1,4 @@
-import type { Blobs, OnProblem, Store } from '@holdfast/core/ports'
+import type { Blobs, Cluster, OnProblem, Store } from '@holdfast/core/ports'
 import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { wallClock } from '../../system/wall-clock.ts'
 import { openFileBlobs } from '../blobs/file-blobs.ts'
@@ -17,13 +17,15 @@ import {
 } from './store-location.ts'
 
 /** An open store with its blobs. */
-type Storage = {
+export type Storage = {
   readonly location: StoreLocation
   readonly store: Store
   /** For sessions that are never written to disk. */
   readonly memoryStore: Store
   readonly blobs: Blobs
   readonly mirror: Mirror | null
+  /** What a store for several machines adds; null for one machine. */
+  readonly cluster: Cluster | null
   readonly openWriterPort: DiskStore['openWriterPort']
 }
 
@@ -60,12 +62,13 @@ export async function openStorage(options: StorageOptions): Promise<Result<Stora
       memoryStore,
       blobs: createMemoryBlobs(),
       mirror: null,
+      cluster: null,
       openWriterPort: null,
     })
   const opened = await openDiskStore(location, onProblem, options.checked)
   if (!opened.ok) return opened
   const { store, blobs, followed, openWriterPort } = opened.value
-  const beside = { location, store, memoryStore, blobs, openWriterPort }
+  const beside = { location, store, memoryStore, blobs, openWriterPort, cluster: null }
   if (directory === undefined || followed === null) return ok({ ...beside, mirror: null })
   const mirror = await openMirror({ log: followed, blobs, directory, now: wallClock.now, onProblem })
   if (mirror.ok) {
@@ -82,10 +85,10 @@ async function openDatabase(
   checked: Promise<unknown> | undefined,
 ): Promise<Result<Storage>> {
   await checked
-  const opened = await openSavedStore(location, () => undefined)
+  const { openPostgresStore } = await import('../postgres/postgres-store.ts')
+  const opened = await openPostgresStore(location)
   if (!opened.ok) return opened
-  const { store, blobs } = opened.value
-  return ok({ location, store, memoryStore, blobs, mirror: null, openWriterPort: null })
+  return ok({ location, ...opened.value, memoryStore, mirror: null, openWriterPort: null })
 }
 
 /** Takes a store that the program brings. */
@@ -98,7 +101,8 @@ function takeStore(store: Store, blobs: Blobs | undefined, mirror: string | unde
   }
   if (mirror !== undefined) return refuse(noMirror(location, mirror))
   const memoryStore = createMemoryStore()
-  return ok({ location, store, memoryStore, blobs: blobs ?? createMemoryBlobs(), mirror: null, openWriterPort: null })
+  const own = blobs ?? createMemoryBlobs()
+  return ok({ location, store, memoryStore, blobs: own, mirror: null, cluster: null, openWriterPort: null })
 }
 
 /** Every method of the port, so that an incomplete store is refused when it is opened, not when it is used. */

@@ -1,6 +1,8 @@
-import type { Blobs, Store } from '@holdfast/core/ports'
+import type { Blobs, Cluster, Store } from '@holdfast/core/ports'
 import { ok, type Result } from '@holdfast/protocol/result'
 import { createPostgresBlobs } from './blobs/postgres-blobs.ts'
+import { createChangeNotices } from './cluster/change-notices.ts'
+import { type ClusterDatabase, openCluster } from './cluster/cluster.ts'
 import { connect, type Database } from './connect/connect.ts'
 import type { PostgresLocation } from './connect/postgres-url.ts'
 import { createBlobUses } from './read/blob-uses.ts'
@@ -11,12 +13,13 @@ import { createSearch } from './search/search-reader.ts'
 import { createWordIndex } from './search/word-index.ts'
 import { createAppendQueue } from './write/append-queue.ts'
 import { createSession } from './write/create-session.ts'
+import { createLeases } from './write/leases.ts'
 import { createSessionRemover } from './write/remove-sessions.ts'
-import { createDraftRows, createLeases, createTokenRows, probeDatabase } from './write/row-writer.ts'
+import { createDraftRows, createTokenRows, probeDatabase } from './write/row-writer.ts'
 import { createSpendingRows } from './write/spending-rows.ts'
 
-/** A store in PostgreSQL, which several nodes may have open, and its blobs. */
-export type PostgresStore = { readonly store: Store; readonly blobs: Blobs }
+/** A store in PostgreSQL, which several nodes may have open, with its blobs and its nodes. */
+export type PostgresStore = { readonly store: Store; readonly blobs: Blobs; readonly cluster: Cluster }
 
 /** Opens or creates a store in a database. Refused: store_too_new, not_a_store, storage_error. */
 export async function openPostgresStore(
@@ -32,12 +35,17 @@ export async function openPostgresStore(
   }
   const { blobBytesMax: bytesMax } = options
   const blobs = createPostgresBlobs(database, bytesMax === undefined ? {} : { bytesMax })
-  return ok({ store: createStore(database), blobs })
+  const cluster = await openCluster(location)
+  return ok({ store: createStore(database, cluster), blobs, cluster })
 }
 
-function createStore(database: Database): Store {
+function createStore(database: Database, cluster: ClusterDatabase): Store {
   const index = createWordIndex(database)
-  const queue = createAppendQueue(database, index.wake)
+  const notices = createChangeNotices(cluster.notify)
+  const queue = createAppendQueue(database, (sessions) => {
+    index.wake()
+    notices.add(sessions)
+  })
   index.wake() // records that a node left without their words
   return {
     ...createLogReader(database),
@@ -53,13 +61,15 @@ function createStore(database: Database): Store {
     async create(session) {
       const created = await createSession(database, session)
       index.wake()
+      notices.add([session.session])
       return created
     },
     probe: () => probeDatabase(database),
     async close() {
       await queue.idle()
       await index.close()
-      await database.close()
+      await notices.close()
+      await Promise.all([database.close(), cluster.close()])
     },
   }
 }

@@ -12,7 +12,8 @@ import { checkRecord, numberOrNull, readEntry, recordColumns, textOrNull } from 
 import { createLogReader } from './read/log-reader.ts'
 import { findStore } from './schema/migrate.ts'
 import { createSearch } from './search/search-reader.ts'
-import { createDraftRows, createLeases, createTokenRows } from './write/row-writer.ts'
+import { createLeases } from './write/leases.ts'
+import { createDraftRows, createTokenRows } from './write/row-writer.ts'
 import { createSpendingRows } from './write/spending-rows.ts'
 
 /** Opens a store in a database to read; null if there is none. Creates nothing. Refused: store_too_new, storage_error. */

@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs'
+import { realpathSync, type Stats, statSync } from 'node:fs'
 import { lstat, readlink, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { escapeLine, type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
@@ -7,16 +7,34 @@ import { systemErrorCode, systemErrorWords } from '../system-error.ts'
 /** Returns the real path of a directory, with links resolved. It identifies the session's workspace. */
 export async function resolveWorkdir(path: string): Promise<Result<string>> {
   const asked = resolve(path)
-  const unusable = (why: string) =>
-    refuse(fault('bad_workdir', `The folder ${escapeLine(asked)} ${why}.`, { workdir: asked }))
   try {
     const [real, found] = await Promise.all([realpath(asked), stat(asked)]) // every tool call waits for this
-    return found.isDirectory() ? ok(real) : unusable('is not a directory')
+    return toWorkdir(asked, real, found)
   } catch (error) {
-    const code = systemErrorCode(error)
-    if (code === null) return unusable('is no path') // a path with a NUL never reaches the system
-    return unusable(code === 'ENOENT' ? 'does not exist' : `cannot be used: ${systemErrorWords(error)}`)
+    return refuseWorkdir(asked, error)
   }
+}
+
+/** Does the same without waiting, for a thread that has nothing else to do. */
+export function resolveWorkdirSync(path: string): Result<string> {
+  const asked = resolve(path)
+  try {
+    return toWorkdir(asked, realpathSync.native(asked), statSync(asked))
+  } catch (error) {
+    return refuseWorkdir(asked, error)
+  }
+}
+
+const unusable = (asked: string, why: string): Result<never> =>
+  refuse(fault('bad_workdir', `The folder ${escapeLine(asked)} ${why}.`, { workdir: asked }))
+
+const toWorkdir = (asked: string, real: string, found: Stats): Result<string> =>
+  found.isDirectory() ? ok(real) : unusable(asked, 'is not a directory')
+
+function refuseWorkdir(asked: string, error: unknown): Result<never> {
+  const code = systemErrorCode(error)
+  if (code === null) return unusable(asked, 'is no path') // a path with a NUL never reaches the system
+  return unusable(asked, code === 'ENOENT' ? 'does not exist' : `cannot be used: ${systemErrorWords(error)}`)
 }
 
 const linksMax = 40

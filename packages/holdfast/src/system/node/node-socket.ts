@@ -23,9 +23,12 @@ export interface NodeSocket {
   close(): Promise<void>
 }
 
+/** Returns the id of a new node. */
+export const newNodeId = (): string => `node_${uuidv7().replaceAll('-', '')}`
+
 /** Opens the socket that shows other processes that this one is alive. It needs no clock, heartbeat or process id. */
 export async function openNodeSocket(stateDir: string, nowMs: number): Promise<NodeSocket> {
-  const id = `node_${uuidv7().replaceAll('-', '')}`
+  const id = newNodeId()
   const address = join(socketDir(stateDir), `${id.slice(-16)}.sock`)
   const sockets = new Set<Socket>()
   let onConnection: ((socket: Socket) => void) | null = null
@@ -104,8 +107,12 @@ export function connectNode({ id, address }: NodeRow): Promise<Socket> {
   })
 }
 
-/** Returns whether a node answers with its own id within a second. A stopped process does not. */
-export function isNodeAlive({ id, address }: NodeRow): Promise<boolean> {
+/**
+ * Returns whether a node is alive: whether its term has not ended, if it has one; otherwise whether it answers with its own
+ * id within a second. A stopped process does not.
+ */
+export function isNodeAlive({ id, address, isLive }: NodeRow): Promise<boolean> {
+  if (isLive !== undefined) return Promise.resolve(isLive)
   if (isSilent(id)) return Promise.resolve(false)
   return new Promise((resolve) => {
     const socket = connect(address)

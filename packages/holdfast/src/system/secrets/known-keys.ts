@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { createBreakCheck } from './broken-keys.ts'
 
 /** Replaces a key in masked text. */
 export const keyMark = '[key removed]'
@@ -16,6 +17,7 @@ const introduced = String.raw`(?<=(?:bearer|basic|api[-_ ]?key|token|secret|auth
 const known = new Set<string>()
 let forms: readonly string[] = []
 let words: readonly RegExp[] = []
+let couldBeWrapped = createBreakCheck([])
 
 /** Makes `maskKeys` mask this key from now on. */
 export function registerKey(key: string): void {
@@ -25,13 +27,14 @@ export function registerKey(key: string): void {
   if (isWord) words = [...words, new RegExp(`${introduced}${RegExp.escape(key)}(?![\\w-])`, 'gi')]
   // Longest first: masking a prefix would leave the end of a longer key.
   else forms = [...new Set([...forms, ...formsOf(key)])].sort((one, other) => other.length - one.length)
+  couldBeWrapped = createBreakCheck(forms.filter((form) => form.length >= formCharsMin))
 }
 
 /** Replaces known keys in a text. */
 export function maskKeys(text: string): string {
   let masked = text
   for (const form of forms) if (masked.includes(form)) masked = masked.replaceAll(form, keyMark)
-  if (masked.includes('\n')) masked = maskWrapped(masked)
+  if (couldBeWrapped(masked)) masked = maskWrapped(masked)
   for (const word of words) masked = masked.replace(word, keyMark)
   return masked
 }

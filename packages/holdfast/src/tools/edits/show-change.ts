@@ -15,9 +15,13 @@ export function countChange(changes: readonly LineChange[]): string {
   return `+${added} −${removed}`
 }
 
-/** Returns the changed lines of the new text with their numbers and three lines around them. */
-export function showChange(after: string, changes: readonly LineChange[]): string {
-  const ranges = changedRanges(changes.slice(0, changesMax))
+/**
+ * Returns the changed lines of the new text with their numbers and three lines around them. The text may be a part of a file:
+ * `firstLine` lines are before it.
+ */
+export function showChange(after: string, changes: readonly LineChange[], firstLine = 0): string {
+  const here = changes.slice(0, changesMax).map((change) => ({ ...change, line: change.line - firstLine }))
+  const ranges = changedRanges(here)
   const lines = splitFirstLines(after, (ranges.at(-1)?.[1] ?? 0) + around)
   const shown: string[] = []
   let next = 0
@@ -26,7 +30,7 @@ export function showChange(after: string, changes: readonly LineChange[]): strin
     if (end <= start) continue
     if (start > next && shown.length > 0) shown.push('…')
     for (let line = start; line < end && shown.length < linesMax; line++)
-      shown.push(`${line + 1}\t${clip(bodyOf(lines, line), charsMax)}`)
+      shown.push(`${firstLine + line + 1}\t${clip(bodyOf(lines, line), charsMax)}`)
     next = end
     if (shown.length >= linesMax) break
   }

@@ -1,7 +1,8 @@
 import { escapeLine } from '@holdfast/protocol'
 import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff'
 
-const context = 3
+/** Equal lines that are shown before and after a change. */
+export const contextLines = 3
 const lineFeed = 10
 const blockChars = 64 * 1024
 /** Beyond this many changed lines, or lines to compare, we do not search for the shortest diff. */
@@ -12,6 +13,8 @@ export type Change = {
   readonly path: string
   /** The path before, if the file was moved. */
   readonly from?: string | undefined
+  /** How many lines of the file are before these texts: of a long file, only the lines around a change are compared. */
+  readonly firstLine?: number | undefined
   /** Null when there is no such file yet. */
   readonly before: string | null
   /** Null when the file is removed. */
@@ -22,14 +25,14 @@ export type Change = {
  * Returns the change as a unified diff, in linear time and memory. Only the lines between the first and the last
  * difference are compared; if they are many, all of them are shown as replaced.
  */
-export function unifiedDiff({ path, from: old = path, before: found, after: wanted }: Change): string {
+export function unifiedDiff({ path, from: old = path, firstLine = 0, before: found, after: wanted }: Change): string {
   // A line feed in a name must not forge a line of the diff.
   const from = found === null ? '/dev/null' : `a/${escapeLine(old)}`
   const to = wanted === null ? '/dev/null' : `b/${escapeLine(path)}`
   const [before, after] = [found ?? '', wanted ?? '']
   const names = { oldFileName: from, newFileName: to, oldHeader: undefined, newHeader: undefined }
   if (before === after) return formatPatch({ ...names, hunks: [] }, FILE_HEADERS_ONLY)
-  const changed = changedLines(before, after)
+  const changed = changedLines(before, after, firstLine)
   const hunks = comparedHunks(changed)
   if (hunks !== null) return formatPatch({ ...names, hunks }, FILE_HEADERS_ONLY)
   return `${formatPatch({ ...names, hunks: [] }, FILE_HEADERS_ONLY)}${replacedHunk(changed)}`
@@ -45,13 +48,13 @@ type ChangedLines = {
   readonly trailing: string
 }
 
-function changedLines(before: string, after: string): ChangedLines {
+function changedLines(before: string, after: string, firstLine: number): ChangedLines {
   const start = lineStart(before, commonStart(before, after))
   const end = commonEnd(before, after, start)
-  const leadingStart = linesBack(before, start, context)
-  const trailingEnd = linesOn(before, before.length - end, context)
+  const leadingStart = linesBack(before, start, contextLines)
+  const trailingEnd = linesOn(before, before.length - end, contextLines)
   return {
-    line: 1 + countFeeds(before, leadingStart),
+    line: 1 + firstLine + countFeeds(before, leadingStart),
     leading: before.slice(leadingStart, start),
     removed: before.slice(start, before.length - end),
     added: after.slice(start, after.length - end),
@@ -64,7 +67,7 @@ function comparedHunks({ line, leading, removed, added, trailing }: ChangedLines
   if (removed === '' || added === '') return null // nothing to compare
   if (countFeeds(removed) > comparedLinesMax || countFeeds(added) > comparedLinesMax) return null
   const [before, after] = [`${leading}${removed}${trailing}`, `${leading}${added}${trailing}`]
-  const options = { context, maxEditLength: changedLinesMax }
+  const options = { context: contextLines, maxEditLength: changedLinesMax }
   const patch = structuredPatch('', '', before, after, undefined, undefined, options)
   const moved = (start: number) => start + line - 1
   return (

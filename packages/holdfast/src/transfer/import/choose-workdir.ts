@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import { escapeLine, noWorkdir } from '@holdfast/protocol'
+import { escapeLine, noWorkdir, type Result } from '@holdfast/protocol'
 import type { ImportDeps } from './host/import-deps.ts'
 import type { Remark } from './parse/conversation.ts'
 
@@ -14,13 +14,14 @@ type WorkdirDeps = Pick<ImportDeps, 'resolveWorkdir' | 'homes'>
 
 /**
  * Chooses the folder that an imported session works in: the one its file names, if a person would start a session there.
- * Any other is not adopted: the session then has none, and its first prompt asks for one.
+ * Any other is not adopted: the session then has none, and its first prompt asks for one. Waits only if the folder must be
+ * looked at.
  */
-export async function chooseWorkdir(
+export function chooseWorkdir(
   { resolveWorkdir, homes }: WorkdirDeps,
   named: string | undefined,
   remark: Remark,
-): Promise<string> {
+): string | Promise<string> {
   const refuse = (code: 'workdir_dropped' | 'workdir_missing', why: string) => {
     remark(null, code, `${why} The session has no folder until you move it to one.`)
     return noWorkdir
@@ -28,10 +29,13 @@ export async function chooseWorkdir(
   if (named === undefined || named === noWorkdir) return refuse('workdir_missing', 'The file names no folder.')
   const shown = escapeLine(named)
   if (!isAbsolute(named)) return refuse('workdir_dropped', `Its folder ${shown} is not a full path here.`)
-  const real = await resolveWorkdir(named)
-  if (!real.ok) return refuse('workdir_missing', `The folder it worked in, ${shown}, does not exist here.`)
-  const why = findObjection(real.value, homes)
-  return why === null ? real.value : refuse('workdir_dropped', `Its folder ${shown} is ${why}.`)
+  const choose = (real: Result<string>): string => {
+    if (!real.ok) return refuse('workdir_missing', `The folder it worked in, ${shown}, does not exist here.`)
+    const why = findObjection(real.value, homes)
+    return why === null ? real.value : refuse('workdir_dropped', `Its folder ${shown} is ${why}.`)
+  }
+  const real = resolveWorkdir(named)
+  return 'then' in real ? real.then(choose) : choose(real)
 }
 
 function findObjection(path: string, homes: readonly string[]): string | null {

@@ -32,61 +32,115 @@ export type ImportOutcome = {
   readonly messages: number
 }
 
-/** Whether an import looks up each key before it creates a session with it. */
-export type KnownKeys = { looksFirst: boolean }
-
 /**
- * Imports a conversation as a session, once: its key identifies the source. Most are new, so a key is not looked up
- * before the session is created; an import that meets a known one looks first from then on.
+ * Imports a conversation as a session, once: its key identifies the source. `looksFirst`: looks up the key before it
+ * creates a session. Most are new, so an import does that only after a refusal: key_taken, handle_taken. Such a one
+ * keeps nothing of the conversation while it is written, so the file is read again.
  */
 export async function importConversation(
   deps: ImportDeps,
   format: FormatName,
   conversation: ImportedConversation,
   remark: Remark,
-  known: KnownKeys,
+  looksFirst: boolean,
 ): Promise<Result<ImportOutcome>> {
   if (!conversation.messages.some(({ role }) => role === 'user'))
     return ok({ status: 'empty', session: null, messages: 0 })
-  const { messages, branches, about } = conversation
-  const chosen = await chooseKey(deps, createKey(format, about.id ?? ''), conversation, remark)
+  const { messages, about } = conversation
+  const created = createKey(format, about.id ?? '')
+  // Most need no answer of the host. Without a wait nothing of one file is in memory when the next is parsed.
+  const chosen = about.key === undefined ? ok(created) : await chooseKey(deps, created, conversation, remark)
   if (!chosen.ok) return chosen
   const key = chosen.value
   if (/^[/\\]|\.\./.test(about.id ?? ''))
     remark(null, 'unsafe_id', 'Its id looks like a path; it is used only as a name.')
-  const stored = await storeContent(everyMessage(conversation), deps, remark)
-  const started = await createStartedEvent(deps, key, conversation, remark)
+  const content = storeContent(everyMessage(conversation), deps, remark)
+  const stored = content instanceof Promise ? await content : content
+  const named = chooseWorkdir(deps, about.workdir, remark)
+  const workdir = typeof named === 'string' ? named : await named
+  const started = createStartedEvent(deps, key, workdir, about, remark)
   const createdAt = about.createdAt ?? messages.find(({ at }) => at !== null)?.at ?? deps.now()
-
-  async function write(existing: SessionId | null, remark: Remark): Promise<Result<ImportOutcome>> {
-    const session = existing ?? deps.newSessionId()
-    let count = 0
-    const batches = function* (): Generator<LogBatch> {
-      count = yield* writeConversation({ about, messages, branches }, { session, started, createdAt, stored, remark })
-    }
-    const start = { session, parent: null, base: 0 }
-    const written = await writeLog(deps, start, batches(), { isNewId: existing === null })
-    return written.ok ? ok({ status: written.value.status, session, messages: count }) : written
-  }
-  async function writeKnown(remark: Remark): Promise<Result<ImportOutcome>> {
-    const found = await deps.findKey(key)
-    return found.ok ? write(found.value, remark) : found
-  }
-
-  if (known.looksFirst) {
-    const written = await writeKnown(remark)
-    // If another import of the same source just created it, compare with that one.
-    return isKeyTaken(written) ? writeKnown(noRemark) : written
-  }
-  const written = await write(null, remark)
-  if (!isKeyTaken(written)) return written
-  known.looksFirst = true
-  return writeKnown(noRemark)
+  const source = { conversation, started, createdAt, stored }
+  if (!looksFirst) return createNew(deps, source, remark)
+  const written = await writeKnown(deps, key, source, remark)
+  // If another import of the same source just created it, compare with that one.
+  return isKeyTaken(written) ? writeKnown(deps, key, source, noRemark) : written
 }
 
 const isKeyTaken = (written: Result<unknown>): boolean => !written.ok && written.fault.code === 'key_taken'
 /** The second attempt would say the same as the first. */
 const noRemark: Remark = () => undefined
+
+/** A conversation and what its records are made with. */
+type Source = Pick<Parameters<typeof writeConversation>[1], 'started' | 'createdAt' | 'stored'> & {
+  readonly conversation: ImportedConversation
+}
+
+/** Creates a session that is most likely new. */
+function createNew(
+  deps: ImportDeps,
+  { conversation, ...made }: Source,
+  remark: Remark,
+): Promise<Result<ImportOutcome>> {
+  const session = deps.newSessionId()
+  const batches = writeConversation(conversation, { session, ...made, remark })
+  const first = batches.next()
+  const second = batches.next()
+  if (first.done || !second.done) return writeAll(deps, session, true, chain([first, second], batches))
+  return createWhole(deps, session, first.value, second.value)
+}
+
+/**
+ * Creates a session of one batch. Not async: an async function keeps its arguments until it ends, and hundreds of
+ * sessions are written at once.
+ */
+function createWhole(
+  deps: ImportDeps,
+  session: SessionId,
+  { records, blobs, entry }: LogBatch,
+  messages: number,
+): Promise<Result<ImportOutcome>> {
+  const created = deps.create({ session, parent: null, base: 0, records, blobs, entry }, true)
+  return created.then((answer) => (answer.ok ? ok({ status: 'imported', session, messages }) : answer))
+}
+
+type Batches = Generator<LogBatch, number>
+
+function* chain(given: readonly IteratorResult<LogBatch, number>[], rest: Batches): Batches {
+  for (const one of given) {
+    if (one.done) return one.value
+    yield one.value
+  }
+  return yield* rest
+}
+
+/** Writes to the session that has the key, or to a new one. */
+async function writeKnown(
+  deps: ImportDeps,
+  key: Key,
+  { conversation, ...made }: Source,
+  remark: Remark,
+): Promise<Result<ImportOutcome>> {
+  const found = await deps.findKey(key)
+  if (!found.ok) return found
+  const session = found.value ?? deps.newSessionId()
+  const batches = writeConversation(conversation, { session, ...made, remark })
+  return writeAll(deps, session, found.value === null, batches)
+}
+
+async function writeAll(
+  deps: ImportDeps,
+  session: SessionId,
+  isNewId: boolean,
+  batches: Batches,
+): Promise<Result<ImportOutcome>> {
+  let messages = 0
+  const counted = function* (): Generator<LogBatch> {
+    messages = yield* batches
+  }
+  const written = await writeLog(deps, { session, parent: null, base: 0 }, counted(), { isNewId })
+  return written.ok ? ok({ status: written.value.status, session, messages }) : written
+}
 
 /**
  * Returns the key of the session: that of the other program, so that it is found by it, or one made from its id. A key that
@@ -136,16 +190,15 @@ function createKey(format: FormatName, id: string): Key {
   return Key.parse(`import:${format}:sha256-${createHash('sha256').update(id).digest('hex')}`)
 }
 
-async function createStartedEvent(
-  deps: ImportDeps,
+function createStartedEvent(
+  { defaultModel, newHandle }: ImportDeps,
   key: Key,
-  { about }: ImportedConversation,
+  workdir: string,
+  about: ImportedConversation['about'],
   remark: Remark,
-): Promise<EventOf<'session.started'>> {
-  const { defaultModel, newHandle } = deps
+): EventOf<'session.started'> {
   const model = findModelName(about.model)
   if (about.model !== undefined && model === null) remark(null, 'model_unknown', `Its model is now ${defaultModel}.`)
-  const workdir = await chooseWorkdir(deps, about.workdir, remark)
   const title = clip(about.title?.trim() ?? '', limits.titleCharsMax).toWellFormed()
   const settings = { model: model ?? defaultModel, thinkingLevel: 'off', mode: 'exec', budgets: {} } as const
   const named = { ...settings, ...(title !== '' && { title }) }

@@ -46,6 +46,20 @@ describe('import of a folder', () => {
     expect(begunAtCreate).toEqual([1, 2])
   })
 
+  it('reads a file again whose handle is taken, and reports its remarks once', async () => {
+    using importer = await openTestImporter()
+    const deps: ImportDeps = { ...importer.deps, newHandle: (attempt) => `calm-harbor-${attempt + 1}` }
+    const text = createLongConversation(1).replaceAll('"/work"', '"/etc"')
+    importer.place({ '1.jsonl': text, '2.jsonl': text.replaceAll('"long"', '"other"') })
+    const done = await importPaths(deps, [importer.directory])
+    expect(done.map(({ status, remarks }) => [status, remarks.length])).toEqual([
+      ['imported', 1],
+      ['imported', 1],
+    ])
+    const rows = await Promise.all(done.map(({ session }) => session && importer.store.entry(session)))
+    expect(new Set(rows.map((row) => row?.entry.meta.handle))).toEqual(new Set(['calm-harbor-1', 'calm-harbor-2']))
+  })
+
   it('names what it skips, also links, and continues', async () => {
     using importer = await openTestImporter()
     const { directory } = importer

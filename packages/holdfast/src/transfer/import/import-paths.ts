@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { errorMessage, type Fault, fault, HoldfastError, type SessionId } from '@holdfast/protocol'
+import { errorMessage, type Fault, fault, HoldfastError, type Result, type SessionId } from '@holdfast/protocol'
 import { type Detected, detect } from './detect.ts'
 import type { ImportDeps } from './host/import-deps.ts'
-import { type ImportOutcome, importConversation, type KnownKeys } from './import-conversation.ts'
+import { type ImportOutcome, importConversation } from './import-conversation.ts'
 import { importHoldfast } from './import-holdfast.ts'
 import type { ImportedConversation, ImportRemark, Remark } from './parse/conversation.ts'
 import type { FormatName, ReadCompanionFile } from './parse/format.ts'
@@ -142,12 +142,30 @@ const createSkip = (result: ImportedFile, why: string): ImportedFile => ({
   fault: fault('bad_request', `${result.file} ${why}`),
 })
 
+/** Whether an import looks up each key before it creates a session with it. */
+type KnownKeys = { looksFirst: boolean }
+
 async function importFile(
   deps: ImportDeps,
   path: string,
   opened: SourceFile,
   options: ImportFileOptions,
   known: KnownKeys,
+): Promise<ImportedFile> {
+  const first = await importOnce(deps, path, opened, options, known.looksFirst)
+  const code = first.fault?.code
+  if (code !== 'key_taken' && code !== 'handle_taken') return first
+  known.looksFirst ||= code === 'key_taken'
+  const again = openPath({ type: 'file', path })
+  return 'file' in again ? importOnce(deps, path, again.file, options, true) : again.result
+}
+
+async function importOnce(
+  deps: ImportDeps,
+  path: string,
+  opened: SourceFile,
+  options: ImportFileOptions,
+  looksFirst: boolean,
 ): Promise<ImportedFile> {
   const remarks: ImportRemark[] = []
   const remark: Remark = (line, code, what) => {
@@ -158,19 +176,35 @@ async function importFile(
     const blank = { ...createEmptyResult(path), bytes: file.size, remarks }
     if (!file.isFile) return createSkip(blank, 'is not a file.')
     if (file.size > fileBytesMax) return createSkip(blank, `has more than ${fileBytesMax} bytes.`)
-    const detected = detect(file, options.from ?? null)
-    if (detected.type === 'none') return createSkip(blank, reasons[detected.why])
-    const format = detected.type === 'holdfast' ? 'holdfast' : detected.format.name
-    const { keepSettings = false } = options
-    const outcome =
-      detected.type === 'holdfast'
-        ? await importHoldfast(deps, file, remark, { keepSettings })
-        : await importConversation(deps, format, readConversation(path, file, detected, remark), remark, known)
+    const begun = beginFile(deps, path, file, options, remark, looksFirst)
+    if ('why' in begun) return createSkip(blank, reasons[begun.why])
+    const { format } = begun
+    const outcome = await begun.outcome
     if (!outcome.ok) return { ...blank, format, status: 'failed', fault: outcome.fault }
     return { ...blank, format, ...outcome.value }
   } catch (cause) {
     return { ...createFailure(path, cause), remarks }
   }
+}
+
+type BegunFile = { readonly format: FormatName; readonly outcome: Promise<Result<ImportOutcome>> }
+
+/** Parses a file and begins to write its session. Not async, so that what it parsed is not kept while that is written. */
+function beginFile(
+  deps: ImportDeps,
+  path: string,
+  file: SourceFile,
+  { from, keepSettings = false }: ImportFileOptions,
+  remark: Remark,
+  looksFirst: boolean,
+): BegunFile | Extract<Detected, { type: 'none' }> {
+  const detected = detect(file, from ?? null)
+  if (detected.type === 'none') return detected
+  if (detected.type === 'holdfast')
+    return { format: 'holdfast', outcome: importHoldfast(deps, file, remark, { keepSettings }) }
+  const format = detected.format.name
+  const conversation = readConversation(path, file, detected, remark)
+  return { format, outcome: importConversation(deps, format, conversation, remark, looksFirst) }
 }
 
 const reasons = {

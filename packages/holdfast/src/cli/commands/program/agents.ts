@@ -3,7 +3,8 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { shellWord } from '../../render/shell-word.ts'
-import { formatAge, textTable } from '../../render/tables.ts'
+import { formatAge } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { withNamedSession } from '../../sessions/connect.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -42,7 +43,7 @@ async function listKinds(flags: Flags, context: CliContext): Promise<undefined> 
     ...[escapeLine(name), state, scope, escapeLine(tools?.join(', ') ?? 'all'), escapeLine(model ?? 'inherited')],
     escapeLine(description),
   ])
-  await out.write(textTable(['AGENT', 'STATE', 'OF', 'TOOLS', 'MODEL', 'FOR'], rows, out.paint))
+  await out.write(textTable(['AGENT', 'STATE', 'OF', 'TOOLS', 'MODEL', 'FOR'], rows, out))
   for (const { path, line, message } of agents.flatMap(({ problems }) => problems))
     await err.write(`${escapeLine(path)}${line === null ? '' : `:${line}`}: ${escapeLine(message)}\n`)
   if (agents.some(({ state }) => state === 'untrusted'))
@@ -59,7 +60,7 @@ async function printSubagents(subagents: readonly ChildView[], session: string, 
     ...[background ? 'background' : 'waited for', escapeLine(model), formatAge(now() - Date.parse(startedAt))],
     escapeLine(task),
   ])
-  await out.write(textTable(['HANDLE', 'STATUS', 'KIND', 'HOW', 'MODEL', 'AGE', 'TASK'], rows, out.paint))
+  await out.write(textTable(['HANDLE', 'STATUS', 'KIND', 'HOW', 'MODEL', 'AGE', 'TASK'], rows, out))
   for (const { handle, pendingApprovals } of subagents)
     for (const { tool } of pendingApprovals)
       await err.write(

@@ -3,7 +3,7 @@ import { orThrow } from '@holdfast/protocol/result'
 import type { KeyStatus, Keys, KeyVerdict, StoredCredential } from '../../../keys.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { rejectAction } from '../../args/find-action.ts'
-import { textTable } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { refreshServer } from '../../sessions/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { type CommandResult, exitCodes, failWith, rejectUsage } from '../../terminal/exit.ts'
@@ -189,7 +189,7 @@ function statusTable(all: readonly CheckedStatus[], { out }: CliContext): string
     one.endpoint ?? '-',
     ...(isChecked ? [checkCell(one.check)] : []),
   ])
-  return textTable(heading, rows, out.paint)
+  return textTable(heading, rows, out)
 }
 
 function sourceCell({ from, isShadowed }: KeyStatus): string {

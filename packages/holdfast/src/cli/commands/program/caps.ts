@@ -3,7 +3,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
-import { textTable } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { withSpending } from '../../sessions/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
@@ -46,7 +46,7 @@ function describe({ day, opensAt, total, tokens, workspaces, caps }: Spending, o
     textTable(
       [name, 'MODEL CALLS', 'TOKENS', 'COST'],
       rows.map(([first, spent]) => [escapeLine(first), String(spent.calls), String(spent.tokens), costOf(spent)]),
-      out.paint,
+      out,
     )
   const byToken = tokens.map((one) => [one.name === null ? one.token : `${one.name} (${one.token})`, one] as const)
   const byWorkspace = workspaces.map((one) => [one.workspace, one] as const)
@@ -61,7 +61,7 @@ function describe({ day, opensAt, total, tokens, workspaces, caps }: Spending, o
     ...(byWorkspace.length > 0 ? [sums('WORKSPACE', byWorkspace)] : []),
     caps.length === 0
       ? 'There are no caps. holdfast caps set makes one.\n'
-      : textTable(['CAP', 'DOLLARS', 'TOKENS', 'SPENT TODAY', 'TOKENS TODAY', 'STATE', 'SET BY'], capRows, out.paint),
+      : textTable(['CAP', 'DOLLARS', 'TOKENS', 'SPENT TODAY', 'TOKENS TODAY', 'STATE', 'SET BY'], capRows, out),
   ].join('\n')
 }
 

@@ -4,7 +4,7 @@ import { didYouMean } from '@holdfast/protocol/nearest'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
-import { textTable } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
@@ -39,7 +39,7 @@ const list: Work = async (args, context) => {
   const rows = found.map(({ state, event, matcher, source, hook }) => [
     ...[state, escapeLine(event), escapeLine(matcher || '*'), source, escapeLine(hook)],
   ])
-  await out.write(textTable(['STATE', 'EVENT', 'MATCHER', 'FROM', 'HOOK'], rows, out.paint))
+  await out.write(textTable(['STATE', 'EVENT', 'MATCHER', 'FROM', 'HOOK'], rows, out))
   for (const hook of found)
     if (hook.why !== undefined) await err.write(`${escapeLine(hook.offer ?? hook.hook)}: ${escapeLine(hook.why)}\n`)
   const waiting = found.filter(({ state }) => state === 'waiting' || state === 'changed')

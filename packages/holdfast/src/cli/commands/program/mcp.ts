@@ -4,7 +4,7 @@ import type { ListedServer } from '../../../open-servers.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
 import { shellWord } from '../../render/shell-word.ts'
-import { textTable } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { serverExample, withServers, workdirOf } from '../../sessions/with-servers.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
@@ -40,7 +40,7 @@ const list: Work = async ({ positionals, flags }, context) => {
       countOf(one),
       escapeLine(targetOf(one)),
     ])
-    await out.write(textTable(['NAME', 'FROM', 'STATE', 'TOOLS', 'HOW'], rows, out.paint))
+    await out.write(textTable(['NAME', 'FROM', 'STATE', 'TOOLS', 'HOW'], rows, out))
   }
   for (const one of servers.filter(({ state }) => state === 'untrusted'))
     await err.write(

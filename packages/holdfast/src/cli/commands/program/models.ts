@@ -3,7 +3,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { rejectAction } from '../../args/find-action.ts'
-import { textTable } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { refreshServer } from '../../sessions/connect.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -53,7 +53,7 @@ async function printModels(
   { out, err }: CliContext,
 ): Promise<void> {
   const table = (rows: readonly ListedModel[]) =>
-    textTable(['MODEL', 'CONTEXT', 'ANSWER', 'IN', 'OUT', 'CACHED', 'THINKING'], rows.map(cells), out.paint)
+    textTable(['MODEL', 'CONTEXT', 'ANSWER', 'IN', 'OUT', 'CACHED', 'THINKING'], rows.map(cells), out)
   await out.write(table(models.filter(({ unusable }) => unusable === null)))
   for (const { provider, unusable } of providers.filter((one) => one.unusable !== null)) {
     await out.write(`\n${escapeLine(unusable ?? '')}\n`)

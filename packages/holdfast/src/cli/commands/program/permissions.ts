@@ -5,7 +5,7 @@ import { orThrow } from '@holdfast/protocol/result'
 import { coverageText } from '@holdfast/protocol/rule-coverage'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
-import { textTable } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
 import type { programSpecs } from './specs.ts'
@@ -32,7 +32,7 @@ const list: Work = async (rules, { positionals, flags }, { out }) => {
   const found = orThrow(await rules.list({ workspace: flags.workspace }))
   if (flags.json) return out.writeJson({ permissions: found })
   const rows = found.map((rule) => [rule.id, rule.verdict, escapeLine(rule.tool), patternCell(rule), whereCell(rule)])
-  await out.write(textTable(['ID', 'VERDICT', 'TOOL', 'PATTERN', 'WHERE'], rows, out.paint))
+  await out.write(textTable(['ID', 'VERDICT', 'TOOL', 'PATTERN', 'WHERE'], rows, out))
 }
 
 const add: Work = async (rules, { positionals: [, verdict, tool, pattern], flags }, { out, err }) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Removal } from '@holdfast/protocol'
 import { ageForm, dayMs } from '@holdfast/protocol/age'
-import { type Fault, fault } from '@holdfast/protocol/fault'
+import { errorMessage, type Fault, fault } from '@holdfast/protocol/fault'
 import { orThrow } from '@holdfast/protocol/result'
 import { toResult } from '../../../admin/jobs/admin.ts'
 import { isLoopback } from '../../../server/auth/server-address.ts'
@@ -24,12 +24,13 @@ import {
   writeServerFile,
 } from '../../sessions/server-file.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
+import { askYesOrNo } from '../../terminal/confirm.ts'
 import { type CommandResult, failWith, rejectUsage } from '../../terminal/exit.ts'
-import { askLine } from '../../terminal/prompt-user.ts'
 import type { programSpecs } from './specs.ts'
 
 const tokenCharsMin = 22 // of base64url: more than 128 bits
 const closeMsMax = 2000
+const drainSecondsDefault = 25
 const otherStartMsMax = 10_000
 const otherStartPollMs = 100
 
@@ -71,6 +72,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     retention,
     titleModel,
     sandbox,
+    node: { url: flags['node-url'], serves: flags.serves },
     ...runtimeObservers(context),
   }
   const holdfast = orThrow(await open(options))
@@ -113,6 +115,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
     if (phoneLink !== null) await printCode(context, phoneLink)
     await untilAborted(interruption)
     await err.write('Stopping. Press Ctrl-C again to quit at once.\n')
+    if (location.kind === 'postgres') await drain(holdfast, flags.drain ?? drainSecondsDefault, context)
   } finally {
     removeServerFile(home, file)
     await closeInTime(server.value, holdfast, context)
@@ -123,16 +126,9 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
 /** Says where the server of this home runs. At a terminal, asks whether to open its page. */
 async function offerToOpen(other: ServerFile, context: CliContext): Promise<CommandResult> {
   const { url, pid } = other
-  const { err } = context
-  const input = context.input()
-  if (!input.isTTY || !err.isTerminal) return failWith(alreadyRunning(other))
-  await err.write(`A server for this home directory already runs at ${url} (process ${pid}).\n`)
-  const typed = await askLine('Open its page in the browser? [y/n] ', {
-    input,
-    err,
-    signal: context.untilInterrupted(),
-  })
-  if (!/^\s*y(es)?\s*$/i.test(typed ?? '')) return failWith(alreadyRunning(other))
+  if (!context.input().isTTY || !context.err.isTerminal) return failWith(alreadyRunning(other))
+  await context.err.write(`A server for this home directory already runs at ${url} (process ${pid}).\n`)
+  if (!(await askYesOrNo('Open its page in the browser?', context))) return failWith(alreadyRunning(other))
   const { run: openPage } = await import('./open.ts')
   return openPage({ positionals: [], flags: {} }, context)
 }
@@ -148,6 +144,18 @@ async function waitForStartingServer(context: CliContext): Promise<ServerFile> {
   return failWith(
     fault('unreachable', 'Another server of this home directory is starting. Wait for it, or stop it first.'),
   )
+}
+
+/** Lets turns end and hands the sessions over to other nodes. The server answers meanwhile, and says that it is not ready. */
+async function drain(
+  holdfast: { drain(signal: AbortSignal): Promise<void> },
+  seconds: number,
+  { err }: CliContext,
+): Promise<void> {
+  const signal = AbortSignal.timeout(seconds * 1000)
+  // Without its database it has nothing to hand over: the next owner takes over when the term has ended.
+  await holdfast.drain(signal).catch((cause) => err.write(`Could not hand over: ${errorMessage(cause)}\n`))
+  if (signal.aborted) await err.write('Some turns did not end in time and are interrupted.\n')
 }
 
 type Closable = { close(): Promise<void> }

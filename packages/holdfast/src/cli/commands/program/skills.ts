@@ -4,7 +4,7 @@ import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
-import { textTable } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { withNamedSession } from '../../sessions/connect.ts'
 import { latest } from '../../sessions/session-name.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
@@ -85,7 +85,7 @@ async function print(skills: readonly (FoundSkill | ListedSkill)[], isJson: bool
     skill.scope,
     escapeLine(skill.description),
   ])
-  await out.write(textTable(['SKILL', 'STATE', 'OF', 'FOR'], rows, out.paint))
+  await out.write(textTable(['SKILL', 'STATE', 'OF', 'FOR'], rows, out))
   for (const { path, line, message } of skills.flatMap(({ problems }) => problems))
     await err.write(`${escapeLine(path)}${line === null ? '' : `:${line}`}: ${escapeLine(message)}\n`)
   if (skills.some(({ state }) => state === 'untrusted'))

@@ -31,6 +31,27 @@ export const programSpecs = {
       'A model can be used even if its prices and limits are unknown.',
     ],
   },
+  config: {
+    about: 'list, read or change the settings of this user',
+    positionals: ['[list/get/set/unset/edit/path]', '[key]', '[value]'],
+    flags: { json },
+    notes: [
+      'list shows every setting with where it comes from: config.json, a variable or the default. set reads a value that is JSON as JSON, anything else as text.',
+      'A key may lead into a table: providers.mybox.baseUrl. A name with a dot is in quotes: \'models."lab/m-1.5".takes\'.',
+      'edit opens the file in VISUAL or EDITOR, and saves it only if it is valid. A running server must be restarted to use a change.',
+    ],
+  },
+  completion: {
+    about: 'print the completion script of a shell: bash, zsh or fish',
+    positionals: ['<bash/zsh/fish>'],
+    flags: {},
+    notes: [
+      'bash: holdfast completion bash >> ~/.bashrc',
+      'zsh: holdfast completion zsh > "$fpath[1]/_holdfast"',
+      'fish: holdfast completion fish > ~/.config/fish/completions/holdfast.fish',
+      'Completes commands, flags, sessions, branches, models and providers.',
+    ],
+  },
   permissions: {
     reads: true,
     about: 'list, add or remove rules for tool calls of all sessions',
@@ -199,6 +220,13 @@ export const programSpecs = {
       retention: { value: 'age', isAge: true, about: 'daily, move sessions inactive for this long to the trash' },
       'public-url': { value: 'url', many: true, about: 'an address that a proxy in front serves; may be repeated' },
       'trusted-proxy': { value: 'address', many: true, about: 'believe the headers of this proxy; may be repeated' },
+      'node-url': { value: 'url', about: 'where other nodes reach this one (PostgreSQL)' },
+      serves: { value: 'label=dir', many: true, about: 'a folder that other nodes have too; may be repeated' },
+      drain: {
+        value: 'seconds',
+        range: [0, 3600],
+        about: 'seconds that turns may take to end (PostgreSQL; default: 25)',
+      },
       qr: { about: 'also print the login link as a code for a phone' },
       'no-page': { about: 'serve the API only' },
       json: { about: 'print the address and the login link as JSON' },
@@ -208,6 +236,7 @@ export const programSpecs = {
       'Prints a login link for the page; it works once. holdfast login prints another one. Ctrl-C stops the server, a second Ctrl-C kills it.',
       'To let others connect (--host), first create a token (holdfast token create), or set HOLDFAST_TOKEN to a secret of at least 22 characters. docs/network.md shows HTTPS with a proxy in front.',
       `Without --retention nothing is moved. ${ageNote}`,
+      'Several servers on one postgres:// store share all sessions: docs/cluster.md. A first signal lets turns end and hands the sessions over; a second one kills the server.',
     ],
   },
 } as const satisfies { readonly [name: string]: CommandSpec }

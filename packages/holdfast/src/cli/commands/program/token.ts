@@ -3,7 +3,8 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
-import { formatAge, textTable } from '../../render/tables.ts'
+import { formatAge } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { withTokens } from '../../sessions/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
@@ -40,7 +41,7 @@ const list: Work = async (tokens, { flags }, { out, err, now }) => {
     ...[token.id, escapeLine(token.name), token.role, token.session ?? 'all', age(token.createdAt)],
     ...[age(token.lastUsedAt), endOf(token, now())],
   ])
-  await out.write(textTable(['ID', 'NAME', 'ROLE', 'SESSION', 'CREATED', 'USED', 'ENDS'], rows, out.paint))
+  await out.write(textTable(['ID', 'NAME', 'ROLE', 'SESSION', 'CREATED', 'USED', 'ENDS'], rows, out))
 }
 
 const endOf = ({ expiresAt }: ListedToken, nowMs: number): string => {

@@ -4,7 +4,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import { listTools } from '../../../list-tools.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { textTable } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { withStoredSession } from '../../sessions/stored-session.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
@@ -37,7 +37,7 @@ async function printTools(
   { workdir, sandbox, tools, instructions, boundaries = [] }: ToolList,
   { out }: CliContext,
 ): Promise<void> {
-  await out.write(textTable(['TOOL', 'CHANGES', 'CALLS', 'RULES'], tools.map(cells), out.paint))
+  await out.write(textTable(['TOOL', 'CHANGES', 'CALLS', 'RULES'], tools.map(cells), out))
   const network = sandbox.isInForce ? ` ${sandbox.network ? withNetwork : withoutNetwork}` : ''
   await out.write(`\n${escapeLine(sandbox.about)}${network}\nFolder: ${escapeLine(workdir) || 'none yet'}\n`)
   if (instructions.length > 0)

@@ -7,7 +7,7 @@ import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { findAction } from '../../args/find-action.ts'
 import { shellWord } from '../../render/shell-word.ts'
-import { textTable } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
@@ -38,7 +38,7 @@ const show: Work = async (trust, { positionals, flags }, context) => {
   if (flags.json) return out.writeJson(found)
   if (found.offers.length === 0) return err.write(`${escapeLine(found.workspace)} offers nothing that needs trust.\n`)
   const rows = found.offers.map(({ kind, name, verdict }) => [verdict, kind, escapeLine(name)])
-  await out.write(textTable(['TRUST', 'KIND', 'NAME'], rows, out.paint))
+  await out.write(textTable(['TRUST', 'KIND', 'NAME'], rows, out))
   const untrusted = found.offers.filter(({ verdict }) => verdict !== 'trusted')
   for (const offer of untrusted) await out.write(`\n${detailsOf(offer)}`)
   const [first] = untrusted
@@ -110,7 +110,7 @@ const list: Work = async (trust, { positionals, flags }, { out }) => {
     escapeLine(workspace),
     items.map(({ kind, name }) => `${kind} ${escapeLine(name)}`).join(', '),
   ])
-  await out.write(textTable(['WORKSPACE', 'TRUSTED'], rows, out.paint))
+  await out.write(textTable(['WORKSPACE', 'TRUSTED'], rows, out))
 }
 
 const actions = { show, grant, revoke, list }

@@ -2,7 +2,7 @@ import { createSession } from '@holdfast/client'
 import { type Boundary, type LineRange, linesText } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { textTable } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { withNamedSession } from '../../sessions/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes, rejectUsage } from '../../terminal/exit.ts'
@@ -39,7 +39,7 @@ type Printed = { readonly path: string | undefined; readonly json: boolean }
 async function print(boundaries: readonly Boundary[], { path, json }: Printed, { out, err }: CliContext) {
   if (json) return out.writeJson({ boundaries })
   const rows = boundaries.map((one) => [linesText(one), escapeLine(one.path)])
-  if (rows.length > 0) return out.write(textTable(['TOOLS MAY CHANGE', 'FILE'], rows, out.paint))
+  if (rows.length > 0) return out.write(textTable(['TOOLS MAY CHANGE', 'FILE'], rows, out))
   await err.write(
     path === undefined
       ? 'This session has no edit boundaries.\n'

@@ -10,6 +10,6 @@ export const run: RunCommand<typeof sessionSpecs.branches> = ({ positionals: [na
     const branches = orThrow(await session.branches())
     const { out, err, now } = context
     if (flags.json) await out.writeJson({ branches })
-    else if (branches.length > 0) await out.write(branchTable(branches, now(), out.paint))
+    else if (branches.length > 0) await out.write(branchTable(branches, now(), out))
     else await err.write('This session has no branches.\n')
   })

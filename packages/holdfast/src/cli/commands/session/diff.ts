@@ -1,9 +1,11 @@
-import { orThrow } from '@holdfast/protocol'
+import { type FileDiffs, orThrow } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { diffText } from '../../render/diff-text.ts'
 import { withNamedSession } from '../../sessions/connect.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes } from '../../terminal/exit.ts'
+import { withPager } from '../../terminal/pager.ts'
 import type { sessionSpecs } from './specs.ts'
 
 /** Prints what a session changed in files, as one diff. */
@@ -11,15 +13,18 @@ export const run: RunCommand<typeof sessionSpecs.diff> = async (
   { positionals: [name = '', path], flags: { turn, json } },
   context,
 ) => {
-  const { out, err } = context
   return withNamedSession(context, name, async (handle) => {
     const diff = orThrow(await handle.diffChanges({ ...(turn !== undefined && { turn }), ...(path && { path }) }))
-    if (json) await out.writeJson(diff)
-    for (const file of json ? [] : diff.files) {
-      if (file.diff !== '') await out.write(`${diffText(file.diff, out.paint)}\n`)
-      if (file.note !== undefined) await err.write(`${escapeLine(file.path)}: ${escapeLine(file.note)}\n`)
-    }
-    if (!json && diff.files.length === 0) await err.write('No file is different.\n')
+    if (json) await context.out.writeJson(diff)
+    else await withPager(context, (out) => printDiff(diff, { out, err: context.err }))
     return exitCodes.ok
   })
+}
+
+async function printDiff({ files }: FileDiffs, { out, err }: Pick<CliContext, 'out' | 'err'>): Promise<void> {
+  for (const { path, diff, note } of files) {
+    if (diff !== '') await out.write(`${diffText(diff, out.paint)}\n`)
+    if (note !== undefined) await err.write(`${escapeLine(path)}: ${escapeLine(note)}\n`)
+  }
+  if (files.length === 0) await err.write('No file is different.\n')
 }

@@ -2,7 +2,8 @@ import { createSession } from '@holdfast/client'
 import type { TouchedFile } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { formatAge, textTable } from '../../render/tables.ts'
+import { formatAge } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { withNamedSession } from '../../sessions/connect.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
@@ -20,7 +21,7 @@ export const run: RunCommand<typeof sessionSpecs.files> = async (
     const files = await createSession(handle).touchedFiles()
     const rows = files.map((file) => [file.action, formatAge(now() - Date.parse(file.at)), nameOf(file)])
     if (json) await out.writeJson({ files })
-    else if (rows.length > 0) await out.write(textTable(['CHANGE', 'AGE', 'FILE'], rows, out.paint))
+    else if (rows.length > 0) await out.write(textTable(['CHANGE', 'AGE', 'FILE'], rows, out))
     else await err.write('The session changed no file.\n')
     return exitCodes.ok
   })

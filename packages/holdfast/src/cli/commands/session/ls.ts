@@ -5,6 +5,7 @@ import { printList } from '../../render/tables.ts'
 import { readStoredList } from '../../sessions/read-list.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
+import { withPager } from '../../terminal/pager.ts'
 import type { sessionSpecs } from './specs.ts'
 
 /** Reads only the catalogue of the store, on this thread, to be quick. */
@@ -21,5 +22,6 @@ export const run: RunCommand<typeof sessionSpecs.ls> = async ({ flags }, context
   })
   const isFiltered = (search ?? model ?? age) !== undefined || pinned || running || waiting
   const where = workspace === undefined ? '.' : ` in ${workspace}. Use --all to list every workspace.`
-  await printList(list, flags.json, `No ${isFiltered ? 'matching ' : ''}sessions${where}`, context)
+  const none = `No ${isFiltered ? 'matching ' : ''}sessions${where}`
+  await withPager(context, (out) => printList(list, flags.json, none, { ...context, out }))
 }

@@ -3,10 +3,12 @@ import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { deletedForever, movedToTrash, nothingRemoved, printRemoval, printWorkspaces } from '../../render/removal.ts'
+import { counted } from '../../render/tables.ts'
 import { checkNamed, withExistingSessions, withSessions } from '../../sessions/connect.ts'
 import { openNamed } from '../../sessions/session-name.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
+import { confirm } from '../../terminal/confirm.ts'
 import { type CommandResult, exitCodes, failWith, rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
@@ -17,10 +19,11 @@ export const run: RunCommand<typeof sessionSpecs.rm> = async ({ positionals: nam
   return flags.all ? removeAll(flags, context) : removeNamed(names, flags, context)
 }
 
-function checkUsage(names: readonly string[], { all, workspace, forever }: Flags): void {
+function checkUsage(names: readonly string[], { all, workspace, forever, yes }: Flags): void {
   if (names.length > 0 && all) rejectUsage('Use either --all or session names, not both.')
   if (names.length === 0 && !all) rejectUsage('rm needs <session>, or --all.')
   if (all && forever) rejectUsage('--forever works with session names only. Use rm --all, then trash empty.')
+  if (yes && !forever) rejectUsage('--yes works with --forever only.')
   if (workspace !== undefined && !all) rejectUsage('--workspace works with --all only.')
 }
 
@@ -40,6 +43,8 @@ async function removeAll(flags: Flags, context: CliContext): Promise<CommandResu
 async function removeNamed(names: readonly string[], flags: Flags, context: CliContext): Promise<CommandResult> {
   const { force, forever, 'dry-run': dryRun, json } = flags
   for (const name of names) checkNamed(context, name)
+  const question = `Delete ${names.length === 1 ? names[0] : counted(names.length, 'session')} permanently? There is no way back.`
+  if (forever && !dryRun && !flags.yes && !(await confirm(question, context))) return exitCodes.failed
   return withSessions(context, async ({ sessions }) => {
     const failed: { readonly name: string; readonly error: Fault }[] = []
     const removed: Removal[] = []

@@ -13,6 +13,7 @@ import {
 } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import type { MarkdownPrinter } from '../../render/run-output.ts'
 import { checkNamed, reachSessions } from '../../sessions/connect.ts'
 import { leaveOwned, tellBackground } from '../../sessions/leave-session.ts'
 import { runTurn } from '../../sessions/run-turn.ts'
@@ -82,7 +83,9 @@ async function runPrompt(prompt: string, flags: Flags, context: CliContext): Pro
     if (!isHelp) await tellUntrusted(handle.value, context)
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'ask'
     const command = { type: 'sendPrompt', content: prompt } as const
-    const ran = await runTurn(handle.value, command, { approvals, isNew, isJson: flags.json, context, interruption })
+    const markdown = await openAnswerPrinter(context)
+    const options = { approvals, isNew, isJson: flags.json, context, markdown, interruption } as const
+    const ran = await runTurn(handle.value, command, options)
     if (isHelp) await removeHelpSession(reached.value.sessions, handle.value.id)
     else if (reached.value.isHere(handle.value.id)) await leaveOwned(handle.value, context, interruption)
     else await tellBackground(handle.value, context)
@@ -172,4 +175,14 @@ async function findModelProblem(sessions: Sessions, given: string | undefined): 
   // A local server may only be slow to answer. If it is not there, the turn fails and says so.
   const isLocal = provider?.endpoint?.startsWith('http://')
   return listed.unusable === null || isLocal ? null : fault('no_credentials', listed.unusable, { model })
+}
+
+/** Returns what draws answers at a terminal; undefined where a program or a file reads them. */
+export async function openAnswerPrinter({
+  out,
+  environment,
+}: Pick<CliContext, 'out' | 'environment'>): Promise<MarkdownPrinter | undefined> {
+  if (out.columns === null || environment['TERM'] === 'dumb') return undefined
+  const { createMarkdownPrinter } = await import('../../tui/render/markdown-printer.ts')
+  return createMarkdownPrinter(out.columns, out.paint.red('') !== '')
 }

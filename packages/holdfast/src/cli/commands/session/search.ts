@@ -12,6 +12,7 @@ import { openStoreToRead } from '../../sessions/resolve-store.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext, GivenServer } from '../../terminal/cli-context.ts'
 import { failWith, rejectUsage } from '../../terminal/exit.ts'
+import { withPager } from '../../terminal/pager.ts'
 import type { sessionSpecs } from './specs.ts'
 
 const textCharsMax = 1000
@@ -32,7 +33,7 @@ export const run: RunCommand<typeof sessionSpecs.search> = async ({ positionals,
   const where = workspace === undefined ? '.' : ` in ${workspace}. Use --all to search every workspace.`
   const print = async (found: Result<FoundMessages>, handleOf: PrintDeps['handleOf']): Promise<undefined> => {
     if (!found.ok) return isBadCursor(found.fault) ? rejectUsage(cursorError) : failWith(found.fault)
-    await printHits(found.value, json, `No hits${where}`, { ...context, handleOf })
+    await withPager(context, (out) => printHits(found.value, json, `No hits${where}`, { ...context, out, handleOf }))
   }
   if (context.server) return searchServer(context, context.server, request, session, print)
   const source = (await openStoreToRead(context))?.source
@@ -104,7 +105,7 @@ async function printHits(page: FoundMessages, isJson: boolean, none: string, dep
   if (isJson) return out.writeJson(page)
   for (const { sessionId: session, title, messageId: message, kind: role, at, snippet } of hits) {
     const age = formatAge(now() - Date.parse(at))
-    await out.write(`${out.paint.bold(escapeLine(title))}  ${await handleOf(session)} #${message}  ${role}  ${age}\n`)
+    await out.write(`${out.paint.bold(await handleOf(session))}  ${escapeLine(title)}  #${message}  ${role}  ${age}\n`)
     await out.write(`  ${escapeLine(snippet)}\n`)
   }
   if (hits.length === 0) await err.write(`${none}\n`)

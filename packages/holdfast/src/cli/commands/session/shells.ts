@@ -1,7 +1,8 @@
 import { orThrow } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { formatAge, textTable } from '../../render/tables.ts'
+import { formatAge } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { withNamedSession } from '../../sessions/connect.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
@@ -29,8 +30,7 @@ export const run: RunCommand<typeof sessionSpecs.shells> = async (
       ...[runningTime(startedAt, ended?.at), String(outputBytes), escapeLine(command)],
     ])
     if (json) await out.writeJson({ shells })
-    else if (rows.length > 0)
-      await out.write(textTable(['ID', 'STATE', 'AGE', 'TOOK', 'BYTES', 'COMMAND'], rows, out.paint))
+    else if (rows.length > 0) await out.write(textTable(['ID', 'STATE', 'AGE', 'TOOK', 'BYTES', 'COMMAND'], rows, out))
     else await err.write('No command was started in the background since the session was loaded.\n')
     return exitCodes.ok
   })

@@ -80,6 +80,7 @@ export const sessionSpecs = {
     flags: {
       limit: { value: 'n', range: [1, 1_000_000], about: 'print only the newest n messages' },
       branch: { value: 'name', about: 'print this branch instead of the current line' },
+      utc: { about: 'print times in UTC, not in the local time zone' },
       ...where,
       json,
     },
@@ -215,13 +216,18 @@ export const sessionSpecs = {
     flags: {
       force: { about: 'stop running or attached sessions first; --all: pinned too' },
       forever: { about: 'delete permanently, in the trash or not; no way back' },
+      yes: { about: 'with --forever: do not ask first' },
       all: { about: 'move all but running, attached or pinned sessions' },
       workspace: { value: 'dir', about: 'with --all: only sessions of this workspace' },
       'dry-run': dryRun,
       ...where,
       json,
     },
-    notes: [`Prints the handles of the sessions it moved, one a line. ${trashNote}`, sessionNote],
+    notes: [
+      `Prints the handles of the sessions it moved, one a line. ${trashNote}`,
+      'At a terminal, --forever asks first.',
+      sessionNote,
+    ],
   },
   prune: {
     about: 'move inactive sessions to the trash',
@@ -241,6 +247,8 @@ export const sessionSpecs = {
     about: 'list, restore or delete the sessions in the trash',
     positionals: ['[list/restore/empty]', '[session]'],
     flags: {
+      all: { about: 'with restore: restore every session in the trash' },
+      yes: { about: 'with empty: do not ask first' },
       'older-than': { value: 'age', isAge: true, about: 'with empty: delete only sessions trashed longer ago' },
       limit: listLimit,
       cursor: listCursor,
@@ -248,7 +256,10 @@ export const sessionSpecs = {
       ...where,
       json,
     },
-    notes: ['empty deletes permanently. Sessions are deleted automatically after 30 days in the trash.', ageNote],
+    notes: [
+      'empty deletes permanently; at a terminal it asks first. Sessions are deleted automatically after 30 days in the trash.',
+      ageNote,
+    ],
   },
   share: {
     about: 'print a link that shows one session, read-only',

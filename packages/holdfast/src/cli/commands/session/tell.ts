@@ -9,6 +9,7 @@ import { submitCommand } from '../../sessions/submit-command.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { type CommandResult, rejectUsage } from '../../terminal/exit.ts'
 import { type Output, toJsonText } from '../../terminal/output.ts'
+import { openAnswerPrinter } from './run.ts'
 import type { sessionSpecs } from './specs.ts'
 import { parseTellCommand } from './tell-command.ts'
 
@@ -34,7 +35,8 @@ async function showTurn(name: string, command: TurnCommand, context: CliContext)
   const interruption = context.untilInterrupted()
   return withSessions(context, async ({ sessions, isHere }) => {
     const handle = orThrow(await openNamed(sessions, context, name))
-    const options = { approvals: 'leave', isNew: false, isJson: false, context, interruption } as const
+    const markdown = await openAnswerPrinter(context)
+    const options = { approvals: 'leave', isNew: false, isJson: false, context, markdown, interruption } as const
     const code = orThrow(await runTurn(handle, command, options))
     if (isHere(handle.id)) await leaveOwned(handle, context, interruption)
     else await tellBackground(handle, context)

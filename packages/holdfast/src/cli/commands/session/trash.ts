@@ -1,15 +1,18 @@
 import { decodeListCursor } from '@holdfast/core/ports'
+import type { Fault, Meta, SessionList } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
+import { limits } from '@holdfast/protocol/limits'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { rejectAction } from '../../args/find-action.ts'
 import { deletedForever, nothingRemoved, printRemoval } from '../../render/removal.ts'
-import { printList } from '../../render/tables.ts'
+import { counted, printList } from '../../render/tables.ts'
 import { checkNamed, withExistingSessions, withSessions } from '../../sessions/connect.ts'
 import { readStoredList } from '../../sessions/read-list.ts'
 import { latest } from '../../sessions/session-name.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { type CommandResult, rejectUsage } from '../../terminal/exit.ts'
+import { confirm } from '../../terminal/confirm.ts'
+import { type CommandResult, exitCodes, rejectUsage } from '../../terminal/exit.ts'
 import type { sessionSpecs } from './specs.ts'
 
 type Flags = ArgsOf<typeof sessionSpecs.trash>['flags']
@@ -21,7 +24,7 @@ export const run: RunCommand<typeof sessionSpecs.trash> = async (
   context,
 ) => {
   checkUsage(action, name, flags)
-  if (action === 'restore') return restore(name ?? '', flags, context)
+  if (action === 'restore') return flags.all ? restoreAll(flags, context) : restore(name ?? '', flags, context)
   return action === 'empty' ? empty(flags, context) : list(flags, context)
 }
 
@@ -34,8 +37,11 @@ function checkUsage(action: string, name: string | undefined, flags: Flags): voi
   if (flags['dry-run'] && action !== 'empty') rejectUsage('--dry-run works with trash empty only.')
   if (action === 'list' && !decodeListCursor(flags.cursor).ok)
     rejectUsage(`--cursor must be "next" of an earlier list, not '${flags.cursor}'.`)
-  if (action === 'restore' && name === undefined)
-    rejectUsage('trash restore needs <session>. holdfast trash lists them.')
+  if (flags.all && (action !== 'restore' || name !== undefined))
+    rejectUsage('--all works with trash restore only, and without a session.')
+  if (flags.yes && action !== 'empty') rejectUsage('--yes works with trash empty only.')
+  if (action === 'restore' && name === undefined && !flags.all)
+    rejectUsage('trash restore needs <session>, or --all. holdfast trash lists them.')
   if (name === latest) rejectUsage(`${latest} is never in the trash. holdfast trash lists the sessions that are.`)
 }
 
@@ -57,7 +63,36 @@ async function restore(name: string, { json }: Flags, context: CliContext): Prom
   })
 }
 
-function empty({ 'older-than': ageMs, 'dry-run': dryRun, json }: Flags, context: CliContext): Promise<CommandResult> {
+/** Restores every session in the trash; goes on if one cannot be restored. */
+function restoreAll({ json }: Flags, context: CliContext): Promise<CommandResult> {
+  const { out, err } = context
+  return withExistingSessions(context, async (reached) => {
+    const restored: Meta[] = []
+    const failed: Fault[] = []
+    let cursor: string | null | undefined
+    while (reached && cursor !== null) {
+      const page: SessionList = orThrow(
+        await reached.sessions.list({ trashed: true, limit: limits.listSessionsMax, ...(cursor && { cursor }) }),
+      )
+      for (const { id } of page.sessions) {
+        const one = await reached.sessions.restore(id)
+        if (one.ok) restored.push(one.value)
+        else failed.push(one.fault)
+      }
+      cursor = page.next
+    }
+    if (json) await out.writeJson({ sessions: restored, failed })
+    else await out.write(restored.map(({ handle }) => `${handle}\n`).join(''))
+    for (const { message } of failed) await err.write(`${err.paint.red(escapeLine(message))}\n`)
+    await err.write(`Restored ${counted(restored.length, 'session')}.\n`)
+    return failed.length > 0 ? exitCodes.failed : exitCodes.ok
+  })
+}
+
+async function empty(flags: Flags, context: CliContext): Promise<CommandResult> {
+  const { 'older-than': ageMs, 'dry-run': dryRun, json } = flags
+  const isSure = dryRun || flags.yes || (await confirm('Delete what is in the trash permanently?', context))
+  if (!isSure) return exitCodes.failed
   const before = ageMs === undefined ? undefined : new Date(context.now() - ageMs).toISOString()
   return withExistingSessions(context, async (reached) => {
     const removal = reached ? orThrow(await reached.sessions.emptyTrash({ dryRun, before })) : nothingRemoved(dryRun)

@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import { orThrow } from '@holdfast/protocol/result'
 import { type ExportFormat, exportSession } from '../../../transfer/export/export-session.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
@@ -9,7 +10,7 @@ import { openPrivateFile } from '../../terminal/private-file.ts'
 import type { storeSpecs } from './specs.ts'
 
 export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [name = ''], flags }, context) => {
-  const format = flags.format ?? (flags.json ? 'json' : 'md')
+  const format = flags.format ?? (flags.json ? 'json' : (formatOf(flags.output) ?? 'md'))
   if (flags.json && format !== 'json') return rejectUsage(`Use either --json or --format ${format}, not both.`)
   if (flags.force && flags.output === undefined) return rejectUsage('--force needs --output <file>.')
   if (context.server) return exportRemote(context, context.server, name, { ...flags, format })
@@ -30,6 +31,20 @@ export const run: RunCommand<typeof storeSpecs.export> = async ({ positionals: [
     orThrow(file.commit())
     await context.err.write(`Wrote ${flags.output}.\n`)
   })
+}
+
+/** Returns the format that the ending of a file's name says. */
+export function formatOf(file: string | undefined): ExportFormat | undefined {
+  const ending = extname(file ?? '').toLowerCase()
+  const formats = {
+    '.md': 'md',
+    '.markdown': 'md',
+    '.html': 'html',
+    '.htm': 'html',
+    '.json': 'json',
+    '.jsonl': 'jsonl',
+  } as const
+  return formats[ending as keyof typeof formats] // undefined for any other ending
 }
 
 type RemoteFlags = {

@@ -4,6 +4,7 @@ import { urlToOpen } from '../../../store/open/store-location.ts'
 import type { ImportedFile } from '../../../transfer/import/import-paths.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
+import { counted } from '../../render/tables.ts'
 import { runtimeObservers } from '../../sessions/connect.ts'
 import { resolveSavedStore } from '../../sessions/resolve-store.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
@@ -11,9 +12,11 @@ import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes } from '../../terminal/exit.ts'
 import type { storeSpecs } from './specs.ts'
 
-/** Of the files of a folder that are not sessions, this many are listed. */
-const skippedMax = 20
+/** Of each kind of line, this many are printed without --list: a folder may have thousands of files. */
+const linesMax = 20
 const barChars = 20
+/** How long the time that is left cannot be told. */
+const knownAfterMs = 1000
 
 /** Writes to the store from this process; a running server sees the sessions at once. */
 export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, flags }, context) => {
@@ -30,12 +33,10 @@ export const run: RunCommand<typeof storeSpecs.import> = async ({ positionals, f
     const options = { from: from === 'auto' ? undefined : from, keepSettings, signal, onCount, onFile }
     const files = await opened.import([...paths], options)
     await end()
-    for (const file of files) await printFile(file, paths.has(file.file), flags, context)
-    const skipped = files.filter(({ status, file }) => status === 'skipped' && !paths.has(file))
-    if (!json && !flags.quiet) await printSkipped(skipped, context)
-    if (!json) await printWithoutFolder(files, context)
+    await printProblems(files, paths, context)
     if (json) await out.writeJson({ files })
-    else await err.write(`${summaryOf(files)}\n`)
+    else await printFiles(files, paths, flags, context)
+    if (!json) await err.write(`${summaryOf(files)}\n`)
     if (signal.aborted) return exitCodes.interrupted
     // In a folder that is imported again and again, sessions that were continued here are no failure.
     const hasRefused = files.some(
@@ -73,15 +74,51 @@ export function progressText({ files, total, bytes, tookMs }: Progress): string 
   const filled = Math.floor((files / Math.max(1, total)) * barChars)
   const perSecond = (bytes / 1e6 / Math.max(1, tookMs)) * 1000
   const bar = `[${'#'.repeat(filled)}${'-'.repeat(barChars - filled)}]`
-  return `${bar} ${files} of ${total} files, ${(bytes / 1e6).toFixed(1)} MB, ${perSecond.toFixed(1)} MB/s`
+  const left = timeLeft(files, total, tookMs)
+  return `${bar} ${files} of ${total} files, ${(bytes / 1e6).toFixed(1)} MB, ${perSecond.toFixed(1)} MB/s${left}`
 }
 
-async function printSkipped(files: readonly ImportedFile[], { err }: CliContext): Promise<void> {
-  for (const { fault } of files.slice(0, skippedMax))
-    if (fault) await err.write(`Skipped: ${escapeLine(fault.message)}\n`)
-  const more = files.length - skippedMax
-  if (more > 0) await err.write(`Skipped: and ${more} more. Use --json to list them all.\n`)
+/** Says how long the rest takes, once that can be told. */
+function timeLeft(files: number, total: number, tookMs: number): string {
+  if (files === 0 || files >= total || tookMs < knownAfterMs) return ''
+  const seconds = Math.ceil(((total - files) * tookMs) / files / 1000)
+  const text = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+  return `, ${text} left`
 }
+
+/** Prints the sessions, what was repaired and what was skipped: a few of each, or all with --list. */
+async function printFiles(
+  files: readonly ImportedFile[],
+  named: ReadonlySet<string>,
+  { quiet, list }: Pick<ArgsOf<typeof storeSpecs.import>['flags'], 'quiet' | 'list'>,
+  context: CliContext,
+): Promise<void> {
+  const { out, err } = context
+  const most = list ? Number.POSITIVE_INFINITY : linesMax
+  const sessions = files.filter(isSession).map(sessionLine)
+  await out.write(sessions.slice(0, most).join(''))
+  const print = async (lines: readonly string[], more: (count: number) => string) => {
+    await err.write(lines.slice(0, most).join(''))
+    if (lines.length > most) await err.write(`${more(lines.length - most)} Use --list to list them all.\n`)
+  }
+  if (sessions.length > most)
+    await err.write(`… and ${counted(sessions.length - most, 'session')} more. Use --list to list them all.\n`)
+  if (!quiet) {
+    await print(files.flatMap(remarkLines), (count) => `… and ${counted(count, 'repair')} more.`)
+    const skipped = files.filter(({ status, file, fault }) => status === 'skipped' && fault && !named.has(file))
+    await print(
+      skipped.map(({ fault }) => `Skipped: ${escapeLine(fault?.message ?? '')}\n`),
+      (count) => `Skipped: and ${count} more.`,
+    )
+  }
+  await printWithoutFolder(files, context)
+}
+
+const sessionLine = ({ file, status, session, format, messages }: ImportedFile): string =>
+  `${session ?? '-'}  ${status.padEnd(8)}  ${format ?? ''}  ${messages}  ${escapeLine(file)}\n`
+
+const remarkLines = ({ file, remarks }: ImportedFile): readonly string[] =>
+  remarks.map(({ line, what }) => `${escapeLine(file)}${line ? `:${line}` : ''}: ${escapeLine(what)}\n`)
 
 /** Says how to give a folder to the sessions that have none: they take no prompt before. */
 async function printWithoutFolder(files: readonly ImportedFile[], { err }: CliContext): Promise<void> {
@@ -98,24 +135,20 @@ async function printWithoutFolder(files: readonly ImportedFile[], { err }: CliCo
 const isWithoutFolder = ({ code }: ImportedFile['remarks'][number]): boolean =>
   code === 'workdir_missing' || code === 'workdir_dropped'
 
-async function printFile(
-  { file, status, session, format, messages, fault, remarks }: ImportedFile,
-  isNamed: boolean,
-  { json, quiet }: ArgsOf<typeof storeSpecs.import>['flags'],
-  { out, err }: CliContext,
+/** Prints why files failed, and which were not imported because they differ. A file of a folder need not be a session. */
+async function printProblems(
+  files: readonly ImportedFile[],
+  named: ReadonlySet<string>,
+  { err }: CliContext,
 ): Promise<void> {
-  const name = escapeLine(file)
-  if (!json && status !== 'skipped' && status !== 'failed')
-    await out.write(`${session ?? '-'}  ${status.padEnd(8)}  ${format ?? ''}  ${messages}  ${name}\n`)
-  // A file of a folder need not be a session; that is an error only if the user named that file.
-  if (fault && (status === 'failed' || isNamed)) await err.write(`${escapeLine(fault.message)}\n`)
-  if (status === 'changed')
-    await err.write(
-      `${name} was not imported: it differs from the last import, is damaged, or the session was continued here. Nothing was changed.\n` +
-        `To take the file instead of what is here: holdfast rm ${session} --forever, and then import it again.\n`,
-    )
-  if (quiet) return
-  for (const { line, what } of remarks) await err.write(`${name}${line ? `:${line}` : ''}: ${escapeLine(what)}\n`)
+  for (const { file, status, session, fault } of files) {
+    if (fault && (status === 'failed' || named.has(file))) await err.write(`${escapeLine(fault.message)}\n`)
+    if (status === 'changed')
+      await err.write(
+        `${escapeLine(file)} was not imported: it differs from the last import, is damaged, or the session was continued here. Nothing was changed.\n` +
+          `To take the file instead of what is here: holdfast rm ${session} --forever, and then import it again.\n`,
+      )
+  }
 }
 
 function summaryOf(files: readonly ImportedFile[]): string {

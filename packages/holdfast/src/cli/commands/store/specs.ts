@@ -11,7 +11,11 @@ export const storeSpecs = {
     about: 'write a session as markdown, HTML, JSON or JSONL',
     positionals: ['<session>'],
     flags: {
-      format: { value: 'format', choices: exportFormats, about: 'md (the default), html, json or jsonl' },
+      format: {
+        value: 'format',
+        choices: exportFormats,
+        about: 'md, html, json or jsonl (default: by the name of -o)',
+      },
       redact: { about: 'leave out keys, tokens, e-mail addresses and home folders' },
       output: { short: 'o', value: 'file', about: 'write to this file, not to standard output' },
       force: { about: 'replace the file if it exists' },
@@ -27,13 +31,14 @@ export const storeSpecs = {
       from: { value: 'program', choices: importFormats, about: 'read files of this program (default: auto)' },
       'keep-settings': { about: 'keep instructions, provider options, permissions, trust' },
       quiet: { about: 'print errors only, not repairs' },
+      list: { about: 'print every session and repair, not only some' },
       store,
       json,
     },
     notes: [
       `--from takes ${importFormats.join(', ')}; auto looks into each file.`,
       'The files are not changed. Importing a session again adds only its new messages.',
-      'Prints a line for each file with a session. Messages that had to be repaired or left out are listed on standard error.',
+      'Prints a line for each of the first 20 sessions. The first 20 repairs, and files that are no session, are listed on standard error.',
     ],
   },
   'mv-workspace': {

@@ -2,7 +2,8 @@ import type { Stats, Tally } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-spec.ts'
-import { counted, textTable } from '../../render/tables.ts'
+import { counted } from '../../render/tables.ts'
+import { textTable } from '../../render/text-table.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -30,7 +31,7 @@ async function printStats({ sessions, total, days, models, workspaces, store }: 
     textTable(
       [name, 'MESSAGES', 'TURNS', 'MODEL CALLS', 'IN', 'OUT', 'CACHED', 'COST'],
       rows.map(([first, tally]) => [escapeLine(first), ...cells(tally)]),
-      out.paint,
+      out,
     )
   const byModel = models.map((one) => [one.model, one] as const)
   const byWorkspace = workspaces.map((one) => [one.workspace, one] as const)

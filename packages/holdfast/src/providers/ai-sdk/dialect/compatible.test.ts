@@ -54,7 +54,8 @@ describe('an OpenAI-compatible server', () => {
       { type: 'text', text: 'Look' },
       { type: 'call', tool: 'shell', args: { command: 'ls' } },
     ])
-    expect(parts.filter((part) => part.type === 'delta' && part.kind === 'input')).toHaveLength(2)
+    const input = parts.flatMap((part) => (part.type === 'delta' && part.kind === 'input' ? [part.text] : []))
+    expect(input.join('')).toBe('{"command":"ls"}')
     expect(end).toEqual({
       type: 'complete',
       finish: 'calls',

@@ -32,20 +32,30 @@ const poolOptions = {
   connectionTimeoutMillis: 10_000,
   idleTimeoutMillis: 30_000,
   // A statement of a stopped database never ends: its connection is closed after so long.
-  query_timeout: 60_000,
+  query_timeout: 15_000,
   keepAlive: true,
   application_name: 'holdfast',
 } satisfies PoolConfig
 
+/** How many connections there are, and how long each may take to open or to answer. */
+export type ConnectOptions = {
+  readonly max?: number
+  readonly connectionTimeoutMillis?: number
+  readonly query_timeout?: number
+}
+
 /** Prepares connections; the first statement opens one. Loads the driver. */
-export async function connect({ connection, url: name, schema }: PostgresLocation): Promise<Database> {
+export async function connect(
+  { connection, url: name, schema }: PostgresLocation,
+  options: ConnectOptions = {},
+): Promise<Database> {
   const { default: pg } = await import('pg')
   // Counts and times of a store are safe integers.
   const types: PoolConfig['types'] = {
     getTypeParser: (oid: number, format?: 'text' | 'binary') =>
       oid === int8 ? Number : pg.types.getTypeParser(oid, format as 'text'),
   }
-  const pool = new pg.Pool({ connectionString: connection, types, ...poolOptions })
+  const pool = new pg.Pool({ connectionString: connection, types, ...poolOptions, ...options })
   // The pool drops an idle connection that fails, and the next statement opens another.
   pool.on('error', () => undefined)
   // The statement that runs reports the failure too.

@@ -12,12 +12,17 @@ export type PostgresLocation = {
   readonly connection: string
   /** The schema that has the tables. */
   readonly schema: string
+  /** How long a node counts as alive after it renewed: `term=MILLISECONDS`. */
+  readonly termMs: number
   /** Whether commits may wait for no disk: `durability=unchecked`. */
   readonly mayLoseData: boolean
 }
 
 const form = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/
 const schemaForm = /^[a-z_][a-z0-9_]{0,47}$/
+/** Takeover after a kill takes as long as a term, at most. Turns survive an outage of little more than half of it. */
+const termMsDefault = 4000
+const [termMsMin, termMsMax] = [300, 60_000]
 const secretParameter = /^(password|sslpassword|sslkey)$/i
 
 /** Returns whether a text is meant as the URL of a PostgreSQL store. */
@@ -34,7 +39,10 @@ export function parsePostgresUrl(text: string): Result<PostgresLocation> {
     return refuse(badUrl('The schema may have up to 48 lower-case letters, digits and underscores'))
   const durability = parameters.get('durability')
   if (durability !== null && durability !== 'unchecked') return refuse(badUrl('The durability can only be unchecked'))
-  for (const own of ['schema', 'durability']) parameters.delete(own)
+  const termMs = Number(parameters.get('term') ?? termMsDefault)
+  if (!Number.isInteger(termMs) || termMs < termMsMin || termMs > termMsMax)
+    return refuse(badUrl(`The term is a number of milliseconds from ${termMsMin} to ${termMsMax}`))
+  for (const own of ['schema', 'durability', 'term']) parameters.delete(own)
 
   const end = (more: URLSearchParams) => (more.size === 0 ? '' : `?${more}`)
   const connection = `postgres://${login === '' ? '' : `${login}@`}${host}/${database}${end(parameters)}`
@@ -42,7 +50,15 @@ export function parsePostgresUrl(text: string): Result<PostgresLocation> {
   if (schema !== 'holdfast') shown.set('schema', schema)
   const [user = ''] = login.split(':')
   const url = `postgres://${user === '' ? '' : `${user}@`}${host}/${database}${end(shown).replaceAll('%2F', '/')}`
-  return ok({ kind: 'postgres', url, secretUrl: text, connection, schema, mayLoseData: durability === 'unchecked' })
+  return ok({
+    kind: 'postgres',
+    url,
+    secretUrl: text,
+    connection,
+    schema,
+    termMs,
+    mayLoseData: durability === 'unchecked',
+  })
 }
 
 const badUrl = (why: string) =>

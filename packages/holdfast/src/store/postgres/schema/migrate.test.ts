@@ -20,6 +20,29 @@ describe('schema', () => {
     await Promise.all(stores.map((store) => store.close()))
   })
 
+  it('of an earlier version is converted with its rows', async () => {
+    const location = newLocation(server())
+    const before = orThrow(await openPostgresStore(location)).store
+    await mustCreate(before, newSession(1))
+    await before.close()
+    // What version 1 did not have.
+    await withDatabase(location, async ({ write }) => {
+      await write('drop trigger label_of_new on @session; drop trigger label_of_moved on @session')
+      await write('drop function @set_label, @label_of, @is_live, @may_run, @place')
+      await write('alter table @session drop column label')
+      await write(
+        'alter table @node drop column term_ends, drop column key, drop column serves, drop column is_draining',
+      )
+      await write('update @store set version = 1')
+    })
+    const opened = await Promise.all([1, 2, 3].map(() => openPostgresStore(location)))
+    for (const one of opened) {
+      const { store } = orThrow(one)
+      expect(await readAll(store, 1)).toHaveLength(1)
+      await store.close()
+    }
+  })
+
   it('is refused if a newer version wrote it, and stays as it is', async () => {
     const location = newLocation(server())
     await orThrow(await openPostgresStore(location)).store.close()

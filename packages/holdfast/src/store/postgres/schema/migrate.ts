@@ -3,6 +3,7 @@ import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { attempt, type Database, type Sql, type SqlRow } from '../connect/connect.ts'
 import { postgresFault } from '../connect/postgres-fault.ts'
 import { appendFunctions } from './append-function.ts'
+import { clusterTables } from './cluster-tables.ts'
 import { searchFunctions } from './search-function.ts'
 import { sessionFunctions } from './session-functions.ts'
 import { blobTables, schemaVersion, searchTables, tables } from './tables.ts'
@@ -12,12 +13,13 @@ type Migration = { readonly to: number; readonly statements: string }
 /** The steps from an empty schema, in order. All run in one transaction. */
 const migrations: readonly Migration[] = [
   { to: 1, statements: `${tables}${searchTables}${blobTables}${appendFunctions}${sessionFunctions}${searchFunctions}` },
+  { to: 2, statements: clusterTables },
 ]
 
 /** Every name that the store uses, to check a schema and to refuse one of another program. */
-const tableNames = [...`${tables}${searchTables}${blobTables}`.matchAll(/create table @([a-z_]+)/g)].map(
-  ([, name]) => name,
-)
+const tableNames = [
+  ...`${tables}${searchTables}${blobTables}${clusterTables}`.matchAll(/create table @([a-z_]+)/g),
+].map(([, name]) => name)
 const functionNames = [
   ...migrations
     .map(({ statements }) => statements)

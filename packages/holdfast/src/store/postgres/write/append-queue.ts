@@ -1,4 +1,5 @@
 import type { Append } from '@holdfast/core/ports'
+import type { SessionId } from '@holdfast/protocol'
 import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
 import * as faults from '../../store-faults.ts'
@@ -25,9 +26,9 @@ const groupCharsMax = 8 * 1024 * 1024
 
 /**
  * Appends in groups: while one is on its way, further appends of all sessions wait and go together as the next. So one
- * commit serves many sessions, and one session waits for a single round trip. `onAppended` is called after each group.
+ * commit serves many sessions, and one session waits for a single round trip. `onAppended` is called after each group with its sessions.
  */
-export function createAppendQueue(database: Database, onAppended: () => void) {
+export function createAppendQueue(database: Database, onAppended: (sessions: readonly SessionId[]) => void) {
   let waiting: Waiting[] = []
   let running: Promise<void> | null = null
 
@@ -37,7 +38,7 @@ export function createAppendQueue(database: Database, onAppended: () => void) {
       const group = takeGroup()
       const answers = await appendGroup(database, group)
       for (const [index, { settle }] of group.entries()) settle(answers[index] ?? done)
-      onAppended()
+      onAppended(group.map(({ append }) => append.session))
     }
     running = null
   }

@@ -1,55 +1,10 @@
-import type { Draft, Lease, Leases, NodeRow, Store, StoredToken } from '@holdfast/core/ports'
+import type { Draft, Store, StoredToken } from '@holdfast/core/ports'
 import type { BlobHash, StepId, Trust } from '@holdfast/protocol'
 import { done, ok, refuse } from '@holdfast/protocol/result'
 import { probeText } from '../../disk.ts'
 import { snapshotChecksum } from '../../snapshot-checksum.ts'
-import { fenced, sessionLocked, sessionNotFound, sessionTrashed } from '../../store-faults.ts'
+import { fenced, sessionNotFound } from '../../store-faults.ts'
 import { attempt, type Database } from '../connect/connect.ts'
-import { textOrNull } from '../read/columns.ts'
-
-const selectSession = 'select epoch, owner, trashed_at from @session where id = $1 and purged_at is null'
-
-/** Claims and releases sessions, and lists the nodes. */
-export function createLeases({ read, write }: Database): Leases {
-  return {
-    claim: (session, owner, takeFrom) =>
-      attempt(async () => {
-        const [row] = await write(
-          `update @session set owner = $2, epoch = epoch + 1
-          where id = $1 and purged_at is null and trashed_at is null and (owner is null or owner = $2 or owner = $3)
-          returning epoch, head, base`,
-          [session, owner, takeFrom],
-        )
-        if (row !== undefined) return ok({ ...row } as Lease) // its columns
-        const [current] = await read(selectSession, [session])
-        if (current === undefined) return refuse(sessionNotFound(session))
-        if (current['trashed_at'] !== null) return refuse(sessionTrashed(session))
-        return refuse(sessionLocked(session, textOrNull(current['owner'])))
-      }),
-
-    // Raises the epoch too: a former owner may not append, even before the next owner claims the session.
-    async release(session, owner, epoch) {
-      await write('update @session set owner = null, epoch = epoch + 1 where id = $1 and owner = $2 and epoch = $3', [
-        ...[session, owner, epoch],
-      ])
-    },
-
-    async registerNode({ id, address, startedAt }) {
-      await write(
-        `insert into @node (id, address, started_at) values ($1, $2, $3)
-        on conflict (id) do update set address = excluded.address, started_at = excluded.started_at`,
-        [id, address, startedAt],
-      )
-    },
-    async nodes() {
-      const rows = await read('select id, address, started_at as "startedAt" from @node order by id')
-      return rows.map((row) => ({ ...row }) as NodeRow) // its columns
-    },
-    async removeNode(id) {
-      await write('delete from @node where id = $1', [id])
-    },
-  }
-}
 
 /** Stores the text of running answers and folded states. */
 export function createDraftRows({
@@ -67,7 +22,7 @@ export function createDraftRows({
           [session, epoch, step, JSON.stringify(parts)],
         )
         if (saved.length > 0) return done
-        const [current] = await read(selectSession, [session])
+        const [current] = await read('select epoch from @session where id = $1 and purged_at is null', [session])
         if (current === undefined) return refuse(sessionNotFound(session))
         return refuse(fenced(session, epoch, Number(current['epoch'])))
       }),

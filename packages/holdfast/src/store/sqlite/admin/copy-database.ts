@@ -161,7 +161,10 @@ async function expectNoUser(path: string, copy: string): Promise<void> {
 
 async function expectNoLiveNode(path: string, copy: string): Promise<void> {
   using database = openForReading(copy)
-  const nodes = database.prepare('select id, address, started_at as startedAt from node').all() as NodeRow[] // its columns
+  const nodes = database.prepare('select id, address, started_at as startedAt from node').all() as Omit<
+    NodeRow,
+    'isLive'
+  >[] // its columns
   if ((await findLiveNodes({ nodes: async () => nodes })).length > 0)
     throw new HoldfastError(storageFault(path, 'busy'))
 }

@@ -135,7 +135,7 @@ export function createQuestions(database: DatabaseSync): ReadRequests {
       const row = hash.get(session, commandId)
       return row === undefined ? null : String(row['hash'])
     },
-    nodes: () => nodes.all().map((row) => ({ ...row }) as NodeRow), // its columns
+    nodes: () => nodes.all().map((row) => ({ ...row }) as Omit<NodeRow, 'isLive'>), // its columns
     loadDraft(session) {
       const row = draft.get(session)
       return row === undefined ? null : { step: Number(row['step']), parts: String(row['parts']) }

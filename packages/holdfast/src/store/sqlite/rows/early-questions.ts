@@ -7,6 +7,7 @@ import type { Question, ReadRequests, StoreChange } from './requests.ts'
 const early = {
   ...{ read: true, readRefs: true, findCommand: true, commandHash: true, list: true, find: true, busy: true },
   ...{ entry: true, nodes: true, loadDraft: true, loadSnapshot: true, workspaceTrust: true, refersTo: true },
+  tokens: true,
 } satisfies { readonly [Name in keyof ReadRequests]?: true }
 
 export const isEarlyQuestion = (request: StoreChange | Question): request is Question =>

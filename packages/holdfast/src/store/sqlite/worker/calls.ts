@@ -7,8 +7,14 @@ export type Envelope<Content> = readonly [number: number, content: Content]
 /** An answer with its number; the number alone if the answer is `done`. */
 export type Answered = number | Envelope<Result<unknown>>
 
-/** Numbers requests, sends those of one tick in one batch, and gives each its answer. */
-export function createCalls<Request>(send: (batch: readonly Envelope<Request>[]) => void) {
+/**
+ * Numbers requests, sends those of one tick in one batch, and gives each its answer. `schedule` says when the tick ends:
+ * by default before anything else runs.
+ */
+export function createCalls<Request>(
+  send: (batch: readonly Envelope<Request>[]) => void,
+  schedule: (flush: () => void) => void = queueMicrotask,
+) {
   const waiting = new Map<number, (answer: Result<unknown>) => void>()
   let outgoing: Envelope<Request>[] = []
   let lastNumber = 0
@@ -24,7 +30,7 @@ export function createCalls<Request>(send: (batch: readonly Envelope<Request>[])
     /** The requests without an answer. */
     waiting,
     ask(request: Request): Promise<Result<unknown>> {
-      if (outgoing.length === 0) queueMicrotask(flush)
+      if (outgoing.length === 0) schedule(flush)
       lastNumber += 1
       outgoing.push([lastNumber, request])
       const { promise, resolve } = Promise.withResolvers<Result<unknown>>()

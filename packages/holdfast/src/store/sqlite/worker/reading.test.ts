@@ -73,9 +73,10 @@ describe('reading', () => {
     const { asked, ask } = createThreads()
     await ask(['busy'])
     await ask(['nodes'])
+    await ask(['tokens'])
     await ask(['list', { limit: 1, trashed: true, trashedBefore: 1 }])
     await vi.advanceTimersByTimeAsync(10_000)
-    expect(asked).toEqual(['writer busy', 'writer nodes', 'writer list'])
+    expect(asked).toEqual(['writer busy', 'writer nodes', 'writer tokens', 'writer list'])
   })
 
   it('asks the reader what takes long, and what the writer cannot answer', async () => {

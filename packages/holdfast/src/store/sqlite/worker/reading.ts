@@ -78,6 +78,6 @@ export function createReading({
   }
 }
 
-/** What every process asks when it opens a store: what dead ones left, and what has long been in the trash. */
+/** What every process asks when it opens a store: what dead ones left, what has long been in the trash, and all tokens. */
 const isOfOpening = ([name, request]: Question): boolean =>
-  name === 'busy' || name === 'nodes' || (name === 'list' && request.trashedBefore !== undefined)
+  name === 'busy' || name === 'nodes' || name === 'tokens' || (name === 'list' && request.trashedBefore !== undefined)

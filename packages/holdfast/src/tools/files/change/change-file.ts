@@ -15,9 +15,9 @@ export async function changeFile(
   const isBound = edit.type === 'write' && contentHash !== undefined
   const edited = await contentAfter(isBound ? { ...edit, seen: undefined } : edit, signal)
   if (!edited.ok) return edited
-  const { bytes, contentHash: found, before, report, seenLines, boundary } = edited.value
-  const options = { signal, blobs, expected: contentHash ?? found, ...(before && { before }) }
-  const written = await replaceFile(edit, edit.path, bytes, options)
+  const { parts, after, contentHash: found, before, report, seenLines, boundary } = edited.value
+  const options = { signal, blobs, expected: contentHash ?? found, after, ...(before && { before }) }
+  const written = await replaceFile(edit, edit.path, parts, options)
   if (!written.ok) return written
   const { change, note } = written.value
   const did = verb === 'wrote' && change.change === 'created' ? 'created' : verb
@@ -27,7 +27,7 @@ export async function changeFile(
       ? [{ path: change.path, hash: change.after, from: 1, to: seenLines, of: seenLines }]
       : []
   // The lines of the boundary count in the new content from now on.
-  const kept = boundary && blobs && { ...boundary, content: (await blobs.put(bytes)).hash }
+  const kept = boundary && blobs && { ...boundary, content: (await blobs.put(Buffer.concat(parts))).hash }
   return ok({ text, files: [{ ...change, ...(kept && { boundary: kept }) }], seen })
 }
 

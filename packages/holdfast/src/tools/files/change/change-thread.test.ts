@@ -26,7 +26,8 @@ describe('the thread for changes', () => {
     const [there, here] = [await thread.run({ type: 'content', edit, keys: [] }, notAborted), await editedContent(edit)]
     if (!there.ok || !here.ok) throw new Error('both succeed')
     const before = here.value.before && { ...here.value.before, bytes: new Uint8Array(here.value.before.bytes) }
-    expect(there.value).toEqual({ ...here.value, before, bytes: new Uint8Array(here.value.bytes) })
+    const parts = here.value.parts.map((part) => new Uint8Array(part))
+    expect(there.value).toEqual({ ...here.value, before, parts })
     expect(Buffer.from(before?.bytes ?? []).toString()).toBe('one\ntwo\n')
     const gone = { ...edit, workdir: join(workdir, 'gone') }
     expect(await thread.run({ type: 'preview', edit: gone, keys: [] }, notAborted)).toMatchObject({ ok: false })

@@ -63,12 +63,13 @@ function toShow({ preview, contentHash, alwaysAsk }: EditPreview): EditPreview {
 
 /** Returns what can be handed over instead of copied. */
 function buffersOf(value: ChangeAnswers[keyof ChangeAnswers]): ArrayBuffer[] {
+  const parts = 'parts' in value ? value.parts : 'whole' in value ? [value.whole] : []
   const before = 'before' in value ? value.before?.bytes : undefined
-  const bytes = 'bytes' in value ? value.bytes : 'whole' in value ? value.whole : undefined
-  return [bytes, before].flatMap((one) => {
-    const isOwn = one !== undefined && one.byteLength > Buffer.poolSize // a small buffer is part of a pool
+  const own = [...parts, before].flatMap((one) => {
+    const isOwn = one !== undefined && one.buffer.byteLength > Buffer.poolSize // a small buffer is part of a pool
     return isOwn && one.buffer instanceof ArrayBuffer ? [one.buffer] : []
   })
+  return [...new Set(own)] // the new content may be made of the old one
 }
 
 parentPort?.on('message', async (job: ChangeJob) => {

@@ -4,6 +4,7 @@ import {
   isSeenWhole,
   type LineChange,
   type LineRange,
+  limits,
   ok,
   type Preview,
   type Result,
@@ -16,10 +17,12 @@ import { decodeText } from '../../edits/decode-text.ts'
 import { isElision, isOnlyDots } from '../../edits/elision.ts'
 import { checkAscii, type DecodedText, encodeText } from '../../edits/encoding.ts'
 import { bodies, splitLines } from '../../edits/lines.ts'
+import { countFeeds, cutWindow, type PassageWindow } from '../../edits/passage-window.ts'
 import { type Replacement, replaceText } from '../../edits/replace-text.ts'
 import { countChange, showChange } from '../../edits/show-change.ts'
 import { countLines, spliceBetween } from '../../edits/splice.ts'
-import { unifiedDiff } from '../../edits/unified-diff.ts'
+import { contextLines, unifiedDiff } from '../../edits/unified-diff.ts'
+import { hashBytes } from '../io/before-image.ts'
 import { checkBoundary } from '../io/bounded-files.ts'
 import { diffDelete } from '../io/entry.ts'
 import { hashContent, readContent, tooLongToEdit } from '../io/file-content.ts'
@@ -51,7 +54,9 @@ export type EditPreview = {
 }
 
 export type EditedContent = {
-  readonly bytes: Uint8Array
+  /** The new content: its parts, one after the other, and its hash. */
+  readonly parts: readonly Uint8Array[]
+  readonly after: BlobHash
   readonly contentHash: BlobHash
   /** The content before; null if there is no file, or one that is too long to be edited. */
   readonly before: KnownContent | null
@@ -71,8 +76,8 @@ export async function diffEdit(edit: FileEdit, beforeWork?: BeforeWork): Promise
   if (edit.type === 'delete') return diffDelete(edit, edit.path, beforeWork)
   const computed = await computeEdit(edit, beforeWork)
   if (!computed.ok) return computed
-  const { shown, before, after, contentHash, alwaysAsk, note } = computed.value
-  const diff = `${note}${unifiedDiff({ path: shown, before, after })}`
+  const { shown, firstLine, before, after, contentHash, alwaysAsk, note } = computed.value
+  const diff = `${note}${unifiedDiff({ path: shown, firstLine, before, after })}`
   return ok({ preview: { type: 'diff', path: shown, diff }, contentHash, ...(alwaysAsk !== null && { alwaysAsk }) })
 }
 
@@ -80,18 +85,23 @@ export async function diffEdit(edit: FileEdit, beforeWork?: BeforeWork): Promise
 export async function editedContent(edit: ContentEdit, beforeWork?: BeforeWork): Promise<Result<EditedContent>> {
   const computed = await computeEdit(edit, beforeWork)
   if (!computed.ok) return computed
-  const { bytes, contentHash, known: before, changes, after, notes, isSeen, boundary } = computed.value
-  const report = [`(${countChange(changes)})`, ...notes, showChange(after, changes)].filter((part) => part !== '')
-  const seenLines = isSeen ? splitLines(after).count : null
-  return ok({ bytes, contentHash, before, report: report.join('\n'), seenLines, boundary })
+  const { parts, contentHash, known: before, changes, firstLine, notes, isSeen, boundary } = computed.value
+  const shown = showChange(computed.value.after, changes, firstLine)
+  const report = [`(${countChange(changes)})`, ...notes, shown].filter((part) => part !== '')
+  const seenLines = isSeen ? computed.value.countLines() : null
+  return ok({ parts, after: hashBytes(...parts), contentHash, before, report: report.join('\n'), seenLines, boundary })
 }
 
 type Computed = {
   readonly shown: string
-  /** The text before; null if there is no file, or none that is text. */
+  /** The text before; null if there is no file, or none that is text. Of a long file, only the lines around the change. */
   readonly before: string | null
   readonly after: string
-  readonly bytes: Uint8Array
+  /** How many lines of the file are before these texts. */
+  readonly firstLine: number
+  readonly parts: readonly Uint8Array[]
+  /** Counts the lines of the whole new text. */
+  readonly countLines: () => number
   readonly contentHash: BlobHash
   /** The bytes before, with their hash; null without a file, or for one that is too long. */
   readonly known: KnownContent | null
@@ -127,7 +137,7 @@ async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Pro
     if (!made.ok) return made
     const changes = countLines(spliceBetween('', made.value))
     const contentHash = hashContent(shown, null)
-    const after = { after: made.value, bytes: Buffer.from(made.value), changes, isSeen: true }
+    const after = { ...wholeText(made.value, Buffer.from(made.value)), changes, isSeen: true }
     return ok({ shown, before: null, ...after, contentHash, known: null, alwaysAsk, note: '', notes: [] })
   }
   const current = await readContent(edit.workdir, edit.path, shown)
@@ -136,6 +146,14 @@ async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Pro
   await beforeWork?.()
   const seen = edit.seen?.find((file) => file.path === shown)
   const known = bytes && hash ? { bytes, hash } : null
+  const isStale = seen !== undefined && seen.hash !== hash
+  const staleNotes = isStale ? ['[the file changed since you read it; the edit still fits]'] : []
+  const isSeen = seen !== undefined && !isStale && isSeenWhole(seen)
+  const windowed = bytes && editWindow(edit, shown, bytes)
+  if (windowed) {
+    const notes = [...windowed.notes, ...staleNotes]
+    return ok({ shown, contentHash, known, alwaysAsk, note: '', isSeen, ...windowed, notes })
+  }
   const decoded = bytes && (await decodeText(bytes))
   if (edit.type === 'write') {
     const unseen = edit.seen && refuseUnseen(shown, seen, hash)
@@ -152,27 +170,58 @@ async function computeUnbounded(edit: ContentEdit, beforeWork?: BeforeWork): Pro
   if (!changed.ok) return changed
   const encoded = await encodeAfter(decoded, changed.value.text)
   if (!encoded.ok) return encoded
-  const isStale = seen !== undefined && seen.hash !== hash
-  const notes = [
-    ...changed.value.notes,
-    ...(isStale ? ['[the file changed since you read it; the edit still fits]'] : []),
-  ]
-  const isSeen = seen !== undefined && !isStale && isSeenWhole(seen)
   const { text: after, changes } = changed.value
-  return ok({
-    shown,
-    before: decoded.text,
-    after,
-    bytes: encoded.value,
-    contentHash,
-    known,
-    changes,
-    alwaysAsk,
-    note: '',
-    notes,
-    isSeen,
-  })
+  const notes = [...changed.value.notes, ...staleNotes]
+  const written = { before: decoded.text, ...wholeText(after, encoded.value), changes }
+  return ok({ shown, contentHash, known, alwaysAsk, note: '', notes, isSeen, ...written })
 }
+
+/** Returns a new text that is held whole. */
+const wholeText = (after: string, bytes: Uint8Array) => ({
+  after,
+  firstLine: 0,
+  parts: [bytes],
+  countLines: () => splitLines(after).count,
+})
+
+/** Shorter files are decoded whole in a few milliseconds. */
+const windowedBytesMin = 256 * 1024
+
+type WindowEdit = Pick<Computed, 'before' | 'after' | 'firstLine' | 'parts' | 'countLines' | 'changes' | 'notes'>
+
+/**
+ * Replaces one passage of a long UTF-8 text by reading the lines around it only. The rest stays the bytes that it is. Null if
+ * the whole text has to be read, also to say why the edit is refused.
+ */
+function editWindow(edit: ContentEdit, shown: string, bytes: Buffer): WindowEdit | null {
+  if (edit.type !== 'replace' || bytes.length < windowedBytesMin) return null
+  const [one, ...others] = edit.edits
+  const isBounded = edit.boundaries?.some(({ path }) => path === shown)
+  if (!one || others.length > 0 || one.all || isBounded) return null
+  const window = cutWindow(bytes, one.oldText)
+  if (window === null) return null
+  const { from, to, line: firstLine, text: before } = window
+  const changed = changeText(edit, shown, { text: before, encoding: { name: 'utf8', bom: false } })
+  if (!changed.ok) return null
+  const { text: after, notes } = changed.value
+  const parts = [bytes.subarray(0, from), Buffer.from(after), bytes.subarray(to)]
+  const size = parts.reduce((sum, part) => sum + part.length, 0)
+  if (size > limits.editedFileBytesMax || !isInside(window, after, bytes.length)) return null
+  const changes = changed.value.changes.map((change) => ({ ...change, line: change.line + firstLine }))
+  // Counted only where it is needed: a pass over the whole file.
+  const countAfter = () => firstLine + splitLines(after).count + linesOf(bytes.subarray(to))
+  return { before, after, firstLine, parts, countLines: countAfter, changes, notes }
+}
+
+/** Whether a diff shows as many equal lines around a change of a window as around one of the whole text. */
+function isInside({ from, to, text }: PassageWindow, after: string, size: number): boolean {
+  const [change] = spliceBetween(text, after)
+  if (change === undefined) return false
+  const trailing = splitLines(text).count - change.line - change.removed.length
+  return (from === 0 || change.line > contextLines) && (to === size || trailing > contextLines)
+}
+
+const linesOf = (bytes: Buffer): number => countFeeds(bytes) + (bytes.length === 0 || bytes.at(-1) === 10 ? 0 : 1)
 
 function createText(edit: ContentEdit, shown: string): Result<string> {
   if (edit.type === 'replace')
@@ -236,7 +285,7 @@ function refuseUnseen(shown: string, known: SeenFile | undefined, hash: BlobHash
   return refuse(fault('not_seen', `only a part of ${shown} was read in this session. Read the rest, or use edit_file.`))
 }
 
-type WrittenText = Pick<Computed, 'before' | 'after' | 'bytes' | 'changes'>
+type WrittenText = Pick<Computed, 'before' | 'after' | 'firstLine' | 'parts' | 'countLines' | 'changes'>
 
 /** Replaces a text whole. It keeps its encoding, its byte-order mark, and line ends that are all `\r\n`. */
 async function writeText(given: string, decoded: DecodedText | null, shown: string): Promise<Result<WrittenText>> {
@@ -255,7 +304,7 @@ async function writeText(given: string, decoded: DecodedText | null, shown: stri
   const ascii = decoded ? checkAscii(decoded.encoding, splices) : ok(undefined)
   if (!ascii.ok) return ascii
   const encoded = decoded ? await encodeAfter(decoded, after) : ok(Buffer.from(after))
-  return encoded.ok ? ok({ before, after, bytes: encoded.value, changes: countLines(splices) }) : encoded
+  return encoded.ok ? ok({ before, ...wholeText(after, encoded.value), changes: countLines(splices) }) : encoded
 }
 
 const hasOnlyReturns = (text: string): boolean => text.includes('\r\n') && !/(?:^|[^\r])\n/.test(text)

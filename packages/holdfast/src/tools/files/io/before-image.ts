@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto'
 import type { ToolBlobs } from '@holdfast/core/ports'
 import { type BeforeImage, BlobHash, HoldfastError, limits } from '@holdfast/protocol'
 
-/** Returns the SHA-256 of bytes, which also names their blob. */
-export const hashBytes = (bytes: Uint8Array): BlobHash =>
-  BlobHash.parse(createHash('sha256').update(bytes).digest('hex'))
+/** Returns the SHA-256 of bytes, which also names their blob. They may come in parts. */
+export function hashBytes(...parts: readonly Uint8Array[]): BlobHash {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return BlobHash.parse(hash.digest('hex'))
+}
 
 /**
  * Stores the bytes of a file before they are changed. Resolves once they are on stable storage. A file that cannot be kept

@@ -24,7 +24,7 @@ describe.each([
     const expected = hashContent('f', before)
     const known = isKnown && { before: { bytes: before, hash: hashBytes(before) } }
     const replace = (put: ToolBlobs['put']) =>
-      replaceFile({ workdir }, 'f', after, { signal: notAborted, blobs: { put, open: noBlob }, expected, ...known })
+      replaceFile({ workdir }, 'f', [after], { signal: notAborted, blobs: { put, open: noBlob }, expected, ...known })
     return { workdir, file, replace }
   }
   const hashOf = (stored: Uint8Array) => ({ hash: hashBytes(stored), bytes: stored.length })

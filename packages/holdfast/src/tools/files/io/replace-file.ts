@@ -26,6 +26,8 @@ type ReplaceOptions = Pick<ToolRun, 'signal' | 'blobs'> & {
   readonly expected?: BlobHash | undefined
   /** The content that the new one was made from, which is then not read again. It is compared before the change. */
   readonly before?: KnownContent | undefined
+  /** The hash of the new content, if it is known. */
+  readonly after?: BlobHash | undefined
   /** The permission bits of the new file; those of the old one if absent. */
   readonly mode?: number | undefined
 }
@@ -36,13 +38,13 @@ export type KnownContent = { readonly bytes: Uint8Array; readonly hash: BlobHash
 type Replaced = { readonly change: FileChange; readonly note: string | null }
 
 /**
- * Writes `bytes` to `path` atomically. Creates missing directories inside the workdir. Keeps what was there first. If the
+ * Writes the parts of a content to `path` atomically. Creates missing directories inside the workdir. Keeps what was there first. If the
  * file does not have the expected content directly before the change, nothing is written.
  */
 export async function replaceFile(
   place: Place,
   path: string,
-  bytes: Uint8Array,
+  parts: readonly Uint8Array[],
   options: ReplaceOptions,
 ): Promise<Result<Replaced>> {
   const found = await findWritable(place, path)
@@ -52,19 +54,19 @@ export async function replaceFile(
     const opened = await openParent(found.value.path)
     if (!opened.ok) return opened
     await using parent = opened.value
-    return await replaceIn(parent, { name: basename(absolute), shown, bytes }, options)
+    return await replaceIn(parent, { name: basename(absolute), shown, parts }, options)
   })
 }
 
 /** A longer file is written beside the old one while the old content is hashed and kept. Only the move waits for both. */
 const writtenAheadBytes = 1024 * 1024
 
-type Target = { readonly name: string; readonly shown: string; readonly bytes: Uint8Array }
+type Target = { readonly name: string; readonly shown: string; readonly parts: readonly Uint8Array[] }
 
 async function replaceIn(
   parent: OpenDirectory,
-  { name, shown, bytes }: Target,
-  { signal, blobs, expected, before: known, mode }: ReplaceOptions,
+  { name, shown, parts }: Target,
+  { signal, blobs, expected, before: known, after: hashAfter, mode }: ReplaceOptions,
 ): Promise<Result<Replaced>> {
   const stats = await lstat(parent.at(name)).catch((error: unknown) => {
     if (systemErrorCode(error) === 'ENOENT') return null
@@ -76,7 +78,7 @@ async function replaceIn(
   const current = stats === null ? ok(null) : isKnown ? ok(known.bytes) : await readBefore(parent, name, shown)
   if (!current.ok) return current
   const content = current.value
-  const isSmall = bytes.length <= writtenAheadBytes
+  const isSmall = parts.reduce((sum, part) => sum + part.length, 0) <= writtenAheadBytes
   const keep = async (): Promise<BeforeImage | 'changed'> => {
     if (!isSmall) await ownTurn() // the write begins first, on another thread
     const hash = content instanceof Uint8Array ? (isKnown ? known.hash : hashBytes(content)) : null
@@ -94,7 +96,7 @@ async function replaceIn(
     return (await hashAt(parent.at(name), shown)) === expected
   }
   const inPlace = stats === null ? null : whyInPlace(stats)
-  const write = { parent, name, bytes, stats, signal, isExpected, mode }
+  const write = { parent, name, parts, hashAfter, stats, signal, isExpected, mode }
   const written = inPlace
     ? await writeInPlace(write)
     : await writeBeside({ ...write, isNew: expected === hashContent(shown, null) })
@@ -150,7 +152,8 @@ function whyInPlace({ nlink, uid }: Stats): string | null {
 type Write = {
   readonly parent: OpenDirectory
   readonly name: string
-  readonly bytes: Uint8Array
+  readonly parts: readonly Uint8Array[]
+  readonly hashAfter: BlobHash | undefined
   readonly stats: Stats | null
   readonly signal: AbortSignal
   readonly isExpected: () => Promise<boolean>
@@ -161,43 +164,64 @@ type Write = {
 type Written = { readonly mode: number; readonly after: BlobHash } | 'aborted' | 'changed'
 
 /** Writes over the bytes of a file. A crash meanwhile leaves it torn; its content before is stored. */
-async function writeInPlace({ parent, name, bytes, stats, signal, isExpected, mode }: Write): Promise<Written> {
+async function writeInPlace({
+  parent,
+  name,
+  parts,
+  hashAfter,
+  stats,
+  signal,
+  isExpected,
+  mode,
+}: Write): Promise<Written> {
   const flags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY
   await using handle = await open(parent.at(name), flags)
   const now = await handle.stat()
   if (!now.isFile() || now.ino !== stats?.ino || now.dev !== stats.dev) return 'changed'
   if (signal.aborted) return 'aborted'
   if (!(await isExpected())) return 'changed'
-  const after = await writeAndHash(handle, bytes)
-  await handle.truncate(bytes.length)
+  const after = await writeAndHash(handle, parts, hashAfter)
+  await handle.truncate(parts.reduce((sum, part) => sum + part.length, 0))
   if (mode !== undefined) await handle.chmod(mode)
   await handle.sync()
   return { mode: mode ?? now.mode & 0o7777, after }
 }
 
 /** Writes in as few steps as possible: `writeFile` of Node takes one for each 512 KB. */
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, at, bytes.length - at, null)
-    at += bytesWritten
+async function writeAll(handle: FileHandle, parts: readonly Uint8Array[]): Promise<void> {
+  let rest = parts.filter((part) => part.length > 0)
+  while (rest.length > 0) {
+    const { bytesWritten } = await handle.writev(rest)
+    rest = partsAfter(rest, bytesWritten)
   }
 }
 
-/** Writes bytes, and hashes them meanwhile. */
-async function writeAndHash(handle: FileHandle, bytes: Uint8Array): Promise<BlobHash> {
-  const [after] = await Promise.all([hashLater(bytes), writeAll(handle, bytes)])
+/** Leaves out the first bytes of some parts. */
+function partsAfter(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let start = 0
+  return parts.flatMap((part) => {
+    const written = Math.min(part.length, Math.max(0, bytes - start))
+    start += part.length
+    return written < part.length ? [part.subarray(written)] : []
+  })
+}
+
+/** Writes the parts of a content, and hashes them meanwhile if their hash is not known. */
+async function writeAndHash(handle: FileHandle, parts: readonly Uint8Array[], known?: BlobHash): Promise<BlobHash> {
+  const [after] = await Promise.all([known ?? hashLater(parts), writeAll(handle, parts)])
   return after
 }
 
-const hashLater = async (bytes: Uint8Array): Promise<BlobHash> => {
+const hashLater = async (parts: readonly Uint8Array[]): Promise<BlobHash> => {
   await ownTurn() // the write begins first, on another thread
-  return hashBytes(bytes)
+  return hashBytes(...parts)
 }
 
 async function writeBeside({
   parent,
   name,
-  bytes,
+  parts,
+  hashAfter,
   stats,
   signal,
   isExpected,
@@ -209,7 +233,7 @@ async function writeBeside({
   await using handle = await open(temporary, flags, stats === null ? 0o666 : 0o600)
   let isMoved = false
   try {
-    const after = await writeAndHash(handle, bytes)
+    const after = await writeAndHash(handle, parts, hashAfter)
     if (stats !== null) await keepOwnerAndMode(handle, stats)
     if (mode !== undefined) await handle.chmod(mode)
     await handle.sync()

@@ -39,7 +39,10 @@ async function tryRestore(place: OwnPlace, wanted: WantedFile, run: RestoreRun):
   const bytes = target.type === 'file' ? await run.read(target.hash) : null
   if (target.type === 'file' && bytes === null) return ok(refused('its kept content is gone'))
   if (target.type === 'file' && bytes !== null && state.type !== 'link') {
-    const replaced = await replaceFile({ workdir, ownPaths }, path, bytes, { ...how, mode: withoutSetId(target.mode) })
+    const replaced = await replaceFile({ workdir, ownPaths }, path, [bytes], {
+      ...how,
+      mode: withoutSetId(target.mode),
+    })
     return replaced.ok ? restoredFrom(replaced.value.change.before) : replaced
   }
   if (state.type === 'file' && checked.current.bytes) await run.put(checked.current.bytes)

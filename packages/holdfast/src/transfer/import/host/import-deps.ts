@@ -7,7 +7,7 @@ export type ImportDeps = ImportHost & {
   readonly newHandle: (attempt: number) => string
   readonly now: () => number
   /** Returns the real path of an existing directory. Refused: bad_workdir. */
-  readonly resolveWorkdir: (path: string) => Promise<Result<string>>
+  readonly resolveWorkdir: (path: string) => Result<string> | Promise<Result<string>>
   /** The home directories of this user, by their real paths. */
   readonly homes: readonly string[]
   /** The model of a session that names none that can be used. */

@@ -3,6 +3,9 @@ import type { Append, Blobs, CatalogueRow, Lease, Log, NewSession } from '@holdf
 import type { BlobHash, Meta, Result, SessionId, StoredFile } from '@holdfast/protocol'
 import { ok } from '@holdfast/protocol'
 
+/** A session and the names that no other may have. */
+export type NamedSession = Pick<Meta, 'handle' | 'key'> & { readonly session: SessionId }
+
 /** What an import asks of the runtime. Arguments and answers are plain data, so that the import can run on a thread. */
 export interface ImportHost {
   /** Returns the row of a session; `isOurs`: it is open in this process, so only its runner may append. */
@@ -10,8 +13,8 @@ export interface ImportHost {
   findKey(key: string): Promise<Result<SessionId | null>>
   /** Returns a fault if the session is in the trash. */
   checkTrash(session: SessionId): Promise<Result<void>>
-  /** Returns a fault if a session that is never written to disk has a name of this one. Its store checks the others. */
-  checkNames(session: SessionId, names: Pick<Meta, 'handle' | 'key'>): Promise<Result<void>>
+  /** Refuses each session with a name of one that is never written to disk. Its store checks the others. */
+  checkNames(sessions: readonly NamedSession[]): Promise<readonly Result<void>[]>
   /** Creates a session. One that is not whole yet is held until `release`. */
   create(session: Omit<NewSession, 'owner'>, isWhole: boolean): Promise<Result<void>>
   append(append: Append): Promise<Result<void>>
@@ -25,6 +28,8 @@ export interface ImportHost {
 }
 
 export type LocalImportHost = ImportHost & {
+  /** 0 while no name can be that of a session in memory; see `SessionStores`. */
+  readonly memoryUsed: Int32Array
   /** Ends an import that was stopped: removes what it began to create, and releases what it began to extend. */
   abandon(): Promise<void>
 }
@@ -46,6 +51,7 @@ export function createImportHost(
     unfinished.delete(session)
   }
   return {
+    memoryUsed: stores.memoryUsed,
     async entry(session) {
       const row = await stores.entry(session)
       return row && { ...row, isOurs: row.owner === node.id || isLoaded(session) }
@@ -56,7 +62,7 @@ export function createImportHost(
       const found = row === null || row.trashedAt === null ? ok(session) : await findSession(stores, session)
       return found.ok ? ok(undefined) : found
     },
-    checkNames: (session, names) => stores.checkNames(session, names),
+    checkNames: (sessions) => Promise.all(sessions.map(({ session, ...names }) => stores.checkNames(session, names))),
     async create(session, isWhole) {
       const created = await stores.create({ ...session, owner: isWhole ? null : node.id })
       if (created.ok && !isWhole) unfinished.set(session.session, { epoch: 1, isNew: true })

@@ -56,7 +56,10 @@ const readLong = (file: Pick<SourceFile, 'read'>, position: number, length: numb
   length > lineBytesMax ? null : file.read(position, length)
 
 export const isBlank = (bytes: Uint8Array): boolean => {
-  for (const byte of bytes) if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09) return false
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte !== 0x20 && byte !== 0x0d && byte !== 0x09) return false
+  }
   return true
 }
 
@@ -74,7 +77,7 @@ function remarkEncoding(bytes: Uint8Array, line: number | null, remark: Remark):
 
 /** The byte-order mark in UTF-8. */
 const mark = [0xef, 0xbb, 0xbf] as const
-const hasMark = (bytes: Uint8Array): boolean => mark.every((byte, at) => bytes[at] === byte)
+const hasMark = (bytes: Uint8Array): boolean => bytes[0] === mark[0] && bytes[1] === mark[1] && bytes[2] === mark[2]
 
 /**
  * Parses the object on a line, also one that follows a torn record; returns null with a remark if there is none.

@@ -1,6 +1,6 @@
 import { errorMessage, type Fault, fault } from '@holdfast/protocol'
 import type { WorkerPort } from '../../../store/sqlite/worker/worker-link.ts'
-import { findScript, isOutOfMemory, startThread } from '../../../system/start-thread.ts'
+import { findBundle, isOutOfMemory, startThread } from '../../../system/start-thread.ts'
 import type { ImportHost, LocalImportHost } from '../host/import-host.ts'
 import { createFailedFile, type ImportedFile, type ImportFileOptions, type ImportProgress } from '../import-paths.ts'
 import type { FromImport, HostAnswer, HostCall, ImportJob } from './import-worker.ts'
@@ -48,7 +48,8 @@ export async function runImportThread(
       let found: readonly string[] = []
       const skip = done.map(({ file }) => file)
       const writer = openWriterPort?.() ?? null
-      const job = { paths, options, defaultModel, skip, begun, writer: writer?.given ?? null }
+      const { memoryUsed } = host
+      const job = { paths, options, defaultModel, skip, begun, memoryUsed, writer: writer?.given ?? null }
       const end = await runOnce(job, host, signal, (message) => {
         if (message.type === 'file') report(message.file)
         else {
@@ -145,4 +146,4 @@ function createAnswers(send: (answers: readonly HostAnswer[]) => void): (answer:
   }
 }
 
-const script = findScript('./import-worker', import.meta.url)
+const script = findBundle('./import-worker', import.meta.url)

@@ -3,11 +3,11 @@ import { homedir } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createPortWriter } from '../../../store/sqlite/worker/port-writer.ts'
 import type { WorkerPort } from '../../../store/sqlite/worker/worker-link.ts'
-import { resolveWorkdir } from '../../../system/files/resolve-path.ts'
+import { resolveWorkdirSync } from '../../../system/files/resolve-path.ts'
 import { newHandle, newSessionId } from '../../../system/identity.ts'
 import { wallClock } from '../../../system/wall-clock.ts'
 import type { ImportHost } from '../host/import-host.ts'
-import { type ImportedFile, type ImportFileOptions, importPaths } from '../import-paths.ts'
+import { type ImportedFile, type ImportFileOptions, type ImportProgress, importPaths } from '../import-paths.ts'
 import { createDirectHost } from './direct-host.ts'
 
 const rememberedMax = 10_000
@@ -22,6 +22,8 @@ export type ImportJob = {
   readonly skip: readonly string[]
   /** How many files were begun. It is shared, because a thread that ends for lack of memory cannot tell any more. */
   readonly begun: Int32Array
+  /** 0 while no name can be that of a session in memory. */
+  readonly memoryUsed: Int32Array
   /** The way to the writer of the store, past the host; null if the host writes. */
   readonly writer: WorkerPort | null
 }
@@ -43,18 +45,19 @@ if (port === null) throw new Error('an import runs in a worker')
 const job: ImportJob = workerData // typed by runImportThread
 const { post, flush } = createOutbox()
 
-const writer = job.writer && createPortWriter(job.writer)
-const remote = createRemoteHost()
-const host = writer ? createDirectHost(remote, writer) : remote
-await importPaths(
-  {
+void run()
+
+/** Runs the job. What it throws ends the thread with an error. */
+async function run(): Promise<void> {
+  const writer = job.writer && createPortWriter(job.writer)
+  const remote = createRemoteHost()
+  const host = writer ? createDirectHost(remote, writer, job.memoryUsed) : remote
+  const deps = {
     ...host,
     ...{ newSessionId, newHandle, now: wallClock.now, homes: findHomes(), defaultModel: job.defaultModel },
-    resolveWorkdir: remember(resolveWorkdir),
-  },
-  job.paths,
-  {
-    ...job.options,
+    resolveWorkdir: remember(resolveWorkdirSync),
+  }
+  const progress: ImportProgress = {
     onFound(files) {
       post({ type: 'found', files })
       flush()
@@ -64,13 +67,13 @@ await importPaths(
       Atomics.store(job.begun, 0, index + 1)
     },
     onFile: (file) => post({ type: 'file', file }),
-  },
-  new Set(job.skip),
-)
-post({ type: 'end' })
-flush()
-writer?.close()
-port.close()
+  }
+  await importPaths(deps, job.paths, { ...job.options, ...progress }, new Set(job.skip))
+  post({ type: 'end' })
+  flush()
+  writer?.close()
+  port?.close()
+}
 
 /** Sends what concerns several files in one message. */
 function createOutbox() {
@@ -135,8 +138,8 @@ function findHomes(): readonly string[] {
 }
 
 /** Many files of a folder name the same workdir. */
-function remember<Value>(look: (path: string) => Promise<Value>): (path: string) => Promise<Value> {
-  const known = new Map<string, Promise<Value>>()
+function remember<Value>(look: (path: string) => Value): (path: string) => Value {
+  const known = new Map<string, Value>()
   return (path) => {
     const value = known.get(path) ?? look(path)
     if (known.size >= rememberedMax) known.clear()

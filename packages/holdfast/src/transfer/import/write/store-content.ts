@@ -19,8 +19,20 @@ const writesMax = 16
 /** A long output is hashed and written in pieces of this size. */
 const pieceBytes = 256 * 1024
 
-/** Stores files and long outputs before the records that refer to them, several at once. */
-export async function storeContent(
+/** Stores files and long outputs before the records that refer to them. Waits only if there are any. */
+export function storeContent(
+  messages: Iterable<ImportedMessage>,
+  deps: StoreContentDeps,
+  remark: Remark,
+): StoredContent | Promise<StoredContent> {
+  for (const message of messages)
+    if ((message.role === 'result' && isLong(message.text)) || hasFiles(message))
+      return storeAll(messages, deps, remark)
+  return createStoredContent(new Map(), new Map())
+}
+
+/** Stores several at once. */
+async function storeAll(
   messages: Iterable<ImportedMessage>,
   { putBlob, storeFile }: StoreContentDeps,
   remark: Remark,
@@ -49,15 +61,20 @@ export async function storeContent(
     }
   }
   await pool.idle()
-  return {
-    outputOf: (result) => outputs.get(result) ?? { text: result.text },
-    contentOf: ({ parts }) =>
-      parts.flatMap((part) => {
-        if (part.type === 'text') return part.text.trim() === '' ? [] : [part]
-        return files.get(part) ?? []
-      }),
-  }
+  return createStoredContent(outputs, files)
 }
+
+const createStoredContent = (
+  outputs: ReadonlyMap<CallResult, Output>,
+  files: ReadonlyMap<ImportedPart, Content[number] | null>,
+): StoredContent => ({
+  outputOf: (result) => outputs.get(result) ?? { text: result.text },
+  contentOf: ({ parts }) =>
+    parts.flatMap((part) => {
+      if (part.type === 'text') return part.text.trim() === '' ? [] : [part]
+      return files.get(part) ?? []
+    }),
+})
 
 function* cut(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
@@ -66,6 +83,11 @@ function* cut(bytes: Uint8Array): Generator<Uint8Array> {
 function listFiles(message: ImportedMessage): readonly FileAttachment[] {
   if (message.role === 'result') return message.files ?? []
   return message.role === 'user' ? message.parts.filter((part) => part.type === 'file') : []
+}
+
+const hasFiles = (message: ImportedMessage): boolean => {
+  if (message.role === 'result') return message.files !== undefined && message.files.length > 0
+  return message.role === 'user' && message.parts.some((part) => part.type === 'file')
 }
 
 const isLong = (text: string): boolean =>

@@ -1,5 +1,5 @@
 /** What a piece of code is, for its colour. Empty: nothing special. */
-export type Role =
+export type CodeRole =
   | ''
   | 'comment'
   | 'keyword'
@@ -13,13 +13,13 @@ export type Role =
   | 'removed'
 
 /** A piece of code. The texts of all pieces together are the code. */
-export type Piece = readonly [role: Role, text: string]
+export type Piece = readonly [role: CodeRole, text: string]
 
 /** A node of the tree that highlight.js makes. */
 export type ScopeNode = { readonly scope?: string | undefined; readonly children: readonly (ScopeNode | string)[] }
 
 /** By the first word of a scope, or by the whole scope. */
-const roles: Readonly<Record<string, Role>> = {
+const roles: Readonly<Record<string, CodeRole>> = {
   ...{ comment: 'comment', quote: 'comment', doctag: 'keyword', keyword: 'keyword', 'selector-tag': 'keyword' },
   ...{ string: 'string', regexp: 'string', char: 'string', link: 'string', symbol: 'number', number: 'number' },
   ...{ literal: 'number', title: 'name', section: 'name', name: 'keyword', tag: '', type: 'type', class: 'type' },
@@ -43,13 +43,13 @@ const roles: Readonly<Record<string, Role>> = {
 
 /** Returns the pieces of a tree. Neighbours with the same role are one piece: fewer elements to draw. */
 export function piecesOf(root: ScopeNode): readonly Piece[] {
-  const pieces: (readonly [Role, string])[] = []
-  const add = (role: Role, text: string) => {
+  const pieces: (readonly [CodeRole, string])[] = []
+  const add = (role: CodeRole, text: string) => {
     const last = pieces.at(-1)
     if (last && (last[0] === role || text.trim() === '')) pieces[pieces.length - 1] = [last[0], last[1] + text]
     else pieces.push([role, text])
   }
-  const walk = ({ scope, children }: ScopeNode, above: Role) => {
+  const walk = ({ scope, children }: ScopeNode, above: CodeRole) => {
     const role = scope === undefined ? above : (roleOf(scope) ?? above)
     for (const child of children) {
       if (typeof child === 'string') add(role, child)
@@ -60,7 +60,7 @@ export function piecesOf(root: ScopeNode): readonly Piece[] {
   return pieces
 }
 
-function roleOf(scope: string): Role | null {
+function roleOf(scope: string): CodeRole | null {
   const first = scope.split('.')[0] ?? ''
   const name = Object.hasOwn(roles, scope) ? scope : first
   return Object.hasOwn(roles, name) ? (roles[name] ?? null) : null

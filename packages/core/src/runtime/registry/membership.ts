@@ -1,0 +1,80 @@
+import { fault, type SessionId } from '@holdfast/protocol'
+import type { SessionRunner } from '../runner/session-runner.ts'
+import { dropLost } from './ownership.ts'
+import type { RegistryState } from './registry-state.ts'
+import type { SessionRegistry } from './session-registry.ts'
+
+/** What a node of a cluster does when it loses its term, gets it back, and leaves. */
+export interface Membership {
+  /** Stops all work and refuses all input: the term of this node ends soon, and others may take its sessions over. */
+  suspend(): void
+  /** Goes on after `suspend`: gives up the sessions that others took over, and loads the rest again from their logs. */
+  resume(): Promise<void>
+  /**
+   * Hands all sessions over to other nodes: those at rest or waiting for a person at once, running turns when they end.
+   * Resolves when none is left, or when `signal` aborts. The node claims no further session.
+   */
+  drain(signal: AbortSignal): Promise<void>
+  /** Whether this node hands its sessions over, because it is about to stop. */
+  isDraining(): boolean
+}
+
+const lookMs = 100
+
+export const nodeSuspended = fault(
+  'storage_error',
+  'This node has lost the database and runs no session until it is back. Send the command again soon.',
+  { reason: 'unreachable', retryAfterSeconds: 1 },
+)
+
+export function createMembership(
+  parts: RegistryState,
+  registry: Pick<SessionRegistry, 'all' | 'loaded'>,
+  handOver: (id: SessionId) => Promise<void>,
+): Membership {
+  const { deps, stores, loaded } = parts
+  return {
+    isDraining: () => parts.isDraining,
+
+    suspend() {
+      parts.isSuspended = true
+      for (const { runner } of loaded.values()) runner.suspend()
+      parts.inBackground('ending the commands of this node', (async () => deps.tools.background?.end())())
+    },
+
+    async resume() {
+      parts.isSuspended = false
+      await dropLost(deps, stores, registry)
+      // A write of a session may still wait for the database: the others do not wait for it.
+      for (const { runner } of loaded.values()) parts.inBackground(`loading ${runner.id} again`, runner.resume())
+    },
+
+    async drain(signal) {
+      parts.isDraining = true
+      while (!signal.aborted && loaded.size > 0) {
+        const parked = [...loaded.values()].filter(({ runner }) => isParked(runner))
+        await Promise.all(parked.map(({ runner }) => handOver(runner.id)))
+        if (parked.length === 0) await pause(parts, signal)
+      }
+    },
+  }
+}
+
+/** Whether nothing runs: the session is at rest, or waits for a person, whose answer any node can take. */
+function isParked({ folded, isWriting }: SessionRunner): boolean {
+  const { turn, queue, children } = folded().state
+  if (isWriting() || children.length > 0) return false
+  if (turn.phase === 'idle') return queue.length === 0
+  return turn.phase === 'acting' && turn.calls.every(({ status }) => status === 'asked')
+}
+
+const pause = ({ deps }: RegistryState, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = () => {
+      cancel()
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const cancel = deps.clock.after(lookMs, end, { keepsAlive: true })
+    signal.addEventListener('abort', end)
+  })

@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fault } from '@holdfast/protocol/fault'
+import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
+import { didYouMean } from '@holdfast/protocol/nearest'
+import { orThrow } from '@holdfast/protocol/result'
+import { Config } from '../../../system/config/config.ts'
+import {
+  changeConfig,
+  parseSettingPath,
+  replaceConfig,
+  type SettingPath,
+  settingAt,
+  withSetting,
+} from '../../../system/config/config-file.ts'
+import { configPath, layerConfig, readConfig } from '../../../system/config/read-config.ts'
+import { ensurePrivateDirectory } from '../../../system/files/private-directory.ts'
+import type { ArgsOf, RunCommand } from '../../args/command-spec.ts'
+import { findAction } from '../../args/find-action.ts'
+import { textTable } from '../../render/text-table.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { type CommandResult, exitCodes, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { toJsonText } from '../../terminal/output.ts'
+import type { programSpecs } from './specs.ts'
+
+type Args = ArgsOf<typeof programSpecs.config>
+type Work = (args: Args, context: CliContext, path: string) => Promise<CommandResult>
+
+/** Reads and changes the user's configuration file. A running server must be restarted to use a change. */
+export const run: RunCommand<typeof programSpecs.config> = async (args, context) => {
+  const [action = 'list'] = args.positionals
+  return findAction('config', action, actions)(args, context, configPath(context.home.configDir))
+}
+
+/** Returns the settings in force, and where each comes from. */
+async function readSettings({ environment }: CliContext, path: string) {
+  const config = orThrow(await readConfig(path))
+  const { from, ...configured } = orThrow(layerConfig({ file: { path, config }, environment, options: {} }))
+  const sources: Readonly<Record<string, string | undefined>> = from
+  return Object.keys(Config.shape)
+    .filter((key) => key !== '$schema')
+    .map((key) => {
+      const value = settingAt(configured, [key])
+      return { key, value, from: sources[key] ?? (settingAt(config, [key]) === undefined ? 'default' : path) }
+    })
+}
+
+const list: Work = async ({ flags }, context, path) => {
+  const settings = await readSettings(context, path)
+  const { out } = context
+  if (flags.json) await out.writeJson({ path, settings })
+  else
+    await out.write(
+      textTable(
+        ['KEY', 'VALUE', 'FROM'],
+        settings.map(({ key, value, from }) => [key, valueText(value), from === path ? 'config.json' : from]),
+        out,
+      ),
+    )
+  return exitCodes.ok
+}
+
+const get: Work = async ({ positionals: [, key], flags }, context, path) => {
+  const setting = settingPathOf(key, 'get')
+  const settings = await readSettings(context, path)
+  const found = settings.find((one) => one.key === setting[0])
+  const value = settingAt({ [setting[0]]: found?.value }, setting)
+  if (value === undefined)
+    return failWith(fault('not_found', `${escapeLine(key ?? '')} is not set.`, { key: key ?? '' }))
+  const isText = typeof value === 'string' && !flags.json
+  await context.out.write(`${isText ? escapeHidden(value) : toJsonText(value)}\n`)
+  return exitCodes.ok
+}
+
+const set: Work = async ({ positionals: [, key, text], flags }, { out, err }, path) => {
+  const setting = settingPathOf(key, 'set')
+  if (text === undefined) return rejectUsage(`config set needs a value: holdfast config set ${key} <value>.`)
+  const value = parseValue(text)
+  const changed = orThrow(await changeConfig(path, (config) => withSetting(config, setting, value)))
+  if (flags.json) await out.writeJson({ path, key, value: settingAt(changed, setting) })
+  else await err.write(`Set ${escapeLine(key ?? '')} in ${escapeLine(path)}. Restart a running server to use it.\n`)
+  return exitCodes.ok
+}
+
+const unset: Work = async ({ positionals: [, key], flags }, { out, err }, path) => {
+  const setting = settingPathOf(key, 'unset')
+  const before = settingAt(orThrow(await readConfig(path)), setting)
+  if (before === undefined)
+    return failWith(
+      fault('not_found', `${escapeLine(key ?? '')} is not set in ${escapeLine(path)}.`, { key: key ?? '' }),
+    )
+  orThrow(await changeConfig(path, (config) => withSetting(config, setting, undefined)))
+  if (flags.json) await out.writeJson({ path, key })
+  else await err.write(`Removed ${escapeLine(key ?? '')} from ${escapeLine(path)}.\n`)
+  return exitCodes.ok
+}
+
+/** Opens a draft of the file in the user's editor, and takes it over if it is valid. */
+const edit: Work = async (_, { environment, err, pid }, path) => {
+  const editor = environment['VISUAL'] || environment['EDITOR'] || 'vi'
+  ensurePrivateDirectory(dirname(path))
+  const draft = `${path}.draft-${pid}.json`
+  await copyFile(path, draft).catch(() => writeFile(draft, '{}\n', { mode: 0o600 })) // there is no file yet
+  const child = spawn('sh', ['-c', `${editor} "$1"`, 'sh', draft], { stdio: 'inherit' })
+  const [code] = await once(child, 'exit')
+  const replaced = code === 0 ? await replaceConfig(path, draft) : null
+  if (replaced?.ok) {
+    await rm(draft)
+    await err.write(`Saved ${escapeLine(path)}. Restart a running server to use it.\n`)
+    return exitCodes.ok
+  }
+  const why = replaced ? replaced.fault.message : `The editor ended with ${code}.`
+  return failWith(
+    fault('bad_config', `${why} Nothing was changed; your draft is ${escapeLine(draft)}.`, { path: draft }),
+  )
+}
+
+const showPath: Work = async ({ flags }, { out }, path) => {
+  if (flags.json) await out.writeJson({ path })
+  else await out.write(`${escapeLine(path)}\n`)
+  return exitCodes.ok
+}
+
+const actions = { list, get, set, unset, edit, path: showPath }
+
+/** Parses the name of a setting. Rejects one that there is not, with the nearest. */
+function settingPathOf(key: string | undefined, action: string): SettingPath {
+  const path = key === undefined ? null : parseSettingPath(key)
+  if (path === null) return rejectUsage(`config ${action} needs a key, such as model. holdfast config lists them.`)
+  const known = Object.keys(Config.shape)
+  if (known.includes(path[0])) return path
+  const hint = didYouMean(path[0], known) || ' holdfast config lists them.'
+  return rejectUsage(`There is no setting '${escapeLine(path[0])}'.${hint}`)
+}
+
+/** Reads a value: JSON if it is JSON, else text. */
+function parseValue(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const valueText = (value: unknown): string => {
+  if (value === undefined) return '–'
+  return escapeLine(typeof value === 'string' ? value : JSON.stringify(value))
+}

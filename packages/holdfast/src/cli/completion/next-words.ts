@@ -1,0 +1,90 @@
+import type { CommandSpec } from '../args/command-spec.ts'
+
+/** A word that could come next. */
+export type NextWord = { readonly word: string; readonly about: string }
+
+/** What could come next: known words, or a kind of name that has to be looked up. */
+export type ShellCompletion =
+  | { readonly type: 'words'; readonly words: readonly NextWord[] }
+  | { readonly type: 'sessions' | 'trashed' | 'models' | 'providers' | 'files' }
+  /** The branches of a session. */
+  | { readonly type: 'branches'; readonly session: string }
+  | { readonly type: 'nothing' }
+
+const nothing: ShellCompletion = { type: 'nothing' }
+const words = (all: readonly NextWord[]): ShellCompletion => ({ type: 'words', words: all })
+
+/** What can be typed: the commands, and those that `tell` sends. */
+export type Vocabulary = {
+  readonly specs: { readonly [name: string]: CommandSpec }
+  readonly tellCommands: readonly NextWord[]
+}
+
+/** Returns what could complete the last of the typed words, by the specs of the commands. */
+export function complete(typed: readonly string[], { specs, tellCommands }: Vocabulary): ShellCompletion {
+  const [name = '', ...args] = typed
+  if (args.length === 0) {
+    const commands = Object.entries(specs).map(([word, { about }]) => ({ word, about }))
+    return words([...commands, { word: 'help', about: 'print the help of a command' }])
+  }
+  if (name === 'help') return words(Object.entries(specs).map(([word, { about }]) => ({ word, about })))
+  const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
+  if (!spec) return nothing
+  const { positionals, flag, current } = readArgs(args, spec)
+  if (flag !== null) return flagValues(spec, flag)
+  if (current.startsWith('-')) return words(flagWords(spec))
+  return positionalValues(name, spec, positionals, tellCommands)
+}
+
+type ReadArgs = {
+  /** The positionals before the word that is completed. */
+  readonly positionals: readonly string[]
+  /** The flag whose value is completed; null for none. */
+  readonly flag: string | null
+  readonly current: string
+}
+
+function readArgs(args: readonly string[], { flags }: CommandSpec): ReadArgs {
+  const positionals: string[] = []
+  let flag: string | null = null
+  for (const word of args.slice(0, -1)) {
+    if (flag !== null) flag = null
+    else if (word.startsWith('-')) {
+      const named = Object.entries(flags).find(([long, { short }]) => word === `--${long}` || word === `-${short}`)
+      flag = named && named[1].value !== undefined ? named[0] : null
+    } else positionals.push(word)
+  }
+  return { positionals, flag, current: args.at(-1) ?? '' }
+}
+
+const flagWords = ({ flags }: CommandSpec): readonly NextWord[] => [
+  ...Object.entries(flags).map(([flag, { about }]) => ({ word: `--${flag}`, about })),
+  { word: '--help', about: 'print the help' },
+]
+
+function flagValues({ flags }: CommandSpec, flag: string): ShellCompletion {
+  const { choices, value = '' } = flags[flag] ?? {}
+  if (choices) return words(choices.map((word) => ({ word, about: '' })))
+  if (value === 'session') return { type: 'sessions' }
+  if (value === 'model') return { type: 'models' }
+  return ['dir', 'file'].includes(value) ? { type: 'files' } : nothing
+}
+
+function positionalValues(
+  name: string,
+  { positionals = [] }: CommandSpec,
+  before: readonly string[],
+  tellCommands: readonly NextWord[],
+): ShellCompletion {
+  const kinds = positionals.filter((one) => one !== '[more…]') // more of the one before it
+  const wanted = kinds[Math.min(before.length, kinds.length - 1)]
+  const isOver = before.length >= positionals.length && !positionals.at(-1)?.endsWith('…]')
+  if (wanted === undefined || isOver) return nothing
+  const what = wanted.slice(1, -1).replace('…', '')
+  if (what === 'session') return name === 'trash' ? { type: 'trashed' } : { type: 'sessions' }
+  if (what === 'branch') return { type: 'branches', session: before[0] ?? '' }
+  if (what === 'provider') return { type: 'providers' }
+  if (what === 'command' && name === 'tell') return words(tellCommands)
+  if (what.includes('/')) return words(what.split('/').map((word) => ({ word, about: '' })))
+  return /file|directory|path|dir|from|to/.test(what) ? { type: 'files' } : nothing
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { createPaint } from '../terminal/output.ts'
+import { textTable } from './text-table.ts'
+
+const paint = createPaint(false)
+const heading = ['NAME', 'ABOUT']
+const rows = [
+  ['lamp', 'turns the light of the harbour on and off again'],
+  ['/a/path/that/is/long', 'x'],
+]
+const widthOf = (text: string) => Math.max(...text.split('\n').map((line) => line.length))
+
+describe('a table', () => {
+  it('is as wide as its text where it is not shown at a terminal', () => {
+    expect(textTable(heading, rows, { paint, columns: null })).toBe(
+      [
+        'NAME                  ABOUT',
+        'lamp                  turns the light of the harbour on and off again',
+        '/a/path/that/is/long  x',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('wraps its widest column at words until it fits the terminal', () => {
+    expect(textTable(heading, rows, { paint, columns: 50 })).toBe(
+      [
+        'NAME                  ABOUT',
+        'lamp                  turns the light of the',
+        '                      harbour on and off again',
+        '/a/path/that/is/long  x',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it.each([40, 34, 28])('fits %i columns, breaking words that are longer than their column', (columns) => {
+    const text = textTable(heading, rows, { paint, columns })
+    expect(widthOf(text)).toBeLessThanOrEqual(columns)
+    expect(text.replaceAll(/\s/g, '')).toContain('turnsthelight')
+  })
+})

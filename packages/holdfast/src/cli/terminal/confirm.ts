@@ -1,0 +1,22 @@
+import type { CliContext } from './cli-context.ts'
+import { askLine } from './prompt-user.ts'
+
+type ConfirmContext = Pick<CliContext, 'input' | 'err' | 'untilInterrupted'>
+
+/** Asks a person a yes-or-no question. Returns null if there is none at a terminal. */
+export async function askYesOrNo(
+  question: string,
+  { input, err, untilInterrupted }: ConfirmContext,
+): Promise<boolean | null> {
+  const terminal = input()
+  if (!terminal.isTTY || !err.isTerminal) return null
+  const typed = await askLine(`${question} [y/n] `, { input: terminal, err, signal: untilInterrupted() })
+  return typed !== null && /^y(es)?$/i.test(typed.trim())
+}
+
+/** Asks before work that cannot be undone. In a script the command itself is the answer. */
+export async function confirm(question: string, context: ConfirmContext): Promise<boolean> {
+  const isWanted = (await askYesOrNo(question, context)) ?? true
+  if (!isWanted) await context.err.write('Nothing was changed.\n')
+  return isWanted
+}

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import { createLiveView } from '@holdfast/client'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { emptyEditor } from '../input/editor.ts'
+import type { FirstInput } from '../input/first-input.ts'
+import { createPastes } from '../input/pastes.ts'
+import { openPromptHistory } from '../input/prompt-history.ts'
+import { createCodeColours } from '../render/code.ts'
+import { graphemesOf } from '../term/cell-width.ts'
+import type { KeyEvent } from '../term/decode-keys.ts'
+import { line, shownText, span, styles } from '../term/lines.ts'
+import { wrapText } from '../term/wrap.ts'
+import type { FullView, ViewHost } from '../views/full-view.ts'
+import type { App } from './app-state.ts'
+import { focusQuestion } from './approvals.ts'
+import { createDrawing, type Drawing } from './drawing.ts'
+import { handleKey, type KeyDeps } from './keys.ts'
+import { createScrollback } from './scrollback.ts'
+import { listCommands, runTerminalCommand } from './terminal-commands.ts'
+
+type AppDeps = {
+  readonly context: CliContext
+  /** The input, which is on the screen already. */
+  readonly first: FirstInput
+  /** Called when the person leaves, or the terminal is gone. */
+  readonly onQuit: () => void
+}
+
+/** A running terminal UI. */
+export interface RunningApp {
+  readonly app: App
+  /** Gives the terminal back, with the conversation still on it. */
+  close(): void
+}
+
+/** Starts the terminal UI. The input works at once; a session is shown when `app.show` is called. */
+export function startApp({ context, first, onQuit }: AppDeps): RunningApp {
+  const { terminal, screen, isColoured } = first
+  const views: FullView[] = []
+  // Set below, before anything can be drawn.
+  let drawing: Drawing | null = null
+  const redraw = () => drawing?.request()
+
+  const host: ViewHost = {
+    redraw,
+    open(view) {
+      views.push(view)
+      redraw()
+    },
+    close() {
+      views.pop()
+      redraw()
+    },
+    notice(text, isError = false) {
+      const style = isError ? styles.bad : styles.dim
+      const mark = isError ? '✗ ' : '· '
+      app.toPrint.push([], ...wrapText(mark + shownText(text), (screen.columns || 80) - 1, style, [span('  ')]))
+      redraw()
+    },
+  }
+
+  const colours = createCodeColours(redraw)
+  const app: App = {
+    context,
+    host,
+    colours,
+    client: `terminal-${randomUUID().slice(0, 8)}`,
+    history: openPromptHistory(context.home),
+    pastes: createPastes(),
+    scrollback: createScrollback(colours),
+    reached: null,
+    handle: null,
+    live: null,
+    editor: emptyEditor,
+    focus: { type: 'prompt' },
+    completions: null,
+    commands: listCommands([]),
+    toPrint: [],
+    early: [],
+    lastKeyAt: 0,
+    shownQuestion: null,
+    lostAt: null,
+    onLost: () => undefined,
+    armed: null,
+    show: (handle) => showSession(app, handle),
+    runCommand: (text) => runTerminalCommand(app, text),
+    quit: onQuit,
+    async withoutTerminal(work) {
+      drawing?.release()
+      terminal.leave()
+      try {
+        return await work()
+      } finally {
+        terminal.enter()
+        drawing?.repaint()
+      }
+    },
+    redraw,
+  }
+
+  const deps: KeyDeps = {
+    size: terminal.size,
+    now: context.now,
+    repaint: () => drawing?.repaint(),
+    suspend: () => suspend(app),
+  }
+  const onKey = (event: KeyEvent) => {
+    const view = views.at(-1)
+    // In a list each letter is a key, also if several arrive at once.
+    const letters = event.type === 'text' && event.text.length > 1 ? graphemesOf(event.text) : []
+    if (view && letters.length > 1) for (const text of letters) onKey({ type: 'text', text })
+    else if (view) view.key(event)
+    else handleKey(app, event, deps)
+    drawing?.request('key')
+  }
+  const taken = first.take({ onKey, onGone: onQuit, onResize: () => drawing?.resize(), onDrain: redraw })
+  app.editor = taken.editor
+  const onFrame = () => focusQuestion(app, context.now())
+  drawing = createDrawing({ app, terminal, views, isColoured, onFrame, painted: taken.painted })
+  for (const event of taken.waiting) onKey(event)
+  redraw()
+  return {
+    app,
+    close() {
+      app.live?.close()
+      drawing?.end()
+      terminal.close()
+    },
+  }
+}
+
+/** Stops this process until the shell continues it. */
+function suspend(app: App): void {
+  void app.withoutTerminal(
+    () =>
+      new Promise<void>((resolve) => {
+        process.once('SIGCONT', () => resolve())
+        process.kill(process.pid, 'SIGTSTP')
+      }),
+  )
+}
+
+/** Shows another session in place of the one before. */
+function showSession(app: App, handle: NonNullable<App['handle']>): void {
+  const isOther = app.live !== null
+  app.live?.close()
+  const live = createLiveView(handle, { client: app.client, mayDrive: true })
+  app.handle = handle
+  app.live = live
+  app.scrollback = createScrollback(app.colours)
+  app.focus = { type: 'prompt' }
+  app.lostAt = null
+  let isFirst = true
+  live.subscribe(() => {
+    if (app.live !== live) return
+    noteConnection(app)
+    if (isFirst && live.view && live.meta) {
+      isFirst = false
+      const title = live.meta.title === '' ? 'new session' : shownText(live.meta.title.split('\n')[0] ?? '')
+      if (isOther || live.meta.title !== '')
+        app.toPrint.push([], [span(`── ${live.meta.handle}`, styles.accent), span(`  ${title} ──`, styles.dim)])
+      for (const send of app.early.splice(0)) send()
+    }
+    app.redraw()
+  })
+  void loadCommands(app, handle)
+}
+
+/** Says when the session cannot be reached, and when it can again. */
+function noteConnection(app: App): void {
+  const { state } = app.live?.connection ?? {}
+  if (state === 'waiting' && app.lostAt === null) {
+    app.lostAt = app.context.now()
+    app.onLost()
+    app.toPrint.push([], line('✗ The server is gone. Trying to reach it again; nothing is lost.', styles.bad))
+  }
+  if (state === 'live' && app.lostAt !== null) {
+    app.lostAt = null
+    app.toPrint.push([], line('✓ Connected again.', styles.good))
+  }
+}
+
+async function loadCommands(app: App, handle: NonNullable<App['handle']>): Promise<void> {
+  const found = await handle.commands()
+  if (found.ok && app.handle === handle) app.commands = listCommands(found.value)
+}

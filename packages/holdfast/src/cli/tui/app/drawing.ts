@@ -1,0 +1,148 @@
+import { durationText } from '../render/format.ts'
+import { type StyledLine, span, styles } from '../term/lines.ts'
+import { enterFull, leaveFull, paintFull, toRows } from '../term/paint-full.ts'
+import { nothingPainted, type Painted, paint } from '../term/painter.ts'
+import type { Terminal } from '../term/terminal.ts'
+import type { FullView } from '../views/full-view.ts'
+import { type App, isBusy, questionsOf } from './app-state.ts'
+import { compose } from './compose.ts'
+
+/** Draws the screen when something changed, at most some ten times a second. Idle, it does nothing. */
+export interface Drawing {
+  /** Asks for a draw. After a key it comes at once, else within a frame. */
+  request(cause?: 'key'): void
+  /** Draws everything again, as after a resize. */
+  resize(): void
+  repaint(): void
+  /** Clears the live region, so that another program can use the terminal. */
+  release(): void
+  end(): void
+}
+
+type DrawingDeps = {
+  readonly app: App
+  readonly terminal: Terminal
+  readonly views: readonly FullView[]
+  readonly isColoured: boolean
+  /** What is on the screen already. */
+  readonly painted: Painted
+  /** Called before each draw. */
+  readonly onFrame: () => void
+}
+
+const frameMs = 33
+const spinnerMs = 120
+const spinners = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+
+export function createDrawing({ app, terminal, views, isColoured, onFrame, ...deps }: DrawingDeps): Drawing {
+  let { painted } = deps
+  /** The rows of the alternate screen while it is shown. */
+  let full: readonly string[] | null = null
+  let frame: NodeJS.Timeout | null = null
+  let spin: NodeJS.Timeout | null = null
+  /** Set while a draw comes at once. */
+  let soon: NodeJS.Immediate | null = null
+  let lastDraw = 0
+  let busySince: number | null = null
+  let hasEnded = false
+
+  function draw(): void {
+    cancel()
+    if (hasEnded || terminal.isBehind()) return // `drain` asks again
+    lastDraw = performance.now()
+    onFrame()
+    const view = views.at(-1)
+    if (view) drawFull(view)
+    else drawMain()
+    animate()
+  }
+
+  function drawFull(view: FullView): void {
+    const { rows, cursor } = view.draw(terminal.size())
+    const next = toRows(rows, isColoured)
+    const start = full === null ? enterFull : ''
+    const text = paintFull(full ?? [], next, cursor)
+    full = next
+    terminal.write(start + text)
+  }
+
+  function drawMain(): void {
+    if (full !== null) {
+      full = null
+      terminal.write(leaveFull)
+    }
+    const size = terminal.size()
+    const now = app.context.now()
+    busySince = isBusy(app) ? (busySince ?? now) : null
+    const spinner = spinners[Math.floor(now / spinnerMs) % spinners.length] ?? ''
+    const facts = { width: Math.max(20, size.columns - 1), rows: size.rows, spinner }
+    const { print, tail } = app.live ? app.scrollback.advance(app.live, facts) : { print: [], tail: [] }
+    const region = compose(app, tail, busyRow(spinner, now), size)
+    const next = paint(
+      painted,
+      { print: [...app.toPrint.splice(0), ...print], ...region, columns: size.columns },
+      isColoured,
+    )
+    painted = next.painted
+    if (next.text !== '') terminal.write(next.text)
+  }
+
+  function busyRow(spinner: string, now: number): StyledLine | null {
+    if (busySince === null || questionsOf(app).length > 0) return null
+    const since = now - busySince
+    const time = since < 2000 ? '' : `  ${durationText(Math.floor(since / 1000) * 1000)}`
+    return [span(`${spinner} `, styles.accent), span('working', styles.dim), span(`${time}  Esc stops`, styles.dim)]
+  }
+
+  /** Only a running turn moves by itself. */
+  function animate(): void {
+    if (busySince !== null && views.length === 0 && questionsOf(app).length === 0) spin = setTimeout(draw, spinnerMs)
+  }
+
+  function cancel(): void {
+    if (frame) clearTimeout(frame)
+    if (spin) clearTimeout(spin)
+    if (soon) clearImmediate(soon)
+    ;[frame, spin, soon] = [null, null, null]
+  }
+
+  function request(cause?: 'key'): void {
+    if (hasEnded || soon) return
+    const wait = frameMs - (performance.now() - lastDraw)
+    if (cause === 'key' || wait <= 0) soon = setImmediate(draw)
+    else frame ??= setTimeout(draw, wait)
+  }
+
+  const drawing: Drawing = {
+    request,
+    resize() {
+      if (full !== null) full = []
+      if (views.length > 0) terminal.write('\u001b[2J')
+      request('key')
+    },
+    repaint() {
+      painted = nothingPainted
+      if (full !== null) full = []
+      terminal.write('\r\u001b[J')
+      request('key')
+    },
+    release() {
+      if (full !== null) terminal.write(leaveFull)
+      full = null
+      const { text } = paint(
+        painted,
+        { print: [], live: [], cursor: null, columns: terminal.size().columns },
+        isColoured,
+      )
+      terminal.write(text)
+      painted = nothingPainted
+    },
+    end() {
+      if (hasEnded) return
+      drawing.release()
+      hasEnded = true
+      cancel()
+    },
+  }
+  return drawing
+}

@@ -1,0 +1,93 @@
+import type { RestorePreview, SessionHandle, TouchedFile } from '@holdfast/protocol'
+import { formatAge } from '../../render/tables.ts'
+import { diffRows } from '../render/diff.ts'
+import { emptyLine, justify, line, type StyledLine, shownLine, shownText, span, styles } from '../term/lines.ts'
+import { wrapText } from '../term/wrap.ts'
+import { type FullView, isKey, type ViewHost } from './full-view.ts'
+import { createListView } from './list-view.ts'
+import { createTextView } from './text-view.ts'
+
+type FilesDeps = {
+  readonly handle: SessionHandle
+  readonly files: readonly TouchedFile[]
+  readonly now: number
+  readonly host: ViewHost
+}
+
+const actionStyles = {
+  created: styles.good,
+  modified: styles.warn,
+  deleted: styles.bad,
+  renamed: styles.accent,
+} as const
+
+/** Lists the files that the session changed, newest first. Enter shows the diff of one. */
+export function createFilesView({ handle, files, now, host }: FilesDeps): FullView {
+  return createListView<TouchedFile>(
+    {
+      title: () => 'Changed files',
+      items: () => files,
+      row: ({ path, action, from, at }, width) =>
+        justify(
+          [
+            span(`${action.padEnd(9)} `, actionStyles[action]),
+            span(shownLine(path)),
+            span(from === undefined ? '' : ` from ${shownLine(from)}`, styles.dim),
+          ],
+          [span(formatAge(now - Date.parse(at)), styles.dim)],
+          width,
+        ),
+      textOf: ({ path }) => path,
+      onChoose: (file) => void openDiff(handle, file, host),
+      hints: '↑↓ choose   Enter shows the diff   Esc back',
+      empty: 'The session has changed no files.',
+    },
+    host,
+  )
+}
+
+async function openDiff(handle: SessionHandle, { path }: TouchedFile, host: ViewHost): Promise<void> {
+  const found = await handle.diffChanges({ path })
+  if (!found.ok) return host.notice(found.fault.message, true)
+  const [file] = found.value.files
+  const rows = (width: number): readonly StyledLine[] => [
+    ...(file?.note === undefined ? [] : wrapText(shownText(file.note), width, styles.warn)),
+    ...(file ? diffRows(file.diff, width) : [line('The file is as it was before the session.', styles.dim)]),
+  ]
+  host.open(createTextView({ title: () => shownLine(path), rows }, host))
+}
+
+/** Shows what a restore would change in files, and asks for a yes. */
+export function createRestoreView(preview: RestorePreview, title: string, onYes: () => void, host: ViewHost): FullView {
+  const rows = (width: number): readonly StyledLine[] => [
+    line(
+      `${preview.files.length === 0 ? 'No files would change.' : `${preview.files.length} files would be put back:`}`,
+      styles.bold,
+    ),
+    ...preview.files.flatMap((file) => [
+      emptyLine,
+      line(shownLine(file.path), styles.bold),
+      ...diffRows(file.diff, width),
+    ]),
+    ...preview.refused.flatMap(({ path, why }) => [
+      emptyLine,
+      ...wrapText(`${shownLine(path)} stays as it is: ${shownText(why)}`, width, styles.warn),
+    ]),
+  ]
+  return createTextView(
+    {
+      title: () => title,
+      rows,
+      hints: 'y go back   n or Esc cancel   ↑↓ scroll',
+      onKey(event) {
+        if (isKey(event, 'n')) host.close()
+        else if (isKey(event, 'y')) {
+          host.close()
+          onYes()
+        } else return false
+        return true
+      },
+    },
+    host,
+  )
+}

@@ -1,0 +1,137 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Frame, HoldfastError, orThrow, type SessionNews } from '@holdfast/protocol'
+import { type PostgresServer, startPostgres } from '@holdfast/testkit/postgres'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ServedHoldfast } from '../../holdfast.ts'
+import { type OpenOptions, open } from '../../open.ts'
+import { connect } from '../../store/postgres/connect/connect.ts'
+import { parsePostgresUrl } from '../../store/postgres/connect/postgres-url.ts'
+import { withBearer } from '../../tokens/carried-bearer.ts'
+
+let server: PostgresServer
+let home = ''
+let schema = 0
+let opened: ServedHoldfast[] = []
+
+beforeAll(async () => {
+  server = await startPostgres()
+  home = await realpath(await mkdtemp(join(tmpdir(), 'hf-cluster-')))
+})
+afterAll(async () => {
+  await server.close()
+  await rm(home, { recursive: true, force: true })
+})
+beforeEach(() => {
+  schema += 1
+})
+afterEach(async () => {
+  await Promise.all(opened.map((one) => one.close()))
+  opened = []
+})
+
+async function openNode(node: OpenOptions['node'] = {}): Promise<ServedHoldfast> {
+  const environment = { HOLDFAST_HOME: home, DEMO_PACE: '5', PATH: process.env['PATH'] }
+  const store = `${server.url(`cluster_${schema}`)}&durability=unchecked`
+  const holdfast = orThrow(await open({ environment, store, model: 'demo/agent', node }))
+  opened.push(holdfast)
+  return holdfast
+}
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'ok',
+    (error: unknown) => (error instanceof HoldfastError ? error.code : String(error)),
+  )
+
+const isEnd = (frame: Frame) => frame.type === 'record' && frame.record.event.type === 'turn.ended'
+
+describe('nodes of a cluster', () => {
+  it('forward commands, reads and streams to the owner of a session', async () => {
+    const [owner, other] = [await openNode(), await openNode()]
+    const { id } = await owner.startSession({ workdir: home })
+    const session = await other.getSession(id)
+    const frames: Frame[] = []
+    const handle = orThrow(await other.handles.open(id))
+    const following = (async () => {
+      for await (const frame of handle.subscribe({ client: 'ben', mayDrive: true })) {
+        frames.push(frame)
+        if (isEnd(frame)) break
+      }
+    })()
+    await session.sendPrompt('count to 5')
+    await following
+    expect(frames.some(({ type }) => type === 'delta')).toBe(true)
+    expect(other.listSessions()).toEqual([])
+    expect(owner.listSessions()).toHaveLength(1)
+  })
+
+  it('hand a session over: the next command runs it elsewhere', async () => {
+    const [first, second] = [await openNode(), await openNode()]
+    const { id } = await first.startSession({ workdir: home })
+    await (await first.getSession(id)).rename('First')
+    await first.drain(AbortSignal.timeout(5000))
+    expect(first.listSessions()).toEqual([])
+    await (await first.getSession(id)).rename('Forwarded')
+    expect(first.listSessions()).toEqual([])
+    expect(second.listSessions()).toHaveLength(1)
+    expect(await first.ready()).toMatchObject({ ok: false, fault: { code: 'not_ready' } })
+  })
+
+  it('tell each other of changes', async () => {
+    const [here, there] = [await openNode(), await openNode()]
+    const leaving = new AbortController()
+    const heard: SessionNews[] = []
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const following = (async () => {
+      for await (const news of here.subscribe({ signal: leaving.signal })) {
+        heard.push(news)
+        if (news.type === 'session.changed' && news.session.title === 'Told') resolve()
+      }
+    })()
+    const { id } = await there.startSession({ workdir: home })
+    await (await there.getSession(id)).rename('Told')
+    await promise
+    leaving.abort()
+    await following
+  })
+
+  it('run only sessions whose folder they serve, and say which nodes do', async () => {
+    const [mine, shared] = [
+      await openNode({ serves: [`mine=${home}`] }),
+      await openNode({ serves: [`shared=${home}`] }),
+    ]
+    const { id } = await mine.startSession({ workdir: home })
+    await (await mine.getSession(id)).rename('Mine')
+    await mine.close()
+    expect(await codeOf((await shared.getSession(id)).rename('No'))).toBe('workdir_elsewhere')
+    const also = await openNode({ serves: [`mine=${home}`] })
+    await (await shared.getSession(id)).rename('Forwarded')
+    expect(also.listSessions()).toHaveLength(1)
+  })
+
+  it('check the token of a caller again', async () => {
+    const [owner, other] = [await openNode(), await openNode()]
+    const { id } = await owner.startSession({ workdir: home })
+    const { id: second } = await owner.startSession({ workdir: home })
+    const { secret } = orThrow(await other.liveTokens.create({ name: 'anna', role: 'driver', session: id }))
+    const rename = async (session: string, bearer: string) => {
+      const named = await other.getSession(session)
+      return codeOf(withBearer(bearer, () => named.rename('By a token')))
+    }
+    expect(await rename(id, `Bearer ${secret}`)).toBe('ok')
+    expect(await rename(second, `Bearer ${secret}`)).toBe('unauthorized')
+    expect(await rename(id, 'Bearer unknown')).toBe('unauthorized')
+    const [address = ''] = (await nodeRows()).map(({ address }) => address)
+    expect((await fetch(`${address}/call`, { method: 'POST', body: '{}' })).status).toBe(401)
+  })
+})
+
+const nodeRows = async () => {
+  const location = orThrow(parsePostgresUrl(`${server.url(`cluster_${schema}`)}&durability=unchecked`))
+  const database = await connect(location)
+  const rows = await database.read('select address from @node')
+  await database.close()
+  return rows.map(({ address }) => ({ address: String(address) }))
+}

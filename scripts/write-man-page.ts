@@ -1,0 +1,71 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { CommandSpec, FlagSpec } from '../packages/holdfast/src/cli/args/command-spec.ts'
+import { commandGroups } from '../packages/holdfast/src/cli/commands.ts'
+
+/** Where the manual page is: `man` of the published package names it. */
+export const manPagePath = resolve(import.meta.dirname, '../packages/holdfast/man/holdfast.1')
+
+/** Writes the manual page of the program from the specs of its commands. */
+export function renderManPage(): string {
+  const commands = commandGroups.flatMap(([heading, specs]) => [
+    `.SS ${heading}`,
+    ...Object.entries(specs).flatMap(([name, spec]) => commandLines(name, spec)),
+  ])
+  return `${[
+    '.\\" Written by scripts/write-man-page.ts from the specs of the commands.',
+    '.TH HOLDFAST 1 "" "Holdfast" "User Commands"',
+    '.SH NAME',
+    'holdfast \\- run sessions with an AI agent and never lose one',
+    '.SH SYNOPSIS',
+    '.B holdfast',
+    '.I command',
+    '[flags]',
+    '.SH DESCRIPTION',
+    'Data goes to standard output, everything else to standard error.',
+    'Every reading command takes \\fB\\-\\-json\\fR.',
+    '.SH COMMANDS',
+    ...commands,
+    '.SH EXIT STATUS',
+    ...definition('0', 'The command did its work.'),
+    ...definition('1', 'It failed.'),
+    ...definition('2', 'Its arguments are wrong.'),
+    ...definition('130', 'It was interrupted.'),
+    '.SH ENVIRONMENT',
+    ...definition('HOLDFAST_HOME', 'Puts data, state and config into one directory.'),
+    ...definition('HOLDFAST_STORE', 'The store: sqlite:PATH, jsonl:DIR or postgres://…'),
+    ...definition('HOLDFAST_PAGER, PAGER', 'The pager for long output; cat for none.'),
+    ...definition('NO_COLOR, FORCE_COLOR', 'Turn colour off, or on.'),
+  ].join('\n')}\n`
+}
+
+function commandLines(name: string, { about, positionals = [], flags, notes = [] }: CommandSpec): readonly string[] {
+  return [
+    '.TP',
+    `.B ${escaped([name, ...positionals].join(' '))}`,
+    sentence(about),
+    '.RS',
+    ...Object.entries(flags).flatMap(([flag, spec]) => definition(flagText(flag, spec), sentence(spec.about))),
+    ...notes.flatMap((note) => ['.PP', escaped(note)]),
+    '.RE',
+  ]
+}
+
+const flagText = (name: string, { short, value }: FlagSpec): string =>
+  `${short === undefined ? '' : `-${short}, `}--${name}${value === undefined ? '' : ` <${value}>`}`
+
+const definition = (term: string, text: string): readonly string[] => ['.TP', `.B ${escaped(term)}`, text]
+
+const sentence = (about: string): string => escaped(`${about.charAt(0).toUpperCase()}${about.slice(1)}.`)
+
+/** Escapes text for roff: hyphens stay hyphens, and no line begins with a control character. */
+const escaped = (text: string): string =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^(?=[.'])/, '\\&')
+
+if (import.meta.main) {
+  await mkdir(dirname(manPagePath), { recursive: true })
+  await writeFile(manPagePath, renderManPage())
+}

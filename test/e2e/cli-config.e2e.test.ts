@@ -1,0 +1,48 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+
+it('config lists, reads, changes and removes settings, and says where each comes from', async () => {
+  using cli = createCli()
+  const path = join(cli.home, 'config/config.json')
+  expect((await cli.run(['config', 'path'])).stdout).toBe(`${path}\n`)
+  expect(await cli.run(['config', 'set', 'model', 'demo/agent'])).toMatchObject({ code: 0 })
+  expect(await cli.run(['config', 'set', 'providers.box.baseUrl', 'http://127.0.0.1:9'])).toMatchObject({ code: 0 })
+  expect(await cli.run(['config', 'set', 'models."box/m-1.5".contextTokens', '1000'])).toMatchObject({ code: 0 })
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
+    model: 'demo/agent',
+    providers: { box: { baseUrl: 'http://127.0.0.1:9' } },
+    models: { 'box/m-1.5': { contextTokens: 1000 } },
+  })
+  expect((await cli.run(['config', 'get', 'providers.box.baseUrl'])).stdout).toBe('http://127.0.0.1:9\n')
+  const environment = { HOLDFAST_SANDBOX: 'off' }
+  const listed = (await cli.run(['config'], { environment })).stdout
+  expect(listed).toMatch(/^model +demo\/agent +config\.json$/m)
+  expect(listed).toMatch(/^sandbox +off +HOLDFAST_SANDBOX$/m)
+  expect(listed).toMatch(/^titleModel +– +default$/m)
+  expect(await cli.run(['config', 'unset', 'models."box/m-1.5".contextTokens'])).toMatchObject({ code: 0 })
+  expect(JSON.parse(readFileSync(path, 'utf8'))).not.toHaveProperty('models')
+})
+
+it('config refuses what is not valid with the nearest right name, and changes nothing', async () => {
+  using cli = createCli()
+  const unknown = await cli.run(['config', 'set', 'modle', 'x'])
+  expect([unknown.code, unknown.stderr]).toEqual([2, "There is no setting 'modle'. Did you mean 'model'?\n"])
+  const bad = await cli.run(['config', 'set', 'sandbox', 'maybe'])
+  expect([bad.code, bad.stderr]).toEqual([1, expect.stringContaining('sandbox: it is one of auto, on, off.')])
+  expect((await cli.run(['config', 'get', 'model'])).code).toBe(1)
+  expect((await cli.run(['config', '--json'])).code).toBe(0)
+})
+
+it('config edit saves what an editor wrote, and keeps a bad draft beside the file', async () => {
+  using cli = createCli()
+  const editor = join(cli.workdir, 'editor')
+  writeFileSync(editor, '#!/bin/sh\nprintf %s "$TEXT" > "$1"\n')
+  chmodSync(editor, 0o755)
+  const edit = (TEXT: string) => cli.runProcess(['config', 'edit'], { environment: { VISUAL: editor, TEXT } })
+  expect(await edit('{"model": "demo/agent"}')).toMatchObject({ code: 0 })
+  const bad = await edit('{"model": "demo/agent",}')
+  expect([bad.code, bad.stderr]).toEqual([1, expect.stringMatching(/Nothing was changed; your draft is .*draft/)])
+  expect((await cli.run(['config', 'get', 'model'])).stdout).toBe('demo/agent\n')
+})

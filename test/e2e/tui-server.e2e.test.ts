@@ -1,0 +1,46 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { startServerProcess } from './server-process.ts'
+import { openTui } from './tui-screen.ts'
+
+it('a killed server is said to be gone; the terminal goes on at the next one, or in its own process', async () => {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'hf-tui-')))
+  const [home, workdir] = [join(base, 'home'), base]
+  const environment = { HOLDFAST_LOCAL_MODELS: 'off' }
+  const first = await startServerProcess({ home, env: environment })
+  await using screen = openTui({ home, workdir })
+  await screen.until(/demo\/agent/)
+  screen.type('count to 3\r')
+  await screen.untilWhole(/1, 2, 3/)
+
+  // A second screen watches, and takes over with one key.
+  await using second = openTui({ home, workdir }, ['-c'])
+  await second.until(/another screen drives/)
+  expect(second.whole()).toContain('1, 2, 3')
+  second.type('\u0018')
+  await second.until(/you drive, 2 screens/)
+  await screen.until(/another screen drives/)
+  second.type('\u0004')
+  await second.ended
+  screen.type('\u0018')
+  await screen.untilNot(/drives/)
+
+  await first.kill()
+  await screen.until(/server gone/)
+  const next = await startServerProcess({ home, env: environment }) // at another port
+  await screen.untilWhole(/Connected/)
+  await screen.untilNot(/server gone/)
+  screen.type('count to 4\r')
+  await screen.untilWhole(/1, 2, 3, 4/)
+
+  await next.kill()
+  await screen.untilWhole(/goes on in this process/)
+  await screen.untilNot(/server gone/)
+  screen.type('count to 5\r')
+  await screen.untilWhole(/1, 2, 3, 4, 5/)
+  screen.type('\u0004')
+  expect(await screen.ended).toBe(0)
+  rmSync(base, { recursive: true, force: true })
+})

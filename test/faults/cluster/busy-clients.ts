@@ -1,0 +1,124 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Dice } from '@holdfast/testkit'
+import type { ClusterProcess, ThreeNodes } from './three-nodes.ts'
+
+/** A command that was acknowledged: it must be in the log, once, at this seq. */
+export type Acknowledged = { readonly session: string; readonly commandId: string; readonly seq: number }
+
+export type BusyClients = {
+  readonly acknowledged: readonly Acknowledged[]
+  /** Answers that no fault explains. */
+  readonly unexpected: readonly string[]
+  /** The file to which the commands of calls write their marks. */
+  readonly marks: string
+  /** Resolves when each session has acknowledged a command that was sent from now on. */
+  progress(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Codes that a client may get while a session moves or the database is away. It sends the same command again. */
+const transient = new Set([
+  ...['storage_error', 'unreachable', 'session_locked', 'session_stopped', 'fenced', 'log_moved', 'not_ready'],
+  ...['server_busy', 'workdir_elsewhere', 'store_too_new', 'internal'],
+])
+
+const requestMsMax = 1200
+const pauseMs = 30
+
+/** Starts sessions, and sends commands to random nodes until each is acknowledged. */
+export async function startClients(
+  cluster: ThreeNodes,
+  { workdir, sessions, dice }: { readonly workdir: string; readonly sessions: number; readonly dice: Dice },
+): Promise<BusyClients> {
+  const acknowledged: Acknowledged[] = []
+  const unexpected: string[] = []
+  const marks = join(workdir, 'marks')
+  appendFileSync(marks, '')
+  const closing = new AbortController()
+  const waiting = new Set<{ session: string; since: number; done: () => void }>()
+  let sent = 0
+
+  async function ask(node: ClusterProcess, path: string, body: unknown): Promise<{ status: number; json: Answered }> {
+    const url = node.server?.url
+    if (url === undefined) throw new Error('the node is down')
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${cluster.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: AbortSignal.any([closing.signal, AbortSignal.timeout(requestMsMax)]),
+    })
+    return { status: response.status, json: (await response.json()) as Answered } // as the server sends it
+  }
+
+  /** Sends a command until a node has acknowledged or refused it. */
+  async function insist(session: string, commandId: string, command: object): Promise<void> {
+    const number = sent++
+    while (!closing.signal.aborted) {
+      const node = dice.pick(cluster.nodes)
+      try {
+        if (!node) throw new Error('there is no node')
+        const { status, json } = await ask(node, `/v1/sessions/${session}/commands`, { ...command, commandId })
+        if (status === 202) {
+          acknowledged.push({ session, commandId, seq: json.seq ?? -1 })
+          for (const one of waiting) if (one.session === session && one.since <= number) one.done()
+          return
+        }
+        const code = json.error?.code ?? String(status)
+        if (code === 'turn_running') return
+        if (!transient.has(code)) unexpected.push(`${session} ${commandId}: ${JSON.stringify(json)}`)
+      } catch {
+        // The node was killed, or stopped, or does not answer: the next one does.
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+
+  async function work(session: string): Promise<void> {
+    for (let number = 0; !closing.signal.aborted; number++) {
+      const name = `${session}-${number}`
+      if (number % 5 === 4) await insist(session, name, prompt(`run echo ${name} >> ${marks}`))
+      else if (number % 5 === 2) await insist(session, name, prompt('count to 20'))
+      else await insist(session, name, { type: 'rename', title: `Title ${number}` })
+    }
+  }
+
+  const [first] = cluster.nodes
+  const ids: string[] = []
+  for (let number = 0; number < sessions && first; number++) {
+    const { json } = await ask(first, '/v1/sessions', { workdir, model: 'demo/agent', approvals: 'none' })
+    ids.push(json.session?.id ?? '')
+  }
+  const working = ids.map(work)
+  return {
+    ...{ acknowledged, unexpected, marks },
+    async progress() {
+      const since = sent
+      await Promise.all(
+        ids.map(
+          (session) =>
+            new Promise<void>((resolve) => {
+              const done = () => {
+                waiting.delete(one)
+                resolve()
+              }
+              const one = { session, since, done }
+              waiting.add(one)
+            }),
+        ),
+      )
+    },
+    async stop() {
+      closing.abort()
+      await Promise.all(working)
+    },
+  }
+}
+
+type Answered = {
+  readonly seq?: number
+  readonly session?: { readonly id: string }
+  readonly error?: { readonly code: string }
+}
+
+const prompt = (text: string) => ({ type: 'sendPrompt', content: [{ type: 'text', text }] })

@@ -26,10 +26,11 @@ import { createNodeNews } from './node-news.ts'
 import type { Notifier } from './notifiers.ts'
 import { createOwners, type Owners } from './owners.ts'
 import { claimSession, createSettle, dropLost, settleCrashed } from './ownership.ts'
-import { type LoadedRunner, type RegistryState, withAttachments } from './registry-state.ts'
+import { type RegistryState, withAttachments } from './registry-state.ts'
 import type { SessionNewsFeed } from './session-news.ts'
 import { createSessionStores, type SessionStores } from './session-stores.ts'
 import { createSession, startSession } from './start-session.ts'
+import { closeRegistry, endBackground, forget, unload } from './unload-session.ts'
 import { createWatchers } from './watchers.ts'
 
 /** The sessions that are loaded in this process. It loads others on request and unloads idle ones. */
@@ -111,7 +112,7 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
     dropLost: () => dropLost(deps, stores, registry),
     settleCrashed: settle,
     closedFault: () => (parts.isClosing ? closed : null),
-    close: () => close(parts),
+    close: () => closeRegistry(parts),
   }
   return registry
 }
@@ -247,55 +248,3 @@ function restart(parts: RegistryState, id: SessionId, cause: string): void {
   parts.news.publish({ type: 'session.stopped', session: id, reason, cause })
   if (mayRestart) parts.inBackground(`loading ${id} again`, load(parts, id))
 }
-
-function forget({ watchers, loaded }: RegistryState, id: SessionId): void {
-  watchers.idleUnloader.forget(id)
-  loaded.delete(id)
-}
-
-async function unload(parts: RegistryState, id: SessionId, reason: 'stopped' | 'closing'): Promise<void> {
-  const { loaded, unloading } = parts
-  const one = loaded.get(id)
-  if (!one) return unloading.get(id)
-  forget(parts, id)
-  const released = release(parts, id, one, reason)
-  unloading.set(id, released)
-  return released.finally(() => {
-    if (unloading.get(id) === released) unloading.delete(id)
-    parts.subagents.afterGone(id, true)
-  })
-}
-
-async function release(
-  { deps, stores, news, subagents }: RegistryState,
-  id: SessionId,
-  { runner, lease }: LoadedRunner,
-  reason: 'stopped' | 'closing',
-): Promise<void> {
-  const [own, left] = [stores.storeOf(id), await subagents.leave(id)]
-  await runner.stop(reason).finally(left)
-  await endBackground(deps, id) // what the last call of the session has started meanwhile
-  news.publish({ type: 'session.stopped', session: id, reason })
-  await own.release(id, deps.node.id, lease.epoch)
-  if (!runner.folded().row.entry.spoken) await own.removeUnspoken([])
-}
-
-async function close(parts: RegistryState): Promise<void> {
-  const { deps, loaded, loading, unloading } = parts
-  const { store, node, onProblem } = deps
-  parts.isClosing = true
-  parts.subagents.close()
-  parts.owners.close()
-  await Promise.allSettled(loading.values()) // the caller of load gets the error
-  // One that cannot be released must not stop the others: its lease passes on once this node is gone.
-  const leave = (id: SessionId) =>
-    unload(parts, id, 'closing').catch((cause) => onProblem({ where: `unloading ${id}`, cause }))
-  await Promise.all([...loaded.keys()].map(leave))
-  await Promise.allSettled(unloading.values())
-  await parts.watchers.autoTitle?.close()
-  await endBackground(deps)
-  await store.removeUnspoken([node.id])
-  await store.removeNode(node.id)
-}
-
-const endBackground = async ({ tools }: NodeDeps, id?: SessionId): Promise<void> => tools.background?.end(id)

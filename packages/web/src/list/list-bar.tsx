@@ -33,7 +33,7 @@ export function ListBar(props: ListBarProps) {
           ref={searchField}
           type="search"
           aria-label="Search sessions"
-          placeholder="Search everything said"
+          placeholder="Search"
           value={filter.search}
           onChange={(event) => set({ search: event.target.value })}
           aria-keyshortcuts={ariaKeys('search')}

@@ -82,7 +82,7 @@ describe('the history of a session on the page', () => {
     await rewind().waitFor({ state: 'detached' })
     expect(await readFile(join(workdir, 'one.txt'), 'utf8')).toContain('first')
     await expect(readFile(join(workdir, 'two.txt'), 'utf8')).rejects.toThrow()
-    expect(await prompts()).toEqual(['write one.txt: first'])
+    await expect.poll(prompts).toEqual(['write one.txt: first'])
     await page.getByRole('button', { name: '1 branch' }).waitFor()
   })
 
@@ -103,7 +103,7 @@ describe('the history of a session on the page', () => {
     await page.getByRole('button', { name: '2 branches' }).click()
     await page
       .getByRole('dialog', { name: 'Branches' })
-      .getByRole('button', { name: /^branch-1 2 turns/ })
+      .getByRole('button', { name: /branch-1 · 2 turns/ })
       .click()
     await answer(3).waitFor()
     expect(await prompts()).toEqual(['count to 2', 'count to 3'])
@@ -183,9 +183,9 @@ describe('the history of a session on the page', () => {
     await page.reload()
     await card.waitFor()
     expect(await card.getAttribute('aria-expanded')).toBe('false')
-    await (await openMore()).getByRole('button', { name: 'Expand all calls' }).click()
+    await (await openMore()).getByRole('menuitem', { name: 'Expand all calls' }).click()
     await expect.poll(() => card.getAttribute('aria-expanded')).toBe('true')
-    await page.getByRole('button', { name: 'Collapse all calls' }).click()
+    await (await openMore()).getByRole('menuitem', { name: 'Collapse all calls' }).click()
     await expect.poll(() => card.getAttribute('aria-expanded')).toBe('false')
   })
 

@@ -29,7 +29,7 @@ describe('sharing a session on the page', () => {
   it('creates a link that shows the session as it grows, with nothing to use, until it is revoked', async () => {
     const { page, browser, server, complaints } = now()
     await count(3)
-    await (await openMore()).getByRole('button', { name: 'Share…' }).click()
+    await (await openMore()).getByRole('menuitem', { name: 'Share…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Share this session' })
     await dialog.getByRole('button', { name: 'Create a link' }).click()
     const link = await dialog.getByRole('textbox', { name: 'The link' }).inputValue()
@@ -46,7 +46,7 @@ describe('sharing a session on the page', () => {
     let isAway = true
     await shown.route('**/v1/login', (route) => (isAway ? route.abort() : route.continue()))
     await shown.goto(link)
-    await shown.getByRole('heading', { name: 'The server is away' }).waitFor()
+    await shown.getByRole('heading', { name: 'The server does not respond' }).waitFor()
     isAway = false
     const log = shown.getByRole('log', { name: 'Transcript' })
     await log.getByText('1, 2, 3.', { exact: true }).waitFor()
@@ -95,7 +95,7 @@ describe('sharing a session on the page', () => {
     await shown.reload()
     await log.getByText('1, 2, 3, 4.', { exact: true }).waitFor()
 
-    await (await openMore()).getByRole('button', { name: 'Share…' }).click()
+    await (await openMore()).getByRole('menuitem', { name: 'Share…' }).click()
     await dialog.getByRole('button', { name: 'Revoke' }).click()
     await shown.getByRole('heading', { name: 'This link does not work' }).waitFor()
     await shoot(shown, 'shared-ended')
@@ -114,7 +114,7 @@ describe('sharing a session on the page', () => {
     const stranger = await browser.newContext()
     const { page } = await openTab(stranger)
     await page.goto(server.url)
-    await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+    await page.getByRole('heading', { name: 'Log in to Holdfast' }).waitFor()
     await page.getByText('holdfast open').waitFor()
     await page.getByText('holdfast login').waitFor()
     await shoot(page, 'signed-out')
@@ -129,7 +129,7 @@ describe('sharing a session on the page', () => {
     await page.getByRole('button', { name: 'Log in' }).click()
     await page.getByRole('button', { name: 'Start session' }).waitFor()
     await tokens.revoke(id)
-    await page.getByRole('heading', { name: 'You are signed out' }).waitFor()
+    await page.getByRole('heading', { name: 'Log in to Holdfast' }).waitFor()
     await stranger.close()
   })
 })

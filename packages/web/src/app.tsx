@@ -1,5 +1,5 @@
 import type { RemoteHoldfast } from '@holdfast/client'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { ActionsProvider } from './actions/actions.tsx'
 import { useKey } from './keys/use-key.ts'
 import { isNarrowed, type ListFilter, noFilter } from './list/list-filter.ts'
@@ -46,6 +46,9 @@ function FullPage({ holdfast, login }: AppProps) {
     newest.refresh()
     screens.retry()
   }
+  const place = hrefOf(route)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes when another place is shown
+  useEffect(() => setListOpen(false), [place])
   useKey('settings', () => goTo({ at: 'settings' }))
   useKey('toggleTheme', toggleTheme)
   useKey('waiting', () => goTo({ at: 'waiting' }))
@@ -73,7 +76,7 @@ function FullPage({ holdfast, login }: AppProps) {
           onLeave={() => setListOpen(false)}
         />
         <button type="button" className="scrim" aria-label="Close sessions" onClick={() => setListOpen(false)} />
-        <PartBoundary place={hrefOf(route)}>
+        <PartBoundary place={place}>
           {route.at === 'trash' && (
             <LazyPart source={trashPage} props={{ sessions, onOpenList }} waiting={<main aria-busy="true" />} />
           )}

@@ -67,7 +67,8 @@ async function enter(holdfast: Pick<RemoteHoldfast, 'logIn'>, onAway: () => void
   for (;;) {
     try {
       const { session } = await holdfast.logIn(secret)
-      if (session === null) return { phase: 'refused', why: 'This link is for no session. Open the page instead.' }
+      if (session === null)
+        return { phase: 'refused', why: 'This link does not belong to a session. Open the main page.' }
       history.replaceState(null, '', sharedHref(session))
       return { phase: 'in', session }
     } catch (error) {
@@ -84,7 +85,7 @@ function ServerAway() {
   return (
     <main className="signed-out">
       <Mark />
-      <h1>The server is away</h1>
+      <h1>The server does not respond</h1>
       <p role="alert">The session opens by itself when the server is back.</p>
     </main>
   )

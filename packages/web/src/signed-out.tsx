@@ -10,8 +10,10 @@ export function SignedOut({ holdfast, onRetry }: SignedOutProps) {
   return (
     <main className="signed-out">
       <Mark />
-      <h1>You are signed out</h1>
-      <p>On the machine where the server runs, this opens the page logged in:</p>
+      <h1>Log in to Holdfast</h1>
+      <p>
+        This browser has no login, or it has ended. On the machine where the server runs, this opens the page logged in:
+      </p>
       <pre>
         <code>holdfast open</code>
       </pre>
@@ -21,7 +23,7 @@ export function SignedOut({ holdfast, onRetry }: SignedOutProps) {
       </p>
       <TokenForm holdfast={holdfast} onDone={onRetry} />
       <button type="button" onClick={onRetry}>
-        Try again
+        Check again
       </button>
     </main>
   )

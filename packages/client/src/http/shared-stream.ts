@@ -22,7 +22,7 @@ export type OpenStream = {
   readonly leaving: Map<SessionId, PromiseWithResolvers<void>>
 }
 
-/** One who uses the connection: a reader of the news, or of one session. */
+/** A user of the connection: a reader of the news, or of one session. */
 export type StreamUser = {
   readonly reads: 'news' | 'session'
   readonly onConnection: (connection: Connection) => void
@@ -91,7 +91,7 @@ export function createSharedStream(wire: Http) {
       decode: decodeShared,
       take: (frame) => (running === mine ? take(frame) : null),
       onConnection(connection) {
-        // Live once its id is known; and what was lost stays so until then, not only between two tries.
+        // Report `live` only after the stream id arrived.
         if (running !== mine || connection.state === 'live' || connection.state === 'connecting') return
         lose()
         report(connection)

@@ -142,6 +142,7 @@ const keptText: { readonly [code: string]: string } = {
 
 function importToast(results: readonly ImportResult[]) {
   const done = results.filter(({ session }) => session !== null)
+  const isKnown = done.length > 0 && done.every(({ status }) => status === 'same')
   const [first] = done
   const failed = results.length - done.length
   if (first?.session == null) {
@@ -150,7 +151,9 @@ function importToast(results: readonly ImportResult[]) {
   }
   const name = first.session
   return {
-    text: `${counted(done.length, 'session')} imported${failed > 0 ? `, ${failed} not` : ''}.`,
+    text: isKnown
+      ? `Already here: ${counted(done.length, 'session')}. Nothing changed.`
+      : `${counted(done.length, 'session')} imported${failed > 0 ? `, ${failed} not` : ''}.`,
     action: { name: 'Open', onChoose: () => goTo({ at: 'session', name }) },
   }
 }

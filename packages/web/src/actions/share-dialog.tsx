@@ -1,6 +1,6 @@
 import { escapeLine, HoldfastError, type ListedToken, type SharedSession } from '@holdfast/protocol'
 import { useEffect, useState } from 'react'
-import { relativeTime } from '../text/format.ts'
+import { agoText, relativeTime } from '../text/format.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { useHoldfast } from './holdfast-context.ts'
 
@@ -66,6 +66,12 @@ export function ShareDialog({ session, onClose }: ShareDialogProps) {
         ) : (
           <NewLink link={made.link} />
         )}
+        {isLocalHost(location.hostname) && (
+          <p className="share-local">
+            This server is reached at {location.host}, so the link works on this machine only. Start it with an address
+            that others reach to share with them.
+          </p>
+        )}
         {problem !== null && (
           <p className="fault" role="alert">
             {escapeLine(problem)}
@@ -78,7 +84,7 @@ export function ShareDialog({ session, onClose }: ShareDialogProps) {
               {links.map(({ id, name, createdAt }) => (
                 <li key={id}>
                   <span>
-                    {escapeLine(name)} <small>{relativeTime(createdAt, Date.now())}</small>
+                    {escapeLine(name)} <small>created {agoText(relativeTime(createdAt, Date.now()))}</small>
                   </span>
                   <button type="button" onClick={() => revoke(id)}>
                     Revoke
@@ -111,6 +117,9 @@ function NewLink({ link }: { readonly link: string }) {
     </div>
   )
 }
+
+/** Returns whether an address leads to the machine of the reader. */
+export const isLocalHost = (host: string): boolean => /^(localhost|127\..*|\[::1\])$/.test(host)
 
 const messageOf = (error: unknown): string => {
   if (error instanceof HoldfastError) return error.message

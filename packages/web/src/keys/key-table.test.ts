@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { keyEntry, keyNames } from './key-table.ts'
 import { type KeyPress, keysOf, matchesKey } from './match-key.ts'
@@ -54,3 +56,18 @@ describe('a pressed key', () => {
     expect(keysOf('Ctrl+Shift+O', true)).toEqual(['⌘', '⇧', 'O'])
   })
 })
+
+/** The browser itself opens the context menu with it. */
+const native: readonly string[] = ['rowMenu']
+
+it('names no key that nothing reads', () => {
+  const source = globSync('**/*.{ts,tsx}', { cwd: resolve(import.meta.dirname, '..') })
+    .filter((path) => !path.startsWith('keys/') && !path.includes('.test.'))
+    .map((path) => readFileSync(resolve(import.meta.dirname, '..', path), 'utf8'))
+    .join('\n')
+  const isRead = (name: string) => source.includes(`'${name}'`) || source.includes(`"${name}"`) || answers.test(name)
+  expect(keyNames.filter((name) => !native.includes(name) && !isRead(name))).toEqual([])
+})
+
+/** They are the fields of a table. */
+const answers = /^(approve(Once|Turn|Session|Always)|reject)$/

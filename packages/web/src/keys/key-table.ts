@@ -66,10 +66,11 @@ export const keyTable = {
   delete: { text: 'Move this session to the trash', group: 'This session', keys: [], ...everywhere },
 
   send: { text: 'Send; while the agent works, steer it', group: 'Writing', keys: ['Enter'], ...local },
-  followUp: { text: 'Send after the running turn', group: 'Writing', keys: ['Ctrl+Enter'], ...local },
+  followUp: { text: 'Send after the running turn', group: 'Writing', keys: ['Ctrl+Enter', 'Alt+Enter'], ...local },
   newLine: { text: 'Start a new line', group: 'Writing', keys: ['Shift+Enter'], ...local },
   recall: { text: 'Take the queue back into the box', group: 'Writing', keys: ['Alt+ArrowUp'], ...local },
-  history: { text: 'Earlier prompts, in an empty box', group: 'Writing', keys: ['ArrowUp', 'ArrowDown'], ...local },
+  historyBack: { text: 'The prompt before, in an empty box', group: 'Writing', keys: ['ArrowUp'], ...local },
+  historyForth: { text: 'The prompt after it', group: 'Writing', keys: ['ArrowDown'], ...local },
 
   approveOnce: { text: 'Yes, once', group: 'Questions', keys: ['Y'], ...local },
   approveTurn: { text: 'Yes, for this turn', group: 'Questions', keys: ['T'], ...local },

@@ -1,6 +1,6 @@
 import { type KeyName, keyEntry } from './key-table.ts'
 
-/** What of a keyboard event counts. */
+/** The fields of a keyboard event that matching uses. */
 export type KeyPress = Pick<
   KeyboardEvent,
   'key' | 'code' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey' | 'isComposing' | 'keyCode'

@@ -3,6 +3,7 @@ import { escapeLine, ok, type Stats } from '@holdfast/protocol'
 import type { RefObject } from 'react'
 import { useHoldfast } from '../actions/holdfast-context.ts'
 import { ariaKeys, KeyHint } from '../keys/key-hint.tsx'
+import { runKey } from '../keys/use-key.ts'
 import { baseName } from '../text/format.ts'
 import { Popover } from '../ui/popover.tsx'
 import { useLoaded } from '../ui/use-loaded.ts'
@@ -14,8 +15,8 @@ type ListBarProps = {
   readonly onFilter: (filter: ListFilter) => void
   readonly grouping: Grouping
   readonly onGrouping: (grouping: Grouping) => void
-  /** How many sessions wait. */
-  readonly waiting: number
+  /** There is something to filter. */
+  readonly hasSessions: boolean
   readonly searchField: RefObject<HTMLInputElement | null>
   /** Goes to the first row; opens it if `isChosen`. */
   readonly onToRows: (isChosen: boolean) => void
@@ -23,7 +24,7 @@ type ListBarProps = {
 
 /** Searches and filters the list. */
 export function ListBar(props: ListBarProps) {
-  const { filter, onFilter, grouping, onGrouping, waiting, searchField, onToRows } = props
+  const { filter, onFilter, grouping, onGrouping, hasSessions, searchField, onToRows } = props
   const set = (change: Partial<ListFilter>) => onFilter({ ...filter, ...change })
   return (
     <search className="list-bar">
@@ -32,7 +33,7 @@ export function ListBar(props: ListBarProps) {
           ref={searchField}
           type="search"
           aria-label="Search sessions"
-          placeholder="Search everything said"
+          placeholder="Search"
           value={filter.search}
           onChange={(event) => set({ search: event.target.value })}
           aria-keyshortcuts={ariaKeys('search')}
@@ -51,10 +52,19 @@ export function ListBar(props: ListBarProps) {
         <span className="search-key" aria-hidden="true">
           <KeyHint of="search" />
         </span>
+        <button
+          type="button"
+          className="quiet palette-button"
+          title="Search everything, and run commands"
+          onClick={() => runKey('palette')}
+        >
+          <span className="hidden-text">Commands</span>
+          <KeyHint of="palette" />
+        </button>
       </div>
-      <div className="filters">
+      <div className="filters" hidden={!hasSessions}>
         <Toggle isOn={filter.isWaiting} onChange={(isWaiting) => set({ isWaiting })}>
-          Waiting{waiting > 0 && <span className="count">{waiting}</span>}
+          Waiting
         </Toggle>
         <Toggle isOn={filter.isRunning} onChange={(isRunning) => set({ isRunning })}>
           Running

@@ -2,10 +2,9 @@ import type { RemoteSessions } from '@holdfast/client'
 import type { Meta } from '@holdfast/protocol'
 import { type DragEvent, useMemo, useRef, useState } from 'react'
 import { useActions } from '../actions/actions.tsx'
-import { ariaKeys, KeyHint, keyText } from '../keys/key-hint.tsx'
-import { runKey, useKey } from '../keys/use-key.ts'
+import { ariaKeys, keyText } from '../keys/key-hint.tsx'
+import { useKey } from '../keys/use-key.ts'
 import { useIsLost, useShared } from '../screens/use-screens.ts'
-import { topWaiting } from '../screens/waiting.ts'
 import { Mark } from '../ui/elements.tsx'
 import { hrefOf } from '../ui/route.ts'
 import { useNow } from '../ui/use-now.ts'
@@ -87,10 +86,6 @@ export function SessionList({ sessions, list, filter, onFilter, current, child, 
           <Mark />
           Holdfast
         </a>
-        <button type="button" className="quiet palette-button" onClick={() => runKey('palette')}>
-          <span className="hidden-text">Commands</span>
-          <KeyHint of="palette" />
-        </button>
         <a
           className="button"
           href={hrefOf({ at: 'new' })}
@@ -104,7 +99,7 @@ export function SessionList({ sessions, list, filter, onFilter, current, child, 
       <ListBar
         {...{ filter, onFilter, grouping, searchField, onToRows }}
         onGrouping={changeGrouping}
-        waiting={topWaiting(waiting).length}
+        hasSessions={list.sessions.length > 0 || isNarrowed(filter) || isSearch}
       />
       {list.fault && (
         <p className="sidebar-note bad" role="status">
@@ -199,9 +194,11 @@ function EmptyNote({ filter, onClear }: { readonly filter: ListFilter; readonly 
   return (
     <p className="sidebar-note">
       {filter.isWaiting && filter.search === '' ? 'No session waits for you.' : 'No sessions found.'}{' '}
-      <button type="button" className="link" onClick={onClear}>
-        Show all sessions
-      </button>
+      {filter.search !== '' && (
+        <button type="button" className="link" onClick={onClear}>
+          Show all sessions
+        </button>
+      )}
     </p>
   )
 }

@@ -1,5 +1,5 @@
 import { escapeLine, type Fault, type ListedProvider } from '@holdfast/protocol'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { Dialog } from '../ui/dialog.tsx'
 import { FaultNote } from '../ui/elements.tsx'
 import { showToast } from '../ui/toast.tsx'
@@ -17,6 +17,7 @@ export function KeyDialog({ provider: { provider, title }, onSaved, onClose }: K
   const server = useServer()
   const { access } = useServerFacts()
   const [key, setKey] = useState('')
+  const field = useRef<HTMLInputElement>(null)
   const [isSaving, setSaving] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
   const name = escapeLine(title)
@@ -40,7 +41,7 @@ export function KeyDialog({ provider: { provider, title }, onSaved, onClose }: K
     void save(false)
   }
   return (
-    <Dialog title={`Add a key for ${name}`} className="narrow" onClose={onClose}>
+    <Dialog title={`Add a key for ${name}`} className="narrow" focus={field} onClose={onClose}>
       {access !== null && access.role !== 'admin' ? (
         <div className="dialog-body">
           <p>Only an admin of this server can add a key. On the machine of the server:</p>
@@ -51,6 +52,7 @@ export function KeyDialog({ provider: { provider, title }, onSaved, onClose }: K
           <label className="field">
             Key
             <input
+              ref={field}
               type="password"
               value={key}
               onChange={(event) => setKey(event.target.value)}

@@ -1,7 +1,7 @@
 import { createContext, useContext, useSyncExternalStore } from 'react'
 import type { Screens } from './screens.ts'
 
-/** What a page without news has. */
+/** The state of a page that follows no news. */
 export const alone: Screens = {
   ...{ connection: { state: 'live' }, retryAtMs: null, waiting: new Map() },
   subscribe: () => () => undefined,

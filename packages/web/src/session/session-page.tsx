@@ -157,7 +157,15 @@ function SessionPane(props: SessionPaneProps) {
                     />
                   )}
                 </DropArea>
-                {panel.isOpen && <SidePanel id={panel.id} view={view} workspace={meta.workspace} shells={shells} />}
+                {panel.isOpen && (
+                  <SidePanel
+                    id={panel.id}
+                    view={view}
+                    workspace={meta.workspace}
+                    shells={shells}
+                    onClose={panel.toggle}
+                  />
+                )}
                 {subagents.opened !== null && (
                   <ChildPane
                     key={subagents.opened}

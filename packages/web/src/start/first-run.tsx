@@ -28,7 +28,7 @@ export function FirstRun({ folder }: { readonly folder: string }) {
       <li>
         <strong>Folder</strong>
         <span>
-          {folder === '' ? 'The folder where the server was started' : <code>{escapeLine(folder)}</code>}. The agent
+          {folder === '' ? 'Choose it below; the server has a default' : <code>{escapeLine(folder)}</code>}. The agent
           stays inside it.
         </span>
       </li>

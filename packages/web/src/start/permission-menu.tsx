@@ -3,7 +3,9 @@ import { Menu, MenuChoices } from '../ui/menu.tsx'
 
 export type PermissionChoice = SessionView['approvals'] | 'readOnly'
 
-const permissions: readonly { readonly value: PermissionChoice; readonly name: string; readonly text: string }[] = [
+type Permission = { readonly value: PermissionChoice; readonly name: string; readonly text: string }
+
+const permissions: readonly Permission[] = [
   { value: 'destructive', name: 'Asks before changes', text: 'It reads freely, and asks before it changes something.' },
   { value: 'all', name: 'Asks before every call', text: 'It asks even before it reads a file.' },
   { value: 'readOnly', name: 'Only reads', text: 'It has no tools that change something.' },

@@ -71,6 +71,9 @@ describe.each([
   })
 })
 
+/** Set by scripts: by Base UI, and by the diff. */
+const given = /^--(available-height|anchor-width|transform-origin|digits|line-of-part)$/
+
 /** Every style sheet but that of the tokens. */
 const sheets = globSync(`${import.meta.dirname}/**/*.css`).filter((path) => basename(path) !== 'palette.css')
 
@@ -82,6 +85,25 @@ describe('the other style sheets', () => {
       ),
     )
     expect(named).toEqual([])
+  })
+
+  it('have sizes of text from the tokens; 16px keeps a phone from zooming in on a field', () => {
+    const other = sheets.flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(/font-size: (?!16px)[\d.]+px/g)].map(
+        ([size]) => `${basename(path)}: ${size}`,
+      ),
+    )
+    expect(other).toEqual([])
+  })
+
+  it('use no token that is not defined', () => {
+    const defined = new Set([...css.matchAll(/(--[\w-]+):/g)].map(([, name]) => name))
+    const used = sheets.flatMap((path) => {
+      const sheet = readFileSync(path, 'utf8')
+      const own = new Set([...sheet.matchAll(/(--[\w-]+):/g)].map(([, name]) => name))
+      return [...sheet.matchAll(/var\((--[\w-]+)\)/g)].flatMap(([, name]) => (own.has(name) ? [] : [name]))
+    })
+    expect([...new Set(used)].filter((name) => !defined.has(name) && !given.test(name ?? ''))).toEqual([])
   })
 
   it('move nothing for longer than 160 ms, besides the breath of what runs', () => {

@@ -33,6 +33,9 @@ export function relativeTime(at: string, nowMs: number): string {
   return (then.getFullYear() === new Date(nowMs).getFullYear() ? thisYear : otherYear).format(then)
 }
 
+/** Returns `5m ago` for a short form of a time; dates and `now` stay. */
+export const agoText = (time: string): string => (/^\d+[mhd]$/.test(time) ? `${time} ago` : time)
+
 export function tokensText(tokens: number): string {
   if (tokens < 1000) return String(tokens)
   if (tokens < 10_000) return `${(tokens / 1000).toFixed(1)}k`

@@ -5,7 +5,7 @@ import { useActions } from '../actions/actions.tsx'
 import { titleOf } from '../list/related-sessions.ts'
 import { useIsLost, useScreens } from '../screens/use-screens.ts'
 import { useTabTitle } from '../screens/use-tab-title.ts'
-import { baseName, counted, relativeTime } from '../text/format.ts'
+import { agoText, baseName, counted, relativeTime } from '../text/format.ts'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { FaultNote, ListButton } from '../ui/elements.tsx'
 import { useNow } from '../ui/use-now.ts'
@@ -80,8 +80,6 @@ export function TrashPage({ sessions, onOpenList }: TrashPageProps) {
     </main>
   )
 }
-
-const agoText = (time: string): string => (/^\d+[mhd]$/.test(time) ? `${time} ago` : time)
 
 type Loaded = { readonly rows: readonly Meta[] | null; readonly next: string | null; readonly fault: Fault | null }
 

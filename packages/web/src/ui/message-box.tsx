@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
+import { isKey } from '../keys/match-key.ts'
 import { useKey } from '../keys/use-key.ts'
 
 type MessageBoxProps = {
@@ -20,8 +21,7 @@ type MessageBoxProps = {
 }
 
 /**
- * The text box. Enter sends, with Ctrl, Alt or Command as a follow-up; Shift+Enter starts a new line; Alt+Up recalls the
- * queue. It grows with its text.
+ * The text box. It grows with its text. Its keys, such as Enter to send, are in the table of keys.
  */
 export function MessageBox({
   value,
@@ -57,17 +57,19 @@ export function MessageBox({
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (onKey?.(event)) return
-    if (event.key === 'ArrowUp' && event.altKey && onRecall) {
-      event.preventDefault()
-      onRecall()
-    }
-    // Enter during an IME composition chooses a character; it does not send. Safari says 229 then.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing || event.keyCode === 229) return
-    const isPlain = !(event.ctrlKey || event.altKey || event.metaKey)
-    if (isPlain && matchMedia('(hover: none)').matches) return // a keyboard on glass has no Shift+Enter
+    const press = event.nativeEvent
+    if (isKey(press, 'newLine')) return // as the box does by itself
+    const run =
+      onRecall && isKey(press, 'recall')
+        ? onRecall
+        : isKey(press, 'followUp')
+          ? onFollowUp
+          : isKey(press, 'send') && !matchMedia('(hover: none)').matches // a keyboard on glass has no Shift+Enter
+            ? onSend
+            : null
+    if (run === null) return
     event.preventDefault()
-    if (isPlain) onSend()
-    else onFollowUp()
+    run()
   }
   return (
     <textarea

@@ -106,7 +106,7 @@ async function streamAnswer(
 function startNow<Value>(values: AsyncIterable<Value>): AsyncIterable<Value> {
   const iterator = values[Symbol.asyncIterator]()
   let first: Promise<IteratorResult<Value>> | null = iterator.next()
-  first.catch(() => undefined) // whoever reads gets the failure
+  first.catch(() => undefined) // the reader gets the error
   return {
     [Symbol.asyncIterator]: () => ({
       next() {

@@ -7,10 +7,11 @@ import {
   type SessionHandle,
 } from '@holdfast/protocol'
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { keyText } from '../../keys/key-hint.tsx'
 import { FaultNote } from '../../ui/elements.tsx'
 import { Key } from '../../ui/key.tsx'
 import { useArmed } from '../../ui/use-armed.ts'
-import { keyOf, useAnswerKeys } from './approval-keys.ts'
+import { isAtCards, keyOf, noteAnswer, useAnswerKeys } from './approval-keys.ts'
 import { PreviewView } from './preview-view.tsx'
 import { askedSummary, questionOf } from './question-text.ts'
 import { type Approval, approvals, approvalText, ruleToStore } from './trust-text.ts'
@@ -42,11 +43,12 @@ export function ApprovalCard({ approval, handle, mark, place, onDecide }: Approv
   useEffect(() => {
     // Never take the focus from a person who is writing.
     if (document.activeElement !== document.body) return
-    hasTakenFocus.current = true
+    hasTakenFocus.current = !isAtCards()
     card.current?.focus({ preventScroll: true })
   }, [])
 
   const decide = async (decision: Decision) => {
+    noteAnswer()
     setSending(true)
     setFault(await onDecide(decision, decision === 'reject' ? message.trim() : ''))
     setSending(false)
@@ -111,7 +113,7 @@ export function ApprovalCard({ approval, handle, mark, place, onDecide }: Approv
         />
         <button
           type="button"
-          title="n on this card, or Shift+Alt+X from anywhere"
+          title={`${keyOf('reject')} on this card, or from anywhere${keyText('rejectFirst')}`}
           disabled={isOff}
           onClick={() => decide('reject')}
         >
@@ -120,7 +122,7 @@ export function ApprovalCard({ approval, handle, mark, place, onDecide }: Approv
         <button
           type="button"
           className="primary"
-          title="y, t, s or a on this card, or Shift+Alt+A from anywhere for once"
+          title={`${keyOf(chosen)} on this card, or once from anywhere${keyText('approveFirst')}`}
           disabled={isOff}
           onClick={() => decide(chosen)}
         >

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decisionOf, keyOf } from './approval-keys.ts'
+import { decisionOf, isAtCards, keyOf, noteAnswer } from './approval-keys.ts'
 
 const key = (key: string, more: object = {}) => ({
   ...{ key, code: `Key${key.toUpperCase()}`, ctrlKey: false, altKey: false, metaKey: false, shiftKey: false },
@@ -20,4 +20,10 @@ describe('a key on a card', () => {
     const others = [{ ctrlKey: true }, { altKey: true }, { metaKey: true }, { repeat: true }, { isComposing: true }]
     expect(others.map((more) => decisionOf(key('y', more)))).toEqual([null, null, null, null, null])
   })
+})
+
+it('expects the next card for some seconds after a person answered one', () => {
+  expect(isAtCards(performance.now())).toBe(false)
+  noteAnswer()
+  expect([isAtCards(performance.now()), isAtCards(performance.now() + 6000)]).toEqual([true, false])
 })

@@ -26,6 +26,18 @@ export const keyOf = (decision: KeyDecision): string => {
   return name === undefined ? '' : lastKey(name).toLowerCase()
 }
 
+/** A card that appears so soon after a person answered or chose one is expected by them. */
+const expectedMs = 5000
+let answeredAtMs = Number.NEGATIVE_INFINITY
+
+/** Notes that a person answered or chose a card just now. */
+export const noteAnswer = (): void => {
+  answeredAtMs = performance.now()
+}
+
+/** Returns whether a person works through the cards now, so that a letter is meant for the next one. */
+export const isAtCards = (nowMs = performance.now()): boolean => nowMs - answeredAtMs < expectedMs
+
 type Pressed = Pick<globalThis.KeyboardEvent, 'key' | 'ctrlKey' | 'altKey' | 'metaKey' | 'repeat' | 'isComposing'>
 
 /** Returns what a key on a card decides; null if it decides nothing. A key that is held down decides once. */

@@ -4,9 +4,10 @@ import { type KeyboardEvent, useRef, useState } from 'react'
 import { DropArea, FileButton } from '../../draft-files/file-input.tsx'
 import { FileTray } from '../../draft-files/file-tray.tsx'
 import type { DraftFiles } from '../../draft-files/use-draft-files.ts'
+import { keyText } from '../../keys/key-hint.tsx'
 import { ModelPicker } from '../../models/model-picker.tsx'
 import { ThinkingMenu } from '../../models/thinking-menu.tsx'
-import { useNarrow } from '../../screens/use-narrow.ts'
+import { useSmall } from '../../screens/use-narrow.ts'
 import { PermissionMenu } from '../../start/permission-menu.tsx'
 import type { DraftText } from '../../text/draft-text.ts'
 import { isBusy, oneLine } from '../../text/format.ts'
@@ -43,7 +44,7 @@ export function Composer(props: ComposerProps) {
   const { draft, draftFiles, view, live, commands, isWatching, isLost, hasFolder, isStoreRefusing, onRecall } = props
   const box = useRef<HTMLTextAreaElement>(null)
   const busy = isBusy(view.status)
-  const isNarrow = useNarrow()
+  const isSmall = useSmall()
   const completion = useCompletion(draft, box)
   const onHistory = useHistory(draft, () => promptsOf(live.messages))
   const { send, sending, fault, isOff, isUploading } = useSend({ draft, draftFiles, commands, isLost })
@@ -71,7 +72,7 @@ export function Composer(props: ComposerProps) {
       <DropArea
         draftFiles={draftFiles}
         isOff={isWatching}
-        className={isNarrow && !busy ? 'composer-box one-line' : 'composer-box'}
+        className={isSmall && !busy ? 'composer-box one-line' : 'composer-box'}
         onTakeOut={(text) => draft.write(draft.current().replace(text, ''))}
       >
         <FileTray draftFiles={draftFiles} />
@@ -83,7 +84,7 @@ export function Composer(props: ComposerProps) {
           onSend={() => send('sendPrompt')}
           onFollowUp={() => send('queueFollowUp')}
           onRecall={onRecall}
-          placeholder={placeholderOf({ isLost, isWatching, busy, isNarrow })}
+          placeholder={placeholderOf({ isLost, isWatching, busy, isSmall })}
           onKey={onKey}
           completion={
             completion.found.length > 0
@@ -93,7 +94,7 @@ export function Composer(props: ComposerProps) {
         />
         <div className="composer-foot">
           <FileButton draftFiles={draftFiles} isOff={isWatching} />
-          {isNarrow ? (
+          {isSmall ? (
             <Popover title="Settings of the next answer" side="top" align="start" trigger={<SettingsButton />}>
               <Settings {...props} />
             </Popover>
@@ -101,7 +102,13 @@ export function Composer(props: ComposerProps) {
             <Settings {...props} />
           )}
           {busy && !isWatching && (
-            <button type="button" className="stop" title="Stop (Esc)" disabled={isLost} onClick={commands.stop}>
+            <button
+              type="button"
+              className="stop"
+              title={`Stop${keyText('stop')}`}
+              disabled={isLost}
+              onClick={commands.stop}
+            >
               Stop
             </button>
           )}
@@ -109,7 +116,7 @@ export function Composer(props: ComposerProps) {
             <button
               type="button"
               disabled={isOff}
-              title="Send after this turn (Ctrl+Enter or Alt+Enter)"
+              title={`Send after this turn${keyText('followUp')}`}
               onClick={() => sendByButton('queueFollowUp')}
             >
               Follow up
@@ -119,7 +126,7 @@ export function Composer(props: ComposerProps) {
             type="button"
             className="primary"
             disabled={isOff}
-            title={busy ? 'Send during this turn, at the next safe point (Enter)' : 'Send (Enter)'}
+            title={`${busy ? 'Send during this turn, at the next safe point' : 'Send'}${keyText('send')}`}
             onClick={() => sendByButton('sendPrompt')}
           >
             {isUploading ? 'Sending files…' : busy ? 'Steer' : 'Send'}
@@ -142,11 +149,11 @@ type Situation = {
   readonly isLost: boolean
   readonly isWatching: boolean
   readonly busy: boolean
-  readonly isNarrow: boolean
+  readonly isSmall: boolean
 }
 
-function placeholderOf({ isLost, isWatching, busy, isNarrow }: Situation): string {
-  if (isNarrow) return isWatching ? 'You are watching' : busy ? 'Steer the agent' : 'Message'
+function placeholderOf({ isLost, isWatching, busy, isSmall }: Situation): string {
+  if (isSmall) return isWatching ? 'You are watching' : busy ? 'Steer the agent' : 'Message'
   if (isLost) return 'You can write. It is sent when the connection is back and you press Send.'
   if (isWatching) return 'You are watching this session'
   return busy ? 'Steer the agent with Enter, or queue with Ctrl+Enter' : 'Write a message. @ names a file, / a command.'

@@ -2,6 +2,7 @@ import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
 import { type ContentPart, type Meta, noWorkdir, type SessionView } from '@holdfast/protocol'
 import { useId } from 'react'
 import type { DraftFiles } from '../../draft-files/use-draft-files.ts'
+import { runKey } from '../../keys/use-key.ts'
 import type { DraftText } from '../../text/draft-text.ts'
 import { isBusy } from '../../text/format.ts'
 import { FaultNote, StorageBar } from '../../ui/elements.tsx'
@@ -46,6 +47,12 @@ export function Dock(props: DockProps) {
     draft.write(combineQueueEntriesToText([...texts, draft.current()]))
     draftFiles.keep(entries.flatMap(({ content }) => content.filter((part) => part.type === 'file')))
   }
+  /** Sends what a stopped turn left in the queue, as one prompt. */
+  const sendNow = async () => {
+    const entries = await commands.recall()
+    const content = entries.flatMap(({ content }) => content)
+    if (content.length > 0) await commands.send(content, 'sendPrompt')
+  }
   return (
     <div className="dock column">
       {storageError && <StorageBar error={storageError} />}
@@ -60,7 +67,12 @@ export function Dock(props: DockProps) {
       >
         <TrustBanner workspace={workspace} />
         <AskedCard asked={asked} commands={commands} />
-        <QueueView queue={view.queue} commands={commands} onRecall={recall} />
+        <QueueView
+          queue={view.queue}
+          commands={commands}
+          onRecall={() => void recall().then(focusInput)}
+          onSendNow={isBusy(view.status) ? null : () => void sendNow()}
+        />
         {!hasFolder && <FolderForm known={listed.flatMap(folderOf)} onGive={commands.moveWorkdir} />}
       </fieldset>
       {/* Without a connection a person may still write: only sending is off. */}
@@ -80,6 +92,8 @@ export function Dock(props: DockProps) {
     </div>
   )
 }
+
+const focusInput = () => runKey('focusInput')
 
 const isText = (part: ContentPart): boolean => part.type === 'text'
 

@@ -1,5 +1,6 @@
 import { contentText, escapeLine, type Fault, type Queue, type QueueEntry } from '@holdfast/protocol'
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { keyText } from '../../keys/key-hint.tsx'
 import { FaultNote } from '../../ui/elements.tsx'
 import type { Commands } from '../state/use-commands.ts'
 import { kindText, resultText } from '../subagents/child-text.ts'
@@ -9,10 +10,12 @@ type QueueViewProps = {
   readonly commands: Pick<Commands, 'editEntry' | 'removeEntry' | 'reorder'>
   /** Moves all queued messages back to the input. */
   readonly onRecall: () => void
+  /** Sends all queued messages now; null while a turn runs, which takes them by itself. */
+  readonly onSendNow: (() => void) | null
 }
 
 /** Shows queued messages in the order they will be sent. */
-export function QueueView({ queue, commands, onRecall }: QueueViewProps) {
+export function QueueView({ queue, commands, onRecall, onSendNow }: QueueViewProps) {
   if (queue.length === 0) return null
   const hold = whyNotRecalled(queue)
   return (
@@ -34,11 +37,16 @@ export function QueueView({ queue, commands, onRecall }: QueueViewProps) {
         type="button"
         className="quiet"
         disabled={hold !== undefined}
-        title={hold ?? 'Edit the queued messages again (Alt+Up)'}
+        title={hold ?? `Edit the queued messages again${keyText('recall')}`}
         onClick={onRecall}
       >
-        Move to input
+        Edit all in the input
       </button>
+      {onSendNow && (
+        <button type="button" disabled={hold !== undefined} title={hold} onClick={onSendNow}>
+          Send now
+        </button>
+      )}
     </section>
   )
 }
@@ -49,7 +57,7 @@ export function whyNotRecalled(queue: readonly QueueEntry[]): string | undefined
 }
 
 const kindOf = ({ queue, child }: QueueEntry): string =>
-  child ? `result of ${kindText(child.agent)}` : queue === 'steering' ? 'steers next' : 'follows'
+  child ? `result of ${kindText(child.agent)}` : queue === 'steering' ? 'next step' : 'after this turn'
 
 type QueueRowProps = {
   readonly entry: QueueEntry

@@ -1,6 +1,7 @@
 import type { LiveView } from '@holdfast/client'
 import type { KeyboardEvent } from 'react'
 import { useRef } from 'react'
+import { isKey } from '../../keys/match-key.ts'
 import type { DraftText } from '../../text/draft-text.ts'
 
 /** Returns what people wrote in this session, the newest first, without repeats in a row. */
@@ -15,8 +16,7 @@ export function useHistory(draft: DraftText, prompts: () => readonly string[]) {
   const at = useRef(-1)
   /** Handles a key of the input box. Returns whether it was one of the history. */
   return (event: KeyboardEvent): boolean => {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.nativeEvent.isComposing) return false
-    const step = event.key === 'ArrowUp' ? 1 : event.key === 'ArrowDown' ? -1 : 0
+    const step = isKey(event.nativeEvent, 'historyBack') ? 1 : isKey(event.nativeEvent, 'historyForth') ? -1 : 0
     if (step === 0) return false
     const all = prompts()
     const text = draft.current()

@@ -125,7 +125,10 @@ function PanelButton({ panel, todos }: { readonly panel: Panel; readonly todos: 
       <svg className="panel-icon" viewBox="0 0 16 16" aria-hidden="true">
         <path d="M2.500 3h11v10h-11zM10 3v10" />
       </svg>
-      <span className="panel-word">Files and tasks</span>{' '}
+      <span className="panel-word" aria-hidden="true">
+        Files and tasks
+      </span>
+      <span className="hidden-text">Files and tasks</span>{' '}
       {todos.length > 0 && (
         <span className="panel-count">
           {`${done} of ${todos.length} tasks`}

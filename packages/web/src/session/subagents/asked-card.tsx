@@ -1,6 +1,7 @@
 import { type ChildView, escapeLine, type SessionHandle } from '@holdfast/protocol'
 import { type ReactNode, useEffect, useState } from 'react'
 import { ApprovalCard, type Place } from '../approval/approval-card.tsx'
+import { noteAnswer } from '../approval/approval-keys.ts'
 import { QuestionCard } from '../approval/question-card.tsx'
 import { askedSummary, questionOf } from '../approval/question-text.ts'
 import { questionElementId } from '../approval/waiting-call.tsx'
@@ -28,6 +29,7 @@ export function AskedCard({ asked, commands }: AskedCardProps) {
   if (!open) return null
   const choose = (one: Asked) => {
     setChosen(askedKey(one))
+    noteAnswer()
     // The card that opens appears in the place of this line, and takes its focus.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
   }

@@ -1,5 +1,6 @@
 import type { Fault, Message } from '@holdfast/protocol'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { isKey } from '../../keys/match-key.ts'
 import { FaultNote } from '../../ui/elements.tsx'
 import { useLive, useSession, whyHistoryLocked } from '../state/session-context.ts'
 
@@ -27,7 +28,7 @@ export function EditPrompt({ prompt, onClose }: EditPromptProps) {
     if (event.key === 'Escape') {
       event.preventDefault() // it stops no turn here
       onClose()
-    } else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void send()
+    } else if (isKey(event.nativeEvent, 'followUp')) void send()
   }
   return (
     <form className="edit-prompt" aria-label="Edit the prompt" onSubmit={onSubmit}>

@@ -80,38 +80,38 @@ function TurnChoices({ prompt, onEdit, onShow }: TurnChoicesProps) {
       {onEdit && (
         <MenuItem
           name="Edit and send again"
-          text="Change this prompt and get a new answer. The prompt and what came after it are saved as a branch."
+          text="Get a new answer. The old one is saved as a branch."
           hold={hold}
           onChoose={onEdit}
         />
       )}
       <MenuItem
         name="Branch from here"
-        text="Go back to the end of this turn. What came after it is saved as a branch."
+        text="Go back to the end of this turn, as a branch."
         hold={hold ?? (isLast ? 'This is the last turn.' : null)}
         onChoose={() => asks.branchAt(turn)}
       />
       <MenuItem
         name="Fork from here"
-        text="Start a new session with everything up to the end of this turn. This session does not change."
+        text="Start a new session with the turns up to here."
         hold={watching ?? (isLast && isRunning ? runningText : null)}
         onChoose={fork}
       />
       <MenuItem
         name="Rewind to here…"
-        text="Go back to before this prompt and edit it, with or without the files. You see a preview first. What leaves is saved as a branch."
+        text="Go back to before this prompt, with a preview."
         hold={hold}
         onChoose={() => onShow('rewind')}
       />
       <MenuItem
         name="Changes of this turn"
-        text="Show what this turn did to files, as one diff a file."
+        text="Show what this turn did to files."
         hold={null}
         onChoose={() => onShow('changes')}
       />
       <MenuItem
         name="Restore files to here"
-        text="Put files back as they were before this prompt. You see a preview first. The messages stay."
+        text="Put files back. The messages stay."
         hold={hold}
         onChoose={() => onShow('restore')}
       />

@@ -1,4 +1,4 @@
-import { createLocalSession, createSessionRegistry, type RecentRecords, type SessionRegistry } from '@holdfast/core'
+import { createLocalSession, createRecentRecords, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
 import type {
   BackgroundWork,
   Blobs,
@@ -68,8 +68,8 @@ export type TestRuntimeOptions = {
   readonly images?: Images
   /** Replaces the default, which builds requests on this thread. */
   readonly requests?: RequestBuilder
-  /** The newest records, held in memory; none by default. */
-  readonly recent?: RecentRecords
+  /** Builds short requests from records that are held in memory, as the program does. */
+  readonly holdsRecords?: boolean
   /** The options of the session. */
   readonly start?: Partial<StartOptions>
   /** The tools; none by default. */
@@ -113,7 +113,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
       memoryStore: store,
       blobs,
       memoryBlobs: blobs,
-      recent: options.recent,
+      recent: options.holdsRecords ? createRecentRecords() : undefined,
       clock,
       models: options.models ?? modelsOf(model, options.takes),
     },

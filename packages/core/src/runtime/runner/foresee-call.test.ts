@@ -5,7 +5,6 @@ import { expect, it } from 'vitest'
 import type { Append } from '../../ports/store/log.ts'
 import type { Store } from '../../ports/store/store.ts'
 import { createMemoryStore, openMemoryRuntime } from '../../testing/memory-runtime.ts'
-import { createRecentRecords } from '../log/recent-records.ts'
 
 const prompt = (content: string) => ({ type: 'sendPrompt', content }) as const
 const holds = (type: string) => (append: Append) => append.records.some(({ record }) => record.event.type === type)
@@ -24,7 +23,7 @@ async function openSecondTurn(inner: Store = createMemoryStore()) {
       return inner.append(append)
     },
   }
-  const runtime = await openMemoryRuntime({ store, recent: createRecentRecords(), script: () => [say('hi')] })
+  const runtime = await openMemoryRuntime({ store, holdsRecords: true, script: () => [say('hi')] })
   await runtime.send('a', prompt('one'))
   await runtime.frame(isRecord('turn.ended'))
   isSecond = true

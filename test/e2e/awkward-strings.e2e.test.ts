@@ -251,6 +251,7 @@ type Shown = {
 
 /** Runs on the page, once what changed is drawn: returns what the transcript shows, and asks for older messages. */
 const lookAtTranscript = `(async () => {
+  for (const showAll of document.querySelectorAll('article.user > button.link')) showAll.click() // long prompts are folded
   await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))
   const scroller = document.querySelector('.transcript')
   const all = (what) => [...scroller.querySelectorAll(what)]

@@ -119,13 +119,13 @@ describe('the page, in a real browser on a real server', () => {
     const row = (text: string) => rows.filter({ hasText: text })
     await box.fill('list')
     await box.press('Control+Enter')
-    await row('follows').waitFor()
+    await row('after this turn').waitFor()
     await box.fill('count to 2')
     await page.getByRole('button', { name: 'Follow up' }).click()
     await row('count to 2').waitFor()
     await box.fill('read hello.txt')
     await box.press('Enter')
-    await row('steers next').waitFor()
+    await row('next step').waitFor()
     expect((await rows.allInnerTexts()).map((text) => text.split('\n')[1])).toEqual([
       'read hello.txt',
       'list',
@@ -144,7 +144,7 @@ describe('the page, in a real browser on a real server', () => {
     await page.reload() // what waits is on record
     await row('count to 3').waitFor()
     await box.fill('and this')
-    await page.getByRole('button', { name: 'Move to input' }).click()
+    await page.getByRole('button', { name: 'Edit all in the input' }).click()
     await rows.first().waitFor({ state: 'detached' })
     expect((await box.inputValue()).split('\n\n').sort()).toEqual(['and this', 'count to 3', 'read hello.txt'])
 

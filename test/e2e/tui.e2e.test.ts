@@ -219,7 +219,8 @@ describe('the terminal UI', () => {
       [80, 24],
     ] as const) {
       screen.resize(columns, rows)
-      await screen.until(/Esc stops|❯/)
+      // The line above the input is as long as the screen is wide.
+      await screen.until(new RegExp(`^──.{${columns - 2}}$`, 'm'))
     }
     await screen.untilWhole(/300/)
     await screen.until(/❯\s*\n {2}exec · demo/)

@@ -2,7 +2,7 @@ import { escapeHidden, type Message } from '@holdfast/protocol'
 import { useContext, useState } from 'react'
 import { CopyButton } from '../../code/copy-button.tsx'
 import { Markdown } from '../../markdown/markdown.tsx'
-import { beginningOf, counted } from '../../text/format.ts'
+import { beginningOf } from '../../text/format.ts'
 import { Collapsible } from '../../ui/collapsible.tsx'
 import { ShownOnlyContext, useLive, useSession } from '../state/session-context.ts'
 import { FileParts } from '../tool-result/file-parts.tsx'
@@ -74,11 +74,12 @@ function PromptText({ text }: { readonly text: string }) {
   const [isWhole, setWhole] = useState(false)
   const beginning = beginningOf(text, promptLinesMax, promptCharsMax)
   if (isWhole || beginning === null) return <p dir="auto">{text}</p>
+  const lines = text.split('\n').length
   return (
     <>
       <p dir="auto">{beginning}…</p>
       <button type="button" className="link" onClick={() => setWhole(true)}>
-        Show all {counted(text.split('\n').length, 'line')}
+        {lines > 1 ? `Show all ${lines} lines` : 'Show all'}
       </button>
     </>
   )

@@ -32,6 +32,8 @@ type DrawingDeps = {
 
 const frameMs = 33
 const spinnerMs = 120
+/** Sizes change many times while a window is dragged. Drawn in between, rows land where they were a size ago. */
+const settleMs = 80
 const spinners = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
 export function createDrawing({ app, terminal, views, isColoured, onFrame, ...deps }: DrawingDeps): Drawing {
@@ -43,6 +45,7 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
   /** Set while a draw comes at once. */
   let soon: NodeJS.Immediate | null = null
   let lastDraw = 0
+  let lastResize = Number.NEGATIVE_INFINITY
   let busySince: number | null = null
   let hasEnded = false
 
@@ -50,6 +53,11 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
     cancel()
     if (hasEnded || terminal.isBehind()) return // `drain` asks again
     lastDraw = performance.now()
+    const unsettledMs = lastResize + settleMs - lastDraw
+    if (unsettledMs > 0) {
+      frame = setTimeout(draw, unsettledMs)
+      return
+    }
     onFrame()
     const view = views.at(-1)
     if (view) drawFull(view)
@@ -116,6 +124,7 @@ export function createDrawing({ app, terminal, views, isColoured, onFrame, ...de
   const drawing: Drawing = {
     request,
     resize() {
+      lastResize = performance.now()
       if (full !== null) full = []
       if (views.length > 0) terminal.write('\u001b[2J')
       request('key')

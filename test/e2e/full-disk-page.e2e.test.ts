@@ -33,7 +33,7 @@ describe.skipIf(!processDisk.canBeFilled)('the page of a server whose disk is fu
     await box.fill('count to 2')
     await enterFolder(page, join(home, 'work'))
     await page.getByRole('button', { name: 'Start session' }).click()
-    await page.getByText('1, 2.', { exact: true }).waitFor()
+    await page.getByRole('log').getByText('1, 2.', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
 
     processDisk.fill(server.process.pid)
@@ -47,7 +47,7 @@ describe.skipIf(!processDisk.canBeFilled)('the page of a server whose disk is fu
     await page.getByText('continues when the store accepts writes again').waitFor({ state: 'detached' })
     expect(await page.getByRole('alert').count()).toBe(0)
     await page.getByRole('button', { name: 'Send' }).click()
-    await page.getByText('1, 2, 3.', { exact: true }).waitFor()
+    await page.getByRole('log').getByText('1, 2, 3.', { exact: true }).waitFor()
     expect(await box.inputValue()).toBe('')
   })
 })

@@ -13,6 +13,8 @@ const withoutUrl: Readonly<Record<string, string>> = {
   backup: 'needs the files of the store',
   migrate: 'needs the files of the store',
   auth: 'keys of this machine',
+  config: 'the file of this user',
+  completion: 'a script for the shell of this user',
   mcp: 'servers of this machine',
   share: 'a link of the server of this home',
   login: 'a link of the server of this home',

@@ -1,5 +1,5 @@
 import type { Append } from '@holdfast/core/ports'
-import type { SessionId } from '@holdfast/protocol'
+import { invariant, type SessionId } from '@holdfast/protocol'
 import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
 import * as faults from '../../store-faults.ts'
@@ -11,6 +11,8 @@ type Waiting = {
   readonly append: Append
   readonly encoded: string
   readonly settle: (answer: Result<void>) => void
+  /** Rejects the append: a fault of ours, so nobody may take it as written. */
+  readonly fail: (error: unknown) => void
 }
 
 /** A refusal of the function `append`; null if the batch was appended. */
@@ -36,9 +38,13 @@ export function createAppendQueue(database: Database, onAppended: (sessions: rea
     await Promise.resolve() // appends of one tick go together
     while (waiting.length > 0) {
       const group = takeGroup()
-      const answers = await appendGroup(database, group)
-      for (const [index, { settle }] of group.entries()) settle(answers[index] ?? done)
-      onAppended(group.map(({ append }) => append.session))
+      try {
+        const answers = await appendGroup(database, group)
+        for (const [index, answer] of answers.entries()) group[index]?.settle(answer)
+        onAppended(group.map(({ append }) => append.session))
+      } catch (error) {
+        for (const { fail } of group) fail(error)
+      }
     }
     running = null
   }
@@ -57,8 +63,8 @@ export function createAppendQueue(database: Database, onAppended: (sessions: rea
 
   return {
     append(append: Append): Promise<Result<void>> {
-      const { promise, resolve } = Promise.withResolvers<Result<void>>()
-      waiting.push({ append, encoded: JSON.stringify(encodeAppend(append)), settle: resolve })
+      const { promise, resolve, reject } = Promise.withResolvers<Result<void>>()
+      waiting.push({ append, encoded: JSON.stringify(encodeAppend(append)), settle: resolve, fail: reject })
       running ??= drain()
       return promise
     },
@@ -75,7 +81,8 @@ async function appendGroup(database: Database, group: readonly Waiting[]): Promi
   const ask = async (isRetry: boolean): Promise<readonly Result<void>[]> => {
     const changes = `[${group.map(({ encoded }) => encoded).join(',')}]`
     const [row] = await database.write(statement, [changes, isRetry])
-    const answers = row?.['answers'] as readonly Refusal[] // made by the function
+    const answers = row?.['answers'] as readonly Refusal[] | undefined // made by the function
+    invariant(answers?.length === group.length, 'the database answers every append of a group')
     return group.map(({ append }, index) => toResult(append, answers[index] ?? null))
   }
   const failed = (error: unknown): Fault => {

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { appendTo } from '../../../../../testkit/src/contracts/store-fixture.ts'
+import type { Database } from '../connect/connect.ts'
+import { createAppendQueue } from './append-queue.ts'
+
+const append = appendTo(1, 0)
+// Only what the queue uses of a database.
+const databaseOf = (write: () => Promise<readonly object[]>) => ({ write }) as unknown as Database
+
+it('rejects appends that the database did not answer, and goes on with the next', async () => {
+  let calls = 0
+  const database = databaseOf(async () => {
+    calls++
+    return calls === 1 ? [{ answers: [] }] : [{ answers: [null] }]
+  })
+  const queue = createAppendQueue(database, () => undefined)
+  await expect(queue.append(append)).rejects.toThrow('answers every append')
+  expect(await queue.append(append)).toMatchObject({ ok: true })
+})
+
+it('rejects the group of an unexpected error, and goes on with the next', async () => {
+  let calls = 0
+  const database = databaseOf(async () => {
+    calls++
+    if (calls === 1) throw new TypeError('a bug')
+    return [{ answers: [null] }]
+  })
+  const queue = createAppendQueue(database, () => undefined)
+  await expect(queue.append(append)).rejects.toThrow('a bug')
+  expect(await queue.append(append)).toMatchObject({ ok: true })
+  await queue.idle()
+})

@@ -153,6 +153,8 @@ export function createPerson(now: () => Pick<OpenPage, 'page' | 'workdir' | 'ser
     },
     prompts: () => said().allInnerTexts(),
     async turnMenu(turn: number) {
+      // A dialog that is closing takes the focus back, and closes the menu that was opened meanwhile.
+      await expect.poll(() => now().page.getByRole('dialog').count()).toBe(0)
       await transcript().getByRole('button', { name: 'Branch, fork or rewind' }).nth(turn).click()
       return now().page.getByRole('menu', { name: 'This turn' })
     },

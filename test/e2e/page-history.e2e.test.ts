@@ -71,6 +71,7 @@ describe('the history of a session on the page', () => {
     const patch = await page.evaluate('navigator.clipboard.readText()')
     expect(patch).toMatch(/one\.txt[\s\S]*\+second[\s\S]*two\.txt[\s\S]*\+other/)
     await page.keyboard.press('Escape')
+    await changes.waitFor({ state: 'detached' })
 
     await (await turnMenu(1)).getByRole('menuitem', { name: 'Rewind to here' }).click()
     await rewind().getByText('1 prompt with').waitFor()

@@ -81,8 +81,8 @@ export async function makeWorkdir(): Promise<string> {
   return workdir
 }
 
-/** How long a step may take on a busy machine: half of what its test may. */
-const stepMs = 120_000
+/** How long a step may take on a busy machine: a quarter of what its test may. */
+const stepMs = 60_000
 
 /** Opens a tab, and collects what it complains about. */
 export async function openTab(context: BrowserContext): Promise<Pick<OpenPage, 'page' | 'complaints'>> {

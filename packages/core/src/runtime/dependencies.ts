@@ -123,7 +123,7 @@ export interface StepContext {
 
 /** The newest records of the sessions of this process: a short conversation is known whole without the store. */
 export interface RecentRecords {
-  /** Begins with a session of which only its start is recorded. */
+  /** Begins with a session that has only its start on record. */
   begin(session: SessionId): void
   /** Adds records that were appended to a session. */
   add(session: SessionId, records: readonly EncodedRecord[]): void

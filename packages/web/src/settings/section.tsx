@@ -21,7 +21,7 @@ type ChoiceRowProps<Value extends string> = {
   readonly onChange: (value: Value) => void
 }
 
-/** A setting with a few values, of which one is on. */
+/** Shows a setting with a few values; exactly one is on. */
 export function ChoiceRow<Value extends string>({ label, values, value, onChange }: ChoiceRowProps<Value>) {
   return (
     <div className="switch-row">

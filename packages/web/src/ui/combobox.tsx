@@ -6,7 +6,7 @@ type SuggestFieldProps = {
   readonly label: string
   readonly value: string
   readonly onChange: (value: string) => void
-  /** What to offer for the value. The list is shown as it is: whoever gives it filters it. */
+  /** What to offer for the value. It is shown unfiltered: the parent filters it. */
   readonly suggestions: readonly string[]
   /** Draws one suggestion; by default its text. */
   readonly draw?: (suggestion: string) => ReactNode

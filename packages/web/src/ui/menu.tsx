@@ -106,7 +106,7 @@ type MenuChoiceProps = {
   readonly onChoose: (value: string) => void
 }
 
-/** Choices of which one is on. */
+/** Shows choices; exactly one is on. */
 export const MenuChoices = ({ label, value, choices, onChoose }: MenuChoiceProps) => (
   <Base.RadioGroup value={value} onValueChange={(next: string) => onChoose(next)}>
     <Base.GroupLabel className="menu-label">{label}</Base.GroupLabel>

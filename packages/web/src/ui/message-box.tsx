@@ -10,7 +10,7 @@ type MessageBoxProps = {
   readonly onRecall?: () => void
   readonly placeholder: string
   readonly rows?: number
-  /** The element, for whoever moves its caret. */
+  /** The element, so that its parent can move the caret. */
   readonly box?: RefObject<HTMLTextAreaElement | null>
   /** Called with the place of the caret. */
   readonly onCaret?: (at: number) => void

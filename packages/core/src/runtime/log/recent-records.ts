@@ -10,7 +10,7 @@ export class NotHeld extends Error {
 /** A record with its event as text only: the object would take as much memory again. */
 type HeldRecord = { readonly head: Omit<Recorded, 'event'>; readonly type: EventType; readonly body: string }
 type Held = {
-  /** The first seq of which is known what was recorded. */
+  /** The first seq whose record is known. */
   readonly from: Seq
   readonly records: readonly HeldRecord[]
   readonly chars: number

@@ -129,7 +129,7 @@ function createConnectionNotes(output: RunOutput) {
   return { tell, isLost: () => isLost }
 }
 
-/** Returns whether nothing goes on before a person answers, whom this process cannot ask. */
+/** Returns whether the turn waits for a person whom this process cannot ask. */
 const isLeftOpen = ({ pendingApprovals, activeToolCalls }: SessionView, options: RunTurnOptions): boolean =>
   options.approvals === 'leave' &&
   !canAsk(options) &&

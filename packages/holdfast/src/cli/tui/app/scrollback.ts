@@ -19,7 +19,7 @@ export interface Scrollback {
   advance(view: LiveView, facts: DrawFacts): Advance
 }
 
-/** An answer of which some blocks are printed while it streams: the n-th text of a step. */
+/** A streaming answer, the n-th text of its step. Its finished blocks are printed already. */
 type Streamed = {
   readonly step: number
   readonly nth: number

@@ -115,7 +115,7 @@ const tries: Readonly<Record<KeyAction, KeyTry>> = {
     await screen.until(/ {2}exec/)
   },
   async suspend() {
-    // Needs a shell that continues it; the suspended process is tried by hand.
+    // Not covered: it needs a shell that continues the process.
   },
   async help(screen) {
     screen.type('?')

@@ -61,8 +61,8 @@ const fileBytesMax = 512 * 1024 * 1024
  * Small files are imported concurrently, so that they share disk syncs, and so that some are read while others are written.
  * Larger ones take more slots, large ones all: each is in memory as a whole until it is written.
  */
-const slotsMax = 256
-const slotBytes = 64 * 1024
+const slotsMax = 1024
+const slotBytes = 16 * 1024
 /** After this many slots were taken, the messages of other threads are read: the store writes what was built so far. */
 const slotsPerTurn = 32
 

@@ -57,13 +57,23 @@ export async function hashAt(absolute: string, shown: string): Promise<BlobHash 
   return await hashHandle(handle, shown, await readSmall(handle)) // awaited here: the handle closes on the way out
 }
 
+/** Compared at once. A buffer for the whole of a large file would make V8 collect garbage. */
+const comparedBytes = 1024 * 1024
+
 /** Returns whether a regular file with these bytes is at an absolute path. To compare takes a fraction of a hash. */
 export async function isContentAt(absolute: string, bytes: Uint8Array): Promise<boolean> {
   const opened = await openUnfollowed(absolute)
   if (typeof opened === 'string') return false
   await using handle = opened
   const stats = await handle.stat()
-  return stats.isFile() && ((await readSmall(handle, stats))?.equals(bytes) ?? false)
+  if (!stats.isFile() || stats.size !== bytes.length) return false
+  const part = Buffer.allocUnsafe(Math.min(comparedBytes, bytes.length + 1))
+  for (let at = 0; ; ) {
+    const { bytesRead } = await handle.read(part, 0, part.length, at)
+    if (bytesRead === 0) return at === bytes.length
+    if (!part.subarray(0, bytesRead).equals(bytes.subarray(at, at + bytesRead))) return false
+    at += bytesRead
+  }
 }
 
 function openUnfollowed(absolute: string): Promise<FileHandle | string> {

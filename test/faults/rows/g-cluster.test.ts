@@ -9,7 +9,7 @@ import { runFaults } from '../cluster/cluster-faults.ts'
 import { startThreeNodes, type ThreeNodes } from '../cluster/three-nodes.ts'
 
 /** `npm run test:faults -- G4` runs a thousand. */
-const cycles = Number(process.env['CLUSTER_CYCLES'] ?? 30)
+const cycles = Number(process.env['CLUSTER_CYCLES'] ?? 12)
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const termMs = 700
 

@@ -72,6 +72,20 @@ describe('tokens', () => {
     expect(await rows.tokens()).toEqual([])
   })
 
+  it('are refused here at once if they are revoked and the disk is full', async () => {
+    const rows = createMemoryStore()
+    const full = fault('storage_error', 'The disk is full.')
+    const removeToken: TokenRows['removeToken'] = async () => refuse(full)
+    const { tokens } = openTokens({ ...rows, removeToken })
+    const { secret, id } = orThrow(await tokens.create({ name: 'phone', role: 'driver' }))
+    const { ended } = tokens.watch(id)
+    expect(await tokens.find(secret)).not.toBeNull()
+    const revoked = await tokens.revoke('phone')
+    expect(revoked).toMatchObject({ ok: false, fault: { code: 'storage_error', details: { token: id } } })
+    expect(!revoked.ok && revoked.fault.message).toMatch(/^The token phone is refused until this program ends, .*full/)
+    expect([ended.aborted, await tokens.find(secret), await tokens.get(id)]).toEqual([true, null, null])
+  })
+
   it('end when they expire', async () => {
     const { clock, tokens } = openTokens()
     const { secret, id, expiresAt } = orThrow(await tokens.create({ name: 'a', role: 'viewer', expiresIn: '1h' }))

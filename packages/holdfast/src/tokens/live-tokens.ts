@@ -37,6 +37,8 @@ export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTo
   let reading: Promise<void> | null = null
   const watched = new Map<string, { readonly controller: AbortController; users: number }>()
   let cancelTimer: (() => void) | null = null
+  /** Revoked, but the store could not remove them: they stay refused here. */
+  const refused = new Set<string>()
 
   /** Reads until no change came in between, so that an older answer never brings back a revoked token. */
   const readNow = async (): Promise<void> => {
@@ -57,7 +59,7 @@ export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTo
     if (readAt === null || Math.abs(now() - readAt) >= limits.tokenCheckMs) await read()
   }
   const findValid = (test: (token: KnownToken) => boolean): KnownToken | null =>
-    known.find((token) => test(token) && !hasExpired(token, now())) ?? null
+    known.find((token) => test(token) && !refused.has(token.id) && !hasExpired(token, now())) ?? null
 
   const endWatched = () => {
     for (const [id, { controller }] of watched) {
@@ -75,6 +77,10 @@ export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTo
   const startTimer = () => {
     if (watched.size > 0) cancelTimer ??= after(limits.tokenCheckMs, () => void check())
   }
+  const refuseHere = (id: string) => {
+    refused.add(id)
+    endWatched()
+  }
   const onChange = async () => {
     changes += 1
     await read()
@@ -90,7 +96,7 @@ export function createLiveTokens({ rows, clock, findSession, onProblem }: LiveTo
   }
 
   return {
-    ...createTokens({ rows, now, findSession, onChange }),
+    ...createTokens({ rows, now, findSession, onChange, refuseHere }),
 
     async find(secret) {
       await refresh()

@@ -3,6 +3,7 @@ import type { StoredToken, TokenRows } from '@holdfast/core/ports'
 import {
   escapeLine,
   expiryOf,
+  type Fault,
   fault,
   type ListedToken,
   limits,
@@ -25,10 +26,12 @@ type TokensDeps = {
   readonly findSession: (name: string) => Promise<Result<SessionId>>
   /** Called after each change, before its caller is answered. */
   readonly onChange: () => Promise<void>
+  /** Called if a token is revoked and its row cannot be removed. Returns once the token is refused here. */
+  readonly refuseHere: (id: string) => void
 }
 
 /** Creates, lists and revokes the tokens of a store. */
-export function createTokens({ rows, now, findSession, onChange }: TokensDeps): Tokens {
+export function createTokens({ rows, now, findSession, onChange, refuseHere }: TokensDeps): Tokens {
   return {
     async create(given, createdBy) {
       const options = parseOptions(TokenOptions, given, 'create the token')
@@ -68,7 +71,10 @@ export function createTokens({ rows, now, findSession, onChange }: TokensDeps): 
       if (token === undefined) return refuse(noToken(named.value))
       if (another !== undefined) return refuse(sameName(named.value, fits))
       const removed = await rows.removeToken(token.id)
-      if (!removed.ok) return removed
+      if (!removed.ok) {
+        refuseHere(token.id)
+        return refuse(notWritten(token, removed.fault))
+      }
       await onChange()
       return removed.value ? ok(withoutHash(token)) : refuse(noToken(named.value))
     },
@@ -99,6 +105,14 @@ const adminOfOne = fault('bad_request', 'An admin token is for all sessions. Use
 
 const noToken = (name: string) =>
   fault('not_found', `There is no token ${escapeLine(name)}. \`holdfast token list\` lists the tokens.`, { name })
+
+const notWritten = ({ id, name }: StoredToken, { code, message, details }: Fault) =>
+  fault(
+    code,
+    `The token ${escapeLine(name)} is refused until this program ends, but the store still has it: ${message} ` +
+      `Revoke it again once that is solved.`,
+    { ...details, token: id },
+  )
 
 const sameName = (name: string, fits: readonly StoredToken[]) =>
   fault('bad_id', `${fits.length} tokens are named ${escapeLine(name)}. Use the id of one: holdfast token list.`, {

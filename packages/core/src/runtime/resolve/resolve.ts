@@ -16,7 +16,7 @@ import {
   refuse,
   ThinkingLevel,
 } from '@holdfast/protocol'
-import { workdirNeeded } from '../../session/decide/prompt.ts'
+import { overBudget, workdirNeeded } from '../../session/decide/prompt.ts'
 import type { Facts } from '../../session/facts.ts'
 import type { SessionCommand, SessionSubmission } from '../../session/input.ts'
 import { askedCalls, waitingCalls } from '../../session/state.ts'
@@ -112,7 +112,7 @@ async function resolvePrompt(
   commandId: CommandId,
 ): Promise<Result<Facts>> {
   const findRefusal = async () => refuseFolder(deps) ?? refuseModel(deps) ?? (await deps.findDamage())
-  const refuseTurn = async () => (await findRefusal()) ?? (await findTurnCap(deps, payer))
+  const refuseTurn = async () => (await findRefusal()) ?? refuseBudget(deps) ?? (await findTurnCap(deps, payer))
   const facts = await expandContent(deps, content, commandId, refuseTurn)
   if (!facts.ok || (facts.value.expanded && 'note' in facts.value.expanded)) return facts
   const refusal = await findRefusal()
@@ -148,6 +148,10 @@ const factsUnless = (refusal: Fault | null): Result<Facts> => (refusal ? refuse(
 /** Checked before the model, so that a session is moved to a folder before its model needs a key. */
 const refuseFolder = ({ state }: EffectDeps): Fault | null =>
   state().origin?.workdir === noWorkdir ? workdirNeeded : null
+
+/** Returns the budget that keeps a turn from starting now. A running turn meets it itself. */
+const refuseBudget = ({ state }: EffectDeps): Fault | null =>
+  state().turn.phase === 'idle' ? overBudget(state()) : null
 
 const refuseContent = async (deps: EffectDeps, content: Content): Promise<Fault | null> =>
   refuseText(content) ?? checkFiles(filesOf(deps), content)

@@ -221,7 +221,7 @@ function budgetUsedUp({ settings, used }: Spent): Limit | null {
 }
 
 /** Returns a fault if no turn may begin because a budget is used up. */
-function overBudget(state: Spent): Fault | null {
+export function overBudget(state: Spent): Fault | null {
   const spent = budgetUsedUp(state)
   return spent && fault('over_budget', `${spent.text} Raise the budget to go on.`, { limit: spent.code })
 }

@@ -126,6 +126,18 @@ describe('slash commands', () => {
     expect(await readFile(log, 'utf8')).toBe('ran\n')
   })
 
+  it('run no shell command for a prompt that the budget of the session refuses', async () => {
+    const { session, workdir } = await openSession([[say('a')], [say('b')]], { approvals: 'none' })
+    await write(join(workdir, '../config/commands/log.md'), 'Look.\n!`echo ran >> log.txt`')
+    await session.prompt('Say a.').result()
+    await session.setBudgets({ maxTokens: 1 })
+    await expect(session.sendPrompt('/log')).rejects.toMatchObject({ code: 'over_budget' })
+    await expect(readFile(join(workdir, 'log.txt'))).rejects.toMatchObject({ code: 'ENOENT' })
+    await session.setBudgets({})
+    await session.prompt('/log').result()
+    expect(await readFile(join(workdir, 'log.txt'), 'utf8')).toBe('ran\n')
+  })
+
   it('run their shell commands once for a prompt that is sent again', async () => {
     const { session, workdir } = await openSession([[say('a')]], { approvals: 'none' })
     await write(join(workdir, '../config/commands/log.md'), 'Look.\n!`echo ran >> log.txt`')

@@ -144,6 +144,28 @@ describe('with a server', () => {
     cli[Symbol.dispose]()
   })
 
+  it('attach goes on with the next server of the home, which has another address', async () => {
+    using own = createCli()
+    const serve = async () => {
+      const started = own.start(['serve', '--port', '0', '--json'])
+      await started.until('stdout', /^\{.*\}\n/)
+      return started
+    }
+    const first = await serve()
+    await own.run(['run', 'hello'])
+    const attached = own.start(['attach', '@latest', '--view'])
+    await attached.until('stderr', /Nobody drives this session/)
+    first.kill('SIGKILL')
+    await attached.until('stderr', /Cannot reach the server; retrying/)
+    const second = await serve()
+    await attached.until('stderr', /Connected again/)
+    expect(await own.runProcess(['run', '-s', '@latest', 'count to 2'])).toMatchObject({ code: 0 })
+    await attached.until('stderr', /> count to 2/)
+    expect(await leave(attached)).toMatchObject({ code: 0 })
+    second.kill('SIGTERM')
+    await second.ended
+  })
+
   it('a second serve says where the first is, and ends with exit code 1', async () => {
     const second = await cli.runProcess(['serve', '--json'])
     expect(second).toMatchObject({ code: 1 })

@@ -19,6 +19,7 @@ import { createProblemLogger } from '../../observe/logging/problems.ts'
 import { maskKeys } from '../../system/secrets/known-keys.ts'
 import type { CliContext, GivenServer } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
+import { fetchFromServer } from './fetch-from-server.ts'
 import { isServedStore, isStoreThere, rejectMissingStore } from './resolve-store.ts'
 import { isServing, readServerFile, readToken, type ServerFile } from './server-file.ts'
 import { checkName, openNamed } from './session-name.ts'
@@ -59,11 +60,14 @@ export async function reachSessions(
   context: CliContext,
   options: { readonly usesDefaultModel?: boolean } = {},
 ): Promise<Result<ReachedSessions>> {
-  if (context.server) return ok(reachServer(context.server))
+  if (context.server) return ok(reachServer(context.server, connectSessions(context.server)))
   const server = await findServer(context)
   const isServed = server === null ? ok(false) : isServedStore(context, server)
   if (!isServed.ok) return isServed
-  if (server && isServed.value) return ok(reachServer({ url: server.url, token: readToken(server) }))
+  if (server && isServed.value) {
+    const given = { url: server.url, token: readToken(server) }
+    return ok(reachServer(given, connectSessions({ ...given, fetch: fetchFromServer(context.home) })))
+  }
   const { open } = await import('../../open.ts') // loads every provider and tool, which a client of a server does not need
   const { store, environment } = context
   const opened = await open({ store, environment, ...options, ...runtimeObservers(context) })
@@ -79,8 +83,8 @@ const completionsMax = 50
 const completionMsMax = 3000
 
 /** Returns the sessions of a server. */
-const reachServer = (server: GivenServer): ReachedSessions => ({
-  sessions: connectSessions(server),
+const reachServer = (server: GivenServer, sessions: Sessions): ReachedSessions => ({
+  sessions,
   isRemote: true,
   isHere: () => false,
   completePath: ({ id }, text) => toResult(() => connectHoldfast(server.url, server.token).completePath(id, text)),

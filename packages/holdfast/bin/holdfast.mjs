@@ -14,7 +14,7 @@ if (major < 24) {
   process.exit(1)
 }
 
-// See src/system/young-space.ts, which takes this back.
+// See src/system/heap-growth.ts, which takes this back.
 setFlagsFromString('--semi-space-growth-factor=1')
 await cacheCompiledModules()
 await import(findMain().href)

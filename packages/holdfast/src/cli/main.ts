@@ -1,7 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { findHome, storeOf } from '../system/home.ts'
-import { letYoungSpaceGrow } from '../system/young-space.ts'
+import { letYoungSpaceGrow } from '../system/heap-growth.ts'
 import { runProgram } from './program.ts'
 import { createCrashReporter } from './terminal/crash-report.ts'
 import { colourOf, createOutput } from './terminal/output.ts'

@@ -10,8 +10,8 @@ import { isLoopback } from '../../../server/auth/server-address.ts'
 import { openReadOnlyStore } from '../../../store/open/open-read-only.ts'
 import { describeSavedCopies, findSavedCopies } from '../../../store/open/saved-copies.ts'
 import { parseStoreUrl, urlToOpen } from '../../../store/open/store-location.ts'
+import { letYoungSpaceGrow, limitHeapGrowth } from '../../../system/heap-growth.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
-import { letYoungSpaceGrow } from '../../../system/young-space.ts'
 import { hasExpired } from '../../../tokens/tokens.ts'
 import type { RunCommand } from '../../args/command-spec.ts'
 import { counted } from '../../render/tables.ts'
@@ -107,6 +107,7 @@ export const run: RunCommand<typeof programSpecs.serve> = async ({ flags }, cont
   }
 
   letYoungSpaceGrow()
+  limitHeapGrowth()
   const { url } = server.value
   const file = await writeServerFile(home, { url, pid, store }, token)
   try {

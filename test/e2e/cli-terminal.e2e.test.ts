@@ -71,6 +71,32 @@ it('run asks for approvals at a terminal by one key, in call order, and says how
   expect(await readdir(cli.workdir)).toContain('d.txt')
 })
 
+it('run takes no key that was typed before its question as the answer', async () => {
+  using cli = createCli()
+  using terminal = openTerminal(cli, ['run', 'write a.txt: one'])
+  terminal.type('always')
+  await terminal.until(/write_file asks to run: a\.txt/)
+  terminal.type('y') // the question is not there yet
+  await terminal.until(/Approve\? /)
+  terminal.type('n')
+  await terminal.until(/Rejected\./)
+  await terminal.until(/Reason for the model/)
+  terminal.type('\r')
+  expect(await terminal.ended).toBe(0)
+  expect(await readdir(cli.workdir)).toEqual([])
+  expect((await cli.run(['permissions', 'list', '--json'])).stdout).not.toContain('write_file')
+})
+
+it('run asks at the terminal although its prompt is piped in', async () => {
+  using cli = createCli()
+  using terminal = openTerminal(cli, ['run'], {}, 'write a.txt: one')
+  await terminal.until(/write_file asks to run: a\.txt[\s\S]*Approve\? /)
+  terminal.type('y')
+  await terminal.until(/Approved once\./)
+  expect(await terminal.ended).toBe(0)
+  expect(await readdir(cli.workdir)).toEqual(['a.txt'])
+})
+
 it('run stops at Ctrl-C while it asks, and says how to go on', async () => {
   using cli = createCli()
   using terminal = openTerminal(cli, ['run', 'write a.txt: one'])

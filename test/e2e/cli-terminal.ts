@@ -15,14 +15,20 @@ export function openTerminal(
   { home, workdir }: Pick<Cli, 'home' | 'workdir'>,
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  /** Piped to the program in a shell. */
+  piped: string | null = null,
 ): CliTerminal {
-  const terminal = spawn(nodePath, [binPath, ...args], {
+  const command = [nodePath, binPath, ...args]
+  const inShell = ['/bin/sh', '-c', 'printf "%s" "$PIPED" | "$@"', 'sh', ...command]
+  const [file = '', ...rest] = piped === null ? command : inShell
+  const terminal = spawn(file, rest, {
     ...{ cwd: workdir, cols: 80, rows: 24, name: 'xterm-256color' },
     env: {
       PATH: process.env['PATH'],
       HOLDFAST_HOME: home,
       HOLDFAST_LOCAL_MODELS: 'off',
       DEMO_PACE: '0',
+      ...(piped !== null && { PIPED: piped }),
       ...environment,
     },
   })

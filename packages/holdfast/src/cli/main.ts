@@ -1,9 +1,10 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { findHome, storeOf } from '../system/home.ts'
 import { letYoungSpaceGrow } from '../system/heap-growth.ts'
+import { findHome, storeOf } from '../system/home.ts'
 import { runProgram } from './program.ts'
 import { createCrashReporter } from './terminal/crash-report.ts'
+import { createKeyboard } from './terminal/keyboard.ts'
 import { colourOf, createOutput } from './terminal/output.ts'
 
 // npm and npx forward Ctrl-C to a process that already got it from the terminal: two signals this close are one.
@@ -30,6 +31,7 @@ const code = await runProgram(process.argv.slice(2), {
   now: () => Date.now(),
   cwd: () => process.cwd(),
   input: () => process.stdin,
+  keyboard: createKeyboard(() => process.stdin),
   screen: () => process.stdout,
   out: createOutput({ stream: process.stdout, colour, rejectsOnFailure: true }),
   err: createOutput({ stream: process.stderr, colour, rejectsOnFailure: false }),

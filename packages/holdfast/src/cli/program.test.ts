@@ -18,6 +18,7 @@ function createContext() {
     input: () => {
       throw new Error(`broke on ${key}`)
     },
+    keyboard: () => null,
     untilInterrupted: () => new AbortController().signal,
     onCrash: () => undefined,
   }

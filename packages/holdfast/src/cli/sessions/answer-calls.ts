@@ -27,7 +27,7 @@ type AnsweringDeps = {
   readonly output: RunOutput
   readonly approvals: Approvals
   readonly isJson: boolean
-  readonly context: Pick<CliContext, 'err' | 'input'>
+  readonly context: Pick<CliContext, 'err' | 'keyboard'>
   readonly interruption: AbortSignal
 }
 
@@ -53,21 +53,22 @@ const withoutPerson = {
 
 const keyOf = ({ id, child }: Pick<Asked, 'id' | 'child'>): string => `${child?.id ?? ''} ${id}`
 
+type AskingDeps = Pick<AnsweringDeps, 'approvals' | 'isJson' | 'context'>
+
 /** Returns whether a person sits at the terminal who may be asked. */
-export function canAsk({
-  approvals,
-  isJson,
-  context,
-}: Pick<AnsweringDeps, 'approvals' | 'isJson' | 'context'>): boolean {
+export const canAsk = (deps: AskingDeps): boolean => findPerson(deps) !== null
+
+function findPerson({ approvals, isJson, context: { err, keyboard } }: AskingDeps): Omit<AskDeps, 'signal'> | null {
   const asks = approvals === 'ask' || approvals === 'leave'
-  return asks && !isJson && context.input().isTTY === true && context.err.isTerminal
+  const input = asks && !isJson && err.isTerminal ? keyboard() : null
+  return input && { input, err }
 }
 
 /** Answers what the calls of a turn ask, in the order in which they ask. */
 export function createAnswering(deps: AnsweringDeps) {
   const { handle, output, approvals, context, interruption } = deps
   const queue = createAskQueue(interruption)
-  const person: Omit<AskDeps, 'signal'> | null = canAsk(deps) ? { input: context.input(), err: context.err } : null
+  const person = findPerson(deps)
   const told = new Set<string>()
   /** The approval that each call waits for. */
   const approvalOf = new Map<number, number>()

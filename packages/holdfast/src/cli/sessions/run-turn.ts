@@ -36,7 +36,7 @@ type RunTurnOptions = {
   /** Whether the session was started for this turn; then its first records are printed too. */
   readonly isNew: boolean
   readonly isJson: boolean
-  readonly context: Pick<CliContext, 'out' | 'err' | 'input'>
+  readonly context: Pick<CliContext, 'out' | 'err' | 'keyboard'>
   /** Draws the answer at a terminal. */
   readonly markdown?: MarkdownPrinter | undefined
   readonly interruption: AbortSignal

@@ -35,6 +35,8 @@ export type CliContext = {
   readonly cwd: () => string
   /** Opens standard input. */
   readonly input: () => Input
+  /** Opens the terminal at which a person can be asked, also if something is piped in; null if there is none. */
+  readonly keyboard: () => Input | null
   readonly out: Output
   /** Opens standard output as a screen, for the terminal UI; absent where there is no terminal. */
   readonly screen?: (() => ScreenStream) | undefined

@@ -35,9 +35,13 @@ export async function askHidden(question: string, { input, err, signal }: AskDep
   }
 }
 
+/** Nobody answers a question faster: a key that comes sooner after another was meant for something else. */
+const quietMs = 300
+
 /**
- * Asks for one of some keys, without Enter. Other keys do nothing. Returns null if the question is cancelled. Ctrl-C
- * interrupts the program as it does elsewhere.
+ * Asks for one of some keys, without Enter. Other keys do nothing. What was typed before the question is no answer: it is
+ * dropped, and the question waits until nobody types. Returns null if the question is cancelled. Ctrl-C interrupts the
+ * program as it does elsewhere.
  */
 export async function askKey(
   question: string,
@@ -46,6 +50,7 @@ export async function askKey(
 ): Promise<string | null> {
   input.setRawMode?.(true)
   try {
+    if (!(await dropTyped(input, signal))) return null
     await err.write(question)
     const typed = await readKey(input, keys, signal)
     if (typed === null) await err.write('\n')
@@ -53,6 +58,27 @@ export async function askKey(
   } finally {
     input.setRawMode?.(false)
   }
+}
+
+/** Drops keys until none comes for a moment. Returns false if the question is cancelled meanwhile. */
+function dropTyped(input: Input, signal: AbortSignal): Promise<boolean> {
+  const { promise, resolve, reject } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(true), quietMs)
+  const onData = (data: Buffer | string) => {
+    timer.refresh()
+    if (!data.toString().includes(interrupt)) return
+    process.kill(process.pid, 'SIGINT') // a raw terminal sends no signal
+    resolve(false)
+  }
+  const onEnd = () => resolve(false)
+  if (signal.aborted) onEnd()
+  signal.addEventListener('abort', onEnd)
+  input.on('data', onData).on('end', onEnd).on('error', reject).resume()
+  return promise.finally(() => {
+    clearTimeout(timer)
+    input.off('data', onData).off('end', onEnd).off('error', reject).pause()
+    signal.removeEventListener('abort', onEnd)
+  })
 }
 
 /** Reads until one of the keys is pressed. */

@@ -129,6 +129,7 @@ export function createCli(): Cli {
       pid: process.pid,
       now: Date.now,
       cwd: () => options.cwd ?? workdir,
+      keyboard: () => null,
       input: () => Readable.from([Buffer.from(options.input ?? '')]) as Readable & { readonly isTTY?: boolean },
       out: createOutput({ stream: stdout.stream, colour, rejectsOnFailure: true }),
       err: createOutput({ stream: stderr.stream, colour, rejectsOnFailure: false }),

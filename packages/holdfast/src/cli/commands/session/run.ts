@@ -181,8 +181,10 @@ async function findModelProblem(sessions: Sessions, given: string | undefined): 
 export async function openAnswerPrinter({
   out,
   environment,
-}: Pick<CliContext, 'out' | 'environment'>): Promise<MarkdownPrinter | undefined> {
+  now,
+}: Pick<CliContext, 'out' | 'environment' | 'now'>): Promise<MarkdownPrinter | undefined> {
   if (out.columns === null || environment['TERM'] === 'dumb') return undefined
   const { createMarkdownPrinter } = await import('../../tui/render/markdown-printer.ts')
-  return createMarkdownPrinter(out.columns, out.paint.red('') !== '')
+  const isColoured = out.paint.red('') !== ''
+  return createMarkdownPrinter({ columns: out.columns, isColoured, rows: () => out.rows, now })
 }

@@ -11,6 +11,7 @@ import { createLogin } from './screens/login.ts'
 import { openScreens, restWhenHidden } from './screens/screens.ts'
 import { alone, ScreensContext } from './screens/use-screens.ts'
 import { sharedPath } from './shared-page.tsx'
+import { openStreamFetch } from './stream/open-stream-fetch.ts'
 import { PartBoundary } from './ui/lazy-part.tsx'
 import { UiRoot } from './ui/ui-root.tsx'
 
@@ -20,7 +21,8 @@ invariant(root, 'index.html has no #root')
 // The page of a share link shows one session, and has no login until it has opened its link. Its cookie is for that session
 // only, so that it cannot use the connection that carries all.
 const isShared = location.pathname === sharedPath
-const login = createLogin((input, init) => fetch(input, init)) // a browser's fetch needs its `this`
+const send: typeof fetch = (input, init) => fetch(input, init) // a browser's fetch needs its `this`
+const login = createLogin(isShared ? send : openStreamFetch(send))
 const holdfast = connectHoldfast(location.origin, undefined, { sharedStream: !isShared, fetch: login.fetch })
 const server = openServerOnScreen(holdfast)
 const screens = isShared ? alone : openScreens(holdfast.handles)

@@ -144,6 +144,8 @@ export const limits = {
   connectionsMax: 10_000,
   /** Sessions that one stream of several sessions follows. */
   streamSessionsMax: 200,
+  /** Streams that join the connection of another one, such as those of the windows of a browser. */
+  streamJoinsMax: 100,
   /** How long a client may take no byte of what waits for it, before it is cut off. */
   viewerStallMs: 30_000,
   /** How long a session that is stopped waits for work that ignores its abort. */

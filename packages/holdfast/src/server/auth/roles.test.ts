@@ -75,6 +75,8 @@ describe('roles', () => {
       '/v1/login',
       '/v1/stream/:stream/follow',
       '/v1/stream/:stream/unfollow',
+      '/v1/stream/:stream/join',
+      '/v1/stream/:stream',
     ])
     for (const part of ['tokens', 'permissions', 'trust', 'hooks', 'import', 'stats', 'clear', 'prune', 'login-links'])
       for (const { path, access } of routes.filter(({ path }) => path.startsWith(`/v1/${part}`)))

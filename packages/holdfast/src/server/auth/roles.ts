@@ -81,6 +81,8 @@ export const routeAccess = {
   'GET /v1/stream': each('viewer'),
   'POST /v1/stream/:stream/follow': each('viewer'),
   'POST /v1/stream/:stream/unfollow': each('viewer'),
+  'POST /v1/stream/:stream/join': each('viewer'),
+  'DELETE /v1/stream/:stream': each('viewer'),
   'GET /v1/sessions/:id/events': each('viewer'),
   'POST /v1/sessions/:id/attachments': each('driver'),
   'DELETE /v1/sessions/:id/attachments/:attachment': each('driver'),

@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { OnProblem } from '@holdfast/core/ports'
-import { type Fault, fault, limits, type SessionId, type StreamFrame } from '@holdfast/protocol'
+import {
+  type Fault,
+  fault,
+  limits,
+  ok,
+  type Result,
+  refuse,
+  type SessionId,
+  type StreamFrame,
+} from '@holdfast/protocol'
 import { reconnectMs } from './event-stream.ts'
 import type { Following } from './follow-session.ts'
 import { createMerge } from './merge.ts'
@@ -10,11 +19,21 @@ export type Streams = ReturnType<typeof createStreams>
 
 const noStream = fault('not_found', 'This stream is over, or it is not yours. Open a new one.')
 
+/** A frame of a stream that has joined the connection of another one. */
+export type TaggedFrame = { readonly type: 'tagged'; readonly tag: string; readonly frame: StreamFrame }
+
+/** A frame of a connection: of its own stream, or of one that joined it. */
+export type SentFrame = StreamFrame | TaggedFrame
+
 type OpenStream = {
   /** The caller that opened it. No other may change it. */
   readonly owner: string
   readonly followed: Map<SessionId, AbortController>
-  readonly add: (source: AsyncIterable<StreamFrame>) => Promise<void>
+  /** The streams that joined its connection, by their tags. Aborting one ends it. */
+  readonly joined: Map<string, AbortController>
+  readonly add: (source: AsyncIterable<SentFrame>) => Promise<void>
+  /** Ends a stream that joined another one; null for a stream with a connection of its own. */
+  readonly end: (() => void) | null
 }
 
 export function createStreams({ onProblem }: { readonly onProblem: OnProblem }) {
@@ -46,27 +65,65 @@ export function createStreams({ onProblem }: { readonly onProblem: OnProblem }) 
     yield last
   }
 
-  return {
-    /** Opens a stream for a caller. It lasts until `gone` aborts. */
-    open(owner: string, news: AsyncIterable<StreamFrame> | null) {
-      const id = randomUUID()
-      const merge = createMerge<StreamFrame>()
-      const followed: OpenStream['followed'] = new Map()
-      all.set(id, { owner, followed, add: merge.add })
-      const addNews = () => {
+  /** Registers a stream. It lasts until the signal of `frames` aborts. */
+  const register = (owner: string, news: AsyncIterable<StreamFrame> | null, end: OpenStream['end']) => {
+    const id = randomUUID()
+    const merge = createMerge<SentFrame>()
+    const one: OpenStream = { owner, followed: new Map(), joined: new Map(), add: merge.add, end }
+    all.set(id, one)
+    return {
+      id,
+      async *frames(gone: AbortSignal): AsyncGenerator<SentFrame> {
+        const forget = () => {
+          all.delete(id)
+          for (const part of [...one.followed.values(), ...one.joined.values()]) part.abort()
+        }
+        gone.addEventListener('abort', forget)
+        if (gone.aborted) return forget()
+        yield { type: 'stream', stream: id }
         if (news) merge.add(news).catch((cause) => onProblem({ where: 'news of a stream', cause }))
-      }
-      return {
-        async *frames(gone: AbortSignal): AsyncGenerator<StreamFrame> {
-          gone.addEventListener('abort', () => {
-            all.delete(id)
-            for (const one of followed.values()) one.abort()
-          })
-          yield { type: 'stream', stream: id }
-          addNews()
-          yield* merge.items(gone)
-        },
-      }
+        yield* merge.items(gone)
+      },
+    }
+  }
+
+  return {
+    /** Opens a stream for a caller. It lasts until the signal of `frames` aborts. */
+    open: (owner: string, news: AsyncIterable<StreamFrame> | null) => register(owner, news, null),
+
+    /** Opens a stream on the connection of another one of the same caller. Returns its id. */
+    join(
+      stream: string,
+      tag: string,
+      followNews: (gone: AbortSignal) => AsyncIterable<StreamFrame> | null,
+    ): Result<string> {
+      const host = all.get(stream)
+      if (!host || host.end) return refuse(noStream)
+      if (host.joined.has(tag)) return refuse(fault('bad_request', `The connection has a stream with the tag ${tag}.`))
+      const max = limits.streamJoinsMax
+      if (host.joined.size >= max)
+        return refuse(
+          fault('too_large', `A connection carries at most ${max} streams.`, { limit: 'streamJoinsMax', max }),
+        )
+      const gone = new AbortController()
+      const { id, frames } = register(host.owner, followNews(gone.signal), () => gone.abort())
+      host.joined.set(tag, gone)
+      host
+        .add(tagFrames(tag, frames(gone.signal)))
+        .catch((cause) => onProblem({ where: 'a stream that joined another', cause }))
+        .finally(() => {
+          gone.abort()
+          host.joined.delete(tag)
+        })
+      return ok(id)
+    },
+
+    /** Ends a stream that joined another one. Returns a fault for a stream with a connection of its own. */
+    end(stream: string): Fault | null {
+      const end = all.get(stream)?.end
+      if (!end) return fault('bad_request', 'This stream has its own connection. Close the connection to end it.')
+      end()
+      return null
     },
 
     /** Returns why the caller cannot change a stream: there is none of theirs under this id. */
@@ -110,5 +167,14 @@ export function createStreams({ onProblem }: { readonly onProblem: OnProblem }) 
       dropped.abort()
       return null
     },
+  }
+}
+
+/** Marks the frames of a stream with its tag. A frame that ends the stream is the last one. */
+async function* tagFrames(tag: string, frames: AsyncIterable<SentFrame>): AsyncGenerator<TaggedFrame> {
+  for await (const frame of frames) {
+    if (frame.type === 'tagged') continue // a stream that joined another one cannot be joined
+    yield { type: 'tagged', tag, frame }
+    if (frame.type === 'end' && !('sessionId' in frame)) return
   }
 }

@@ -8,8 +8,10 @@ import {
   Seq,
   SessionId,
   StreamFrame,
+  StreamStarted,
 } from '@holdfast/protocol'
 import { z } from 'zod'
+import type { Caller } from '../auth/access.ts'
 import { frameFor } from '../auth/public-storage-error.ts'
 import { idOf } from '../http/attachments.ts'
 import { answerEventStream, type EndReason, type EventSource } from '../http/event-stream.ts'
@@ -17,13 +19,21 @@ import { openFollowing } from '../http/follow-session.ts'
 import { privateCopies } from '../http/outbox.ts'
 import { answersJson, defineRoute, flag, type Route } from '../http/route.ts'
 import { sessionFaults } from '../http/route-faults.ts'
+import type { SentFrame } from '../http/streams.ts'
 import { followNews } from './events.ts'
 
-const end = (reason: EndReason, retryMs: number | null): StreamFrame => {
+const end = (reason: EndReason, retryMs: number | null): SentFrame => {
   invariant(reason !== 'left', 'a client leaves a session, not the stream')
   return { type: 'end', reason, retryMs }
 }
 const encoder = new TextEncoder()
+
+/** Returns the bytes of a frame. Those of a stream that joined this connection begin with its tag, a field that others ignore. */
+function encode(frame: SentFrame, caller: Caller | null): readonly Uint8Array[] {
+  if (frame.type === 'tagged') return [encoder.encode(`tag: ${frame.tag}\n`), ...encode(frame.frame, caller)]
+  if (frame.type === 'stream') return [encoder.encode(`event: stream\ndata: ${JSON.stringify(frame)}\n\n`)]
+  return encodeFrame('sessionId' in frame ? frameFor(caller, frame) : frame)
+}
 
 const getStream = defineRoute({
   on: 'GET /v1/stream',
@@ -35,17 +45,14 @@ const getStream = defineRoute({
     const gone = new AbortController()
     const news = input.query.news === false ? null : followNews(sessions, gone.signal)
     const stream = streams.open(idOf(caller), news)
-    const source: EventSource<StreamFrame> = {
+    const source: EventSource<SentFrame> = {
       name: 'several sessions',
       hold: (piece) => outbox.hold(piece, privateCopies),
       follow(over) {
         over.addEventListener('abort', () => gone.abort(), { once: true })
         return stream.frames(over)
       },
-      encode: (frame) =>
-        frame.type === 'stream'
-          ? [encoder.encode(`event: stream\ndata: ${JSON.stringify(frame)}\n\n`)]
-          : encodeFrame('sessionId' in frame ? frameFor(caller, frame) : frame),
+      encode: (frame) => encode(frame, caller),
       isLast: (frame) => frame.type === 'end' && !('sessionId' in frame),
       end,
     }
@@ -91,4 +98,32 @@ const unfollowSession = defineRoute({
   },
 })
 
-export const streamRoutes: readonly Route[] = [getStream, followSession, unfollowSession]
+const joinStream = defineRoute({
+  on: 'POST /v1/stream/:stream/join',
+  summary: 'Open another stream on the connection of a stream; its events have the line `tag`',
+  body: z.strictObject({ tag: z.string().regex(/^[a-z0-9]{1,32}$/), news: z.boolean().optional() }),
+  answers: answersJson(StreamStarted.pick({ stream: true })),
+  refuses: ['not_found', 'too_large'],
+  async handle({ path, caller, input }, { sessions, streams }) {
+    const stream = path['stream'] ?? ''
+    const { tag, news = true } = input.body
+    const refusal = streams.findForeign(stream, idOf(caller))
+    if (refusal) return refuse(refusal)
+    const joined = streams.join(stream, tag, (gone) => (news ? followNews(sessions, gone) : null))
+    return joined.ok ? ok({ stream: joined.value }) : joined
+  },
+})
+
+const endStream = defineRoute({
+  on: 'DELETE /v1/stream/:stream',
+  summary: 'End a stream that joined the connection of another one',
+  answers: { status: 204, mediaType: 'application/json', schema: null },
+  refuses: ['not_found'],
+  async handle({ path, caller }, { streams }) {
+    const stream = path['stream'] ?? ''
+    const failed = streams.findForeign(stream, idOf(caller)) ?? streams.end(stream)
+    return failed ? refuse(failed) : ok(new Response(null, { status: 204 }))
+  },
+})
+
+export const streamRoutes: readonly Route[] = [getStream, followSession, unfollowSession, joinStream, endStream]

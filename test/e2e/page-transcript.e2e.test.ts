@@ -182,6 +182,21 @@ describe.each(['desk', 'phone'] as const)('the transcript at %s width', (device)
   })
 })
 
+it('formats an answer of 400,000 letters', async () => {
+  const { page, complaints } = now()
+  const part = (number: number) =>
+    `## Part ${number}\n\nSome **strong** words.\n\n- one\n- two\n\n${'word '.repeat(60)}\n\n`
+  const long = Array.from({ length: 1100 }, (_, index) => part(index)).join('')
+  await open(createLongConversation(1, 'letters').replace('"r0"', () => JSON.stringify(long)))
+  for (const number of [1099, 0, 550])
+    await transcript()
+      .getByRole('heading', { name: `Part ${number}`, exact: true })
+      .waitFor()
+  await expect.poll(() => page.locator('.undrawn').count()).toBe(0)
+  expect(await transcript().getByRole('heading', { name: /^Part/ }).count()).toBe(1100)
+  expect(complaints).toEqual([])
+})
+
 it('draws few rows of a long session, loads older ones without a jump, and returns to the place', async () => {
   const { page, complaints, server } = now()
   await look('desk')

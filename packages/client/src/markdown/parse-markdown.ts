@@ -5,10 +5,11 @@ import type { FootnoteToken } from './extensions.ts'
 import { createConverter } from './to-blocks.ts'
 
 export type { Block, Cell, Footnote, Inline, Item } from './blocks.ts'
+export { createPieceSplitter } from './pieces.ts'
 export { safeHref } from './to-blocks.ts'
 
-/** A longer text is shown as it is. */
-const markdownCharsMax = 100_000
+/** A longer text, without its code blocks, is shown as it is. Screens that show longer ones parse them in pieces. */
+const proseCharsMax = 100_000
 /** The work on a quote, list or item grows with the square of its lines. A text with a longer one is shown as it is. */
 const quoteLinesMax = 2000
 const listItemsMax = 5000
@@ -123,9 +124,9 @@ const lex = (source: string): Token[] & { readonly links?: TokensList['links'] }
 
 /** Returns whether a text, or one quote or list in it, is too large to parse in bounded time. */
 function isTooLarge(source: string): boolean {
-  if (source.length > markdownCharsMax) return true
   if (source.length < 2 * quoteLinesMax) return false
   const prose = source.replace(/^(```|~~~).*\n[\s\S]*?^\1/gm, '')
+  if (prose.length > proseCharsMax) return true
   // A quote or list ends at a blank line before a line that is neither indented nor marked.
   return prose.split(/\n[ \t]*\n(?=[^\s>*+\-\d])/).some((part) => {
     if (/^[ \t]*([-*+] +|\d+[.)] +)*>/m.test(part)) return countOf(part, /\n/g) > quoteLinesMax

@@ -30,6 +30,15 @@ describe('markdown on the page', () => {
     expect(drawn('```\na\u200bb\n```')).toContain('a\\u{200b}b')
   })
 
+  it('draws the ends of a long text first, and shows the rest as text until its turn', () => {
+    const text = Array.from({ length: 30 }, (_, index) => `## Part ${index}\n\n${'word '.repeat(1000)}\n\n`).join('')
+    const markup = drawn(text)
+    expect(text.length).toBeGreaterThan(100_000)
+    expect(markup).toMatch(/^<h3 class="heading-2" dir="auto">Part 0</)
+    expect(markup).toContain('<p class="undrawn">## Part 8')
+    expect(markup).toMatch(/<h3 class="heading-2" dir="auto">Part 29</)
+  })
+
   it('nests lists', () => {
     expect(drawn('- a\n  1. b')).toBe(
       '<ul><li><p dir="auto">a</p><ol start="1"><li><p dir="auto">b</p></li></ol></li></ul>',

@@ -1,5 +1,13 @@
-import { type Block, type Cell, createStreamingParser, type Footnote, type Item } from '@holdfast/client/markdown'
-import { memo, useState } from 'react'
+import {
+  type Block,
+  type Cell,
+  createPieceSplitter,
+  createStreamingParser,
+  type Footnote,
+  type Item,
+} from '@holdfast/client/markdown'
+import { escapeHidden } from '@holdfast/protocol'
+import { memo, startTransition, useEffect, useState } from 'react'
 import { CodeBlock } from '../code/code-block.tsx'
 import { inOrder } from '../ui/elements.tsx'
 import { ScrollBox } from '../ui/scroll-box.tsx'
@@ -16,6 +24,31 @@ type MarkdownProps = {
 
 /** Draws the text of a model or a person as React elements. No text is ever given to the browser as HTML. */
 export const Markdown = memo(function Markdown({ text, isGrowing = false }: MarkdownProps) {
+  const [split] = useState(() => createPieceSplitter())
+  const pieces = split(text)
+  const last = pieces.length - 1
+  const drawn = useDrawnCount(last)
+  return inOrder(pieces, (piece, index) =>
+    index < drawn || index === last ? (
+      <Piece text={piece} isGrowing={isGrowing && index === last} />
+    ) : (
+      <p className="undrawn">{escapeHidden(piece)}</p>
+    ),
+  )
+})
+
+/** Returns how many pieces are drawn: the first at once, then one after the other, so that a long text never blocks the page. */
+function useDrawnCount(count: number): number {
+  const [drawn, setDrawn] = useState(1)
+  useEffect(() => {
+    if (drawn >= count) return
+    const timer = setTimeout(() => startTransition(() => setDrawn(drawn + 1)))
+    return () => clearTimeout(timer)
+  }, [drawn, count])
+  return drawn
+}
+
+const Piece = memo(function Piece({ text, isGrowing = false }: MarkdownProps) {
   const [parse] = useState(createStreamingParser)
   return <Blocks blocks={parse(text)} isGrowing={isGrowing} />
 })

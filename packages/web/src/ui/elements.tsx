@@ -37,9 +37,9 @@ export function StorageBar({ error }: StorageBarProps) {
 }
 
 /** Draws items without keys of their own. Items are only appended, so the index is a stable key. */
-export const inOrder = <Item,>(items: readonly Item[], draw: (item: Item) => ReactNode): ReactNode =>
+export const inOrder = <Item,>(items: readonly Item[], draw: (item: Item, index: number) => ReactNode): ReactNode =>
   // biome-ignore lint/suspicious/noArrayIndexKey: see above
-  items.map((item, index) => <Fragment key={index}>{draw(item)}</Fragment>)
+  items.map((item, index) => <Fragment key={index}>{draw(item, index)}</Fragment>)
 
 /** Says why something was refused; nothing when it was not. */
 export const FaultNote = ({ fault }: { readonly fault: Fault | null }) =>

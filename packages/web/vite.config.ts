@@ -16,6 +16,8 @@ export default defineConfig({
     // What every screen needs is in a file of its own, which a browser keeps over releases of the page. Other libraries go
     // where they are used, so that those of lazy parts, such as formulas, are loaded with them.
     rolldownOptions: {
+      // The second page draws diagrams in a frame, which is loaded when a person asks for one.
+      input: ['index.html', 'diagram.html'],
       output: {
         codeSplitting: { groups: [{ name: 'libraries', test: /node_modules\/(react|react-dom|scheduler|zod)\// }] },
       },

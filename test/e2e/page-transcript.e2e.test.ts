@@ -182,6 +182,40 @@ describe.each(['desk', 'phone'] as const)('the transcript at %s width', (device)
   })
 })
 
+describe.each(['light', 'dark'] as const)('a diagram in %s', (colorScheme) => {
+  it('is drawn when a person asks for it, or always by a setting, and a wrong one says why', async () => {
+    const { page, server, complaints } = now()
+    await page.emulateMedia({ colorScheme })
+    const right =
+      '```mermaid\nflowchart LR\n  A[Lamp <script>] --> B{On?}\n  B -->|yes| C[Light]\n  B -->|no| D[Dark]\n```'
+    const loaded: string[] = []
+    page.on('request', (request) => loaded.push(new URL(request.url()).pathname))
+    const said = `Look:\n\n${right}\n\n\`\`\`mermaid\nflowchart nonsense -->\n\`\`\``
+    await open(createLongConversation(1, `diagram-${colorScheme}`).replace('"r0"', () => JSON.stringify(said)))
+    const shown = transcript().getByRole('button', { name: 'Show diagram' })
+    await shown.first().waitFor()
+    expect(loaded).not.toContain('/diagram.html')
+    await shown.nth(1).click()
+    await transcript().getByText('The diagram cannot be drawn:').waitFor()
+    await shown.first().click()
+    const picture = transcript().getByRole('img', { name: /^Diagram/ })
+    const width = () => page.evaluate<number>('document.querySelector(".diagram-box img").naturalWidth')
+    await picture.waitFor()
+    await expect.poll(width).toBeGreaterThan(200)
+    await shoot(`diagram-${colorScheme}`)
+    await page.evaluate(axe.source)
+    expect(await page.evaluate(axeOf)).toEqual([])
+    await transcript().getByRole('button', { name: 'Show source' }).click()
+    await transcript().getByText('flowchart LR').waitFor()
+    const address = page.url()
+    await page.goto(`${server.url}/#/settings`)
+    await page.getByRole('switch', { name: 'Draw diagrams in answers' }).click()
+    await page.goto(address)
+    await picture.waitFor()
+    expect(complaints).toEqual([])
+  })
+})
+
 it('formats an answer of 400,000 letters', async () => {
   const { page, complaints } = now()
   const part = (number: number) =>

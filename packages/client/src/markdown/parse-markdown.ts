@@ -5,7 +5,7 @@ import type { FootnoteToken } from './extensions.ts'
 import { createConverter } from './to-blocks.ts'
 
 export type { Block, Cell, Footnote, Inline, Item } from './blocks.ts'
-export { createPieceSplitter } from './pieces.ts'
+export { createPieceSplitter, type PieceSizes } from './pieces.ts'
 export { safeHref } from './to-blocks.ts'
 
 /** A longer text, without its code blocks, is shown as it is. Screens that show longer ones parse them in pieces. */

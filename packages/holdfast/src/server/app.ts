@@ -178,6 +178,7 @@ const contentPolicy = [
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self' data: blob:",
+  "frame-src 'self'",
   "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",

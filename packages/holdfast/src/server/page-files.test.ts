@@ -10,6 +10,7 @@ async function buildPage() {
   await mkdir(join(pageDir, 'assets'), { recursive: true })
   await writeFile(join(root, 'secret.txt'), 'canary')
   await writeFile(join(pageDir, 'index.html'), '<!doctype html>')
+  await writeFile(join(pageDir, 'diagram.html'), '<!doctype html>')
   await writeFile(join(pageDir, '.env'), 'canary')
   await writeFile(join(pageDir, 'assets', 'index-abc123.js'), 'export {}')
   await writeFile(join(pageDir, 'assets', 'index-abc123.css'), 'body {}')
@@ -26,8 +27,13 @@ describe('the page', () => {
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(page.headers.get('cache-control')).toBe('no-cache')
     expect(page.headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; frame-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     )
+    const frame = await fetch(`${test.server.url}/diagram.html`)
+    expect([frame.headers.get('content-security-policy'), frame.headers.get('x-frame-options')]).toEqual([
+      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+      'SAMEORIGIN',
+    ])
     const script = await fetch(`${test.server.url}/assets/index-abc123.js`)
     expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
     expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')

@@ -15,6 +15,18 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
+/**
+ * The frame of the page that draws diagrams. It measures text with inline styles, reaches nothing outside, and only the page
+ * may frame it.
+ */
+const framedHeaders = {
+  'content-security-policy': [
+    ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "base-uri 'none'"],
+    ...["form-action 'none'", "frame-ancestors 'self'"],
+  ].join('; '),
+  'x-frame-options': 'SAMEORIGIN',
+}
+
 /** Allows plain names only: no dot files, no `..`, nothing encoded. */
 const plainPath = /^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
 
@@ -34,7 +46,8 @@ export async function answerPageFile(pageDir: string | null, path: string): Prom
     // Vite puts a content hash into the names below assets/, so those files never change.
     const caching = path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
     const type = mediaTypes[extname(file)] ?? 'application/octet-stream'
-    return new Response(found, { headers: { 'content-type': type, 'cache-control': caching } })
+    const framed = path === '/diagram.html' ? framedHeaders : {}
+    return new Response(found, { headers: { ...framed, 'content-type': type, 'cache-control': caching } })
   }
   if (path !== '/') return null
   return new Response(notBuilt, {

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { CodeText } from './code-text.tsx'
 import { CopyButton } from './copy-button.tsx'
 import { isHighlightable } from './use-highlight.ts'
@@ -8,16 +8,19 @@ type CodeBlockProps = {
   readonly text: string
   /** The closing fence has not come yet. */
   readonly isOpen: boolean
+  /** A button beside the copy button. */
+  readonly action?: ReactNode
 }
 
 /** Shows a block of code. Of a very long one, head and tail until the whole is asked for. */
-export function CodeBlock({ language, text, isOpen }: CodeBlockProps) {
+export function CodeBlock({ language, text, isOpen, action }: CodeBlockProps) {
   const [isWhole, setWhole] = useState(false)
   const cut = isOpen || isWhole || isHighlightable(text) ? null : cutLines(text)
   return (
     <figure className="code">
       <figcaption>
         <span>{language || 'text'}</span>
+        {action}
         <CopyButton text={() => text} label="Copy code" />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}

@@ -9,6 +9,7 @@ import {
 import { escapeHidden } from '@holdfast/protocol'
 import { memo, startTransition, useEffect, useState } from 'react'
 import { CodeBlock } from '../code/code-block.tsx'
+import { DiagramBlock } from '../diagram/diagram-block.tsx'
 import { inOrder } from '../ui/elements.tsx'
 import { ScrollBox } from '../ui/scroll-box.tsx'
 import { inlines } from './inline-view.tsx'
@@ -89,7 +90,11 @@ const OneBlock = memo(function OneBlock({ block, depth, isGrowing }: OneBlockPro
       )
     }
     case 'code':
-      return <CodeBlock language={block.language} text={block.text} isOpen={isGrowing && block.isOpen} />
+      return block.language === 'mermaid' ? (
+        <DiagramBlock source={block.text} isOpen={isGrowing && block.isOpen} />
+      ) : (
+        <CodeBlock language={block.language} text={block.text} isOpen={isGrowing && block.isOpen} />
+      )
     case 'list': {
       const items = inOrder(block.items, (item) => <ItemView item={item} isGrowing={isGrowing} />)
       return block.start === null ? <ul>{items}</ul> : <ol start={block.start}>{items}</ol>

@@ -2,11 +2,14 @@ import { useSyncExternalStore } from 'react'
 
 export const themes = ['system', 'light', 'dark'] as const
 export const densities = ['comfortable', 'compact'] as const
+export const diagramChoices = ['source', 'show'] as const
 
 /** How the page looks in this browser. `public/theme.js` applies it before the first paint. */
 export type Appearance = {
   readonly theme: (typeof themes)[number]
   readonly density: (typeof densities)[number]
+  /** Whether diagrams are drawn without being asked for. */
+  readonly diagrams: (typeof diagramChoices)[number]
 }
 
 const key = 'holdfast.appearance'
@@ -19,10 +22,14 @@ export function parseAppearance(text: string | null): Appearance {
   } catch {
     // Somebody else wrote it. The next change replaces it.
   }
-  const { theme, density } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>
+  const { theme, density, diagrams } = (typeof given === 'object' && given !== null ? given : {}) as Record<
+    string,
+    unknown
+  >
   return {
     theme: themes.find((one) => one === theme) ?? 'system',
     density: densities.find((one) => one === density) ?? 'comfortable',
+    diagrams: diagramChoices.find((one) => one === diagrams) ?? 'source',
   }
 }
 
@@ -60,11 +67,32 @@ function subscribe(listener: () => void) {
   }
 }
 
-export const useAppearance = (): Appearance => useSyncExternalStore(subscribe, () => current)
+export const useAppearance = (): Appearance =>
+  useSyncExternalStore(
+    subscribe,
+    () => current,
+    () => current,
+  )
+
+const systemIsDark = () => matchMedia('(prefers-color-scheme: dark)')
+
+const isDark = (): boolean => current.theme === 'dark' || (current.theme === 'system' && systemIsDark().matches)
+
+/** Returns whether the page is dark now. */
+export const useIsDark = (): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      const query = systemIsDark()
+      const leave = subscribe(listener)
+      query.addEventListener('change', listener)
+      return () => {
+        leave()
+        query.removeEventListener('change', listener)
+      }
+    },
+    isDark,
+    () => false,
+  )
 
 /** Switches between light and dark, from what is shown now. */
-export function toggleTheme(): void {
-  const isDark =
-    current.theme === 'dark' || (current.theme === 'system' && matchMedia('(prefers-color-scheme: dark)').matches)
-  setAppearance({ theme: isDark ? 'light' : 'dark' })
-}
+export const toggleTheme = (): void => setAppearance({ theme: isDark() ? 'light' : 'dark' })

@@ -6,7 +6,7 @@ import { ChoiceRow, Section } from './section.tsx'
 
 /** Theme and density of this browser. */
 export function AppearanceSection() {
-  const { theme, density } = useAppearance()
+  const { theme, density, diagrams } = useAppearance()
   return (
     <Section title="Appearance" text="These apply to this browser.">
       <ChoiceRow label="Theme" values={themes} value={theme} onChange={(next) => setAppearance({ theme: next })} />
@@ -15,6 +15,12 @@ export function AppearanceSection() {
         values={densities}
         value={density}
         onChange={(next) => setAppearance({ density: next })}
+      />
+      <Switch
+        label="Draw diagrams in answers"
+        text="Mermaid diagrams are drawn as they come. Otherwise each one has a button for it."
+        isOn={diagrams === 'show'}
+        onChange={(on) => setAppearance({ diagrams: on ? 'show' : 'source' })}
       />
     </Section>
   )

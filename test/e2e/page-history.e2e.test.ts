@@ -4,6 +4,12 @@ import type { Page } from 'playwright-core'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { usePage } from './page-fixture.ts'
 
+/** Takes a picture if `PAGE_SHOTS` names a folder. */
+const picture = async (page: Page, name: string) => {
+  const shots = process.env['PAGE_SHOTS']
+  if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}.png`) })
+}
+
 describe('the history of a session on the page', () => {
   const { now, count, startSession, say, atRest, transcript, answer, prompts, turnMenu, openMore, approve } = usePage()
   let page: Page
@@ -43,6 +49,34 @@ describe('the history of a session on the page', () => {
     await page.reload()
     await answer(5).waitFor()
     expect(await prompts()).toEqual(['count to 2', 'count to 5'])
+    expect(complaints).toEqual([])
+  })
+
+  it('pages between the versions of an edited prompt, by mouse and by keys', async () => {
+    await count(2, 3)
+    await transcript().getByRole('article', { name: 'You' }).first().hover()
+    await transcript().getByRole('button', { name: 'Edit prompt' }).first().click()
+    await page.getByRole('textbox', { name: 'Prompt' }).fill('count to 4')
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await answer(4).waitFor()
+    await atRest()
+    const pager = (number: number) => transcript().getByRole('group', { name: `Version ${number} of 2` })
+    const before = { name: 'Previous version of this prompt' }
+    const after = { name: 'Next version of this prompt' }
+    await pager(2).getByRole('button', before).click()
+    await answer(3).waitFor()
+    expect(await prompts()).toEqual(['count to 2', 'count to 3'])
+    // The focus is on the pager of the version that came, on the way that is left.
+    const focused = () => page.evaluate<string>('document.activeElement.ariaLabel')
+    await expect.poll(focused).toBe(after.name)
+    expect(await pager(1).getByRole('button', before).isDisabled()).toBe(true)
+    await page.keyboard.press('Enter')
+    await answer(4).waitFor()
+    await expect.poll(focused).toBe(before.name)
+    expect(await prompts()).toEqual(['count to 4'])
+    await page.reload()
+    await pager(2).waitFor()
+    await picture(page, 'versions')
     expect(complaints).toEqual([])
   })
 

@@ -126,6 +126,9 @@ describe('finding sessions', () => {
     await page.keyboard.press('Enter')
     await rowOf(page, 'lamp').waitFor()
     const link = page.getByRole('link', { name: /lamp/ })
+    // A dialog or menu gives the focus back when it has closed, so that a key pressed before that goes elsewhere.
+    const closed = () => expect.poll(() => page.locator('[role="dialog"], [role="menu"]').count()).toBe(0)
+    await closed()
     await link.focus()
     await page.keyboard.press('p')
     await rowOf(page, 'lamp').getByRole('img', { name: 'Pinned' }).waitFor()
@@ -134,6 +137,7 @@ describe('finding sessions', () => {
     await page.getByRole('textbox', { name: 'Title' }).fill('the lamp')
     await page.getByRole('button', { name: 'Rename' }).click()
     await rowOf(page, 'the lamp').waitFor()
+    await closed()
 
     for (const format of ['Markdown', 'HTML', 'JSON', 'JSONL, to import again']) {
       await rowOf(page, 'the lamp').hover()
@@ -144,12 +148,13 @@ describe('finding sessions', () => {
         page.getByRole('menuitem', { name: format, exact: true }).click(),
       ])
       expect(await readFile(await download.path(), 'utf8')).toContain('count to 2')
+      await closed()
     }
     await page.getByRole('link', { name: /the lamp/ }).focus()
     await page.keyboard.press('s')
     await page.getByRole('dialog', { name: 'Share this session' }).waitFor()
     await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await closed()
     await page.getByRole('link', { name: /the lamp/ }).focus()
     await page.keyboard.press('f')
     await page.getByText('This is a fork of “the lamp”').waitFor()

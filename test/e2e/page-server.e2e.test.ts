@@ -81,6 +81,7 @@ describe('the page and its server', () => {
     await server.kill()
     server = await startServerProcess({ home, port: Number(address.port) })
     await page.reload() // a restart logs nobody out
+    await page.getByRole('status').getByText('Waiting for you').waitFor() // a screen reader hears it too
     await page.getByRole('region', { name: 'What will run' }).getByText('still here').waitFor()
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' })

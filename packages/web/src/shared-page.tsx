@@ -130,7 +130,7 @@ function SharedPane({ handle, live }: { readonly handle: SessionHandle; readonly
       <WatchingContext value={onlyShown}>
         <ShownOnlyContext value={true}>
           <main className="session-pane shared">
-            <Announcer live={live} state="" />
+            <Announcer live={live} state="" isAsked={false} />
             {connection.state === 'waiting' && (
               <div className="connection-bar" role="alert">
                 <p>

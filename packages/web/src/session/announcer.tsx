@@ -1,6 +1,6 @@
 import type { LiveView } from '@holdfast/client'
 import { escapeLine, type SessionView } from '@holdfast/protocol'
-import { useEffect, useEffectEvent, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { isBusy } from '../text/format.ts'
 import { askedSummary, questionOf } from './approval/question-text.ts'
 import { createNarrator } from './state/narrator.ts'
@@ -14,28 +14,36 @@ type AnnouncerProps = {
   readonly live: LiveView
   /** How the session is, in a sentence: said when it changes. */
   readonly state: string
+  /** Whether it waits for an answer. */
+  readonly isAsked: boolean
 }
 
 /** Tells a screen reader what happens: the only live region of a session. It says finished paragraphs, never tokens. */
-export function Announcer({ live, state }: AnnouncerProps) {
+export function Announcer({ live, state, isAsked }: AnnouncerProps) {
   const [said, setSaid] = useState('')
   const heard = useEffectEvent(() => ({ live: live.live, messages: live.messages, state }))
+  const first = useEffectEvent(() => ({ ...heard(), state: isAsked ? '' : state })) // a question that waits is news
+  const changed = useRef(() => {})
   useEffect(() => {
-    const narrator = createNarrator(heard())
+    const narrator = createNarrator(first())
     let timer: ReturnType<typeof setTimeout> | undefined
     const speak = () => {
       timer = undefined
       const sentences = narrator.next(heard())
       if (sentences.length > 0) setSaid(sentences.join('\n'))
     }
-    const leave = live.subscribe(() => {
+    changed.current = () => {
       timer ??= setTimeout(speak, collectMs)
-    })
+    }
+    const leave = live.subscribe(changed.current)
     return () => {
       leave()
       clearTimeout(timer)
     }
   }, [live])
+  // The state also changes without news of this session: by a subagent that asks, or by another screen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the state changes
+  useEffect(() => changed.current(), [state])
   return (
     <div className="hidden-text" role="status" aria-label="What happens">
       {said}

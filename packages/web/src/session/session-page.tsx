@@ -123,7 +123,7 @@ function SessionPane(props: SessionPaneProps) {
         <UntrustedContext value={untrusted}>
           <SubagentsContext value={subagents}>
             <main className="session-pane">
-              <Announcer live={live} state={stateSentence({ view, control, asked })} />
+              <Announcer live={live} state={stateSentence({ view, control, asked })} isAsked={asked.length > 0} />
               <SessionHeader
                 meta={meta}
                 view={view}

@@ -11,6 +11,7 @@ import { MessageTime } from './message-time.tsx'
 import { PinButton } from './pins.tsx'
 import { messageElementId } from './show-message.ts'
 import { TurnMenu } from './turn-menu.tsx'
+import { VersionPager } from './version-pager.tsx'
 
 type AssistantMessageProps = { readonly message: Extract<Message, { readonly kind: 'assistant' }> }
 
@@ -62,6 +63,7 @@ export function UserMessage({ message, isOpening }: UserMessageProps) {
       <CopyButton text={() => message.text} label="Copy prompt" isIcon />
       {isOpening && takeBack && <TurnMenu prompt={message} onEdit={() => setEdited(true)} />}
       <MessageTime at={message.at} />
+      {isOpening && <VersionPager prompt={message} />}
     </div>
   )
 }

@@ -3,6 +3,7 @@ import type { SessionView } from '@holdfast/protocol'
 import { useContext, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { isBusy } from '../../text/format.ts'
 import { ShownOnlyContext, useSession } from '../state/session-context.ts'
+import { useVersions, VersionsContext } from '../state/versions.ts'
 import { keepPlace, loadTo, placeOf } from './reading-place.ts'
 import { promptFrom, type Row, rowsOf } from './rows.ts'
 import { offerScroll } from './show-message.ts'
@@ -20,10 +21,11 @@ type TranscriptViewProps = {
 
 /** Draws the transcript. It follows the end until a person scrolls up. */
 export function TranscriptView({ live, view, watching, onContinue }: TranscriptViewProps) {
-  const { handle } = useSession()
+  const { handle, takeBack } = useSession()
   const turns = useTurns(live.messages)
   const rows = useMemo(() => rowsOf(turns), [turns])
   const isShownOnly = useContext(ShownOnlyContext)
+  const versions = useVersions(handle, view, !isShownOnly && takeBack !== null)
   const [isLoading, setLoading] = useState(false)
   const scroller = useRef<HTMLDivElement>(null)
   const loadOlder = async () => {
@@ -69,7 +71,9 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
             </div>
           )}
           {isEmpty && <p className="empty">No messages yet.{isShownOnly ? '' : ' Write the first one below.'}</p>}
-          <RowsView rows={rows} shown={shown} outputs={outputs} />
+          <VersionsContext value={versions}>
+            <RowsView rows={rows} shown={shown} outputs={outputs} />
+          </VersionsContext>
           <TranscriptEnd
             messages={turns.at(-1)?.messages ?? []}
             live={parts}
